@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuits/read_context.hpp"
+#include "sim/base/matrix.hpp"
+#include "sim/base/product.hpp"
+
+namespace nudge {
+
+/// A named array of a map's internal state (weights, conductances): what a checkpoint stores and restores.
+template <class S>
+struct StateArray {
+  std::string name;
+  std::string unit;
+  std::string description;
+  Matrix<S>* values;
+};
+
+/// A weight matrix W (inputs, outputs), however it is made. Weights that share an input are column blocks of one map.
+/// Reads are const and thread-safe; program and apply_update are not.
+template <class S>
+class LinearMap {
+ public:
+  virtual ~LinearMap() = default;
+
+  virtual Index inputs() const = 0;
+  virtual Index outputs() const = 0;
+
+  /// y = x W[:, columns] (or +=): drive the rows, sense the columns. x (n, inputs), y (n, columns.count).
+  virtual void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const = 0;
+
+  /// x = y W[:, columns]ᵀ (or +=): drive the columns, sense the rows of the same devices.
+  virtual void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const = 0;
+
+  /// gradient[:, columns] += scale xᵀ y: the local correlation of what drives the rows with what drives the columns.
+  virtual void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
+                          Matrix<S>& gradient) const = 0;
+
+  /// Ask for W ← W + delta; devices may take only part of it. `step` is the training step (update noise).
+  virtual void apply_update(const Matrix<S>& delta, std::uint64_t step) = 0;
+
+  /// Set W to target as well as the devices can (programming error, bounds).
+  virtual void program(const Matrix<S>& target) = 0;
+
+  /// The W that a noise-free read uses.
+  virtual const Matrix<S>& weights() const = 0;
+
+  /// Internal state for checkpoints; after writing into the arrays call state_restored().
+  virtual std::vector<StateArray<S>> state() = 0;
+  virtual void state_restored() {}
+
+  Columns all_columns() const { return {0, outputs()}; }
+};
+
+}  // namespace nudge

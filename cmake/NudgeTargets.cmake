@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# nudge_library(NAME sim DEPENDS ... SOURCES ...): one static library per top-level folder, with the project's flags.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+include(CheckCXXSourceRuns)
+if(NUDGE_ARCH)
+  set(CMAKE_REQUIRED_FLAGS "-march=${NUDGE_ARCH}")
+  check_cxx_source_runs("
+    #include <vector>
+    int main(int n, char**) { std::vector<float> x(64, 1.0f); float s = 0;
+      for (float& v : x) { v = v * static_cast<float>(n) + 1.0f; s += v; } return s > 0 ? 0 : 1; }"
+    NUDGE_ARCH_RUNS)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(NOT NUDGE_ARCH_RUNS)
+    message(WARNING "this machine cannot run -march=${NUDGE_ARCH}: building for the compiler's default target")
+  endif()
+endif()
+
+add_library(nudge_flags INTERFACE)
+target_compile_options(nudge_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wold-style-cast -Wnon-virtual-dtor -Wdouble-promotion
+  -fno-math-errno
+  $<$<BOOL:${NUDGE_WARNINGS_AS_ERRORS}>:-Werror>
+  $<$<BOOL:${NUDGE_ARCH_RUNS}>:-march=${NUDGE_ARCH}>)
+if(NUDGE_SANITIZE)
+  target_compile_options(nudge_flags INTERFACE -fsanitize=${NUDGE_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(nudge_flags INTERFACE -fsanitize=${NUDGE_SANITIZE})
+endif()
+target_compile_definitions(nudge_flags INTERFACE
+  EIGEN_DONT_PARALLELIZE
+  $<$<BOOL:${NUDGE_CONTRACTS}>:NUDGE_CONTRACTS=1>)
+target_include_directories(nudge_flags INTERFACE "${CMAKE_SOURCE_DIR}")
+target_include_directories(nudge_flags SYSTEM INTERFACE "${RANDOM123_INCLUDE_DIR}" "${TOMLPLUSPLUS_INCLUDE_DIR}")
+
+if(NUDGE_TIDY)
+  find_program(NUDGE_CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)
+endif()
+
+function(nudge_library)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_library(nudge_${ARG_NAME} STATIC ${ARG_SOURCES})
+  list(TRANSFORM ARG_DEPENDS PREPEND nudge_)
+  target_link_libraries(nudge_${ARG_NAME} PUBLIC nudge_flags Eigen3::Eigen fmt::fmt OpenMP::OpenMP_CXX
+                        ${ARG_DEPENDS} ${ARG_LINK})
+  if(NUDGE_TIDY)
+    set_target_properties(nudge_${ARG_NAME} PROPERTIES CXX_CLANG_TIDY "${NUDGE_CLANG_TIDY}")
+  endif()
+endfunction()

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+
+namespace nudge {
+
+using Index = Eigen::Index;
+
+/// Dense row-major matrix. A state is (rows = tokens T, columns = channels C); a weight matrix is used as row vector
+/// times matrix, y = x W, so the memory order is that of the papers and of the HDF5 files.
+template <class S>
+using Matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Writable view of a matrix or of a block of its columns or rows.
+template <class S>
+using MatrixRef = Eigen::Ref<Matrix<S>, 0, Eigen::OuterStride<>>;
+
+/// Read-only view of a matrix or of a block of its columns or rows; never copies for row-major arguments.
+template <class S>
+using ConstMatrixRef = const Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>&;
+
+/// Half-open range of columns [begin, begin + count) of a weight matrix.
+struct Columns {
+  Index begin = 0;
+  Index count = 0;
+  Index end() const { return begin + count; }
+};
+
+}  // namespace nudge

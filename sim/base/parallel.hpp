@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <omp.h>
+
+#include <exception>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// Runs body(i, thread) for i in [0, n) on `threads` OpenMP threads (0: all). An exception thrown by body is rethrown
+/// after the loop (the one of the lowest i). Results must not depend on the thread: give each i its own output.
+template <class Body>
+void parallel_for(Index n, int threads, Body&& body) {
+  std::exception_ptr error;
+  Index error_at = n;
+  const int used = threads > 0 ? threads : omp_get_max_threads();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(used)
+  for (Index i = 0; i < n; ++i) {
+    try {
+      body(i, omp_get_thread_num());
+    } catch (...) {
+#pragma omp critical(nudge_parallel_error)
+      if (i < error_at) {
+        error_at = i;
+        error = std::current_exception();
+      }
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+/// Number of threads that parallel_for(n, threads, ...) may use: the size of per-thread workspaces.
+inline int thread_count(int threads) { return threads > 0 ? threads : omp_get_max_threads(); }
+
+}  // namespace nudge

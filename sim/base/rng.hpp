@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace nudge {
+
+/// What a random number is for. The numbers are part of the reproducibility promise: append only, never renumber.
+enum class Purpose : std::uint32_t {
+  weight_init = 1,
+  batch_order = 2,
+  programming_error = 3,
+  device_to_device = 4,
+  read_noise = 5,
+  update_noise = 6,
+  sde = 7,
+  probe = 8,
+  drift = 9,
+  telegraph = 10,
+  pulse_train = 11,
+  latent_bits = 12,
+  synthetic_data = 13,
+};
+
+/// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based
+/// (Philox4x32-10 of Salmon et al., SC 2011, doi:10.1145/2063384.2063405), so it cannot depend on threads or on order.
+struct RngKey {
+  std::uint64_t seed = 0;
+  Purpose purpose = Purpose::probe;
+  std::uint32_t entity = 0;  ///< which array, parameter or device group
+};
+
+/// Standard normal numbers; step and lane choose the place in the stream (training step and sequence or read number).
+template <class S>
+void fill_normal(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::span<S> out);
+
+/// Uniform numbers in [0, 1).
+template <class S>
+void fill_uniform(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::span<S> out);
+
+/// 64 random bits.
+std::uint64_t random_bits(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::uint32_t index);
+
+/// Uniform integer in [0, n), without modulo bias beyond 2⁻⁶⁴ n. Needs n ≥ 1.
+std::uint64_t random_below(std::uint64_t n, const RngKey& key, std::uint64_t step, std::uint32_t lane,
+                           std::uint32_t index);
+
+}  // namespace nudge

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "sim/base/matrix.hpp"
+#include "sim/gradient_sink.hpp"
+
+namespace nudge {
+
+/// Which terms of a force: a conservative term is minus the gradient of an energy (symmetric Jacobian).
+enum class Part { all, conservative, nonconservative };
+
+/// A force linearised at a point z₀, with everything cached that the point needs. Directions are (k·rows, cols): k
+/// copies of the system stacked by rows share the cache (the +β and −β states of one nudged phase run side by side).
+/// Owned by its Dynamics and valid until the next linearize().
+template <class S>
+class Linearization {
+ public:
+  virtual ~Linearization() = default;
+
+  /// F(z₀) of the chosen terms, (rows, cols).
+  virtual void force(MatrixRef<S> f, Part part = Part::all) = 0;
+
+  /// out = J v, drive forward; J = ∂F/∂z at z₀ of the chosen terms, v and out (k·rows, cols).
+  virtual void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part = Part::all) = 0;
+
+  /// out = Jᵀ u, drive backward.
+  virtual void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part = Part::all) = 0;
+
+  /// Correlate locally: adds scale · ⟨u, ∂F/∂θ(z₀)⟩ for every parameter θ of the force to the sink; u (rows, cols).
+  virtual void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) = 0;
+
+  /// f = F(z) − (J − Jᵀ)(z − z₀), J of the non-conservative terms: the founding note's corrected force, whose Jacobian at
+  /// z₀ is Jᵀ. z and f (k·rows, cols).
+  virtual void corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) = 0;
+
+  /// f = F_c(z) + J_nᵀ (z − z₀): conservative terms as they are, the others only through their transpose (same
+  /// Jacobian at z₀, a larger basin; without the constant F_n(z₀), which anchoring removes).
+  virtual void transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) = 0;
+};
+
+/// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread.
+template <class S>
+class Dynamics {
+ public:
+  virtual ~Dynamics() = default;
+
+  virtual Index rows() const = 0;
+  virtual Index cols() const = 0;
+
+  /// f = F(z) of the chosen terms; z and f (k·rows, cols), k ≥ 1 independent copies.
+  virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) = 0;
+
+  virtual Linearization<S>& linearize(ConstMatrixRef<S> z) = 0;
+
+  /// E(z) with −∂E/∂z = F_conservative(z), summed over the state; empty when the conservative part has no energy.
+  virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/) { return std::nullopt; }
+
+  /// The simulated time between two force evaluations in units of τ. White read noise of strength σ per √τ then has
+  /// standard deviation σ/√dt per evaluation, so that results do not depend on the step (Euler–Maruyama).
+  virtual void set_read_interval(double /*dt*/) {}
+};
+
+}  // namespace nudge

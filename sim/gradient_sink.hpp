@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// Where the local learning rule goes. A parameter is a matrix known by its number in the model; a contribution is a
+/// sum over the rows of outer products, G[:, columns] += scale · xᵀ y, which is what an array of devices can do in place.
+template <class S>
+class GradientSink {
+ public:
+  virtual ~GradientSink() = default;
+
+  /// x (n, inputs of the parameter), y (n, columns.count).
+  virtual void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) = 0;
+};
+
+}  // namespace nudge
