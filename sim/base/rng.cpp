@@ -20,14 +20,27 @@ using Words = std::array<std::uint32_t, 4>;
 /// The 64-bit Philox key of a stream: Threefry of (seed, purpose, entity), so that near seeds give unrelated streams.
 r123::Philox4x32::key_type stream_key(const RngKey& key) {
   const r123::Threefry2x64 mix;
-  const auto k = mix({{key.seed, 0x6e75646765ULL}},
-                     {{static_cast<std::uint64_t>(key.purpose), static_cast<std::uint64_t>(key.entity)}});
-  return {{static_cast<std::uint32_t>(k.v[0]), static_cast<std::uint32_t>(k.v[0] >> 32)}};
+  r123::Threefry2x64::ctr_type counter;
+  counter.v[0] = key.seed;
+  counter.v[1] = 0;
+  r123::Threefry2x64::key_type stream;
+  stream.v[0] = static_cast<std::uint64_t>(key.purpose);
+  stream.v[1] = key.entity;
+  const auto k = mix(counter, stream);
+  r123::Philox4x32::key_type words;
+  words.v[0] = static_cast<std::uint32_t>(k.v[0]);
+  words.v[1] = static_cast<std::uint32_t>(k.v[0] >> 32);
+  return words;
 }
 
 Words block(const r123::Philox4x32::key_type& key, std::uint64_t step, std::uint32_t lane, std::uint32_t index) {
   const r123::Philox4x32 philox;
-  const auto r = philox({{index, lane, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32)}}, key);
+  r123::Philox4x32::ctr_type counter;
+  counter.v[0] = index;
+  counter.v[1] = lane;
+  counter.v[2] = static_cast<std::uint32_t>(step);
+  counter.v[3] = static_cast<std::uint32_t>(step >> 32);
+  const auto r = philox(counter, key);
   return {r.v[0], r.v[1], r.v[2], r.v[3]};
 }
 
