@@ -19,7 +19,7 @@ using Words = std::array<std::uint32_t, 4>;
 
 /// The 64-bit Philox key of a stream: Threefry of (seed, purpose, entity), so that near seeds give unrelated streams.
 r123::Philox4x32::key_type stream_key(const RngKey& key) {
-  const r123::Threefry2x64 mix;
+  r123::Threefry2x64 mix;
   r123::Threefry2x64::ctr_type counter;
   counter.v[0] = key.seed;
   counter.v[1] = 0;
@@ -34,7 +34,7 @@ r123::Philox4x32::key_type stream_key(const RngKey& key) {
 }
 
 Words block(const r123::Philox4x32::key_type& key, std::uint64_t step, std::uint32_t lane, std::uint32_t index) {
-  const r123::Philox4x32 philox;
+  r123::Philox4x32 philox;
   r123::Philox4x32::ctr_type counter;
   counter.v[0] = index;
   counter.v[1] = lane;
