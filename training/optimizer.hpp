@@ -15,7 +15,7 @@ namespace nudge {
 struct OptimizerOptions {
   double momentum = 0.9;    ///< sgd: μ in [0, 1)
   double beta1 = 0.9;       ///< adam: decay of the first moment, in [0, 1)
-  double beta2 = 0.99;      ///< adam: decay of the second moment, in [0, 1); .99 is the recipe our prototype trained with
+  double beta2 = 0.99;      ///< adam: decay of the second moment, in [0, 1); .99 trained our prototype
   double epsilon = 1e-8;    ///< adam: added to the root of the second moment (Kingma & Ba's default)
 };
 

@@ -10,7 +10,7 @@ namespace nudge {
 /// Learning rate over a run: η_max · warmup(k) · shape(k) at step k = 0, 1, ….
 ///   warmup(k) = min(1, (k + 1)/W)                              with W = warmup_steps; 1 when W = 0
 ///   constant:  shape = 1
-///   cosine:    shape = f + (1 − f)(1 + cos πp)/2,  p = (k − W)/(N − W) clamped to [0, 1], N = steps, f = final_fraction
+///   cosine:    shape = f + (1 − f)(1 + cos πp)/2,  p = (k − W)/(N − W) in [0, 1], N = steps, f = final_fraction
 /// (the half-cosine of Loshchilov & Hutter 2017, arXiv:1608.03983, eq. 5, without restarts).
 struct Schedule {
   std::string shape = "cosine";  ///< a name of schedule_names()
