@@ -21,13 +21,12 @@ struct MemoryBoundResult {
   bool bound = false;     ///< delta was written and is not zero
 };
 
-/// Keeps the Hopfield memory inside its clamp. E_mem = −Σ relu(z W_m)² has curvature down to −2‖W_m‖₂², the clamp and the
-/// damping give 1 + s·c: above that the energy is unbounded below. Enforced after a step: 2‖W_m‖₂² ≤ φ(1 + s·c).
+/// Keeps the Hopfield memory inside its clamp. E_mem = −Σ relu(z W_m)² has curvature down to −2‖W_m‖₂², the clamp and
+/// the damping give 1 + s·c: above that the energy is unbounded below. Enforced after a step: 2‖W_m‖₂² ≤ φ(1 + s·c).
 ///
-/// ‖W_m‖₂ comes from power iterations u ← u W Wᵀ/‖u W Wᵀ‖, then ‖u W‖, with u (1, C) kept from step to step: weights
-/// move little per step, so the iterations add up over training. The estimate is a Rayleigh quotient, never above the
-/// true norm (but for rounding). An estimate of r·‖W_m‖₂ lets 2‖W_m‖₂² reach φ(1 + s·c)/r²: with φ = .5 the clamp holds for
-/// any r > .71, and a cold u on a random matrix (C = 64, M = 256) starts at r ≈ .9.
+/// ‖W_m‖₂ comes from power iterations y = u W/‖u W‖, σ = ‖y Wᵀ‖, u ← y Wᵀ/σ, with u (1, C) kept from step to step:
+/// weights move little per step, so the iterations add up over training. σ is never above ‖W_m‖₂ (but for rounding). An
+/// estimate σ = r‖W_m‖₂ lets 2‖W_m‖₂² reach φ(1 + s·c)/r²: with φ = .5 the clamp itself still holds for any r > .71.
 template <class S>
 class MemoryBound {
  public:
@@ -35,7 +34,7 @@ class MemoryBound {
   MemoryBound(Index channels, const MemoryBoundOptions& options, std::uint64_t seed);
 
   /// Measures w_m (C, M), a view of its columns of the input array, and when it is too large writes
-  /// delta = (scale − 1) W_m, else leaves delta alone. A w_m that is not finite gives a norm that is not, and no change.
+  /// delta = (scale − 1) W_m, else leaves delta alone. A w_m that is not finite gives such a norm and no change.
   MemoryBoundResult enforce(ConstMatrixRef<S> w_m, double feedback_scale, double damping, MatrixRef<S> delta);
 
   /// u, for checkpoints.
@@ -44,7 +43,8 @@ class MemoryBound {
  private:
   MemoryBoundOptions options_;
   Matrix<S> direction_;  ///< u (1, C), unit length
-  Matrix<S> image_;      ///< u W (1, M)
+  Matrix<S> image_;      ///< y (1, M)
+  Matrix<S> next_;       ///< the next u
 };
 
 }  // namespace nudge

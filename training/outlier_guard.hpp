@@ -31,13 +31,14 @@ struct OutlierGuardOptions {
 };
 
 /// Protects the weights from single bad steps, by the gradient norm n before clipping.
-///   not finite:                       reject, counted; the EMA is left alone
-///   n > ratio · EMA after the warm-up: skip, counted; the EMA takes n as ratio · EMA
-///   else:                             accept
-///   EMA ← EMA + w (n − EMA),  w = max(1 − decay, 1/k) for the k-th finite norm: a plain mean until 1/k < 1 − decay
-/// Skipped norms enter the EMA clipped: one outlier barely moves the threshold, yet when gradients have really become
-/// larger it grows by 1 + (1 − decay)(ratio − 1) per skip (1.29 by default), so the guard cannot skip for ever. An EMA of
-/// zero skips nothing. UserError on options that break the ranges above.
+///   not finite:                         reject, counted; the EMA is left alone
+///   n > ratio · EMA after the warm-up:  skip, counted
+///   else:                               accept
+/// Every finite norm enters, the k-th with weight w = max(1 − decay, 1/k), a plain mean until 1/k < 1 − decay:
+///   EMA ← EMA + w (min(n, ratio · EMA) − EMA),  the first EMA being the first norm
+/// Clipped entry: one outlier moves the threshold little, yet when gradients have really become larger it grows by
+/// 1 + (1 − decay)(ratio − 1) per skip (1.29 by default), so the guard cannot skip for ever. An EMA of zero clips and
+/// skips nothing. UserError on options that break the ranges above.
 class OutlierGuard {
  public:
   explicit OutlierGuard(const OutlierGuardOptions& options);
