@@ -38,7 +38,7 @@ void multiply_outer(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S scale, MatrixRef
   g.noalias() += (store == Store::subtract ? -scale : scale) * x.transpose() * y;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                   \
+#define NUDGE_INSTANTIATE(S)                                                                       \
   template void multiply<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, Store);            \
   template void multiply_transposed<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, Store); \
   template void multiply_outer<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, S, MatrixRef<S>, Store);
