@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/config/config_load.hpp"
+
+// The parts of program_table(), by section, and the rules between keys.
+namespace nudge {
+
+ParamTable general_rows();     ///< seed, threads, precision, estimator, beta, data.*, output.*
+ParamTable model_rows();       ///< model.*
+ParamTable relaxation_rows();  ///< relaxation.*
+ParamTable nudge_rows();       ///< nudge.*, gradcheck.*
+ParamTable train_rows();       ///< train.*
+ParamTable stabiliser_rows();  ///< damping.*, memory_bound.*, growth.*
+ParamTable device_rows();      ///< device.*
+ParamTable sweep_rows();       ///< sweep.*
+
+std::vector<ConfigRule> program_rules();
+
+/// Names of the gradient estimators; the first seven relax a nudged phase or its limit, the rest are references.
+const std::vector<std::string>& estimator_names();
+
+}  // namespace nudge
