@@ -34,7 +34,8 @@ class LinearMap {
   virtual void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const = 0;
 
   /// x = y W[:, columns]ᵀ (or +=): drive the columns, sense the rows of the same devices.
-  virtual void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const = 0;
+  virtual void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
+                          ReadContext& read) const = 0;
 
   /// gradient[:, columns] += scale xᵀ y: the local correlation of what drives the rows with what drives the columns.
   virtual void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,

@@ -38,6 +38,7 @@ target_include_directories(nudge_flags SYSTEM INTERFACE "${RANDOM123_INCLUDE_DIR
 
 if(NUDGE_TIDY)
   find_program(NUDGE_CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)
+  set(CMAKE_CXX_CLANG_TIDY "${NUDGE_CLANG_TIDY}")
 endif()
 
 function(nudge_library)
@@ -46,7 +47,4 @@ function(nudge_library)
   list(TRANSFORM ARG_DEPENDS PREPEND nudge_)
   target_link_libraries(nudge_${ARG_NAME} PUBLIC nudge_flags Eigen3::Eigen fmt::fmt OpenMP::OpenMP_CXX
                         ${ARG_DEPENDS} ${ARG_LINK})
-  if(NUDGE_TIDY)
-    set_target_properties(nudge_${ARG_NAME} PROPERTIES CXX_CLANG_TIDY "${NUDGE_CLANG_TIDY}")
-  endif()
 endfunction()

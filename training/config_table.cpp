@@ -12,8 +12,8 @@ namespace {
 
 ParamTable concatenated() {
   ParamTable table;
-  for (const auto rows : {general_rows, model_rows, relaxation_rows, nudge_rows, train_rows, stabiliser_rows, device_rows,
-                          sweep_rows}) {
+  for (const auto rows :
+       {general_rows, model_rows, relaxation_rows, nudge_rows, train_rows, stabiliser_rows, device_rows, sweep_rows}) {
     for (ParamRow& row : rows()) table.push_back(std::move(row));
   }
   return table;
@@ -31,7 +31,7 @@ std::string preset_text(const std::string& name) {
 }  // namespace
 
 const ConfigSchema& program_schema() {
-  static const ConfigSchema schema{concatenated(), program_rules(), preset_text};
+  static const ConfigSchema schema{concatenated(), program_rules(), {{"preset", preset_text}}};
   return schema;
 }
 
@@ -41,7 +41,8 @@ Config load_program_config(const std::string& path, const std::vector<std::strin
   return load_config(program_schema(), path, settings);
 }
 
-Config parse_program_config(const std::string& name, const std::string& text, const std::vector<std::string>& settings) {
+Config parse_program_config(const std::string& name, const std::string& text,
+                            const std::vector<std::string>& settings) {
   return parse_config(program_schema(), name, text, settings);
 }
 

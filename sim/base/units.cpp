@@ -48,8 +48,17 @@ struct Prefix {
 };
 
 // The first of equal exponents is the one written. µ is U+00B5 (micro sign) or U+03BC (Greek mu).
-constexpr std::array<Prefix, 11> prefixes = {{{"", 0}, {"f", -15}, {"p", -12}, {"n", -9}, {"u", -6}, {"\u00b5", -6},
-                                              {"\u03bc", -6}, {"m", -3}, {"k", 3}, {"M", 6}, {"G", 9}}};
+constexpr std::array<Prefix, 11> prefixes = {{{"", 0},
+                                              {"f", -15},
+                                              {"p", -12},
+                                              {"n", -9},
+                                              {"u", -6},
+                                              {"\u00b5", -6},
+                                              {"\u03bc", -6},
+                                              {"m", -3},
+                                              {"k", 3},
+                                              {"M", 6},
+                                              {"G", 9}}};
 
 std::optional<int> prefix_exponent(std::string_view text) {
   for (const Prefix& prefix : prefixes) {
@@ -108,7 +117,9 @@ std::optional<int> exponent_in(std::string_view text, const UnitInfo& info) {
   return std::nullopt;
 }
 
-std::string expectation(const UnitInfo& info) { return fmt::format("expected {}, like \"{}\"", info.name, info.example); }
+std::string expectation(const UnitInfo& info) {
+  return fmt::format("expected {}, like \"{}\"", info.name, info.example);
+}
 
 std::string unit_problem(std::string_view text, const UnitInfo& expected) {
   for (const UnitInfo& info : unit_infos()) {

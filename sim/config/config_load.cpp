@@ -44,16 +44,15 @@ struct Reader {
   }
 };
 
-bool has_preset(const ConfigSchema& schema) { return schema.preset && find_row(schema.table, "preset") != nullptr; }
-
-/// The preset that the settings, else the file, ask for. Their own checks come later; anything odd gives none.
-std::string preset_name(const std::vector<RawEntry>& file, const std::vector<std::string>& settings) {
-  std::string name;
+/// The preset that the settings, else the file, else an earlier preset ask for; "" for none.
+std::string preset_name(const std::string& key, const Config& config, const std::vector<RawEntry>& file,
+                        const std::vector<std::string>& settings) {
+  std::string name = config.text(key);
   for (const RawEntry& entry : file) {
-    if (entry.key == "preset") name = entry.value.text;
+    if (entry.key == key) name = entry.value.text;
   }
   for (const std::string& setting : settings) {
-    if (setting.rfind("preset=", 0) == 0) name = setting.substr(7);
+    if (setting.rfind(key + "=", 0) == 0) name = setting.substr(key.size() + 1);
   }
   return name;
 }
@@ -70,8 +69,7 @@ void check_rules(const ConfigSchema& schema, const Config& config, const std::ve
     const std::string& place = *std::max_element(rule.keys.begin(), rule.keys.end(), [&](const auto& a, const auto& b) {
       return config.origin(a).layer < config.origin(b).layer;
     });
-    problems.push_back(
-        fmt::format("{}: {} = {} ({})", config.origin(place).where, key, config.as_text(key), broken));
+    problems.push_back(fmt::format("{}: {} = {} ({})", config.origin(place).where, key, config.as_text(key), broken));
   }
 }
 
@@ -82,9 +80,12 @@ Config parse_config(const ConfigSchema& schema, const std::string& name, const s
   const std::vector<RawEntry> entries = read_toml(text, name);
   Config config(schema.table);
   Reader reader{config};
-  if (const std::string preset = preset_name(entries, settings); has_preset(schema) && !preset.empty()) {
+  for (const PresetKey& preset : schema.presets) {
+    const std::string chosen = preset_name(preset.key, config, entries, settings);
+    if (chosen.empty()) continue;
+    const std::string label = fmt::format("{} {}", preset.key, chosen);
     try {
-      reader.take(read_toml(schema.preset(preset), "preset " + preset), Layer::preset, "preset " + preset);
+      reader.take(read_toml(preset.text(chosen), label), Layer::preset, label);
     } catch (const UserError& error) {
       reader.problems.emplace_back(error.what());
     }

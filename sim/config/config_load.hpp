@@ -16,12 +16,17 @@ struct ConfigRule {
   std::function<std::string(const Config&)> broken;
 };
 
-/// Everything a configuration is checked against. A table with a text key "preset" takes the values of preset(name),
-/// TOML text, before those of the file; preset throws UserError for a name that does not exist.
+/// A text key of the table whose value, when not empty, names a preset: `text` gives its TOML, or throws UserError.
+struct PresetKey {
+  std::string key;
+  std::function<std::string(const std::string& name)> text;
+};
+
+/// Everything a configuration is checked against. Presets are taken in order, before the file; one may name the next.
 struct ConfigSchema {
   ParamTable table;
   std::vector<ConfigRule> rules = {};
-  std::function<std::string(const std::string& name)> preset = {};
+  std::vector<PresetKey> presets = {};
 };
 
 /// Defaults < preset < text < settings ("key=value", what follows --set). All problems are thrown at once in one

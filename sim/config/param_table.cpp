@@ -22,7 +22,8 @@ std::string describe(const Range& range, Unit unit) {
   const std::string minimum = format_quantity(range.minimum, unit);
   const std::string maximum = format_quantity(range.maximum, unit);
   if (low && high) {
-    return fmt::format("in {}{}, {}{}", range.open_minimum ? '(' : '[', minimum, maximum, range.open_maximum ? ')' : ']');
+    return fmt::format("in {}{}, {}{}", range.open_minimum ? '(' : '[', minimum, maximum,
+                       range.open_maximum ? ')' : ']');
   }
   if (low) return fmt::format("{} {}", range.open_minimum ? ">" : ">=", minimum);
   if (high) return fmt::format("{} {}", range.open_maximum ? "<" : "<=", maximum);
@@ -50,8 +51,8 @@ ParamRow path(std::string key, std::string value, std::string doc, std::string s
 }
 ParamRow choice(std::string key, std::string value, std::vector<std::string> choices, std::string doc,
                 std::string source) {
-  return {std::move(key), ParamKind::choice, std::move(value), std::move(doc), std::move(source),
-          Unit::none,     any_number(),      std::move(choices)};
+  return {std::move(key),    ParamKind::choice, std::move(value), std::move(doc),
+          std::move(source), Unit::none,        any_number(),     std::move(choices)};
 }
 ParamRow integers(std::string key, std::string value, Range range, std::string doc, std::string source) {
   return {std::move(key), ParamKind::integers, std::move(value), std::move(doc), std::move(source), Unit::none, range};
@@ -61,8 +62,8 @@ ParamRow reals(std::string key, std::string value, Range range, std::string doc,
 }
 ParamRow texts(std::string key, std::string value, std::vector<std::string> choices, std::string doc,
                std::string source) {
-  return {std::move(key), ParamKind::texts, std::move(value), std::move(doc), std::move(source),
-          Unit::none,     any_number(),     std::move(choices)};
+  return {std::move(key),    ParamKind::texts, std::move(value), std::move(doc),
+          std::move(source), Unit::none,       any_number(),     std::move(choices)};
 }
 ParamRow grid(std::string key, std::string doc, std::string source) {
   return {std::move(key), ParamKind::grid, "", std::move(doc), std::move(source)};
@@ -91,7 +92,8 @@ std::string describe_values(const ParamRow& row) {
   switch (row.kind) {
     case ParamKind::integer: return "whole number" + limits;
     case ParamKind::real:
-      return row.unit == Unit::none ? "number" + limits : fmt::format("quantity in {}{}", unit_symbol(row.unit), limits);
+      return row.unit == Unit::none ? "number" + limits
+                                    : fmt::format("quantity in {}{}", unit_symbol(row.unit), limits);
     case ParamKind::flag: return "true, false";
     case ParamKind::text: return "text";
     case ParamKind::path: return "path";

@@ -41,7 +41,7 @@ std::string describe(const Range& range, Unit unit);
 
 /// One key of the configuration. This row alone drives parsing, checks, help and docs/configuration.md.
 struct ParamRow {
-  std::string key;           ///< "relaxation.step": the section is what stands before the last dot
+  std::string key;  ///< "relaxation.step": the section is what stands before the last dot
   ParamKind kind = ParamKind::text;
   std::string default_text;  ///< as one would write it after --set
   std::string doc;           ///< one or two sentences, with the symbol of the papers

@@ -44,7 +44,8 @@ Scalar integer_scalar(const ParamRow& row, const RawValue& raw) {
 }
 
 Scalar real_scalar(const ParamRow& row, const RawValue& raw) {
-  if (raw.kind == Raw::integer) return in_range(row, static_cast<double>(raw.integer), static_cast<double>(raw.integer));
+  if (raw.kind == Raw::integer)
+    return in_range(row, static_cast<double>(raw.integer), static_cast<double>(raw.integer));
   if (raw.kind == Raw::real) return in_range(row, raw.real, raw.real);
   if (raw.kind != Raw::text) {
     return {{}, row.unit == Unit::none ? "must be a number" : "must be a number, or a text with its unit"};
@@ -56,7 +57,8 @@ Scalar real_scalar(const ParamRow& row, const RawValue& raw) {
 
 Scalar text_scalar(const ParamRow& row, const RawValue& raw) {
   if (raw.kind != Raw::text) return {{}, "must be a text in quotes"};
-  const bool known = row.choices.empty() || std::find(row.choices.begin(), row.choices.end(), raw.text) != row.choices.end();
+  const bool known =
+      row.choices.empty() || std::find(row.choices.begin(), row.choices.end(), raw.text) != row.choices.end();
   if (known) return {raw.text, {}};
   const std::string best = nearest(raw.text, row.choices);
   const std::string rule = fmt::format("must be one of {}", fmt::join(row.choices, ", "));
@@ -113,7 +115,8 @@ RawValue scalar_from_text(ParamKind kind, std::string_view text) {
   }
   raw.kind = Raw::text;
   raw.text = std::string(text);
-  const bool in_quotes = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
+  const bool in_quotes =
+      text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
   if (in_quotes) raw.text = read_toml_string(text).value_or(raw.text);
   return raw;
 }
@@ -228,7 +231,8 @@ std::string axis_to_toml(const ParamTable& table, const GridAxis& axis) {
   std::vector<std::string> parts;
   const ParamRow& row = *find_row(table, axis.key);
   std::vector<ValueProblem> none;
-  for (const std::string& text : axis.values) parts.push_back(to_toml(row, *convert(row, raw_from_text(row, text), none)));
+  for (const std::string& text : axis.values)
+    parts.push_back(to_toml(row, *convert(row, raw_from_text(row, text), none)));
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 

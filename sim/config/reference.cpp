@@ -24,7 +24,9 @@ std::string cell(const std::string& text) {
   return out;
 }
 
-std::string meaning(const ParamRow& row) { return row.source.empty() ? row.doc : fmt::format("{} [{}]", row.doc, row.source); }
+std::string meaning(const ParamRow& row) {
+  return row.source.empty() ? row.doc : fmt::format("{} [{}]", row.doc, row.source);
+}
 
 std::string default_of(const ParamRow& row) { return row.default_text.empty() ? "empty" : row.default_text; }
 
@@ -35,8 +37,10 @@ std::string describe_table(const ParamTable& table) {
       "# Configuration\n\n"
       "Made from the program's own table by `nudge config keys > docs/configuration.md`; do not edit by hand.\n\n"
       "A config is a TOML file. Values are taken from the defaults, then the preset, then the file, then `--set "
-      "key=value`; the last one wins.\nA quantity is a text with its unit (`\"25 uS\"`, `\"100 ns\"`; prefixes f p n u m k "
-      "M G) or a bare number in SI units; a pure number may also be a\npercentage (`\"5 %\"`). `nudge config check FILE` "
+      "key=value`; the last one wins.\nA quantity is a text with its unit (`\"25 uS\"`, `\"100 ns\"`; prefixes f p n u "
+      "m k "
+      "M G) or a bare number in SI units; a pure number may also be a\npercentage (`\"5 %\"`). `nudge config check "
+      "FILE` "
       "reports every mistake at once, `nudge config dump FILE` prints every resolved value.\n";
   for (const std::string& section : sections(table)) {
     out += section.empty() ? "\n## Outside sections\n" : fmt::format("\n## [{}]\n", section);

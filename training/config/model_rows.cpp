@@ -17,9 +17,9 @@ ParamTable model_rows() {
       real("model.attention_scale", "0.6", at_least(0), "ga: W_q, W_k, W_v ~ N(0, ga^2/C).", recipe),
       real("model.output_scale", "0.6", at_least(0), "go: W_o ~ N(0, go^2/C).", recipe),
       real("model.memory_scale", "0.4", at_least(0),
-           "gm: spectral norm that the random W_m is scaled to; 2 gm^2 < 1 + s c keeps the energy bounded below.", recipe),
-      real("model.embedding_scale", "1.0", above(0), "Token and position embeddings ~ N(0, scale^2/C)."),
-      real("model.readout_scale", "1.0", at_least(0), "Read-out W_h ~ N(0, scale^2/C)."),
+           "gm: spectral norm that the random W_m is scaled to; 2 gm^2 < 1 + s c keeps the energy bounded below.",
+           recipe),
+      real("model.embedding_scale", "0.5", above(0), "Token and position embeddings ~ N(0, scale^2)."),
   };
 }
 

@@ -5,15 +5,13 @@ namespace nudge {
 
 const std::vector<Preset>& program_presets() {
   static const std::vector<Preset> presets = {
-      {"founding_note",
-       "the founding note's algorithm: correction at z* without anchor, only the damping regulated",
+      {"founding_note", "the founding note's algorithm: correction at z* without anchor, only the damping regulated",
        "estimator = 'aep'\n"
        "[memory_bound]\nfraction = 0\n"
        "[growth]\nstrength = 0\n"
        "[train]\nskip_ratio = 0\n"},
       // Trained through 1 % read noise within +0.1, +2.7, -0.3 % of noise-free on three seeds in the prototype.
-      {"read_noise",
-       "what trains through 1 % read noise: transposed attention, averaged states, a large nudge",
+      {"read_noise", "what trains through 1 % read noise: transposed attention, averaged states, a large nudge",
        "estimator = 'aep_transposed'\nbeta = 0.1\n"
        "[relaxation]\naverage_free = 8\naverage_nudged = 12\n"
        "[nudge]\nanchor_reads = 8\n"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/settle.hpp"
 #include "training/config/rows.hpp"
 
 namespace nudge {
@@ -6,7 +7,7 @@ namespace nudge {
 ParamTable relaxation_rows() {
   using namespace param;
   return {
-      choice("relaxation.solver", "euler", {"euler", "rk4", "dopri5", "anderson", "newton_gmres"},
+      choice("relaxation.solver", "euler", settle_solvers(),
              "How a phase is relaxed: fixed steps, adaptive physical time, or an accelerated reference."),
       integer("relaxation.free_steps", "24", between(1, 1000000), "Steps T1 of the free phase, at most."),
       integer("relaxation.nudged_steps", "24", between(1, 1000000),
@@ -25,8 +26,10 @@ ParamTable relaxation_rows() {
               "the error falls 3.3 times, measured"),
       real("relaxation.divergence_ratio", "1e4", above(1),
            "A sequence has diverged when its state has grown by this factor over max(|z_0|, 1)."),
-      real("relaxation.ode_tolerance", "1e-6", strictly_between(0, 1), "Local error per step of dopri5, relative and absolute."),
-      integer("relaxation.memory", "5", between(1, 100), "Depth of anderson; newton_gmres uses a Krylov space of 10 times this."),
+      real("relaxation.ode_tolerance", "1e-6", strictly_between(0, 1),
+           "Local error per step of dopri5, relative and absolute."),
+      integer("relaxation.memory", "5", between(1, 100),
+              "Depth of anderson; newton_gmres uses a Krylov space of 10 times this."),
       quantity("relaxation.time_constant", "100 ns", Unit::second, above(0),
                "Time constant tau of tau dz/dt = F(z): turns steps into physical time in logs and read noise.",
                "an assumption: set it to that of your circuit"),

@@ -17,7 +17,4 @@ ParamTable sweep_rows();       ///< sweep.*
 
 std::vector<ConfigRule> program_rules();
 
-/// Names of the gradient estimators; the first seven relax a nudged phase or its limit, the rest are references.
-const std::vector<std::string>& estimator_names();
-
 }  // namespace nudge

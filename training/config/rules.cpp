@@ -14,7 +14,8 @@ std::string with_value(const Config& config, const std::string& key) {
 ConfigRule ordered(const std::string& first, const std::string& second, const std::string& relation,
                    bool (*holds)(double, double)) {
   return {{first, second}, [=](const Config& c) {
-            return holds(c.real(first), c.real(second)) ? "" : fmt::format("must be {} {}", relation, with_value(c, second));
+            return holds(c.real(first), c.real(second)) ? ""
+                                                        : fmt::format("must be {} {}", relation, with_value(c, second));
           }};
 }
 
@@ -55,6 +56,17 @@ ConfigRule stable_step() {
           }};
 }
 
+ConfigRule skip_ratio_above_one() {
+  return {{"train.skip_ratio"}, [](const Config& c) {
+            const double ratio = c.real("train.skip_ratio");
+            return ratio == 0 || ratio > 1 ? "" : "must be > 1, or 0 to skip nothing";
+          }};
+}
+
+ConfigRule even_points() {
+  return {{"nudge.points"}, [](const Config& c) { return c.integer("nudge.points") % 2 == 0 ? "" : "must be even"; }};
+}
+
 ConfigRule tracked_needs_both_sides() {
   return {{"nudge.sides", "estimator"}, [](const Config& c) {
             const bool one_sided = c.text("nudge.sides") != "centered";
@@ -75,6 +87,8 @@ std::vector<ConfigRule> program_rules() {
           stable_step(),
           at_most("relaxation.average_free", "relaxation.free_steps"),
           at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
+          skip_ratio_above_one(),
+          even_points(),
           tracked_needs_both_sides()};
 }
 

@@ -56,7 +56,8 @@ TEST_CASE("a wrong unit is named together with the expected one and an example")
   CHECK(problem("fast", Unit::second) == "not a number; expected seconds (s), like \"100 ns\"");
   CHECK(problem("", Unit::second) == "not a number; expected seconds (s), like \"100 ns\"");
   CHECK(problem("3 V", Unit::none) == "\"V\" is volts (V); expected a pure number, like \"0.3\" or \"5 %\"");
-  CHECK(problem("1e999 s", Unit::second) == "too large or too small for a number; expected seconds (s), like \"100 ns\"");
+  CHECK(problem("1e999 s", Unit::second) ==
+        "too large or too small for a number; expected seconds (s), like \"100 ns\"");
   CHECK_FALSE(problem("nan S", Unit::siemens).empty());
   CHECK_FALSE(problem("1.2.3 S", Unit::siemens).empty());
   CHECK_FALSE(problem("1 uuS", Unit::siemens).empty());

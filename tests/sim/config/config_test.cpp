@@ -13,29 +13,29 @@ namespace {
 
 const ConfigSchema& schema() {
   static const ConfigSchema value{
-      {param::text("preset", "", "Values to start from."),
-       param::integer("seed", "1", at_least(0), "Seed."),
+      {param::text("preset", "", "Values to start from."), param::integer("seed", "1", at_least(0), "Seed."),
        param::choice("solver.kind", "euler", {"euler", "rk4"}, "Solver."),
        param::real("solver.abs_tolerance", "1e-6", above(0), "Tolerance."),
        param::integer("solver.steps", "24", between(1, 100), "Steps."),
        param::real("solver.fraction", "0.7", strictly_between(0, 1), "Step over the stability limit."),
-       param::flag("solver.trace", "false", "Log each step."),
+       param::flag("solver.trace", "false", "Log each step."), param::text("devices.preset", "", "Values of a device."),
        param::quantity("devices.g_min", "0.1 uS", Unit::siemens, above(0), "Smallest conductance."),
        param::quantity("devices.g_max", "25 uS", Unit::siemens, above(0), "Largest conductance.", "measured"),
        param::path("data.text", "", "Text file."),
        param::texts("check.names", "ep, aep", {"ep", "aep", "bptt"}, "Estimators."),
        param::reals("check.betas", "[0.1, 1e-4]", above(0), "Nudges."),
-       param::integers("sweep.seeds", "1", at_least(0), "Seeds."),
-       param::grid("sweep.grid", "Axes.")},
+       param::integers("sweep.seeds", "1", at_least(0), "Seeds."), param::grid("sweep.grid", "Axes.")},
       {{{"devices.g_max", "devices.g_min"},
         [](const Config& c) {
           if (c.real("devices.g_max") > c.real("devices.g_min")) return std::string();
           return "must be > devices.g_min = " + c.as_text("devices.g_min");
         }}},
-      [](const std::string& name) -> std::string {
-        if (name == "small") return "solver.steps = 5\nseed = 7\n";
-        throw UserError("unknown preset " + name + " (known: small)");
-      }};
+      {{"preset",
+        [](const std::string& name) -> std::string {
+          if (name == "small") return "solver.steps = 5\nseed = 7\ndevices.preset = 'big'\n";
+          throw UserError("unknown preset " + name + " (known: small)");
+        }},
+       {"devices.preset", [](const std::string&) { return "devices.g_max = '1 mS'"; }}}};
   return value;
 }
 
@@ -77,6 +77,9 @@ TEST_CASE("defaults < preset < file < --set, and every value knows where it is f
   CHECK(config.text("solver.kind") == "euler");
   CHECK(config.origin("solver.kind").where == "--set");
   CHECK(config.origin("solver.kind").layer == Layer::option);
+  CHECK(config.real("devices.g_max") == 1e-3);  // the first preset names the second
+  CHECK(config.origin("devices.g_max").where == "devices.preset big:1:9");
+  CHECK(parse("preset = 'small'", {"devices.preset="}).real("devices.g_max") == 25e-6);
   CHECK(parse("preset = 'small'", {"preset="}).integer("seed") == 1);
   CHECK(parse("", {"preset=small"}).integer("seed") == 7);
   CHECK(error_of("preset = 'big'") == "unknown preset big (known: small)");
@@ -129,7 +132,8 @@ TEST_CASE("an unknown key suggests the nearest one") {
 }
 
 TEST_CASE("every problem of file, rules and --set comes in one error, in order") {
-  CHECK(error_of("sed = 1\n[solver]\nsteps = 0\n[devices]\ng_min = '30 uS'\n", {"seed=x", "nonsense", "solver.kind=rk5"}) ==
+  CHECK(error_of("sed = 1\n[solver]\nsteps = 0\n[devices]\ng_min = '30 uS'\n",
+                 {"seed=x", "nonsense", "solver.kind=rk5"}) ==
         "run.toml:1:1: unknown key sed (did you mean seed?)\n"
         "run.toml:3:9: solver.steps = 0 (must be in [1, 100])\n"
         "--set: seed = \"x\" (must be a whole number, without point, exponent or quotes)\n"
@@ -147,9 +151,9 @@ TEST_CASE("a syntax error names file, line and column") {
 }
 
 TEST_CASE("--set reads text as the kind of its key") {
-  const Config config = parse("", {"seed=3", "solver.trace=true", "devices.g_max=30 uS", "data.text=a b.txt",
-                                   "check.names=[ep, \"bptt\"]", "check.betas=1e-3,2", "sweep.seeds=[]",
-                                   "solver.kind=\"rk4\"", "solver.fraction=5e-1"});
+  const Config config = parse(
+      "", {"seed=3", "solver.trace=true", "devices.g_max=30 uS", "data.text=a b.txt", "check.names=[ep, \"bptt\"]",
+           "check.betas=1e-3,2", "sweep.seeds=[]", "solver.kind=\"rk4\"", "solver.fraction=5e-1"});
   CHECK(config.integer("seed") == 3);
   CHECK(config.flag("solver.trace"));
   CHECK(config.real("devices.g_max") == 30e-6);
@@ -171,9 +175,10 @@ TEST_CASE("a grid names keys of the table and checks each value as that key") {
   CHECK(config.grid("sweep.grid") == expected);
   CHECK(error_of("[sweep.grid]\n\"devices.g_mx\" = [1]") ==
         "run.toml:2:18: sweep.grid.devices.g_mx = [1] (unknown key devices.g_mx; did you mean g_max?)");
-  CHECK(error_of("[sweep.grid]\n\"solver.steps\" = [3, 0, 'x']") ==
-        "run.toml:2:22: sweep.grid.solver.steps[1] = 0 (must be in [1, 100])\n"
-        "run.toml:2:25: sweep.grid.solver.steps[2] = \"x\" (must be a whole number, without point, exponent or quotes)");
+  CHECK(
+      error_of("[sweep.grid]\n\"solver.steps\" = [3, 0, 'x']") ==
+      "run.toml:2:22: sweep.grid.solver.steps[1] = 0 (must be in [1, 100])\n"
+      "run.toml:2:25: sweep.grid.solver.steps[2] = \"x\" (must be a whole number, without point, exponent or quotes)");
   CHECK(error_of("[sweep.grid]\n\"solver.steps\" = 3") ==
         "run.toml:2:18: sweep.grid.solver.steps = 3 (must be a list of at least one value, like [a, b])");
   CHECK(error_of("[sweep.grid]\n\"sweep.seeds\" = [3]") ==
@@ -181,9 +186,9 @@ TEST_CASE("a grid names keys of the table and checks each value as that key") {
 }
 
 TEST_CASE("a dump is deterministic and reads back to the same values") {
-  const Config config =
-      parse("seed = 3\n[data]\ntext = \"C:\\\\dir \\\"x\\\" \u00e9\\n\\t\\u0001\"\n[sweep.grid]\n\"solver.steps\" = [3, 4]\n",
-            {"solver.abs_tolerance=0.1234567890123456789", "devices.g_max=33.333333333333336 uS", "check.names=[]"});
+  const Config config = parse(
+      "seed = 3\n[data]\ntext = \"C:\\\\dir \\\"x\\\" \u00e9\\n\\t\\u0001\"\n[sweep.grid]\n\"solver.steps\" = [3, 4]\n",
+      {"solver.abs_tolerance=0.1234567890123456789", "devices.g_max=33.333333333333336 uS", "check.names=[]"});
   for (const DumpComments comments : {DumpComments::none, DumpComments::documented}) {
     const std::string dump = dump_toml(config, comments);
     const Config again = parse_config(schema(), "dump", dump);
@@ -194,7 +199,8 @@ TEST_CASE("a dump is deterministic and reads back to the same values") {
     CHECK(again.text("data.text") == config.text("data.text"));
   }
   CHECK_THAT(dump_toml(config), Catch::Contains("# Largest conductance. (quantity in S > 0 S)\ng_max = \"33.3"));
-  CHECK_THAT(dump_toml(config, DumpComments::none), Catch::StartsWith("preset = \"\"\nseed = 3\n\n[solver]\nkind = \"eu"));
+  CHECK_THAT(dump_toml(config, DumpComments::none),
+             Catch::StartsWith("preset = \"\"\nseed = 3\n\n[solver]\nkind = \"eu"));
 }
 
 TEST_CASE("set_from_text(as_text) changes nothing") {
@@ -242,7 +248,8 @@ TEST_CASE("a file that cannot be read is the user's error") {
 
 TEST_CASE("the reference lists every key") {
   const std::string markdown = describe_table(schema().table);
-  CHECK_THAT(markdown, Catch::Contains("| `devices.g_max` | 25 uS | quantity in S > 0 S | Largest conductance. [measured] |"));
+  CHECK_THAT(markdown,
+             Catch::Contains("| `devices.g_max` | 25 uS | quantity in S > 0 S | Largest conductance. [measured] |"));
   const std::string help = help_text(schema().table);
   for (const ParamRow& row : schema().table) {
     CHECK_THAT(markdown, Catch::Contains("`" + row.key + "`"));

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building the HDF5 file of a document in memory.
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/io/h5_document.hpp"
+#include "sim/io/h5_handle.hpp"
+#include "sim/io/h5_memory_file.hpp"
+
+namespace nudge {
+
+namespace {
+
+constexpr hsize_t most_chunk_bytes = hsize_t{1} << 20;  // chosen by us: one chunk fits HDF5's default chunk cache
+
+/// Nothing the user does makes these calls fail, memory aside: a failure is our bug.
+void need(bool ok, const std::string& what) {
+  if (!ok) throw std::runtime_error("HDF5 could not write " + what + h5_error());
+}
+
+void write_attribute(hid_t object, const std::string& name, const H5Attribute& value) {
+  const H5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const H5Handle text = h5_text_type();
+  const hid_t type = std::holds_alternative<std::string>(value)    ? text.id()
+                     : std::holds_alternative<double>(value)       ? H5T_NATIVE_DOUBLE
+                                                                   : H5T_NATIVE_INT64;
+  const H5Handle attribute(H5Acreate2(object, name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  need(attribute.ok(), "attribute " + name);
+  const auto* string = std::get_if<std::string>(&value);
+  const char* pointer = string != nullptr ? string->c_str() : nullptr;
+  const void* data = string != nullptr ? static_cast<const void*>(&pointer)
+                                       : std::visit([](const auto& v) { return static_cast<const void*>(&v); }, value);
+  need(H5Awrite(attribute.id(), type, data) >= 0, "attribute " + name);
+}
+
+/// Dimension labels as HDF5's dimension-scale interface stores them (h5py: dataset.dims[i].label).
+void write_dimension_labels(hid_t dataset, const std::vector<std::string>& labels) {
+  if (labels.empty()) return;
+  const hsize_t count = labels.size();
+  std::vector<const char*> pointers;
+  for (const auto& label : labels) pointers.push_back(label.c_str());
+  const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  const H5Handle type = h5_text_type();
+  const H5Handle attribute(
+      H5Acreate2(dataset, "DIMENSION_LABELS", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  need(attribute.ok() && H5Awrite(attribute.id(), type.id(), pointers.data()) >= 0, "dimension labels");
+}
+
+/// A scalar goes into the (checksummed) object header, the rest into chunks with checksums.
+H5Handle layout(const std::vector<hsize_t>& sizes, std::size_t element_bytes) {
+  H5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const bool empty = std::find(sizes.begin(), sizes.end(), 0u) != sizes.end();
+  if (sizes.empty() || empty) {
+    H5Pset_layout(properties.id(), H5D_COMPACT);
+    return properties;
+  }
+  std::vector<hsize_t> chunk = sizes;
+  hsize_t bytes = element_bytes;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    chunk[i] = std::clamp<hsize_t>(most_chunk_bytes / bytes, 1, sizes[i]);
+    bytes *= chunk[i];
+  }
+  H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
+  H5Pset_fletcher32(properties.id());
+  return properties;
+}
+
+struct Memory {
+  H5Handle text_type;        // owner of `type` for texts
+  hid_t type = -1;
+  const void* data = nullptr;
+  std::vector<char> padded;  // texts as fixed-length fields: variable-length ones would have no checksum
+};
+
+Memory in_memory(const std::vector<float>& v) { return {{}, H5T_NATIVE_FLOAT, v.data(), {}}; }
+Memory in_memory(const std::vector<double>& v) { return {{}, H5T_NATIVE_DOUBLE, v.data(), {}}; }
+Memory in_memory(const std::vector<std::int64_t>& v) { return {{}, H5T_NATIVE_INT64, v.data(), {}}; }
+Memory in_memory(const std::vector<std::string>& v) {
+  std::size_t size = 1;
+  for (const auto& text : v) size = std::max(size, text.size());
+  Memory out{h5_text_type(size), -1, nullptr, std::vector<char>(std::max<std::size_t>(1, v.size() * size), '\0')};
+  for (std::size_t i = 0; i < v.size(); ++i) std::copy(v[i].begin(), v[i].end(), out.padded.data() + i * size);
+  out.type = out.text_type.id();
+  out.data = out.padded.data();
+  return out;
+}
+
+}  // namespace
+
+struct H5Document::Writer {
+  hid_t file;
+  H5Handle links{H5Pcreate(H5P_LINK_CREATE), H5Pclose};
+
+  explicit Writer(hid_t id) : file(id) { H5Pset_create_intermediate_group(links.id(), 1); }
+
+  void group(const std::string& path, const std::string& description) const {
+    if (path.empty() || exists(path)) return;
+    const H5Handle made(H5Gcreate2(file, path.c_str(), links.id(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    need(made.ok(), "group " + path);
+    if (!description.empty()) write_attribute(made.id(), "description", description);
+  }
+
+  void dataset(const std::string& path, const Dataset& data) const {
+    const std::vector<hsize_t> sizes(data.shape.begin(), data.shape.end());
+    const H5Handle space(sizes.empty() ? H5Screate(H5S_SCALAR)
+                                       : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
+                         H5Sclose);
+    const Memory memory = std::visit([](const auto& values) { return in_memory(values); }, data.values);
+    const H5Handle properties = layout(sizes, H5Tget_size(memory.type));
+    const H5Handle made(
+        H5Dcreate2(file, path.c_str(), memory.type, space.id(), links.id(), properties.id(), H5P_DEFAULT), H5Dclose);
+    need(made.ok(), "dataset " + path);
+    need(H5Dwrite(made.id(), memory.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, memory.data) >= 0, "dataset " + path);
+    write_attribute(made.id(), "unit", data.meaning.unit);
+    write_attribute(made.id(), "description", data.meaning.description);
+    write_dimension_labels(made.id(), data.meaning.dimensions);
+  }
+
+  bool exists(const std::string& path) const {
+    for (std::size_t at = path.find('/');; at = path.find('/', at + 1)) {
+      if (H5Lexists(file, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
+      if (at == std::string::npos) return true;
+    }
+  }
+};
+
+std::vector<std::byte> H5Document::bytes() const {
+  const H5Session session;
+  H5MemoryFile file;
+  const Writer writer(file.id());
+  for (const auto& [path, description] : groups_) writer.group(path, description);
+  for (const auto& [path, data] : datasets_) writer.dataset(path, data);
+  for (const auto& [object, values] : attributes_) {
+    const std::string path = "/" + object;
+    const H5Handle owner(H5Oopen(file.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
+    need(owner.ok(), "attributes of " + path + ", which is not in the document");
+    for (const auto& [name, value] : values) write_attribute(owner.id(), name, value);
+  }
+  return file.take();
+}
+
+}  // namespace nudge

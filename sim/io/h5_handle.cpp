@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/io/h5_handle.hpp"
+
+#include "sim/io/h5_types.hpp"
+
+namespace nudge {
+
+namespace {
+
+std::recursive_mutex& session_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+herr_t keep_first(unsigned /*n*/, const H5E_error2_t* error, void* text) {
+  auto& out = *static_cast<std::string*>(text);
+  if (out.empty() && error->desc != nullptr) out = error->desc;
+  return 0;
+}
+
+}  // namespace
+
+H5Session::H5Session() : lock_(session_mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+std::string h5_error() {
+  std::string text;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+H5Handle h5_text_type(std::size_t size) {
+  H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), size == 0 ? H5T_VARIABLE : size);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  H5Tset_strpad(type.id(), size == 0 ? H5T_STR_NULLTERM : H5T_STR_NULLPAD);
+  return type;
+}
+
+std::string to_string(const H5Shape& shape) {
+  std::string out = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) out += ", ";
+    out += shape[i] < 0 ? "any" : std::to_string(shape[i]);
+  }
+  return out + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string_view to_string(H5Type type) {
+  switch (type) {
+    case H5Type::real32: return "float32";
+    case H5Type::real64: return "float64";
+    case H5Type::integer: return "integer";
+    case H5Type::text: return "text";
+    case H5Type::other: return "other";
+  }
+  return "other";
+}
+
+}  // namespace nudge

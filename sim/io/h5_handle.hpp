@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Only for the .cpp files of sim/io: the rest of the program never sees HDF5's own types.
+
+#include <hdf5.h>
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace nudge {
+
+/// An HDF5 identifier that is closed when it goes out of scope. A negative identifier is a failed call.
+class H5Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+
+  H5Handle() = default;
+  H5Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  H5Handle(H5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  H5Handle& operator=(H5Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  H5Handle(const H5Handle&) = delete;
+  H5Handle& operator=(const H5Handle&) = delete;
+  ~H5Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+
+  hid_t id() const { return id_; }
+  bool ok() const { return id_ >= 0; }
+
+ private:
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+/// Held during every call into HDF5: a serial HDF5 library may be built without locks of its own. Also keeps HDF5 from
+/// printing its error stack; h5_error() has what matters of it.
+class H5Session {
+ public:
+  H5Session();
+
+ private:
+  std::lock_guard<std::recursive_mutex> lock_;
+};
+
+/// The innermost message of HDF5's error stack, e.g. " (data error detected by Fletcher32 checksum)", or nothing.
+std::string h5_error();
+
+/// Variable-length or, for size > 0, zero-padded fixed-length UTF-8 text.
+H5Handle h5_text_type(std::size_t size = 0);
+
+}  // namespace nudge

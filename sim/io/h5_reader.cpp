@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a file, listing what is in it, and facts about datasets.
+#include "sim/io/h5_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "sim/base/errors.hpp"
+#include "sim/io/h5_reader_impl.hpp"
+
+namespace nudge {
+
+namespace {
+
+void check_readable(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  const std::string name = path.string();
+  if (!std::filesystem::exists(status)) throw UserError(name + ": no such file");
+  if (std::filesystem::is_directory(status)) throw UserError(name + ": is a directory, not an HDF5 file");
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw UserError(fmt::format("{}: cannot be read: {}", name, std::strerror(errno)));
+  if (in.peek() == std::ifstream::traits_type::eof()) throw UserError(name + ": is empty, not an HDF5 file");
+}
+
+herr_t collect_name(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* out) {
+  static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+  return 0;
+}
+
+}  // namespace
+
+H5Reader::H5Reader(const std::filesystem::path& path) : file_(std::make_unique<File>()) {
+  const H5Session session;
+  check_readable(path);
+  file_->name = path.string();
+  if (H5Fis_hdf5(file_->name.c_str()) <= 0) throw UserError(file_->name + ": is not an HDF5 file");
+  H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
+  file_->file = H5Handle(H5Fopen(file_->name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
+  if (!file_->file.ok()) throw UserError(fmt::format("{}: is damaged or truncated{}", file_->name, h5_error()));
+}
+
+H5Reader::~H5Reader() {
+  const H5Session session;
+  file_.reset();
+}
+
+H5Reader::H5Reader(H5Reader&&) noexcept = default;
+H5Reader& H5Reader::operator=(H5Reader&&) noexcept = default;
+
+const std::string& H5Reader::name() const { return file_->name; }
+
+void H5Reader::fail(const std::string& object, const std::string& problem) const { file_->fail(object, problem); }
+
+bool H5Reader::has(const std::string& object) const {
+  const H5Session session;
+  return file_->exists(object);
+}
+
+std::vector<std::string> H5Reader::groups(const std::string& group) const {
+  std::vector<std::string> out;
+  const H5Session session;
+  const H5Handle parent = file_->open_group(group);
+  std::vector<std::string> names;
+  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) file_->fail_damaged(group);
+  for (const auto& name : names) {
+    const H5Handle child = file_->open(group + "/" + name);
+    if (H5Iget_type(child.id()) == H5I_GROUP) out.push_back(name);
+  }
+  return out;
+}
+
+std::vector<std::string> H5Reader::datasets(const std::string& group) const {
+  std::vector<std::string> out;
+  const H5Session session;
+  const H5Handle parent = file_->open_group(group);
+  std::vector<std::string> names;
+  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) file_->fail_damaged(group);
+  for (const auto& name : names) {
+    const H5Handle child = file_->open(group + "/" + name);
+    if (H5Iget_type(child.id()) == H5I_DATASET) out.push_back(name);
+  }
+  return out;
+}
+
+std::vector<std::string> H5Reader::all_datasets(const std::string& group) const {
+  const std::string prefix = File::absolute(group) == "/" ? "" : File::absolute(group).substr(1) + "/";
+  std::vector<std::string> out;
+  for (const auto& name : datasets(group)) out.push_back(prefix + name);
+  for (const auto& name : groups(group)) {
+    for (auto& path : all_datasets(prefix + name)) out.push_back(std::move(path));
+  }
+  return out;
+}
+
+H5Type H5Reader::type(const std::string& dataset) const {
+  const H5Session session;
+  const H5Handle data = file_->open_dataset(dataset);
+  return h5_type(H5Handle(H5Dget_type(data.id()), H5Tclose).id());
+}
+
+H5Shape H5Reader::shape(const std::string& dataset) const {
+  const H5Session session;
+  const H5Handle data = file_->open_dataset(dataset);
+  return h5_shape(H5Handle(H5Dget_space(data.id()), H5Sclose).id());
+}
+
+}  // namespace nudge

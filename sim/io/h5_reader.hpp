@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/io/h5_types.hpp"
+
+namespace nudge {
+
+/// Whether NaN and infinities in a dataset are the user's error.
+enum class NonFinite { allowed, rejected };
+
+/// An HDF5 file opened for reading. Everything that is wrong with the file (missing, not HDF5, truncated, a failed
+/// checksum, a missing dataset, another type or shape than expected) is a UserError that names the file and the object:
+///   cases.h5: params/Wm: shape (12, 40) expected, found (12, 41)
+/// Paths of objects are written "group/name", a leading slash is allowed. Safe to use from several threads.
+class H5Reader {
+ public:
+  explicit H5Reader(const std::filesystem::path& path);
+  ~H5Reader();
+  H5Reader(H5Reader&&) noexcept;
+  H5Reader& operator=(H5Reader&&) noexcept;
+
+  /// The path as given, as it stands in messages.
+  const std::string& name() const;
+
+  /// Whether a group or dataset exists there.
+  bool has(const std::string& object) const;
+
+  /// Names (not paths) of the groups, and of the datasets, directly in a group, in alphabetical order.
+  std::vector<std::string> groups(const std::string& group = "/") const;
+  std::vector<std::string> datasets(const std::string& group = "/") const;
+
+  /// Paths of all datasets at or below a group, without leading slash.
+  std::vector<std::string> all_datasets(const std::string& group = "/") const;
+
+  H5Type type(const std::string& dataset) const;
+  H5Shape shape(const std::string& dataset) const;
+  H5Meaning meaning(const std::string& dataset) const;
+
+  /// Names of the attributes of an object that are a single integer, real or text.
+  std::vector<std::string> attributes(const std::string& object = "/") const;
+  bool has_attribute(const std::string& attribute, const std::string& object = "/") const;
+  H5Attribute attribute(const std::string& attribute, const std::string& object = "/") const;
+  std::int64_t integer_attribute(const std::string& attribute, const std::string& object = "/") const;
+  double real_attribute(const std::string& attribute, const std::string& object = "/") const;  ///< integers too
+  std::string text_attribute(const std::string& attribute, const std::string& object = "/") const;
+
+  /// float32 or float64 data as S, in the file's (row-major) order.
+  template <class S>
+  std::vector<S> reals(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,
+                       NonFinite non_finite = NonFinite::allowed) const;
+
+  /// The same as a matrix: all dimensions but the last are rows, so (B, T, C) becomes (B·T, C), (n) one row, () 1 x 1.
+  template <class S>
+  Matrix<S> matrix(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,
+                   NonFinite non_finite = NonFinite::allowed) const;
+
+  std::vector<std::int64_t> integers(const std::string& dataset,
+                                     const std::optional<H5Shape>& expected = std::nullopt) const;
+  std::vector<std::string> texts(const std::string& dataset,
+                                 const std::optional<H5Shape>& expected = std::nullopt) const;
+
+  /// Throws the UserError "file: object: problem", also for checks that a caller adds.
+  [[noreturn]] void fail(const std::string& object, const std::string& problem) const;
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+
+/// Place of the first NaN or infinity, or nothing.
+template <class S>
+std::optional<std::size_t> first_non_finite(std::span<const S> values);
+
+}  // namespace nudge

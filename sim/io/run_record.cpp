@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/io/run_record.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "sim/io/h5_handle.hpp"
+
+#ifndef NUDGE_VERSION
+#define NUDGE_VERSION "unknown"
+#endif
+#ifndef NUDGE_BUILD_TYPE
+#define NUDGE_BUILD_TYPE "unknown build"
+#endif
+
+namespace nudge {
+
+namespace {
+
+std::string compiler_name() {
+#ifdef __clang__
+  return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  return fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+std::string cpu_model() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+const BuildFacts& build_facts() {
+  static const BuildFacts facts{
+      NUDGE_VERSION, compiler_name() + ", " NUDGE_BUILD_TYPE,
+      fmt::format("Eigen {}.{}.{}, HDF5 {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION,
+                  H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE)};
+  return facts;
+}
+
+MachineFacts machine_facts() {
+  utsname system{};
+  const bool known = ::uname(&system) == 0;
+  return {cpu_model(), static_cast<int>(std::thread::hardware_concurrency()),
+          known ? fmt::format("{} {} {}", system.sysname, system.release, system.machine) : "unknown"};
+}
+
+std::string now_utc() {
+  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+}
+
+void add_run_record(H5Document& document, const RunRecord& record) {
+  const MachineFacts machine = machine_facts();
+  document.attribute("kind", record.kind);
+  document.attribute("config", record.config);
+  document.attribute("seed", record.seed);
+  document.attribute("precision", record.precision);
+  document.attribute("threads", std::int64_t{record.threads});
+  document.attribute("started", record.started);
+  document.attribute("wall_time_s", record.wall_time_s);
+  document.attribute("nudge_version", build_facts().version);
+  document.attribute("compiler", build_facts().compiler);
+  document.attribute("libraries", build_facts().libraries);
+  document.attribute("machine", fmt::format("{}, {} logical processors, {}", machine.cpu_model, machine.cores, machine.system));
+}
+
+}  // namespace nudge
