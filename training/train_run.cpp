@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
