@@ -17,13 +17,7 @@ namespace nudge {
 namespace {
 
 std::string version_text() {
-  const BuildInfo& info = build_info();
-  std::string text = fmt::format("nudge {}", info.version);
-  if (!info.revision.empty()) text += fmt::format(" ({})", info.revision);
-  text += fmt::format("\n{}, {}", info.compiler, info.build_type);
-  if (!info.architecture.empty()) text += fmt::format(", -march={}", info.architecture);
-  if (info.contracts) text += ", contracts on";
-  return text + "\n" + info.libraries;
+  return fmt::format("nudge {}\n{}\n{}", version_and_revision(), compiler_and_flags(), build_info().libraries);
 }
 
 void complain(const std::string& message) { fmt::print(stderr, "nudge: {}\n", message); }
@@ -32,8 +26,8 @@ void complain(const std::string& message) { fmt::print(stderr, "nudge: {}\n", me
 ExitCode guarded(const std::function<ExitCode()>& run) {
   try {
     return run();
-  } catch (const UserError& error) {
-    complain(error.what());
+  } catch (const UserError& error) {  // its lines start with file:line:column where there is one
+    fmt::print(stderr, "{}\n", error.what());
     return ExitCode::user_input;
   } catch (const NumericalFailure& error) {
     complain(error.what());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config_table.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 
-#include "sim/base/errors.hpp"
-#include "sim/config/suggest.hpp"
+#include "devices/device_config.hpp"
+#include "devices/presets.hpp"
 #include "training/config/rows.hpp"
 
 namespace nudge {
@@ -19,19 +19,26 @@ ParamTable concatenated() {
   return table;
 }
 
+/// The texts of the presets; a name that does not exist is reported where it is written, by the choices of its row.
 std::string preset_text(const std::string& name) {
-  std::vector<std::string> names;
   for (const Preset& preset : program_presets()) {
     if (preset.name == name) return preset.toml;
-    names.push_back(preset.name);
   }
-  throw UserError(fmt::format("unknown preset {} ({})", name, did_you_mean(name, names)));
+  return {};
+}
+
+std::string device_preset_text(const std::string& name) {
+  const auto& presets = device_presets();
+  const bool known =
+      std::any_of(presets.begin(), presets.end(), [&](const auto& preset) { return preset.name == name; });
+  return known ? device_preset_toml(name) : "";
 }
 
 }  // namespace
 
 const ConfigSchema& program_schema() {
-  static const ConfigSchema schema{concatenated(), program_rules(), {{"preset", preset_text}}};
+  static const ConfigSchema schema{
+      concatenated(), program_rules(), {{"preset", preset_text}, {"device.preset", device_preset_text}}};
   return schema;
 }
 

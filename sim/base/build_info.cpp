@@ -41,4 +41,17 @@ const BuildInfo& build_info() {
   return info;
 }
 
+std::string version_and_revision() {
+  const BuildInfo& info = build_info();
+  return info.revision.empty() ? info.version : fmt::format("{} ({})", info.version, info.revision);
+}
+
+std::string compiler_and_flags() {
+  const BuildInfo& info = build_info();
+  std::string text = fmt::format("{}, {}", info.compiler, info.build_type);
+  if (!info.architecture.empty()) text += ", -march=" + info.architecture;
+  if (info.contracts) text += ", contracts on";
+  return text;
+}
+
 }  // namespace nudge

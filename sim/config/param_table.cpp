@@ -88,7 +88,9 @@ std::string_view name_of(std::string_view key) {
 std::string describe_values(const ParamRow& row) {
   const std::string range = describe(row.range, row.unit);
   const std::string limits = range.empty() ? "" : " " + range;
-  const std::string choices = fmt::format("{}", fmt::join(row.choices, ", "));
+  std::vector<std::string> named;
+  for (const std::string& choice : row.choices) named.push_back(choice.empty() ? "\"\"" : choice);
+  const std::string choices = fmt::format("{}", fmt::join(named, ", "));
   switch (row.kind) {
     case ParamKind::integer: return "whole number" + limits;
     case ParamKind::real:

@@ -61,7 +61,7 @@ Scalar text_scalar(const ParamRow& row, const RawValue& raw) {
       row.choices.empty() || std::find(row.choices.begin(), row.choices.end(), raw.text) != row.choices.end();
   if (known) return {raw.text, {}};
   const std::string best = nearest(raw.text, row.choices);
-  const std::string rule = fmt::format("must be one of {}", fmt::join(row.choices, ", "));
+  const std::string rule = "must be " + describe_values(row);
   return {{}, best.empty() ? rule : fmt::format("{}; did you mean {}?", rule, best)};
 }
 

@@ -20,7 +20,10 @@ std::vector<std::string> sections(const ParamTable& table) {
 
 std::string cell(const std::string& text) {
   std::string out;
-  for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
+  for (const char c : text) {
+    if (c == '|' || c == '*') out += '\\';
+    out += c;
+  }
   return out;
 }
 

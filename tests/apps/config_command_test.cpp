@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "devices/presets.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/reference.hpp"
 #include "tests/apps/run_nudge.hpp"
@@ -41,7 +42,7 @@ TEST_CASE("a bad config exits 2 with every mistake and its place") {
 
 TEST_CASE("a dump is a config with the same values") {
   const Folder folder;
-  folder.write("run.toml", "preset = 'read_noise'\n[sweep.grid]\n'device.read_noise' = [0, '1 %']\n");
+  folder.write("run.toml", "preset = 'noisy_reads'\n[sweep.grid]\n'device.read_noise' = [0, '1 %']\n");
   const Outcome first = run_nudge(folder, "config dump run.toml --set 'relaxation.time_constant=50 ns'");
   CHECK(first.exit_code == 0);
   CHECK_THAT(first.output, Contains("time_constant = \"50 ns\""));
@@ -55,9 +56,21 @@ TEST_CASE("every preset is a valid config") {
   for (const nudge::Preset& preset : nudge::program_presets()) {
     CHECK_NOTHROW(nudge::parse_program_config("test", "preset = '" + preset.name + "'"));
   }
+  for (const nudge::DevicePreset& preset : nudge::device_presets()) {
+    CHECK_NOTHROW(nudge::parse_program_config("test", "device.preset = '" + preset.name + "'"));
+  }
   const Folder folder;
-  CHECK_THAT(run_nudge(folder, "config presets").output, Contains("# read_noise: "));
-  CHECK_THROWS_WITH(nudge::parse_program_config("test", "preset = 'noise'"), Contains("unknown preset noise"));
+  CHECK_THAT(run_nudge(folder, "config presets").output, Contains("# noisy_reads: "));
+  CHECK_THROWS_WITH(nudge::parse_program_config("test", "preset = 'noisy_red'"),
+                    Contains("test:1:10: preset = \"noisy_red\"") && Contains("did you mean noisy_reads?"));
+}
+
+TEST_CASE("a device preset fills in the device, and the config replaces single values") {
+  const nudge::Config config = nudge::parse_program_config("t", "device.preset = 'ecram'\ndevice.read_noise = 0.01\n");
+  CHECK(config.text("device.model") == "linear_step");
+  CHECK(config.origin("device.model").layer == nudge::Layer::preset);
+  CHECK(config.real("device.read_noise") == 0.01);
+  CHECK_THROWS_WITH(nudge::parse_program_config("t", "device.preset = 'ekram'"), Contains("did you mean ecram?"));
 }
 
 TEST_CASE("rules between keys") {

@@ -6,7 +6,7 @@
 using namespace nudge::test;
 using Catch::Contains;
 
-TEST_CASE("--version and --help exit 0") {
+TEST_CASE("asking for help or the version exits 0") {
   const Folder folder;
   const Outcome version = run_nudge(folder, "--version");
   CHECK(version.exit_code == 0);

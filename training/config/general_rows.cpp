@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/rows.hpp"
+#include "training/config_table.hpp"
 #include "training/estimators/estimator.hpp"
 
 namespace nudge {
 
 ParamTable general_rows() {
-  using namespace param;
+  using param::choice;
+  using param::integer;
+  using param::path;
+  using param::real;
+  std::vector<std::string> presets = {""};
+  for (const Preset& preset : program_presets()) presets.push_back(preset.name);
   return {
-      text("preset", "", "Named values to start from; empty: none. `nudge config presets` lists them."),
+      choice("preset", "", presets, "Values to start from; empty: none. `nudge config presets` lists them."),
       integer("seed", "1", at_least(0), "Seed of every random number; same build, config and seed give the same bits."),
       integer("threads", "0", between(0, 4096), "Threads; 0 uses all. Results do not depend on it."),
       choice("precision", "float", {"float", "double"},

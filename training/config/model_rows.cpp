@@ -4,7 +4,8 @@
 namespace nudge {
 
 ParamTable model_rows() {
-  using namespace param;
+  using param::integer;
+  using param::real;
   const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
   return {
       integer("model.channels", "64", between(1, 65536), "Channels C of the state; model.heads must divide it."),

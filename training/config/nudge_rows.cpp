@@ -5,7 +5,10 @@
 namespace nudge {
 
 ParamTable nudge_rows() {
-  using namespace param;
+  using param::choice;
+  using param::integer;
+  using param::real;
+  using param::texts;
   return {
       choice("nudge.sides", "centered", {"centered", "positive", "negative"},
              "centered: states at +beta and -beta, error of order beta^2; one-sided: order beta."),

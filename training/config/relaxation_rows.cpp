@@ -5,7 +5,10 @@
 namespace nudge {
 
 ParamTable relaxation_rows() {
-  using namespace param;
+  using param::choice;
+  using param::integer;
+  using param::quantity;
+  using param::real;
   return {
       choice("relaxation.solver", "euler", settle_solvers(),
              "How a phase is relaxed: fixed steps, adaptive physical time, or an accelerated reference."),
@@ -19,10 +22,10 @@ ParamTable relaxation_rows() {
       real("relaxation.tolerance", "0", from_below(0, 1),
            "A sequence stops when |F|/|z| is at most this; 0 takes every step."),
       integer("relaxation.average_free", "1", at_least(1),
-              "The free state is the mean of its last n steps; 8 against 1 % read noise.",
+              "The free state is the mean of its last n steps; 8 against read noise.",
               "without it the residual has a noise floor that the damping control runs away from, measured"),
       integer("relaxation.average_nudged", "1", at_least(1),
-              "A nudged state is the mean of its last n steps; 12 against 1 % read noise.",
+              "A nudged state is the mean of its last n steps; 12 against read noise.",
               "the error falls 3.3 times, measured"),
       real("relaxation.divergence_ratio", "1e4", above(1),
            "A sequence has diverged when its state has grown by this factor over max(|z_0|, 1)."),

@@ -12,7 +12,7 @@ ParamTable relaxation_rows();  ///< relaxation.*
 ParamTable nudge_rows();       ///< nudge.*, gradcheck.*
 ParamTable train_rows();       ///< train.*
 ParamTable stabiliser_rows();  ///< damping.*, memory_bound.*, growth.*
-ParamTable device_rows();      ///< device.*
+ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
 ParamTable sweep_rows();       ///< sweep.*
 
 std::vector<ConfigRule> program_rules();

@@ -4,7 +4,9 @@
 namespace nudge {
 
 ParamTable stabiliser_rows() {
-  using namespace param;
+  using param::flag;
+  using param::integer;
+  using param::real;
   const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
   return {
       flag("damping.control", "true", "Regulate the damping c by the residual of the free phase."),

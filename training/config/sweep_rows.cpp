@@ -4,7 +4,10 @@
 namespace nudge {
 
 ParamTable sweep_rows() {
-  using namespace param;
+  using param::choice;
+  using param::grid;
+  using param::integer;
+  using param::integers;
   return {
       choice("sweep.run", "train", {"train", "gradcheck"}, "What each point of the sweep runs."),
       integers("sweep.seeds", "[1]", at_least(0), "Every point is run with each of these seeds."),

@@ -7,7 +7,9 @@
 namespace nudge {
 
 ParamTable train_rows() {
-  using namespace param;
+  using param::choice;
+  using param::integer;
+  using param::real;
   std::vector<std::string> lanes = estimator_names();
   lanes.insert(lanes.begin(), "none");
   const std::string recipe = "recipe of the prototype";

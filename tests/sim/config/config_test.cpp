@@ -150,7 +150,7 @@ TEST_CASE("a syntax error names file, line and column") {
   CHECK_THAT(error_of("seed = \xff\n"), Catch::StartsWith("run.toml:1:7: "));
 }
 
-TEST_CASE("--set reads text as the kind of its key") {
+TEST_CASE("text after --set is read as the kind of its key") {
   const Config config = parse(
       "", {"seed=3", "solver.trace=true", "devices.g_max=30 uS", "data.text=a b.txt", "check.names=[ep, \"bptt\"]",
            "check.betas=1e-3,2", "sweep.seeds=[]", "solver.kind=\"rk4\"", "solver.fraction=5e-1"});
