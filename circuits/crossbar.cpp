@@ -123,11 +123,12 @@ void Crossbar<S>::add_noise(ConstMatrixRef<S> drive, MatrixRef<S> out, ReadConte
   ++read.read;
   const double sigma = spec_.device.read_noise * spec_.device.window_S() * read.noise_scale();
   if (sigma == 0) return;
-  // Grown once per thread, then reused: nothing is allocated inside a phase.
-  static thread_local std::vector<S> numbers;
-  const auto count = static_cast<std::size_t>(out.size());
-  if (numbers.size() < count) numbers.resize(count);
-  fill_normal<S>({read.seed, Purpose::read_noise, id_}, place, lane, {numbers.data(), count});
+  // Grown once per thread, then reused: nothing is allocated inside a phase. An Eigen array, hence aligned: the last bit
+  // of a vectorised normal number may depend on the alignment of its target.
+  static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers;
+  if (numbers.size() < out.size()) numbers.resize(out.size());
+  const std::span<S> draws(numbers.data(), static_cast<std::size_t>(out.size()));
+  fill_normal<S>({read.seed, Purpose::read_noise, id_}, place, lane, draws);
   const S gain = static_cast<S>(std::sqrt(2.0) * sigma) / scale_(0, 0);
   using Row = Eigen::Map<const Eigen::Matrix<S, 1, Eigen::Dynamic>>;
   for (Index n = 0; n < out.rows(); ++n) {

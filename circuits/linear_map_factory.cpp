@@ -2,7 +2,6 @@
 #include "circuits/linear_map_factory.hpp"
 
 #include "circuits/digital_matrix.hpp"
-#include "devices/registry.hpp"
 
 namespace nudge {
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "circuits/crossbar.hpp"
+#include "devices/registry.hpp"
 
 namespace nudge {
 

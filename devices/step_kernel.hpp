@@ -34,8 +34,10 @@ constexpr Index kDeviceChunk = 1024;
 template <class Rule, class S>
 std::array<double, 2> update_chunk(const Rule& rule, DeviceCells<S>& cells, const UpdateRequest<S>& request,
                                    Index begin, Index end) {
-  std::array<S, kDeviceChunk> uniform;
-  std::array<S, kDeviceChunk> normal;
+  // Aligned: the last bit of a vectorised normal number may depend on the alignment of its target, and stacks differ
+  // between threads.
+  alignas(64) std::array<S, kDeviceChunk> uniform;
+  alignas(64) std::array<S, kDeviceChunk> normal;
   const auto size = static_cast<std::size_t>(end - begin);
   const auto lane = static_cast<std::uint32_t>(begin / kDeviceChunk * 2) + request.side;
   const bool pulsed = request.mode == PulseMode::pulsed;
