@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <toml++/toml.h>
 
 #include "apps/report/run_file.hpp"
@@ -32,9 +31,13 @@ Json config_essentials(const std::string& text) {
     for (const char* key : essentials) {
       const auto node = config.at_path(key);
       if (!node) continue;
-      std::ostringstream value;
-      node.visit([&](const auto& v) { value << v; });
-      out[key] = value.str();
+      if (const auto text_value = node.value<std::string>()) {
+        out[key] = *text_value;
+      } else if (const auto integer = node.value_exact<std::int64_t>()) {
+        out[key] = *integer;
+      } else if (const auto real = node.value<double>()) {
+        out[key] = *real;
+      }
     }
   } catch (const toml::parse_error&) {
     out["error"] = "the stored config is not valid TOML";
@@ -142,7 +145,7 @@ std::string as_text(const Json& all) {
 
 std::string describe_run_file(const std::filesystem::path& path, DescribeFormat format) {
   const Json all = describe(path);
-  return format == DescribeFormat::json ? all.dump(2) + "\n" : as_text(all);
+  return format == DescribeFormat::json ? all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : as_text(all);
 }
 
 }  // namespace nudge
