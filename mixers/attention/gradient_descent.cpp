@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/attention/gradient_descent.hpp"
+
+#include <fmt/format.h>
+
+#include "mixers/attention/heads.hpp"
+#include "mixers/checks.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/distance.hpp"
+#include "mixers/ops/layout.hpp"
+#include "mixers/ops/product.hpp"
+#include "mixers/ops/softmax.hpp"
+#include "mixers/registry.hpp"
+
+namespace nudge {
+
+template <class S>
+EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S> w1, Value<S> w2,
+                          const MixerOptions& options, const Mask& mask) {
+  const Index heads = options.heads;
+  const double temperature = options.temperature;
+  const Value<S> a = product_nt(z, w1);
+  const Value<S> b = product_nt(context, w2);
+  const Index m = a.cols() / heads;
+  std::vector<Value<S>> drives;
+  Value<S> energy;
+  for (Index h = 0; h < heads; ++h) {
+    const Value<S> a_h = columns(a, h * m, m);
+    const Value<S> b_h = columns(b, h * m, m);
+    const Value<S> scores = kind == PairEnergy::elastic ? affine(squared_distance(a_h, b_h), -0.5 / temperature)
+                                                        : affine(product_nt(a_h, b_h), 1.0 / temperature);
+    const Value<S> drive = product(softmax(scores, mask), b_h);
+    drives.push_back(kind == PairEnergy::elastic ? drive - a_h : drive);
+    const Value<S> part = affine(log_sum_exp(scores, mask), -temperature / static_cast<double>(heads));
+    energy = h == 0 ? part : energy + part;
+  }
+  const Value<S> step = affine(product(join_columns(drives), w1), options.eta / static_cast<double>(heads));
+  return {z + step, energy};
+}
+
+namespace {
+
+MixerSpec energy_spec(const MixerOptions& o) {
+  require_positive("temperature", o.temperature);
+  require_at_least("iterations", o.iterations, 1);
+  return state_to_state(o, {head_projection("W1", o), head_projection("W2", o)});
+}
+
+/// Observed: "energy" (tokens, 1) at the start; in a loop also "energy_<k>" before iteration k + 1.
+template <class S, PairEnergy kind>
+void loop(MixerCall<S>& call, int iterations) {
+  const Value<S> start = call.inputs["z"];
+  Value<S> z = start;
+  for (int k = 0; k < iterations; ++k) {
+    const auto step = energy_step(kind, z, call.options.refresh ? z : start, call.parameters["W1"],
+                                  call.parameters["W2"], call.options, call.mask);
+    if (call.options.observe) call.observed.add(k == 0 ? "energy" : fmt::format("energy_{}", k), step.energy);
+    z = step.z;
+  }
+  call.outputs = {z};
+}
+
+template <class S, PairEnergy kind>
+void once(MixerCall<S>& call) {
+  loop<S, kind>(call, 1);
+}
+template <class S, PairEnergy kind>
+void repeated(MixerCall<S>& call) {
+  loop<S, kind>(call, call.options.iterations);
+}
+
+}  // namespace
+
+/// gd_elastic, gd_inner: one step of energy_step() with the state as its own context. loop_*: `iterations` of them, the
+/// context moving along (refresh, Algorithm 2 of appendix A.1) or staying at the start. Only with a context that stays
+/// does each step lower the energy for sure (inner: any η > 0, because the energy is concave; elastic: η ≤ 2/‖mean
+/// W1ᵀW1‖). Options: width, heads, head_width, temperature, eta, iterations, refresh.
+template <class S>
+MixerKind<S> gd_elastic_mixer() {
+  return {"gd_elastic", "gradient step on the free energy of elastic pairs", energy_spec, once<S, PairEnergy::elastic>};
+}
+template <class S>
+MixerKind<S> gd_inner_mixer() {
+  return {"gd_inner", "gradient step on the free energy of inner products", energy_spec, once<S, PairEnergy::inner>};
+}
+template <class S>
+MixerKind<S> loop_elastic_mixer() {
+  return {"loop_elastic", "repeated gradient steps, elastic pairs", energy_spec, repeated<S, PairEnergy::elastic>};
+}
+template <class S>
+MixerKind<S> loop_inner_mixer() {
+  return {"loop_inner", "repeated gradient steps, inner products", energy_spec, repeated<S, PairEnergy::inner>};
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                                     \
+  template EnergyStep<S> energy_step<S>(PairEnergy, Value<S>, Value<S>, Value<S>, Value<S>, const MixerOptions&, \
+                                        const Mask&);                                                            \
+  template MixerKind<S> gd_elastic_mixer<S>();                                                                   \
+  template MixerKind<S> gd_inner_mixer<S>();                                                                     \
+  template MixerKind<S> loop_elastic_mixer<S>();                                                                 \
+  template MixerKind<S> loop_inner_mixer<S>();
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/attention/heads.hpp"
+
+#include <cmath>
+
+#include "mixers/checks.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/layout.hpp"
+#include "mixers/ops/product.hpp"
+#include "mixers/ops/softmax.hpp"
+
+namespace nudge {
+namespace {
+
+double fan_in_deviation(Index inputs) { return 1.0 / std::sqrt(static_cast<double>(inputs)); }
+
+}  // namespace
+
+Field head_projection(const std::string& name, const MixerOptions& options) {
+  require_at_least("heads", options.heads, 1);
+  require_at_least("head_width", options.head_width, 1);
+  require_at_least("width", options.width, 1);
+  return {name, {options.heads, options.head_width, options.width}, 0, fan_in_deviation(options.width)};
+}
+
+Field head_output(const std::string& name, const MixerOptions& options) {
+  return {name,
+          {options.heads, options.width, options.head_width},
+          0,
+          fan_in_deviation(options.heads * options.head_width)};
+}
+
+MixerSpec state_to_state(const MixerOptions& options, std::vector<Field> parameters) {
+  return {{{"z", {-1, options.width}}}, std::move(parameters), {{"y", {-1, options.width}}}};
+}
+
+template <class S>
+Value<S> head(Value<S> weights, Index h, Index heads) {
+  const Index count = weights.rows() / heads;
+  return rows(weights, h * count, count);
+}
+
+template <class S>
+Value<S> sum_over_heads(Index heads, const std::function<Value<S>(Index)>& f) {
+  Value<S> sum = f(0);
+  for (Index h = 1; h < heads; ++h) sum = sum + f(h);
+  return sum;
+}
+
+template <class S>
+Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
+                          const Mask& mask) {
+  const Value<S> q = product_nt(z, parameters[prefix + "Wq"]);
+  const Value<S> k = product_nt(z, parameters[prefix + "Wk"]);
+  const Value<S> v = product_nt(z, parameters[prefix + "Wv"]);
+  const Index m = q.cols() / heads;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(m));
+  return sum_over_heads<S>(heads, [&](Index h) {
+    const auto cut = [&](Value<S> x) { return columns(x, h * m, m); };
+    const Value<S> p = softmax(affine(product_nt(cut(q), cut(k)), scale), mask);
+    return product_nt(product(p, cut(v)), head(parameters[prefix + "Wo"], h, heads));
+  });
+}
+
+#define NUDGE_INSTANTIATE(S)                                                         \
+  template Value<S> head<S>(Value<S>, Index, Index);                                 \
+  template Value<S> sum_over_heads<S>(Index, const std::function<Value<S>(Index)>&); \
+  template Value<S> attention_update<S>(Value<S>, const NamedValues<S>&, const std::string&, Index, const Mask&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

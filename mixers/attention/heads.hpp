@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "mixers/mixer.hpp"
+
+namespace nudge {
+
+/// The weights of an attention layer in the layout of seed 004: Wq, Wk, Wv (H, dh, d), used as q_h = Wq_h z, and Wo (H,
+/// d, dh). Names get the prefix; the standard deviation of what training starts from is 1/√(fan-in).
+Field head_projection(const std::string& name, const MixerOptions& options);
+Field head_output(const std::string& name, const MixerOptions& options);
+
+/// The state as only input, `y` as only output.
+MixerSpec state_to_state(const MixerOptions& options, std::vector<Field> parameters);
+
+/// Rows of head h of a (H·m, d) matrix.
+template <class S>
+Value<S> head(Value<S> weights, Index h, Index heads);
+
+/// Σ_h f(h): adds what the heads give.
+template <class S>
+Value<S> sum_over_heads(Index heads, const std::function<Value<S>(Index)>& f);
+
+/// The multi-head attention update Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i of the tokens z, context included;
+/// parameters <prefix>Wq, Wk, Wv, Wo.
+template <class S>
+Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
+                          const Mask& mask);
+
+}  // namespace nudge

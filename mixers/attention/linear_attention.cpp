@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/attention/heads.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/decay.hpp"
+#include "mixers/ops/function.hpp"
+#include "mixers/ops/product.hpp"
+#include "mixers/ops/softmax.hpp"
+#include "mixers/registry.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+MixerSpec linear_spec(const MixerOptions& o) {
+  if (o.heads != 1 || o.head_width != o.width) {
+    throw UserError("heads, head_width: linear attention has one head of the state's width");
+  }
+  return state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o), head_projection("Wv", o)});
+}
+
+template <class S>
+Value<S> scores(const MixerCall<S>& call, Value<S> z) {
+  return product_nt(product_nt(z, call.parameters["Wq"]), product_nt(z, call.parameters["Wk"]));
+}
+
+}  // namespace
+
+/// linattn: y = z + Σ_i (Wq z·Wk h_i) Wv h_i, no softmax, no scale (seed 004, theorem 2: gradient descent on
+/// −T/2 Σ (Wq z·Wk h_i)² with W_V = ηT Wqᵀ...). One head. Options: width.
+template <class S>
+MixerKind<S> linattn_mixer() {
+  return {"linattn", "linear attention without features", linear_spec, [](MixerCall<S>& call) {
+            const Value<S> z = call.inputs["z"];
+            call.outputs = {z + product(masked(scores(call, z), call.mask), product_nt(z, call.parameters["Wv"]))};
+          }};
+}
+
+/// glinattn: y_t = z_t + Σ_{i≤t} exp(Σ_{τ=i+1..t} g_τ) (Wq z_t·Wk h_i) Wv h_i with g = −softplus(g_raw); input g_raw
+/// (tokens, 1). Causal only. Gradient descent on an energy only for gates that do not depend on z (the paper's gated
+/// theorem needs them held fixed). Options: width.
+template <class S>
+MixerKind<S> glinattn_mixer() {
+  return {"glinattn", "gated linear attention with given gates",
+          [](const MixerOptions& o) {
+            MixerSpec spec = linear_spec(o);
+            spec.inputs.push_back({"g_raw", {-1, 1}});
+            return spec;
+          },
+          [](MixerCall<S>& call) {
+            if (!call.mask.is_causal()) throw UserError("mask: gated linear attention is causal");
+            const Value<S> z = call.inputs["z"];
+            const Value<S> decay = decay_matrix(affine(apply(Function::softplus, call.inputs["g_raw"]), -1.0));
+            call.outputs = {z + product(decay * scores(call, z), product_nt(z, call.parameters["Wv"]))};
+          }};
+}
+
+#define NUDGE_INSTANTIATE(S)                \
+  template MixerKind<S> linattn_mixer<S>(); \
+  template MixerKind<S> glinattn_mixer<S>();
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

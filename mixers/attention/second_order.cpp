@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "mixers/attention/heads.hpp"
+#include "mixers/checks.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/distance.hpp"
+#include "mixers/ops/layout.hpp"
+#include "mixers/ops/product.hpp"
+#include "mixers/ops/softmax.hpp"
+#include "mixers/ops/solve.hpp"
+#include "mixers/registry.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// Σ_i p_i ((k_i − k̄)·r) k_i: the covariance of the attended k under p, applied to r. Three products, no T·dh² array.
+template <class S>
+Value<S> covariance_product(Value<S> p, Value<S> k, Value<S> mean, Value<S> r) {
+  const Value<S> along = product_nt(r, k) - row_sum(mean * r);
+  return product(p * along, k);
+}
+
+template <class S>
+struct Heads {
+  Value<S> q, k;
+  Index count, width;
+  Heads(const MixerCall<S>& call, Value<S> z)
+      : q(product_nt(z, call.parameters["Wq"])),
+        k(product_nt(z, call.parameters["Wk"])),
+        count(call.options.heads),
+        width(q.cols() / count) {}
+  Value<S> query(Index h) const { return columns(q, h * width, width); }
+  Value<S> key(Index h) const { return columns(k, h * width, width); }
+};
+
+MixerSpec second_order_spec(const MixerOptions& o) {
+  require_positive("temperature", o.temperature);
+  if (o.head_width > o.width) throw UserError("head_width: Wq needs full row rank, so at most the state's width");
+  return state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o)});
+}
+
+/// z − (η/H) Σ_h M_h C_h⁻¹ (q_h − k̄_h).
+template <class S>
+void second_order(MixerCall<S>& call) {
+  const MixerOptions& o = call.options;
+  const Value<S> z = call.inputs["z"];
+  const Heads<S> heads(call, z);
+  const Value<S> step = sum_over_heads<S>(heads.count, [&](Index h) {
+    const Value<S> q = heads.query(h);
+    const Value<S> k = heads.key(h);
+    const Value<S> p = softmax(affine(squared_distance(q, k), -0.5 / o.temperature), call.mask);
+    const Value<S> newton = covariance_solve(p, k, q - product(p, k), 1.0, -1.0 / o.temperature);
+    const Value<S> w = head(call.parameters["Wq"], h, heads.count);
+    return product(newton, solve(product_nt(w, w), w));  // x ↦ M x by rows, M = Wqᵀ (Wq Wqᵀ)⁻¹
+  });
+  call.outputs = {z + affine(step, -o.eta / static_cast<double>(heads.count))};
+}
+
+MixerSpec first_order_spec(const MixerOptions& o) {
+  MixerSpec spec = state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o), head_output("Wo", o)});
+  // T starts at √(2 dh) (the paper's b_h is then 0.01 of it: see below).
+  spec.parameters.push_back({"Tp", {o.heads}, std::sqrt(2.0 * static_cast<double>(o.head_width))});
+  spec.parameters.push_back({"taub", {o.heads}, 0.01});
+  return spec;
+}
+
+/// Σ_h Wo_h (Wv_h M_h) (r + τ_h Cov r), r = q − k̄.
+template <class S, bool with_values>
+void first_order(MixerCall<S>& call) {
+  const Value<S> z = call.inputs["z"];
+  const Heads<S> heads(call, z);
+  const Value<S> temperature = call.parameters["Tp"];
+  for (Index n = 0; n < temperature.cols(); ++n) {
+    require_positive("Tp", static_cast<double>(temperature.matrix()(0, n)));
+  }
+  const Value<S> update = sum_over_heads<S>(heads.count, [&](Index h) {
+    const Value<S> k = heads.key(h);
+    const Value<S> distance = affine(squared_distance(heads.query(h), k), -0.5);
+    const Value<S> p = softmax(distance / columns(temperature, h, 1), call.mask);
+    const Value<S> mean = product(p, k);
+    const Value<S> r = heads.query(h) - mean;
+    Value<S> x = r + covariance_product(p, k, mean, r) * columns(call.parameters["taub"], h, 1);
+    if constexpr (with_values) {
+      const Value<S> w = head(call.parameters["Wq"], h, heads.count);
+      x = product(x, solve(product_nt(w, w), w));
+      x = product_nt(x, head(call.parameters["Wv"], h, heads.count));
+    }
+    return product_nt(x, head(call.parameters["Wo"], h, heads.count));
+  });
+  call.outputs = {z + update};
+}
+
+}  // namespace
+
+/// mha2nd: per head the Newton step on its elastic free energy (seed 004, eqs. 29–31),
+///     y = z − (η/H) Σ_h M_h C_h⁻¹ (q_h − k̄_h),  C = I − Cov_p(k)/T,  M = Wqᵀ(Wq Wqᵀ)⁻¹,  p_i ∝ exp(−‖q − k_i‖²/2T).
+/// The paper prints a plus sign: −Hess⁺ grad is this minus. C is indefinite where Cov has an eigenvalue above T; no
+/// damping. Options: width, heads, head_width, temperature, eta.
+template <class S>
+MixerKind<S> mha2nd_mixer() {
+  return {"mha2nd", "Newton step per head", second_order_spec, second_order<S>};
+}
+
+/// mha2nd1st: y = z + Σ_h Wo_h Wv_h M_h (r + τ_h Cov_p(k) r), r = q − k̄, p_i ∝ exp(−‖q − k_i‖²/2T_h): the Newton
+/// step's inverse to first order. T_h = Tp is learned and starts at √(2dh); τ_h = taub stands for the paper's 1/T_b and
+/// starts at 0.01 (appendix A.7; the main text's "similar way" would be √(2dh) for T_b). mha2nd1st_nov leaves out Wv_h
+/// M_h. Options: width, heads, head_width.
+template <class S>
+MixerKind<S> mha2nd1st_mixer() {
+  return {"mha2nd1st", "Newton step per head to first order",
+          [](const MixerOptions& o) {
+            MixerSpec spec = first_order_spec(o);
+            spec.parameters.push_back(head_projection("Wv", o));
+            return spec;
+          },
+          first_order<S, true>};
+}
+template <class S>
+MixerKind<S> mha2nd1st_nov_mixer() {
+  return {"mha2nd1st_nov", "Newton step per head to first order, without values", first_order_spec,
+          first_order<S, false>};
+}
+
+namespace {
+
+template <class S>
+MixerSpec light_spec(const MixerOptions& o) {
+  return state_to_state(
+      o, {head_projection("Wq", o), head_projection("Wk", o), head_projection("Wv", o), head_output("Wo", o)});
+}
+
+/// z + scale Σ_h Wo_h f(h, p, v, v̄) with the inner-product prior p = softmax(q·k/temperature).
+template <class S, class F>
+void light(MixerCall<S>& call, double temperature, double scale, F f) {
+  const Value<S> z = call.inputs["z"];
+  const Heads<S> heads(call, z);
+  const Value<S> values = product_nt(z, call.parameters["Wv"]);
+  const Value<S> update = sum_over_heads<S>(heads.count, [&](Index h) {
+    const Value<S> p = softmax(affine(product_nt(heads.query(h), heads.key(h)), 1.0 / temperature), call.mask);
+    const Value<S> v = columns(values, h * heads.width, heads.width);
+    return product_nt(f(h, p, v, product(p, v)), head(call.parameters["Wo"], h, heads.count));
+  });
+  call.outputs = {z + (scale == 1.0 ? update : affine(update, scale))};
+}
+
+}  // namespace
+
+/// light2nd: y = z − η/(HT) Σ_h Wo_h (εI + Cov_p(v))⁻¹ v̄, p = softmax(q·k/T). The prefactor follows the paper's
+/// display; Newton would give ηT/H (Hess = −Cov/T), which Wo absorbs. Options: width, heads, head_width, temperature,
+/// eta, ridge.
+template <class S>
+MixerKind<S> light2nd_mixer() {
+  return {
+      "light2nd", "preconditioned attention, ridge inverse",
+      [](const MixerOptions& o) {
+        require_positive("temperature", o.temperature);
+        require_positive("ridge", o.ridge);
+        return light_spec<S>(o);
+      },
+      [](MixerCall<S>& call) {
+        const MixerOptions& o = call.options;
+        light(call, o.temperature, -o.eta / (static_cast<double>(o.heads) * o.temperature),
+              [&](Index, Value<S> p, Value<S> v, Value<S> mean) { return covariance_solve(p, v, mean, o.ridge, 1.0); });
+      }};
+}
+
+/// light2nd1st: y = z + Σ_h Wo_h (v̄ + τ_h Cov_p(v) v̄), p = softmax(q·k/√dh). τ_h = tau is learned and starts at 0.01;
+/// the ridge inverse to first order would be −1/ε, so this turns the sign of the correction, as printed. τ = 0 is mha.
+/// Options: width, heads, head_width.
+template <class S>
+MixerKind<S> light2nd1st_mixer() {
+  return {"light2nd1st", "preconditioned attention to first order",
+          [](const MixerOptions& o) {
+            MixerSpec spec = light_spec<S>(o);
+            spec.parameters.push_back({"tau", {o.heads}, 0.01});
+            return spec;
+          },
+          [](MixerCall<S>& call) {
+            light(call, std::sqrt(static_cast<double>(call.options.head_width)), 1.0,
+                  [&](Index h, Value<S> p, Value<S> v, Value<S> mean) {
+                    return mean + covariance_product(p, v, mean, mean) * columns(call.parameters["tau"], h, 1);
+                  });
+          }};
+}
+
+#define NUDGE_INSTANTIATE(S)                      \
+  template MixerKind<S> mha2nd_mixer<S>();        \
+  template MixerKind<S> mha2nd1st_mixer<S>();     \
+  template MixerKind<S> mha2nd1st_nov_mixer<S>(); \
+  template MixerKind<S> light2nd_mixer<S>();      \
+  template MixerKind<S> light2nd1st_mixer<S>();
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

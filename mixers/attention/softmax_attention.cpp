@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/attention/heads.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/registry.hpp"
+
+namespace nudge {
+
+/// mha: y = z + Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i over the attended tokens, the token itself included (seed 004,
+/// eq. 13; its footnote 1 leaves the token out). Options: width, heads, head_width. Observed: "update" = y − z.
+template <class S>
+MixerKind<S> mha_mixer() {
+  return {"mha", "multi-head softmax attention with residual",
+          [](const MixerOptions& o) {
+            return state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o), head_projection("Wv", o),
+                                      head_output("Wo", o)});
+          },
+          [](MixerCall<S>& call) {
+            const Value<S> z = call.inputs["z"];
+            const Value<S> update = attention_update(z, call.parameters, "", call.options.heads, call.mask);
+            if (call.options.observe) call.observed.add("update", update);
+            call.outputs = {z + update};
+          }};
+}
+
+template MixerKind<float> mha_mixer<float>();
+template MixerKind<double> mha_mixer<double>();
+
+}  // namespace nudge

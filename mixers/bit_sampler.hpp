@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+
+/// Where latent bits come from. The Free Transformer asks for bits that are 1 with probability sigmoid(logit); what a
+/// source really draws is its own affair (simulated hardware has bias, gain spread and correlations).
+template <class S>
+class BitSampler {
+ public:
+  virtual ~BitSampler() = default;
+
+  /// One bit per logit, row-major; logits (tokens, bits).
+  virtual void draw(const Matrix<S>& logits, std::vector<std::uint8_t>& bits) = 0;
+};
+
+/// bit = u < sigmoid(logit) with given uniform numbers u of the logits' shape.
+template <class S>
+class GivenUniforms final : public BitSampler<S> {
+ public:
+  explicit GivenUniforms(Matrix<S> u) : u_(std::move(u)) {}
+  void draw(const Matrix<S>& logits, std::vector<std::uint8_t>& bits) override;
+
+ private:
+  Matrix<S> u_;
+};
+
+/// Independent pseudo-random bits; a pure function of seed, step and sequence.
+template <class S>
+class PseudoRandomBits final : public BitSampler<S> {
+ public:
+  PseudoRandomBits(std::uint64_t seed, std::uint64_t step, std::uint32_t sequence)
+      : seed_(seed), step_(step), sequence_(sequence) {}
+  void draw(const Matrix<S>& logits, std::vector<std::uint8_t>& bits) override;
+
+ private:
+  std::uint64_t seed_, step_;
+  std::uint32_t sequence_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/free_transformer/block.hpp"
+
+#include <cmath>
+
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/function.hpp"
+#include "mixers/ops/layout.hpp"
+#include "mixers/ops/normalize.hpp"
+#include "mixers/ops/product.hpp"
+#include "mixers/ops/rope.hpp"
+#include "mixers/ops/softmax.hpp"
+
+namespace nudge {
+
+std::vector<Field> block_fields(const std::string& prefix, Index width, Index inner) {
+  const double narrow = 1.0 / std::sqrt(static_cast<double>(width));
+  const double wide = 1.0 / std::sqrt(static_cast<double>(inner));
+  return {{prefix + "n1", {width}, 1},
+          {prefix + "Wq", {width, width}, 0, narrow},
+          {prefix + "Wk", {width, width}, 0, narrow},
+          {prefix + "Wv", {width, width}, 0, narrow},
+          {prefix + "Wo", {width, width}, 0, narrow},
+          {prefix + "n2", {width}, 1},
+          {prefix + "Wg", {width, inner}, 0, narrow},
+          {prefix + "Wu", {width, inner}, 0, narrow},
+          {prefix + "Wd", {inner, width}, 0, wide}};
+}
+
+template <class S>
+Value<S> block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
+               const Mask& mask) {
+  const auto w = [&](const char* name) { return parameters[prefix + name]; };
+  const Value<S> from_q = rms_norm(in_q) * w("n1");
+  const Value<S> from_kv = in_kv.id == in_q.id ? from_q : rms_norm(in_kv) * w("n1");
+  const Value<S> q = rotate_positions(product(from_q, w("Wq")), heads);
+  const Value<S> k = rotate_positions(product(from_kv, w("Wk")), heads);
+  const Value<S> v = product(from_kv, w("Wv"));
+  const Index m = q.cols() / heads;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(m));
+  std::vector<Value<S>> reads;
+  for (Index h = 0; h < heads; ++h) {
+    const auto cut = [&](Value<S> x) { return columns(x, h * m, m); };
+    reads.push_back(product(softmax(affine(product_nt(cut(q), cut(k)), scale), mask), cut(v)));
+  }
+  const Value<S> attended = in_q + product(join_columns(reads), w("Wo"));
+  const Value<S> normed = rms_norm(attended) * w("n2");
+  const Value<S> gated = apply(Function::silu, product(normed, w("Wg"))) * product(normed, w("Wu"));
+  return attended + product(gated, w("Wd"));
+}
+
+#define NUDGE_INSTANTIATE(S) \
+  template Value<S> block<S>(Value<S>, Value<S>, const NamedValues<S>&, const std::string&, Index, const Mask&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

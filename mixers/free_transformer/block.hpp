@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mixers/mixer.hpp"
+
+namespace nudge {
+
+/// A transformer block whose queries and whose keys and values may come from different places (seed 002, section 3.3):
+///     n(x) = RMS(x) ∘ n1,  a = in_q + MHA(n(in_q), n(in_kv)) Wo,  y = a + (silu(h Wg) ∘ (h Wu)) Wd,  h = RMS(a) ∘ n2
+/// rotary positions on queries and keys of each head, 1/√head width, no biases, ε = 1e-6; weights (in, out) named
+/// <prefix>n1, Wq, Wk, Wv, Wo, n2, Wg, Wu, Wd. The paper omits residuals "for clarity": here they come from in_q, so
+/// that what is only in in_kv (the latent) reaches the output through attention alone, and one norm serves both inputs.
+std::vector<Field> block_fields(const std::string& prefix, Index width, Index inner);
+template <class S>
+Value<S> block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
+               const Mask& mask);
+
+}  // namespace nudge

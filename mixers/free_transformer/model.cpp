@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/free_transformer/model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "mixers/checks.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/function.hpp"
+#include "mixers/ops/layout.hpp"
+#include "mixers/ops/normalize.hpp"
+#include "mixers/ops/product.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+std::string block_prefix(Index layer) { return fmt::format("b{}_", layer); }
+
+void check(const FreeTransformerShape& s) {
+  require_at_least("width", s.width, 1);
+  require_divides("heads", s.heads, "width", s.width);
+  if ((s.width / s.heads) % 2 != 0) {
+    throw UserError(fmt::format("heads = {}: head width {} is odd (rotary positions turn pairs: use an even width)",
+                                s.heads, s.width / s.heads));
+  }
+  if (s.layers < 2 || s.layers % 2 != 0) {
+    throw UserError(
+        fmt::format("layers = {} (must be even and at least 2: the latent enters in the middle)", s.layers));
+  }
+  require_at_least("inner", s.inner, 1);
+  require_at_least("encoder_inner", s.encoder_inner, 1);
+  require_at_least("vocabulary", s.vocabulary, 1);
+  if (s.bits < 1 || s.bits > 20) {
+    throw UserError(fmt::format("bits H = {} (must be 1 to 20: the table of latent vectors has 2^H rows)", s.bits));
+  }
+}
+
+}  // namespace
+
+std::vector<Field> free_transformer_fields(const FreeTransformerShape& s) {
+  check(s);
+  const double narrow = 1.0 / std::sqrt(static_cast<double>(s.width));
+  std::vector<Field> fields = {{"emb", {s.vocabulary, s.width}, 0, 1}};
+  const auto add = [&fields](std::vector<Field> more) {
+    for (Field& field : more) fields.push_back(std::move(field));
+  };
+  for (Index l = 0; l < s.layers; ++l) add(block_fields(block_prefix(l), s.width, s.inner));
+  add({{"nf", {s.width}, 1}, {"read", {s.width, s.vocabulary}, 0, narrow}, {"zeta", {s.width}, 0, 1}});
+  add(block_fields("enc_", s.width, s.encoder_inner));
+  add({{"enc_nf", {s.width}, 1},
+       {"enc_read", {s.width, s.bits}, 0, narrow},
+       {"post", {Index(1) << s.bits, s.width}, 0, narrow}});
+  return fields;
+}
+
+template <class S>
+Value<S> FreeTransformer<S>::lower_half(const std::vector<int>& tokens) const {
+  const auto& p = *parameters_;
+  Value<S> x = gather_rows(p["emb"], tokens);
+  const Mask causal = Mask::causal(x.rows());
+  for (Index l = 0; l < shape_.layers / 2; ++l) x = block(x, x, p, block_prefix(l), shape_.heads, causal);
+  return x;
+}
+
+template <class S>
+Value<S> FreeTransformer<S>::encode(Value<S> x) const {
+  const auto& p = *parameters_;
+  const Value<S> ones = x.tape->constant(Matrix<S>::Ones(x.rows(), 1));
+  const Value<S> queries = product(ones, p["zeta"]);
+  const Value<S> y = block(queries, x, p, "enc_", shape_.heads, Mask::full(x.rows(), x.rows()));
+  return product(rms_norm(y) * p["enc_nf"], p["enc_read"]);
+}
+
+template <class S>
+Value<S> FreeTransformer<S>::upper_half(Value<S> x, Value<S> r) const {
+  const auto& p = *parameters_;
+  const Mask causal = Mask::causal(x.rows());
+  const Index middle = shape_.layers / 2;
+  x = block(x, x + r, p, block_prefix(middle), shape_.heads, causal);
+  for (Index l = middle + 1; l < shape_.layers; ++l) x = block(x, x, p, block_prefix(l), shape_.heads, causal);
+  return product(rms_norm(x) * p["nf"], p["read"]);
+}
+
+template <class S>
+Value<S> FreeTransformer<S>::latent(const std::vector<int>& indices) const {
+  return gather_rows((*parameters_)["post"], indices);
+}
+
+template <class S>
+Value<S> FreeTransformer<S>::latent(Value<S> bit_logits, std::shared_ptr<BitSampler<S>> sampler) const {
+  return bit_lookup(bit_logits, (*parameters_)["post"], std::move(sampler));
+}
+
+template <class S>
+Value<S> latent_information(Value<S> bit_logits) {
+  return row_sum(apply(Function::bit_information, bit_logits));
+}
+
+template <class S>
+Value<S> free_bits(Value<S> information, double kappa) {
+  if (!(kappa >= 0) || !std::isfinite(kappa)) {
+    throw UserError(fmt::format("kappa = {} (must be at least 0: nats per token that are free)", kappa));
+  }
+  const Value<S> above = apply(Function::relu, affine(information, 1.0, -kappa));
+  return affine(total(above), 1.0 / static_cast<double>(information.rows()));
+}
+
+#define NUDGE_INSTANTIATE(S)                         \
+  template class FreeTransformer<S>;                 \
+  template Value<S> latent_information<S>(Value<S>); \
+  template Value<S> free_bits<S>(Value<S>, double);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// Which keys (columns) a query (row) attends to; every row attends to at least one. Cheap to copy.
+class Mask {
+ public:
+  /// Keys up to and including the query's own position; needs n ≥ 1.
+  static Mask causal(Index n);
+  static Mask full(Index queries, Index keys);
+  /// The `window` keys up to and including the query's own position; UserError for window < 1.
+  static Mask causal_window(Index n, Index window);
+  /// Row-major, non-zero = attended; UserError naming the row where a query attends to nothing.
+  static Mask from_bytes(Index queries, Index keys, std::vector<std::uint8_t> attended);
+
+  Index queries() const { return queries_; }
+  Index keys() const { return keys_; }
+  bool operator()(Index query, Index key) const { return row(query)[key] != 0; }
+  const std::uint8_t* row(Index query) const { return attended_->data() + query * keys_; }
+  /// Whether the mask is that of causal().
+  bool is_causal() const;
+
+ private:
+  Mask(Index queries, Index keys, std::vector<std::uint8_t> attended);
+
+  Index queries_;
+  Index keys_;
+  std::shared_ptr<const std::vector<std::uint8_t>> attended_;
+};
+
+}  // namespace nudge

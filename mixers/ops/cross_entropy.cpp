@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/ops/cross_entropy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "mixers/ops/softmax.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+template <class S>
+class CrossEntropy final : public Operation<S> {
+ public:
+  CrossEntropy(std::vector<int> targets, Index classes)
+      : targets_(std::move(targets)), all_(Mask::full(static_cast<Index>(targets_.size()), classes)) {}
+  std::string_view name() const override { return "cross_entropy"; }
+
+  void forward(Arguments<S> x, Matrix<S>& y) override {
+    Matrix<S> normaliser;
+    softmax_rows(*x[0], all_, slope_, normaliser);
+    y.setZero(1, 1);
+    for (Index t = 0; t < slope_.rows(); ++t) {
+      const int target = targets_[static_cast<std::size_t>(t)];
+      if (target < 0) {
+        slope_.row(t).setZero();
+        continue;
+      }
+      y(0, 0) += normaliser(t, 0) - (*x[0])(t, target);
+      slope_(t, target) -= S(1);
+    }
+  }
+  void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
+    dy(0, 0) = slope_.cwiseProduct(*dx[0]).sum();
+  }
+  void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    if (dx[0] != nullptr) *dx[0] += dy(0, 0) * slope_;
+  }
+
+ private:
+  std::vector<int> targets_;
+  Mask all_;
+  Matrix<S> slope_;  ///< softmax − one-hot
+};
+
+}  // namespace
+
+template <class S>
+Value<S> cross_entropy(Value<S> logits, std::vector<int> targets) {
+  NUDGE_EXPECT(static_cast<Index>(targets.size()) == logits.rows());
+  NUDGE_EXPECT(std::all_of(targets.begin(), targets.end(), [&](int k) { return k >= -1 && k < logits.cols(); }));
+  return logits.tape->record(std::make_unique<CrossEntropy<S>>(std::move(targets), logits.cols()), {logits});
+}
+
+template Value<float> cross_entropy<float>(Value<float>, std::vector<int>);
+template Value<double> cross_entropy<double>(Value<double>, std::vector<int>);
+
+}  // namespace nudge

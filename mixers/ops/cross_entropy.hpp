@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "mixers/tape.hpp"
+
+namespace nudge {
+
+/// Σ_t −log softmax(logits_t)[target_t], (1, 1), in nats. A target of −1 leaves its token out.
+template <class S>
+Value<S> cross_entropy(Value<S> logits, std::vector<int> targets);
+
+}  // namespace nudge

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/ops/product.hpp"
+
+#include "sim/base/errors.hpp"
+#include "sim/base/product.hpp"
+
+namespace nudge {
+namespace {
+
+enum class Transposed { none, right, left };
+
+template <class S>
+void apply(Transposed form, const Matrix<S>& a, const Matrix<S>& b, Matrix<S>& y, Store store) {
+  switch (form) {
+    case Transposed::none: multiply<S>(a, b, y, store); return;
+    case Transposed::right: multiply_transposed<S>(a, b, y, store); return;
+    case Transposed::left: multiply_outer<S>(a, b, S(1), y, store); return;
+  }
+}
+
+template <class S>
+class Product final : public Operation<S> {
+ public:
+  explicit Product(Transposed form) : form_(form) {}
+
+  std::string_view name() const override { return "product"; }
+
+  void forward(Arguments<S> x, Matrix<S>& y) override {
+    const Matrix<S>& a = *x[0];
+    const Matrix<S>& b = *x[1];
+    y.resize(form_ == Transposed::left ? a.cols() : a.rows(), form_ == Transposed::right ? b.rows() : b.cols());
+    apply(form_, a, b, y, Store::assign);
+  }
+
+  void jvp(Arguments<S> x, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
+    if (dx[0] != nullptr) apply(form_, *dx[0], *x[1], dy, Store::assign);
+    if (dx[1] != nullptr) apply(form_, *x[0], *dx[1], dy, dx[0] != nullptr ? Store::add : Store::assign);
+  }
+
+  void vjp(Arguments<S> x, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    const Matrix<S>& a = *x[0];
+    const Matrix<S>& b = *x[1];
+    switch (form_) {
+      case Transposed::none:
+        if (dx[0] != nullptr) multiply_transposed<S>(dy, b, *dx[0], Store::add);
+        if (dx[1] != nullptr) multiply_outer<S>(a, dy, S(1), *dx[1], Store::add);
+        return;
+      case Transposed::right:
+        if (dx[0] != nullptr) multiply<S>(dy, b, *dx[0], Store::add);
+        if (dx[1] != nullptr) multiply_outer<S>(dy, a, S(1), *dx[1], Store::add);
+        return;
+      case Transposed::left:
+        if (dx[0] != nullptr) multiply_transposed<S>(b, dy, *dx[0], Store::add);
+        if (dx[1] != nullptr) multiply<S>(a, dy, *dx[1], Store::add);
+        return;
+    }
+  }
+
+ private:
+  Transposed form_;
+};
+
+template <class S>
+Value<S> record(Transposed form, Value<S> a, Value<S> b) {
+  return a.tape->record(std::make_unique<Product<S>>(form), {a, b});
+}
+
+}  // namespace
+
+template <class S>
+Value<S> product(Value<S> a, Value<S> b) {
+  NUDGE_EXPECT(a.cols() == b.rows());
+  return record(Transposed::none, a, b);
+}
+
+template <class S>
+Value<S> product_nt(Value<S> a, Value<S> b) {
+  NUDGE_EXPECT(a.cols() == b.cols());
+  return record(Transposed::right, a, b);
+}
+
+template <class S>
+Value<S> product_tn(Value<S> a, Value<S> b) {
+  NUDGE_EXPECT(a.rows() == b.rows());
+  return record(Transposed::left, a, b);
+}
+
+#define NUDGE_INSTANTIATE(S)                           \
+  template Value<S> product<S>(Value<S>, Value<S>);    \
+  template Value<S> product_nt<S>(Value<S>, Value<S>); \
+  template Value<S> product_tn<S>(Value<S>, Value<S>);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/ops/rope.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+template <class S>
+class Rotate final : public Operation<S> {
+ public:
+  Rotate(Index rows, Index cols, Index heads, Index first_position)
+      : width_(cols / heads), cosine_(rows, width_ / 2), sine_(rows, width_ / 2) {
+    for (Index t = 0; t < rows; ++t) {
+      for (Index j = 0; j < width_ / 2; ++j) {
+        const double angle = static_cast<double>(first_position + t) *
+                             std::pow(10000.0, -2.0 * static_cast<double>(j) / static_cast<double>(width_));
+        cosine_(t, j) = static_cast<S>(std::cos(angle));
+        sine_(t, j) = static_cast<S>(std::sin(angle));
+      }
+    }
+  }
+
+  std::string_view name() const override { return "rotate_positions"; }
+
+  void forward(Arguments<S> x, Matrix<S>& y) override {
+    y.setZero(x[0]->rows(), x[0]->cols());
+    add_turned(*x[0], S(1), y);
+  }
+  void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
+    dy.setZero();
+    add_turned(*dx[0], S(1), dy);
+  }
+  void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    if (dx[0] != nullptr) add_turned(dy, S(-1), *dx[0]);
+  }
+
+ private:
+  void add_turned(const Matrix<S>& x, S direction, Matrix<S>& y) const {
+    for (Index t = 0; t < x.rows(); ++t) {
+      for (Index c = 0; c + 1 < x.cols(); c += 2) {
+        const Index j = (c % width_) / 2;
+        const S cosine = cosine_(t, j);
+        const S sine = direction * sine_(t, j);
+        y(t, c) += x(t, c) * cosine - x(t, c + 1) * sine;
+        y(t, c + 1) += x(t, c) * sine + x(t, c + 1) * cosine;
+      }
+    }
+  }
+
+  Index width_;
+  Matrix<S> cosine_, sine_;
+};
+
+}  // namespace
+
+template <class S>
+Value<S> rotate_positions(Value<S> x, Index heads, Index first_position) {
+  NUDGE_EXPECT(heads >= 1 && x.cols() % heads == 0);
+  if ((x.cols() / heads) % 2 != 0) {
+    throw UserError(fmt::format("head width {} is odd (rotary positions turn pairs of columns: use an even width)",
+                                x.cols() / heads));
+  }
+  return x.tape->record(std::make_unique<Rotate<S>>(x.rows(), x.cols(), heads, first_position), {x});
+}
+
+template Value<float> rotate_positions<float>(Value<float>, Index, Index);
+template Value<double> rotate_positions<double>(Value<double>, Index, Index);
+
+}  // namespace nudge

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/ops/softmax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+void softmax_rows(const Matrix<S>& scores, const Mask& mask, Matrix<S>& p, Matrix<S>& normaliser) {
+  p.resize(scores.rows(), scores.cols());
+  normaliser.resize(scores.rows(), 1);
+  for (Index t = 0; t < scores.rows(); ++t) {
+    const std::uint8_t* attended = mask.row(t);
+    const S* s = scores.data() + t * scores.cols();
+    S* out = p.data() + t * scores.cols();
+    S largest = -std::numeric_limits<S>::infinity();
+    for (Index i = 0; i < scores.cols(); ++i) {
+      if (attended[i] != 0) largest = std::max(largest, s[i]);
+    }
+    S sum = 0;
+    for (Index i = 0; i < scores.cols(); ++i) {
+      out[i] = attended[i] != 0 ? std::exp(s[i] - largest) : S(0);
+      sum += out[i];
+    }
+    for (Index i = 0; i < scores.cols(); ++i) out[i] /= sum;
+    normaliser(t, 0) = largest + std::log(sum);
+  }
+}
+
+template <class S>
+void softmax_jacobian_rows(const Matrix<S>& p, const Matrix<S>& d, Matrix<S>& y) {
+  y.resize(p.rows(), p.cols());
+  for (Index t = 0; t < p.rows(); ++t) {
+    S mean = 0;
+    for (Index i = 0; i < p.cols(); ++i) mean += p(t, i) * d(t, i);
+    for (Index i = 0; i < p.cols(); ++i) y(t, i) = p(t, i) * (d(t, i) - mean);
+  }
+}
+
+namespace {
+
+template <class S>
+class Softmax final : public Operation<S> {
+ public:
+  explicit Softmax(const Mask& mask) : mask_(mask) {}
+  std::string_view name() const override { return "softmax"; }
+  void forward(Arguments<S> x, Matrix<S>& y) override { softmax_rows(*x[0], mask_, y, normaliser_); }
+  void jvp(Arguments<S> /*x*/, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const override {
+    softmax_jacobian_rows(y, *dx[0], dy);
+  }
+  void vjp(Arguments<S> /*x*/, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    if (dx[0] == nullptr) return;
+    Matrix<S> ds;
+    softmax_jacobian_rows(y, dy, ds);
+    *dx[0] += ds;
+  }
+
+ private:
+  Mask mask_;
+  Matrix<S> normaliser_;
+};
+
+template <class S>
+class LogSumExp final : public Operation<S> {
+ public:
+  explicit LogSumExp(const Mask& mask) : mask_(mask) {}
+  std::string_view name() const override { return "log_sum_exp"; }
+  void forward(Arguments<S> x, Matrix<S>& y) override { softmax_rows(*x[0], mask_, p_, y); }
+  void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
+    for (Index t = 0; t < p_.rows(); ++t) dy(t, 0) = p_.row(t).dot(dx[0]->row(t));
+  }
+  void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    if (dx[0] == nullptr) return;
+    for (Index t = 0; t < p_.rows(); ++t) dx[0]->row(t) += dy(t, 0) * p_.row(t);
+  }
+
+ private:
+  Mask mask_;
+  Matrix<S> p_;
+};
+
+template <class S>
+class Masked final : public Operation<S> {
+ public:
+  explicit Masked(const Mask& mask) : mask_(mask) {}
+  std::string_view name() const override { return "masked"; }
+  void forward(Arguments<S> x, Matrix<S>& y) override {
+    y.resize(x[0]->rows(), x[0]->cols());
+    copy(*x[0], y);
+  }
+  void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
+    copy(*dx[0], dy);
+  }
+  void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    if (dx[0] == nullptr) return;
+    for (Index t = 0; t < dy.rows(); ++t) {
+      for (Index i = 0; i < dy.cols(); ++i) (*dx[0])(t, i) += mask_(t, i) ? dy(t, i) : S(0);
+    }
+  }
+
+ private:
+  void copy(const Matrix<S>& x, Matrix<S>& y) const {
+    for (Index t = 0; t < x.rows(); ++t) {
+      for (Index i = 0; i < x.cols(); ++i) y(t, i) = mask_(t, i) ? x(t, i) : S(0);
+    }
+  }
+
+  Mask mask_;
+};
+
+template <class S>
+void expect_shape(const Value<S>& x, const Mask& mask) {
+  NUDGE_EXPECT(x.rows() == mask.queries() && x.cols() == mask.keys());
+  static_cast<void>(x);
+  static_cast<void>(mask);
+}
+
+}  // namespace
+
+template <class S>
+Value<S> softmax(Value<S> scores, const Mask& mask) {
+  expect_shape(scores, mask);
+  return scores.tape->record(std::make_unique<Softmax<S>>(mask), {scores});
+}
+
+template <class S>
+Value<S> log_sum_exp(Value<S> scores, const Mask& mask) {
+  expect_shape(scores, mask);
+  return scores.tape->record(std::make_unique<LogSumExp<S>>(mask), {scores});
+}
+
+template <class S>
+Value<S> masked(Value<S> x, const Mask& mask) {
+  expect_shape(x, mask);
+  return x.tape->record(std::make_unique<Masked<S>>(mask), {x});
+}
+
+#define NUDGE_INSTANTIATE(S)                                                            \
+  template Value<S> softmax<S>(Value<S>, const Mask&);                                  \
+  template Value<S> log_sum_exp<S>(Value<S>, const Mask&);                              \
+  template Value<S> masked<S>(Value<S>, const Mask&);                                   \
+  template void softmax_rows<S>(const Matrix<S>&, const Mask&, Matrix<S>&, Matrix<S>&); \
+  template void softmax_jacobian_rows<S>(const Matrix<S>&, const Matrix<S>&, Matrix<S>&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

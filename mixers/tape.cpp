@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/tape.hpp"
+
+#include <utility>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+Value<S> Tape<S>::add(Node node) {
+  nodes_.push_back(std::move(node));
+  return {this, static_cast<int>(nodes_.size()) - 1};
+}
+
+template <class S>
+typename Tape<S>::Node& Tape<S>::node(Value<S> value) {
+  NUDGE_EXPECT(value.tape == this && value.id >= 0 && value.id < static_cast<int>(nodes_.size()));
+  return nodes_[static_cast<std::size_t>(value.id)];
+}
+
+template <class S>
+const typename Tape<S>::Node& Tape<S>::node(Value<S> value) const {
+  NUDGE_EXPECT(value.tape == this && value.id >= 0 && value.id < static_cast<int>(nodes_.size()));
+  return nodes_[static_cast<std::size_t>(value.id)];
+}
+
+template <class S>
+Value<S> Tape<S>::input(Matrix<S> value) {
+  Node leaf;
+  leaf.value = std::move(value);
+  leaf.depends = static_cast<std::uint8_t>(Leaves::inputs);
+  return add(std::move(leaf));
+}
+
+template <class S>
+Value<S> Tape<S>::parameter(const Matrix<S>& value) {
+  Node leaf;
+  leaf.external = &value;
+  leaf.depends = static_cast<std::uint8_t>(Leaves::parameters);
+  return add(std::move(leaf));
+}
+
+template <class S>
+Value<S> Tape<S>::constant(Matrix<S> value) {
+  Node leaf;
+  leaf.value = std::move(value);
+  return add(std::move(leaf));
+}
+
+template <class S>
+void Tape<S>::evaluate(Node& node) {
+  arguments_.clear();
+  for (const int id : node.arguments) arguments_.push_back(&nodes_[static_cast<std::size_t>(id)].matrix());
+  node.operation->forward(arguments_, node.value);
+}
+
+template <class S>
+Value<S> Tape<S>::record(std::unique_ptr<Operation<S>> operation, std::initializer_list<Value<S>> arguments) {
+  return record(std::move(operation), std::span<const Value<S>>(arguments.begin(), arguments.size()));
+}
+
+template <class S>
+Value<S> Tape<S>::record(std::unique_ptr<Operation<S>> operation, std::span<const Value<S>> arguments) {
+  Node result;
+  result.operation = std::move(operation);
+  for (const Value<S>& argument : arguments) {
+    result.arguments.push_back(argument.id);
+    result.depends = static_cast<std::uint8_t>(result.depends | node(argument).depends);
+  }
+  evaluate(result);
+  return add(std::move(result));
+}
+
+template <class S>
+const Matrix<S>& Tape<S>::matrix(Value<S> value) const {
+  return node(value).matrix();
+}
+
+template <class S>
+Matrix<S>& Tape<S>::leaf(Value<S> value) {
+  Node& found = node(value);
+  NUDGE_EXPECT(!found.operation && found.external == nullptr);
+  return found.value;
+}
+
+template <class S>
+void Tape<S>::run() {
+  for (Node& step : nodes_) {
+    if (step.operation) evaluate(step);
+  }
+}
+
+template <class S>
+void Tape<S>::clear_tangents() {
+  for (Node& each : nodes_) each.has_tangent = false;
+}
+
+template <class S>
+void Tape<S>::set_tangent(Value<S> value, const Matrix<S>& tangent) {
+  Node& found = node(value);
+  NUDGE_EXPECT(tangent.rows() == found.matrix().rows() && tangent.cols() == found.matrix().cols());
+  found.tangent = tangent;
+  found.has_tangent = true;
+}
+
+template <class S>
+void Tape<S>::push_forward() {
+  for (Node& step : nodes_) {
+    if (!step.operation) continue;
+    arguments_.clear();
+    tangents_.clear();
+    bool any = false;
+    for (const int id : step.arguments) {
+      const Node& argument = nodes_[static_cast<std::size_t>(id)];
+      arguments_.push_back(&argument.matrix());
+      tangents_.push_back(argument.has_tangent ? &argument.tangent : nullptr);
+      any = any || argument.has_tangent;
+    }
+    step.has_tangent = any;
+    if (!any) continue;
+    step.tangent.resize(step.value.rows(), step.value.cols());
+    step.operation->jvp(arguments_, step.value, tangents_, step.tangent);
+  }
+}
+
+template <class S>
+const Matrix<S>& Tape<S>::tangent(Value<S> value) const {
+  const Node& found = node(value);
+  return found.has_tangent ? found.tangent : empty_;
+}
+
+template <class S>
+void Tape<S>::clear_cotangents() {
+  for (Node& each : nodes_) each.has_cotangent = false;
+}
+
+template <class S>
+void Tape<S>::add_cotangent(Value<S> value, const Matrix<S>& cotangent) {
+  Node& found = node(value);
+  NUDGE_EXPECT(cotangent.rows() == found.matrix().rows() && cotangent.cols() == found.matrix().cols());
+  if (found.has_cotangent) {
+    found.cotangent += cotangent;
+  } else {
+    found.cotangent = cotangent;
+  }
+  found.has_cotangent = true;
+}
+
+template <class S>
+void Tape<S>::pull_back(Leaves wanted) {
+  const auto mask = static_cast<std::uint8_t>(wanted);
+  for (std::size_t n = nodes_.size(); n-- > 0;) {
+    Node& step = nodes_[n];
+    if (!step.operation || !step.has_cotangent || (step.depends & mask) == 0) continue;
+    arguments_.clear();
+    cotangents_.clear();
+    for (const int id : step.arguments) {
+      Node& argument = nodes_[static_cast<std::size_t>(id)];
+      arguments_.push_back(&argument.matrix());
+      if ((argument.depends & mask) == 0) {
+        cotangents_.push_back(nullptr);
+        continue;
+      }
+      if (!argument.has_cotangent) {
+        argument.cotangent.setZero(argument.matrix().rows(), argument.matrix().cols());
+        argument.has_cotangent = true;
+      }
+      cotangents_.push_back(&argument.cotangent);
+    }
+    step.operation->vjp(arguments_, step.value, step.cotangent, cotangents_);
+  }
+}
+
+template <class S>
+const Matrix<S>& Tape<S>::cotangent(Value<S> value) const {
+  const Node& found = node(value);
+  return found.has_cotangent ? found.cotangent : empty_;
+}
+
+template class Tape<float>;
+template class Tape<double>;
+
+}  // namespace nudge

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+template <class S>
+class Tape;
+
+/// A matrix on a tape: a leaf or the result of an operation. Copies refer to the same matrix.
+template <class S>
+struct Value {
+  Tape<S>* tape = nullptr;
+  int id = -1;
+
+  const Matrix<S>& matrix() const { return tape->matrix(*this); }
+  Index rows() const { return matrix().rows(); }
+  Index cols() const { return matrix().cols(); }
+};
+
+template <class S>
+using Arguments = std::span<const Matrix<S>* const>;  ///< one pointer per argument
+template <class S>
+using Cotangents = std::span<Matrix<S>* const>;
+
+/// One differentiable step y = f(x_0, x_1, ...), with its value and both products of its Jacobian in one place.
+template <class S>
+class Operation {
+ public:
+  virtual ~Operation() = default;
+
+  virtual std::string_view name() const = 0;
+
+  /// y = f(x); sizes y, and may keep what the derivatives need. Called again when the tape is run again.
+  virtual void forward(Arguments<S> x, Matrix<S>& y) = 0;
+
+  /// dy = Σ_k ∂f/∂x_k dx_k, at the x of the last forward(); a null dx_k is zero. dy has the shape of y, contents
+  /// undefined.
+  virtual void jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const = 0;
+
+  /// dx_k += (∂f/∂x_k)ᵀ dy for every dx_k that is not null.
+  virtual void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const = 0;
+};
+
+/// Which leaves a derivative is about.
+enum class Leaves : std::uint8_t { none = 0, inputs = 1, parameters = 2, all = 3 };
+
+/// A computation recorded as it runs: matrices and the operations between them, for one sequence (a batch is several
+/// tapes). What was written once as a forward computation gets its Jacobian both ways:
+///   set_tangent(leaf, d); push_forward(); tangent(y)          dy = J d
+///   set_cotangent(y, u);  pull_back();    cotangent(leaf)     Jᵀ u
+/// The graph does not depend on the numbers: run() evaluates it again after leaves have changed, without allocating.
+/// Not thread-safe: one tape per thread.
+template <class S>
+class Tape {
+ public:
+  Tape() = default;
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  /// A leaf that the tape owns.
+  Value<S> input(Matrix<S> value);
+  /// A leaf that refers to a matrix of the caller, which must outlive the tape.
+  Value<S> parameter(const Matrix<S>& value);
+  /// A matrix without derivative.
+  Value<S> constant(Matrix<S> value);
+  /// Evaluates the operation and records it.
+  Value<S> record(std::unique_ptr<Operation<S>> operation, std::initializer_list<Value<S>> arguments);
+  Value<S> record(std::unique_ptr<Operation<S>> operation, std::span<const Value<S>> arguments);
+
+  const Matrix<S>& matrix(Value<S> value) const;
+  /// The contents of an input or constant, to be changed (not resized) before run().
+  Matrix<S>& leaf(Value<S> value);
+  /// Evaluates every operation again.
+  void run();
+
+  void clear_tangents();
+  void set_tangent(Value<S> value, const Matrix<S>& tangent);
+  void push_forward();
+  /// Empty (0 x 0) where the tangent is zero.
+  const Matrix<S>& tangent(Value<S> value) const;
+
+  void clear_cotangents();
+  /// Adds to the cotangent of a value.
+  void add_cotangent(Value<S> value, const Matrix<S>& cotangent);
+  void pull_back(Leaves wanted = Leaves::all);
+  /// Empty (0 x 0) where nothing arrived.
+  const Matrix<S>& cotangent(Value<S> value) const;
+
+  std::size_t size() const { return nodes_.size(); }
+
+ private:
+  struct Node {
+    std::unique_ptr<Operation<S>> operation;  ///< null for leaves
+    std::vector<int> arguments;
+    Matrix<S> value;
+    const Matrix<S>* external = nullptr;
+    std::uint8_t depends = 0;  ///< kinds of leaves below (Leaves as bits)
+    bool has_tangent = false;
+    bool has_cotangent = false;
+    Matrix<S> tangent;
+    Matrix<S> cotangent;
+
+    const Matrix<S>& matrix() const { return external != nullptr ? *external : value; }
+  };
+
+  Value<S> add(Node node);
+  Node& node(Value<S> value);
+  const Node& node(Value<S> value) const;
+  void evaluate(Node& node);
+
+  std::deque<Node> nodes_;
+  std::vector<const Matrix<S>*> arguments_, tangents_;
+  std::vector<Matrix<S>*> cotangents_;
+  Matrix<S> empty_;
+};
+
+}  // namespace nudge

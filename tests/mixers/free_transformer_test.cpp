@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+
+#include "mixers/free_transformer/generate.hpp"
+#include "mixers/free_transformer/synthetic.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/cross_entropy.hpp"
+#include "mixers/ops/product.hpp"
+#include "sim/base/errors.hpp"
+#include "tests/mixers/derivative_checks.hpp"
+
+using namespace nudge;
+using test::random_matrix;
+
+namespace {
+
+using M = Matrix<double>;
+using X = std::vector<Value<double>>;
+
+std::shared_ptr<BitSampler<double>> uniforms(Index tokens, Index bits) {
+  return std::make_shared<GivenUniforms<double>>(M::Constant(tokens, bits, 0.5));
+}
+
+/// G from its definition.
+M probabilities(const M& logits) {
+  M g = M::Ones(logits.rows(), Index(1) << logits.cols());
+  for (Index t = 0; t < g.rows(); ++t) {
+    for (Index d = 0; d < g.cols(); ++d) {
+      for (Index h = 0; h < logits.cols(); ++h) {
+        const double one = 1 / (1 + std::exp(-logits(t, h)));
+        g(t, d) *= (d >> h) % 2 == 1 ? one : 1 - one;
+      }
+    }
+  }
+  return g;
+}
+
+struct Small {
+  FreeTransformerShape shape;
+  std::vector<M> parameters;
+  Small() {
+    shape = {8, 2, 4, 12, 12, 7, 3};
+    for (const Field& field : free_transformer_fields(shape)) {
+      M m = random_matrix<double>(field.rows(), field.cols(), 50 + parameters.size(), 0.4);
+      m.array() += field.mean;
+      parameters.push_back(m);
+    }
+  }
+  NamedValues<double> bind(Tape<double>& tape) const {
+    NamedValues<double> named;
+    const auto fields = free_transformer_fields(shape);
+    for (std::size_t k = 0; k < fields.size(); ++k) named.add(fields[k].name, tape.parameter(parameters[k]));
+    return named;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("binary mapper: value is a drawn row, derivatives are those of G") {
+  const M logits = random_matrix<double>(4, 3, 1, 2.0);
+  Tape<double> tape;
+  const auto l = tape.input(logits);
+  const auto y = bit_mapper(l, uniforms(4, 3));
+  for (Index t = 0; t < 4; ++t) {
+    int index = 0;
+    for (Index h = 0; h < 3; ++h) index += logits(t, h) > 0 ? 1 << h : 0;
+    CHECK(y.matrix()(t, index) == 1);
+    CHECK(y.matrix().row(t).sum() == 1);
+  }
+  // Central difference of the brute-force G: h² G'''/6 ~ 1e-11, rounding 1e-11.
+  const M v = random_matrix<double>(4, 3, 2);
+  const double h = 1e-5;
+  tape.set_tangent(l, v);
+  tape.push_forward();
+  const M difference = (probabilities(logits + h * v) - probabilities(logits - h * v)) / (2 * h);
+  CHECK((tape.tangent(y) - difference).norm() < 1e-9);
+  const M w = random_matrix<double>(4, 8, 3);
+  tape.add_cotangent(y, w);
+  tape.pull_back();
+  CHECK(test::dot(tape.cotangent(l), v) == Approx(test::dot(w, tape.tangent(y))).epsilon(1e-12));
+  CHECK((probabilities(logits).rowwise().sum().array() - 1).abs().maxCoeff() < 1e-14);
+}
+
+TEST_CASE("bit lookup is the mapper times its table") {
+  const M logits = random_matrix<double>(4, 3, 1, 2.0);
+  const M table = random_matrix<double>(8, 5, 2);
+  Tape<double> tape;
+  const auto l = tape.input(logits);
+  const auto w = tape.input(table);
+  const auto fused = bit_lookup(l, w, uniforms(4, 3));
+  const auto l2 = tape.input(logits);
+  const auto w2 = tape.input(table);
+  const auto plain = product(bit_mapper(l2, uniforms(4, 3)), w2);
+  CHECK((fused.matrix() - plain.matrix()).norm() == 0);
+  const M dl = random_matrix<double>(4, 3, 3);
+  const M dw = random_matrix<double>(8, 5, 4);
+  for (const auto& leaf : {l, l2}) tape.set_tangent(leaf, dl);
+  for (const auto& leaf : {w, w2}) tape.set_tangent(leaf, dw);
+  tape.push_forward();
+  CHECK(test::relative_error(tape.tangent(fused), tape.tangent(plain)) < 1e-13);
+  const M u = random_matrix<double>(4, 5, 5);
+  tape.add_cotangent(fused, u);
+  tape.add_cotangent(plain, u);
+  tape.pull_back();
+  CHECK(test::relative_error(tape.cotangent(l), tape.cotangent(l2)) < 1e-13);
+  CHECK(test::relative_error(tape.cotangent(w), tape.cotangent(w2)) < 1e-13);
+}
+
+TEST_CASE("pseudo-random bits have the probabilities of their logits") {
+  // 20000 draws of 3 bits; 5 standard deviations: false alarm 6e-7 per bit.
+  const Index n = 20000;
+  M logits(n, 3);
+  logits.rowwise() = Eigen::RowVector3d(-2.0, 0.0, 1.0);
+  PseudoRandomBits<double> source(7, 1, 0);
+  std::vector<std::uint8_t> bits;
+  source.draw(logits, bits);
+  for (Index h = 0; h < 3; ++h) {
+    double ones = 0;
+    for (Index t = 0; t < n; ++t) ones += bits[static_cast<std::size_t>(3 * t + h)];
+    const double p = 1 / (1 + std::exp(-logits(0, h)));
+    CHECK(std::abs(ones / n - p) < 5 * std::sqrt(p * (1 - p) / n));
+  }
+}
+
+TEST_CASE("latent information is H log 2 minus the bits' entropies, and free bits cost nothing") {
+  const M logits = random_matrix<double>(5, 4, 1, 2.0);
+  Tape<double> tape;
+  const auto l = tape.input(logits);
+  const auto information = latent_information(l);
+  for (Index t = 0; t < 5; ++t) {
+    double kl = 0;
+    for (Index h = 0; h < 4; ++h) {
+      const double p = 1 / (1 + std::exp(-logits(t, h)));
+      kl += p * std::log(2 * p) + (1 - p) * std::log(2 * (1 - p));
+    }
+    CHECK(information.matrix()(t, 0) == Approx(kl).epsilon(1e-13));
+  }
+  const auto penalty = free_bits(information, 1e3);
+  CHECK(penalty.matrix()(0, 0) == 0);
+  tape.add_cotangent(penalty, M::Ones(1, 1));
+  tape.pull_back();
+  CHECK(tape.cotangent(l).norm() == 0);
+  CHECK_THROWS_AS(free_bits(information, -0.1), UserError);
+}
+
+TEST_CASE("free transformer: loss has the right derivatives with given latents") {
+  const Small model;
+  const std::vector<int> tokens = {1, 4, 0, 6, 2};
+  test::check_derivatives({model.parameters, [&](const X& x) {
+                             NamedValues<double> named;
+                             const auto fields = free_transformer_fields(model.shape);
+                             for (std::size_t k = 0; k < fields.size(); ++k) named.add(fields[k].name, x[k]);
+                             const FreeTransformer<double> transformer(model.shape, named);
+                             const auto lower = transformer.lower_half(tokens);
+                             const auto r = transformer.latent({3, 0, 7, 1, 3});
+                             const auto ce = cross_entropy(transformer.upper_half(lower, r), {4, 0, -1, 2, 5});
+                             const auto kl = free_bits(latent_information(transformer.encode(lower)), 0.01);
+                             return X{ce, kl};
+                           }});
+}
+
+TEST_CASE("free transformer: causal in tokens and in latents; the encoder sees all") {
+  const Small model;
+  Tape<double> tape;
+  const auto named = model.bind(tape);
+  const FreeTransformer<double> transformer(model.shape, named);
+  const auto logits = [&](const std::vector<int>& tokens, const std::vector<int>& latents) {
+    return M(transformer.upper_half(transformer.lower_half(tokens), transformer.latent(latents)).matrix());
+  };
+  const M base = logits({1, 4, 0, 6, 2}, {3, 0, 7, 1, 3});
+  const M token = logits({1, 4, 0, 5, 2}, {3, 0, 7, 1, 3});
+  const M latent = logits({1, 4, 0, 6, 2}, {3, 0, 7, 2, 3});
+  for (const M& changed : {token, latent}) {
+    CHECK((changed - base).topRows(3).norm() < 1e-14 * base.norm());
+    CHECK((changed - base).bottomRows(2).norm() > 1e-3);
+  }
+  const M seen = transformer.encode(transformer.lower_half({1, 4, 0, 6, 2})).matrix();
+  const M other = transformer.encode(transformer.lower_half({1, 4, 0, 6, 3})).matrix();
+  CHECK((seen - other).row(0).norm() > 1e-6);
+  // Constant queries: rotary positions alone make its rows differ.
+  CHECK((seen.row(0) - seen.row(3)).norm() > 1e-3);
+}
+
+TEST_CASE("generation continues the prompt, is reproducible, and checks its input") {
+  const Small model;
+  const auto latents = prior_latents(9, model.shape.bits, 5, 2);
+  CHECK(std::set<int>(latents.begin(), latents.end()).size() > 2);
+  const auto text = generate(model.shape, model.parameters, {1, 2}, latents, 1.0, 5, 2);
+  CHECK(text.size() == 9);
+  CHECK(text[0] == 1);
+  CHECK(text == generate(model.shape, model.parameters, {1, 2}, latents, 1.0, 5, 2));
+  CHECK_THROWS_AS(generate(model.shape, model.parameters, {}, latents, 1.0, 5, 2), UserError);
+  PseudoRandomBits<double> source(5, 0, 0);
+  const auto prefilled = prefill_latents(model.shape, model.parameters, {1, 2, 3}, 9, source, 5, 2);
+  CHECK(std::vector<int>(prefilled.begin() + 3, prefilled.end()) ==
+        std::vector<int>(latents.begin() + 3, latents.end()));
+}
+
+TEST_CASE("synthetic sequences have the stated statistics") {
+  std::vector<std::vector<int>> all;
+  for (std::uint64_t n = 0; n < 2000; ++n) all.push_back(SyntheticText::sequence(3, n));
+  const SyntheticStatistics s = synthetic_statistics(all);
+  CHECK(s.valid_prompts == 1);
+  // Noise 1/16 of 128000 characters: 5 standard deviations are 0.0034. Places uniform on 0..56: standard deviation
+  // 16.45/√n with n ≈ 2000 · share of unambiguous targets > 1500; five of them are 2.2.
+  CHECK(std::abs(s.noise - 1.0 / 16) < 0.0034);
+  CHECK(s.right_letters == 1);
+  // A target is ambiguous when noise stands beside it and on its far end; measured share of clear ones 0.9.
+  CHECK(s.whole_targets > 0.75);
+  CHECK(std::abs(s.mean_position - 28) < 2.2);
+}
+
+TEST_CASE("free transformer refuses impossible sizes") {
+  const auto refuses = [](auto change, const std::string& word) {
+    FreeTransformerShape shape;
+    change(shape);
+    CHECK_THROWS_WITH(free_transformer_fields(shape), Catch::Contains(word));
+  };
+  refuses([](FreeTransformerShape& s) { s.bits = 21; }, "H = 21");
+  refuses([](FreeTransformerShape& s) { s.heads = 3; }, "heads = 3");
+  refuses([](FreeTransformerShape& s) { s.width = 6; }, "odd");
+  refuses([](FreeTransformerShape& s) { s.layers = 3; }, "layers = 3");
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/cross_entropy.hpp"
+#include "mixers/ops/decay.hpp"
+#include "mixers/ops/decaying_read.hpp"
+#include "mixers/ops/distance.hpp"
+#include "mixers/ops/free_energy_read.hpp"
+#include "mixers/ops/function.hpp"
+#include "mixers/ops/layout.hpp"
+#include "mixers/ops/normalize.hpp"
+#include "mixers/ops/product.hpp"
+#include "mixers/ops/rope.hpp"
+#include "mixers/ops/softmax.hpp"
+#include "mixers/ops/solve.hpp"
+#include "sim/base/errors.hpp"
+#include "tests/mixers/derivative_checks.hpp"
+
+using namespace nudge;
+using test::Differentiable;
+using test::random_matrix;
+
+namespace {
+
+using M = Matrix<double>;
+using V = Value<double>;
+using X = std::vector<V>;
+
+M normal(Index rows, Index cols, std::uint64_t seed) { return random_matrix<double>(rows, cols, seed); }
+M positive(Index rows, Index cols, std::uint64_t seed) {
+  return (normal(rows, cols, seed).array().abs() + 0.3).matrix();
+}
+
+Differentiable unary(const M& x, V (*f)(V)) {
+  return {{x}, [f](const X& v) { return X{f(v[0])}; }};
+}
+
+Differentiable of_function(Function function, const M& x) {
+  return {{x}, [function](const X& v) { return X{apply(function, v[0])}; }};
+}
+
+/// One example or more per operation of mixers/ops. A new operation gets its line here.
+std::map<std::string, Differentiable> examples() {
+  std::map<std::string, Differentiable> all;
+  all["product"] = {{normal(4, 3, 1), normal(3, 5, 2)}, [](const X& v) { return X{product(v[0], v[1])}; }};
+  all["product_nt"] = {{normal(4, 3, 1), normal(5, 3, 2)}, [](const X& v) { return X{product_nt(v[0], v[1])}; }};
+  all["product_tn"] = {{normal(3, 4, 1), normal(3, 5, 2)}, [](const X& v) { return X{product_tn(v[0], v[1])}; }};
+  all["product with itself"] = {{normal(4, 3, 1)}, [](const X& v) { return X{product_nt(v[0], v[0])}; }};
+  for (const auto& [name, rows, cols] :
+       {std::tuple("", 4, 3), std::tuple(" row", 1, 3), std::tuple(" column", 4, 1), std::tuple(" number", 1, 1)}) {
+    const M a = normal(4, 3, 3);
+    const M b = positive(rows, cols, 4);
+    all[std::string("add") + name] = {{a, b}, [](const X& v) { return X{v[0] + v[1]}; }};
+    all[std::string("subtract") + name] = {{a, b}, [](const X& v) { return X{v[0] - v[1]}; }};
+    all[std::string("multiply") + name] = {{a, b}, [](const X& v) { return X{v[0] * v[1]}; }};
+    all[std::string("divide") + name] = {{a, b}, [](const X& v) { return X{v[0] / v[1]}; }};
+  }
+  all["affine"] = {{normal(3, 4, 5)}, [](const X& v) { return X{affine(v[0], -1.5, 0.25)}; }};
+  all["row_sum"] = unary(normal(3, 4, 5), row_sum<double>);
+  all["total"] = unary(normal(3, 4, 5), total<double>);
+  all["relu"] = of_function(Function::relu, normal(3, 4, 6));
+  all["sigmoid"] = of_function(Function::sigmoid, 3 * normal(3, 4, 6));
+  all["softplus"] = of_function(Function::softplus, 3 * normal(3, 4, 6));
+  all["silu"] = of_function(Function::silu, normal(3, 4, 6));
+  all["gelu"] = of_function(Function::gelu, normal(3, 4, 6));
+  all["exponential"] = of_function(Function::exponential, normal(3, 4, 6));
+  all["logarithm"] = of_function(Function::logarithm, positive(3, 4, 6));
+  all["square"] = of_function(Function::square, normal(3, 4, 6));
+  all["bit_information"] = of_function(Function::bit_information, 3 * normal(3, 4, 6));
+  all["columns"] = {{normal(3, 5, 7)}, [](const X& v) { return X{columns(v[0], 1, 3)}; }};
+  all["rows"] = {{normal(5, 3, 7)}, [](const X& v) { return X{rows(v[0], 2, 2)}; }};
+  all["join_columns"] = {{normal(3, 2, 7), normal(3, 4, 8)}, [](const X& v) {
+                           return X{join_columns<double>({v[0], v[1]})};
+                         }};
+  all["gather_rows"] = {{normal(4, 3, 7)}, [](const X& v) { return X{gather_rows(v[0], {2, 0, 2, 3, 2})}; }};
+  const Mask window = Mask::causal_window(5, 2);
+  all["softmax"] = {{normal(5, 5, 9)}, [window](const X& v) { return X{softmax(v[0], window)}; }};
+  all["log_sum_exp"] = {{normal(5, 5, 9)}, [window](const X& v) { return X{log_sum_exp(v[0], window)}; }};
+  all["masked"] = {{normal(5, 5, 9)}, [window](const X& v) { return X{masked(v[0], window)}; }};
+  all["layer_norm"] = {{normal(3, 6, 10)}, [](const X& v) { return X{layer_norm(v[0])}; }};
+  all["rms_norm"] = {{normal(3, 6, 10)}, [](const X& v) { return X{rms_norm(v[0], 2)}; }};
+  all["rotate_positions"] = {{normal(4, 8, 11)}, [](const X& v) { return X{rotate_positions(v[0], 2, 3)}; }};
+  all["squared_distance"] = {{normal(4, 3, 12), normal(5, 3, 13)},
+                             [](const X& v) { return X{squared_distance(v[0], v[1])}; }};
+  all["solve"] = {{normal(3, 3, 14) + 4 * M::Identity(3, 3), normal(3, 2, 15)},
+                  [](const X& v) { return X{solve(v[0], v[1])}; }};
+  all["covariance_solve"] = {{positive(4, 5, 16), normal(5, 3, 17), normal(4, 3, 18)}, [](const X& v) {
+                               return X{covariance_solve(v[0] / row_sum(v[0]), v[1], v[2], 4.0, 0.7)};
+                             }};
+  all["decay_matrix"] = {{-positive(6, 1, 19)}, [](const X& v) { return X{decay_matrix(v[0])}; }};
+  all["decayed_sum"] = {{-positive(6, 2, 20), normal(6, 2, 21)}, [](const X& v) { return X{decayed_sum(v[0], v[1])}; }};
+  const Mask causal = Mask::causal(6);
+  const auto read = [causal](const X& v) { return X{free_energy_read(v[0], v[1], v[2], causal)}; };
+  all["free_energy_read"] = {{normal(6, 6, 22), normal(6, 3, 23), positive(1, 3, 24)}, read};
+  M steep = normal(6, 3, 23);
+  steep.row(4).array() += 500;  // rows 0..3 of P E underflow: they go through their own log-sum-exp
+  all["free_energy_read beyond underflow"] = {{normal(6, 6, 22), steep, positive(1, 3, 24)}, read};
+  // 70 tokens: the adjoint sweep crosses a chunk.
+  const std::vector<M> memory = {normal(70, 2, 25), normal(70, 2, 26),  -positive(70, 2, 27),
+                                 normal(70, 3, 28), positive(1, 3, 29), normal(1, 1, 30)};
+  all["decaying_read"] = {{memory.begin(), memory.end() - 1},
+                          [](const X& v) { return X{decaying_read<double>(v[0], v[1], v[2], v[3], v[4])}; }};
+  all["decaying_read direct"] = {
+      memory, [](const X& v) { return X{decaying_read<double>(v[0], v[1], v[2], v[3], v[4], v[5])}; }};
+  all["decaying_read previous"] = {
+      memory,
+      [](const X& v) { return X{decaying_read<double>(v[0], v[1], v[2], v[3], v[4], v[5], MemoryRead::previous)}; }};
+  all["cross_entropy"] = {{normal(4, 5, 31)}, [](const X& v) { return X{cross_entropy(v[0], {2, 0, -1, 4})}; }};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every operation: adjoint, single arguments, central difference") {
+  for (const auto& [name, example] : examples()) {
+    CAPTURE(name);
+    test::check_derivatives(example);
+  }
+}
+
+TEST_CASE("the derivative check fails where a derivative is wrong") {
+  // A wrong jvp is simulated by differentiating through a constant copy: f(x) = x ∘ const(x) has half the slope of x².
+  const M x = normal(3, 3, 1);
+  Tape<double> tape;
+  const V leaf = tape.input(x);
+  const V y = leaf * tape.constant(x);
+  tape.set_tangent(leaf, M::Ones(3, 3));
+  tape.push_forward();
+  CHECK((tape.tangent(y) - 2 * x).norm() > 0.4 * x.norm());
+}
+
+TEST_CASE("pull_back reaches only the leaves that are wanted") {
+  const M w = normal(3, 3, 2);
+  Tape<double> tape;
+  const V x = tape.input(normal(2, 3, 1));
+  const V parameter = tape.parameter(w);
+  const V y = product(x, parameter);
+  tape.add_cotangent(y, M::Ones(2, 3));
+  tape.pull_back(Leaves::inputs);
+  CHECK(tape.cotangent(x).size() == 6);
+  CHECK(tape.cotangent(parameter).size() == 0);
+}
+
+TEST_CASE("free energy read: a large future value leaves past rows alone") {
+  const Mask causal = Mask::causal(3);
+  M v(3, 1);
+  v << 0.0, 800.0, -800.0;
+  Tape<double> tape;
+  const V y = free_energy_read(tape.input(M::Zero(3, 3)), tape.input(v), tape.input(M::Constant(1, 1, 2.0)), causal);
+  CHECK(y.matrix()(0, 1) == Approx(0).margin(1e-12));
+  CHECK(y.matrix()(1, 1) == Approx(800 - std::log(2.0) / 2).epsilon(1e-14));
+  CHECK(y.matrix()(2, 1) == Approx(800 - std::log(3.0) / 2).epsilon(1e-14));
+}
+
+TEST_CASE("rotary positions need an even head width, masks a key per query and a window") {
+  Tape<double> tape;
+  const V x = tape.input(normal(2, 6, 1));
+  CHECK_THROWS_AS(rotate_positions(x, 2), UserError);
+  CHECK_THROWS_AS(Mask::causal_window(3, 0), UserError);
+  CHECK_THROWS_AS(Mask::from_bytes(2, 2, {1, 0, 0, 0}), UserError);
+}
+
+TEST_CASE("rotary positions depend on differences of positions") {
+  // q_t·k_i after turning both by their positions equals that with both positions moved by 7. Tolerance: rounding of
+  // sums.
+  Tape<double> tape;
+  const V q = tape.input(normal(4, 6, 1));
+  const V k = tape.input(normal(4, 6, 2));
+  const V here = product_nt(rotate_positions(q, 1), rotate_positions(k, 1));
+  const V moved = product_nt(rotate_positions(q, 1, 7), rotate_positions(k, 1, 7));
+  CHECK((here.matrix() - moved.matrix()).norm() < 1e-13 * here.matrix().norm());
+}
