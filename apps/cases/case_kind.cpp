@@ -6,11 +6,19 @@
 #include <cmath>
 
 #include "apps/cases/eqblock.hpp"
+#include "apps/cases/mixer_families.hpp"
 
 namespace nudge {
 
 const std::vector<CaseKind>& case_kinds() {
-  static const std::vector<CaseKind> kinds = {{"eqblock", compute_eqblock}};
+  static const std::vector<CaseKind> kinds = [] {
+    std::vector<CaseKind> all = {{"eqblock", compute_eqblock}};
+    for (const auto& family : {attention_case_kinds(), free_energy_case_kinds(), read_case_kinds(),
+                               free_transformer_case_kinds(), training_case_kinds()}) {
+      all.insert(all.end(), family.begin(), family.end());
+    }
+    return all;
+  }();
   return kinds;
 }
 
@@ -25,6 +33,12 @@ Index positive_size(const H5Reader& file, const std::string& attribute) {
 double finite_real(const H5Reader& file, const std::string& attribute) {
   const double value = file.real_attribute(attribute);
   if (!std::isfinite(value)) file.fail("attribute " + attribute, fmt::format("{} (must be finite)", value));
+  return value;
+}
+
+double positive_real(const H5Reader& file, const std::string& attribute) {
+  const double value = finite_real(file, attribute);
+  if (!(value > 0)) file.fail("attribute " + attribute, fmt::format("{} (must be > 0)", value));
   return value;
 }
 

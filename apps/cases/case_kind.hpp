@@ -23,13 +23,15 @@ struct CaseDataset {
   double tolerance;
   CaseError error = CaseError::relative;
   std::string scale = {};       ///< relative_to: name of the dataset that sets the scale
+  double least_scale = 0;       ///< relative: ‖ref‖ counts as at least this (gradients that are zero but for rounding)
 };
 
-/// A kind of reference case: computes every dataset it defines from the inputs alone. compute() throws UserError naming the
-/// file and the dataset or attribute for malformed input.
+/// A kind of reference case: computes every dataset it defines from the inputs alone. compute() throws UserError naming
+/// the file and the dataset or attribute for malformed input.
 struct CaseKind {
   std::string name;
   std::vector<CaseDataset> (*compute)(const H5Reader& file);
+  std::string (*remarks)(const H5Reader& file) = nullptr;  ///< lines that the report shows besides
 };
 
 /// All kinds, one line each.
@@ -40,6 +42,9 @@ Index positive_size(const H5Reader& file, const std::string& attribute);
 
 /// A finite real attribute.
 double finite_real(const H5Reader& file, const std::string& attribute);
+
+/// A finite real attribute above zero.
+double positive_real(const H5Reader& file, const std::string& attribute);
 
 /// Integers of a shape, each in [0, limit).
 std::vector<int> bounded_integers(const H5Reader& file, const std::string& dataset, const H5Shape& shape, Index limit);

@@ -33,12 +33,6 @@ std::vector<Matrix<double>> read_weights(const H5Reader& file, const ModelShape&
           read("Wo", s.channels, s.channels), read("Wh", s.channels, s.vocabulary)};
 }
 
-double positive_real(const H5Reader& file, const std::string& attribute) {
-  const double value = finite_real(file, attribute);
-  if (!(value > 0)) file.fail("attribute " + attribute, fmt::format("{} (must be > 0)", value));
-  return value;
-}
-
 }  // namespace
 
 EqblockProblem::EqblockProblem(const H5Reader& file)

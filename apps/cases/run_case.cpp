@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "apps/cases/case_kind.hpp"
@@ -34,7 +35,7 @@ double error_of(const CaseDataset& data, const std::vector<double>& reference, c
   for (std::size_t i = 0; i < reference.size(); ++i) difference[i] = data.values[i] - reference[i];
   double scale = 1;
   if (data.error == CaseError::relative) {
-    scale = norm(reference);
+    scale = std::max(norm(reference), data.least_scale);
   } else if (data.error == CaseError::relative_to && file.has(data.scale)) {
     scale = norm(file.reals<double>(data.scale));
   }
@@ -49,6 +50,7 @@ CaseOutcome run_case(const std::filesystem::path& input, const std::optional<std
   if (output) check_output_path(*output, Overwrite::must_not_exist);
   const std::vector<CaseDataset> datasets = kind.compute(file);
   CaseOutcome outcome;
+  if (kind.remarks != nullptr) outcome.report += kind.remarks(file);
   H5Document document;
   document.copy_root_attributes(file);
   for (const CaseDataset& data : datasets) {
