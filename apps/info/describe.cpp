@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/info/describe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <toml++/toml.h>
+
+#include "apps/report/run_file.hpp"
+#include "sim/io/h5_reader.hpp"
+
+namespace nudge {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The keys that tell runs apart at a glance; `nudge report` and the attribute `config` have all.
+constexpr std::array essentials{"estimator",    "beta",           "model.channels", "model.tokens", "model.memories",
+                                "model.heads", "data.text",      "train.steps",    "train.batch"};
+
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json config_essentials(const std::string& text) {
+  Json out = Json::object();
+  try {
+    const toml::table config = toml::parse(text);
+    for (const char* key : essentials) {
+      const auto node = config.at_path(key);
+      if (!node) continue;
+      std::ostringstream value;
+      node.visit([&](const auto& v) { value << v; });
+      out[key] = value.str();
+    }
+  } catch (const toml::parse_error&) {
+    out["error"] = "the stored config is not valid TOML";
+  }
+  return out;
+}
+
+Json lane_facts(const report::Lane& lane) {
+  const report::TimeSeries& loss = lane.of("loss");
+  Json out;
+  out["estimator"] = lane.estimator;
+  out["steps"] = loss.y.size();
+  out["last_step"] = finite_or_null(loss.x.empty() ? std::nan("") : loss.x.back());
+  out["loss"] = finite_or_null(loss.last_finite());
+  for (const char* name : {"validation_loss", "residual", "damping"}) {
+    if (!lane.of(name).empty()) out[name] = finite_or_null(lane.of(name).last_finite());
+  }
+  out["skipped"] = lane.sum("skipped");
+  out["nonfinite"] = lane.sum("nonfinite");
+  return out;
+}
+
+Json attribute_value(const H5Attribute& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+Json datasets_of(const H5Reader& file) {
+  Json out = Json::array();
+  for (const auto& path : file.all_datasets()) {
+    const H5Meaning meaning = file.meaning(path);
+    Json one;
+    one["name"] = path;
+    one["type"] = to_string(file.type(path));
+    one["shape"] = file.shape(path);
+    one["dimensions"] = meaning.dimensions;
+    one["unit"] = meaning.unit;
+    one["description"] = meaning.description;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json describe(const std::filesystem::path& path) {
+  const H5Reader file(path);
+  Json out;
+  out["file"] = path.string();
+  out["kind"] = file.has_attribute("kind") ? file.text_attribute("kind") : "unknown";
+  out["attributes"] = Json::object();
+  for (const auto& name : file.attributes()) {
+    if (name != "kind" && name != "config") out["attributes"][name] = attribute_value(file.attribute(name));
+  }
+  const std::string kind = out["kind"];
+  if (kind == "train" || kind == "gradcheck" || kind == "sweep") {
+    const report::RunFile run = report::load_run_file(path);
+    out["config"] = config_essentials(run.config);
+    if (kind == "train") {
+      out["lanes"] = Json::array();
+      for (const auto& lane : run.lanes) out["lanes"].push_back(lane_facts(lane));
+      out["events"] = run.events.size();
+    }
+    if (kind == "gradcheck") out["rows"] = run.rows.rows;
+    if (kind == "sweep") {
+      out["keys"] = run.points.keys;
+      out["points"] = run.points.rows;
+    }
+  }
+  out["datasets"] = datasets_of(file);
+  return out;
+}
+
+std::string plain(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "none";
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  return value.dump();
+}
+
+std::string section(const Json& values) {
+  std::string out;
+  for (const auto& [key, value] : values.items()) out += fmt::format("  {:<20} {}\n", key, plain(value));
+  return out;
+}
+
+std::string as_text(const Json& all) {
+  std::string out = fmt::format("{}: {}\n{}", plain(all["file"]), plain(all["kind"]), section(all["attributes"]));
+  if (all.contains("config")) out += "config\n" + section(all["config"]);
+  if (all.contains("lanes")) {
+    for (const auto& lane : all["lanes"]) out += "trained\n" + section(lane);
+  }
+  for (const char* key : {"events", "rows", "keys", "points"}) {
+    if (all.contains(key)) out += fmt::format("{}: {}\n", key, plain(all[key]));
+  }
+  out += "datasets\n";
+  std::size_t width = 0;
+  for (const auto& data : all["datasets"]) width = std::max(width, data["name"].get<std::string>().size());
+  for (const auto& data : all["datasets"]) {
+    const std::string unit = plain(data["unit"]);
+    out += fmt::format("  {:<{}}  {:<8} {:<14} {:<6} {}\n", plain(data["name"]), width, plain(data["type"]),
+                       to_string(data["shape"].get<H5Shape>()), unit.empty() ? "-" : unit, plain(data["description"]));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string describe_run_file(const std::filesystem::path& path, DescribeFormat format) {
+  const Json all = describe(path);
+  return format == DescribeFormat::json ? all.dump(2) + "\n" : as_text(all);
+}
+
+}  // namespace nudge

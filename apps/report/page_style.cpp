@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colours of the curves: the palette of M. Okabe and K. Ito, "Color Universal Design" (2002, revised 2008), which stays
+// distinct with every common colour vision; its yellow is left out on light and its black is the ink of each theme.
+#include "apps/report/sections.hpp"
+
+namespace nudge::report {
+
+namespace {
+
+constexpr const char* colors = R"(
+:root { color-scheme: light dark;
+  --page: #f7f6f3; --card: #ffffff; --ink: #1c2230; --soft: #59626f; --rule: #dedbd4; --grid: #ebe8e2;
+  --c0: #0072B2; --c1: #D55E00; --c2: #009E73; --c3: #CC79A7; --c4: #E69F00; --c5: #56B4E9; --c6: #1c2230; --c7: #7d8591; }
+@media (prefers-color-scheme: dark) { :root {
+  --page: #13161b; --card: #1b1f26; --ink: #e7e9ee; --soft: #a3acb9; --rule: #323945; --grid: #2a303a;
+  --c0: #56B4E9; --c1: #E69F00; --c2: #009E73; --c3: #CC79A7; --c4: #F0E442; --c5: #D55E00; --c6: #e7e9ee; --c7: #8a93a1; } }
+)";
+
+constexpr const char* layout = R"(
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; }
+main { max-width: 1120px; margin: 0 auto; padding: 20px 16px 48px; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 8px 0 6px; overflow-wrap: anywhere; }
+h2 { font-size: 1.2rem; margin: 34px 0 10px; }
+h3 { font-size: 1rem; margin: 22px 0 8px; }
+p { max-width: 72ch; margin: 8px 0; }
+.files { list-style: none; margin: 0; padding: 0; color: var(--soft); font-size: 0.9rem; }
+.files strong { color: var(--ink); overflow-wrap: anywhere; }
+.grid { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 430px), 1fr)); align-items: start; }
+figure { margin: 0; padding: 14px 14px 8px; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; }
+.grid > figure { max-width: 640px; }
+figcaption { font-weight: 600; margin-bottom: 6px; }
+.note { color: var(--soft); font-size: 0.85rem; line-height: 1.4; margin: 6px 0; }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 16px; margin: 0 0 6px; padding: 0; font-size: 0.85rem; }
+.legend li { display: flex; align-items: center; gap: 6px; overflow-wrap: anywhere; }
+.legend svg { width: 26px; height: 14px; flex: none; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; margin: 10px 0; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 4px 14px 4px 0; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th:first-child { text-align: left; }
+tr:first-child th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+th { font-weight: 500; }
+details { margin: 8px 0; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
+details td { text-align: left; white-space: normal; }
+pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px; overflow-x: auto; font-size: 0.82rem; }
+)";
+
+constexpr const char* drawing = R"(
+.chart { display: block; width: 100%; height: auto; }
+.chart text { fill: var(--soft); font-size: 12.5px; }
+.chart .row { fill: var(--ink); }
+.chart .grid { stroke: var(--grid); }
+.chart .axis { stroke: var(--soft); }
+.chart .rule { stroke: var(--grid); }
+.chart .gap { stroke: var(--soft); stroke-dasharray: 2 4; }
+.curve { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
+.thin { stroke-width: 1.1; }
+.dashed { stroke-dasharray: 6 4; }
+.whisker { stroke-width: 1.6; opacity: 0.6; }
+.band { stroke: none; opacity: 0.18; }
+.mark { stroke: var(--card); stroke-width: 0.8; }
+)";
+
+}  // namespace
+
+std::string page_style() {
+  std::string out = std::string(colors) + layout + drawing;
+  for (int i = 0; i < 8; ++i) {
+    const std::string n = std::to_string(i);
+    out.append(".s").append(n).append(" { stroke: var(--c").append(n).append("); }");
+    out.append(" .f").append(n).append(" { fill: var(--c").append(n).append("); }\n");
+  }
+  return out;
+}
+
+}  // namespace nudge::report

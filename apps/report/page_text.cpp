@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/report/page_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace nudge::report {
+
+namespace {
+
+std::string superscript(int value) {
+  static constexpr std::array<const char*, 10> digits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string out;
+  for (const char c : std::to_string(value)) out += c == '-' ? "⁻" : digits[static_cast<std::size_t>(c - '0')];
+  return out;
+}
+
+}  // namespace
+
+std::string escape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: {
+        const auto byte = static_cast<unsigned char>(c);
+        out += byte < 0x20 && c != '\n' && c != '\t' ? ' ' : c;
+      }
+    }
+  }
+  return out;
+}
+
+std::string number(double value) {
+  if (!std::isfinite(value)) return "not finite";
+  const std::string text = fmt::format("{:.4g}", value);
+  const std::size_t e = text.find('e');
+  if (e == std::string::npos) return text[0] == '-' ? "−" + text.substr(1) : text;
+  const std::string mantissa = text.substr(0, e);
+  return (mantissa[0] == '-' ? "−" + mantissa.substr(1) : mantissa) + "·10" + superscript(std::stoi(text.substr(e + 1)));
+}
+
+std::string power_of_ten(int exponent) {
+  if (exponent == -1) return "0.1";
+  if (exponent >= 0 && exponent <= 2) return fmt::format("{}", std::pow(10.0, exponent));
+  return "10" + superscript(exponent);
+}
+
+std::string count(std::size_t n, std::string_view singular) {
+  return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s");
+}
+
+std::string words(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) {
+    if (c == '_') c = ' ';
+  }
+  return out;
+}
+
+}  // namespace nudge::report

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nudge::report {
+
+/// Text safe inside HTML, SVG and quoted attributes; control characters, which XML forbids, become spaces.
+std::string escape(std::string_view text);
+
+/// Four significant digits: 2.188, 1.2·10⁻⁵; "not finite" for NaN and infinities.
+std::string number(double value);
+
+/// A power of ten with superscripts: 10⁻³; 0.1, 1, 10 and 100 in full.
+std::string power_of_ten(int exponent);
+
+/// "1 step", "3 steps".
+std::string count(std::size_t n, std::string_view singular);
+
+/// Name of a config key or dataset as words: "final_loss" -> "final loss".
+std::string words(std::string_view name);
+
+}  // namespace nudge::report

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge::report {
+
+/// A quantity over steps; x and y have the same length.
+struct TimeSeries {
+  std::vector<double> x, y;
+  bool empty() const { return y.empty(); }
+  double last_finite() const;  ///< NaN if there is none
+};
+
+/// One trained model of a run: the first lane (/train) or the one beside it (/beside/train).
+struct Lane {
+  std::string estimator;
+  std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values
+  std::vector<double> cosine_step;
+  std::vector<std::string> groups;
+  Matrix<double> cosine;                     ///< (steps, groups)
+
+  const TimeSeries& of(const std::string& name) const;  ///< empty series when the file has none
+  double sum(const std::string& name) const;            ///< of the finite values, e.g. the number of skipped steps
+};
+
+/// Columns of equal length: rows of a gradcheck, points of a sweep.
+struct Table {
+  std::size_t rows = 0;
+  std::vector<std::string> keys;  ///< of a sweep: the swept config keys
+  std::map<std::string, std::vector<double>> numbers;
+  std::map<std::string, std::vector<std::string>> texts;
+};
+
+struct Event {
+  double step = 0;
+  std::string text;
+};
+
+/// Everything of a run file that a reader wants to see; what the file lacks is empty. See docs/file_format.md.
+struct RunFile {
+  std::string name, kind, config;
+  std::vector<std::pair<std::string, std::string>> facts;  ///< the other root attributes, in reading order
+  std::vector<Lane> lanes;
+  std::vector<std::pair<std::size_t, Event>> events;       ///< (lane, event)
+  Table rows, points;
+};
+
+/// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths.
+RunFile load_run_file(const std::filesystem::path& path);
+
+}  // namespace nudge::report

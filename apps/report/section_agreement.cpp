@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient agreement: per parameter group while training, and the tables of gradcheck.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "apps/report/page_text.hpp"
+#include "apps/report/sections.hpp"
+
+namespace nudge::report {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::size_t place(std::vector<std::string>& names, const std::string& name) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+  names.push_back(name);
+  return names.size() - 1;
+}
+
+std::string cosine_text(double value) { return std::isfinite(value) ? fmt::format("{:.6f}", value) : "–"; }
+
+struct Range {
+  double mean = nan, low = nan, high = nan;
+};
+
+Range range_of(const Lane& lane, Index group) {
+  Range out;
+  double sum = 0;
+  int finite = 0;
+  for (Index i = 0; i < lane.cosine.rows(); ++i) {
+    const double v = lane.cosine(i, group);
+    if (!std::isfinite(v)) continue;
+    out.low = std::fmin(out.low, v);
+    out.high = std::fmax(out.high, v);
+    sum += v;
+    ++finite;
+  }
+  if (finite > 0) out.mean = sum / finite;
+  return out;
+}
+
+/// Cosines, estimator by parameter group.
+std::string cosine_matrix(const DotPlot& plot) {
+  std::vector<std::vector<std::string>> rows{{"cosine"}};
+  rows[0].insert(rows[0].end(), plot.rows.begin(), plot.rows.end());
+  for (const auto& s : plot.series) {
+    rows.push_back({s.label});
+    for (std::size_t r = 0; r < plot.rows.size(); ++r) rows.back().push_back(cosine_text(r < s.value.size() ? s.value[r] : nan));
+  }
+  return table(rows);
+}
+
+/// One lane: a curve per group; several: the lowest group of each.
+std::string over_steps(const std::vector<NamedLane>& lanes) {
+  Chart chart;
+  chart.title = lanes.size() == 1 ? "Cosine with the exact gradient over steps" : "Lowest cosine of all groups over steps";
+  chart.x_label = "training step";
+  chart.y_label = "cosine";
+  chart.note = "1: the estimated gradient points exactly along the exact adjoint's.";
+  for (const auto& named : lanes) {
+    const Lane& lane = *named.lane;
+    const Index curves = lanes.size() == 1 ? lane.cosine.cols() : 1;
+    for (Index k = 0; k < curves; ++k) {
+      Series s;
+      s.label = lanes.size() == 1 ? lane.groups[static_cast<std::size_t>(k)] : named.name;
+      s.color = lanes.size() == 1 ? static_cast<int>(k) : named.color;
+      s.dashed = s.color >= 8;
+      s.markers = lane.cosine.rows() <= 30;
+      s.x = lane.cosine_step;
+      for (Index i = 0; i < lane.cosine.rows(); ++i) {
+        double value = lane.cosine(i, k);
+        if (lanes.size() > 1) {
+          for (Index g = 0; g < lane.cosine.cols(); ++g) value = std::fmin(value, lane.cosine(i, g));
+        }
+        s.y.push_back(value);
+      }
+      chart.series.push_back(std::move(s));
+    }
+  }
+  return chart_figure(chart);
+}
+
+}  // namespace
+
+void choose_cosine_axis(DotPlot& plot) {
+  std::vector<double> angles;
+  double lowest = 1;
+  for (const auto& s : plot.series) {
+    for (const double v : s.value) {
+      if (!std::isfinite(v)) continue;
+      angles.push_back(1 - v);
+      lowest = std::min(lowest, v);
+    }
+  }
+  plot.x_label = "cosine";
+  if (lowest < 0.9 && !spans_decades(angles)) return;
+  plot.x_scale = Scale::logarithmic;
+  plot.x_label = "1 − cosine, logarithmic: left is better";
+  // rounding may leave 1 - cosine a little below zero: that is an exact gradient
+  const auto flip = [](double v) { return std::isfinite(v) ? std::max(0.0, 1 - v) : v; };
+  for (auto& s : plot.series) {
+    std::swap(s.low, s.high);
+    for (auto* part : {&s.value, &s.low, &s.high}) std::transform(part->begin(), part->end(), part->begin(), flip);
+  }
+}
+
+std::string agreement_figures(const std::vector<NamedLane>& all) {
+  std::vector<NamedLane> lanes;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(lanes), [](const NamedLane& l) { return l.lane->cosine.size() > 0; });
+  std::string out = "<section>\n<h2>Gradient agreement while training</h2>\n";
+  if (lanes.empty()) return out + paragraph("The run did not compare its gradient with the exact adjoint.") + "</section>\n";
+  DotPlot plot;
+  plot.title = "Cosine with the exact gradient per parameter group";
+  plot.note = "Dots: mean over the run; lines: from the lowest to the highest value.";
+  for (const auto& named : lanes) {
+    for (const auto& group : named.lane->groups) place(plot.rows, group);
+  }
+  std::vector<std::vector<std::string>> rows{{"cosine"}};
+  for (const auto& group : plot.rows) rows.push_back({group});
+  for (const auto& named : lanes) {
+    const std::vector<double> none(plot.rows.size(), nan);
+    DotSeries s{named.name, none, none, none, named.color};
+    for (std::size_t k = 0; k < named.lane->groups.size(); ++k) {
+      const std::size_t row = place(plot.rows, named.lane->groups[k]);
+      const Range range = range_of(*named.lane, static_cast<Index>(k));
+      s.value[row] = range.mean;
+      s.low[row] = range.low;
+      s.high[row] = range.high;
+    }
+    rows[0].insert(rows[0].end(), {named.name + ", mean", "lowest"});
+    for (std::size_t r = 0; r < plot.rows.size(); ++r) {
+      rows[r + 1].insert(rows[r + 1].end(), {cosine_text(s.value[r]), cosine_text(s.low[r])});
+    }
+    plot.series.push_back(std::move(s));
+  }
+  choose_cosine_axis(plot);
+  return out + "<div class=\"grid\">\n" + dot_figure(plot) + over_steps(lanes) + "</div>\n" + table(rows) + "</section>\n";
+}
+
+std::string gradcheck_section(const std::vector<RunFile>& runs) {
+  std::string out;
+  for (const auto& run : runs) {
+    if (run.kind != "gradcheck") continue;
+    out += "<section>\n<h2>Gradient check" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n";
+    const auto estimator = run.rows.texts.find("estimator"), group = run.rows.texts.find("group");
+    const auto cosine = run.rows.numbers.find("cosine");
+    if (estimator == run.rows.texts.end() || group == run.rows.texts.end() || cosine == run.rows.numbers.end()) {
+      out += paragraph("The file holds no rows of estimators and groups.") + "</section>\n";
+      continue;
+    }
+    DotPlot plot;
+    plot.title = "Cosine with the exact gradient";
+    plot.note = "One dot per estimator and parameter group; 0 on the axis: no difference that the precision can show.";
+    std::vector<std::string> names;
+    std::vector<std::vector<std::string>> rows{{"estimator", "group", "cosine"}};
+    std::vector<std::pair<std::string, const std::vector<double>*>> extra;
+    for (const auto& [name, values] : run.rows.numbers) {
+      if (name != "cosine") extra.emplace_back(name, &values);
+    }
+    for (const auto& [name, values] : extra) rows[0].push_back(words(name));
+    for (std::size_t i = 0; i < run.rows.rows; ++i) {
+      const std::size_t row = place(plot.rows, group->second[i]), k = place(names, estimator->second[i]);
+      if (k == plot.series.size()) plot.series.push_back({words(names[k]), {}, {}, {}, static_cast<int>(k)});
+      plot.series[k].value.resize(std::max(plot.series[k].value.size(), row + 1), nan);
+      plot.series[k].value[row] = cosine->second[i];
+      rows.push_back({words(estimator->second[i]), group->second[i], cosine_text(cosine->second[i])});
+      for (const auto& [name, values] : extra) rows.back().push_back(number((*values)[i]));
+    }
+    const std::string overview = cosine_matrix(plot);
+    choose_cosine_axis(plot);
+    out += "<div class=\"grid\">\n" + dot_figure(plot) + "</div>\n" + overview;
+    out += "<details><summary>All measures</summary>\n" + table(rows) + "</details>\n</section>\n";
+  }
+  return out;
+}
+
+}  // namespace nudge::report

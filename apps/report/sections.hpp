@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/report/run_file.hpp"
+#include "apps/report/svg_chart.hpp"
+
+namespace nudge::report {
+
+/// A lane with the name it has in legends: its estimator, with the file's name in front when several files are shown.
+struct NamedLane {
+  std::string name;
+  const RunFile* run = nullptr;
+  const Lane* lane = nullptr;
+  bool beside = false;
+  int color = 0;
+};
+
+/// Sections of the page; empty text when no file is of that kind.
+std::string training_section(const std::vector<RunFile>& runs);
+std::string gradcheck_section(const std::vector<RunFile>& runs);
+std::string sweep_section(const std::vector<RunFile>& runs);
+std::string provenance_section(const std::vector<RunFile>& runs);
+
+/// Gradient agreement of the lanes that measured it, with a table.
+std::string agreement_figures(const std::vector<NamedLane>& lanes);
+
+/// The style sheet.
+std::string page_style();
+
+/// Table from escaped-here cells; the first row is the head, the first column the row names.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+/// A paragraph, escaped here.
+std::string paragraph(const std::string& text);
+
+/// Sets value, or 1 - value on a logarithmic axis when cosines lie too close to 1 to be told apart.
+void choose_cosine_axis(DotPlot& plot);
+
+}  // namespace nudge::report

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/report/svg_chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/page_text.hpp"
+#include "apps/report/svg_parts.hpp"
+
+namespace nudge::report {
+
+namespace {
+
+constexpr double width = 480, height = 290;                           // one drawing, in its own pixels
+constexpr double left = 58, right = 466, top = 28, bottom = 244;  // the frame within it
+
+void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+/// Drops what lies further above the 90 % quantile than four times the range between the 10 % and 90 % quantiles.
+void drop_outliers(std::vector<double>& values) {
+  std::vector<double> sorted;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(sorted), [](double v) { return std::isfinite(v); });
+  if (sorted.size() < 10) return;
+  std::sort(sorted.begin(), sorted.end());
+  const double low = sorted[sorted.size() / 10], high = sorted[sorted.size() * 9 / 10];
+  const double most = high + 4 * (high - low);
+  values.erase(std::remove_if(values.begin(), values.end(), [most](double v) { return v > most; }), values.end());
+}
+
+std::vector<double> all_x(const Chart& chart) {
+  std::vector<double> out;
+  for (const auto& s : chart.series) append(out, s.x);
+  return out;
+}
+
+std::vector<double> all_y(const Chart& chart) {
+  std::vector<double> out;
+  for (const auto& s : chart.series) {
+    append(out, s.y);
+    append(out, s.low);
+    append(out, s.high);
+  }
+  if (chart.y_scale == Scale::logarithmic) {  // 0 has no place on a vertical logarithmic axis
+    out.erase(std::remove(out.begin(), out.end(), 0.0), out.end());
+  }
+  if (chart.clip_outliers) drop_outliers(out);
+  return out;
+}
+
+std::string frame(const Axis& x, const Axis& y, const Chart& chart) {
+  std::string out;
+  for (const auto& tick : y.ticks()) {
+    const double at = y.pixel(tick.at);
+    out += line("grid", left, at, right, at) + label("tick", left - 7, at + 4, "end", tick.label);
+  }
+  for (const auto& tick : x.ticks()) {
+    const double at = x.pixel(tick.at);
+    out += line("axis", at, bottom, at, bottom + 4) + label("tick", at, bottom + 18, "middle", tick.label);
+  }
+  out += line("axis", left, bottom, right, bottom);
+  if (x.has_gap()) out += line("gap", x.gap_pixel(), top, x.gap_pixel(), bottom + 4);
+  out += label("name", 0, 13, "start", chart.y_label);
+  return out + label("name", 0.5 * (left + right), bottom + 38, "middle", chart.x_label) + "\n";
+}
+
+std::string band(const Series& s, const Axis& x, const Axis& y) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < s.y.size()) {
+    std::string up, down;
+    std::size_t n = 0;
+    for (; i < s.y.size() && x.shows(s.x[i]) && y.shows(s.high[i]); ++i, ++n) {
+      const double floor = y.shows(s.low[i]) ? y.pixel(s.low[i]) : bottom;
+      up += fmt::format("{}{:.1f} {:.1f}", n == 0 ? "M" : "L", x.pixel(s.x[i]), y.pixel(s.high[i]));
+      down = fmt::format("L{:.1f} {:.1f}", x.pixel(s.x[i]), floor) + down;
+    }
+    if (n > 1) out += fmt::format(R"(<path class="band f{}" d="{}{}z"/>)", s.color % palette_size, up, down);
+    ++i;
+  }
+  return out;
+}
+
+std::string whiskers(const Series& s, const Axis& x, const Axis& y) {
+  std::string out;
+  for (std::size_t i = 0; i < s.y.size(); ++i) {
+    if (!x.shows(s.x[i]) || !y.shows(s.high[i])) continue;
+    const double floor = y.shows(s.low[i]) ? y.pixel(s.low[i]) : bottom;
+    out += line(fmt::format("whisker s{}", s.color % palette_size), x.pixel(s.x[i]), floor, x.pixel(s.x[i]), y.pixel(s.high[i]));
+  }
+  return out;
+}
+
+std::string curve(const Series& s, const Axis& x, const Axis& y) {
+  std::string path, marks;
+  bool pen_down = false;
+  for (std::size_t i = 0; i < s.y.size(); ++i) {
+    const bool shown = x.shows(s.x[i]) && y.shows(s.y[i]);
+    if (shown) {
+      const double px = x.pixel(s.x[i]), py = y.pixel(s.y[i]);
+      path += fmt::format("{}{:.1f} {:.1f}", pen_down ? "L" : "M", px, py);
+      const bool alone = !pen_down && (i + 1 == s.y.size() || !y.shows(s.y[i + 1]));
+      if (s.markers) {
+        marks += marker(s.color, px, py);
+      } else if (alone) {
+        path += "h0.1";  // a lone point between gaps stays visible as a dot
+      }
+    }
+    pen_down = shown;
+  }
+  const std::string css = fmt::format("curve s{}{}{}", s.color % palette_size, s.dashed ? " dashed" : "", s.thin ? " thin" : "");
+  return (s.line && !path.empty() ? fmt::format(R"(<path class="{}" d="{}"/>)", css, path) : "") + marks + "\n";
+}
+
+}  // namespace
+
+std::string chart_figure(const Chart& chart) {
+  const Axis x = chart.x_names.empty() ? Axis(chart.x_scale, all_x(chart), left + 8, right - 8, 0, 6)
+                                       : Axis(chart.x_names, left, right);
+  const Axis y(chart.y_scale, all_y(chart), bottom - 4, top + 4, 0.04, 5);
+  if (x.empty() || y.empty()) {
+    return figure(chart.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"), chart.note);
+  }
+  std::string curves;
+  std::vector<LegendEntry> entries;
+  for (const auto& s : chart.series) {
+    if (!s.high.empty()) curves += s.line && s.y.size() > 1 ? band(s, x, y) : whiskers(s, x, y);
+  }
+  for (const auto& s : chart.series) {
+    curves += curve(s, x, y);
+    if (!s.label.empty()) entries.push_back({s.label, s.color, s.line, s.markers, s.dashed});
+  }
+  // an inner svg clips at its border, which lies a marker's radius outside the frame
+  const std::string clipped =
+      fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">{4}</svg>", left - 6,
+                  top - 8, right - left + 12, bottom - top + 12, curves);
+  return figure(chart.title, legend(entries), width, height, frame(x, y, chart) + clipped, chart.note);
+}
+
+}  // namespace nudge::report
