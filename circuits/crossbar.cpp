@@ -181,6 +181,26 @@ std::vector<StateArray<S>> Crossbar<S>::state() {
 }
 
 template <class S>
+std::vector<MapReading> Crossbar<S>::readings() const {
+  const double window = spec_.device.window_S();
+  const double margin = 0.01 * window;
+  const auto low = static_cast<S>(spec_.device.g_min_S + margin);
+  const auto high = static_cast<S>(spec_.device.g_max_S - margin);
+  double sum = 0;
+  double saturated = 0;
+  for (const auto* array : {&plus_, &minus_}) {
+    const auto g = array->conductance().array();
+    sum += g.template cast<double>().sum();
+    saturated += static_cast<double>((g < low || g > high).count());
+  }
+  const double devices = 2.0 * static_cast<double>(weights_.size());
+  return {{"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
+          {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
+          {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
+          {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
+}
+
+template <class S>
 void Crossbar<S>::state_restored() {
   pulses_ = {load_counter(counters_, 0), load_counter(counters_, 1)};
   programmings_ = load_counter(counters_, 2);

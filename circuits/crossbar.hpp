@@ -54,6 +54,8 @@ class Crossbar final : public LinearMap<S> {
   const Matrix<S>& weights() const override { return weights_; }
   std::vector<StateArray<S>> state() override;
   void state_restored() override;
+  /// Pulses sent, mean conductance, and the share of devices within 1 % of the window of a bound (saturated).
+  std::vector<MapReading> readings() const override;
 
   /// Siemens per unit of weight.
   S siemens_per_weight() const { return scale_(0, 0); }
