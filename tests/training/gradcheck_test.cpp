@@ -62,9 +62,10 @@ TEST_CASE("finite differences of the settled cost confirm the exact adjoint") {
 }
 
 TEST_CASE("the gradcheck of a crossbar compares with the gradient of its own weights") {
-  // Programming error is static: the same in every phase, so the estimate agrees with the exact gradient of the device.
+  // Programming error is static, the same in every phase: the estimate agrees with the exact gradient of the device. (1 % of
+  // the window; 10 % would move W_m past its bound and the state would run away.)
   const GradcheckReport report = gradcheck(
-      small({"device.model=soft_bounds", "device.programming_error=10 %", "device.read_noise=0", "gradcheck.estimators=aep_transposed"}));
+      small({"device.model=soft_bounds", "device.programming_error=1 %", "device.read_noise=0", "gradcheck.estimators=aep_transposed"}));
   CHECK(cosine(report, "aep_transposed", "all") > 1 - 1e-6);
 }
 
