@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-int main() { return 0; }
+#include "apps/program.hpp"
+
+int main(int argc, char** argv) { return static_cast<int>(nudge::run_program(argc, argv)); }

@@ -20,6 +20,14 @@ struct StateArray {
   Matrix<S>* values;
 };
 
+/// One measured fact about a map for the run log (pulses sent, share of devices at a bound, ...).
+struct MapReading {
+  std::string name;
+  std::string unit;
+  std::string description;
+  double value;
+};
+
 /// A weight matrix W (inputs, outputs), however it is made. Weights that share an input are column blocks of one map.
 /// Reads are const and thread-safe; program and apply_update are not.
 template <class S>
@@ -34,7 +42,8 @@ class LinearMap {
   virtual void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const = 0;
 
   /// x = y W[:, columns]ᵀ (or +=): drive the columns, sense the rows of the same devices.
-  virtual void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const = 0;
+  virtual void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
+                          ReadContext& read) const = 0;
 
   /// gradient[:, columns] += scale xᵀ y: the local correlation of what drives the rows with what drives the columns.
   virtual void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
@@ -52,6 +61,9 @@ class LinearMap {
   /// Internal state for checkpoints; after writing into the arrays call state_restored().
   virtual std::vector<StateArray<S>> state() = 0;
   virtual void state_restored() {}
+
+  /// What the hardware would report of itself; empty for exact matrices.
+  virtual std::vector<MapReading> readings() const { return {}; }
 
   Columns all_columns() const { return {0, outputs()}; }
 };

@@ -9,38 +9,43 @@
 
 namespace nudge {
 
-/// How to relax. Times are in units of τ.
+/// How to relax. Times are in units of τ. Broken rules (in brackets) throw UserError.
 struct SettleOptions {
-  std::string solver = "euler";       ///< a name of settle_solvers()
-  double step = 0.3;                  ///< ε = dt/τ of the fixed-step solvers; first step of the adaptive one
-  int max_steps = 30;                 ///< steps (iterations) at most
-  double tolerance = 0;               ///< on r = ‖F‖/‖z‖; 0 never stops early
-  int average_last = 1;               ///< return the mean of the last n states (fixed-step solvers; against read noise)
-  bool final_residual = true;         ///< evaluate the force once more at the returned state
-  double divergence_ratio = 1e4;      ///< `diverged` when ‖z‖ > ratio · max(‖z_0‖, 1)
-  int window = 16;                    ///< steps looked at to tell stalled and oscillating from max_steps
-  double ode_relative_error = 1e-6;   ///< adaptive solver: local error per step, relative and absolute
-  int memory = 5;                     ///< Anderson: depth; Newton–GMRES: Krylov dimension is 10·memory
+  std::string solver = "euler";      ///< a name of settle_solvers()
+  double step = 0.3;                 ///< ε = dt/τ of euler and rk4; first step of dopri5; mixing of anderson  [> 0]
+  int max_steps = 30;                ///< steps (iterations) at most  [≥ 0]
+  double tolerance = 0;              ///< on r = ‖F‖/‖z‖; 0 never stops early  [≥ 0]
+  int average_last = 1;              ///< euler, rk4: return the mean of the last n states (against read noise; at most
+                                     ///< max_steps of them). A run that stops early on its tolerance is not averaged.  [≥ 1]
+  bool final_residual = true;        ///< euler, rk4: evaluate the force once more at the returned state
+  double divergence_ratio = 1e4;     ///< `diverged` when ‖z‖ > ratio · max(‖z_0‖, 1)  [> 0]
+  int window = 16;                   ///< residuals looked at to tell stalled and oscillating from max_steps  [≥ 2]
+  double ode_relative_error = 1e-6;  ///< dopri5: local error per step, relative and absolute  [> 0]
+  int memory = 5;                    ///< anderson: depth; newton_gmres: the Krylov dimension is 10·memory  [≥ 1]
 };
 
-/// What happened. residual is ‖F‖_F/‖z‖_F at the returned state when final_residual, else of the last evaluation.
+/// What happened. residual is ‖F‖_F/‖z‖_F at the returned state, or of the last evaluation when !final_residual.
 struct SettleResult {
   Status status = Status::max_steps;
   int steps = 0;
-  int force_evaluations = 0;
+  int force_evaluations = 0;  ///< newton_gmres: a linearize() and a jvp() count as one each
   double residual = 0;
-  double time = 0;                    ///< simulated time in units of τ (0 for solvers that are not an ODE)
-  double decay = 0;                   ///< geometric mean of r_{k+1}/r_k over the last `window` steps: ρ of the slow mode
+  double time = 0;   ///< simulated time in units of τ (0 for solvers that are not an ODE)
+  double decay = 0;  ///< geometric mean of r_{k+1}/r_k over the last `window` steps: ρ of the slow mode (0: unknown)
 };
 
-/// Relaxes z in place until F(z) = 0; one system (k = 1). S is float or double. `scratch` is resized on first use and
-/// then reused: no allocation inside a phase.
+/// Buffers of settle(), sized on first use and then reused: euler allocates nothing after the first call of a shape;
+/// the others allocate their steppers and Krylov spaces per call. residuals holds r_0, r_1, ... of the last run.
 template <class S>
 struct SettleWorkspace {
   Matrix<S> force, mean, extra;
   std::vector<double> residuals;
 };
 
+/// Relaxes z (rows, cols) in place until F(z) = 0; one system (k = 1). S is float or double. euler with tolerance 0 is
+/// exactly max_steps times z ← z + step · F(z), one evaluation each, then one more evaluation if final_residual.
+/// Read noise (Dynamics::set_read_interval): euler gets its step, rk4 step/3.6, the others 1 (use them without noise).
+/// Throws UserError for an unknown solver or an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);
 

@@ -15,6 +15,13 @@ class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A computation failed for a numerical reason that the caller cannot act on (every run diverged, a reference did not
+/// converge). Outcomes that a caller can act on are Status values instead.
+class NumericalFailure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// A contract was broken: a bug of ours, never the user's input.
 class ContractViolation : public std::logic_error {
  public:

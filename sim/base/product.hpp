@@ -7,9 +7,9 @@ namespace nudge {
 
 /// The three dense products of the simulator, compiled once (Eigen's kernels, single-threaded: callers parallelise
 /// over sequences). S is float or double. Shapes are checked by contract.
-enum class Store { assign, add };
+enum class Store { assign, add, subtract };
 
-/// y = x W (or y += x W); x (n, in), W (in, out), y (n, out).
+/// y = x W (or y += x W, y −= x W); x (n, in), W (in, out), y (n, out).
 template <class S>
 void multiply(ConstMatrixRef<S> x, ConstMatrixRef<S> w, MatrixRef<S> y, Store store = Store::assign);
 

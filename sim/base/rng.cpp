@@ -67,8 +67,7 @@ void fill_uniform(const RngKey& key, std::uint64_t step, std::uint32_t lane, std
       if constexpr (std::is_same_v<S, float>) {
         out[i + j] = static_cast<float>(w[j] >> 8) * 0x1p-24F;
       } else {
-        out[i + j] =
-            static_cast<double>(((static_cast<std::uint64_t>(w[2 * j]) << 32) | w[2 * j + 1]) >> 11) * 0x1p-53;
+        out[i + j] = static_cast<double>(((static_cast<std::uint64_t>(w[2 * j]) << 32) | w[2 * j + 1]) >> 11) * 0x1p-53;
       }
     }
   }
@@ -120,8 +119,8 @@ std::uint64_t random_below(std::uint64_t n, const RngKey& key, std::uint64_t ste
   return static_cast<std::uint64_t>((static_cast<Wide>(random_bits(key, step, lane, index)) * n) >> 64);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                 \
-  template void fill_normal<S>(const RngKey&, std::uint64_t, std::uint32_t, std::span<S>);   \
+#define NUDGE_INSTANTIATE(S)                                                               \
+  template void fill_normal<S>(const RngKey&, std::uint64_t, std::uint32_t, std::span<S>); \
   template void fill_uniform<S>(const RngKey&, std::uint64_t, std::uint32_t, std::span<S>);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -9,26 +9,11 @@
 #include <fstream>
 #include <thread>
 
-#include "sim/io/h5_handle.hpp"
-
-#ifndef NUDGE_VERSION
-#define NUDGE_VERSION "unknown"
-#endif
-#ifndef NUDGE_BUILD_TYPE
-#define NUDGE_BUILD_TYPE "unknown build"
-#endif
+#include "sim/base/build_info.hpp"
 
 namespace nudge {
 
 namespace {
-
-std::string compiler_name() {
-#ifdef __clang__
-  return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
-#else
-  return fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
-#endif
-}
 
 std::string cpu_model() {
   std::ifstream in("/proc/cpuinfo");
@@ -40,14 +25,6 @@ std::string cpu_model() {
 }
 
 }  // namespace
-
-const BuildFacts& build_facts() {
-  static const BuildFacts facts{
-      NUDGE_VERSION, compiler_name() + ", " NUDGE_BUILD_TYPE,
-      fmt::format("Eigen {}.{}.{}, HDF5 {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION,
-                  H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE)};
-  return facts;
-}
 
 MachineFacts machine_facts() {
   utsname system{};
@@ -70,10 +47,11 @@ void add_run_record(H5Document& document, const RunRecord& record) {
   document.attribute("threads", std::int64_t{record.threads});
   document.attribute("started", record.started);
   document.attribute("wall_time_s", record.wall_time_s);
-  document.attribute("nudge_version", build_facts().version);
-  document.attribute("compiler", build_facts().compiler);
-  document.attribute("libraries", build_facts().libraries);
-  document.attribute("machine", fmt::format("{}, {} logical processors, {}", machine.cpu_model, machine.cores, machine.system));
+  document.attribute("nudge_version", version_and_revision());
+  document.attribute("compiler", compiler_and_flags());
+  document.attribute("libraries", build_info().libraries);
+  document.attribute("machine",
+                     fmt::format("{}, {} logical processors, {}", machine.cpu_model, machine.cores, machine.system));
 }
 
 }  // namespace nudge

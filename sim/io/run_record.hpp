@@ -8,14 +8,6 @@
 
 namespace nudge {
 
-/// What the program was built from.
-struct BuildFacts {
-  std::string version;    ///< of nudge, e.g. "0.1.0"
-  std::string compiler;   ///< e.g. "gcc 12.2.0, Release, -march=x86-64-v3"
-  std::string libraries;  ///< e.g. "Eigen 3.4.0, HDF5 1.10.8"
-};
-const BuildFacts& build_facts();
-
 /// What the program runs on.
 struct MachineFacts {
   std::string cpu_model;  ///< as the kernel names it, or "unknown"
@@ -29,13 +21,13 @@ std::string now_utc();
 
 /// Provenance of a run: what must be known to repeat it.
 struct RunRecord {
-  std::string kind;         ///< train, gradcheck or sweep
-  std::string config;       ///< the resolved config, TOML
+  std::string kind;    ///< train, gradcheck or sweep
+  std::string config;  ///< the resolved config, TOML
   std::int64_t seed = 0;
-  std::string precision;    ///< float or double
+  std::string precision;  ///< float or double
   int threads = 0;
-  std::string started;      ///< now_utc() at the start
-  double wall_time_s = 0;   ///< so far, without the time between a kill and --resume
+  std::string started;     ///< now_utc() at the start
+  double wall_time_s = 0;  ///< so far, without the time between a kill and --resume
 };
 
 /// Adds the record, the build and the machine as root attributes, as docs/file_format.md lists them.

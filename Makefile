@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# Entry points; `make` lists them. Under them is plain CMake: cmake --preset release && cmake --build --preset release.
+
+# One compiler process per core, but no more than memory holds (Eigen sources take up to 1.5 GB each).
+JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6); if (n < 1) n = 1; \
+          print (n < cores ? n : cores)}' /proc/meminfo)
+
+.PHONY: help demo test slow build bench setup dev-setup format format-check tidy asan tsan clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+demo: build  ## set up, build, and run the main job (about 3 minutes after the build)
+	@bash examples/demo.sh build/release/apps/nudge
+
+test: build  ## set up, build, run all quick tests and check the examples
+	@ctest --preset release --no-tests=error --parallel $(JOBS)
+	@bash examples/check.sh build/release/apps/nudge
+
+slow: build  ## run the slow tests
+	@ctest --preset slow
+
+build: setup  ## set up and build everything, optimised (build/release)
+	@cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS)
+
+bench: build  ## run the benchmarks
+	@bash bench/run.sh build/release
+
+setup:  ## install the missing Debian packages that the build needs
+	@bash tools/install_dependencies.sh build
+
+dev-setup:  ## install what developers need as well (clang, sanitizer runtimes, ...)
+	@bash tools/install_dependencies.sh dev
+
+format: dev-setup  ## format all C++ files
+	@bash tools/format.sh
+
+format-check: dev-setup  ## fail when a C++ file is not formatted
+	@bash tools/format.sh --dry-run -Werror
+
+tidy: dev-setup  ## build with clang and clang-tidy; every warning is an error
+	@cmake --preset tidy
+	@cmake --build --preset tidy --parallel $(JOBS)
+
+asan tsan: dev-setup  ## quick tests under the address and undefined-behaviour, or the thread sanitizer
+	@cmake --preset $@
+	@cmake --build --preset $@ --parallel $(JOBS)
+	@ctest --preset $@ --no-tests=error
+
+clean:  ## remove everything built
+	@rm -rf build

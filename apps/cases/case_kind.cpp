@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cases/case_kind.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "apps/cases/eqblock.hpp"
+
+namespace nudge {
+
+const std::vector<CaseKind>& case_kinds() {
+  static const std::vector<CaseKind> kinds = {{"eqblock", compute_eqblock}};
+  return kinds;
+}
+
+Index positive_size(const H5Reader& file, const std::string& attribute) {
+  const auto value = file.integer_attribute(attribute);
+  if (value <= 0) file.fail("attribute " + attribute, fmt::format("{} (must be a positive integer)", value));
+  constexpr std::int64_t largest = std::int64_t{1} << 31;
+  if (value > largest) file.fail("attribute " + attribute, fmt::format("{} (must be at most {})", value, largest));
+  return static_cast<Index>(value);
+}
+
+double finite_real(const H5Reader& file, const std::string& attribute) {
+  const double value = file.real_attribute(attribute);
+  if (!std::isfinite(value)) file.fail("attribute " + attribute, fmt::format("{} (must be finite)", value));
+  return value;
+}
+
+std::vector<int> bounded_integers(const H5Reader& file, const std::string& dataset, const H5Shape& shape,
+                                  Index limit) {
+  std::vector<int> values;
+  for (const std::int64_t value : file.integers(dataset, shape)) {
+    if (value < 0 || value >= limit) {
+      file.fail(dataset, fmt::format("index {} at position {} (must be in [0, {}))", value, values.size(), limit));
+    }
+    values.push_back(static_cast<int>(value));
+  }
+  return values;
+}
+
+}  // namespace nudge

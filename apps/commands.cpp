@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands.hpp"
+
+#include "apps/commands/case.hpp"
+#include "apps/commands/config.hpp"
+#include "apps/commands/devices.hpp"
+#include "apps/commands/files.hpp"
+#include "apps/commands/train.hpp"
+
+namespace nudge {
+
+const std::vector<Command>& all_commands() {
+  static const std::vector<Command> commands = {
+      train_command(), case_command(), devices_command(), report_command(), info_command(), config_command(),
+  };
+  return commands;
+}
+
+}  // namespace nudge

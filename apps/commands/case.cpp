@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/case.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "apps/cases/run_case.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  std::string file, out;
+};
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->file, "Reference case (HDF5)")->required();
+  app.add_option("--out", options->out, "Write every computed dataset to this HDF5 file, which must not exist");
+  return [options] {
+    const std::optional<std::filesystem::path> out =
+        options->out.empty() ? std::nullopt : std::optional<std::filesystem::path>(options->out);
+    const CaseOutcome outcome = run_case(options->file, out);
+    fmt::print("{}", outcome.report);
+    return outcome.failed > 0 ? ExitCode::numerical_failure : ExitCode::ok;
+  };
+}
+
+}  // namespace
+
+Command case_command() {
+  return {"case", "Compute a reference case and compare it with the values in the file",
+          "nudge case eqblock_h1.h5 --out computed.h5", add};
+}
+
+}  // namespace nudge

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/config.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "apps/config_arguments.hpp"
+#include "sim/config/reference.hpp"
+#include "training/config_table.hpp"
+
+namespace nudge {
+namespace {
+
+/// Says that the config is fine and where it leaves the defaults.
+ExitCode check(const ConfigArguments& arguments) {
+  const Config config = load_config(arguments);
+  const auto changes = difference(Config(program_table()), config);
+  fmt::print("{}: ok, {} of {} keys differ from the defaults\n", arguments.file, changes.size(), config.keys().size());
+  for (const ConfigDifference& change : changes) {
+    fmt::print("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
+               config.origin(change.key).where);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode dump(const ConfigArguments& arguments, bool bare) {
+  fmt::print("{}", dump_toml(load_config(arguments), bare ? DumpComments::none : DumpComments::documented));
+  return ExitCode::ok;
+}
+
+ExitCode print_presets() {
+  for (const Preset& preset : program_presets()) {
+    fmt::print("# {}: {}\n{}\n", preset.name, preset.doc, preset.toml);
+  }
+  return ExitCode::ok;
+}
+
+CLI::App* add_subcommand(CLI::App& app, const std::string& name, const std::string& description,
+                         const std::string& example) {
+  CLI::App* sub = app.add_subcommand(name, description);
+  sub->footer("Example: " + example);
+  return sub;
+}
+
+struct Options {
+  ConfigArguments check, dump;
+  bool bare = false;
+  bool help_keys = false;
+};
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.require_subcommand(0, 1);
+  app.add_flag("--help-keys", options->help_keys, "Print every key with its default, values and meaning");
+
+  const CLI::App* check_app =
+      add_config_arguments(*add_subcommand(app, "check", "Check a config and report every mistake at once",
+                                           "nudge config check run.toml --set train.steps=500"),
+                           options->check);
+  CLI::App* dump_app = add_config_arguments(
+      *add_subcommand(app, "dump", "Print every resolved value as TOML", "nudge config dump run.toml > resolved.toml"),
+      options->dump);
+  dump_app->add_flag("--bare", options->bare, "Leave out the comments");
+  const CLI::App* keys_app = add_subcommand(app, "keys", "Print the reference of all keys as Markdown",
+                                            "nudge config keys > docs/configuration.md");
+  const CLI::App* presets_app =
+      add_subcommand(app, "presets", "List the presets and their values", "nudge config presets");
+
+  return [=, &app] {
+    if (options->help_keys) {
+      fmt::print("{}", help_text(program_table()));
+      return ExitCode::ok;
+    }
+    if (check_app->parsed()) return check(options->check);
+    if (dump_app->parsed()) return dump(options->dump, options->bare);
+    if (presets_app->parsed()) return print_presets();
+    fmt::print("{}", keys_app->parsed() ? describe_table(program_table()) : app.help());
+    return ExitCode::ok;
+  };
+}
+
+}  // namespace
+
+Command config_command() {
+  return {"config", "Check a config, print its resolved values, or list every key", "nudge config check run.toml", add};
+}
+
+}  // namespace nudge

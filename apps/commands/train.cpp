@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/train.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "training/config_table.hpp"
+#include "training/train_run.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  std::string config, out, resume;
+  std::vector<std::string> settings;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int /*signal*/) { interrupted = 1; }
+
+std::string text_of(const TrainProgress& p) {
+  std::string line = fmt::format("step {:>6}/{}  loss {:.4f}  validation {:.4f}  residual {:.2e}  c {:.3f}", p.done,
+                                 p.steps, p.loss, p.validation, p.residual, p.damping);
+  if (std::isfinite(p.beside_loss)) {
+    line += fmt::format("  | beside: loss {:.4f}  validation {:.4f}", p.beside_loss, p.beside_validation);
+  }
+  return line;
+}
+
+/// A line every `every` steps in a pipe; on a terminal the last line is kept current between them.
+TrainObserver printer(std::uint64_t every) {
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  return [=](const TrainProgress& p) {
+    if (p.done % every == 0 || p.finished) {
+      fmt::print(stderr, "{}{}\n", terminal ? "\r\x1b[K" : "", text_of(p));
+    } else if (terminal) {
+      fmt::print(stderr, "\r\x1b[K{}", text_of(p));
+      std::fflush(stderr);
+    }
+    return interrupted == 0;
+  };
+}
+
+void print_summary(const TrainSummary& s, const std::string& file, bool json) {
+  if (json) {
+    nlohmann::json out = {{"file", file},
+                          {"steps", s.done},
+                          {"loss", s.loss},
+                          {"validation_loss", s.validation_loss},
+                          {"residual", s.residual},
+                          {"damping", s.damping},
+                          {"skipped", s.skipped},
+                          {"nonfinite", s.nonfinite},
+                          {"seconds", s.seconds}};
+    if (!s.beside.empty()) out["beside"] = {{"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}};
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print("{} steps in {:.1f} s: validation loss {:.4f} nat ({} skipped, {} not finite steps)\n", s.done, s.seconds,
+             s.validation_loss, s.skipped, s.nonfinite);
+  if (!s.beside.empty()) fmt::print("beside it, {}: validation loss {:.4f} nat\n", s.beside, s.beside_validation_loss);
+  fmt::print("{}\n", file);
+}
+
+ExitCode finish(const TrainSummary& summary, const std::string& file, bool json) {
+  print_summary(summary, file, json);
+  if (interrupted != 0) {
+    fmt::print(stderr, "interrupted; continue with: nudge train --resume {}\n", file);
+    return ExitCode::ok;
+  }
+  if (!summary.failed) return ExitCode::ok;
+  fmt::print(stderr, "nudge: training stopped: the gradient was not finite many steps in a row (weights kept; see events "
+                     "in {}). A smaller beta or learning rate, or estimator = \"aep_transposed\", helps.\n",
+             file);
+  return ExitCode::numerical_failure;
+}
+
+std::string output_path(const Options& options, const Config& config) {
+  if (!options.out.empty()) return options.out;
+  if (!config.text("output.file").empty()) return config.text("output.file");
+  return std::filesystem::path(options.config).filename().replace_extension(".h5").string();
+}
+
+ExitCode run(const Options& options) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  if (options.config.empty() && options.resume.empty()) throw UserError("train: CONFIG or --resume FILE is required");
+  if (!options.resume.empty() && !options.out.empty()) {
+    throw UserError("train: --resume continues its own file and takes no --out");
+  }
+  if (options.config.empty()) {
+    if (!options.settings.empty()) throw UserError("train: --set needs the CONFIG that it changes");
+    return finish(resume(options.resume, nullptr, printer(50)), options.resume, options.json);
+  }
+  const Config config = load_program_config(options.config, options.settings);
+  const auto every = static_cast<std::uint64_t>(config.integer("output.print_every"));
+  if (!options.resume.empty()) {
+    return finish(resume(options.resume, &config, printer(every)), options.resume, options.json);
+  }
+  const std::string out = output_path(options, config);
+  return finish(train(config, out, printer(every)), out, options.json);
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("CONFIG", options->config, "Config file (TOML)");
+  app.add_option("--set", options->settings,
+                 "Set a key after reading the file: --set train.steps=500 (may be repeated)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
+  app.add_option("--resume", options->resume, "Continue the run of this HDF5 file to the bits of an unbroken run");
+  app.add_flag("--json", options->json, "Print the summary as JSON");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command train_command() {
+  return {"train", "Train the character model by equilibrium propagation",
+          "nudge train examples/train_charlm.toml --out run.h5", add};
+}
+
+}  // namespace nudge

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace nudge {
+
+/// CONFIG and --set, which every command that takes a config shares.
+struct ConfigArguments {
+  std::string file;
+  std::vector<std::string> settings;  ///< key=value, in the order given
+};
+
+/// Declares CONFIG (required) and --set on the app, and returns it. The arguments must outlive the parsing.
+CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments);
+
+/// The resolved config; UserError with every problem.
+Config load_config(const ConfigArguments& arguments);
+
+}  // namespace nudge

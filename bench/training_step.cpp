@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// One training step (gradient of a batch) against its GEMM floor in the same run; see bench/README.md.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "bench/product_floor.hpp"
+#include "circuits/digital_matrix.hpp"
+#include "sim/base/parallel.hpp"
+#include "training/batch_gradient.hpp"
+
+namespace nudge::bench {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* estimator;
+  ModelShape shape;
+  Index sequences;
+  int steps;      // T1 = T2
+  int threads;
+};
+
+const std::vector<Case>& cases() {
+  static const ModelShape large{65, 64, 128, 512, 4};
+  static const ModelShape small{65, 32, 64, 256, 4};
+  static const std::vector<Case> list = {
+      {"free_phase/B32_T64_C128_M512/threads1", "", large, 32, 30, 1},
+      {"free_phase/B32_T64_C128_M512/threads2", "", large, 32, 30, 2},
+      {"aep/B32_T64_C128_M512/threads1", "aep", large, 32, 30, 1},
+      {"aep/B32_T64_C128_M512/threads2", "aep", large, 32, 30, 2},
+      {"aep_anchored/B32_T64_C128_M512/threads2", "aep_anchored", large, 32, 30, 2},
+      {"aep_transposed/B32_T64_C128_M512/threads2", "aep_transposed", large, 32, 30, 2},
+      {"linear_adjoint/B32_T64_C128_M512/threads2", "linear_adjoint", large, 32, 30, 2},
+      {"bptt/B32_T64_C128_M512/threads2", "bptt", large, 32, 30, 2},
+      {"aep_anchored/B16_T32_C64_M256/threads2", "aep_anchored", small, 16, 24, 2},
+  };
+  return list;
+}
+
+Batch random_batch(const ModelShape& shape, Index sequences) {
+  std::vector<int> text(4096);
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<int>(i * 7919 % static_cast<std::size_t>(shape.vocabulary));
+  return training_batch(text, sequences, shape.tokens, 1, 0);
+}
+
+LanguageModel<float> make_model(const ModelShape& shape) {
+  std::vector<LanguageModel<float>::Map> maps;
+  for (auto& w : initial_weights<float>(shape, {}, 1)) maps.push_back(std::make_unique<DigitalMatrix<float>>(std::move(w)));
+  return LanguageModel<float>(shape, {1.0, 1.0}, std::move(maps));
+}
+
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The products of the AEP step as the note's formula counts them (bptt and others are compared with the same floor).
+void run_floor(const Case& c, std::vector<ProductFloor>& floors) {
+  const bool nudged = *c.estimator != '\0';
+  parallel_for(c.sequences, c.threads, [&](Index, int thread) {
+    ProductFloor& floor = floors[static_cast<std::size_t>(thread)];
+    for (int n = 0; n < c.steps; ++n) floor.force(1);
+    if (!nudged) return;
+    for (int n = 0; n < c.steps; ++n) {
+      floor.force(2);
+      floor.jvp(2);
+      floor.vjp(2);
+      floor.cost(2);
+    }
+    floor.gradient();
+  });
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void run(benchmark::State& state, const Case& c) {
+  auto model = make_model(c.shape);
+  BatchGradientOptions options;
+  options.estimator = *c.estimator != '\0' ? c.estimator : "aep";
+  options.threads = c.threads;
+  options.phases.free.max_steps = options.phases.nudged_steps = c.steps;
+  options.phases.free.final_residual = false;
+  options.phases.free.step = options.phases.step = 0.35;
+  options.phases.beta = default_beta<float>(options.estimator);
+  BatchGradient<float> learner(model, options);
+  const Batch batch = random_batch(c.shape, c.sequences);
+  Gradient<float> gradient(model.parameter_shapes());
+  std::vector<ProductFloor> floors(static_cast<std::size_t>(c.threads), ProductFloor(c.shape));
+  run_floor(c, floors);
+  std::vector<double> floor_times;
+  std::vector<double> ratios;
+  for (auto _ : state) {
+    const double floor = seconds_of([&] { run_floor(c, floors); });
+    const double step = seconds_of([&] {
+      if (*c.estimator != '\0') {
+        benchmark::DoNotOptimize(learner.compute(batch, 0, gradient).loss);
+      } else {
+        benchmark::DoNotOptimize(learner.evaluate(batch, 0).loss);
+      }
+    });
+    state.SetIterationTime(step);
+    floor_times.push_back(floor);
+    ratios.push_back(step / floor);
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  state.counters["floor_ms"] = 1e3 * median(floor_times);
+  state.counters["ratio"] = median(ratios);
+  state.counters["floor_GFLOPs"] = 1e-9 * (*c.estimator != '\0'
+                                               ? step_flops(c.shape, c.sequences, c.steps, c.steps) / median(floor_times)
+                                               : 0);
+  state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+}  // namespace
+}  // namespace nudge::bench
+
+int main(int argc, char** argv) {
+  for (const auto& c : nudge::bench::cases()) {
+    benchmark::RegisterBenchmark(c.name, [&c](benchmark::State& state) { nudge::bench::run(state, c); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(7);
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

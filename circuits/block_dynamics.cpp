@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/block_dynamics.hpp"
+
+#include <algorithm>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+template <class S>
+bool in_part(const ForceTerm<S>& term, Part part) {
+  return part == Part::all || term.conservative() == (part == Part::conservative);
+}
+
+}  // namespace
+
+/// The cached point z₀: its projections h₀ in h0_, the terms' own caches in the dynamics' TermPoints.
+template <class S>
+class BlockDynamics<S>::Point final : public Linearization<S> {
+ public:
+  Point(BlockDynamics& owner, Index columns)
+      : owner_(&owner), z0_(owner.tokens_, owner.cols()), f0_(owner.tokens_, owner.cols()),
+        f0_conservative_(owner.tokens_, owner.cols()), h0_(owner.tokens_, columns),
+        v_(owner.g_.rows(), owner.cols()), dh_(owner.g_.rows(), columns) {}
+
+  void set(ConstMatrixRef<S> z);
+  void force(MatrixRef<S> f, Part part) override;
+  void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;
+  void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override;
+  void corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
+  void transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
+
+ private:
+  void drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read);
+  void displacement(ConstMatrixRef<S> z);
+
+  BlockDynamics* owner_;
+  Matrix<S> z0_, f0_, f0_conservative_, h0_;
+  Matrix<S> v_, dh_;
+};
+
+template <class S>
+BlockDynamics<S>::BlockDynamics(const EquilibriumBlock<S>& block, Index tokens, Index max_copies)
+    : block_(&block), tokens_(tokens), drive_(tokens, block.channels()), drive_gradient_(tokens, block.channels()),
+      h_(max_copies * tokens, block.input().outputs()), g_(max_copies * tokens, block.input().outputs()) {
+  for (const auto& placed : block.terms()) points_.push_back(placed.term->make_point(tokens, max_copies));
+  linearization_ = std::make_unique<Point>(*this, block.input().outputs());
+}
+
+template <class S>
+BlockDynamics<S>::~BlockDynamics() = default;
+
+template <class S>
+void BlockDynamics<S>::bind(ConstMatrixRef<S> drive, const ReadContext& read) {
+  NUDGE_EXPECT(drive.rows() == tokens_ && drive.cols() == cols());
+  drive_ = drive;
+  drive_gradient_.setZero();
+  read_ = read;
+}
+
+/// The smallest range of columns that covers the chosen terms.
+template <class S>
+template <class Chosen>
+Columns BlockDynamics<S>::span_of(Chosen chosen) const {
+  Index begin = block_->input().outputs();
+  Index end = 0;
+  for (const auto& placed : block_->terms()) {
+    if (!chosen(*placed.term)) continue;
+    begin = std::min(begin, placed.columns.begin);
+    end = std::max(end, placed.columns.end());
+  }
+  return end > begin ? Columns{begin, end - begin} : Columns{0, 0};
+}
+
+template <class S>
+void BlockDynamics<S>::add_leak(ConstMatrixRef<S> z, MatrixRef<S> f) const {
+  const S leak = static_cast<S>(block_->leak().total());
+  for (Index row = 0; row < z.rows(); row += tokens_) {
+    f.middleRows(row, tokens_) = drive_ - leak * z.middleRows(row, tokens_);
+  }
+}
+
+template <class S>
+void BlockDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
+  NUDGE_EXPECT(z.rows() % tokens_ == 0 && z.rows() <= h_.rows());
+  if (part == Part::nonconservative) {
+    f.setZero();
+  } else {
+    add_leak(z, f);
+  }
+  const Columns driven = span_of([part](const auto& t) { return in_part(t, part); });
+  if (driven.count == 0) return;
+  auto h = h_.topRows(z.rows());
+  auto g = g_.topRows(z.rows());
+  block_->input().forward(z, h.middleCols(driven.begin, driven.count), driven, Store::assign, read_);
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, columns] = block_->terms()[i];
+    if (!in_part(*term, part)) continue;
+    term->force(h.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count), f, *points_[i],
+                read_);
+  }
+  const Columns back = span_of([part](const auto& t) { return in_part(t, part) && t.returns_through_input(); });
+  if (back.count > 0) {
+    block_->input().transposed(g.middleCols(back.begin, back.count), f, back, Store::add, read_);
+  }
+}
+
+template <class S>
+Linearization<S>& BlockDynamics<S>::linearize(ConstMatrixRef<S> z) {
+  linearization_->set(z);
+  return *linearization_;
+}
+
+template <class S>
+std::optional<double> BlockDynamics<S>::energy(ConstMatrixRef<S> z) {
+  const double damping = block_->leak().gain * block_->leak().damping;
+  double total = 0.5 * (z - drive_).template cast<double>().squaredNorm() +
+                 0.5 * damping * z.template cast<double>().squaredNorm();
+  for (const auto& [term, columns] : block_->terms()) {
+    if (!term->conservative()) continue;
+    auto h = h_.topRows(tokens_).middleCols(columns.begin, columns.count);
+    ReadContext quiet = read_;
+    quiet.noisy = false;
+    block_->input().forward(z, h, columns, Store::assign, quiet);
+    const auto energy = term->energy(h);
+    if (!energy) return std::nullopt;
+    total += *energy;
+  }
+  return total;
+}
+
+template <class S>
+void BlockDynamics<S>::Point::set(ConstMatrixRef<S> z) {
+  NUDGE_EXPECT(z.rows() == owner_->tokens_);
+  BlockDynamics& d = *owner_;
+  const LinearMap<S>& input = d.block_->input();
+  z0_ = z;
+  auto g = d.g_.topRows(d.tokens_);
+  ReadContext read = d.cache_read();
+  input.forward(z, h0_, input.all_columns(), Store::assign, read);
+  d.add_leak(z, f0_conservative_);
+  f0_.setZero();  // the non-conservative force first; the sum in the end
+  for (std::size_t i = 0; i < d.points_.size(); ++i) {
+    const auto& [term, columns] = d.block_->terms()[i];
+    term->linearize(h0_.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count),
+                    term->conservative() ? f0_conservative_ : f0_, *d.points_[i], read);
+  }
+  for (const bool conservative : {true, false}) {
+    const Columns back = d.span_of([conservative](const auto& t) {
+      return t.returns_through_input() && t.conservative() == conservative;
+    });
+    if (back.count == 0) continue;
+    input.transposed(g.middleCols(back.begin, back.count), conservative ? f0_conservative_ : f0_, back, Store::add, read);
+  }
+  f0_ += f0_conservative_;
+}
+
+template <class S>
+void BlockDynamics<S>::Point::force(MatrixRef<S> f, Part part) {
+  if (part == Part::all) {
+    f = f0_;
+  } else if (part == Part::conservative) {
+    f = f0_conservative_;
+  } else {
+    f = f0_ - f0_conservative_;
+  }
+}
+
+template <class S>
+void BlockDynamics<S>::Point::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) {
+  BlockDynamics& d = *owner_;
+  if (part == Part::nonconservative) {
+    out.setZero();
+  } else {
+    out = -static_cast<S>(d.block_->leak().total()) * v;
+  }
+  const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part); });
+  if (driven.count == 0) return;
+  auto dh = dh_.topRows(v.rows());
+  auto g = d.g_.topRows(v.rows());
+  d.block_->input().forward(v, dh.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
+  for (std::size_t i = 0; i < d.points_.size(); ++i) {
+    const auto& [term, columns] = d.block_->terms()[i];
+    if (!in_part(*term, part)) continue;
+    term->jvp(dh.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count), out,
+              *d.points_[i], d.read_);
+  }
+  const Columns back = d.span_of([part](const auto& t) { return in_part(t, part) && t.returns_through_input(); });
+  if (back.count > 0) d.block_->input().transposed(g.middleCols(back.begin, back.count), out, back, Store::add, d.read_);
+}
+
+/// Fills g_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms.
+template <class S>
+void BlockDynamics<S>::Point::drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read) {
+  BlockDynamics& d = *owner_;
+  auto hu = dh_.topRows(u.rows());
+  auto g = d.g_.topRows(u.rows());
+  const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part) && t.vjp_reads_input(); });
+  if (driven.count > 0) {
+    d.block_->input().forward(u, hu.middleCols(driven.begin, driven.count), driven, Store::assign, read);
+  }
+  for (std::size_t i = 0; i < d.points_.size(); ++i) {
+    const auto& [term, columns] = d.block_->terms()[i];
+    if (!in_part(*term, part)) continue;
+    term->vjp(u, hu.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count),
+              *d.points_[i], read);
+  }
+}
+
+template <class S>
+void BlockDynamics<S>::Point::vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) {
+  BlockDynamics& d = *owner_;
+  if (part == Part::nonconservative) {
+    out.setZero();
+  } else {
+    out = -static_cast<S>(d.block_->leak().total()) * u;
+  }
+  const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part); });
+  if (driven.count == 0) return;
+  drive_of_adjoint(u, part, d.read_);
+  d.block_->input().transposed(d.g_.topRows(u.rows()).middleCols(driven.begin, driven.count), out, driven, Store::add,
+                               d.read_);
+}
+
+template <class S>
+void BlockDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) {
+  BlockDynamics& d = *owner_;
+  d.drive_gradient_ += scale * u;
+  ReadContext read = d.cache_read();
+  drive_of_adjoint(u, Part::all, read);
+  sink.accumulate(d.block_->input_parameter(), d.block_->input().all_columns(), scale, z0_, d.g_.topRows(u.rows()));
+  for (std::size_t i = 0; i < d.points_.size(); ++i) {
+    const auto& [term, columns] = d.block_->terms()[i];
+    term->accumulate(u, scale, *d.points_[i], d.block_->input_parameter(), columns, sink);
+  }
+}
+
+/// v_ = z − z₀, copy by copy.
+template <class S>
+void BlockDynamics<S>::Point::displacement(ConstMatrixRef<S> z) {
+  for (Index row = 0; row < z.rows(); row += owner_->tokens_) {
+    v_.middleRows(row, owner_->tokens_) = z.middleRows(row, owner_->tokens_) - z0_;
+  }
+}
+
+// One forward product, one with W_o each way, and one transposed product carry F, J v and Jᵀ v: projections are linear,
+// so h(z) − h(z₀) replaces the projections of v, and everything that returns through the array returns at once.
+template <class S>
+void BlockDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  BlockDynamics& d = *owner_;
+  const LinearMap<S>& input = d.block_->input();
+  auto h = d.h_.topRows(z.rows());
+  auto dh = dh_.topRows(z.rows());
+  auto g = d.g_.topRows(z.rows());
+  displacement(z);
+  auto v = v_.topRows(z.rows());
+  d.add_leak(z, f);
+  input.forward(z, h, input.all_columns(), Store::assign, d.read_);
+  const Columns asymmetric = d.span_of([](const auto& t) { return !t.conservative(); });
+  for (Index row = 0; row < z.rows(); row += d.tokens_) {
+    dh.middleCols(asymmetric.begin, asymmetric.count).middleRows(row, d.tokens_) =
+        h.middleCols(asymmetric.begin, asymmetric.count).middleRows(row, d.tokens_) -
+        h0_.middleCols(asymmetric.begin, asymmetric.count);
+  }
+  for (std::size_t i = 0; i < d.points_.size(); ++i) {
+    const auto& [term, at] = d.block_->terms()[i];
+    term->corrected_force(h.middleCols(at.begin, at.count), dh.middleCols(at.begin, at.count), v,
+                          g.middleCols(at.begin, at.count), f, *d.points_[i], d.read_);
+  }
+  input.transposed(g, f, input.all_columns(), Store::add, d.read_);
+}
+
+template <class S>
+void BlockDynamics<S>::Point::transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  BlockDynamics& d = *owner_;
+  const LinearMap<S>& input = d.block_->input();
+  auto h = d.h_.topRows(z.rows());
+  auto g = d.g_.topRows(z.rows());
+  displacement(z);
+  auto v = v_.topRows(z.rows());
+  d.add_leak(z, f);
+  const Columns driven = d.span_of([](const auto& t) { return t.conservative(); });
+  if (driven.count > 0) {
+    input.forward(z, h.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
+  }
+  for (std::size_t i = 0; i < d.points_.size(); ++i) {
+    const auto& [term, at] = d.block_->terms()[i];
+    if (term->conservative()) {
+      term->force(h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f, *d.points_[i], d.read_);
+    } else {
+      term->vjp(v, h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *d.points_[i], d.read_);
+    }
+  }
+  input.transposed(g, f, input.all_columns(), Store::add, d.read_);
+}
+
+template class BlockDynamics<float>;
+template class BlockDynamics<double>;
+
+}  // namespace nudge

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/crossbar.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+// A counter is stored as three digits of base 2²⁰, each exact in a float; together they reach 2⁶⁰.
+constexpr std::uint64_t digit_base = std::uint64_t{1} << 20;
+
+template <class S>
+void store_counter(std::uint64_t value, Index row, Matrix<S>& digits) {
+  for (Index d = 0; d < 3; ++d, value /= digit_base) digits(row, d) = static_cast<S>(value % digit_base);
+}
+
+template <class S>
+std::uint64_t load_counter(const Matrix<S>& digits, Index row) {
+  std::uint64_t value = 0;
+  for (Index d = 2; d >= 0; --d) value = value * digit_base + static_cast<std::uint64_t>(digits(row, d));
+  return value;
+}
+
+// The place of a read in the stream of its array: no two reads share (step, lane) while these limits hold.
+constexpr std::uint64_t max_step = std::uint64_t{1} << 32;
+constexpr std::uint32_t max_phase = std::uint32_t{1} << 8;
+constexpr std::uint32_t max_read = std::uint32_t{1} << 24;
+
+}  // namespace
+
+void CrossbarSpec::validate() const {
+  device.validate();
+  if (!(headroom >= 1 && std::isfinite(headroom))) {
+    throw UserError(fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
+                                "relative to the largest weight", headroom));
+  }
+  if (!(w_max >= 0 && std::isfinite(w_max))) {
+    throw UserError(fmt::format("crossbar.w_max = {:g} (must be a finite number >= 0): the largest weight the window "
+                                "can hold, or 0 to choose it from the weights", w_max));
+  }
+}
+
+template <class S>
+Crossbar<S>::Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed)
+    : spec_((spec.validate(), spec)),
+      id_(id),
+      seed_(seed),
+      plus_(spec.device, weights.rows(), weights.cols(), {seed, id, 0}, spec.threads),
+      minus_(spec.device, weights.rows(), weights.cols(), {seed, id, 1}, spec.threads),
+      weights_(weights.rows(), weights.cols()),
+      scale_(1, 1),
+      counters_(3, 3) {
+  check_target(weights);
+  choose_scale(weights);
+  write(weights);
+}
+
+template <class S>
+void Crossbar<S>::check_target(const Matrix<S>& target) const {
+  NUDGE_EXPECT(target.rows() == inputs() && target.cols() == outputs());
+  if (target.allFinite()) return;
+  for (Index i = 0; i < target.rows(); ++i) {
+    for (Index j = 0; j < target.cols(); ++j) {
+      if (!std::isfinite(target(i, j))) {
+        throw UserError(fmt::format("crossbar {}: weight ({}, {}) to be programmed is {}: a conductance must be a finite "
+                                    "number; check where the weights come from", id_, i, j, target(i, j)));
+      }
+    }
+  }
+}
+
+template <class S>
+void Crossbar<S>::choose_scale(const Matrix<S>& target) {
+  double w_max = spec_.w_max;
+  if (w_max == 0 && target.size() > 0) w_max = spec_.headroom * static_cast<double>(target.cwiseAbs().maxCoeff());
+  if (w_max == 0) w_max = 1;
+  scale_(0, 0) = static_cast<S>(spec_.device.window_S() / w_max);
+}
+
+template <class S>
+void Crossbar<S>::write(const Matrix<S>& target) {
+  const auto middle = static_cast<S>(0.5 * (spec_.device.g_min_S + spec_.device.g_max_S));
+  const S half = scale_(0, 0) / S(2);
+  plus_.program((middle + half * target.array()).matrix(), programmings_);
+  minus_.program((middle - half * target.array()).matrix(), programmings_);
+  ++programmings_;
+  refresh();
+}
+
+template <class S>
+void Crossbar<S>::program(const Matrix<S>& target) {
+  check_target(target);
+  if (spec_.scale == ScalePolicy::renew) choose_scale(target);
+  write(target);
+}
+
+template <class S>
+void Crossbar<S>::refresh() {
+  weights_ = (plus_.conductance() - minus_.conductance()) / scale_(0, 0);
+}
+
+template <class S>
+void Crossbar<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
+  NUDGE_EXPECT(delta.rows() == inputs() && delta.cols() == outputs());
+  const S half = scale_(0, 0) / S(2);
+  pulses_ += plus_.update(delta, half, step);
+  pulses_ += minus_.update(delta, -half, step);
+  refresh();
+}
+
+// Adds the output-referred noise of one read: out(n, :) += √2 σ/k ‖drive(n, :)‖ N(0, 1), and moves on to the next read.
+template <class S>
+void Crossbar<S>::add_noise(ConstMatrixRef<S> drive, MatrixRef<S> out, ReadContext& read) const {
+  NUDGE_EXPECT(read.step < max_step && read.phase < max_phase && read.read < max_read);
+  const std::uint64_t place = (static_cast<std::uint64_t>(read.sequence) << 32) | read.step;
+  const std::uint32_t lane = read.phase * max_read + read.read;
+  ++read.read;
+  const double sigma = spec_.device.read_noise * spec_.device.window_S() * read.noise_scale();
+  if (sigma == 0) return;
+  // Grown once per thread, then reused: nothing is allocated inside a phase. An Eigen array, hence aligned: the last bit
+  // of a vectorised normal number may depend on the alignment of its target.
+  static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers;
+  if (numbers.size() < out.size()) numbers.resize(out.size());
+  const std::span<S> draws(numbers.data(), static_cast<std::size_t>(out.size()));
+  fill_normal<S>({read.seed, Purpose::read_noise, id_}, place, lane, draws);
+  const S gain = static_cast<S>(std::sqrt(2.0) * sigma) / scale_(0, 0);
+  using Row = Eigen::Map<const Eigen::Matrix<S, 1, Eigen::Dynamic>>;
+  for (Index n = 0; n < out.rows(); ++n) {
+    out.row(n) += (gain * drive.row(n).norm()) * Row(numbers.data() + n * out.cols(), out.cols());
+  }
+}
+
+template <class S>
+void Crossbar<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const {
+  NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
+  multiply<S>(x, weights_.middleCols(columns.begin, columns.count), y, store);
+  add_noise(x, y, read);
+}
+
+template <class S>
+void Crossbar<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
+                             ReadContext& read) const {
+  NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
+  multiply_transposed<S>(y, weights_.middleCols(columns.begin, columns.count), x, store);
+  add_noise(y, x, read);
+}
+
+template <class S>
+void Crossbar<S>::accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
+                             Matrix<S>& gradient) const {
+  NUDGE_EXPECT(gradient.rows() == inputs() && gradient.cols() == outputs() && columns.end() <= outputs());
+  multiply_outer<S>(x, y, scale, gradient.middleCols(columns.begin, columns.count), Store::add);
+}
+
+template <class S>
+std::vector<StateArray<S>> Crossbar<S>::state() {
+  store_counter(pulses_.up, 0, counters_);
+  store_counter(pulses_.down, 1, counters_);
+  store_counter(programmings_, 2, counters_);
+  DeviceCells<S>& p = plus_.cells();
+  DeviceCells<S>& m = minus_.cells();
+  return {{"g_plus", "S", "conductance of the positive device of each pair (inputs, outputs)", &p.g},
+          {"g_minus", "S", "conductance of the negative device of each pair (inputs, outputs)", &m.g},
+          {"g_plus_lower", "S", "lower bound of each positive device", &p.lower},
+          {"g_plus_upper", "S", "upper bound of each positive device", &p.upper},
+          {"g_minus_lower", "S", "lower bound of each negative device", &m.lower},
+          {"g_minus_upper", "S", "upper bound of each negative device", &m.upper},
+          {"g_plus_step_up", "S", "mean up pulse of each positive device", &p.step_up},
+          {"g_plus_step_down", "S", "mean down pulse of each positive device", &p.step_down},
+          {"g_minus_step_up", "S", "mean up pulse of each negative device", &m.step_up},
+          {"g_minus_step_down", "S", "mean down pulse of each negative device", &m.step_down},
+          {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
+          {"counters", "1", "rows: up pulses, down pulses, programmings; columns: digits of base 2^20, lowest first",
+           &counters_}};
+}
+
+template <class S>
+std::vector<MapReading> Crossbar<S>::readings() const {
+  const double window = spec_.device.window_S();
+  const double margin = 0.01 * window;
+  const auto low = static_cast<S>(spec_.device.g_min_S + margin);
+  const auto high = static_cast<S>(spec_.device.g_max_S - margin);
+  double sum = 0;
+  double saturated = 0;
+  for (const auto* array : {&plus_, &minus_}) {
+    const auto g = array->conductance().array();
+    sum += g.template cast<double>().sum();
+    saturated += static_cast<double>((g < low || g > high).count());
+  }
+  const double devices = 2.0 * static_cast<double>(weights_.size());
+  return {{"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
+          {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
+          {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
+          {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
+}
+
+template <class S>
+void Crossbar<S>::state_restored() {
+  pulses_ = {load_counter(counters_, 0), load_counter(counters_, 1)};
+  programmings_ = load_counter(counters_, 2);
+  refresh();
+}
+
+template class Crossbar<float>;
+template class Crossbar<double>;
+
+}  // namespace nudge

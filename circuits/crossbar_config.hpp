@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "circuits/crossbar.hpp"
+#include "sim/config/config.hpp"
+
+namespace nudge {
+
+/// The section [crossbar]: how devices become weights.
+ParamTable crossbar_param_rows();
+
+/// The crossbar of a configuration over a table that holds device_param_rows() and crossbar_param_rows().
+CrossbarSpec crossbar_spec(const Config& config);
+
+}  // namespace nudge

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/digital_matrix.hpp"
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+void DigitalMatrix<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store,
+                               ReadContext& read) const {
+  NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
+  ++read.read;
+  multiply<S>(x, weights_.middleCols(columns.begin, columns.count), y, store);
+}
+
+template <class S>
+void DigitalMatrix<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
+                                  ReadContext& read) const {
+  NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
+  ++read.read;
+  multiply_transposed<S>(y, weights_.middleCols(columns.begin, columns.count), x, store);
+}
+
+template <class S>
+void DigitalMatrix<S>::accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
+                                  Matrix<S>& gradient) const {
+  NUDGE_EXPECT(gradient.rows() == inputs() && gradient.cols() == outputs() && columns.end() <= outputs());
+  multiply_outer<S>(x, y, scale, gradient.middleCols(columns.begin, columns.count), Store::add);
+}
+
+template <class S>
+void DigitalMatrix<S>::apply_update(const Matrix<S>& delta, std::uint64_t /*step*/) {
+  NUDGE_EXPECT(delta.rows() == inputs() && delta.cols() == outputs());
+  weights_ += delta;
+}
+
+template <class S>
+void DigitalMatrix<S>::program(const Matrix<S>& target) {
+  NUDGE_EXPECT(target.rows() == inputs() && target.cols() == outputs());
+  weights_ = target;
+}
+
+template <class S>
+std::vector<StateArray<S>> DigitalMatrix<S>::state() {
+  return {{"weights", "1", "weight matrix (inputs, outputs)", &weights_}};
+}
+
+template class DigitalMatrix<float>;
+template class DigitalMatrix<double>;
+
+}  // namespace nudge

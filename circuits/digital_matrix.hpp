@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "circuits/linear_map.hpp"
+
+namespace nudge {
+
+/// A weight matrix held as floating-point numbers: exact reads, exact updates, no noise. The reference every crossbar is
+/// compared with.
+template <class S>
+class DigitalMatrix final : public LinearMap<S> {
+ public:
+  explicit DigitalMatrix(Matrix<S> weights) : weights_(std::move(weights)) {}
+
+  Index inputs() const override { return weights_.rows(); }
+  Index outputs() const override { return weights_.cols(); }
+
+  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
+  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
+  void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
+                  Matrix<S>& gradient) const override;
+
+  /// W ← W + delta, exactly.
+  void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
+
+  /// W ← target, exactly.
+  void program(const Matrix<S>& target) override;
+
+  const Matrix<S>& weights() const override { return weights_; }
+  std::vector<StateArray<S>> state() override;
+
+ private:
+  Matrix<S> weights_;
+};
+
+}  // namespace nudge

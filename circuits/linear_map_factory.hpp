@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "circuits/crossbar.hpp"
+#include "devices/registry.hpp"
+
+namespace nudge {
+
+/// A weight matrix as the spec says: DigitalMatrix for device.model = "digital", otherwise a Crossbar of that device.
+/// `id` numbers the array within the model; `seed` is that of the run. UserError as Crossbar.
+template <class S>
+std::unique_ptr<LinearMap<S>> make_linear_map(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id,
+                                              std::uint64_t seed);
+
+/// Checks a spec without building anything; accepts "digital".
+void validate_linear_map(const CrossbarSpec& spec);
+
+}  // namespace nudge

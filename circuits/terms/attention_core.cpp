@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/terms/attention_core.hpp"
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/product.hpp"
+
+namespace nudge {
+
+template <class S>
+AttentionCore<S>::AttentionCore(Index tokens, Index channels, Index heads)
+    : tokens_(tokens),
+      channels_(channels),
+      heads_(heads),
+      width_(channels / heads),
+      inverse_root_(S(1) / std::sqrt(static_cast<S>(channels / heads))),
+      h_(tokens, 3 * channels),
+      probabilities_(static_cast<std::size_t>(heads), Matrix<S>(tokens, tokens)),
+      scores_(tokens, tokens) {
+  NUDGE_EXPECT(channels % heads == 0);
+}
+
+// Row i keeps its first i + 1 entries; the shift by the row maximum makes exp() safe, the rest is exactly zero.
+template <class S>
+void AttentionCore<S>::softmax(Matrix<S>& scores) const {
+  for (Index i = 0; i < tokens_; ++i) {
+    auto row = scores.row(i).head(i + 1).array();
+    const S largest = row.maxCoeff();
+    row = ((row - largest) * inverse_root_).exp();
+    row *= S(1) / row.sum();
+    scores.row(i).tail(tokens_ - i - 1).setZero();
+  }
+}
+
+// In place: scores ← P ∘ (scores − rowsum(P ∘ scores)) / √d.
+template <class S>
+void AttentionCore<S>::softmax_tangent(const Matrix<S>& p, Matrix<S>& scores) const {
+  for (Index i = 0; i < tokens_; ++i) {
+    auto row = scores.row(i).head(i + 1).array();
+    const auto probability = p.row(i).head(i + 1).array();
+    const S mean = (row * probability).sum();
+    row = probability * (row - mean) * inverse_root_;
+    scores.row(i).tail(tokens_ - i - 1).setZero();
+  }
+}
+
+template <class S>
+void AttentionCore<S>::head_forward(ConstMatrixRef<S> h, Index head, Matrix<S>& p, MatrixRef<S> o) const {
+  const Index at = head * width_;
+  multiply_transposed<S>(h.middleCols(at, width_), h.middleCols(channels_ + at, width_), p);
+  softmax(p);
+  multiply<S>(p, h.middleCols(2 * channels_ + at, width_), o.middleCols(at, width_));
+}
+
+template <class S>
+void AttentionCore<S>::forward(ConstMatrixRef<S> h, MatrixRef<S> o) {
+  for (Index head = 0; head < heads_; ++head) head_forward(h, head, scores_, o);
+}
+
+template <class S>
+void AttentionCore<S>::linearize(ConstMatrixRef<S> h, MatrixRef<S> o) {
+  h_ = h;
+  for (Index head = 0; head < heads_; ++head) head_forward(h, head, probabilities_[static_cast<std::size_t>(head)], o);
+}
+
+template <class S>
+void AttentionCore<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> out, bool subtract) {
+  for (Index head = 0; head < heads_; ++head) {
+    const Matrix<S>& p = probabilities(head);
+    const Index q = head * width_;
+    const Index k = channels_ + q;
+    const Index v = channels_ + k;
+    multiply_transposed<S>(dh.middleCols(q, width_), h_.middleCols(k, width_), scores_);
+    multiply_transposed<S>(h_.middleCols(q, width_), dh.middleCols(k, width_), scores_, Store::add);
+    softmax_tangent(p, scores_);
+    auto o = out.middleCols(q, width_);
+    multiply<S>(scores_, h_.middleCols(v, width_), o, subtract ? Store::subtract : Store::assign);
+    multiply<S>(p, dh.middleCols(v, width_), o, subtract ? Store::subtract : Store::add);
+  }
+}
+
+template <class S>
+void AttentionCore<S>::vjp(ConstMatrixRef<S> w, MatrixRef<S> g) {
+  for (Index head = 0; head < heads_; ++head) {
+    const Matrix<S>& p = probabilities(head);
+    const Index q = head * width_;
+    const Index k = channels_ + q;
+    const Index v = channels_ + k;
+    multiply_outer<S>(p, w.middleCols(q, width_), S(1), g.middleCols(v, width_), Store::assign);
+    multiply_transposed<S>(w.middleCols(q, width_), h_.middleCols(v, width_), scores_);
+    softmax_tangent(p, scores_);
+    multiply<S>(scores_, h_.middleCols(k, width_), g.middleCols(q, width_));
+    multiply_outer<S>(scores_, h_.middleCols(q, width_), S(1), g.middleCols(k, width_), Store::assign);
+  }
+}
+
+template class AttentionCore<float>;
+template class AttentionCore<double>;
+
+}  // namespace nudge

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// Causal multi-head softmax attention on projections, without weights. One sequence: T tokens, C channels, H heads,
+/// d = C/H; h = [q | k | v] is (T, 3C) and head i uses columns i·d..(i+1)·d−1 of each:
+///     S = q kᵀ/√d,  P = softmax over j ≤ i of S_ij,  o = P v        (probabilities of j > i are exactly 0)
+///     jvp: dS = (dq kᵀ + q dkᵀ)/√d,  dP = P∘(dS − rowsum(P∘dS)),  do = dP v + P dv
+///     vjp of w: dv = Pᵀ w,  dP = w vᵀ,  dS = P∘(dP − rowsum(P∘dP)),  dq = dS k/√d,  dk = dSᵀ q/√d
+template <class S>
+class AttentionCore {
+ public:
+  /// Needs channels divisible by heads.
+  AttentionCore(Index tokens, Index channels, Index heads);
+
+  /// o (T, C) from h (T, 3C).
+  void forward(ConstMatrixRef<S> h, MatrixRef<S> o);
+
+  /// forward(), remembering h and P as the point for jvp and vjp.
+  void linearize(ConstMatrixRef<S> h, MatrixRef<S> o);
+
+  /// do (T, C) from dh (T, 3C), or -= with subtract.
+  void jvp(ConstMatrixRef<S> dh, MatrixRef<S> out, bool subtract);
+
+  /// g = [dq | dk | dv] (T, 3C) from w (T, C).
+  void vjp(ConstMatrixRef<S> w, MatrixRef<S> g);
+
+  /// P of head i at the point, (T, T).
+  const Matrix<S>& probabilities(Index head) const { return probabilities_[static_cast<std::size_t>(head)]; }
+
+ private:
+  void softmax(Matrix<S>& scores) const;
+  void softmax_tangent(const Matrix<S>& p, Matrix<S>& scores) const;
+  void head_forward(ConstMatrixRef<S> h, Index head, Matrix<S>& p, MatrixRef<S> o) const;
+
+  Index tokens_, channels_, heads_, width_;
+  S inverse_root_;
+  Matrix<S> h_;
+  std::vector<Matrix<S>> probabilities_;
+  Matrix<S> scores_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/terms/causal_attention.hpp"
+
+#include "circuits/terms/attention_core.hpp"
+
+namespace nudge {
+namespace {
+
+template <class S>
+struct AttentionPoint final : TermPoint {
+  AttentionPoint(Index tokens_, Index channels, Index heads, Index max_copies)
+      : tokens(tokens_), core(tokens_, channels, heads), mixed(max_copies * tokens_, channels),
+        mixed_at_point(tokens_, channels) {}
+
+  Index tokens;
+  AttentionCore<S> core;
+  Matrix<S> mixed;           ///< attention outputs before W_o, or their adjoints
+  Matrix<S> mixed_at_point;  ///< o at the linearisation point
+};
+
+template <class S>
+AttentionPoint<S>& attention(TermPoint& point) {
+  return static_cast<AttentionPoint<S>&>(point);
+}
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<TermPoint> CausalAttention<S>::make_point(Index tokens, Index max_copies) const {
+  return std::make_unique<AttentionPoint<S>>(tokens, channels_, heads_, max_copies);
+}
+
+template <class S>
+void CausalAttention<S>::force(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& point,
+                               ReadContext& read) const {
+  auto& at = attention<S>(point);
+  auto o = at.mixed.topRows(h.rows());
+  for (Index row = 0; row < h.rows(); row += at.tokens) {
+    at.core.forward(h.middleRows(row, at.tokens), o.middleRows(row, at.tokens));
+  }
+  o *= gain_;
+  output_->forward(o, f, output_->all_columns(), Store::add, read);
+}
+
+template <class S>
+void CausalAttention<S>::linearize(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& point,
+                                   ReadContext& read) const {
+  auto& at = attention<S>(point);
+  at.core.linearize(h, at.mixed_at_point);
+  auto o = at.mixed.topRows(at.tokens);
+  o = gain_ * at.mixed_at_point;
+  output_->forward(o, f, output_->all_columns(), Store::add, read);
+}
+
+template <class S>
+void CausalAttention<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& point,
+                             ReadContext& read) const {
+  auto& at = attention<S>(point);
+  auto o = at.mixed.topRows(dh.rows());
+  for (Index row = 0; row < dh.rows(); row += at.tokens) {
+    at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), false);
+  }
+  o *= gain_;
+  output_->forward(o, f, output_->all_columns(), Store::add, read);
+}
+
+template <class S>
+void CausalAttention<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, MatrixRef<S> g, TermPoint& point,
+                             ReadContext& read) const {
+  auto& at = attention<S>(point);
+  auto w = at.mixed.topRows(u.rows());
+  output_->transposed(u, w, output_->all_columns(), Store::assign, read);
+  w *= gain_;
+  for (Index row = 0; row < u.rows(); row += at.tokens) {
+    at.core.vjp(w.middleRows(row, at.tokens), g.middleRows(row, at.tokens));
+  }
+}
+
+// One product with W_o for F and the jvp together: s (o(z) − do) W_o.
+template <class S>
+void CausalAttention<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v,
+                                         MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const {
+  auto& at = attention<S>(point);
+  auto o = at.mixed.topRows(h.rows());
+  for (Index row = 0; row < h.rows(); row += at.tokens) {
+    at.core.forward(h.middleRows(row, at.tokens), o.middleRows(row, at.tokens));
+    at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), true);
+  }
+  o *= gain_;
+  output_->forward(o, f, output_->all_columns(), Store::add, read);
+  vjp(v, h, g, point, read);
+}
+
+template <class S>
+void CausalAttention<S>::accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int /*input*/, Columns /*columns*/,
+                                    GradientSink<S>& sink) const {
+  sink.accumulate(output_parameter_, output_->all_columns(), scale * gain_, attention<S>(point).mixed_at_point, u);
+}
+
+template <class S>
+const Matrix<S>& CausalAttention<S>::probabilities(const TermPoint& point, Index head) const {
+  return static_cast<const AttentionPoint<S>&>(point).core.probabilities(head);
+}
+
+template class CausalAttention<float>;
+template class CausalAttention<double>;
+
+}  // namespace nudge

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "circuits/terms/force_term.hpp"
+
+namespace nudge {
+
+/// Attention as a force, the non-conservative part (founding note, section 2), without its damping:
+///     F_attn(z) = s · Attn(z),   Attn(z) = concat_heads(softmax_causal(q kᵀ/√d) v) W_o,   [q | k | v] = z [W_q | W_k | W_v]
+/// W_q|W_k|W_v (C, 3C) are the term's columns of the input array; W_o (C, C) is the term's own map. Independent
+/// projections make its Jacobian asymmetric.
+template <class S>
+class CausalAttention final : public ForceTerm<S> {
+ public:
+  /// gain s; channels divisible by heads. The output map must outlive the term.
+  CausalAttention(Index channels, Index heads, S gain, int output_parameter, LinearMap<S>& output)
+      : channels_(channels), heads_(heads), gain_(gain), output_parameter_(output_parameter), output_(&output) {}
+
+  std::string_view name() const override { return "attention"; }
+  bool conservative() const override { return false; }
+  Index input_columns() const override { return 3 * channels_; }
+  bool returns_through_input() const override { return false; }
+  bool vjp_reads_input() const override { return false; }
+  std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
+  void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
+  void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
+                 ReadContext& read) const override;
+  void jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
+  void vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
+           ReadContext& read) const override;
+  void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g, MatrixRef<S> f,
+                       TermPoint& point, ReadContext& read) const override;
+  void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int input, Columns columns,
+                  GradientSink<S>& sink) const override;
+  std::vector<TermWeights<S>> weights() const override { return {{output_parameter_, output_}}; }
+
+  /// P of one head at the linearisation point, (T, T).
+  const Matrix<S>& probabilities(const TermPoint& point, Index head) const;
+
+ private:
+  Index channels_, heads_;
+  S gain_;
+  int output_parameter_;
+  LinearMap<S>* output_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "circuits/linear_map.hpp"
+#include "sim/gradient_sink.hpp"
+
+namespace nudge {
+
+/// Working memory of one term for one system, and what it remembers of the point where it was last linearised.
+/// Made by the term, owned by the BlockDynamics of one thread; sized once for the largest number of copies.
+class TermPoint {
+ public:
+  virtual ~TermPoint() = default;
+};
+
+/// A weight matrix that a term owns besides its columns of the shared input array, with its number in the model.
+template <class S>
+struct TermWeights {
+  int parameter = -1;
+  LinearMap<S>* map = nullptr;
+};
+
+/// One term of the force of an EquilibriumBlock, written against projections so that it cannot know how weights are made.
+///
+/// The block drives its input array once: h = z W, and hands each term its columns. A term adds its force to f directly
+/// (through weights of its own), or writes a drive g for its columns, which the block sends back through the same
+/// devices: f += g Wᵀ. With x the drive of the rows, the same two routes serve the derivatives:
+///     jvp:  dh = v W  → f += J v             vjp:  u, and hu = u W where vjp_reads_input()  → g with f += g Wᵀ = Jᵀ u
+/// so that the gradient of the input array is one outer product, z₀ᵀ g, for every term. All arrays are (k·T, ...) for k
+/// copies of one sequence of T tokens; cached points have T rows and serve all copies.
+template <class S>
+class ForceTerm {
+ public:
+  virtual ~ForceTerm() = default;
+
+  virtual std::string_view name() const = 0;
+  virtual bool conservative() const = 0;
+  virtual Index input_columns() const = 0;
+  /// The force (and jvp) come back through the input array (g) rather than directly (f).
+  virtual bool returns_through_input() const = 0;
+  virtual bool vjp_reads_input() const = 0;
+
+  virtual std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const = 0;
+
+  /// Adds the force to f or writes it as g.
+  virtual void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const = 0;
+
+  /// force() for one copy, remembering the point.
+  virtual void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
+                         ReadContext& read) const = 0;
+
+  virtual void jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const = 0;
+
+  /// Writes g. hu is only valid where vjp_reads_input().
+  virtual void vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
+                   ReadContext& read) const = 0;
+
+  /// One pass for the nudged phase: F(z) − (J − Jᵀ)(z − z₀), added to f where it is direct and written to g where it comes
+  /// back through the array (Jᵀ always does). h at z, dh = h − h₀, v = z − z₀.
+  virtual void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g,
+                               MatrixRef<S> f, TermPoint& point, ReadContext& read) const = 0;
+
+  /// Adds the outer products of the term's own weights, and for terms that return through the input array also those of
+  /// its return path (u drives the rows, the cached g the columns [columns] of parameter `input`). One copy.
+  virtual void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int input, Columns columns,
+                          GradientSink<S>& sink) const = 0;
+
+  /// Energy of a conservative term at the projections h.
+  virtual std::optional<double> energy(ConstMatrixRef<S> /*h*/) const { return std::nullopt; }
+
+  /// The term's own weights.
+  virtual std::vector<TermWeights<S>> weights() const { return {}; }
+};
+
+}  // namespace nudge

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/terms/hopfield_memory.hpp"
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// 2 relu(u) at the point; its sign is the gate D.
+template <class S>
+struct MemoryPoint final : TermPoint {
+  Matrix<S> twice_rectified;
+};
+
+template <class S>
+const Matrix<S>& rectified_at(TermPoint& point) {
+  return static_cast<MemoryPoint<S>&>(point).twice_rectified;
+}
+
+/// g = 2 D ∘ h, the copies of h stacked by rows.
+template <class S>
+void gate(ConstMatrixRef<S> h, MatrixRef<S> g, TermPoint& point) {
+  const Matrix<S>& rectified = rectified_at<S>(point);
+  const Index tokens = rectified.rows();
+  NUDGE_EXPECT(h.rows() % tokens == 0);
+  for (Index row = 0; row < h.rows(); ++row) {
+    g.row(row).array() = (rectified.row(row % tokens).array() > S(0)).select(S(2) * h.row(row).array(), S(0));
+  }
+}
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<TermPoint> HopfieldMemory<S>::make_point(Index tokens, Index /*max_copies*/) const {
+  auto point = std::make_unique<MemoryPoint<S>>();
+  point->twice_rectified.resize(tokens, memories_);
+  return point;
+}
+
+template <class S>
+void HopfieldMemory<S>::force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> /*f*/, TermPoint& /*point*/,
+                              ReadContext& /*read*/) const {
+  g.array() = S(2) * h.array().max(S(0));
+}
+
+template <class S>
+void HopfieldMemory<S>::linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> /*f*/, TermPoint& point,
+                                  ReadContext& /*read*/) const {
+  Matrix<S>& rectified = static_cast<MemoryPoint<S>&>(point).twice_rectified;
+  rectified.array() = S(2) * h.array().max(S(0));
+  g = rectified;
+}
+
+template <class S>
+void HopfieldMemory<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> /*f*/, TermPoint& point,
+                            ReadContext& /*read*/) const {
+  gate<S>(dh, g, point);
+}
+
+template <class S>
+void HopfieldMemory<S>::vjp(ConstMatrixRef<S> /*u*/, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
+                            ReadContext& /*read*/) const {
+  gate<S>(hu, g, point);
+}
+
+template <class S>
+void HopfieldMemory<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> /*dh*/, ConstMatrixRef<S> /*v*/,
+                                        MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const {
+  force(h, g, f, point, read);  // symmetric: J − Jᵀ = 0
+}
+
+template <class S>
+void HopfieldMemory<S>::accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int input, Columns columns,
+                                   GradientSink<S>& sink) const {
+  sink.accumulate(input, columns, scale, u, rectified_at<S>(point));
+}
+
+template <class S>
+std::optional<double> HopfieldMemory<S>::energy(ConstMatrixRef<S> h) const {
+  return -h.array().max(S(0)).template cast<double>().square().sum();
+}
+
+template class HopfieldMemory<float>;
+template class HopfieldMemory<double>;
+
+}  // namespace nudge

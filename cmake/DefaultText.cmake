@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiles training/default_text.txt into the program as adjacent raw string literals (one literal may hold 64 KiB only).
+function(nudge_default_text OUTPUT)
+  set(source "${CMAKE_CURRENT_SOURCE_DIR}/default_text.txt")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+  file(READ "${source}" text)
+  string(LENGTH "${text}" length)
+  set(literals "")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${text}" ${at} 12000 piece)
+    string(APPEND literals "    R\"~~nudge~~(${piece})~~nudge~~\"\n")
+    math(EXPR at "${at} + 12000")
+  endwhile()
+  set(NUDGE_DEFAULT_TEXT_LITERALS "${literals}")
+  configure_file(default_text.cpp.in "${OUTPUT}" @ONLY)
+endfunction()

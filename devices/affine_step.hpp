@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "devices/step_kernel.hpp"
+
+namespace nudge {
+
+/// Pulse size that falls linearly with the conductance: one pulse moves a device by s f(g) with
+///
+///     f(g) = 1 − γ (g − g_ref)/(g_bound − g_ref),        q = γ s/(g_bound − g_ref)
+///
+/// towards its bound; γ = 0 is the constant step, γ = 1 soft bounds (no step left at the bound). Since f shrinks by the
+/// factor 1 − q with each pulse, n pulses move the device by s f(g) (1 − (1 − q)ⁿ)/q: exact for every whole n and
+/// continued to real n, so that a large request follows the curve and does not step across it. With every pulse
+/// multiplied by 1 + σξ, the second moment of f shrinks by (1 − q)² + q²σ² per pulse, hence the exact variance
+/// (s f)² ([(1 − q)² + q²σ²]ⁿ − (1 − q)²ⁿ)/q²; the sum of n pulses is drawn as one Gaussian with that mean and variance.
+struct AffineStep {
+  double gamma_up = 0;
+  double gamma_down = 0;
+
+  /// Below this max(n, 1) q the binomial series of (1 − (1 − q)ⁿ)/q, cut after q⁴, is right to rounding: the next term is
+  /// below x⁵/6 of it, 6e-10 (float) and 2e-16 (double). It spares most updates two transcendental functions.
+  template <class S>
+  static constexpr S straight = sizeof(S) == 4 ? S(0.02) : S(1e-3);
+
+  /// Largest q: beyond one pulse reaches the bound anyway (fewer than two pulses across the window).
+  static constexpr double largest_q = 0.999;
+
+  template <class S>
+  struct Line {
+    S f;
+    S q;
+  };
+
+  template <class S>
+  Line<S> line(const Element<S>& e, Direction direction) const {
+    const S gamma = static_cast<S>(direction == Direction::up ? gamma_up : gamma_down);
+    const S span = e.upper - e.reference;
+    const S f = S(1) - gamma * (e.g - e.reference) / span;
+    return {std::max(f, S(0)), std::min(gamma * e.step / span, static_cast<S>(largest_q))};
+  }
+
+  template <class S>
+  S change(const Element<S>& e, Direction direction, S n) const {
+    const Line<S> l = line(e, direction);
+    if (std::max(n, S(1)) * l.q < straight<S>) {
+      const S tail = S(1) - (n - 3) * l.q / S(4) * (S(1) - (n - 4) * l.q / S(5));
+      return e.step * l.f * n * (S(1) - (n - 1) * l.q / S(2) * (S(1) - (n - 2) * l.q / S(3) * tail));
+    }
+    return -e.step * l.f * std::expm1(n * std::log1p(-l.q)) / l.q;
+  }
+
+  template <class S>
+  S noise(const Element<S>& e, Direction direction, S n, S sigma) const {
+    const Line<S> l = line(e, direction);
+    const S ratio = l.q * sigma / (S(1) - l.q);
+    if (std::max(n, S(1)) * l.q < straight<S> && n * ratio * ratio < S(1e-4)) {
+      // σ √n (1 − q)ⁿ⁻¹ to second order in q; what is left out is below 3e-5 of it.
+      return e.step * l.f * sigma * std::sqrt(n) * (S(1) - (n - 1) * l.q * (S(1) - (n - 2) * l.q / S(2)));
+    }
+    const S shrink = S(2) * std::log1p(-l.q);
+    const S growth = n * std::log1p(ratio * ratio);
+    // exp(growth) − 1 = exp(growth) to the last bit of a double from growth = 37 on.
+    const S variance = growth < S(37) ? std::exp(n * shrink) * std::expm1(growth) : std::exp(n * shrink + growth);
+    return e.step * l.f * std::sqrt(variance) / l.q;
+  }
+};
+
+}  // namespace nudge

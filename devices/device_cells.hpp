@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "devices/device_spec.hpp"
+#include "sim/base/matrix.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+
+/// Sampled devices of one array, as contiguous arrays of one shape; all in siemens.
+template <class S>
+struct DeviceCells {
+  Matrix<S> g;          ///< conductance
+  Matrix<S> lower;      ///< lower bound of each device
+  Matrix<S> upper;      ///< upper bound of each device
+  Matrix<S> step_up;    ///< mean size of an up pulse at the reference point
+  Matrix<S> step_down;  ///< mean size of a down pulse at the reference point, positive
+  S reference = 0;      ///< conductance where the pulses have these sizes
+  S mean_step = 0;      ///< s₀: what the controller believes one pulse does
+};
+
+/// Ask every device i for g_i ← g_i + factor · delta_i.
+template <class S>
+struct UpdateRequest {
+  const Matrix<S>& delta;
+  S factor = 1;
+  PulseMode mode = PulseMode::continuous;
+  S noise = 0;               ///< cycle-to-cycle std of one pulse, of that pulse
+  std::uint64_t seed = 0;
+  std::uint32_t entity = 0;  ///< array
+  std::uint32_t side = 0;    ///< 0 or 1: which array of a pair
+  std::uint64_t step = 0;    ///< training step
+  int threads = 1;
+};
+
+/// Pulses sent, summed over the devices; in continuous mode the mean number, rounded once per update.
+struct PulseCount {
+  std::uint64_t up = 0;
+  std::uint64_t down = 0;
+  PulseCount& operator+=(const PulseCount& other) {
+    up += other.up;
+    down += other.down;
+    return *this;
+  }
+};
+
+}  // namespace nudge

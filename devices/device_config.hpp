@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "devices/device_spec.hpp"
+#include "sim/config/config.hpp"
+
+namespace nudge {
+
+/// The section [device]: device.model ("digital" or a registered model), device.update, the parameters that every model
+/// has (device.g_min, ...), and those of each model as device.<model>.<parameter>. Made from the registry.
+ParamTable device_param_rows();
+
+/// The device of a configuration over a table that holds device_param_rows(). For "digital" only `model` is meant.
+DeviceSpec device_spec(const Config& config);
+
+/// A published device as TOML text for the preset layer of a configuration: [device] and [device.<model>].
+std::string device_preset_toml(const std::string& name);
+
+}  // namespace nudge

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nudge {
+
+/// How a requested change dg becomes pulses of mean size s₀ = (g_max − g_min)/pulses, n = |dg|/s₀.
+enum class PulseMode {
+  continuous,  ///< n stays a real number: the mean of many pulses; deterministic unless update_noise > 0
+  pulsed,      ///< n is rounded to ⌊n⌋ or ⌈n⌉ with mean n (stochastic rounding): what a pulse counter can do
+};
+
+/// The statistics of one kind of device, from which arrays are sampled. Conductances in siemens, everything else
+/// dimensionless; "of the window" means relative to g_max − g_min. Meaning, ranges and sources of every field:
+/// device_parameters(), `nudge devices show NAME`.
+struct DeviceSpec {
+  std::string model = "soft_bounds";
+  double g_min_S = 0.25e-6;
+  double g_max_S = 25e-6;
+  double pulses = 1000;             ///< mean-size pulses from bound to bound
+  double reference = 0.5;           ///< place in the window where a pulse has its mean size (w = 0 of the papers)
+  double asymmetry = 0;             ///< a > 0: down pulses are 1 − a times the up pulses; a < 0: up pulses 1 + a
+  double step_spread = 0;           ///< device to device, of the pulse size
+  double asymmetry_spread = 0;      ///< device to device, r added to up and taken from down, of the pulse size
+  double upper_bound_spread = 0;    ///< device to device, of g_max − g_reference
+  double lower_bound_spread = 0;    ///< device to device, of g_reference − g_min
+  double programming_error = 0;     ///< std of a programmed conductance, of the window; drawn once per programming
+  double read_noise = 0;            ///< std of the fresh conductance noise of a read per √τ, of the window
+  double update_noise = 0;          ///< cycle to cycle: std of one pulse, of that pulse
+  PulseMode update = PulseMode::continuous;
+  std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults
+
+  double window_S() const { return g_max_S - g_min_S; }
+  double g_reference_S() const { return g_min_S + reference * window_S(); }
+
+  /// Throws UserError naming the field, its value, the rule and what to do.
+  void validate() const;
+
+  /// Parameter of the model's own; its default when not given.
+  double shape_value(const std::string& name) const;
+};
+
+/// One number of a device: drives checks, listings and docs. Limits are in `unit`; open ends are excluded.
+struct DeviceParameter {
+  std::string name;
+  std::string unit;
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+  bool open_minimum = false;
+  bool open_maximum = false;
+  double default_value = 0;
+  std::string doc;
+  std::string source;
+  double DeviceSpec::*member = nullptr;  ///< null for a model's own parameter (DeviceSpec::shape)
+
+  bool contains(double value) const;
+  std::string range_text() const;  ///< "> 0", "in [0, 1)"
+};
+
+/// The parameters every model has (config keys device.<name>).
+const std::vector<DeviceParameter>& device_parameters();
+
+}  // namespace nudge

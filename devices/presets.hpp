@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "devices/device_spec.hpp"
+
+namespace nudge {
+
+/// A published device: the numbers of a paper as a DeviceSpec, and what of it is not in the spec.
+struct DevicePreset {
+  std::string name;
+  std::string summary;
+  std::string citation;  ///< data, and who fitted it
+  std::string note;      ///< choices of ours, effects of the source that are not modelled
+  DeviceSpec spec;
+};
+
+const std::vector<DevicePreset>& device_presets();
+
+/// The preset of that name; UserError with the closest names otherwise.
+const DevicePreset& device_preset(const std::string& name);
+
+}  // namespace nudge

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "devices/device_cells.hpp"
+
+namespace nudge {
+
+enum class Direction { up, down };
+
+/// How a kind of device answers pulses. One virtual call per array, never per device.
+class StepModel {
+ public:
+  virtual ~StepModel() = default;
+
+  /// Whether conductances stay inside [lower, upper]; false only for the ideal element.
+  virtual bool bounded() const = 0;
+
+  /// Moves cells.g as far as the devices can follow the request. The result depends on the request and its stream of
+  /// random numbers only, not on threads. A non-finite request makes the conductance NaN (a numerical failure upstream).
+  virtual PulseCount update(DeviceCells<float>& cells, const UpdateRequest<float>& request) const = 0;
+  virtual PulseCount update(DeviceCells<double>& cells, const UpdateRequest<double>& request) const = 0;
+};
+
+/// A registered model: its documentation and how to make it.
+struct DeviceModel {
+  std::string name;
+  std::string summary;
+  std::string equation;
+  std::string source;
+  std::string limits;        ///< where the model holds
+  std::string not_modelled;
+  std::vector<DeviceParameter> shape;  ///< parameters of its own
+  std::unique_ptr<StepModel> (*make)(const DeviceSpec& spec);
+};
+
+}  // namespace nudge

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nudge {
+
+/// The physical unit of a quantity; `none` is a pure number (also written as a percentage).
+enum class Unit { none, siemens, ohm, volt, ampere, farad, second, hertz, joule, watt, kelvin, metre };
+
+/// "S", "Ohm", "V", "A", "F", "s", "Hz", "J", "W", "K", "m"; "1" for a pure number.
+std::string_view unit_symbol(Unit unit);
+
+/// A number in SI units, or why the text is not one.
+struct Quantity {
+  double value = 0;
+  std::string problem;  ///< empty when the text was understood; else what is wrong, what is expected, and an example
+};
+
+/// Reads "25 uS", "100ns", "1e-3 V", "5 %" or a bare number, which is in SI units. Prefixes f p n u µ m k M G; ohm is
+/// Ohm, ohm or Ω. A prefix shifts the decimal exponent before the one rounding to double: "25 uS" is exactly 25e-6.
+Quantity read_quantity(std::string_view text, Unit unit);
+
+/// As read_quantity; throws UserError with the text and the problem.
+double parse_quantity(std::string_view text, Unit unit);
+
+/// Writes "25 uS". digits = 0: the shortest text that read_quantity turns back into the same double; else that many
+/// significant digits, for people.
+std::string format_quantity(double value, Unit unit, int digits = 0);
+
+}  // namespace nudge

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/param_value.hpp"
+
+namespace nudge {
+
+/// Where a value comes from; a later layer wins.
+enum class Layer { standard, preset, file, option };
+
+struct Origin {
+  Layer layer = Layer::standard;
+  std::string where = "default";  ///< "run.toml:12:9", "--set"
+};
+
+/// The resolved values of every key of a table. Reads are typed; a key that is not in the table, or of another kind, is
+/// a ContractViolation (our bug). The table must outlive the Config.
+class Config {
+ public:
+  /// Every key at its default; a default that breaks its own row is a ContractViolation.
+  explicit Config(const ParamTable& table);
+
+  std::int64_t integer(std::string_view key) const { return get<std::int64_t>(key); }
+  double real(std::string_view key) const { return get<double>(key); }  ///< in SI units
+  bool flag(std::string_view key) const { return get<bool>(key); }
+  const std::string& text(std::string_view key) const { return get<std::string>(key); }  ///< text, path or choice
+  const std::vector<std::int64_t>& integers(std::string_view key) const { return get<std::vector<std::int64_t>>(key); }
+  const std::vector<double>& reals(std::string_view key) const { return get<std::vector<double>>(key); }
+  const std::vector<std::string>& texts(std::string_view key) const { return get<std::vector<std::string>>(key); }
+  const std::vector<GridAxis>& grid(std::string_view key) const { return get<std::vector<GridAxis>>(key); }
+
+  /// Any value as text: "25 uS", [1, 2]; set_from_text takes it back (not a grid: set its axes).
+  std::string as_text(std::string_view key) const;
+  std::string as_toml(std::string_view key) const { return to_toml(*entry(key).row, entry(key).value); }
+
+  /// Sets a key from text (--set, a sweep), or an axis of a grid ("sweep.grid.device.read_noise"), with the checks of the
+  /// table. Throws UserError with a line for every rule broken, each starting with `where`.
+  void set_from_text(std::string_view key, std::string_view text, const std::string& where = "--set");
+
+  /// Sets what a file or --set named `name` wrote; adds "name:line:column: key = value (rule)" for each problem.
+  void set(const RawEntry& entry, Layer layer, const std::string& name, std::vector<std::string>& problems);
+
+  const Origin& origin(std::string_view key) const { return entry(key).origin; }
+  std::vector<std::string> keys() const;  ///< in the order of the table
+  const ParamTable& table() const { return *table_; }
+
+ private:
+  struct Entry {
+    const ParamRow* row;
+    ParamValue value;
+    Origin origin;
+  };
+
+  const Entry& entry(std::string_view key) const;
+  template <class T>
+  const T& get(std::string_view key) const;
+
+  const ParamTable* table_;
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+/// The configuration as TOML, every key, sections in the order of the table; read back it gives the same values. With
+/// comments: the meaning, unit and range of each key.
+enum class DumpComments { none, documented };
+std::string dump_toml(const Config& config, DumpComments comments = DumpComments::documented);
+
+/// A key whose value differs, with both values as text.
+struct ConfigDifference {
+  std::string key, first, second;
+};
+std::vector<ConfigDifference> difference(const Config& first, const Config& second);
+
+}  // namespace nudge

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/config_load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// Every key that came from one layer, and what was wrong with it.
+struct Reader {
+  Config& config;
+  std::vector<std::string> problems = {};
+  std::vector<std::string> bad_keys = {};
+
+  void take(const std::vector<RawEntry>& entries, Layer layer, const std::string& name) {
+    for (const RawEntry& entry : entries) {
+      const std::size_t before = problems.size();
+      config.set(entry, layer, name, problems);
+      if (problems.size() > before) bad_keys.push_back(entry.key);
+    }
+  }
+
+  void take_setting(const std::string& setting) {
+    const auto equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      problems.push_back(fmt::format("--set {}: must be key=value, like --set train.steps=500", setting));
+      return;
+    }
+    try {
+      config.set_from_text(setting.substr(0, equals), setting.substr(equals + 1));
+    } catch (const UserError& error) {
+      problems.emplace_back(error.what());
+      bad_keys.push_back(setting.substr(0, equals));
+    }
+  }
+};
+
+/// The preset that the settings, else the file, else an earlier preset ask for; "" for none.
+std::string preset_name(const std::string& key, const Config& config, const std::vector<RawEntry>& file,
+                        const std::vector<std::string>& settings) {
+  std::string name = config.text(key);
+  for (const RawEntry& entry : file) {
+    if (entry.key == key) name = entry.value.text;
+  }
+  for (const std::string& setting : settings) {
+    if (setting.rfind(key + "=", 0) == 0) name = setting.substr(key.size() + 1);
+  }
+  return name;
+}
+
+void check_rules(const ConfigSchema& schema, const Config& config, const std::vector<std::string>& bad_keys,
+                 std::vector<std::string>& problems) {
+  for (const ConfigRule& rule : schema.rules) {
+    const bool involved = std::any_of(rule.keys.begin(), rule.keys.end(), [&](const std::string& key) {
+      return std::find(bad_keys.begin(), bad_keys.end(), key) != bad_keys.end();
+    });
+    const std::string broken = involved ? std::string() : rule.broken(config);
+    if (broken.empty()) continue;
+    const std::string& key = rule.keys.front();
+    const std::string& place = *std::max_element(rule.keys.begin(), rule.keys.end(), [&](const auto& a, const auto& b) {
+      return config.origin(a).layer < config.origin(b).layer;
+    });
+    problems.push_back(fmt::format("{}: {} = {} ({})", config.origin(place).where, key, config.as_text(key), broken));
+  }
+}
+
+}  // namespace
+
+Config parse_config(const ConfigSchema& schema, const std::string& name, const std::string& text,
+                    const std::vector<std::string>& settings) {
+  const std::vector<RawEntry> entries = read_toml(text, name);
+  Config config(schema.table);
+  Reader reader{config};
+  for (const PresetKey& preset : schema.presets) {
+    const std::string chosen = preset_name(preset.key, config, entries, settings);
+    if (chosen.empty()) continue;
+    const std::string label = fmt::format("{} {}", preset.key, chosen);
+    try {
+      reader.take(read_toml(preset.text(chosen), label), Layer::preset, label);
+    } catch (const UserError& error) {
+      reader.problems.emplace_back(error.what());
+    }
+  }
+  reader.take(entries, Layer::file, name);
+  for (const std::string& setting : settings) reader.take_setting(setting);
+  check_rules(schema, config, reader.bad_keys, reader.problems);
+  if (!reader.problems.empty()) throw UserError(fmt::format("{}", fmt::join(reader.problems, "\n")));
+  return config;
+}
+
+Config load_config(const ConfigSchema& schema, const std::string& path, const std::vector<std::string>& settings) {
+  if (std::filesystem::is_directory(path)) throw UserError(fmt::format("{}: is a directory, not a TOML file", path));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UserError(fmt::format("{}: cannot read the config: {}", path, std::strerror(errno)));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return parse_config(schema, path, text.str(), settings);
+}
+
+std::vector<std::string> broken_rules(const ConfigSchema& schema, const Config& config) {
+  std::vector<std::string> problems;
+  check_rules(schema, config, {}, problems);
+  return problems;
+}
+
+}  // namespace nudge

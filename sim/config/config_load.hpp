@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+
+namespace nudge {
+
+/// A rule between keys. `broken` returns what is wrong about keys.front(), or an empty text. It is reported at the most
+/// specific place (latest layer) that set one of the keys, and not at all when one of them has a problem of its own.
+struct ConfigRule {
+  std::vector<std::string> keys;
+  std::function<std::string(const Config&)> broken;
+};
+
+/// A text key of the table whose value, when not empty, names a preset: `text` gives its TOML, or throws UserError.
+struct PresetKey {
+  std::string key;
+  std::function<std::string(const std::string& name)> text;
+};
+
+/// Everything a configuration is checked against. Presets are taken in order, before the file; one may name the next.
+struct ConfigSchema {
+  ParamTable table;
+  std::vector<ConfigRule> rules = {};
+  std::vector<PresetKey> presets = {};
+};
+
+/// Defaults < preset < text < settings ("key=value", what follows --set). All problems are thrown at once in one
+/// UserError, a line each: "name:line:column: key = value (rule)". Used with a dump to resume a checkpoint.
+Config parse_config(const ConfigSchema& schema, const std::string& name, const std::string& text,
+                    const std::vector<std::string>& settings = {});
+
+/// The same for a file.
+Config load_config(const ConfigSchema& schema, const std::string& path, const std::vector<std::string>& settings = {});
+
+/// Every broken rule as "where: key = value (rule)"; for configurations changed by set_from_text (sweeps).
+std::vector<std::string> broken_rules(const ConfigSchema& schema, const Config& config);
+
+}  // namespace nudge

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/param_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/config/suggest.hpp"
+
+namespace nudge {
+
+bool contains(const Range& range, double value) {
+  const bool above_minimum = range.open_minimum ? value > range.minimum : value >= range.minimum;
+  const bool below_maximum = range.open_maximum ? value < range.maximum : value <= range.maximum;
+  return above_minimum && below_maximum;
+}
+
+std::string describe(const Range& range, Unit unit) {
+  const bool low = std::isfinite(range.minimum);
+  const bool high = std::isfinite(range.maximum);
+  const std::string minimum = format_quantity(range.minimum, unit);
+  const std::string maximum = format_quantity(range.maximum, unit);
+  if (low && high) {
+    return fmt::format("in {}{}, {}{}", range.open_minimum ? '(' : '[', minimum, maximum,
+                       range.open_maximum ? ')' : ']');
+  }
+  if (low) return fmt::format("{} {}", range.open_minimum ? ">" : ">=", minimum);
+  if (high) return fmt::format("{} {}", range.open_maximum ? "<" : "<=", maximum);
+  return {};
+}
+
+namespace param {
+ParamRow integer(std::string key, std::string value, Range range, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::integer, std::move(value), std::move(doc), std::move(source), Unit::none, range};
+}
+ParamRow real(std::string key, std::string value, Range range, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::real, std::move(value), std::move(doc), std::move(source), Unit::none, range};
+}
+ParamRow quantity(std::string key, std::string value, Unit unit, Range range, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::real, std::move(value), std::move(doc), std::move(source), unit, range};
+}
+ParamRow flag(std::string key, std::string value, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::flag, std::move(value), std::move(doc), std::move(source)};
+}
+ParamRow text(std::string key, std::string value, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::text, std::move(value), std::move(doc), std::move(source)};
+}
+ParamRow path(std::string key, std::string value, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::path, std::move(value), std::move(doc), std::move(source)};
+}
+ParamRow choice(std::string key, std::string value, std::vector<std::string> choices, std::string doc,
+                std::string source) {
+  return {std::move(key),    ParamKind::choice, std::move(value), std::move(doc),
+          std::move(source), Unit::none,        any_number(),     std::move(choices)};
+}
+ParamRow integers(std::string key, std::string value, Range range, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::integers, std::move(value), std::move(doc), std::move(source), Unit::none, range};
+}
+ParamRow reals(std::string key, std::string value, Range range, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::reals, std::move(value), std::move(doc), std::move(source), Unit::none, range};
+}
+ParamRow texts(std::string key, std::string value, std::vector<std::string> choices, std::string doc,
+               std::string source) {
+  return {std::move(key),    ParamKind::texts, std::move(value), std::move(doc),
+          std::move(source), Unit::none,       any_number(),     std::move(choices)};
+}
+ParamRow grid(std::string key, std::string doc, std::string source) {
+  return {std::move(key), ParamKind::grid, "", std::move(doc), std::move(source)};
+}
+}  // namespace param
+
+const ParamRow* find_row(const ParamTable& table, std::string_view key) {
+  const auto found = std::find_if(table.begin(), table.end(), [&](const ParamRow& row) { return row.key == key; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string_view section_of(std::string_view key) {
+  const auto dot = key.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+}
+
+std::string_view name_of(std::string_view key) {
+  const auto dot = key.rfind('.');
+  return dot == std::string_view::npos ? key : key.substr(dot + 1);
+}
+
+std::string describe_values(const ParamRow& row) {
+  const std::string range = describe(row.range, row.unit);
+  const std::string limits = range.empty() ? "" : " " + range;
+  std::vector<std::string> named;
+  for (const std::string& choice : row.choices) named.push_back(choice.empty() ? "\"\"" : choice);
+  const std::string choices = fmt::format("{}", fmt::join(named, ", "));
+  switch (row.kind) {
+    case ParamKind::integer: return "whole number" + limits;
+    case ParamKind::real:
+      return row.unit == Unit::none ? "number" + limits
+                                    : fmt::format("quantity in {}{}", unit_symbol(row.unit), limits);
+    case ParamKind::flag: return "true, false";
+    case ParamKind::text: return "text";
+    case ParamKind::path: return "path";
+    case ParamKind::choice: return "one of " + choices;
+    case ParamKind::integers: return "list of whole numbers" + limits;
+    case ParamKind::reals: return "list of numbers" + limits;
+    case ParamKind::texts: return row.choices.empty() ? "list of texts" : "list of " + choices;
+    case ParamKind::grid: return "table of lists";
+  }
+  return {};
+}
+
+std::string key_hint(const ParamTable& table, std::string_view key) {
+  std::vector<std::string> keys, sections, siblings;
+  for (const ParamRow& row : table) {
+    keys.push_back(row.key);
+    const std::string section(section_of(row.key));
+    if (section == section_of(key)) siblings.emplace_back(name_of(row.key));
+    if (!section.empty() && std::find(sections.begin(), sections.end(), section) == sections.end()) {
+      sections.push_back(section);
+    }
+  }
+  const std::string sibling = nearest(name_of(key), siblings);
+  if (!sibling.empty()) return fmt::format("did you mean {}?", sibling);
+  // The same name in another section (or in none), then anything that is spelt alike.
+  for (const std::string& other : keys) {
+    if (name_of(other) == name_of(key)) return fmt::format("did you mean {}?", other);
+  }
+  if (!siblings.empty() && !section_of(key).empty()) {
+    return fmt::format("{} has: {}", section_of(key), fmt::join(siblings, ", "));
+  }
+  const std::string other = nearest(key, keys);
+  if (!other.empty()) return fmt::format("did you mean {}?", other);
+  return fmt::format("sections: {}; keys outside sections: {}", fmt::join(sections, ", "), fmt::join(siblings, ", "));
+}
+
+}  // namespace nudge

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace nudge {
+
+/// What a key holds. `texts` may be restricted to choices; `grid` is a free table [name] whose keys are keys of the
+/// table and whose values are lists of values of those keys (the axes of a sweep).
+enum class ParamKind { integer, real, flag, text, path, choice, integers, reals, texts, grid };
+
+/// Allowed numbers, in SI units; an open end is excluded.
+struct Range {
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+  bool open_minimum = false;
+  bool open_maximum = false;
+};
+
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+constexpr Range any_number() { return {}; }
+constexpr Range at_least(double minimum) { return {minimum, no_limit, false, false}; }
+constexpr Range above(double minimum) { return {minimum, no_limit, true, false}; }
+constexpr Range between(double minimum, double maximum) { return {minimum, maximum, false, false}; }
+/// (minimum, maximum]
+constexpr Range above_up_to(double minimum, double maximum) { return {minimum, maximum, true, false}; }
+/// [minimum, maximum)
+constexpr Range from_below(double minimum, double maximum) { return {minimum, maximum, false, true}; }
+/// (minimum, maximum)
+constexpr Range strictly_between(double minimum, double maximum) { return {minimum, maximum, true, true}; }
+
+bool contains(const Range& range, double value);
+
+/// ">= 1", "in [0, 1)", "> 0 S"; empty when every number is allowed.
+std::string describe(const Range& range, Unit unit);
+
+/// One key of the configuration. This row alone drives parsing, checks, help and docs/configuration.md.
+struct ParamRow {
+  std::string key;  ///< "relaxation.step": the section is what stands before the last dot
+  ParamKind kind = ParamKind::text;
+  std::string default_text;  ///< as one would write it after --set
+  std::string doc;           ///< one or two sentences, with the symbol of the papers
+  std::string source = {};   ///< citation, measurement or derivation of the default
+  Unit unit = Unit::none;
+  Range range = {};
+  std::vector<std::string> choices = {};
+};
+
+using ParamTable = std::vector<ParamRow>;
+
+/// Shorthand for rows of each kind.
+namespace param {
+ParamRow integer(std::string key, std::string value, Range range, std::string doc, std::string source = {});
+ParamRow real(std::string key, std::string value, Range range, std::string doc, std::string source = {});
+ParamRow quantity(std::string key, std::string value, Unit unit, Range range, std::string doc, std::string source = {});
+ParamRow flag(std::string key, std::string value, std::string doc, std::string source = {});
+ParamRow text(std::string key, std::string value, std::string doc, std::string source = {});
+ParamRow path(std::string key, std::string value, std::string doc, std::string source = {});
+ParamRow choice(std::string key, std::string value, std::vector<std::string> choices, std::string doc,
+                std::string source = {});
+ParamRow integers(std::string key, std::string value, Range range, std::string doc, std::string source = {});
+ParamRow reals(std::string key, std::string value, Range range, std::string doc, std::string source = {});
+ParamRow texts(std::string key, std::string value, std::vector<std::string> choices, std::string doc,
+               std::string source = {});
+ParamRow grid(std::string key, std::string doc, std::string source = {});
+}  // namespace param
+
+/// The row of a key, or nullptr.
+const ParamRow* find_row(const ParamTable& table, std::string_view key);
+
+/// "relaxation" of "relaxation.step"; empty for a key outside every section.
+std::string_view section_of(std::string_view key);
+
+/// "step" of "relaxation.step".
+std::string_view name_of(std::string_view key);
+
+/// What the row accepts, in words: "integer >= 1", "one of a, b", "quantity in s > 0 s".
+std::string describe_values(const ParamRow& row);
+
+/// The hint for an unknown key: "did you mean abs_tolerance?" (same section), "did you mean train.steps?", or what exists.
+std::string key_hint(const ParamTable& table, std::string_view key);
+
+}  // namespace nudge

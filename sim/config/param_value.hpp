@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/config/param_table.hpp"
+#include "sim/config/toml_reader.hpp"
+
+namespace nudge {
+
+/// One axis of a grid: a key of the table and its values, as Config::set_from_text takes them.
+struct GridAxis {
+  std::string key;
+  std::vector<std::string> values;
+  bool operator==(const GridAxis&) const = default;
+};
+
+/// The value of a key: numbers in SI units; text, path and choice are strings.
+using ParamValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>, std::vector<double>,
+                                std::vector<std::string>, std::vector<GridAxis>>;
+
+/// What is wrong with a value, or with one element ("[2]", from 0) of a list.
+struct ValueProblem {
+  std::string element;
+  std::string shown;
+  TextPosition at;
+  std::string rule;
+};
+
+/// The value that the row makes of what was written (not for grids); adds a problem for each rule broken.
+std::optional<ParamValue> convert(const ParamRow& row, const RawValue& raw, std::vector<ValueProblem>& problems);
+
+/// The axis that `key = [values]` makes under a grid row; `key` is a key of the table from another section than the grid.
+std::optional<GridAxis> convert_axis(const ParamTable& table, const ParamRow& grid, const std::string& key,
+                                     const RawValue& raw, std::vector<ValueProblem>& problems);
+
+/// Text after `--set key=`, or of a sweep, as the kind of the row reads it: 3, 25 uS, abc, [1, 2] or 1,2.
+RawValue raw_from_text(const ParamRow& row, std::string_view text);
+
+/// A text that raw_from_text and convert turn back into the same value.
+std::string to_text(const ParamRow& row, const ParamValue& value);
+
+/// The same as a TOML value (not for grids).
+std::string to_toml(const ParamRow& row, const ParamValue& value);
+
+/// "[0.0, 0.01]": the values of an axis as a TOML list.
+std::string axis_to_toml(const ParamTable& table, const GridAxis& axis);
+
+}  // namespace nudge

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adaptive Dormand–Prince 5(4) (Boost.odeint controlled runge_kutta_dopri5): the relaxation in physical time. A step is
+// accepted when its error estimate is at most ode_relative_error · (1 + |z_i| + dt |F_i|) in every component. The method
+// is first-same-as-last: F at the new state comes with the step, and so does the residual.
+// steps counts accepted steps. For noise-free forces: fresh noise makes the error control shrink the step for ever.
+#include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
+#include <boost/numeric/odeint/stepper/generation/make_controlled.hpp>
+#include <boost/numeric/odeint/stepper/generation/generation_runge_kutta_dopri5.hpp>
+#include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
+#include <limits>
+
+#include "sim/ode/system.hpp"
+#include "sim/steady/monitor.hpp"
+#include "sim/steady/solvers.hpp"
+
+namespace nudge {
+
+template <class S>
+SettleResult settle_dopri5(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
+                           SettleWorkspace<S>& scratch) {
+  namespace odeint = boost::numeric::odeint;
+  using State = typename OdeSystem<S>::State;
+  dynamics.set_read_interval(1);
+  Monitor monitor(options, scratch.residuals);
+  SettleResult result;
+  const OdeSystem<S> system{&dynamics, z.rows(), z.cols(), &result.force_evaluations};
+  const auto error = static_cast<S>(options.ode_relative_error);
+  auto stepper = odeint::make_controlled<odeint::runge_kutta_dopri5<State, S, State, S>>(error, error);
+  State x(static_cast<std::size_t>(z.size()));
+  State dxdt(x.size());
+  const Eigen::Map<const Matrix<S>> state(x.data(), z.rows(), z.cols());
+  const Eigen::Map<const Matrix<S>> force(dxdt.data(), z.rows(), z.cols());
+  Eigen::Map<Matrix<S>>(x.data(), z.rows(), z.cols()) = z;
+  system(x, dxdt, S(0));
+  auto step = static_cast<S>(options.step);
+  while (true) {
+    const double state_norm = frobenius_norm<S>(state);
+    if (state.allFinite()) z = state;
+    if (monitor.observe(state_norm, frobenius_norm<S>(force)) || result.steps >= options.max_steps) break;
+    S tried = step;
+    S t = 0;
+    while (stepper.try_step(system, x, dxdt, t, step) == odeint::fail) {
+      if (!(step > std::numeric_limits<S>::epsilon() * static_cast<S>(options.step))) {
+        monitor.give_up();
+        return monitor.finish(result);
+      }
+      tried = step;
+    }
+    result.time += static_cast<double>(tried);
+    ++result.steps;
+  }
+  return monitor.finish(result);
+}
+
+#define NUDGE_INSTANTIATE(S) \
+  template SettleResult settle_dopri5<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

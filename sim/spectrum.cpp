@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/spectrum.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
+#include "sim/steady/krylov.hpp"
+
+namespace nudge {
+namespace {
+
+using Dense = Eigen::MatrixXd;
+using Solver = Eigen::EigenSolver<Dense>;
+
+/// An Arnoldi (later Krylov–Schur) decomposition A V_m = V_m H + v_{m+1} bᵀ, kept as one (m + 1, m) matrix.
+template <class S>
+class ArnoldiSpace {
+ public:
+  ArnoldiSpace(LinearOperator<S> apply, Index n, Index dimension, std::uint64_t seed)
+      : apply_(std::move(apply)), seed_(seed), m_(std::min(dimension, n)), basis_(n, m_ + 1), h_(m_ + 1, m_), w_(n) {
+    h_.setZero();
+    new_direction(0);
+  }
+
+  Index dimension() const { return m_; }
+  int applications() const { return applications_; }
+  Dense h() const { return h_.topRows(m_); }
+
+  /// ‖A x − λ x‖ of the Ritz vector x = V y, ‖y‖ = 1, from the decomposition: |bᵀ y|.
+  double estimate(const Eigen::VectorXcd& y) const { return std::abs((h_.row(m_) * y).value()); }
+
+  void fill() {
+    for (Index j = kept_; j < m_; ++j) {
+      apply_(basis_.col(j), w_);
+      ++applications_;
+      const double before = static_cast<double>(w_.norm());
+      auto column = h_.col(j);
+      const double left = orthogonalise<S>(basis_, j + 1, w_, column);
+      if (left > 10 * static_cast<double>(std::numeric_limits<S>::epsilon()) * before) {
+        h_(j + 1, j) = left;
+        basis_.col(j + 1) = w_ / static_cast<S>(left);
+      } else if (j + 1 < w_.size()) {
+        new_direction(j + 1);  // the space is invariant: its eigenvalues are exact, others need another start
+      }
+    }
+  }
+
+  /// Keeps the invariant subspace of H spanned by the columns of q (orthonormal, real).
+  void restart(const Dense& q) {
+    kept_ = q.cols();
+    const Dense t = q.transpose() * h_.topRows(m_) * q;
+    const Eigen::RowVectorXd b = h_.row(m_) * q;
+    const Basis<S> kept = basis_.leftCols(m_) * q.cast<S>();
+    basis_.leftCols(kept_) = kept;
+    basis_.col(kept_) = Vector<S>(basis_.col(m_));
+    h_.setZero();
+    h_.topLeftCorner(kept_, kept_) = t;
+    h_.row(kept_).head(kept_) = b;
+  }
+
+  /// ‖A x − λ x‖ / ‖x‖ from its definition, with two applications for a complex x.
+  double residual(const Eigen::VectorXcd& y, std::complex<double> lambda) {
+    const Vector<S> re = basis_.leftCols(m_) * Eigen::VectorXd(y.real()).cast<S>();
+    const Vector<S> im = basis_.leftCols(m_) * Eigen::VectorXd(y.imag()).cast<S>();
+    const auto a = static_cast<S>(lambda.real());
+    const auto b = static_cast<S>(lambda.imag());
+    apply_(re, w_);
+    double sum = static_cast<double>((w_ - a * re + b * im).squaredNorm());
+    ++applications_;
+    if (lambda.imag() != 0) {
+      apply_(im, w_);
+      sum += static_cast<double>((w_ - a * im - b * re).squaredNorm());
+      ++applications_;
+    }
+    return std::sqrt(sum / static_cast<double>(re.squaredNorm() + im.squaredNorm()));
+  }
+
+ private:
+  /// A seeded random unit vector orthogonal to the first j basis vectors becomes basis vector j.
+  void new_direction(Index j) {
+    fill_normal<S>({seed_, Purpose::probe, 1}, static_cast<std::uint64_t>(starts_++), 0,
+                   {w_.data(), static_cast<std::size_t>(w_.size())});
+    Eigen::VectorXd unused = Eigen::VectorXd::Zero(m_ + 1);
+    basis_.col(j) = w_ / static_cast<S>(orthogonalise<S>(basis_, j, w_, unused));
+  }
+
+  LinearOperator<S> apply_;
+  std::uint64_t seed_;
+  Index m_;
+  Basis<S> basis_;
+  Dense h_;
+  Vector<S> w_;
+  Index kept_ = 0;
+  int applications_ = 0;
+  int starts_ = 0;
+};
+
+/// Indices of the eigenvalues, largest real part first, of a complex pair the one with positive imaginary part first.
+std::vector<Index> ranked(const Eigen::VectorXcd& values) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), Index(0));
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    if (values(a).real() != values(b).real()) return values(a).real() > values(b).real();
+    if (std::abs(values(a).imag()) != std::abs(values(b).imag())) {
+      return std::abs(values(a).imag()) > std::abs(values(b).imag());
+    }
+    return values(a).imag() > values(b).imag();
+  });
+  return order;
+}
+
+/// The first `count` of `order`, one more where that would split a complex pair.
+Index whole_pairs(const Eigen::VectorXcd& values, const std::vector<Index>& order, Index count) {
+  count = std::min(count, values.size());
+  const bool split = values(order[static_cast<std::size_t>(count) - 1]).imag() > 0;
+  return split ? std::min(count + 1, values.size()) : count;
+}
+
+/// An orthonormal real basis of the span of the chosen eigenvectors.
+Dense wanted_subspace(const Solver& eigen, const std::vector<Index>& order, Index count) {
+  const Index m = eigen.eigenvalues().size();
+  const Eigen::MatrixXcd vectors = eigen.eigenvectors();
+  Dense span(m, count);
+  for (Index i = 0; i < count; ++i) {
+    const Index k = order[static_cast<std::size_t>(i)];
+    if (eigen.eigenvalues()(k).imag() < 0) {
+      span.col(i) = vectors.col(k).imag();
+    } else {
+      span.col(i) = vectors.col(k).real();
+    }
+  }
+  return span.householderQr().householderQ() * Dense::Identity(m, count);
+}
+
+}  // namespace
+
+template <class S>
+Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols, const SpectrumOptions& options) {
+  NUDGE_EXPECT(options.count >= 1);
+  const LinearOperator<S> jacobian = [&](const Vector<S>& v, Vector<S>& out) {
+    linearization.jvp(as_state(v, rows, cols), as_state(out, rows, cols));
+  };
+  const double tolerance =
+      std::max(options.tolerance, 100 * static_cast<double>(std::numeric_limits<S>::epsilon()));
+  ArnoldiSpace<S> space(jacobian, rows * cols, std::max(options.krylov, 2 * options.count + 8), options.seed);
+  while (true) {
+    space.fill();
+    const Dense h = space.h();
+    if (!h.allFinite()) return {};
+    const Solver eigen(h);
+    const std::vector<Index> order = ranked(eigen.eigenvalues());
+    const double scale = eigen.eigenvalues().cwiseAbs().maxCoeff();
+    const Index count = whole_pairs(eigen.eigenvalues(), order, options.count);
+    bool done = space.applications() >= options.max_applications;
+    double worst = 0;
+    for (Index i = 0; i < count; ++i) {
+      worst = std::max(worst, space.estimate(eigen.eigenvectors().col(order[static_cast<std::size_t>(i)])));
+    }
+    done = done || worst <= 0.5 * tolerance * scale || space.dimension() == rows * cols;
+    if (!done) {
+      // Keeping about half of the space besides the wanted ones is the usual choice for thick restarts.
+      const Index keep = whole_pairs(eigen.eigenvalues(), order, (count + space.dimension()) / 2);
+      space.restart(wanted_subspace(eigen, order, keep));
+      continue;
+    }
+    Spectrum result;
+    result.converged = true;
+    for (Index i = 0; i < count; ++i) {
+      const Index k = order[static_cast<std::size_t>(i)];
+      Eigenvalue found{eigen.eigenvalues()(k), space.residual(eigen.eigenvectors().col(k), eigen.eigenvalues()(k))};
+      found.converged = found.residual <= tolerance * scale;
+      result.converged = result.converged && found.converged;
+      result.leading.push_back(found);
+    }
+    result.abscissa = result.leading.front().value.real();
+    result.applications = space.applications();
+    return result;
+  }
+}
+
+template <class S>
+double asymmetry(Linearization<S>& linearization, Index rows, Index cols, int probes, std::uint64_t seed) {
+  NUDGE_EXPECT(probes >= 1);
+  Matrix<S> v(rows, cols);
+  Matrix<S> forward(rows, cols);
+  Matrix<S> backward(rows, cols);
+  double sum = 0;
+  for (int probe = 0; probe < probes; ++probe) {
+    fill_normal<S>({seed, Purpose::probe, 2}, static_cast<std::uint64_t>(probe), 0,
+                   {v.data(), static_cast<std::size_t>(v.size())});
+    linearization.jvp(v, forward);
+    linearization.vjp(v, backward);
+    const auto scale = static_cast<double>(forward.norm());
+    if (scale > 0) sum += static_cast<double>((forward - backward).norm()) / scale;
+  }
+  return sum / probes;
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                                \
+  template Spectrum leading_eigenvalues<S>(Linearization<S>&, Index, Index, const SpectrumOptions&);        \
+  template double asymmetry<S>(Linearization<S>&, Index, Index, int, std::uint64_t);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

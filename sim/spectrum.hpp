@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "sim/dynamics.hpp"
+
+namespace nudge {
+
+struct SpectrumOptions {
+  int count = 4;                ///< eigenvalues wanted: those with the largest real part  [≥ 1]
+  int krylov = 40;              ///< dimension of the Krylov space; at least 2·count + 8 is used
+  int max_applications = 4000;  ///< of the Jacobian
+  double tolerance = 1e-8;      ///< a pair has converged when ‖J x − λ x‖ ≤ tolerance · max |λ|; at least 100 eps(S)
+  std::uint64_t seed = 0;       ///< of the start vector
+};
+
+struct Eigenvalue {
+  std::complex<double> value;  ///< in units of 1/τ
+  double residual = 0;         ///< ‖J x − λ x‖ for ‖x‖ = 1
+  bool converged = false;
+};
+
+/// Leading eigenvalues of J, largest real part first; of a complex pair both. abscissa is the largest real part: the
+/// equilibrium is stable when it is < 0, and −1/abscissa is its slowest settling time in units of τ.
+struct Spectrum {
+  std::vector<Eigenvalue> leading;
+  double abscissa = 0;
+  bool converged = false;  ///< all of `leading` have
+  int applications = 0;    ///< jvps used; `leading` is empty when one of them was not finite
+};
+
+/// Arnoldi iteration on the jvp, J (rows·cols, rows·cols), with thick restarts on the wanted invariant subspace
+/// (Krylov–Schur: Stewart, SIAM J. Matrix Anal. Appl. 23 (2001) 601). A Krylov space does not change when J is shifted,
+/// so the right-most eigenvalues come out as easily as the largest ones.
+template <class S>
+Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols, const SpectrumOptions& options = {});
+
+/// ‖Jv − Jᵀv‖ / ‖Jv‖, averaged over seeded standard normal probes v (rows, cols): 0 when the force has an energy.
+template <class S>
+double asymmetry(Linearization<S>& linearization, Index rows, Index cols, int probes = 8, std::uint64_t seed = 0);
+
+}  // namespace nudge

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fixed-step Euler, z ← z + ε F(z): the relaxation of the founding note and of every training phase. First order in
+// physical time; at an equilibrium it is the damped Jacobi iteration, stable while |1 + ε λ| < 1 for every eigenvalue
+// λ of the Jacobian. Nothing is allocated after the first call of a shape.
+#include "sim/steady/monitor.hpp"
+#include "sim/steady/solvers.hpp"
+
+namespace nudge {
+
+template <class S>
+SettleResult settle_euler(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
+                          SettleWorkspace<S>& scratch) {
+  Matrix<S>& force = scratch.force;
+  force.resize(z.rows(), z.cols());
+  dynamics.set_read_interval(options.step);
+  Monitor monitor(options, scratch.residuals);
+  FixedStepEnd<S> end(options, scratch);
+  SettleResult result;
+  const auto step = static_cast<S>(options.step);
+  while (result.steps < options.max_steps) {
+    dynamics.force(z, force);
+    ++result.force_evaluations;
+    // The norms come before the update: where both are finite no element of the next state can overflow.
+    if (monitor.observe(frobenius_norm<S>(z), frobenius_norm<S>(force))) return monitor.finish(result);
+    z += step * force;
+    ++result.steps;
+    result.time = result.steps * options.step;
+    end.add(z, result.steps);
+  }
+  return end.finish(dynamics, z, monitor, result);
+}
+
+#define NUDGE_INSTANTIATE(S) \
+  template SettleResult settle_euler<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

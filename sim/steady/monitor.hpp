@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "sim/settle.hpp"
+
+namespace nudge {
+
+/// ‖x‖_F; each row is summed in S, the rows in double.
+template <class S>
+double frobenius_norm(ConstMatrixRef<S> x) {
+  double sum = 0;
+  for (Index row = 0; row < x.rows(); ++row) sum += static_cast<double>(x.row(row).squaredNorm());
+  return std::sqrt(sum);
+}
+
+/// Judges a settling run by the norms of its states and forces: the inequalities of Status, in one place.
+class Monitor {
+ public:
+  /// residuals is cleared and then holds r_0, r_1, ...
+  Monitor(const SettleOptions& options, std::vector<double>& residuals);
+
+  /// Takes ‖z_k‖ and ‖F(z_k)‖ of the next step (the first call is z_0). True: stop now, z_k is converged or diverged.
+  bool observe(double state_norm, double force_norm);
+
+  /// The residual of a returned state that is not one of the steps (a mean).
+  void observe_mean(double state_norm, double force_norm);
+
+  /// True, and the run has diverged, when a state of this norm is no use.
+  bool out_of_bounds(double state_norm);
+
+  /// The run cannot go on (line search, step size): `stalled` unless the residual is within tolerance.
+  void give_up() { stuck_ = true; }
+
+  double residual() const { return residual_; }
+
+  /// Fills in status, residual and decay.
+  SettleResult finish(SettleResult result) const;
+
+ private:
+  double decay() const;
+  Status judge() const;
+
+  const SettleOptions& options_;
+  std::vector<double>& residuals_;
+  double residual_ = 0;
+  double limit_ = -1;
+  bool diverged_ = false;
+  bool stuck_ = false;
+};
+
+/// The mean of the last n states of a fixed-step solver, and the last evaluation: shared by euler and rk4.
+template <class S>
+class FixedStepEnd {
+ public:
+  FixedStepEnd(const SettleOptions& options, SettleWorkspace<S>& scratch) : options_(options), scratch_(scratch) {}
+
+  /// Call with the state after `steps` steps.
+  void add(ConstMatrixRef<S> z, int steps) {
+    const int count = std::min(options_.average_last, options_.max_steps);
+    if (count <= 1 || steps <= options_.max_steps - count) return;
+    if (steps == options_.max_steps - count + 1) {
+      scratch_.mean = z;
+    } else {
+      scratch_.mean += z;
+    }
+  }
+
+  /// Call after max_steps steps: averages z and evaluates its residual where the options ask for it.
+  SettleResult finish(Dynamics<S>& dynamics, MatrixRef<S> z, Monitor& monitor, SettleResult result) const {
+    if (monitor.out_of_bounds(frobenius_norm<S>(z))) return monitor.finish(result);
+    const int count = std::min(options_.average_last, options_.max_steps);
+    if (count > 1) z = scratch_.mean / static_cast<S>(count);
+    if (options_.final_residual || result.force_evaluations == 0) {
+      dynamics.force(z, scratch_.force);
+      ++result.force_evaluations;
+      const double state_norm = frobenius_norm<S>(z);
+      const double force_norm = frobenius_norm<S>(scratch_.force);
+      if (count > 1) {
+        monitor.observe_mean(state_norm, force_norm);
+      } else {
+        monitor.observe(state_norm, force_norm);
+      }
+    }
+    return monitor.finish(result);
+  }
+
+ private:
+  const SettleOptions& options_;
+  SettleWorkspace<S>& scratch_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "devices/presets.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/config/reference.hpp"
+#include "tests/apps/run_nudge.hpp"
+#include "training/config_table.hpp"
+
+using namespace nudge::test;
+using Catch::Contains;
+using Catch::StartsWith;
+
+TEST_CASE("a good config is accepted with what it changes") {
+  const Folder folder;
+  folder.write("run.toml", "seed = 3\n[train]\nsteps = 10\n");
+  const Outcome outcome = run_nudge(folder, "config check run.toml --set train.batch=4 --set model.heads=8");
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.errors.empty());
+  CHECK_THAT(outcome.output, StartsWith("run.toml: ok, 4 of "));
+  CHECK_THAT(outcome.output, Contains("seed = 3 (default 1; run.toml:1:1)"));
+  CHECK_THAT(outcome.output, Contains("train.batch = 4 (default 16; --set)"));
+}
+
+TEST_CASE("a bad config exits 2 with every mistake and its place") {
+  const Folder folder;
+  folder.write("run.toml",
+               "sed = 3\n[model]\nchannels = 65\n[train]\nsteps = -1\n[device]\ng_max = '25 us'\n[damping]\nlow = 1\n");
+  const Outcome outcome = run_nudge(folder, "config check run.toml --set estimator=aep_anchord");
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.output.empty());
+  CHECK_THAT(outcome.errors, Contains("run.toml:1:1: unknown key sed (did you mean seed?)"));
+  CHECK_THAT(outcome.errors, Contains("run.toml:3:1: model.heads = 4 (must divide model.channels = 65)"));
+  CHECK_THAT(outcome.errors, Contains("run.toml:5:9: train.steps = -1 (must be in [1, 1e9])"));
+  CHECK_THAT(outcome.errors, Contains("run.toml:7:9: device.g_max = \"25 us\""));
+  CHECK_THAT(outcome.errors, Contains("run.toml:9:1: damping.low = 1 (must be < damping.high = 0.015)"));
+  CHECK_THAT(outcome.errors, Contains("--set: estimator = \"aep_anchord\""));
+  CHECK_THAT(outcome.errors, Contains("did you mean aep_anchored?"));
+  CHECK_THAT(run_nudge(folder, "config check none.toml").errors, Contains("none.toml: cannot read the config"));
+  CHECK(run_nudge(folder, "config check none.toml").exit_code == 2);
+}
+
+TEST_CASE("a dump is a config with the same values") {
+  const Folder folder;
+  folder.write("run.toml", "preset = 'noisy_reads'\n[sweep.grid]\n'device.read_noise' = [0, '1 %']\n");
+  const Outcome first = run_nudge(folder, "config dump run.toml --set 'relaxation.time_constant=50 ns'");
+  CHECK(first.exit_code == 0);
+  CHECK_THAT(first.output, Contains("time_constant = \"50 ns\""));
+  CHECK_THAT(first.output, Contains("\"device.read_noise\" = [0.0, 0.01]"));
+  folder.write("dump.toml", first.output);
+  CHECK(run_nudge(folder, "config dump dump.toml").output == first.output);
+  CHECK_THAT(run_nudge(folder, "config dump run.toml --bare").output, !Contains("#"));
+}
+
+TEST_CASE("every preset is a valid config") {
+  for (const nudge::Preset& preset : nudge::program_presets()) {
+    CHECK_NOTHROW(nudge::parse_program_config("test", "preset = '" + preset.name + "'"));
+  }
+  for (const nudge::DevicePreset& preset : nudge::device_presets()) {
+    CHECK_NOTHROW(nudge::parse_program_config("test", "device.preset = '" + preset.name + "'"));
+  }
+  const Folder folder;
+  CHECK_THAT(run_nudge(folder, "config presets").output, Contains("# noisy_reads: "));
+  CHECK_THROWS_WITH(nudge::parse_program_config("test", "preset = 'noisy_red'"),
+                    Contains("test:1:10: preset = \"noisy_red\"") && Contains("did you mean noisy_reads?"));
+}
+
+TEST_CASE("a device preset fills in the device, and the config replaces single values") {
+  const nudge::Config config = nudge::parse_program_config("t", "device.preset = 'ecram'\ndevice.read_noise = 0.01\n");
+  CHECK(config.text("device.model") == "linear_step");
+  CHECK(config.origin("device.model").layer == nudge::Layer::preset);
+  CHECK(config.real("device.read_noise") == 0.01);
+  CHECK_THROWS_WITH(nudge::parse_program_config("t", "device.preset = 'ekram'"), Contains("did you mean ecram?"));
+}
+
+TEST_CASE("rules between keys") {
+  const auto problem = [](const std::string& text) -> std::string {
+    try {
+      nudge::parse_program_config("t", text);
+    } catch (const nudge::UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK_THAT(problem("device.g_min = '30 uS'"), Contains("device.g_min = 30 uS (must be < device.g_max = 25 uS)"));
+  CHECK_THAT(problem("damping.minimum = 200"), Contains("must be <= damping.maximum = 100"));
+  CHECK_THAT(problem("model.damping = 0.01"), Contains("must lie between damping.minimum"));
+  CHECK(problem("model.damping = 0.01\ndamping.control = false").empty());
+  CHECK_THAT(problem("relaxation.step = 1"), Contains("must be < 2/(1 + s c) = 1, or 0"));
+  CHECK(problem("relaxation.step = 1\nrelaxation.solver = 'dopri5'").empty());
+  CHECK_THAT(problem("relaxation.average_free = 25"), Contains("must be <= relaxation.free_steps = 24"));
+  CHECK_THAT(problem("relaxation.average_nudged = 25"), Contains("must be <= relaxation.nudged_steps = 24"));
+  CHECK_THAT(problem("train.skip_ratio = 0.5"), Contains("must be > 1, or 0"));
+  CHECK_THAT(problem("nudge.points = 5"), Contains("must be even"));
+  CHECK_THAT(problem("estimator = 'aep_tracked'\nnudge.sides = 'positive'"), Contains("must be centered"));
+}
+
+TEST_CASE("docs/configuration.md is what the program's table says") {
+  INFO("regenerate: nudge config keys > docs/configuration.md");
+  CHECK(read_file(NUDGE_SOURCE_DIR "/docs/configuration.md") == nudge::describe_table(nudge::program_table()));
+}
+
+TEST_CASE("the keys are listed as Markdown and as help") {
+  const Folder folder;
+  CHECK_THAT(run_nudge(folder, "config keys").output, Contains("| `train.steps` | 1000 | whole number in [1, 1e9] |"));
+  const Outcome help = run_nudge(folder, "config --help-keys");
+  CHECK(help.exit_code == 0);
+  CHECK_THAT(help.output, Contains("relaxation.time_constant = 100 ns\n    quantity in s > 0 s;"));
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/apps/run_nudge.hpp"
+
+using namespace nudge::test;
+using Catch::Contains;
+
+TEST_CASE("asking for help or the version exits 0") {
+  const Folder folder;
+  const Outcome version = run_nudge(folder, "--version");
+  CHECK(version.exit_code == 0);
+  CHECK_THAT(version.output, Catch::StartsWith("nudge 0.1.0"));
+  for (const char* library : {"Eigen 3.", "HDF5 1.", "Boost 1."}) CHECK_THAT(version.output, Contains(library));
+  for (const char* words : {"--help", "config --help", "config check --help", "config dump -h", "config keys --help"}) {
+    const Outcome help = run_nudge(folder, words);
+    INFO(words);
+    CHECK(help.exit_code == 0);
+    CHECK_THAT(help.output, Contains("Example: nudge "));
+  }
+}
+
+TEST_CASE("a wrong command line exits 2 and names what was meant") {
+  const Folder folder;
+  struct Case {
+    const char* arguments;
+    const char* message;
+  };
+  const Case wrong = GENERATE(Case{"confg check", "unknown command confg (did you mean config?)"},
+                              Case{"config chekc run.toml", "unknown command config chekc (did you mean check?)"},
+                              Case{"dance", "unknown command dance (known: "},
+                              Case{"config check run.toml --sett a=1", "unknown option --sett (did you mean --set?)"},
+                              Case{"config check", "CONFIG is required"}, Case{"config check run.toml --set", "--set"},
+                              Case{"config check a.toml b.toml", "b.toml"}, Case{"", "subcommand"});
+  const Outcome outcome = run_nudge(folder, wrong.arguments);
+  INFO(wrong.arguments);
+  CHECK(outcome.exit_code == 2);
+  CHECK(outcome.output.empty());
+  CHECK_THAT(outcome.errors, Contains(wrong.message));
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "devices/device_config.hpp"
+#include "devices/presets.hpp"
+#include "devices/registry.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/config/config_load.hpp"
+
+using namespace nudge;
+using Catch::Matchers::Contains;
+
+TEST_CASE("an invalid device is refused with field, value and rule", "[devices]") {
+  DeviceSpec spec;
+  CHECK_NOTHROW(spec.validate());
+  SECTION("window upside down") {
+    spec.g_min_S = 30e-6;
+    CHECK_THROWS_WITH(spec.validate(), Contains("device.g_min = 3e-05 S") && Contains("must be < device.g_max"));
+  }
+  SECTION("empty window") {
+    spec.g_min_S = spec.g_max_S;
+    CHECK_THROWS_AS(spec.validate(), UserError);
+  }
+  SECTION("negative conductance") {
+    spec.g_min_S = -1e-6;
+    CHECK_THROWS_WITH(spec.validate(), Contains("device.g_min = -1e-06") && Contains(">= 0"));
+  }
+  SECTION("negative noise") {
+    spec.read_noise = -0.1;
+    CHECK_THROWS_WITH(spec.validate(), Contains("device.read_noise = -0.1") && Contains(">= 0"));
+  }
+  SECTION("not a number") {
+    spec.pulses = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_WITH(spec.validate(), Contains("device.pulses = nan"));
+  }
+  SECTION("asymmetry that turns a direction off") {
+    spec.asymmetry = 1;
+    CHECK_THROWS_WITH(spec.validate(), Contains("device.asymmetry = 1") && Contains("in (-1, 1)"));
+  }
+  SECTION("unknown model, closest name offered") {
+    spec.model = "soft_bound";
+    CHECK_THROWS_WITH(spec.validate(), Contains("\"soft_bound\"") && Contains("did you mean soft_bounds?"));
+    spec.model = "digtal";
+    CHECK_THROWS_WITH(spec.validate(), Contains("did you mean digital?"));
+  }
+  SECTION("parameter of another model") {
+    spec.shape["gamma_up"] = 0.1;
+    CHECK_THROWS_WITH(spec.validate(), Contains("gamma_up") && Contains("soft_bounds has no such parameter"));
+    spec.model = "linear_step";
+    CHECK_NOTHROW(spec.validate());
+    spec.shape["gamma_up"] = 1.5;
+    CHECK_THROWS_WITH(spec.validate(), Contains("gamma_up = 1.5") && Contains("in [0, 1]"));
+    spec.shape = {{"gama_up", 0.1}};
+    CHECK_THROWS_WITH(spec.validate(), Contains("did you mean gamma_up?"));
+  }
+}
+
+TEST_CASE("presets are valid and hold the published numbers", "[devices]") {
+  for (const DevicePreset& preset : device_presets()) {
+    CAPTURE(preset.name);
+    CHECK_NOTHROW(preset.spec.validate());
+    CHECK(!preset.citation.empty());
+    CHECK(!preset.note.empty());
+  }
+  // (w_max − w_min)/dw_min and −w_min/(w_max − w_min) of the sources.
+  CHECK(device_preset("reram_es").spec.pulses == Approx(1481.48).epsilon(1e-5));
+  CHECK(device_preset("ecram").spec.pulses == Approx(1000).epsilon(1e-12));
+  CHECK(device_preset("ecram").spec.reference == Approx(0.4138).epsilon(1e-12));
+  CHECK(device_preset("ecram_mo").spec.shape_value("gamma_down") == 0.7342);
+  CHECK(device_preset("gokmen_vlasov").spec.pulses == Approx(1250).epsilon(1e-12));
+  CHECK_THROWS_WITH(device_preset("ecran"), Contains("did you mean ecram?"));
+}
+
+TEST_CASE("the configuration section is made from the registry", "[devices]") {
+  ConfigSchema schema;
+  schema.table = device_param_rows();
+  const Config standard = parse_config(schema, "run.toml", "");
+  const DeviceSpec digital = device_spec(standard);
+  CHECK(digital.model == "digital");
+  CHECK(digital.g_max_S == DeviceSpec{}.g_max_S);
+  CHECK(digital.pulses == DeviceSpec{}.pulses);
+
+  const Config config = parse_config(
+      schema, "run.toml",
+      "[device]\nmodel = 'linear_step'\ng_max = '30 uS'\nread_noise = '1 %'\n[device.linear_step]\ngamma_down = 0.5\n");
+  const DeviceSpec spec = device_spec(config);
+  CHECK(spec.model == "linear_step");
+  CHECK(spec.g_max_S == 30e-6);
+  CHECK(spec.read_noise == 0.01);
+  CHECK(spec.shape.at("gamma_down") == 0.5);
+  CHECK(spec.shape.at("gamma_up") == 0.05);
+  CHECK_THROWS_WITH(parse_config(schema, "run.toml", "[device]\npulses = 1\n"), Contains("pulses"));
+
+  for (const DevicePreset& preset : device_presets()) {
+    CAPTURE(preset.name);
+    const DeviceSpec read = device_spec(parse_config(schema, "preset", device_preset_toml(preset.name)));
+    CHECK(read.model == preset.spec.model);
+    CHECK(read.update == preset.spec.update);
+    CHECK(read.shape == preset.spec.shape);
+    for (const DeviceParameter& row : device_parameters()) CHECK(read.*row.member == preset.spec.*row.member);
+  }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/settle.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "sim/base/errors.hpp"
+#include "tests/support/test_dynamics.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+template <class S>
+SettleResult run(Dynamics<S>& dynamics, Matrix<S>& z, const SettleOptions& options) {
+  SettleWorkspace<S> scratch;
+  return settle<S>(dynamics, z, options, scratch);
+}
+
+Vec<double> ones(Index n) { return Vec<double>::Ones(n); }
+
+/// F = −rate (z − 1) in every component.
+SmallDynamics<double> decay_system(double rate) {
+  return linear_system<double>(2, 3, -rate * Dense<double>::Identity(6, 6), ones(6));
+}
+
+/// The normal form of a Hopf bifurcation around (2, 0): every orbit goes to the unit circle about that point and runs
+/// along it at rate 1. Off the origin, so that ‖F‖/‖z‖ varies along the orbit.
+SmallDynamics<double> limit_cycle() {
+  return {1, 2, [](const Vec<double>& z) -> Vec<double> {
+            const double x = z(0) - 2;
+            const double y = z(1);
+            const double grow = 1 - x * x - y * y;
+            return Vec<double>{{grow * x - y, grow * y + x}};
+          }};
+}
+
+}  // namespace
+
+TEST_CASE("Euler is exactly z + step F, max_steps times", "[settle]") {
+  auto system = decay_system(0.7);
+  Matrix<double> z = Matrix<double>::Zero(2, 3);
+  const SettleOptions options{.step = 0.3, .max_steps = 11};
+  const SettleResult result = run<double>(system, z, options);
+  double x = 0;
+  for (int k = 0; k < 11; ++k) x = x + 0.3 * (-0.7 * (x - 1));
+  // The same operations up to a fused multiply-add: a few roundings per step.
+  CHECK((z.array() - x).abs().maxCoeff() <= 11 * 4 * std::numeric_limits<double>::epsilon());
+  CHECK(result.steps == 11);
+  CHECK(result.force_evaluations == 12);
+  CHECK(system.evaluations == 12);
+  CHECK(result.time == Approx(3.3));
+  CHECK(system.read_interval == 0.3);
+  // Here F falls by 1 − 0.21 per step and z rises towards 1, so r falls at least as fast.
+  CHECK(result.residual == Approx(0.7 * (1 - x) / x).epsilon(1e-12));
+  Matrix<double> again = Matrix<double>::Zero(2, 3);
+  CHECK(run<double>(system, again, {.step = 0.3, .max_steps = 11, .final_residual = false}).force_evaluations == 11);
+  CHECK(again == z);
+}
+
+TEST_CASE("A converging system stops at its tolerance and reports its decay", "[settle]") {
+  for (const std::string& solver : settle_solvers()) {
+    CAPTURE(solver);
+    auto system = decay_system(1);
+    Matrix<double> z = Matrix<double>::Constant(2, 3, 0.5);
+    const SettleOptions options{.solver = solver, .step = 0.3, .max_steps = 400, .tolerance = 1e-9};
+    const SettleResult result = run<double>(system, z, options);
+    CHECK(result.status == Status::converged);
+    CHECK(result.residual <= 1e-9);
+    CHECK(result.steps < 400);
+    // F = 1 − z: ‖F‖ ≤ 1e-9 ‖z‖ is an error of 1e-9 per component.
+    CHECK((z.array() - 1).abs().maxCoeff() <= 1.1e-9);
+    if (solver == "euler") CHECK(result.decay == Approx(0.7).epsilon(1e-3));
+    if (solver == "newton_gmres") CHECK(result.time == 0);
+  }
+}
+
+TEST_CASE("A slow system runs out of steps", "[settle]") {
+  auto system = decay_system(0.1);
+  Matrix<double> z = Matrix<double>::Zero(2, 3);
+  const SettleResult result = run<double>(system, z, {.step = 0.3, .max_steps = 40, .tolerance = 1e-9});
+  // ρ = 0.97: 16 steps change the residual by a factor 0.6, neither flat nor growing.
+  CHECK(result.status == Status::max_steps);
+  CHECK(result.steps == 40);
+}
+
+TEST_CASE("A very slow system is stalled", "[settle]") {
+  auto system = decay_system(1e-4);
+  Matrix<double> z = Matrix<double>::Constant(2, 3, 5.0);
+  // r falls by 3e-5 per step, 5e-4 over the window of 16: less than 1 %.
+  CHECK(run<double>(system, z, {.step = 0.3, .max_steps = 40, .tolerance = 1e-9}).status == Status::stalled);
+}
+
+TEST_CASE("The rounding floor in float is stalled", "[settle]") {
+  const Dense<float> w = random_dense<float>(24, 24, 3) * 0.1F;
+  const Vec<float> root = random_dense<float>(24, 1, 4);
+  auto system = tanh_network<float>(4, 6, w, root);
+  Matrix<float> z = Matrix<float>::Zero(4, 6);
+  SettleOptions options{.step = 0.5, .max_steps = 200, .tolerance = 1e-12};
+  const SettleResult result = run<float>(system, z, options);
+  // Below eps = 6e-8 rounding rules; the iteration ends at a fixed point or in a cycle of the last bits.
+  CHECK(result.residual < 1e-6);
+  CHECK((result.status == Status::stalled || result.status == Status::oscillating || result.residual == 0));
+  options.solver = "newton_gmres";
+  z.setZero();
+  const SettleResult newton = run<float>(system, z, options);
+  CHECK((newton.status == Status::stalled || newton.residual <= 1e-12));
+  CHECK(newton.steps < 30);
+}
+
+TEST_CASE("An unstable system diverges and leaves a finite state", "[settle]") {
+  for (const std::string solver : {"euler", "rk4", "dopri5"}) {
+    CAPTURE(solver);
+    // dz/dt = 2 z grows by the ratio 1e4 within ln(1e4)/2 = 4.6 τ.
+    auto system = linear_system<double>(2, 3, 2 * Dense<double>::Identity(6, 6), Vec<double>::Zero(6));
+    Matrix<double> z = Matrix<double>::Ones(2, 3);
+    const SettleResult result = run<double>(system, z, {.solver = solver, .step = 0.3, .max_steps = 400});
+    CHECK(result.status == Status::diverged);
+    CHECK(result.steps < 400);
+    CHECK(z.allFinite());
+    CHECK(z.norm() > 1e4);
+  }
+  for (const std::string& solver : settle_solvers()) {
+    CAPTURE(solver);
+    // Finite-time blow-up; and a force that is NaN away from the start.
+    SmallDynamics<float> blow_up(
+        1, 2, [](const Vec<float>& z) -> Vec<float> { return 1e3F * z.array().cube().exp(); },
+        [](const Vec<float>&) -> Dense<float> { return Dense<float>::Constant(2, 2, NAN); });
+    Matrix<float> z = Matrix<float>::Ones(1, 2);
+    const SettleResult result = run<float>(blow_up, z, {.solver = solver, .step = 0.3, .max_steps = 50});
+    CHECK(z.allFinite());
+    CHECK(result.status == (solver == "newton_gmres" || solver == "dopri5" ? Status::stalled : Status::diverged));
+  }
+}
+
+TEST_CASE("A limit cycle is oscillating", "[settle]") {
+  auto system = limit_cycle();
+  for (const std::string solver : {"euler", "rk4", "dopri5"}) {
+    CAPTURE(solver);
+    Matrix<double> z(1, 2);
+    z << 2.5, 0.1;
+    // The window must see about a whole period, 2π τ: ‖F‖ is 1 and ‖z‖ runs from 1 to 3 along the orbit.
+    const double step = solver == "euler" ? 0.1 : 0.3;
+    SettleOptions options{.solver = solver, .step = step, .max_steps = 300, .tolerance = 1e-9,
+                          .window = solver == "euler" ? 120 : 84, .ode_relative_error = 1e-4};
+    CHECK(run<double>(system, z, options).status == Status::oscillating);
+  }
+}
+
+TEST_CASE("average_last returns the mean of the last states", "[settle]") {
+  for (const std::string solver : {"euler", "rk4"}) {
+    CAPTURE(solver);
+    auto system = decay_system(1);
+    Matrix<double> sum = Matrix<double>::Zero(2, 3);
+    for (int steps : {6, 7, 8}) {
+      Matrix<double> z = Matrix<double>::Zero(2, 3);
+      run<double>(system, z, {.solver = solver, .max_steps = steps});
+      sum += z / 3;
+    }
+    Matrix<double> z = Matrix<double>::Zero(2, 3);
+    const SettleResult result = run<double>(system, z, {.solver = solver, .max_steps = 8, .average_last = 3});
+    CHECK((z - sum).norm() <= 1e-14);  // a few roundings of numbers below 1
+    CHECK(result.residual == Approx((1 - sum(0, 0)) / sum(0, 0)).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("Settling works on a block of rows in place and reuses its buffers", "[settle]") {
+  auto system = decay_system(1);
+  Matrix<double> batch = Matrix<double>::Zero(6, 3);
+  SettleWorkspace<double> scratch;
+  settle<double>(system, batch.middleRows(2, 2), {}, scratch);
+  const double* buffer = scratch.force.data();
+  const double* residuals = scratch.residuals.data();
+  settle<double>(system, batch.middleRows(4, 2), {}, scratch);
+  CHECK(scratch.force.data() == buffer);
+  CHECK(scratch.residuals.data() == residuals);
+  CHECK(batch.topRows(2).isZero(0));
+  CHECK(batch.middleRows(2, 2) == batch.bottomRows(2));
+  CHECK(batch(2, 0) > 0.9);
+}
+
+TEST_CASE("Wrong options are the user's errors", "[settle]") {
+  auto system = decay_system(1);
+  Matrix<double> z = Matrix<double>::Zero(2, 3);
+  CHECK_THROWS_WITH(run<double>(system, z, {.solver = "eulr"}),
+                    Catch::Contains("eulr") && Catch::Contains("euler") && Catch::Contains("newton_gmres"));
+  CHECK_THROWS_AS(run<double>(system, z, {.step = -1}), UserError);
+  CHECK_THROWS_AS(run<double>(system, z, {.max_steps = -1}), UserError);
+  CHECK_THROWS_AS(run<double>(system, z, {.window = 1}), UserError);
+  CHECK_THROWS_AS(run<double>(system, z, {.average_last = 0}), UserError);
+}
+
+TEMPLATE_TEST_CASE("Accelerated solvers find the root of a nonlinear system", "[settle]", float, double) {
+  using S = TestType;
+  const Index n = 48;
+  // Spectral radius near 0.9·√(1/n)·√n: Jacobian −I + tanh' W is far from normal, ‖W‖ near 1.8.
+  const Dense<S> w = random_dense<S>(n, n, 1) * static_cast<S>(0.9 / std::sqrt(48.0));
+  const Vec<S> root = random_dense<S>(n, 1, 2);
+  auto system = tanh_network<S>(6, 8, w, root);
+  const double eps = static_cast<double>(std::numeric_limits<S>::epsilon());
+  const double tolerance = 50 * eps;
+  for (const std::string solver : {"anderson", "newton_gmres"}) {
+    CAPTURE(solver);
+    Matrix<S> z = Matrix<S>::Zero(6, 8);
+    SettleOptions options{.solver = solver, .step = 0.5, .max_steps = 100, .tolerance = tolerance};
+    const SettleResult fast = run<S>(system, z, options);
+    CHECK(fast.status == Status::converged);
+    const Eigen::Map<const Vec<S>> flat(z.data(), n);
+    // error ≤ ‖J⁻¹‖ ‖F‖ to first order.
+    const double inverse_norm = static_cast<double>(tanh_jacobian<S>(w, root).inverse().norm());
+    CHECK(static_cast<double>((flat - root).norm()) <= 2 * inverse_norm * tolerance * static_cast<double>(root.norm()));
+    z.setZero();
+    options.solver = "euler";
+    const SettleResult plain = run<S>(system, z, options);
+    INFO(solver << " " << fast.steps << " steps, euler " << plain.steps);
+    if (solver == "anderson") CHECK(2 * fast.steps <= plain.steps);
+    if (solver == "newton_gmres") CHECK(fast.steps <= 12);
+  }
+}

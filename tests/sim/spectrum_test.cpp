@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/spectrum.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/support/test_dynamics.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+std::vector<std::complex<double>> dense_eigenvalues(const Dense<double>& a) {
+  const Eigen::VectorXcd values = Eigen::EigenSolver<Dense<double>>(a).eigenvalues();
+  std::vector<std::complex<double>> list(values.begin(), values.end());
+  std::sort(list.begin(), list.end(), [](auto a_value, auto b_value) {
+    if (std::abs(a_value.real() - b_value.real()) > 1e-9) return a_value.real() > b_value.real();
+    return a_value.imag() > b_value.imag();
+  });
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("Arnoldi finds the right-most eigenvalues of non-normal matrices", "[spectrum]") {
+  const auto seed = GENERATE(21U, 22U, 23U, 24U, 25U);
+  // −I plus a random matrix and a strictly triangular one: far from normal.
+  Dense<double> a = random_dense<double>(48, 48, seed) / std::sqrt(48.0);
+  a += 0.3 * Dense<double>(random_dense<double>(48, 48, seed + 100).triangularView<Eigen::StrictlyUpper>());
+  a -= 1.5 * Dense<double>::Identity(48, 48);
+  auto system = linear_system<double>(6, 8, a, Vec<double>::Zero(48));
+  const auto exact = dense_eigenvalues(a);
+  // An eigenvalue of this matrix moves by its condition number times the residual; that is below 1e3 here.
+  const Eigen::EigenSolver<Dense<double>> solver(a);
+  const double condition = solver.eigenvectors().norm() * solver.eigenvectors().inverse().norm();
+  for (const int krylov : {16, 30, 48, 100}) {
+    CAPTURE(seed, krylov, condition);
+    const Spectrum found = leading_eigenvalues<double>(system.linearize(Matrix<double>::Zero(6, 8)), 6, 8,
+                                                       {.count = 4, .krylov = krylov, .tolerance = 1e-10});
+    CHECK(found.converged);
+    REQUIRE(found.leading.size() >= 4);
+    REQUIRE(found.leading.size() <= 5);
+    CHECK(found.abscissa == found.leading.front().value.real());
+    for (std::size_t i = 0; i < found.leading.size(); ++i) {
+      const double scale = 1e-10 * a.norm();
+      CHECK(std::abs(found.leading[i].value - exact[i]) <= condition * scale);
+      CHECK(found.leading[i].residual <= scale);
+    }
+  }
+}
+
+TEST_CASE("Arnoldi copes with a repeated eigenvalue and with float", "[spectrum]") {
+  auto uniform = linear_system<double>(3, 4, -0.5 * Dense<double>::Identity(12, 12), Vec<double>::Zero(12));
+  const Spectrum found = leading_eigenvalues<double>(uniform.linearize(Matrix<double>::Zero(3, 4)), 3, 4, {.count = 3});
+  CHECK(found.converged);
+  REQUIRE(found.leading.size() == 3);
+  for (const Eigenvalue& e : found.leading) CHECK(std::abs(e.value + 0.5) < 1e-13);
+
+  const Dense<double> a = random_dense<double>(40, 40, 31) / std::sqrt(40.0) - Dense<double>::Identity(40, 40);
+  auto system = linear_system<float>(5, 8, a.cast<float>(), Vec<float>::Zero(40));
+  const Spectrum in_float = leading_eigenvalues<float>(system.linearize(Matrix<float>::Zero(5, 8)), 5, 8, {.krylov = 24});
+  CHECK(in_float.converged);
+  // 100 eps of float, times ‖a‖ near 2, times an eigenvalue condition number of at most 20.
+  CHECK(std::abs(in_float.abscissa - dense_eigenvalues(a).front().real()) < 100 * 1.2e-7 * 2 * 20);
+}
+
+TEST_CASE("Arnoldi says when it has not converged", "[spectrum]") {
+  // A dense cluster at the right end: 16 vectors and 20 products are not enough for a residual of 1e-12.
+  Dense<double> a = Dense<double>::Zero(300, 300);
+  for (Index i = 0; i < 300; ++i) a(i, i) = -static_cast<double>(i) / 300;
+  auto system = linear_system<double>(30, 10, a, Vec<double>::Zero(300));
+  auto& at = system.linearize(Matrix<double>::Zero(30, 10));
+  const Spectrum some = leading_eigenvalues<double>(at, 30, 10,
+                                                    {.count = 2, .krylov = 16, .max_applications = 20, .tolerance = 1e-12});
+  CHECK_FALSE(some.converged);
+  CHECK_FALSE(some.leading.front().converged);
+  const Spectrum all = leading_eigenvalues<double>(at, 30, 10, {.count = 2, .krylov = 30, .tolerance = 1e-10});
+  CHECK(all.converged);
+  // A symmetric matrix: the error of λ is at most the residual, 1e-10.
+  CHECK(std::abs(all.leading[0].value) < 1e-10);
+  CHECK(std::abs(all.leading[1].value + 1.0 / 300) < 1e-10);
+}
+
+TEST_CASE("Asymmetry is zero with an energy, and known without", "[spectrum]") {
+  const Dense<double> r = random_dense<double>(24, 24, 41);
+  auto symmetric = linear_system<double>(4, 6, Dense<double>(r + r.transpose()), Vec<double>::Zero(24));
+  // Two sums of 24 products in different order, relative to ‖Jv‖.
+  CHECK(asymmetry<double>(symmetric.linearize(Matrix<double>::Zero(4, 6)), 4, 6) < 1e-14);
+  auto skew = linear_system<double>(4, 6, Dense<double>(r - r.transpose()), Vec<double>::Zero(24));
+  CHECK(asymmetry<double>(skew.linearize(Matrix<double>::Zero(4, 6)), 4, 6) == Approx(2).epsilon(1e-14));
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule accepts a good snippet and refuses a bad one: a check that cannot fail checks nothing.
+#include "tests/tree/rules.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace nudge::tree;
+
+bool includes_ok(const std::string& path, const std::string& included) {
+  return check_include_direction({path, "#include \"" + included + "\"\n"}).empty();
+}
+
+TEST_CASE("includes may point leftwards and must not point rightwards", "[tree]") {
+  CHECK(includes_ok("devices/a.cpp", "sim/base/rng.hpp"));
+  CHECK(includes_ok("circuits/a.cpp", "devices/a.hpp"));
+  CHECK(includes_ok("training/a.cpp", "mixers/a.hpp"));
+  CHECK(includes_ok("apps/a.cpp", "training/a.hpp"));
+  CHECK(includes_ok("tests/a.cpp", "apps/a.hpp"));
+  CHECK(includes_ok("bench/a.cpp", "training/a.hpp"));
+  CHECK_FALSE(includes_ok("sim/base/a.cpp", "devices/a.hpp"));
+  CHECK_FALSE(includes_ok("sim/settle.cpp", "circuits/a.hpp"));
+  CHECK_FALSE(includes_ok("devices/a.hpp", "circuits/a.hpp"));
+  CHECK_FALSE(includes_ok("mixers/a.hpp", "circuits/a.hpp"));
+  CHECK_FALSE(includes_ok("circuits/a.hpp", "mixers/a.hpp"));
+  CHECK_FALSE(includes_ok("circuits/terms/a.hpp", "training/a.hpp"));
+  CHECK_FALSE(includes_ok("training/a.hpp", "apps/a.hpp"));
+  CHECK_FALSE(includes_ok("apps/a.cpp", "tests/support/numerics.hpp"));
+  CHECK_FALSE(check_include_direction({"devices/a.cpp", "  #  include <training/a.hpp>\n"}).empty());
+}
+
+TEST_CASE("inside sim, base comes first and config and io stand alone", "[tree]") {
+  CHECK(includes_ok("sim/io/a.cpp", "sim/base/errors.hpp"));
+  CHECK(includes_ok("sim/steady/a.cpp", "sim/settle.hpp"));
+  CHECK(includes_ok("sim/ode/a.cpp", "sim/steady/a.hpp"));
+  CHECK(includes_ok("sim/settle.cpp", "sim/ode/a.hpp"));
+  CHECK_FALSE(includes_ok("sim/base/a.hpp", "sim/dynamics.hpp"));
+  CHECK_FALSE(includes_ok("sim/config/a.hpp", "sim/io/a.hpp"));
+  CHECK_FALSE(includes_ok("sim/io/a.hpp", "sim/config/a.hpp"));
+  CHECK_FALSE(includes_ok("sim/steady/a.hpp", "sim/ode/a.hpp"));
+  CHECK_FALSE(includes_ok("sim/ode/a.hpp", "sim/config/a.hpp"));
+  CHECK_FALSE(includes_ok("sim/settle.hpp", "sim/steady/a.hpp"));
+}
+
+TEST_CASE("libraries stay in their folder", "[tree]") {
+  const auto ok = [](const std::string& path, const std::string& name) {
+    return check_library_isolation({path, "#include <" + name + ">\n"}).empty();
+  };
+  CHECK(ok("sim/ode/a.cpp", "boost/numeric/odeint/stepper/runge_kutta4.hpp"));
+  CHECK(ok("sim/config/a.cpp", "toml++/toml.h"));
+  CHECK(ok("sim/io/a.cpp", "hdf5.h"));
+  CHECK(ok("apps/main.cpp", "CLI/CLI.hpp"));
+  CHECK(ok("tests/sim/a.cpp", "hdf5.h"));
+  CHECK_FALSE(ok("sim/steady/a.cpp", "boost/numeric/odeint.hpp"));
+  CHECK_FALSE(ok("training/a.cpp", "toml++/toml.h"));
+  CHECK_FALSE(ok("training/a.cpp", "hdf5.h"));
+  CHECK_FALSE(ok("sim/config/a.cpp", "CLI/CLI.hpp"));
+}
+
+TEST_CASE("random numbers and threads come from sim/base", "[tree]") {
+  const auto ok = [](const std::string& path, const std::string& text) {
+    return check_randomness_and_threads({path, text}).empty();
+  };
+  CHECK(ok("training/a.cpp", "fill_normal<S>(key, 0, 0, operand(x));  // a strand (of) thread\n"));
+  CHECK(ok("sim/base/parallel.hpp", "#pragma omp parallel for\n"));
+  CHECK(ok("sim/io/a.cpp", "n = std::thread::hardware_concurrency();\n"));
+  CHECK(ok("tests/a.cpp", "std::mt19937 engine;\n"));
+  for (const char* bad : {"std::mt19937 e;", "std::mt19937_64 e;", "std::random_device d;", "int i = rand();",
+                          "srand(1);", "std::normal_distribution<double> n;", "std::uniform_real_distribution<> u;",
+                          "#pragma omp parallel for", "  # pragma  omp critical", "std::thread worker;"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(ok("training/a.cpp", bad));
+  }
+}
+
+TEST_CASE("the licence line stands in the first three lines", "[tree]") {
+  CHECK(check_licence_line({"sim/a.cpp", "// SPDX-License-Identifier: Apache-2.0\n"}).empty());
+  CHECK(check_licence_line({"tools/a.sh", "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n"}).empty());
+  CHECK(check_licence_line({"README.md", "text\n"}).empty());
+  for (const char* path :
+       {"a.cpp", "a.hpp", "a.py", "a.sh", "cmake/a.cmake", "sim/CMakeLists.txt", "Makefile", ".ci/run"}) {
+    CAPTURE(path);
+    CHECK_FALSE(check_licence_line({path, ""}).empty());
+    CHECK_FALSE(check_licence_line({path, "\n\n\n// SPDX-License-Identifier: Apache-2.0\n"}).empty());
+    CHECK_FALSE(check_licence_line({path, "// SPDX-License-Identifier: MIT\n"}).empty());
+  }
+}
+
+TEST_CASE("files are short", "[tree]") {
+  const auto lines = [](int n) {
+    std::string text;
+    for (int i = 0; i < n; ++i) text += "\n";
+    return text;
+  };
+  CHECK(check_length({"sim/a.hpp", lines(200)}).empty());
+  CHECK(check_length({"sim/a.cpp", lines(400)}).empty());
+  CHECK(check_length({"tests/a.cpp", lines(500)}).empty());
+  CHECK_FALSE(check_length({"sim/a.hpp", lines(201)}).empty());
+  CHECK_FALSE(check_length({"sim/a.cpp", lines(401)}).empty());
+  CHECK_FALSE(check_length({"tests/a.cpp", lines(501)}).empty());
+}
+
+TEST_CASE("no path of one machine", "[tree]") {
+  CHECK(check_machine_paths({"README.md", "see docs/work/home and ../shared, a/b, https://x.org/tmp\n"}).empty());
+  CHECK(check_machine_paths({"tests/a.cpp", "\"/tmp/x\"\n"}).empty());
+  CHECK(check_machine_paths({"a.sh", "#!/usr/bin/env bash\ncd /workshop\n"}).empty());
+  for (const char* bad : {"\"/home/ann/x\"", "cd /root", "path=/tmp/x", "`/work/a`", "(/Users/ann)"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(check_machine_paths({"docs/a.md", bad}).empty());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of tests/tree/rules.hpp applied to the repository.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <set>
+
+#include "tests/tree/rules.hpp"
+
+namespace {
+
+using namespace nudge::tree;
+namespace fs = std::filesystem;
+
+/// The text files of the repository: those of its own folders, and the ones in the root. Untracked folders (build, ...) of
+/// other names are left alone, so the test needs no git.
+std::vector<SourceFile> repository() {
+  static const std::set<std::string> folders{".ci",     "apps",  "bench",    "circuits", "cmake",
+                                             "devices", "docs",  "examples", "mixers",   "python",
+                                             "sim",     "tests", "tools",    "training"};
+  static const std::set<std::string> endings{".cpp", ".hpp", ".in",   ".py",   ".sh",  ".cmake",
+                                             ".txt", ".md",  ".toml", ".json", ".cff", ""};
+  const fs::path root = NUDGE_SOURCE_DIR;
+  std::vector<SourceFile> files;
+  const auto add = [&](const fs::path& path) {
+    if (!fs::is_regular_file(path) || endings.count(path.extension().string()) == 0) return;
+    std::ifstream stream(path, std::ios::binary);
+    files.push_back({path.lexically_relative(root).generic_string(),
+                     {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()}});
+  };
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (entry.is_regular_file() && entry.path().filename() != ".git")
+      add(entry.path());  // .git is a file in a worktree
+    if (!entry.is_directory() || folders.count(entry.path().filename().string()) == 0) continue;
+    for (const auto& inner : fs::recursive_directory_iterator(entry.path())) add(inner.path());
+  }
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return files;
+}
+
+void expect_none(const std::function<Violations(const SourceFile&)>& rule) {
+  const auto files = repository();
+  REQUIRE(files.size() > 50);  // the walk found the repository, not an empty folder
+  for (const auto& file : files) {
+    for (const auto& violation : rule(file)) FAIL_CHECK(violation);
+  }
+}
+
+TEST_CASE("repository: includes point only leftwards", "[tree]") { expect_none(check_include_direction); }
+TEST_CASE("repository: libraries stay in their folder", "[tree]") { expect_none(check_library_isolation); }
+TEST_CASE("repository: random numbers and threads come from sim/base", "[tree]") {
+  expect_none(check_randomness_and_threads);
+}
+TEST_CASE("repository: licence lines", "[tree]") { expect_none(check_licence_line); }
+TEST_CASE("repository: file lengths", "[tree]") { expect_none(check_length); }
+TEST_CASE("repository: no path of one machine", "[tree]") { expect_none(check_machine_paths); }
+
+TEST_CASE("repository: the licence is the Apache License 2.0", "[tree]") {
+  std::ifstream stream(NUDGE_SOURCE_DIR "/LICENSE", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  // Length and FNV-1a hash of the text that Debian ships as common-licenses/Apache-2.0, which is apache.org's.
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  CHECK(text.size() == 11358);
+  CHECK(hash == 3366767594291386680ULL);
+}
+
+}  // namespace

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/batch_gradient.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/parallel.hpp"
+
+namespace nudge {
+namespace {
+
+/// Chunks of a batch whose gradients are summed in order: enough to keep the threads of a large machine busy, few enough
+/// that their buffers stay small.
+constexpr Index kChunks = 16;
+
+/// Noise of an evaluation is drawn apart from that of training.
+enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1 };
+
+/// Sends every local correlation to the map that holds the weights: what an array of devices makes of it is its own.
+template <class S>
+class MapSink final : public GradientSink<S> {
+ public:
+  MapSink(const LanguageModel<S>& model, Gradient<S>& gradient) : model_(&model), gradient_(&gradient) {}
+  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
+    model_->map(parameter).accumulate(x, y, columns, scale, (*gradient_)[parameter]);
+  }
+
+ private:
+  const LanguageModel<S>* model_;
+  Gradient<S>* gradient_;
+};
+
+BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<GrowthReport>& growth,
+                      const std::vector<double>& energy, Index tokens) {
+  BatchReport all;
+  const double n = static_cast<double>(sequences.size());
+  for (std::size_t b = 0; b < sequences.size(); ++b) {
+    const SequenceReport& one = sequences[b];
+    all.loss += one.loss / (n * static_cast<double>(tokens));
+    all.residual += one.free.residual / n;
+    all.residual_max = std::max(all.residual_max, one.free.residual);
+    all.nudged_residual += one.nudged_residual / n;
+    all.nudge_ratio += one.nudge_ratio / n;
+    all.steps += one.free.steps / n;
+    all.decay += one.free.decay / n;
+    all.time += one.free.time / n;
+    all.cost_in_forces += one.cost_in_forces / n;
+    all.clipped += one.clipped;
+    all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
+    all.growth += growth[b].growth / n;
+    all.growth_active += (growth[b].active ? 1.0 : 0.0) / n;
+    all.energy += energy[b] / n;
+  }
+  all.sequences = std::move(sequences);
+  return all;
+}
+
+}  // namespace
+
+/// What one thread needs to learn from one sequence.
+template <class S>
+struct BatchGradient<S>::Worker {
+  Worker(const LanguageModel<S>& model, const BatchGradientOptions& options)
+      : estimator(make_estimator<S>(options.estimator, options.phases)),
+        dynamics(model.block(), model.shape().tokens, std::max<Index>(2, estimator->copies())),
+        cost(model.map(ParameterId::readout), ParameterId::readout, model.shape().tokens,
+             std::max<Index>(2, estimator->copies())),
+        growth(options.growth), drive(model.shape().tokens, model.shape().channels), state(drive.rows(), drive.cols()),
+        initial_gradient(drive.rows(), drive.cols()) {}
+
+  std::unique_ptr<GradientEstimator<S>> estimator;
+  BlockDynamics<S> dynamics;
+  CrossEntropyReadout<S> cost;
+  GrowthPenalty<S> growth;
+  Matrix<S> drive, state, initial_gradient;
+  SettleWorkspace<S> settle;
+};
+
+template <class S>
+BatchGradient<S>::BatchGradient(const LanguageModel<S>& model, const BatchGradientOptions& options)
+    : model_(&model), options_(options) {
+  workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
+  for (auto& w : workers_) w = std::make_unique<Worker>(model, options);
+}
+
+template <class S>
+BatchGradient<S>::~BatchGradient() = default;
+
+template <class S>
+void BatchGradient<S>::set_step(double step) {
+  options_.phases.step = options_.phases.free.step = step;
+  for (auto& w : workers_) w->estimator->set_step(step);
+}
+
+template <class S>
+typename BatchGradient<S>::Worker& BatchGradient<S>::worker(int thread) {
+  return *workers_[static_cast<std::size_t>(thread)];
+}
+
+template <class S>
+void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step) {
+  model_->embed(batch.indices_of(sequence), w.drive);
+  ReadContext read;
+  read.seed = options_.seed;
+  read.step = step;
+  read.sequence = static_cast<std::uint32_t>(sequence);
+  read.phase = static_cast<std::uint32_t>(ReadPhase::training);
+  read.noisy = options_.noisy;
+  read.interval = options_.phases.step;
+  w.dynamics.bind(w.drive, read);
+  read.phase = 2;  // the read-out array has a stream of its own
+  w.cost.bind(batch.targets_of(sequence), read);
+  w.state = w.drive;
+  w.initial_gradient.setZero();
+}
+
+template <class S>
+SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step,
+                                       Gradient<S>& gradient, GrowthReport& growth) {
+  start(w, batch, sequence, step);
+  const double weight = 1.0 / static_cast<double>(batch.sequences * batch.tokens);
+  MapSink<S> sink(*model_, gradient);
+  SequenceTask<S> task{&w.dynamics, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
+  SequenceReport report = w.estimator->estimate(task);
+  w.initial_gradient += w.dynamics.drive_gradient();
+  model_->accumulate_embedding(batch.indices_of(sequence), w.initial_gradient, gradient);
+  if (options_.growth.strength > 0) {
+    growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
+    report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
+  }
+  return report;
+}
+
+template <class S>
+BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
+  const Index chunks = std::min(kChunks, batch.sequences);
+  const auto shapes = model_->parameter_shapes();
+  if (static_cast<Index>(chunks_.size()) != chunks) chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
+  const auto count = static_cast<std::size_t>(batch.sequences);
+  std::vector<SequenceReport> reports(count);
+  std::vector<GrowthReport> growth(count);
+  std::vector<double> energy(count);
+  states_.resize(count);
+  adjoints_.resize(count);
+  parallel_for(chunks, options_.threads, [&](Index chunk, int thread) {
+    Gradient<S>& sum = chunks_[static_cast<std::size_t>(chunk)];
+    sum.set_zero();
+    for (Index b = chunk * batch.sequences / chunks; b < (chunk + 1) * batch.sequences / chunks; ++b) {
+      const auto at = static_cast<std::size_t>(b);
+      Worker& w = worker(thread);
+      reports[at] = learn(w, batch, b, step, sum, growth[at]);
+      energy[at] = w.dynamics.energy(w.state).value_or(0.0);
+      states_[at] = w.state;
+      adjoints_[at] = w.estimator->adjoint();
+    }
+  });
+  sum_gradients<S>(chunks_, gradient, options_.threads);
+  return summarise(std::move(reports), growth, energy, batch.tokens);
+}
+
+template <class S>
+BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
+  const auto count = static_cast<std::size_t>(batch.sequences);
+  std::vector<SequenceReport> reports(count);
+  parallel_for(batch.sequences, options_.threads, [&](Index b, int thread) {
+    Worker& w = worker(thread);
+    start(w, batch, b, step);
+    w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
+    w.dynamics.set_read_interval(options_.phases.free.step);
+    SequenceReport& report = reports[static_cast<std::size_t>(b)];
+    report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
+    report.loss = w.cost.value(w.state);
+  });
+  return summarise(std::move(reports), std::vector<GrowthReport>(count), std::vector<double>(count), batch.tokens);
+}
+
+template class BatchGradient<float>;
+template class BatchGradient<double>;
+
+}  // namespace nudge

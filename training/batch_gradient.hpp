@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuits/block_dynamics.hpp"
+#include "training/batches.hpp"
+#include "training/cross_entropy.hpp"
+#include "training/estimators/estimator.hpp"
+#include "training/growth_penalty.hpp"
+#include "training/language_model.hpp"
+
+namespace nudge {
+
+struct BatchGradientOptions {
+  std::string estimator = "aep_anchored";
+  EstimatorOptions phases;
+  GrowthOptions growth;
+  int threads = 0;              ///< 0: all
+  std::uint64_t seed = 0;       ///< of the read noise
+  bool noisy = true;            ///< fresh noise in the reads; off for references
+};
+
+/// One batch's outcome: sums and extremes over its sequences, in the order of the sequences.
+struct BatchReport {
+  double loss = 0;             ///< mean cross-entropy per token, nats
+  double residual = 0;         ///< mean over sequences of ‖F‖/‖z‖ at the end of the free phase
+  double residual_max = 0;
+  double nudged_residual = 0;  ///< mean
+  double nudge_ratio = 0;      ///< mean ‖z − z*‖/‖z*‖
+  double steps = 0;            ///< mean free steps used
+  double decay = 0;            ///< mean decay per free step
+  double time = 0;             ///< mean simulated time of the free phase in units of tau
+  double growth = 0;           ///< mean growth factor g (0 when the penalty is off)
+  double growth_active = 0;    ///< share of sequences on which the penalty acts
+  double energy = 0;           ///< mean energy of a sequence at z*
+  double cost_in_forces = 0;   ///< mean
+  long clipped = 0;
+  int diverged = 0;            ///< sequences whose free or nudged phase diverged
+  std::vector<SequenceReport> sequences;
+};
+
+/// Gradient of a batch: every sequence settles and is estimated on its own, in parallel; contributions are summed over a
+/// fixed number of chunks in a fixed order, so the bits do not depend on the threads.
+template <class S>
+class BatchGradient {
+ public:
+  BatchGradient(const LanguageModel<S>& model, const BatchGradientOptions& options);
+  ~BatchGradient();
+
+  /// gradient of the mean cost over the batch's tokens (plus the growth penalty); step names the read noise.
+  BatchReport compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient);
+
+  /// Free phases only: mean loss and residual of a batch.
+  BatchReport evaluate(const Batch& batch, std::uint64_t step);
+
+  /// ε of all phases from now on.
+  void set_step(double step);
+
+  /// z* and adjoints of the last compute(), one (T, C) matrix per sequence.
+  const std::vector<Matrix<S>>& states() const { return states_; }
+  const std::vector<Matrix<S>>& adjoints() const { return adjoints_; }
+
+ private:
+  struct Worker;
+  Worker& worker(int thread);
+  SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
+                       GrowthReport& growth);
+  void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step);
+
+  const LanguageModel<S>* model_;
+  BatchGradientOptions options_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Gradient<S>> chunks_;
+  std::vector<Matrix<S>> states_, adjoints_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// B independent sequences of T tokens: token t of sequence b is at b·T + t. The target of a token is the next one.
+struct Batch {
+  Index sequences = 0;       ///< B
+  Index tokens = 0;          ///< T
+  std::vector<int> indices;  ///< (B, T) row-major
+  std::vector<int> targets;  ///< (B, T) row-major, indices shifted by one
+
+  std::span<const int> indices_of(Index b) const { return row(indices, b); }
+  std::span<const int> targets_of(Index b) const { return row(targets, b); }
+
+ private:
+  std::span<const int> row(const std::vector<int>& all, Index b) const {
+    return std::span(all).subspan(static_cast<std::size_t>(b * tokens), static_cast<std::size_t>(tokens));
+  }
+};
+
+/// B windows of T + 1 characters at starts drawn uniformly from all of `ids` (with replacement): a pure function of
+/// (ids, seed, step), so a resumed run and any estimator with the same seed see the same batches. Needs T < ids.size().
+Batch training_batch(std::span<const int> ids, Index sequences, Index tokens, std::uint64_t seed, std::uint64_t step);
+
+/// The same `count` batches for every seed and step: count·B windows, evenly spaced from the first to the last
+/// possible start. Windows overlap when the text is shorter than count·B·T characters. Needs T < ids.size().
+std::vector<Batch> validation_batches(std::span<const int> ids, Index count, Index sequences, Index tokens);
+
+}  // namespace nudge

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/rows.hpp"
+#include "training/config_table.hpp"
+#include "training/estimators/estimator.hpp"
+
+namespace nudge {
+
+ParamTable general_rows() {
+  using param::choice;
+  using param::integer;
+  using param::path;
+  using param::real;
+  std::vector<std::string> presets = {""};
+  for (const Preset& preset : program_presets()) presets.push_back(preset.name);
+  return {
+      choice("preset", "", presets, "Values to start from; empty: none. `nudge config presets` lists them."),
+      integer("seed", "1", at_least(0), "Seed of every random number; same build, config and seed give the same bits."),
+      integer("threads", "0", between(0, 4096), "Threads; 0 uses all. Results do not depend on it."),
+      choice("precision", "float", {"float", "double"},
+             "Arithmetic of states and weights: float to train, double to check gradients."),
+      choice(
+          "estimator", "aep_anchored", estimator_names(),
+          "How the gradient is measured. ep: nudge without correction; aep: the correction at z*, as in the founding "
+          "note; *_anchored: F(z) - F(z*) in the nudged phases; aep_tracked: both nudged states advance together, "
+          "correction at their mean; aep_transposed: attention only through its transpose; aep_npoint: several nudges; "
+          "dyadic: state and adjoint together; linear_adjoint: a <- a + eps (J' a + dC/dz); implicit: exact adjoint "
+          "solve; bptt: backprop through the free phase.",
+          "anchoring repairs an unsettled free phase, measured"),
+      real("beta", "0", at_least(0),
+           "Nudge strength per token (the 1/(B T) of the mean cost is taken out, so it means the same at any batch "
+           "size). 0: "
+           "automatic, 1e-4 in float (1e-2 for aep_transposed and aep_npoint) and 1e-5 in double.",
+           "rounding error of the gradient is (1..5)e-7/beta in float; larger beta leaves the basin near the stability "
+           "margin; measured"),
+      path("data.text", "",
+           "UTF-8 text file to learn, relative to the working directory; empty: the text that ships with "
+           "the project."),
+      real("data.validation_fraction", "0.1", strictly_between(0, 1),
+           "Share of the text kept from training, its last part; must leave model.tokens + 1 characters on either "
+           "side."),
+      path("output.file", "", "HDF5 file to write; empty: the name of the config with .h5. The option --out wins."),
+      integer("output.print_every", "50", at_least(1), "Print a line every so many steps."),
+  };
+}
+
+}  // namespace nudge

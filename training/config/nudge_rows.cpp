@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/rows.hpp"
+#include "training/estimators/estimator.hpp"
+
+namespace nudge {
+
+ParamTable nudge_rows() {
+  using param::choice;
+  using param::integer;
+  using param::real;
+  using param::texts;
+  return {
+      choice("nudge.sides", "centered", {"centered", "positive", "negative"},
+             "centered: states at +beta and -beta, error of order beta^2; one-sided: order beta."),
+      integer("nudge.points", "4", between(2, 64), "Number N of nudges of aep_npoint, even."),
+      real("nudge.clip", "0", at_least(0),
+           "Clip each element of the correction to this; 0: none. A clip that binds ruins the gradient: for comparison "
+           "with the founding note only.",
+           "measured"),
+      integer(
+          "nudge.anchor_reads", "0", between(0, 4096),
+          "F(z*) of the anchored forms is the mean of this many reads, shared by both phases; 8 against read noise; 0: "
+          "the one read stored with z*."),
+      texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", estimator_names(),
+            "Estimators that `nudge gradcheck` compares with the exact adjoint."),
+      integer("gradcheck.batches", "1", between(1, 10000), "Batches that the comparison averages over."),
+      integer("gradcheck.finite_difference_entries", "8", between(0, 1000000),
+              "Parameters per group checked by central differences of the settled cost; 0: none."),
+      real("gradcheck.settle_tolerance", "1e-12", strictly_between(0, 1),
+           "|F|/|z| of the fixed point at which the exact adjoint is solved (double precision)."),
+      real("gradcheck.adjoint_tolerance", "1e-12", strictly_between(0, 1),
+           "Relative residual of the adjoint solve J' a = -dC/dz, also of the estimator implicit."),
+      integer("gradcheck.adjoint_iterations", "400", between(1, 1000000), "GMRES iterations of that solve, at most."),
+      integer("gradcheck.train_steps", "0", at_least(0),
+              "Train this many steps first: the gradient near the stability margin is harder than at a random start."),
+  };
+}
+
+}  // namespace nudge

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/config/config_load.hpp"
+
+// The parts of program_table(), by section, and the rules between keys.
+namespace nudge {
+
+ParamTable general_rows();     ///< seed, threads, precision, estimator, beta, data.*, output.*
+ParamTable model_rows();       ///< model.*
+ParamTable relaxation_rows();  ///< relaxation.*
+ParamTable nudge_rows();       ///< nudge.*, gradcheck.*
+ParamTable train_rows();       ///< train.*
+ParamTable stabiliser_rows();  ///< damping.*, memory_bound.*, growth.*
+ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
+ParamTable sweep_rows();       ///< sweep.*
+
+std::vector<ConfigRule> program_rules();
+
+}  // namespace nudge

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "training/config/rows.hpp"
+
+namespace nudge {
+namespace {
+
+std::string with_value(const Config& config, const std::string& key) {
+  return fmt::format("{} = {}", key, config.as_text(key));
+}
+
+/// first `relation` second must hold; `holds` compares their numbers.
+ConfigRule ordered(const std::string& first, const std::string& second, const std::string& relation,
+                   bool (*holds)(double, double)) {
+  return {{first, second}, [=](const Config& c) {
+            return holds(c.real(first), c.real(second)) ? ""
+                                                        : fmt::format("must be {} {}", relation, with_value(c, second));
+          }};
+}
+
+ConfigRule at_most(const std::string& first, const std::string& second) {
+  return {{first, second}, [=](const Config& c) {
+            return c.integer(first) <= c.integer(second) ? "" : fmt::format("must be <= {}", with_value(c, second));
+          }};
+}
+
+bool less(double a, double b) { return a < b; }
+bool less_or_equal(double a, double b) { return a <= b; }
+
+ConfigRule heads_divide_channels() {
+  return {{"model.heads", "model.channels"}, [](const Config& c) {
+            return c.integer("model.channels") % c.integer("model.heads") == 0
+                       ? ""
+                       : fmt::format("must divide {}", with_value(c, "model.channels"));
+          }};
+}
+
+ConfigRule starting_damping_in_bounds() {
+  return {{"model.damping", "damping.minimum", "damping.maximum", "damping.control"}, [](const Config& c) {
+            const double damping = c.real("model.damping");
+            const bool inside = damping >= c.real("damping.minimum") && damping <= c.real("damping.maximum");
+            if (!c.flag("damping.control") || inside) return std::string();
+            return fmt::format("must lie between {} and {}", with_value(c, "damping.minimum"),
+                               with_value(c, "damping.maximum"));
+          }};
+}
+
+/// Euler on dz/dt = -(1 + s c) z, the stiffest part that is always there, is stable for eps (1 + s c) < 2.
+ConfigRule stable_step() {
+  return {{"relaxation.step", "relaxation.solver", "model.attention_gain", "model.damping"}, [](const Config& c) {
+            const double rate = 1 + c.real("model.attention_gain") * c.real("model.damping");
+            if (c.text("relaxation.solver") != "euler" || c.real("relaxation.step") * rate < 2) return std::string();
+            return fmt::format("must be < 2/(1 + s c) = {}, or 0 for relaxation.step_fraction",
+                               format_quantity(2 / rate, Unit::none, 4));
+          }};
+}
+
+ConfigRule skip_ratio_above_one() {
+  return {{"train.skip_ratio"}, [](const Config& c) {
+            const double ratio = c.real("train.skip_ratio");
+            return ratio == 0 || ratio > 1 ? "" : "must be > 1, or 0 to skip nothing";
+          }};
+}
+
+ConfigRule even_points() {
+  return {{"nudge.points"}, [](const Config& c) { return c.integer("nudge.points") % 2 == 0 ? "" : "must be even"; }};
+}
+
+ConfigRule tracked_needs_both_sides() {
+  return {{"nudge.sides", "estimator"}, [](const Config& c) {
+            const bool one_sided = c.text("nudge.sides") != "centered";
+            const std::string& estimator = c.text("estimator");
+            const bool needs_both = estimator == "aep_tracked" || estimator == "aep_npoint";
+            return one_sided && needs_both ? "must be centered for estimator = " + estimator : "";
+          }};
+}
+
+}  // namespace
+
+std::vector<ConfigRule> program_rules() {
+  return {heads_divide_channels(),
+          ordered("device.g_min", "device.g_max", "<", less),
+          ordered("damping.low", "damping.high", "<", less),
+          ordered("damping.minimum", "damping.maximum", "<=", less_or_equal),
+          starting_damping_in_bounds(),
+          stable_step(),
+          at_most("relaxation.average_free", "relaxation.free_steps"),
+          at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
+          skip_ratio_above_one(),
+          even_points(),
+          tracked_needs_both_sides()};
+}
+
+}  // namespace nudge

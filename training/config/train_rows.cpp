@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/rows.hpp"
+#include "training/estimators/estimator.hpp"
+#include "training/optimizer.hpp"
+#include "training/schedule.hpp"
+
+namespace nudge {
+
+ParamTable train_rows() {
+  using param::choice;
+  using param::integer;
+  using param::real;
+  std::vector<std::string> lanes = estimator_names();
+  lanes.insert(lanes.begin(), "none");
+  const std::string recipe = "recipe of the prototype";
+  return {
+      integer("train.steps", "1000", between(1, 1000000000), "Training steps."),
+      integer("train.batch", "16", between(1, 1048576), "Sequences B of a step."),
+      choice("train.optimizer", "adam", optimizer_names(), "Update rule.", "Kingma and Ba, arXiv:1412.6980"),
+      real("train.learning_rate", "3e-3", above(0), "Largest learning rate.", recipe),
+      real("train.momentum", "0.9", from_below(0, 1), "Momentum of sgd."),
+      real("train.adam_beta1", "0.9", from_below(0, 1), "Decay of Adam's first moment."),
+      real("train.adam_beta2", "0.99", from_below(0, 1), "Decay of Adam's second moment.", recipe),
+      real("train.adam_epsilon", "1e-8", above(0), "Adam's denominator offset.", "Kingma and Ba, arXiv:1412.6980"),
+      choice("train.schedule", "cosine", schedule_names(), "Learning rate after the warm-up."),
+      integer("train.warmup", "50", at_least(0), "Steps of linear warm-up.", recipe),
+      real("train.final_rate_fraction", "0", between(0, 1),
+           "The cosine schedule ends at this share of the learning rate."),
+      real("train.gradient_clip", "1.0", at_least(0), "Norm that a larger gradient is scaled to; 0: off.", recipe),
+      real("train.skip_ratio", "30", at_least(0),
+           "Skip a step whose gradient norm exceeds this multiple (> 1) of its running mean; 0: off.", recipe),
+      integer("train.evaluate_every", "100", at_least(0), "Validation loss every so many steps; 0: at the end only."),
+      integer("train.evaluation_batches", "10", between(1, 1000000), "Fixed validation batches."),
+      integer("train.cosine_every", "0", at_least(0),
+              "Cosine of the gradient with the exact adjoint every so many steps; 0: never."),
+      integer("train.checkpoint_every", "100", at_least(0),
+              "Checkpoint every so many steps; 0: only at the end. A killed run resumes from the last one."),
+      choice("train.beside", "none", lanes,
+             "A second model trained beside the first: this estimator, digital weights, same seed and batches."),
+  };
+}
+
+}  // namespace nudge

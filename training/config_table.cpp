@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config_table.hpp"
+
+#include <algorithm>
+
+#include "devices/device_config.hpp"
+#include "devices/presets.hpp"
+#include "training/config/rows.hpp"
+
+namespace nudge {
+namespace {
+
+ParamTable concatenated() {
+  ParamTable table;
+  for (const auto rows :
+       {general_rows, model_rows, relaxation_rows, nudge_rows, train_rows, stabiliser_rows, device_rows, sweep_rows}) {
+    for (ParamRow& row : rows()) table.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// The texts of the presets; a name that does not exist is reported where it is written, by the choices of its row.
+std::string preset_text(const std::string& name) {
+  for (const Preset& preset : program_presets()) {
+    if (preset.name == name) return preset.toml;
+  }
+  return {};
+}
+
+std::string device_preset_text(const std::string& name) {
+  const auto& presets = device_presets();
+  const bool known =
+      std::any_of(presets.begin(), presets.end(), [&](const auto& preset) { return preset.name == name; });
+  return known ? device_preset_toml(name) : "";
+}
+
+}  // namespace
+
+const ConfigSchema& program_schema() {
+  static const ConfigSchema schema{
+      concatenated(), program_rules(), {{"preset", preset_text}, {"device.preset", device_preset_text}}};
+  return schema;
+}
+
+const ParamTable& program_table() { return program_schema().table; }
+
+Config load_program_config(const std::string& path, const std::vector<std::string>& settings) {
+  return load_config(program_schema(), path, settings);
+}
+
+Config parse_program_config(const std::string& name, const std::string& text,
+                            const std::vector<std::string>& settings) {
+  return parse_config(program_schema(), name, text, settings);
+}
+
+}  // namespace nudge

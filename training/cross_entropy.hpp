@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "circuits/linear_map.hpp"
+#include "training/cost.hpp"
+
+namespace nudge {
+
+/// Token cross-entropy of a linear read-out: logits = z W_h (T, V), C_t = −log softmax(logits_t)[target_t],
+/// ∂C/∂z = (softmax(logits) − onehot) W_hᵀ,  ∂C/∂W_h = zᵀ (softmax(logits) − onehot).
+template <class S>
+class CrossEntropyReadout final : public Cost<S> {
+ public:
+  CrossEntropyReadout(const LinearMap<S>& readout, int parameter, Index tokens, Index max_copies);
+
+  /// Start on a sequence; targets (T) must stay alive and be < V.
+  void bind(std::span<const int> targets, const ReadContext& read);
+
+  double value(ConstMatrixRef<S> z) override;
+  void gradient(ConstMatrixRef<S> z, MatrixRef<S> out) override;
+  void accumulate_parameter_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
+
+  /// Logits of the last call that read z, (k·T, V).
+  const Matrix<S>& logits() const { return logits_; }
+  ReadContext& read() { return read_; }
+
+ private:
+  void error_signal(ConstMatrixRef<S> z, ReadContext& read);
+
+  const LinearMap<S>* readout_;
+  int parameter_;
+  Index tokens_;
+  std::span<const int> targets_;
+  ReadContext read_;
+  Matrix<S> logits_, error_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/estimators/linear_adjoint.hpp"
+
+#include <cmath>
+
+namespace nudge {
+namespace {
+
+template <class S>
+void finish(const Matrix<S>& change, const Matrix<S>& a, SequenceReport& report) {
+  const double size = static_cast<double>(a.norm());
+  report.nudged_residual = size > 0 ? static_cast<double>(change.norm()) / size : 0;
+  report.nudged = std::isfinite(size) ? Status::max_steps : Status::diverged;
+}
+
+}  // namespace
+
+template <class S>
+SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
+  SequenceReport report;
+  Linearization<S>& at = free_.run(task, options_.free, report);
+  const Matrix<S>& z = *task.state;
+  Matrix<S>& a = this->adjoint_;
+  a.setZero(z.rows(), z.cols());
+  cost_gradient_.resize(z.rows(), z.cols());
+  change_.resize(z.rows(), z.cols());
+  task.cost->gradient(z, cost_gradient_);
+  for (int n = 0; n < options_.nudged_steps; ++n) {
+    at.vjp(a, change_);
+    change_ += cost_gradient_;
+    a += static_cast<S>(options_.step) * change_;
+  }
+  finish<S>(change_, a, report);
+  report.cost_in_forces += options_.nudged_steps;
+  this->point_ = z;
+  at.accumulate_parameter_gradient(a, task.weight, *task.sink);
+  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
+  return report;
+}
+
+template <class S>
+SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
+  SequenceReport report;
+  free_.run(task, options_.free, report);
+  Matrix<S>& m = this->point_;
+  Matrix<S>& a = this->adjoint_;
+  m = *task.state;
+  a.setZero(m.rows(), m.cols());
+  for (Matrix<S>* x : {&cost_gradient_, &change_, &force_}) x->resize(m.rows(), m.cols());
+  for (int n = 0; n < options_.nudged_steps; ++n) {
+    Linearization<S>& at = task.dynamics->linearize(m);
+    at.vjp(a, change_);
+    task.cost->gradient(m, cost_gradient_);
+    change_ += cost_gradient_;
+    at.force(force_);
+    a += static_cast<S>(options_.step) * change_;
+    m += static_cast<S>(options_.step) * force_;
+  }
+  finish<S>(change_, a, report);
+  report.cost_in_forces += 2.0 * options_.nudged_steps;
+  task.dynamics->linearize(m).accumulate_parameter_gradient(a, task.weight, *task.sink);
+  task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);
+  return report;
+}
+
+#define NUDGE_INSTANTIATE(S)               \
+  template class LinearAdjointEstimator<S>; \
+  template class DyadicEstimator<S>;
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

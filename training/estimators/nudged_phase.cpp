@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/estimators/nudged_phase.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nudge {
+namespace {
+
+/// A nudged phase that still moves by more than 1 % of the displacement per τ has not settled: the truncation error of the
+/// adjoint is of that order (notes on the measured decay of the nudged transient).
+constexpr double kSettledNudge = 1e-2;
+
+}  // namespace
+
+template <class S>
+void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored,
+                             const EstimatorOptions& options) {
+  const Matrix<S>& z = *task.state;
+  const Index rows = copies * z.rows();
+  for (Matrix<S>* m : {&states_, &force_, &cost_gradient_, &mean_}) m->resize(rows, z.cols());
+  if (law == NudgeLaw::clipped) {
+    for (Matrix<S>* m : {&displacement_, &forward_, &backward_}) m->resize(rows, z.cols());
+  }
+  states_ = z.replicate(copies, 1);
+  anchor_.resize(z.rows(), z.cols());
+  const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
+  if (!anchored) {
+    anchor_.setZero();
+  } else if (options.anchor_reads == 0) {
+    at.force(anchor_, part);
+  } else {
+    anchor_.setZero();
+    for (int i = 0; i < options.anchor_reads; ++i) {
+      auto once = force_.topRows(z.rows());
+      task.dynamics->force(z, once, part);
+      anchor_ += once / static_cast<S>(options.anchor_reads);
+    }
+  }
+}
+
+template <class S>
+void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip,
+                              SequenceReport& report) {
+  switch (law) {
+    case NudgeLaw::plain: task.dynamics->force(states_, force_); break;
+    case NudgeLaw::corrected: at.corrected_force(states_, force_); break;
+    case NudgeLaw::transposed: at.transposed_force(states_, force_); break;
+    case NudgeLaw::clipped: {
+      const Matrix<S>& z = *task.state;
+      displacement_ = states_ - z.replicate(states_.rows() / z.rows(), 1);
+      at.jvp(displacement_, forward_, Part::nonconservative);
+      at.vjp(displacement_, backward_, Part::nonconservative);
+      forward_ -= backward_;
+      const S limit = static_cast<S>(clip);
+      report.clipped += (forward_.array().abs() > limit).count();
+      task.dynamics->force(states_, force_);
+      force_.array() -= forward_.array().max(-limit).min(limit);
+      break;
+    }
+  }
+}
+
+template <class S>
+const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas,
+                                     NudgeLaw law, bool anchored, const EstimatorOptions& options,
+                                     SequenceReport& report) {
+  const Matrix<S>& z = *task.state;
+  const Index tokens = z.rows();
+  const auto copies = static_cast<Index>(betas.size());
+  task.dynamics->set_read_interval(options.step);
+  prepare(task, at, copies, law, anchored, options);
+  const S step = static_cast<S>(options.step);
+  const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
+  mean_.setZero();
+  report.nudged = Status::max_steps;
+  for (int n = 0; n < options.nudged_steps; ++n) {
+    evaluate(task, at, law, options.clip, report);
+    task.cost->gradient(states_, cost_gradient_);
+    for (Index k = 0; k < copies; ++k) {
+      auto f = force_.middleRows(k * tokens, tokens);
+      f -= static_cast<S>(betas[static_cast<std::size_t>(k)]) * cost_gradient_.middleRows(k * tokens, tokens);
+      if (anchored) f -= anchor_;
+    }
+    states_ += step * force_;
+    if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
+  }
+  const double force_norm = static_cast<double>(force_.norm());
+  const double displacement = static_cast<double>((states_ - z.replicate(copies, 1)).norm());
+  report.nudged_residual = displacement > 0 ? force_norm / displacement : force_norm;
+  report.nudge_ratio = displacement / (std::sqrt(static_cast<double>(copies)) * static_cast<double>(z.norm()));
+  if (!std::isfinite(force_norm) || !std::isfinite(displacement)) {
+    report.nudged = Status::diverged;
+  } else if (report.nudged_residual <= kSettledNudge) {
+    report.nudged = Status::converged;
+  }
+  const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
+  report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
+  return averaged > 1 ? mean_ : states_;
+}
+
+template class NudgedPhase<float>;
+template class NudgedPhase<double>;
+
+}  // namespace nudge

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "training/estimators/estimator.hpp"
+
+namespace nudge {
+
+/// What the non-conservative part does while nudged.
+enum class NudgeLaw {
+  plain,       ///< F(z): no correction, biased for a non-reciprocal force
+  corrected,   ///< F(z) − (J − Jᵀ)(z − z*), J at z*: the founding note's AEP
+  clipped,     ///< the same with the correction clipped elementwise
+  transposed,  ///< F_c(z) − F_c(z*) + Jᵀ (z − z*), J at z* of the non-conservative terms; always anchored
+};
+
+/// Nudged phases run side by side from z*, one per entry of betas:
+///     z ← z + ε (f(z) − anchor − β_k ∂C/∂z(z)),  T2 times;   anchor = F(z*) or 0.
+template <class S>
+class NudgedPhase {
+ public:
+  /// Returns the final (or averaged) states, (k·T, C); valid until the next run.
+  const Matrix<S>& run(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+                       bool anchored, const EstimatorOptions& options, SequenceReport& report);
+
+ private:
+  void prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored,
+               const EstimatorOptions& options);
+  void evaluate(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip, SequenceReport& report);
+
+  Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
+  Matrix<S> displacement_, forward_, backward_;
+};
+
+}  // namespace nudge

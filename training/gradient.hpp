@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+#include "sim/gradient_sink.hpp"
+
+namespace nudge {
+
+/// Shape of one parameter matrix of a model.
+struct ParameterShape {
+  Index rows = 0;
+  Index cols = 0;
+};
+
+/// One matrix per parameter of the model, by number: where the local learning rule accumulates. Matrices start at zero.
+template <class S>
+class Gradient final : public GradientSink<S> {
+ public:
+  Gradient() = default;
+  explicit Gradient(std::span<const ParameterShape> shapes);
+
+  /// G_p[:, columns] += scale · xᵀ y.
+  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override;
+
+  void set_zero();
+  void add(const Gradient& other, S scale = S(1));
+  void scale(S factor);
+
+  /// Σ g² over all entries and its root, accumulated in double in the order of the parameters; not finite when an
+  /// entry is not.
+  double squared_norm() const;
+  double norm() const;
+  bool all_finite() const;
+
+  int size() const { return static_cast<int>(matrices_.size()); }
+  Matrix<S>& operator[](int parameter) { return matrices_[static_cast<std::size_t>(parameter)]; }
+  const Matrix<S>& operator[](int parameter) const { return matrices_[static_cast<std::size_t>(parameter)]; }
+  std::vector<Matrix<S>>& matrices() { return matrices_; }
+  const std::vector<Matrix<S>>& matrices() const { return matrices_; }
+
+ private:
+  std::vector<Matrix<S>> matrices_;
+};
+
+/// total = ((chunks[0] + chunks[1]) + chunks[2]) + …, entry by entry: the same bits for any number of threads. total is
+/// resized to the shapes of the chunks. Needs at least one chunk; all of equal shapes.
+template <class S>
+void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int threads);
+
+/// Scales the gradient to norm `max_norm` when its norm is larger (Pascanu, Mikolov & Bengio 2013, arXiv:1211.5063,
+/// algorithm 1). Returns the norm before clipping. max_norm ≤ 0 and a norm that is not finite leave it as it is.
+template <class S>
+double clip_by_norm(Gradient<S>& gradient, double max_norm);
+
+}  // namespace nudge

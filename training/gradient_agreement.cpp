@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/gradient_agreement.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace nudge {
+namespace {
+
+/// The sums that the three measures are made of; they add up over groups.
+struct Sums {
+  double product = 0, estimate = 0, reference = 0, difference = 0, agreeing = 0, counted = 0;
+
+  template <class S>
+  void add(ConstMatrixRef<S> g, ConstMatrixRef<S> r) {
+    for (Index i = 0; i < g.rows(); ++i) {
+      for (Index j = 0; j < g.cols(); ++j) {
+        const double a = static_cast<double>(g(i, j));
+        const double b = static_cast<double>(r(i, j));
+        product += a * b;
+        estimate += a * a;
+        reference += b * b;
+        difference += (a - b) * (a - b);
+        counted += b != 0 ? 1 : 0;
+        agreeing += b != 0 && a * b > 0 ? 1 : 0;
+      }
+    }
+  }
+
+  Agreement result() const {
+    if (!std::isfinite(estimate) || !std::isfinite(reference)) {
+      const double nan = std::numeric_limits<double>::quiet_NaN();
+      return {nan, nan, nan};
+    }
+    if (reference == 0) {
+      return estimate == 0 ? Agreement{1, 0, 1} : Agreement{0, std::numeric_limits<double>::infinity(), 0};
+    }
+    const double cosine = estimate > 0 ? product / std::sqrt(estimate) / std::sqrt(reference) : 0.0;
+    return {cosine, std::sqrt(difference / reference), agreeing / counted};
+  }
+};
+
+}  // namespace
+
+template <class S>
+Agreement agreement(ConstMatrixRef<S> estimate, ConstMatrixRef<S> reference) {
+  Sums sums;
+  sums.add<S>(estimate, reference);
+  return sums.result();
+}
+
+template <class S>
+Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
+                    const std::vector<ParameterGroup>& groups) {
+  Sums sums;
+  for (const auto& group : groups) {
+    sums.add<S>(estimate[group.parameter].middleCols(group.columns.begin, group.columns.count),
+                reference[group.parameter].middleCols(group.columns.begin, group.columns.count));
+  }
+  return sums.result();
+}
+
+#define NUDGE_INSTANTIATE(S)                                                  \
+  template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>);          \
+  template Agreement agreement<S>(const Gradient<S>&, const Gradient<S>&, const std::vector<ParameterGroup>&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

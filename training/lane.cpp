@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/lane.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "training/gradient_agreement.hpp"
+
+namespace nudge {
+namespace {
+
+DampingOptions damping_options(const Config& config) {
+  DampingOptions options;
+  options.initial = config.real("model.damping");
+  options.high = config.real("damping.high");
+  options.low = config.real("damping.low");
+  options.raise = config.real("damping.raise");
+  options.lower = config.real("damping.lower");
+  options.patience = static_cast<int>(config.integer("damping.patience"));
+  options.raise_on_skip = config.flag("damping.raise_on_skip");
+  options.minimum = config.real("damping.minimum");
+  options.maximum = config.real("damping.maximum");
+  return options;
+}
+
+/// The bound's parts are constructed in any case; fraction 0 in the config means that it is never asked.
+MemoryBoundOptions memory_options(const Config& config) {
+  MemoryBoundOptions options;
+  if (config.real("memory_bound.fraction") > 0) options.fraction = config.real("memory_bound.fraction");
+  options.iterations = static_cast<int>(config.integer("memory_bound.iterations"));
+  return options;
+}
+
+Schedule schedule_of(const Config& config) {
+  return {config.text("train.schedule"), config.real("train.learning_rate"),
+          static_cast<std::uint64_t>(config.integer("train.steps")),
+          static_cast<std::uint64_t>(config.integer("train.warmup")), config.real("train.final_rate_fraction")};
+}
+
+OptimizerOptions optimizer_options(const Config& config) {
+  return {config.real("train.momentum"), config.real("train.adam_beta1"), config.real("train.adam_beta2"),
+          config.real("train.adam_epsilon")};
+}
+
+}  // namespace
+
+template <class S>
+Lane<S>::Lane(const Config& config, const ModelShape& shape, const std::string& estimator, Weights weights)
+    : config_(&config), estimator_(estimator.empty() ? config.text("estimator") : estimator),
+      model_(make_model<S>(config, shape, weights)),
+      learner_(std::make_unique<BatchGradient<S>>(*model_, gradient_options<S>(config, estimator))),
+      optimizer_(make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), model_->parameter_shapes())),
+      guard_({config.real("train.skip_ratio"), 0.99, 10}), damping_(damping_options(config)),
+      controlled_(config.flag("damping.control")),
+      memory_(shape.channels, memory_options(config), static_cast<std::uint64_t>(config.integer("seed"))),
+      schedule_(schedule_of(config)), gradient_(model_->parameter_shapes()) {
+  for (const auto& s : model_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
+  if (config.integer("train.cosine_every") > 0) {
+    BatchGradientOptions bare = gradient_options<S>(config, estimator);
+    bare.growth.strength = 0;
+    bare_ = std::make_unique<BatchGradient<S>>(*model_, bare);
+    exact_ = std::make_unique<BatchGradient<S>>(*model_, exact_options<S>(config));
+  }
+}
+
+template <class S>
+void Lane<S>::step(std::uint64_t step, const Batch& batch) {
+  const double damping = controlled_ ? damping_.value() : config_->real("model.damping");
+  const double epsilon = relaxation_step(*config_, damping);
+  model_->block().set_damping(damping);
+  learner_->set_step(epsilon);
+  const auto every = static_cast<std::uint64_t>(config_->integer("train.cosine_every"));
+  if (every > 0 && step % every == 0) {
+    bare_->set_step(epsilon);
+    exact_->set_step(epsilon);
+    measure_cosines(step, batch);
+  }
+  const BatchReport report = learner_->compute(batch, step, gradient_);
+  const double norm = gradient_.norm();
+  const StepDecision decision = guard_.decide(norm);
+  nonfinite_in_a_row_ = decision == StepDecision::reject_nonfinite ? nonfinite_in_a_row_ + 1 : 0;
+  if (decision == StepDecision::accept) apply(step, norm);
+  if (decision != StepDecision::accept) {
+    log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged",
+                                 to_string(decision), norm, guard_.average(), report.diverged));
+  }
+  record(step, report, norm, decision);
+  if (!controlled_) return;
+  const auto event = damping_.observe({step, epsilon * report.residual, decision != StepDecision::accept});
+  if (event) {
+    log_.event(step, fmt::format("{} {:.6g} -> {:.6g}: {}", event->quantity, event->before, event->after, event->reason));
+  }
+}
+
+template <class S>
+void Lane<S>::apply(std::uint64_t step, double /*gradient_norm*/) {
+  clip_by_norm(gradient_, config_->real("train.gradient_clip"));
+  optimizer_->step(gradient_.matrices(), learning_rate_at(schedule_, step), deltas_);
+  for (int p = 0; p < ParameterId::count; ++p) model_->map(p).apply_update(deltas_[static_cast<std::size_t>(p)], step);
+  if (config_->real("memory_bound.fraction") > 0) bound_memory(step);
+}
+
+template <class S>
+void Lane<S>::bound_memory(std::uint64_t step) {
+  LinearMap<S>& input = model_->map(ParameterId::input);
+  Matrix<S>& delta = deltas_[static_cast<std::size_t>(ParameterId::input)];
+  const Index memories = model_->shape().memories;
+  delta.setZero();
+  const BlockLeak& leak = model_->block().leak();
+  const MemoryBoundResult result =
+      memory_.enforce(input.weights().rightCols(memories), leak.gain, leak.damping, delta.rightCols(memories));
+  if (result.bound) input.apply_update(delta, step);
+}
+
+template <class S>
+void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch) {
+  Gradient<S> estimate(model_->parameter_shapes());
+  Gradient<S> exact(model_->parameter_shapes());
+  bare_->compute(batch, step, estimate);
+  exact_->compute(batch, step, exact);
+  std::vector<double> cosines;
+  for (const auto& group : model_->groups()) cosines.push_back(agreement<S>(estimate, exact, group).cosine);
+  log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
+  log_.add_row("train/cosine", cosines, "1", "cosine of the estimated gradient with the exact adjoint's at the same z*",
+               "parameter group");
+}
+
+template <class S>
+void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, StepDecision decision) {
+  const auto add = [this](const char* name, double value, const char* unit, const char* description) {
+    log_.add(std::string("train/") + name, value, unit, description);
+  };
+  add("step", static_cast<double>(step), "1", "number of the training step");
+  add("loss", r.loss, "nat", "training loss of the step's batch, per token");
+  add("residual", r.residual, "1", "mean over sequences of |F|/|z| at the end of the free phase");
+  add("residual_max", r.residual_max, "1", "largest |F|/|z| of a sequence");
+  add("nudged_residual", r.nudged_residual, "1", "what is left of the nudged transient, |f|/|z - z*| per tau");
+  add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
+  add("damping", model_->block().leak().damping, "1", "damping c during the step");
+  add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
+  add("settling_time", r.time * config_->real("relaxation.time_constant"), "s",
+      "mean simulated time of the free phase at the time constant relaxation.time_constant");
+  add("decay", r.decay, "1", "mean factor of the residual per free step");
+  add("gradient_norm", norm, "1", "norm of the gradient before clipping");
+  add("learning_rate", learning_rate_at(schedule_, step), "1", "learning rate");
+  add("energy", r.energy, "1", "mean energy of a sequence at z* (clamp, damping and memory)");
+  add("growth", r.growth, "1", "mean growth factor of the residual's direction");
+  add("growth_active", r.growth_active, "1", "share of sequences on which the growth penalty acts");
+  add("diverged", r.diverged, "1", "sequences whose free or nudged phase left the finite numbers");
+  add("clipped", static_cast<double>(r.clipped), "1", "entries of the correction on which nudge.clip was active");
+  add("cost_in_forces", r.cost_in_forces, "1", "work of a sequence in force evaluations");
+  add("skipped", decision == StepDecision::skip_outlier ? 1 : 0, "1", "1: the step was an outlier and was skipped");
+  add("nonfinite", decision == StepDecision::reject_nonfinite ? 1 : 0, "1", "1: not finite, rolled back");
+}
+
+template <class S>
+void Lane<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
+  const double damping = controlled_ ? damping_.value() : config_->real("model.damping");
+  model_->block().set_damping(damping);
+  learner_->set_step(relaxation_step(*config_, damping));
+  double loss = 0;
+  double residual = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const BatchReport report = learner_->evaluate(batches[i], i);
+    loss += report.loss / static_cast<double>(batches.size());
+    residual += report.residual / static_cast<double>(batches.size());
+  }
+  log_.add("train/validation_step", static_cast<double>(done), "1", "training steps done at the evaluation");
+  log_.add("train/validation_loss", loss, "nat", "mean cross-entropy per token on the validation windows");
+  log_.add("train/validation_residual", residual, "1", "mean |F|/|z| on the validation windows");
+  record_statistics();
+}
+
+template <class S>
+void Lane<S>::record_statistics() {
+  for (const auto& group : model_->groups()) {
+    const auto w = model_->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count).template cast<double>();
+    const double mean = w.mean();
+    const std::string at = "weights/" + group.name + "/";
+    log_.add(at + "mean", mean, "1", "mean of the weights at each evaluation");
+    log_.add(at + "std", std::sqrt((w.array() - mean).square().mean()), "1", "standard deviation of the weights");
+    log_.add(at + "min", w.minCoeff(), "1", "smallest weight");
+    log_.add(at + "max", w.maxCoeff(), "1", "largest weight");
+  }
+  const auto names = LanguageModel<S>::parameter_names();
+  for (int p = 0; p < ParameterId::count; ++p) {
+    for (const MapReading& reading : model_->map(p).readings()) {
+      log_.add("device/" + names[static_cast<std::size_t>(p)] + "/" + reading.name, reading.value, reading.unit,
+               reading.description);
+    }
+  }
+}
+
+/// Every array that the next step depends on, with names that are unique in a lane.
+template <class S>
+std::vector<StateArray<S>> Lane<S>::arrays() {
+  std::vector<StateArray<S>> all;
+  const auto take = [&all](const std::string& prefix, std::vector<StateArray<S>> part) {
+    for (auto& array : part) {
+      array.name = prefix + "/" + array.name;
+      all.push_back(std::move(array));
+    }
+  };
+  const auto names = LanguageModel<S>::parameter_names();
+  for (int p = 0; p < ParameterId::count; ++p) take("maps/" + names[static_cast<std::size_t>(p)], model_->map(p).state());
+  take("optimizer", optimizer_->state());
+  take("memory_bound", memory_.state());
+  return all;
+}
+
+template <class S>
+std::vector<ScalarState> Lane<S>::scalars() {
+  std::vector<ScalarState> all;
+  for (auto& s : guard_.state()) all.push_back({"guard_" + s.name, s.unit, s.description, s.value});
+  for (auto& s : damping_.state()) all.push_back({"damping_" + s.name, s.unit, s.description, s.value});
+  return all;
+}
+
+template <class S>
+void Lane<S>::write(H5Document& document, const std::string& prefix) {
+  log_.write(document, prefix);
+  document.attribute("estimator", estimator_, prefix + "train");
+  std::vector<std::string> names;
+  for (const auto& group : model_->groups()) {
+    const auto& w = model_->map(group.parameter).weights();
+    document.matrix<S>(prefix + "parameters/" + group.name, w.middleCols(group.columns.begin, group.columns.count),
+                       {"1", "weights that a noise-free read uses", {"input", "output"}});
+    names.push_back(group.name);
+  }
+  if (exact_) document.column(prefix + "train/cosine_groups", names, {"1", "names of the parameter groups", {"group"}});
+  for (const auto& array : arrays()) {
+    document.matrix<S>(prefix + "checkpoint/" + array.name, *array.values, {array.unit, array.description, {}});
+  }
+  for (const auto& scalar : scalars()) {
+    document.column(prefix + "checkpoint/" + scalar.name, std::vector<double>{*scalar.value},
+                    {scalar.unit, scalar.description, {}});
+  }
+}
+
+template <class S>
+void Lane<S>::restore(const H5Reader& file, const std::string& prefix) {
+  log_.restore(file, prefix);
+  for (auto& array : arrays()) {
+    const H5Shape expected{array.values->rows(), array.values->cols()};
+    *array.values = file.matrix<S>(prefix + "checkpoint/" + array.name, expected, NonFinite::rejected);
+  }
+  for (auto& scalar : scalars()) *scalar.value = file.reals<double>(prefix + "checkpoint/" + scalar.name, H5Shape{1})[0];
+  for (int p = 0; p < ParameterId::count; ++p) model_->map(p).state_restored();
+}
+
+template class Lane<float>;
+template class Lane<double>;
+
+}  // namespace nudge

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "training/batch_gradient.hpp"
+#include "training/damping_controller.hpp"
+#include "training/memory_bound.hpp"
+#include "training/optimizer.hpp"
+#include "training/outlier_guard.hpp"
+#include "training/schedule.hpp"
+#include "training/setup.hpp"
+#include "training/train_log.hpp"
+
+namespace nudge {
+
+/// One model in training by one estimator: everything that a step changes, and its log. A run has one lane, or two side by
+/// side that see the same batches from the same initial weights.
+template <class S>
+class Lane {
+ public:
+  Lane(const Config& config, const ModelShape& shape, const std::string& estimator, Weights weights);
+
+  /// One training step: gradient, guard, clip, optimizer, update of the maps, bound of the memory, damping.
+  void step(std::uint64_t step, const Batch& batch);
+
+  /// Mean loss over the validation batches, logged after `done` steps.
+  void evaluate(std::uint64_t done, const std::vector<Batch>& batches);
+
+  const std::string& estimator() const { return estimator_; }
+  const TrainLog& log() const { return log_; }
+  LanguageModel<S>& model() { return *model_; }
+  /// Steps in a row that were not finite.
+  int nonfinite_in_a_row() const { return nonfinite_in_a_row_; }
+  std::uint64_t nonfinite() const { return guard_.nonfinite(); }
+  std::uint64_t skipped() const { return guard_.skipped(); }
+
+  /// Log, parameters and checkpoint, below prefix ("" or "beside/").
+  void write(H5Document& document, const std::string& prefix);
+  void restore(const H5Reader& file, const std::string& prefix);
+
+ private:
+  void apply(std::uint64_t step, double gradient_norm);
+  void bound_memory(std::uint64_t step);
+  void measure_cosines(std::uint64_t step, const Batch& batch);
+  void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
+  void record_statistics();
+  std::vector<StateArray<S>> arrays();
+  std::vector<ScalarState> scalars();
+
+  const Config* config_;
+  std::string estimator_;
+  std::unique_ptr<LanguageModel<S>> model_;
+  std::unique_ptr<BatchGradient<S>> learner_, bare_, exact_;  ///< bare_: without growth penalty, for cosines
+  std::unique_ptr<Optimizer<S>> optimizer_;
+  OutlierGuard guard_;
+  DampingController damping_;
+  bool controlled_;
+  MemoryBound<S> memory_;
+  Schedule schedule_;
+  Gradient<S> gradient_;
+  std::vector<Matrix<S>> deltas_;
+  TrainLog log_;
+  int nonfinite_in_a_row_ = 0;
+};
+
+}  // namespace nudge

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/setup.hpp"
+
+#include "circuits/crossbar_config.hpp"
+#include "circuits/digital_matrix.hpp"
+#include "circuits/linear_map_factory.hpp"
+#include "training/default_text.hpp"
+
+namespace nudge {
+
+TextDataset load_dataset(const Config& config) {
+  const std::string& path = config.text("data.text");
+  const double fraction = config.real("data.validation_fraction");
+  const auto tokens = static_cast<Index>(config.integer("model.tokens"));
+  if (path.empty()) return TextDataset::from_text(default_text(), "the text that ships with nudge", fraction, tokens);
+  return TextDataset::load(path, fraction, tokens);
+}
+
+ModelShape model_shape(const Config& config, Index vocabulary) {
+  ModelShape shape;
+  shape.vocabulary = vocabulary;
+  shape.tokens = static_cast<Index>(config.integer("model.tokens"));
+  shape.channels = static_cast<Index>(config.integer("model.channels"));
+  shape.memories = static_cast<Index>(config.integer("model.memories"));
+  shape.heads = static_cast<Index>(config.integer("model.heads"));
+  return shape;
+}
+
+template <class S>
+std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights) {
+  const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  const InitialScales scales{config.real("model.attention_scale"), config.real("model.output_scale"),
+                             config.real("model.memory_scale"), config.real("model.embedding_scale")};
+  std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
+  const CrossbarSpec spec = crossbar_spec(config);
+  std::vector<typename LanguageModel<S>::Map> maps;
+  for (int p = 0; p < ParameterId::count; ++p) {
+    Matrix<S>& w = initial[static_cast<std::size_t>(p)];
+    const bool embedding = p == ParameterId::tok || p == ParameterId::pos;
+    if (weights == Weights::digital || embedding) {
+      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(w)));
+    } else {
+      maps.push_back(make_linear_map<S>(spec, w, static_cast<std::uint32_t>(p), seed));
+    }
+  }
+  return std::make_unique<LanguageModel<S>>(
+      shape, BlockLeak{config.real("model.attention_gain"), config.real("model.damping")}, std::move(maps));
+}
+
+double relaxation_step(const Config& config, double damping) {
+  const double fixed = config.real("relaxation.step");
+  if (fixed > 0) return fixed;
+  return config.real("relaxation.step_fraction") / BlockLeak{config.real("model.attention_gain"), damping}.total();
+}
+
+template <class S>
+BatchGradientOptions gradient_options(const Config& config, const std::string& estimator) {
+  BatchGradientOptions options;
+  options.estimator = estimator.empty() ? config.text("estimator") : estimator;
+  EstimatorOptions& phases = options.phases;
+  phases.step = phases.free.step = relaxation_step(config, config.real("model.damping"));
+  phases.free.solver = config.text("relaxation.solver");
+  phases.free.max_steps = static_cast<int>(config.integer("relaxation.free_steps"));
+  phases.free.tolerance = config.real("relaxation.tolerance");
+  phases.free.average_last = static_cast<int>(config.integer("relaxation.average_free"));
+  phases.free.divergence_ratio = config.real("relaxation.divergence_ratio");
+  phases.free.ode_relative_error = config.real("relaxation.ode_tolerance");
+  phases.free.memory = static_cast<int>(config.integer("relaxation.memory"));
+  phases.nudged_steps = static_cast<int>(config.integer("relaxation.nudged_steps"));
+  phases.average_nudged = static_cast<int>(config.integer("relaxation.average_nudged"));
+  phases.beta = config.real("beta") > 0 ? config.real("beta") : default_beta<S>(options.estimator);
+  const std::string& sides = config.text("nudge.sides");
+  phases.sides = sides == "positive"   ? NudgeSides::positive
+                 : sides == "negative" ? NudgeSides::negative
+                                       : NudgeSides::centered;
+  phases.points = static_cast<int>(config.integer("nudge.points"));
+  phases.clip = config.real("nudge.clip");
+  phases.anchor_reads = static_cast<int>(config.integer("nudge.anchor_reads"));
+  options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),
+                    static_cast<int>(config.integer("growth.iterations"))};
+  options.threads = static_cast<int>(config.integer("threads"));
+  options.seed = static_cast<std::uint64_t>(config.integer("seed"));
+  return options;
+}
+
+template <class S>
+BatchGradientOptions exact_options(const Config& config) {
+  BatchGradientOptions options = gradient_options<S>(config, "implicit");
+  options.growth.strength = 0;
+  options.noisy = false;
+  // Rounding of one vjp limits what GMRES can reach: 100 ulps of S.
+  const double floor = 100.0 * static_cast<double>(std::numeric_limits<S>::epsilon());
+  options.phases.adjoint_tolerance = std::max(config.real("gradcheck.adjoint_tolerance"), floor);
+  options.phases.adjoint_iterations = static_cast<int>(config.integer("gradcheck.adjoint_iterations"));
+  return options;
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                                      \
+  template std::unique_ptr<LanguageModel<S>> make_model<S>(const Config&, const ModelShape&, Weights);            \
+  template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                           \
+  template BatchGradientOptions exact_options<S>(const Config&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sim/config/config.hpp"
+#include "training/batch_gradient.hpp"
+#include "training/text_dataset.hpp"
+
+namespace nudge {
+
+/// The objects that a configuration describes; every command starts from these.
+
+/// The corpus of data.text, or the text that ships with the project when that is empty.
+TextDataset load_dataset(const Config& config);
+
+ModelShape model_shape(const Config& config, Index vocabulary);
+
+/// What holds the weights.
+enum class Weights {
+  configured,  ///< device.model
+  digital,     ///< exact numbers: references, and the lane trained beside
+};
+
+/// The model with its initial weights (a function of the seed), programmed into the configured maps.
+template <class S>
+std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights);
+
+/// ε = relaxation.step, or relaxation.step_fraction/(1 + s·c) for the present damping c when that is 0.
+double relaxation_step(const Config& config, double damping);
+
+/// Options of a BatchGradient for one estimator ("" : the configured one) at the initial damping. beta = 0 in the config
+/// chooses default_beta. Growth penalty included.
+template <class S>
+BatchGradientOptions gradient_options(const Config& config, const std::string& estimator);
+
+/// The same estimator without the growth penalty, and the noise-free exact adjoint at the same z*: what gradient
+/// comparisons are made of.
+template <class S>
+BatchGradientOptions exact_options(const Config& config);
+
+}  // namespace nudge

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/io/h5_document.hpp"
+#include "sim/io/h5_reader.hpp"
+
+namespace nudge {
+
+/// The growing columns of a run, kept in memory between checkpoints and written whole with each; restored on resume.
+class TrainLog {
+ public:
+  /// Appends to a column, which is created on its first value.
+  void add(const std::string& name, double value, const std::string& unit, const std::string& description);
+
+  /// Appends a row to a column of rows of equal width ("train/cosine" over parameter groups).
+  void add_row(const std::string& name, const std::vector<double>& row, const std::string& unit,
+               const std::string& description, const std::string& columns_label);
+
+  /// Last value of a column, NaN when there is none.
+  double last(const std::string& name) const;
+  const std::vector<double>& values(const std::string& name) const;
+
+  void event(std::uint64_t step, const std::string& text);
+
+  /// Writes every column below `prefix` ("" or "beside/").
+  void write(H5Document& document, const std::string& prefix) const;
+
+  /// Reads the columns back from a file written by write().
+  void restore(const H5Reader& file, const std::string& prefix);
+
+ private:
+  struct Column {
+    std::string name, unit, description, columns_label;
+    Index width = 0;  ///< 0: one number per entry
+    std::vector<double> values;
+  };
+  Column& column(const std::string& name, const std::string& unit, const std::string& description, Index width);
+
+  std::vector<Column> columns_;
+  std::vector<double> event_steps_;
+  std::vector<std::string> events_;
+};
+
+}  // namespace nudge

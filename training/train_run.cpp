@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/train_run.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/io/atomic_file.hpp"
+#include "sim/io/run_record.hpp"
+#include "training/config_table.hpp"
+#include "training/lane.hpp"
+
+namespace nudge {
+namespace {
+
+/// A run whose steps are not finite this many times in a row will not recover: every one leaves the weights as they were.
+constexpr int kHopeless = 50;
+
+/// 64-bit FNV-1a over the characters: tells whether a resumed run sees the text that it was started on.
+std::int64_t fingerprint(const TextDataset& data) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
+  for (const char32_t c : data.vocabulary()) mix(c);
+  for (const int id : data.training()) mix(static_cast<std::uint64_t>(id));
+  for (const int id : data.validation()) mix(static_cast<std::uint64_t>(id));
+  return static_cast<std::int64_t>(hash);
+}
+
+template <class S>
+class TrainRun {
+ public:
+  explicit TrainRun(const Config& config)
+      : config_(config), data_(load_dataset(config)), shape_(model_shape(config, data_.vocabulary_size())),
+        steps_(static_cast<std::uint64_t>(config.integer("train.steps"))) {
+    lanes_.push_back(std::make_unique<Lane<S>>(config, shape_, "", Weights::configured));
+    const std::string& beside = config.text("train.beside");
+    if (beside != "none") lanes_.push_back(std::make_unique<Lane<S>>(config, shape_, beside, Weights::digital));
+    validation_ = validation_batches(data_.validation(), static_cast<Index>(config.integer("train.evaluation_batches")),
+                                     static_cast<Index>(config.integer("train.batch")), shape_.tokens);
+    record_.kind = "train";
+    record_.config = dump_toml(config, DumpComments::none);
+    record_.seed = config.integer("seed");
+    record_.precision = config.text("precision");
+    record_.threads = thread_count(static_cast<int>(config.integer("threads")));
+    record_.started = now_utc();
+  }
+
+  void restore(const H5Reader& file) {
+    if (file.integer_attribute("checkpoint_text") != fingerprint(data_)) {
+      file.fail("attribute checkpoint_text",
+                "the text of data.text has changed since the run was started (restore it, or start a new run)");
+    }
+    done_ = static_cast<std::uint64_t>(file.integer_attribute("checkpoint_done"));
+    record_.started = file.text_attribute("started");
+    earlier_ = file.real_attribute("wall_time_s");
+    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->restore(file, prefix(i));
+  }
+
+  TrainSummary run(const std::optional<std::filesystem::path>& output, Overwrite first_write,
+                   const TrainObserver& observer) {
+    overwrite_ = first_write;
+    if (done_ == 0) evaluate();
+    bool stop = false;
+    bool hopeless = false;
+    while (done_ < steps_ && !stop && !hopeless) {
+      const Batch batch = training_batch(data_.training(), static_cast<Index>(config_.integer("train.batch")),
+                                         shape_.tokens, static_cast<std::uint64_t>(config_.integer("seed")), done_);
+      for (auto& lane : lanes_) lane->step(done_, batch);
+      ++done_;
+      hopeless = lanes_[0]->nonfinite_in_a_row() >= kHopeless;
+      if (due("train.evaluate_every") || done_ == steps_) evaluate();
+      if (output && (due("train.checkpoint_every") || done_ == steps_)) write(*output);
+      stop = observer && !observer(progress());
+    }
+    if (output && (stop || hopeless)) write(*output);
+    TrainSummary result = summary();
+    result.failed = hopeless;
+    return result;
+  }
+
+ private:
+  static std::string prefix(std::size_t lane) { return lane == 0 ? "" : "beside/"; }
+
+  bool due(const char* key) const {
+    const auto every = static_cast<std::uint64_t>(config_.integer(key));
+    return every > 0 && done_ % every == 0;
+  }
+
+  void evaluate() {
+    for (auto& lane : lanes_) lane->evaluate(done_, validation_);
+  }
+
+  double seconds() const {
+    return earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  void write(const std::filesystem::path& path) {
+    H5Document document;
+    record_.wall_time_s = seconds();
+    add_run_record(document, record_);
+    document.attribute("checkpoint_done", static_cast<std::int64_t>(done_));
+    document.attribute("checkpoint_text", fingerprint(data_));
+    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->write(document, prefix(i));
+    document.write(path, overwrite_);
+    overwrite_ = Overwrite::replace;
+  }
+
+  TrainProgress progress() const {
+    const TrainLog& log = lanes_[0]->log();
+    TrainProgress p{done_, steps_, log.last("train/loss"), log.last("train/validation_loss"),
+                    log.last("train/residual"), log.last("train/damping"),
+                    std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN(), done_ == steps_};
+    if (lanes_.size() > 1) {
+      p.beside_loss = lanes_[1]->log().last("train/loss");
+      p.beside_validation = lanes_[1]->log().last("train/validation_loss");
+    }
+    return p;
+  }
+
+  TrainSummary summary() const {
+    TrainSummary s;
+    const TrainLog& log = lanes_[0]->log();
+    s.done = done_;
+    const auto& losses = log.values("train/loss");
+    const std::size_t tail = std::max<std::size_t>(1, losses.size() / 10);
+    for (std::size_t i = losses.size() - std::min(tail, losses.size()); i < losses.size(); ++i) {
+      s.loss += losses[i] / static_cast<double>(tail);
+    }
+    s.validation_loss = log.last("train/validation_loss");
+    s.residual = log.last("train/residual");
+    s.damping = log.last("train/damping");
+    s.skipped = lanes_[0]->skipped();
+    s.nonfinite = lanes_[0]->nonfinite();
+    s.cosine = mean_cosine(log.values("train/cosine"));
+    if (lanes_.size() > 1) {
+      s.beside = lanes_[1]->estimator();
+      s.beside_validation_loss = lanes_[1]->log().last("train/validation_loss");
+    }
+    s.seconds = seconds();
+    return s;
+  }
+
+  double mean_cosine(const std::vector<double>& cosines) const {
+    const std::size_t groups = lanes_[0]->model().groups().size();
+    if (cosines.size() < groups) return std::numeric_limits<double>::quiet_NaN();
+    double sum = 0;
+    for (std::size_t i = cosines.size() - groups; i < cosines.size(); ++i) sum += cosines[i];
+    return sum / static_cast<double>(groups);
+  }
+
+  const Config& config_;
+  TextDataset data_;
+  ModelShape shape_;
+  std::uint64_t steps_;
+  std::uint64_t done_ = 0;
+  double earlier_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<std::unique_ptr<Lane<S>>> lanes_;
+  std::vector<Batch> validation_;
+  RunRecord record_;
+  Overwrite overwrite_ = Overwrite::must_not_exist;
+};
+
+void expect_same_config(const Config& stored, const Config& given, const std::string& file) {
+  std::string problems;
+  for (const auto& d : difference(stored, given)) {
+    if (d.key == "threads" || d.key.starts_with("output.")) continue;
+    problems += fmt::format("\n  {}: {} in the file, {} in the config", d.key, d.first, d.second);
+  }
+  if (!problems.empty()) {
+    throw UserError(fmt::format("{}: the checkpoint is of another config:{}\nresume without a config to continue it as it "
+                                "was, or start a new run with another --out",
+                                file, problems));
+  }
+}
+
+template <class S>
+TrainSummary continue_run(const Config& config, const H5Reader& file, const std::filesystem::path& path,
+                          const TrainObserver& observer) {
+  TrainRun<S> run(config);
+  run.restore(file);
+  return run.run(path, Overwrite::replace, observer);
+}
+
+}  // namespace
+
+TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
+                   const TrainObserver& observer) {
+  if (output) check_output_path(*output, Overwrite::must_not_exist);
+  if (config.text("precision") == "double") {
+    return TrainRun<double>(config).run(output, Overwrite::must_not_exist, observer);
+  }
+  return TrainRun<float>(config).run(output, Overwrite::must_not_exist, observer);
+}
+
+TrainSummary resume(const std::filesystem::path& path, const Config* config, const TrainObserver& observer) {
+  const H5Reader file(path);
+  if (const std::string kind = file.text_attribute("kind"); kind != "train") {
+    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" can be resumed)", kind));
+  }
+  check_output_path(path, Overwrite::replace);
+  Config stored = parse_program_config(path.string() + " (stored config)", file.text_attribute("config"));
+  if (config != nullptr) {
+    expect_same_config(stored, *config, path.string());
+    stored = *config;
+  }
+  if (stored.text("precision") == "double") return continue_run<double>(stored, file, path, observer);
+  return continue_run<float>(stored, file, path, observer);
+}
+
+}  // namespace nudge
