@@ -27,9 +27,9 @@ std::uint64_t load_counter(const Matrix<S>& digits, Index row) {
   return value;
 }
 
-// The place of a read in the stream of its array: no two reads share (step, lane) while these limits hold.
-constexpr std::uint64_t max_step = std::uint64_t{1} << 32;
-constexpr std::uint32_t max_phase = std::uint32_t{1} << 8;
+// The place of a read in the stream of its array: no two reads share (step, lane) while these limits (contracts) hold.
+[[maybe_unused]] constexpr std::uint64_t max_step = std::uint64_t{1} << 32;
+[[maybe_unused]] constexpr std::uint32_t max_phase = std::uint32_t{1} << 8;
 constexpr std::uint32_t max_read = std::uint32_t{1} << 24;
 
 }  // namespace
@@ -37,12 +37,16 @@ constexpr std::uint32_t max_read = std::uint32_t{1} << 24;
 void CrossbarSpec::validate() const {
   device.validate();
   if (!(headroom >= 1 && std::isfinite(headroom))) {
-    throw UserError(fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
-                                "relative to the largest weight", headroom));
+    throw UserError(
+        fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
+                    "relative to the largest weight",
+                    headroom));
   }
   if (!(w_max >= 0 && std::isfinite(w_max))) {
-    throw UserError(fmt::format("crossbar.w_max = {:g} (must be a finite number >= 0): the largest weight the window "
-                                "can hold, or 0 to choose it from the weights", w_max));
+    throw UserError(
+        fmt::format("crossbar.w_max = {:g} (must be a finite number >= 0): the largest weight the window "
+                    "can hold, or 0 to choose it from the weights",
+                    w_max));
   }
 }
 
@@ -68,8 +72,10 @@ void Crossbar<S>::check_target(const Matrix<S>& target) const {
   for (Index i = 0; i < target.rows(); ++i) {
     for (Index j = 0; j < target.cols(); ++j) {
       if (!std::isfinite(target(i, j))) {
-        throw UserError(fmt::format("crossbar {}: weight ({}, {}) to be programmed is {}: a conductance must be a finite "
-                                    "number; check where the weights come from", id_, i, j, target(i, j)));
+        throw UserError(
+            fmt::format("crossbar {}: weight ({}, {}) to be programmed is {}: a conductance must be a finite "
+                        "number; check where the weights come from",
+                        id_, i, j, target(i, j)));
       }
     }
   }
@@ -194,10 +200,11 @@ std::vector<MapReading> Crossbar<S>::readings() const {
     saturated += static_cast<double>((g < low || g > high).count());
   }
   const double devices = 2.0 * static_cast<double>(weights_.size());
-  return {{"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
-          {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
-          {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
-          {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
+  return {
+      {"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
+      {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
+      {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
+      {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
 }
 
 template <class S>

@@ -20,7 +20,7 @@ struct CrossbarSpec {
   double headroom = 2;  ///< w_max over the largest |weight| at construction: room to learn; ≥ 1
   double w_max = 0;     ///< largest weight the pair can hold; 0: headroom · max|W| (1 when all weights are 0)
   ScalePolicy scale = ScalePolicy::keep;
-  int threads = 1;      ///< for programming and updates; reads belong to the thread that calls them
+  int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;

@@ -8,9 +8,10 @@ namespace nudge {
 ParamTable crossbar_param_rows() {
   using namespace param;
   return {
-      real("crossbar.headroom", "2", at_least(1),
-           "Largest weight the window can hold, over the largest weight at the start: room to learn, paid for in noise.",
-           "chosen: weights may double"),
+      real(
+          "crossbar.headroom", "2", at_least(1),
+          "Largest weight the window can hold, over the largest weight at the start: room to learn, paid for in noise.",
+          "chosen: weights may double"),
       real("crossbar.w_max", "0", at_least(0),
            "Largest weight the window can hold, the same for every matrix; 0: from the weights and crossbar.headroom."),
       choice("crossbar.scale", "keep", {"keep", "renew"},
