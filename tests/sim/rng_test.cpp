@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("Normal numbers are standard normal", "[rng]", float, double)
   CHECK(std::abs(squares) < kSigmas * 2 * std::sqrt(double(n) / 2));
 }
 
-TEMPLATE_TEST_CASE("Uniform numbers are uniform in [0, 1)", "[rng]", float, double) {
+TEMPLATE_TEST_CASE("Uniform numbers are uniform from 0 to 1", "[rng]", float, double) {
   const auto x = uniforms<TestType>({2025, Purpose::latent_bits, 0}, 500000);
   CHECK(*std::min_element(x.begin(), x.end()) >= 0);
   CHECK(*std::max_element(x.begin(), x.end()) < 1);
