@@ -27,22 +27,27 @@ std::uint64_t load_counter(const Matrix<S>& digits, Index row) {
   return value;
 }
 
-// The place of a read in the stream of its array: no two reads share (step, lane) while these limits hold.
-constexpr std::uint64_t max_step = std::uint64_t{1} << 32;
-constexpr std::uint32_t max_phase = std::uint32_t{1} << 8;
+// The place of a read in the stream of its array: no two reads share (step, lane) while these limits (contracts) hold.
+[[maybe_unused]] constexpr std::uint64_t max_step = std::uint64_t{1} << 32;
+[[maybe_unused]] constexpr std::uint32_t max_phase = std::uint32_t{1} << 8;
 constexpr std::uint32_t max_read = std::uint32_t{1} << 24;
 
 }  // namespace
 
 void CrossbarSpec::validate() const {
   device.validate();
+  wires.validate();
   if (!(headroom >= 1 && std::isfinite(headroom))) {
-    throw UserError(fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
-                                "relative to the largest weight", headroom));
+    throw UserError(
+        fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
+                    "relative to the largest weight",
+                    headroom));
   }
   if (!(w_max >= 0 && std::isfinite(w_max))) {
-    throw UserError(fmt::format("crossbar.w_max = {:g} (must be a finite number >= 0): the largest weight the window "
-                                "can hold, or 0 to choose it from the weights", w_max));
+    throw UserError(
+        fmt::format("crossbar.w_max = {:g} (must be a finite number >= 0): the largest weight the window "
+                    "can hold, or 0 to choose it from the weights",
+                    w_max));
   }
 }
 
@@ -68,8 +73,10 @@ void Crossbar<S>::check_target(const Matrix<S>& target) const {
   for (Index i = 0; i < target.rows(); ++i) {
     for (Index j = 0; j < target.cols(); ++j) {
       if (!std::isfinite(target(i, j))) {
-        throw UserError(fmt::format("crossbar {}: weight ({}, {}) to be programmed is {}: a conductance must be a finite "
-                                    "number; check where the weights come from", id_, i, j, target(i, j)));
+        throw UserError(
+            fmt::format("crossbar {}: weight ({}, {}) to be programmed is {}: a conductance must be a finite "
+                        "number; check where the weights come from",
+                        id_, i, j, target(i, j)));
       }
     }
   }
@@ -102,7 +109,14 @@ void Crossbar<S>::program(const Matrix<S>& target) {
 
 template <class S>
 void Crossbar<S>::refresh() {
-  weights_ = (plus_.conductance() - minus_.conductance()) / scale_(0, 0);
+  if (spec_.wires.row_ohm == 0 && spec_.wires.column_ohm == 0) {
+    weights_ = (plus_.conductance() - minus_.conductance()) / scale_(0, 0);
+    return;
+  }
+  const auto seen = [this](const DeviceArray<S>& array) {
+    return effective_conductance(array.conductance().template cast<double>(), spec_.wires, spec_.tiles, spec_.threads);
+  };
+  weights_ = ((seen(plus_) - seen(minus_)) / static_cast<double>(scale_(0, 0))).template cast<S>();
 }
 
 template <class S>
@@ -178,6 +192,29 @@ std::vector<StateArray<S>> Crossbar<S>::state() {
           {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
           {"counters", "1", "rows: up pulses, down pulses, programmings; columns: digits of base 2^20, lowest first",
            &counters_}};
+}
+
+template <class S>
+std::vector<MapReading> Crossbar<S>::readings() const {
+  const double window = spec_.device.window_S();
+  const double margin = 0.01 * window;
+  const auto low = static_cast<S>(spec_.device.g_min_S + margin);
+  const auto high = static_cast<S>(spec_.device.g_max_S - margin);
+  double sum = 0;
+  double saturated = 0;
+  for (const auto* array : {&plus_, &minus_}) {
+    const auto g = array->conductance().array();
+    sum += g.template cast<double>().sum();
+    saturated += static_cast<double>((g < low || g > high).count());
+  }
+  const double devices = 2.0 * static_cast<double>(weights_.size());
+  const double drop = worst_ir_drop(plus_.conductance().template cast<double>(), spec_.wires, spec_.tiles);
+  return {
+      {"ir_drop", "1", "(2/3) R G N M of the worst tile; above 0.5 wires eat a third of the signal", drop},
+      {"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
+      {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
+      {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
+      {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
 }
 
 template <class S>

@@ -20,7 +20,8 @@ struct SettleOptions {
   bool final_residual = true;        ///< euler, rk4: evaluate the force once more at the returned state
   double divergence_ratio = 1e4;     ///< `diverged` when ‖z‖ > ratio · max(‖z_0‖, 1)  [> 0]
   int window = 16;                   ///< residuals looked at to tell stalled and oscillating from max_steps  [≥ 2]
-  double ode_relative_error = 1e-6;  ///< dopri5: local error per step, relative and absolute  [> 0]
+  double ode_relative_error = 1e-6;  ///< dopri5: local error per step, relative and absolute; where there is a
+                                     ///< tolerance, at most a tenth of it  [> 0]
   int memory = 5;                    ///< anderson: depth; newton_gmres: the Krylov dimension is 10·memory  [≥ 1]
 };
 

@@ -17,6 +17,20 @@ constexpr Index kChunks = 16;
 /// The read-out array has streams of its own, apart from those of the block's arrays.
 enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
 
+/// Sends every local correlation to the map that holds the weights: what an array of devices makes of it is its own.
+template <class S>
+class MapSink final : public GradientSink<S> {
+ public:
+  MapSink(const LanguageModel<S>& model, Gradient<S>& gradient) : model_(&model), gradient_(&gradient) {}
+  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
+    model_->map(parameter).accumulate(x, y, columns, scale, (*gradient_)[parameter]);
+  }
+
+ private:
+  const LanguageModel<S>* model_;
+  Gradient<S>* gradient_;
+};
+
 BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<GrowthReport>& growth,
                       const std::vector<double>& energy, Index tokens) {
   BatchReport all;
@@ -30,6 +44,7 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
     all.nudge_ratio += one.nudge_ratio / n;
     all.steps += one.free.steps / n;
     all.decay += one.free.decay / n;
+    all.time += one.free.time / n;
     all.cost_in_forces += one.cost_in_forces / n;
     all.clipped += one.clipped;
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
@@ -105,12 +120,13 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
                                        Gradient<S>& gradient, GrowthReport& growth) {
   start(w, batch, sequence, step);
   const double weight = 1.0 / static_cast<double>(batch.sequences * batch.tokens);
-  SequenceTask<S> task{&w.dynamics, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &gradient};
+  MapSink<S> sink(*model_, gradient);
+  SequenceTask<S> task{&w.dynamics, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
   w.initial_gradient += w.dynamics.drive_gradient();
   model_->accumulate_embedding(batch.indices_of(sequence), w.initial_gradient, gradient);
   if (options_.growth.strength > 0) {
-    growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, gradient);
+    growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
   }
   return report;

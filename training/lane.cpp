@@ -139,6 +139,8 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
   add("damping", model_->block().leak().damping, "1", "damping c during the step");
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
+  add("settling_time", r.time * config_->real("relaxation.time_constant"), "s",
+      "mean simulated time of the free phase at the time constant relaxation.time_constant");
   add("decay", r.decay, "1", "mean factor of the residual per free step");
   add("gradient_norm", norm, "1", "norm of the gradient before clipping");
   add("learning_rate", learning_rate_at(schedule_, step), "1", "learning rate");
