@@ -49,7 +49,7 @@ std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const M
   }
   text += ".control\nset numdgt=15\nop\n";
   for (Index j = 0; j < cols; ++j) line(fmt::format("print i(vs{})", j));
-  return text + ".endc\n.end\n";
+  return text + "quit 0\n.endc\n.end\n";
 }
 
 }  // namespace nudge

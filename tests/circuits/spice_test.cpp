@@ -118,7 +118,7 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
     spice.push_back(row);
   }
   REQUIRE(spice.size() > 100);
-  CHECK((spice.back() - z).norm() / z.norm() < 1e-5);  // 20 τ: e⁻²⁰ of the slowest mode near 1/τ, ngspice's reltol 1e-7
+  CHECK((spice.back() - z).norm() / z.norm() < 1e-4);  // 20 τ leave e⁻²⁰ of a mode of rate 1/τ; ngspice's reltol is 1e-5
   const auto ours = settled_at([&](std::size_t i) { return (trajectory[i] - z).norm(); }, trajectory.size());
   const auto theirs = settled_at([&](std::size_t i) { return (spice[i] - z).norm(); }, spice.size());
   // 1 %: the print step is 1 ns of about 500 ns, the Euler error 0.1 %.
