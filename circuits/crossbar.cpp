@@ -36,6 +36,7 @@ constexpr std::uint32_t max_read = std::uint32_t{1} << 24;
 
 void CrossbarSpec::validate() const {
   device.validate();
+  wires.validate();
   if (!(headroom >= 1 && std::isfinite(headroom))) {
     throw UserError(
         fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
@@ -108,7 +109,14 @@ void Crossbar<S>::program(const Matrix<S>& target) {
 
 template <class S>
 void Crossbar<S>::refresh() {
-  weights_ = (plus_.conductance() - minus_.conductance()) / scale_(0, 0);
+  if (spec_.wires.row_ohm == 0 && spec_.wires.column_ohm == 0) {
+    weights_ = (plus_.conductance() - minus_.conductance()) / scale_(0, 0);
+    return;
+  }
+  const auto seen = [this](const DeviceArray<S>& array) {
+    return effective_conductance(array.conductance().template cast<double>(), spec_.wires, spec_.tiles, spec_.threads);
+  };
+  weights_ = ((seen(plus_) - seen(minus_)) / static_cast<double>(scale_(0, 0))).template cast<S>();
 }
 
 template <class S>
@@ -200,7 +208,9 @@ std::vector<MapReading> Crossbar<S>::readings() const {
     saturated += static_cast<double>((g < low || g > high).count());
   }
   const double devices = 2.0 * static_cast<double>(weights_.size());
+  const double drop = worst_ir_drop(plus_.conductance().template cast<double>(), spec_.wires, spec_.tiles);
   return {
+      {"ir_drop", "1", "(2/3) R G N M of the worst tile; above 0.5 wires eat a third of the signal", drop},
       {"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
       {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
       {"conductance_mean", "S", "mean conductance of all devices", sum / devices},

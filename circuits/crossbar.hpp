@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "circuits/linear_map.hpp"
+#include "circuits/wires/tiled_array.hpp"
 #include "devices/device_array.hpp"
 
 namespace nudge {
@@ -20,6 +21,8 @@ struct CrossbarSpec {
   double headroom = 2;  ///< w_max over the largest |weight| at construction: room to learn; ≥ 1
   double w_max = 0;     ///< largest weight the pair can hold; 0: headroom · max|W| (1 when all weights are 0)
   ScalePolicy scale = ScalePolicy::keep;
+  WireSpec wires = {};   ///< of both arrays of the pair; all zero: ideal
+  TileSpec tiles = {};   ///< how large arrays are cut
   int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.
@@ -32,7 +35,9 @@ struct CrossbarSpec {
 /// Reads drive the rows (forward) or the columns (transposed) of the same devices, so both use one effective matrix. Fresh
 /// noise: every conductance fluctuates with standard deviation σ = read_noise (g_max − g_min)/√interval in each read and
 /// each row of x, independently. The output then gains exactly N(0, 2 σ²/k² Σ_i x_i²), independent between outputs,
-/// which is drawn there: one number per output, not per device. Not modelled yet: wire resistance, converters.
+/// which is drawn there: one number per output, not per device. Wire resistance
+/// enters through the effective matrix of each tile, computed anew whenever conductances change; the transposed read
+/// through the same line ends sees its exact transpose (reciprocity). Not modelled: converters.
 ///
 /// Updates are split evenly, G⁺ by +k δ/2 and G⁻ by −k δ/2, each through the step model of its devices.
 template <class S>

@@ -214,6 +214,7 @@ std::vector<ScalarState> Lane<S>::scalars() {
   std::vector<ScalarState> all;
   for (auto& s : guard_.state()) all.push_back({"guard_" + s.name, s.unit, s.description, s.value});
   for (auto& s : damping_.state()) all.push_back({"damping_" + s.name, s.unit, s.description, s.value});
+  all.push_back({"nonfinite_in_a_row", "1", "steps in a row that were not finite", &nonfinite_in_a_row_});
   return all;
 }
 

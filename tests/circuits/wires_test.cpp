@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wire resistance: closed forms, the nodal reference, reciprocity, limits, and published attenuation.
 #include <catch2/catch.hpp>
+#include <array>
 #include <cmath>
 
+#include "circuits/crossbar.hpp"
 #include "circuits/wires/line_solver.hpp"
 #include "circuits/wires/nodal_solver.hpp"
 #include "sim/base/errors.hpp"
@@ -97,6 +99,42 @@ TEST_CASE("wires: the effective matrix has equal bits for any number of threads"
   const Matrix<double> one = solver.effective_matrix(1e-10, 1);
   CHECK(one == solver.effective_matrix(1e-10, 2));
   CHECK(one == solver.effective_matrix(1e-10, 3));
+}
+
+TEST_CASE("wires: tiles have wires of their own and add their currents", "[wires]") {
+  const Matrix<double> g = conductances(10, 7, 10);
+  const WireSpec spec{3, 2};
+  const Matrix<double> tiled = effective_conductance(g, spec, {4, 5}, 1);
+  // Tiles are independent circuits; both sides stop at 1e-8 or better.
+  for (const auto& [i, j, rows, cols] : {std::array<Index, 4>{0, 0, 4, 5}, {4, 5, 4, 2}, {8, 0, 2, 5}}) {
+    const Matrix<double> alone = LineSolver(g.block(i, j, rows, cols), spec).effective_matrix(1e-12);
+    CHECK(relative(tiled.block(i, j, rows, cols), alone) < 1e-7);
+  }
+  CHECK(worst_ir_drop(g, spec, {4, 5}) < worst_ir_drop(g, spec, {}));
+}
+
+TEST_CASE("wires: a crossbar reads through its wires, both ways through one matrix", "[wires]") {
+  CrossbarSpec spec;
+  spec.device.model = "ideal";
+  Matrix<double> w = voltages(12 * 9, 11);
+  w.resize(12, 9);
+  const Crossbar<double> ideal(spec, w, 0, 1);
+  spec.wires = {2, 2};
+  const Crossbar<double> wired(spec, w, 0, 1);
+  const Matrix<double> plus = effective_conductance(wired.plus().conductance(), spec.wires, {}, 1);
+  const Matrix<double> minus = effective_conductance(wired.minus().conductance(), spec.wires, {}, 1);
+  CHECK(relative(wired.weights(), (plus - minus) / wired.siemens_per_weight()) < 1e-14);  // the same operations
+  CHECK(relative(ideal.weights(), w) < 1e-12);
+  CHECK(relative(wired.weights(), w) > 1e-4);
+  ReadContext read;
+  const Matrix<double> x = voltages(12, 12);
+  const Matrix<double> y = voltages(9, 13);
+  Matrix<double> forward(1, 9);
+  Matrix<double> backward(1, 12);
+  wired.forward(x, forward, wired.all_columns(), Store::assign, read);
+  wired.transposed(y, backward, wired.all_columns(), Store::assign, read);
+  // ⟨y, x W⟩ = ⟨y Wᵀ, x⟩: 108 products of size below 0.1 each in double, 1e-15 absolute.
+  CHECK((y * forward.transpose())(0, 0) == Approx((backward * x.transpose())(0, 0)).epsilon(1e-11));
 }
 
 TEST_CASE("wires: bad input", "[wires]") {
