@@ -17,9 +17,7 @@ namespace {
 using Lanes = __m256i;
 constexpr std::size_t kLanes = 8;
 Lanes broadcast(std::uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); }
-Lanes counted(std::uint32_t x) {
-  return _mm256_add_epi32(broadcast(x), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-}
+Lanes counted(std::uint32_t x) { return _mm256_add_epi32(broadcast(x), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
 Lanes exclusive_or(Lanes a, Lanes b) { return _mm256_xor_si256(a, b); }
 void store(Lanes x, std::uint32_t* out) { std::memcpy(out, &x, sizeof x); }
 void multiply_wide(Lanes x, Lanes m, Lanes& high, Lanes& low) {

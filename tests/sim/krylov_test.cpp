@@ -62,7 +62,7 @@ TEST_CASE("GMRES says when it cannot", "[gmres]") {
   const Dense<double> slow = well_posed<double>(20, 9);
   x.setZero();
   CHECK(gmres<double>(as_operator(slow), b, x, {.krylov = 3, .max_iterations = 3}).status == Status::max_steps);
-  const Dense<double> broken = Dense<double>::Constant(20, 20, NAN);
+  const Dense<double> broken = Dense<double>::Constant(20, 20, std::numeric_limits<double>::quiet_NaN());
   x.setZero();
   CHECK(gmres<double>(as_operator(broken), b, x, {}).status == Status::diverged);
   CHECK(x.isZero(0));

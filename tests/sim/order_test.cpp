@@ -37,7 +37,8 @@ Matrix<double> start() {
 TEST_CASE("Fixed-step solvers have their orders", "[order]") {
   // Errors over four halvings; the next term of the expansion changes a slope by about (last/first error ratio of the
   // coarsest step) — below 0.15 for the steps chosen, which start where the error is below a few per cent.
-  const auto [solver, expected, first] = GENERATE(table<std::string, double, int>({{"euler", 1.0, 200}, {"rk4", 4.0, 10}}));
+  const auto [solver, expected, first] =
+      GENERATE(table<std::string, double, int>({{"euler", 1.0, 200}, {"rk4", 4.0, 10}}));
   CAPTURE(solver);
   std::vector<double> steps;
   std::vector<double> errors;
@@ -78,7 +79,8 @@ TEST_CASE("The adaptive solver follows its error bound", "[order]") {
   for (const double bound : {1e-4, 1e-6, 1e-8, 1e-10}) {
     CAPTURE(bound);
     auto system = spiral();
-    const auto path = integrate<double>(system, start(), {.duration_s = 1, .step_s = 0.1, .samples = 4, .relative_error = bound});
+    const auto path =
+        integrate<double>(system, start(), {.duration_s = 1, .step_s = 0.1, .samples = 4, .relative_error = bound});
     CHECK(path.status == Status::converged);
     REQUIRE(path.states.size() == 5);
     double worst = 0;
@@ -98,9 +100,9 @@ TEST_CASE("A trajectory is in seconds", "[order]") {
     CAPTURE(stepper);
     auto system = linear_system<float>(2, 2, -Dense<float>::Identity(4, 4), Vec<float>::Ones(4));
     const double tau = 50e-9;
-    const auto path = integrate<float>(system, Matrix<float>::Zero(2, 2),
-                                       {.stepper = stepper, .tau_s = tau, .duration_s = 200e-9, .step_s = 5e-9,
-                                        .samples = 8, .relative_error = 1e-6});
+    const auto path = integrate<float>(
+        system, Matrix<float>::Zero(2, 2),
+        {.stepper = stepper, .tau_s = tau, .duration_s = 200e-9, .step_s = 5e-9, .samples = 8, .relative_error = 1e-6});
     REQUIRE(path.states.size() == 9);
     for (std::size_t i = 0; i < 9; ++i) {
       // An RC step response; float rounding over some 40 steps and rk4's dt⁴/120 stay below 2e-6.
@@ -110,7 +112,8 @@ TEST_CASE("A trajectory is in seconds", "[order]") {
   }
   SmallDynamics<double> blow_up(1, 1, [](const Vec<double>& z) -> Vec<double> { return z.array().square(); });
   // x = 1/(1 − t) ends at t = 1.
-  const auto path = integrate<double>(blow_up, Matrix<double>::Ones(1, 1), {.stepper = "rk4", .duration_s = 4, .step_s = 0.01});
+  const auto path =
+      integrate<double>(blow_up, Matrix<double>::Ones(1, 1), {.stepper = "rk4", .duration_s = 4, .step_s = 0.01});
   CHECK(path.status == Status::diverged);
   CHECK(path.times_s.back() == Approx(1).margin(0.1));
   for (const auto& z : path.states) CHECK(z.allFinite());

@@ -150,12 +150,15 @@ TEST_CASE("Neighbouring streams are independent", "[rng]") {
   const std::size_t n = 100000;
   const RngKey key{1, Purpose::read_noise, 1};
   const auto base = normals<float>(key, n);
-  const std::vector<std::vector<float>> others = {
-      normals<float>({2, Purpose::read_noise, 1}, n),        normals<float>({0, Purpose::read_noise, 1}, n),
-      normals<float>({1, Purpose::update_noise, 1}, n),      normals<float>({1, Purpose::read_noise, 2}, n),
-      normals<float>({1, Purpose::read_noise, 0}, n),        normals<float>(key, n, 1, 0),
-      normals<float>(key, n, 0, 1),                          normals<float>(key, n, 1ULL << 32, 0),
-      normals<float>({1ULL << 32, Purpose::read_noise, 1}, n)};
+  const std::vector<std::vector<float>> others = {normals<float>({2, Purpose::read_noise, 1}, n),
+                                                  normals<float>({0, Purpose::read_noise, 1}, n),
+                                                  normals<float>({1, Purpose::update_noise, 1}, n),
+                                                  normals<float>({1, Purpose::read_noise, 2}, n),
+                                                  normals<float>({1, Purpose::read_noise, 0}, n),
+                                                  normals<float>(key, n, 1, 0),
+                                                  normals<float>(key, n, 0, 1),
+                                                  normals<float>(key, n, 1ULL << 32, 0),
+                                                  normals<float>({1ULL << 32, Purpose::read_noise, 1}, n)};
   for (std::size_t i = 0; i < others.size(); ++i) {
     CAPTURE(i);
     CHECK(std::abs(correlation(base, others[i])) < kSigmas / std::sqrt(double(n)));

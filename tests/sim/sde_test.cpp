@@ -149,11 +149,13 @@ TEST_CASE("The Ornstein-Uhlenbeck variance does not depend on the step", "[sde]"
     const auto system = std::make_pair(scaled(-theta), constant(sigma));
     State x(n, 0.0);
     // From 0 the variance reaches its limit to exp(−2 θ 4) = 3e-5.
-    boost::numeric::odeint::integrate_const(EulerMaruyama<double>(WienerPath<double>(kKey, dt)), system, x, 0.0, 4.0, dt);
+    boost::numeric::odeint::integrate_const(EulerMaruyama<double>(WienerPath<double>(kKey, dt)), system, x, 0.0, 4.0,
+                                            dt);
     // The recursion x ← (1 − θ dt) x + σ √dt N has exactly this stationary variance.
     CHECK(variance(x) / exact == Approx(1 / (1 - theta * dt / 2)).epsilon(margin));
     std::fill(x.begin(), x.end(), 0.0);
-    boost::numeric::odeint::integrate_const(StochasticHeun<double>(WienerPath<double>(kKey, dt)), system, x, 0.0, 4.0, dt);
+    boost::numeric::odeint::integrate_const(StochasticHeun<double>(WienerPath<double>(kKey, dt)), system, x, 0.0, 4.0,
+                                            dt);
     const double h = theta * dt;
     const double keep = 1 - h + h * h / 2;
     CHECK(variance(x) / exact == Approx(2 * h * (1 - h / 2) * (1 - h / 2) / (1 - keep * keep)).epsilon(margin));
