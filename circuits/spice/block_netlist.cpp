@@ -69,7 +69,7 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
                           block.leak().gain, attention);
     }
   }
-  text += fmt::format(".options reltol=1e-5 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
+  text += fmt::format(".options reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
                       "tran {:.17g} {:.17g} uic\nwrdata {}",
                       spec.print_step_s, spec.stop_s, data_file);
   for (Index t = 0; t < tokens; ++t) {
