@@ -37,6 +37,9 @@ constexpr std::uint32_t max_read = std::uint32_t{1} << 24;
 void CrossbarSpec::validate() const {
   device.validate();
   wires.validate();
+  dac.validate("crossbar.dac");
+  adc.validate("crossbar.adc");
+  adc_transposed.validate("crossbar.adc_transposed");
   if (!(headroom >= 1 && std::isfinite(headroom))) {
     throw UserError(
         fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
@@ -151,18 +154,43 @@ void Crossbar<S>::add_noise(ConstMatrixRef<S> drive, MatrixRef<S> out, ReadConte
 }
 
 template <class S>
+template <class Product>
+void Crossbar<S>::convert_and_read(ConstMatrixRef<S> drive, MatrixRef<S> out, const ConverterSpec& adc, Store store,
+                                   ReadContext& read, Product product) const {
+  if (spec_.dac.ideal() && adc.ideal()) {
+    product(drive, out, store);
+    add_noise(drive, out, read);
+    return;
+  }
+  // Grown once per thread, then reused.
+  static thread_local Matrix<S> driven;
+  static thread_local Matrix<S> sensed;
+  driven = drive;
+  sensed.resize(out.rows(), out.cols());
+  convert<S>(spec_.dac, driven);
+  product(driven, sensed, Store::assign);
+  add_noise(driven, sensed, read);
+  convert<S>(adc, sensed);
+  if (store == Store::assign) out = sensed;
+  if (store == Store::add) out += sensed;
+  if (store == Store::subtract) out -= sensed;
+}
+
+template <class S>
 void Crossbar<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const {
   NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
-  multiply<S>(x, weights_.middleCols(columns.begin, columns.count), y, store);
-  add_noise(x, y, read);
+  convert_and_read(x, y, spec_.adc, store, read, [&](ConstMatrixRef<S> in, MatrixRef<S> out, Store how) {
+    multiply<S>(in, weights_.middleCols(columns.begin, columns.count), out, how);
+  });
 }
 
 template <class S>
 void Crossbar<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
                              ReadContext& read) const {
   NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
-  multiply_transposed<S>(y, weights_.middleCols(columns.begin, columns.count), x, store);
-  add_noise(y, x, read);
+  convert_and_read(y, x, spec_.adc_transposed, store, read, [&](ConstMatrixRef<S> in, MatrixRef<S> out, Store how) {
+    multiply_transposed<S>(in, weights_.middleCols(columns.begin, columns.count), out, how);
+  });
 }
 
 template <class S>

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "circuits/converter.hpp"
 #include "circuits/linear_map.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "devices/device_array.hpp"
@@ -23,6 +24,9 @@ struct CrossbarSpec {
   ScalePolicy scale = ScalePolicy::keep;
   WireSpec wires = {};   ///< of both arrays of the pair; all zero: ideal
   TileSpec tiles = {};   ///< how large arrays are cut
+  ConverterSpec dac = {};             ///< what drives the lines, rows and columns alike
+  ConverterSpec adc = {};             ///< what reads columns in a forward read
+  ConverterSpec adc_transposed = {};  ///< what reads rows in a transposed read
   int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.
@@ -37,7 +41,8 @@ struct CrossbarSpec {
 /// each row of x, independently. The output then gains exactly N(0, 2 σ²/k² Σ_i x_i²), independent between outputs,
 /// which is drawn there: one number per output, not per device. Wire resistance
 /// enters through the effective matrix of each tile, computed anew whenever conductances change; the transposed read
-/// through the same line ends sees its exact transpose (reciprocity). Not modelled: converters.
+/// through the same line ends sees its exact transpose (reciprocity). Drives pass a
+/// DAC and outputs, noise included, an ADC of their direction; ideal converters cost nothing.
 ///
 /// Updates are split evenly, G⁺ by +k δ/2 and G⁻ by −k δ/2, each through the step model of its devices.
 template <class S>
@@ -76,6 +81,10 @@ class Crossbar final : public LinearMap<S> {
   void choose_scale(const Matrix<S>& target);
   void write(const Matrix<S>& target);
   void refresh();
+  /// One read in either direction: \`product\` gives the ideal output of a drive.
+  template <class Product>
+  void convert_and_read(ConstMatrixRef<S> drive, MatrixRef<S> out, const ConverterSpec& adc, Store store,
+                        ReadContext& read, Product product) const;
   void add_noise(ConstMatrixRef<S> drive, MatrixRef<S> out, ReadContext& read) const;
 
   CrossbarSpec spec_;

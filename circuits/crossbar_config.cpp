@@ -25,7 +25,13 @@ ParamTable crossbar_param_rows() {
       quantity("crossbar.sense_resistance", "0 Ohm", Unit::ohm, at_least(0), "Input resistance of a column's amplifier."),
       choice("crossbar.line_ends", "one", {"one", "both"}, "Whether wires are driven and sensed at one end or at both."),
       integer("crossbar.tile_rows", "0", at_least(0), "Rows of a tile; larger arrays are cut and partial sums added; 0: not cut."),
-      integer("crossbar.tile_columns", "0", at_least(0), "Columns of a tile; 0: not cut.")};
+      integer("crossbar.tile_columns", "0", at_least(0), "Columns of a tile; 0: not cut."),
+      integer("crossbar.dac_bits", "0", between(0, 24), "Resolution of what drives an array; 0: ideal."),
+      real("crossbar.dac_range", "0", at_least(0), "Full scale of the drive; 0: ranged by the largest value of each drive."),
+      integer("crossbar.adc_bits", "0", between(0, 24), "Resolution of the forward read-out; 0: ideal."),
+      real("crossbar.adc_range", "0", at_least(0), "Full scale of the forward read-out; 0: ranged by each read."),
+      integer("crossbar.adc_transposed_bits", "0", between(0, 24), "Resolution of the transposed read-out; 0: ideal."),
+      real("crossbar.adc_transposed_range", "0", at_least(0), "Full scale of the transposed read-out; 0: ranged by each read.")};
 }
 
 CrossbarSpec crossbar_spec(const Config& config) {
@@ -39,6 +45,12 @@ CrossbarSpec crossbar_spec(const Config& config) {
                 config.real("crossbar.driver_resistance"), config.real("crossbar.sense_resistance"), ends, ends};
   spec.tiles = {static_cast<Index>(config.integer("crossbar.tile_rows")),
                 static_cast<Index>(config.integer("crossbar.tile_columns"))};
+  const auto converter = [&config](const std::string& key) {
+    return ConverterSpec{static_cast<int>(config.integer(key + "_bits")), config.real(key + "_range")};
+  };
+  spec.dac = converter("crossbar.dac");
+  spec.adc = converter("crossbar.adc");
+  spec.adc_transposed = converter("crossbar.adc_transposed");
   return spec;
 }
 
