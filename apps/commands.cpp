@@ -3,6 +3,7 @@
 
 #include "apps/commands/case.hpp"
 #include "apps/commands/config.hpp"
+#include "apps/commands/crossbar.hpp"
 #include "apps/commands/devices.hpp"
 #include "apps/commands/files.hpp"
 #include "apps/commands/gradcheck.hpp"
@@ -13,8 +14,8 @@ namespace nudge {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      train_command(), gradcheck_command(), sweep_command(), case_command(),
-      devices_command(), report_command(), info_command(), config_command(),
+      train_command(),    gradcheck_command(), sweep_command(), case_command(),   devices_command(),
+      crossbar_command(), report_command(),    info_command(),  config_command(),
   };
   return commands;
 }

@@ -14,7 +14,8 @@ namespace {
 constexpr Index kChunks = 16;
 
 /// Noise of an evaluation is drawn apart from that of training.
-enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1 };
+/// The read-out array has streams of its own, apart from those of the block's arrays.
+enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
 
 /// Sends every local correlation to the map that holds the weights: what an array of devices makes of it is its own.
 template <class S>
@@ -43,6 +44,7 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
     all.nudge_ratio += one.nudge_ratio / n;
     all.steps += one.free.steps / n;
     all.decay += one.free.decay / n;
+    all.time += one.free.time / n;
     all.cost_in_forces += one.cost_in_forces / n;
     all.clipped += one.clipped;
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
@@ -107,7 +109,7 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.noisy = options_.noisy;
   read.interval = options_.phases.step;
   w.dynamics.bind(w.drive, read);
-  read.phase = 2;  // the read-out array has a stream of its own
+  read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
   w.cost.bind(batch.targets_of(sequence), read);
   w.state = w.drive;
   w.initial_gradient.setZero();
@@ -165,6 +167,7 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
     Worker& w = worker(thread);
     start(w, batch, b, step);
     w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
+    w.cost.read().phase = static_cast<std::uint32_t>(ReadPhase::readout_evaluation);
     w.dynamics.set_read_interval(options_.phases.free.step);
     SequenceReport& report = reports[static_cast<std::size_t>(b)];
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);

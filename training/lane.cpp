@@ -139,6 +139,8 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
   add("damping", model_->block().leak().damping, "1", "damping c during the step");
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
+  add("settling_time", r.time * config_->real("relaxation.time_constant"), "s",
+      "mean simulated time of the free phase at the time constant relaxation.time_constant");
   add("decay", r.decay, "1", "mean factor of the residual per free step");
   add("gradient_norm", norm, "1", "norm of the gradient before clipping");
   add("learning_rate", learning_rate_at(schedule_, step), "1", "learning rate");
@@ -212,6 +214,7 @@ std::vector<ScalarState> Lane<S>::scalars() {
   std::vector<ScalarState> all;
   for (auto& s : guard_.state()) all.push_back({"guard_" + s.name, s.unit, s.description, s.value});
   for (auto& s : damping_.state()) all.push_back({"damping_" + s.name, s.unit, s.description, s.value});
+  all.push_back({"nonfinite_in_a_row", "1", "steps in a row that were not finite", &nonfinite_in_a_row_});
   return all;
 }
 

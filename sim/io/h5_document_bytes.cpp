@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/io/file_seal.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_handle.hpp"
 #include "sim/io/h5_memory_file.hpp"
@@ -136,7 +137,9 @@ std::vector<std::byte> H5Document::bytes() const {
     need(owner.ok(), "attributes of " + path + ", which is not in the document");
     for (const auto& [name, value] : values) write_attribute(owner.id(), name, value);
   }
-  return file.take();
+  std::vector<std::byte> image = file.take();
+  seal(image);
+  return image;
 }
 
 }  // namespace nudge

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "sim/base/errors.hpp"
+#include "sim/io/file_seal.hpp"
 #include "sim/io/h5_reader_impl.hpp"
 
 namespace nudge {
@@ -39,6 +40,7 @@ H5Reader::H5Reader(const std::filesystem::path& path) : file_(std::make_unique<F
   check_readable(path);
   file_->name = path.string();
   if (H5Fis_hdf5(file_->name.c_str()) <= 0) throw UserError(file_->name + ": is not an HDF5 file");
+  if (seal_is_broken(path)) throw UserError(file_->name + ": is damaged: its contents do not fit its checksum");
   H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
   file_->file = H5Handle(H5Fopen(file_->name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
