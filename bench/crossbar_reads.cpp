@@ -109,8 +109,8 @@ void update(benchmark::State& state, int threads) {
   const double devices = 2.0 * kSize * kSize;
   const PulseCount after = array.pulses();
   state.counters["ns_per_device"] = 1e9 * median(times) / devices;
-  state.counters["pulses_per_device"] =
-      static_cast<double>(after.up + after.down - before.up - before.down) / devices / static_cast<double>(times.size());
+  state.counters["pulses_per_device"] = static_cast<double>(after.up + after.down - before.up - before.down) / devices /
+                                        static_cast<double>(times.size());
 }
 
 Matrix<double> conductances(Index n) {
@@ -141,15 +141,22 @@ int main(int argc, char** argv) {
     const std::string suffix = "/threads" + std::to_string(threads);
     for (const nudge::Index batch : {64, 256}) {
       const std::string at = "/512x512/B" + std::to_string(batch) + suffix;
-      benchmark::RegisterBenchmark(("forward" + at).c_str(), [=](benchmark::State& s) {
-        read(s, Direction::forward, batch, threads);
-      })->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(101);
-      benchmark::RegisterBenchmark(("transposed" + at).c_str(), [=](benchmark::State& s) {
-        read(s, Direction::transposed, batch, threads);
-      })->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(101);
+      benchmark::RegisterBenchmark(("forward" + at).c_str(),
+                                   [=](benchmark::State& s) { read(s, Direction::forward, batch, threads); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(101);
+      benchmark::RegisterBenchmark(("transposed" + at).c_str(),
+                                   [=](benchmark::State& s) { read(s, Direction::transposed, batch, threads); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(101);
     }
-    benchmark::RegisterBenchmark(("pulsed_update/512x512" + suffix).c_str(), [=](benchmark::State& s) { update(s, threads); })
-        ->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(21);
+    benchmark::RegisterBenchmark(("pulsed_update/512x512" + suffix).c_str(),
+                                 [=](benchmark::State& s) { update(s, threads); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(21);
   }
   benchmark::RegisterBenchmark("wires/solve_128x128_1ohm", wire_vector)->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("wires/effective_matrix_128x128_1ohm", wire_matrix)->Unit(benchmark::kMillisecond);

@@ -15,7 +15,8 @@ void ConverterSpec::validate(const std::string& key) const {
     throw UserError(fmt::format("{}_bits = {} (must be 0, ideal, or 2 to {})", key, bits, largest));
   }
   if (!(range >= 0 && std::isfinite(range))) {
-    throw UserError(fmt::format("{}_range = {:g} (must be finite and >= 0; 0 ranges every read by its largest value)", key, range));
+    throw UserError(
+        fmt::format("{}_range = {:g} (must be finite and >= 0; 0 ranges every read by its largest value)", key, range));
   }
 }
 

@@ -22,12 +22,12 @@ struct CrossbarSpec {
   double headroom = 2;  ///< w_max over the largest |weight| at construction: room to learn; ≥ 1
   double w_max = 0;     ///< largest weight the pair can hold; 0: headroom · max|W| (1 when all weights are 0)
   ScalePolicy scale = ScalePolicy::keep;
-  WireSpec wires = {};   ///< of both arrays of the pair; all zero: ideal
-  TileSpec tiles = {};   ///< how large arrays are cut
+  WireSpec wires = {};                ///< of both arrays of the pair; all zero: ideal
+  TileSpec tiles = {};                ///< how large arrays are cut
   ConverterSpec dac = {};             ///< what drives the lines, rows and columns alike
   ConverterSpec adc = {};             ///< what reads columns in a forward read
   ConverterSpec adc_transposed = {};  ///< what reads rows in a transposed read
-  int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
+  int threads = 1;                    ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;

@@ -66,7 +66,9 @@ struct BatchGradient<S>::Worker {
         dynamics(model.block(), model.shape().tokens, std::max<Index>(2, estimator->copies())),
         cost(model.map(ParameterId::readout), ParameterId::readout, model.shape().tokens,
              std::max<Index>(2, estimator->copies())),
-        growth(options.growth), drive(model.shape().tokens, model.shape().channels), state(drive.rows(), drive.cols()),
+        growth(options.growth),
+        drive(model.shape().tokens, model.shape().channels),
+        state(drive.rows(), drive.cols()),
         initial_gradient(drive.rows(), drive.cols()) {}
 
   std::unique_ptr<GradientEstimator<S>> estimator;
@@ -136,7 +138,8 @@ template <class S>
 BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
   const Index chunks = std::min(kChunks, batch.sequences);
   const auto shapes = model_->parameter_shapes();
-  if (static_cast<Index>(chunks_.size()) != chunks) chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
+  if (static_cast<Index>(chunks_.size()) != chunks)
+    chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
   const auto count = static_cast<std::size_t>(batch.sequences);
   std::vector<SequenceReport> reports(count);
   std::vector<GrowthReport> growth(count);

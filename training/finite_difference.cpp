@@ -46,7 +46,8 @@ std::vector<Entry> draw_entries(const LanguageModel<double>& model, const Batch&
     for (std::int64_t k = 0; k < count; ++k) {
       const RngKey key{seed, Purpose::probe, static_cast<std::uint32_t>(g)};
       const auto draw = [&](Index n, std::uint32_t lane) {
-        return static_cast<Index>(random_below(static_cast<std::uint64_t>(n), key, static_cast<std::uint64_t>(k), lane, 0));
+        return static_cast<Index>(
+            random_below(static_cast<std::uint64_t>(n), key, static_cast<std::uint64_t>(k), lane, 0));
       };
       Index row = draw(rows, 0);
       if (group.parameter == ParameterId::tok) {
@@ -75,8 +76,9 @@ FiniteDifferenceReport compare_finite_differences(const Config& config, const La
   const Reference exact = reference_gradient(config, model, step, part);
   BatchGradientOptions options = fixed_point_options(config, exact.facts.solver, step);
   options.threads = 1;
-  const auto entries = draw_entries(model, part, static_cast<std::uint64_t>(config.integer("seed")),
-                                    config.integer("gradcheck.finite_difference_entries"), options.phases.free.tolerance);
+  const auto entries =
+      draw_entries(model, part, static_cast<std::uint64_t>(config.integer("seed")),
+                   config.integer("gradcheck.finite_difference_entries"), options.phases.free.tolerance);
   const auto groups = model.groups();
   const int threads = static_cast<int>(config.integer("threads"));
   std::vector<std::unique_ptr<Probe>> probes(static_cast<std::size_t>(thread_count(threads)));

@@ -31,7 +31,10 @@ template <class S>
 class Check {
  public:
   Check(const Config& config, const GradcheckScope& scope, const std::function<void(const std::string&)>& say)
-      : config_(config), scope_(scope), say_(say), data_(load_dataset(config)),
+      : config_(config),
+        scope_(scope),
+        say_(say),
+        data_(load_dataset(config)),
         lane_(config, model_shape(config, data_.vocabulary_size()), "", Weights::configured) {}
 
   GradcheckReport run() {

@@ -24,13 +24,13 @@ struct GradcheckRow {
 /// What an estimator's phases looked like, mean over the batches.
 struct EstimatorFacts {
   std::string name;
-  double beta = 0;                ///< per token; 0 where the estimator has none
-  double free_residual = 0;       ///< ‖F‖/‖z‖ after T1 steps
-  double nudged_residual = 0;     ///< ‖f‖/‖z − z*‖ after T2 steps; implicit: of its linear solve
-  double nudge_ratio = 0;         ///< ‖z − z*‖/‖z*‖
-  double flipped_gates = 0;       ///< share of the memory's ReLU gates with β |(a W_m)_i| > |(z W_m)_i|: those that differ
-                                  ///< between the two nudged states, to first order in β
-  int diverged = 0;               ///< sequences, all batches
+  double beta = 0;             ///< per token; 0 where the estimator has none
+  double free_residual = 0;    ///< ‖F‖/‖z‖ after T1 steps
+  double nudged_residual = 0;  ///< ‖f‖/‖z − z*‖ after T2 steps; implicit: of its linear solve
+  double nudge_ratio = 0;      ///< ‖z − z*‖/‖z*‖
+  double flipped_gates = 0;  ///< share of the memory's ReLU gates with β |(a W_m)_i| > |(z W_m)_i|: those that differ
+                             ///< between the two nudged states, to first order in β
+  int diverged = 0;          ///< sequences, all batches
 };
 
 struct GradcheckReport {
@@ -39,17 +39,17 @@ struct GradcheckReport {
   std::vector<ReferenceFacts> references;  ///< one per batch
   StabilityReport stability;               ///< of the first batch
   std::string verdict;
-  double loss = 0;                         ///< nat per token after T1 steps
-  double residual = 0, residual_max = 0;   ///< ‖F‖/‖z‖ after T1 steps: mean and largest, over all batches
-  double settled = 0;                      ///< share of sequences with residual ≤ settled_at
-  double settled_at = 0;                   ///< relaxation.tolerance, or 1e-3 where that is 0
-  double step = 0, damping = 0;            ///< ε and c, after the training steps
-  int difference_entries = 0;              ///< of the rows finite_difference; 0: none
+  double loss = 0;                        ///< nat per token after T1 steps
+  double residual = 0, residual_max = 0;  ///< ‖F‖/‖z‖ after T1 steps: mean and largest, over all batches
+  double settled = 0;                     ///< share of sequences with residual ≤ settled_at
+  double settled_at = 0;                  ///< relaxation.tolerance, or 1e-3 where that is 0
+  double step = 0, damping = 0;           ///< ε and c, after the training steps
+  int difference_entries = 0;             ///< of the rows finite_difference; 0: none
   int difference_sequences = 0;
   bool difference_settled = true;
 
   bool reference_converged() const;
-  bool finite() const;  ///< every row is
+  bool finite() const;                                                                     ///< every row is
   const GradcheckRow* find(const std::string& estimator, const std::string& group) const;  ///< or nullptr
 };
 

@@ -63,7 +63,8 @@ BatchGradientOptions fixed_point_options(const Config& config, const std::string
   return options;
 }
 
-Reference reference_gradient(const Config& config, const LanguageModel<double>& model, double step, const Batch& batch) {
+Reference reference_gradient(const Config& config, const LanguageModel<double>& model, double step,
+                             const Batch& batch) {
   Reference first = attempt(model, fixed_point_options(config, "euler", step), batch);
   if (first.facts.settled == first.facts.sequences) return first;
   Reference second = attempt(model, fixed_point_options(config, "newton_gmres", step), batch);

@@ -17,8 +17,8 @@ std::unique_ptr<LanguageModel<double>> exact_copy(const LanguageModel<S>& model)
 
 /// How well the reference itself is known.
 struct ReferenceFacts {
-  std::string solver;           ///< that settled the free phase: euler, or newton_gmres where euler did not get there
-  std::string adjoint;          ///< implicit_dense or implicit (GMRES)
+  std::string solver;   ///< that settled the free phase: euler, or newton_gmres where euler did not get there
+  std::string adjoint;  ///< implicit_dense or implicit (GMRES)
   int sequences = 0;
   int settled = 0;              ///< sequences with ‖F‖/‖z‖ ≤ gradcheck.settle_tolerance
   int solved = 0;               ///< sequences whose adjoint met gradcheck.adjoint_tolerance

@@ -13,7 +13,7 @@
 namespace nudge {
 namespace {
 
-constexpr Index kSequences = 4;   ///< sequences looked at: their spectra differ little, one costs some hundred jvps
+constexpr Index kSequences = 4;  ///< sequences looked at: their spectra differ little, one costs some hundred jvps
 constexpr double kForgotten = 1e-3;
 
 /// Enough for a verdict; T·C may be large and its eigenvalues, T blocks of a causal system, lie close together.
@@ -67,20 +67,23 @@ std::string stability_verdict(const StabilityReport& report, int free_steps) {
   // Complex only where the angle is seen: below 1e-6 of |λ| a split pair of a double eigenvalue looks complex, too.
   const bool complex = frequency > 1e-6 * std::abs(report.leading.front().value);
   const std::string turn =
-      complex ? fmt::format("; the leading pair is complex and turns once in {:.3g} tau: past the margin a Hopf "
-                            "bifurcation, the state would oscillate",
-                            2 * std::numbers::pi / frequency)
+      complex ? fmt::format(
+                    "; the leading pair is complex and turns once in {:.3g} tau: past the margin a Hopf "
+                    "bifurcation, the state would oscillate",
+                    2 * std::numbers::pi / frequency)
               : "";
   if (report.abscissa >= 0) return "unstable: perturbations of the equilibrium grow; raise the damping c" + turn;
   if (report.decay >= 1) {
-    return "unstable as stepped: Euler steps of this size overshoot though the equilibrium is stable; lower the step" + turn;
+    return "unstable as stepped: Euler steps of this size overshoot though the equilibrium is stable; lower the step" +
+           turn;
   }
   const double left = std::pow(report.decay, free_steps);
   const int needed = static_cast<int>(std::ceil(std::log(kForgotten) / std::log(report.decay)));
   if (left > kForgotten) {
-    return fmt::format("near the margin: after {} free steps {:.2g} of the slowest mode is left; {} steps would leave "
-                       "{:.0e}, or raise the damping c{}",
-                       free_steps, left, needed, kForgotten, turn);
+    return fmt::format(
+        "near the margin: after {} free steps {:.2g} of the slowest mode is left; {} steps would leave "
+        "{:.0e}, or raise the damping c{}",
+        free_steps, left, needed, kForgotten, turn);
   }
   return fmt::format("stable: {} free steps leave {:.1e} of the slowest mode{}", free_steps, left,
                      complex ? " (a complex pair)" : "");

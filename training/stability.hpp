@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sim/spectrum.hpp"
-#include "training/language_model.hpp"
 #include "training/batches.hpp"
+#include "training/language_model.hpp"
 
 namespace nudge {
 
@@ -16,13 +16,14 @@ struct StabilityReport {
   double asymmetry = 0;             ///< mean ‖Jv − Jᵀv‖/‖Jv‖
   std::vector<Eigenvalue> leading;  ///< of the sequence that has the largest real part, units 1/τ
   double abscissa = 0;              ///< largest real part of all, 1/τ
-  double decay = 0;                 ///< ρ = max |1 + ε λ| over the leading eigenvalues of all sequences, per Euler step
-  bool converged = false;           ///< the eigenvalues of all sequences have
+  double decay = 0;        ///< ρ = max |1 + ε λ| over the leading eigenvalues of all sequences, per Euler step
+  bool converged = false;  ///< the eigenvalues of all sequences have
 };
 
 /// `states`: fixed points (T, C) of the batch's sequences; `step`: ε. Seeded by `seed`; at most four sequences.
 StabilityReport measure_stability(const LanguageModel<double>& model, const Batch& batch,
-                                  const std::vector<Matrix<double>>& states, double step, std::uint64_t seed, int threads);
+                                  const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
+                                  int threads);
 
 /// One sentence: stable, near the margin or unstable, and what to do. Near the margin: ρ^T1 > 1e-3, so that the slowest
 /// mode does not settle below the residual of 1e-3 at which plain AEP needs its free phase (measured).

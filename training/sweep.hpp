@@ -27,8 +27,8 @@ struct SweepPoint {
   std::vector<std::string> values;  ///< of the swept keys, as the config prints them
   std::vector<double> numbers;      ///< the same in SI units, NaN for a key that is not a number
   std::int64_t seed = 0;
-  std::string status;               ///< "ok", or what went wrong; empty: not run yet
-  std::vector<double> metrics;      ///< in the order of Sweep::metrics, NaN where not measured
+  std::string status;           ///< "ok", or what went wrong; empty: not run yet
+  std::vector<double> metrics;  ///< in the order of Sweep::metrics, NaN where not measured
 };
 
 /// A number that each point is measured by.

@@ -61,7 +61,8 @@ SweepFile::SweepFile(const SweepFiles& files, const Config& base)
 
 void SweepFile::expect_same_config(const H5Reader& file, const SweepGrid& grid) const {
   if (const std::string kind = file.text_attribute("kind"); kind != "sweep") {
-    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"sweep\" can be resumed by nudge sweep)", kind));
+    file.fail("attribute kind",
+              fmt::format("\"{}\" (only a file of kind \"sweep\" can be resumed by nudge sweep)", kind));
   }
   const std::string keys = fmt::format("{}", fmt::join(grid.sweep.keys, ", "));
   if (const std::string stored = file.text_attribute("keys", "points"); stored != keys) {
@@ -70,14 +71,15 @@ void SweepFile::expect_same_config(const H5Reader& file, const SweepGrid& grid) 
   const Config stored = parse_program_config(file.name() + " (stored config)", file.text_attribute("config"));
   std::string problems;
   for (const auto& d : difference(stored, grid.base)) {
-    const bool free = d.key == "threads" || d.key.starts_with("output.") ||
-                      (d.key.starts_with("sweep.") && d.key != "sweep.run");
+    const bool free =
+        d.key == "threads" || d.key.starts_with("output.") || (d.key.starts_with("sweep.") && d.key != "sweep.run");
     if (!free) problems += fmt::format("\n  {}: {} in the file, {} in the config", d.key, d.first, d.second);
   }
   if (problems.empty()) return;
-  throw UserError(fmt::format("{}: the sweep is of another config:{}\nresume it with the config it was started with, or "
-                              "start a new one with --out",
-                              file.name(), problems));
+  throw UserError(
+      fmt::format("{}: the sweep is of another config:{}\nresume it with the config it was started with, or "
+                  "start a new one with --out",
+                  file.name(), problems));
 }
 
 void SweepFile::restore(SweepGrid& grid) {
@@ -98,8 +100,7 @@ void SweepFile::restore(SweepGrid& grid) {
 
 void SweepFile::write(const Sweep& sweep) {
   H5Document document;
-  record_.wall_time_s =
-      earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  record_.wall_time_s = earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   add_run_record(document, record_);
   document.attribute("points_total", static_cast<std::int64_t>(sweep.points.size()));
   std::vector<const SweepPoint*> finished;
@@ -116,16 +117,22 @@ void SweepFile::write(const Sweep& sweep) {
   for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
     const ParamRow& row = *find_row(program_table(), sweep.keys[k]);
     if (sweep.numeric[k]) {
-      column(row.key, row.unit == Unit::none ? "1" : std::string(unit_symbol(row.unit)), row.doc, [k](const SweepPoint& p) { return p.numbers[k]; }, 0.0);
+      column(
+          row.key, row.unit == Unit::none ? "1" : std::string(unit_symbol(row.unit)), row.doc,
+          [k](const SweepPoint& p) { return p.numbers[k]; }, 0.0);
     } else {
-      column(row.key, "1", row.doc, [k](const SweepPoint& p) { return p.values[k]; }, std::string());
+      column(
+          row.key, "1", row.doc, [k](const SweepPoint& p) { return p.values[k]; }, std::string());
     }
   }
-  column("seed", "1", "seed of the run", [](const SweepPoint& p) { return p.seed; }, std::int64_t{0});
-  column("status", "1", "ok, or what went wrong", [](const SweepPoint& p) { return p.status; }, std::string());
+  column(
+      "seed", "1", "seed of the run", [](const SweepPoint& p) { return p.seed; }, std::int64_t{0});
+  column(
+      "status", "1", "ok, or what went wrong", [](const SweepPoint& p) { return p.status; }, std::string());
   for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
     const SweepMetric& metric = sweep.metrics[m];
-    column(metric.name, metric.unit, metric.description, [m](const SweepPoint& p) { return p.metrics[m]; }, 0.0);
+    column(
+        metric.name, metric.unit, metric.description, [m](const SweepPoint& p) { return p.metrics[m]; }, 0.0);
   }
   document.attribute("keys", fmt::format("{}", fmt::join(sweep.keys, ", ")), "points");
   document.write(files_.output, overwrite_);

@@ -22,9 +22,7 @@ namespace {
 /// Keys that the sweep itself sets or that belong to the whole of it.
 const std::set<std::string> kReserved = {"seed", "threads", "output.file", "output.print_every"};
 
-bool is_number(ParamKind kind) {
-  return kind == ParamKind::integer || kind == ParamKind::real;
-}
+bool is_number(ParamKind kind) { return kind == ParamKind::integer || kind == ParamKind::real; }
 
 double number_of(const Config& config, const std::string& key) {
   const ParamKind kind = find_row(config.table(), key)->kind;
@@ -34,7 +32,8 @@ double number_of(const Config& config, const std::string& key) {
 
 void check_axes(const std::string& name, const std::vector<GridAxis>& axes) {
   if (axes.empty()) {
-    throw UserError(name + ": sweep.grid is empty (name the keys to sweep, as in \"device.read_noise\" = [0, \"1 %\"])");
+    throw UserError(name +
+                    ": sweep.grid is empty (name the keys to sweep, as in \"device.read_noise\" = [0, \"1 %\"])");
   }
   for (const GridAxis& axis : axes) {
     if (kReserved.count(axis.key) == 0) continue;
@@ -109,7 +108,8 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
     combinations *= axis.values.size();
   }
   grid.sweep.metrics = sweep_metrics(grid.base.text("sweep.run"));
-  if (grid.base.integers("sweep.seeds").empty()) throw UserError(source.name + ": sweep.seeds is empty (name one seed)");
+  if (grid.base.integers("sweep.seeds").empty())
+    throw UserError(source.name + ": sweep.seeds is empty (name one seed)");
   std::vector<std::string> problems;
   std::set<std::string> texts_seen;
   for (std::size_t c = 0; c < combinations; ++c) {

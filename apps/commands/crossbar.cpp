@@ -34,9 +34,9 @@ struct ArrayFacts {
   std::string name;
   Index rows = 0, columns = 0;
   double w_max = 0, siemens_per_weight = 0;
-  double weight_error = 0;   ///< ‖W_device − W‖_F/‖W‖_F
-  double read_noise = 0;     ///< rms noise over rms product for white inputs, per sqrt(tau)
-  double ir_drop = 0;        ///< (2/3) R G N M of the worst tile
+  double weight_error = 0;  ///< ‖W_device − W‖_F/‖W‖_F
+  double read_noise = 0;    ///< rms noise over rms product for white inputs, per sqrt(tau)
+  double ir_drop = 0;       ///< (2/3) R G N M of the worst tile
   double mean_conductance_S = 0;
 };
 
@@ -55,18 +55,20 @@ ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, cons
 }
 
 void print(const std::vector<ArrayFacts>& all) {
-  fmt::print("{:<8} {:>12} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11}\n", "array", "devices", "w_max", "scale", "weight error",
-             "read noise", "IR drop", "mean G");
+  fmt::print("{:<8} {:>12} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11}\n", "array", "devices", "w_max", "scale",
+             "weight error", "read noise", "IR drop", "mean G");
   for (const ArrayFacts& f : all) {
     fmt::print("{:<8} {:>12} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11}\n", f.name,
-               fmt::format("2x{}x{}", f.rows, f.columns), f.w_max, format_quantity(f.siemens_per_weight, Unit::siemens, 4),
-               100 * f.weight_error, 100 * f.read_noise, f.ir_drop,
-               format_quantity(f.mean_conductance_S, Unit::siemens, 4));
+               fmt::format("2x{}x{}", f.rows, f.columns), f.w_max,
+               format_quantity(f.siemens_per_weight, Unit::siemens, 4), 100 * f.weight_error, 100 * f.read_noise,
+               f.ir_drop, format_quantity(f.mean_conductance_S, Unit::siemens, 4));
   }
-  fmt::print("weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
-             "input, per sqrt(tau); IR drop: (2/3) R G N M of the worst tile, above 0.5 a third of the signal is lost\n");
+  fmt::print(
+      "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
+      "input, per sqrt(tau); IR drop: (2/3) R G N M of the worst tile, above 0.5 a third of the signal is lost\n");
   for (const ArrayFacts& f : all) {
-    if (f.ir_drop > 0.5) fmt::print(stderr, "warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
+    if (f.ir_drop > 0.5)
+      fmt::print(stderr, "warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
   }
 }
 
@@ -111,7 +113,8 @@ ExitCode run(const Options& options) {
     write_atomically(options.spice, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   }
   if (std::find(arrays.begin(), arrays.end(), options.array) == arrays.end()) {
-    throw UserError(fmt::format("crossbar: unknown array \"{}\" ({})", options.array, did_you_mean(options.array, arrays)));
+    throw UserError(
+        fmt::format("crossbar: unknown array \"{}\" ({})", options.array, did_you_mean(options.array, arrays)));
   }
   if (options.json) {
     fmt::print("{}\n", to_json(all).dump(2));

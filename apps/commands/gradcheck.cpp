@@ -67,9 +67,10 @@ std::string reference_text(const GradcheckReport& report) {
   std::string out;
   for (std::size_t k = 0; k < report.references.size(); ++k) {
     const ReferenceFacts& r = report.references[k];
-    out += fmt::format("reference, batch {}: {} of {} sequences at the fixed point ({}, residual at most {:.1e}), {} "
-                       "adjoints solved ({}, residual at most {:.1e})\n",
-                       k + 1, r.settled, r.sequences, r.solver, r.residual, r.solved, r.adjoint, r.adjoint_residual);
+    out += fmt::format(
+        "reference, batch {}: {} of {} sequences at the fixed point ({}, residual at most {:.1e}), {} "
+        "adjoints solved ({}, residual at most {:.1e})\n",
+        k + 1, r.settled, r.sequences, r.solver, r.residual, r.solved, r.adjoint, r.adjoint_residual);
   }
   if (report.difference_entries > 0) {
     out += fmt::format("finite_difference: {} entries in all, cost of the first {} sequences of the first batch{}\n",
@@ -80,13 +81,14 @@ std::string reference_text(const GradcheckReport& report) {
 }
 
 std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
-  std::string out =
-      fmt::format("free phase: residual |F|/|z| after {} steps of {:.4g} tau: mean {:.2e}, max {:.2e}; {:.3g} % of the "
-                  "sequences at or below {:.0e}; damping c = {:.4g}; loss {:.4f} nat\n",
-                  free_steps, report.step, report.residual, report.residual_max, 100 * report.settled,
-                  report.settled_at, report.damping, report.loss);
+  std::string out = fmt::format(
+      "free phase: residual |F|/|z| after {} steps of {:.4g} tau: mean {:.2e}, max {:.2e}; {:.3g} % of the "
+      "sequences at or below {:.0e}; damping c = {:.4g}; loss {:.4f} nat\n",
+      free_steps, report.step, report.residual, report.residual_max, 100 * report.settled, report.settled_at,
+      report.damping, report.loss);
   const StabilityReport& s = report.stability;
-  out += fmt::format("Jacobian at z*, {} sequences: |Jv - J'v|/|Jv| = {:.3g}; leading eigenvalues", s.sequences, s.asymmetry);
+  out += fmt::format("Jacobian at z*, {} sequences: |Jv - J'v|/|Jv| = {:.3g}; leading eigenvalues", s.sequences,
+                     s.asymmetry);
   for (const Eigenvalue& e : s.leading) out += fmt::format(" {:.4f}{:+.4f}i", e.value.real(), e.value.imag());
   out += fmt::format(" 1/tau{}; abscissa {:.4f}; rho = max|1 + eps lambda| = {:.4f} per step\n",
                      s.converged ? "" : " (not all converged)", s.abscissa, s.decay);
@@ -105,19 +107,30 @@ nlohmann::json json_of(const GradcheckReport& report) {
   }
   nlohmann::json phases = nlohmann::json::array();
   for (const EstimatorFacts& e : report.estimators) {
-    phases.push_back({{"estimator", e.name}, {"beta", e.beta}, {"free_residual", e.free_residual},
-                      {"nudged_residual", e.nudged_residual}, {"nudge_ratio", e.nudge_ratio},
-                      {"flipped_gates", e.flipped_gates}, {"diverged", e.diverged}});
+    phases.push_back({{"estimator", e.name},
+                      {"beta", e.beta},
+                      {"free_residual", e.free_residual},
+                      {"nudged_residual", e.nudged_residual},
+                      {"nudge_ratio", e.nudge_ratio},
+                      {"flipped_gates", e.flipped_gates},
+                      {"diverged", e.diverged}});
   }
   nlohmann::json references = nlohmann::json::array();
   for (const ReferenceFacts& r : report.references) {
-    references.push_back({{"solver", r.solver}, {"adjoint", r.adjoint}, {"sequences", r.sequences},
-                          {"settled", r.settled}, {"solved", r.solved}, {"residual", r.residual},
-                          {"adjoint_residual", r.adjoint_residual}, {"converged", r.converged()}});
+    references.push_back({{"solver", r.solver},
+                          {"adjoint", r.adjoint},
+                          {"sequences", r.sequences},
+                          {"settled", r.settled},
+                          {"solved", r.solved},
+                          {"residual", r.residual},
+                          {"adjoint_residual", r.adjoint_residual},
+                          {"converged", r.converged()}});
   }
   nlohmann::json eigenvalues = nlohmann::json::array();
   for (const Eigenvalue& e : report.stability.leading) {
-    eigenvalues.push_back({{"real", e.value.real()}, {"imaginary", e.value.imag()}, {"residual", e.residual},
+    eigenvalues.push_back({{"real", e.value.real()},
+                           {"imaginary", e.value.imag()},
+                           {"residual", e.residual},
                            {"converged", e.converged}});
   }
   return {{"rows", rows},
@@ -146,8 +159,13 @@ ExitCode run(const Options& options) {
   const Config config = load_config(options.arguments);
   const std::string out = options.out.empty() ? config.text("output.file") : options.out;
   if (!out.empty()) check_output_path(out, Overwrite::must_not_exist);
-  RunRecord record{"gradcheck", dump_toml(config, DumpComments::none), config.integer("seed"), config.text("precision"),
-                   thread_count(static_cast<int>(config.integer("threads"))), now_utc(), 0};
+  RunRecord record{"gradcheck",
+                   dump_toml(config, DumpComments::none),
+                   config.integer("seed"),
+                   config.text("precision"),
+                   thread_count(static_cast<int>(config.integer("threads"))),
+                   now_utc(),
+                   0};
   GradcheckReport report;
   {
     ProgressLine progress;
@@ -169,9 +187,10 @@ ExitCode run(const Options& options) {
   }
   if (report.finite() && report.reference_converged()) return ExitCode::ok;
   fmt::print(stderr, "nudge: {}\n",
-             report.finite() ? "the exact adjoint did not converge everywhere: the table compares with its best estimate "
-                               "(raise gradcheck.adjoint_iterations or the damping, or loosen gradcheck.settle_tolerance)"
-                             : "a gradient is not finite: see the rows above (a smaller beta or step, or more damping, helps)");
+             report.finite()
+                 ? "the exact adjoint did not converge everywhere: the table compares with its best estimate "
+                   "(raise gradcheck.adjoint_iterations or the damping, or loosen gradcheck.settle_tolerance)"
+                 : "a gradient is not finite: see the rows above (a smaller beta or step, or more damping, helps)");
   return ExitCode::numerical_failure;
 }
 

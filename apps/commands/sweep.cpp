@@ -144,7 +144,8 @@ std::function<ExitCode()> add(CLI::App& app) {
 }  // namespace
 
 Command sweep_command() {
-  return {"sweep", "Run a grid of config values and seeds", "nudge sweep examples/sweep_noise.toml --out sweep.h5", add};
+  return {"sweep", "Run a grid of config values and seeds", "nudge sweep examples/sweep_noise.toml --out sweep.h5",
+          add};
 }
 
 }  // namespace nudge

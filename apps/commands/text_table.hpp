@@ -17,8 +17,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void show(const std::string& text);  ///< on a terminal only
-  void print(const std::string& text); ///< a line that stays, in a pipe too
+  void show(const std::string& text);   ///< on a terminal only
+  void print(const std::string& text);  ///< a line that stays, in a pipe too
 
  private:
   bool terminal_;

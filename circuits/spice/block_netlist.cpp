@@ -55,7 +55,8 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
       }
       for (Index k = h * width; k < (h + 1) * width; ++k) {
         std::string mixed;
-        for (Index s = 0; s <= t; ++s) mixed += fmt::format("{}v(e{}_{}_{})*v(v{}_{})", s > 0 ? "+" : "", h, t, s, s, k);
+        for (Index s = 0; s <= t; ++s)
+          mixed += fmt::format("{}v(e{}_{}_{})*v(v{}_{})", s > 0 ? "+" : "", h, t, s, s, k);
         source(fmt::format("o{}_{}", t, k), fmt::format("({})/({})", mixed, total));
       }
     }
@@ -64,14 +65,15 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
       const std::string memory = memories > 0 ? fmt::format("+{}", combination("r", t, back)) : std::string();
       const std::string attention = combination("o", t, output.weights().col(c));
       text += fmt::format("cz{0}_{1} z{0}_{1} 0 {2:.17g} ic={3:.17g}\n", t, c, spec.capacitance_F, spec.start(t, c));
-      text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6:.17g})*({7}))\n", t, c,
-                          spec.capacitance_F / spec.time_constant_s, spec.drive(t, c), block.leak().total(), memory,
+      text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6:.17g})*({7}))\n", t,
+                          c, spec.capacitance_F / spec.time_constant_s, spec.drive(t, c), block.leak().total(), memory,
                           block.leak().gain, attention);
     }
   }
-  text += fmt::format(".options reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
-                      "tran {:.17g} {:.17g} uic\nwrdata {}",
-                      spec.print_step_s, spec.stop_s, data_file);
+  text += fmt::format(
+      ".options reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
+      "tran {:.17g} {:.17g} uic\nwrdata {}",
+      spec.print_step_s, spec.stop_s, data_file);
   for (Index t = 0; t < tokens; ++t) {
     for (Index c = 0; c < channels; ++c) text += fmt::format(" v(z{}_{})", t, c);
   }

@@ -9,8 +9,8 @@ namespace nudge {
 
 /// What a transient of the block needs besides its weights.
 struct BlockNetlist {
-  Matrix<double> drive;        ///< x_in (T, C), V
-  Matrix<double> start;        ///< z at t = 0 (T, C), V
+  Matrix<double> drive;  ///< x_in (T, C), V
+  Matrix<double> start;  ///< z at t = 0 (T, C), V
   double time_constant_s = 100e-9;
   double capacitance_F = 100e-15;  ///< of every state node
   double stop_s = 2e-6;

@@ -26,7 +26,8 @@ std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const M
   for (Index j = 0; j < cols; ++j) line(fmt::format("vs{0} out{0} 0 dc 0", j));
   for (Index i = 0; i < rows && w.row_ohm > 0; ++i) {
     line(fmt::format("rd{0} in{0} r{0}_0 {1:.17g}", i, w.row_ohm + w.driver_ohm));
-    for (Index j = 0; j + 1 < cols; ++j) line(fmt::format("rr{0}_{1} r{0}_{1} r{0}_{2} {3:.17g}", i, j, j + 1, w.row_ohm));
+    for (Index j = 0; j + 1 < cols; ++j)
+      line(fmt::format("rr{0}_{1} r{0}_{1} r{0}_{2} {3:.17g}", i, j, j + 1, w.row_ohm));
     if (w.rows_driven == LineEnds::both) {
       line(fmt::format("re{0} in{0} r{0}_{1} {2:.17g}", i, cols - 1, w.row_ohm + w.driver_ohm));
     }

@@ -16,8 +16,8 @@ void check_conductance(const Matrix<double>& g) {
   for (Index i = 0; i < g.rows(); ++i) {
     for (Index j = 0; j < g.cols(); ++j) {
       if (!std::isfinite(g(i, j)) || g(i, j) < 0) {
-        throw UserError(fmt::format("crossbar: conductance of device ({}, {}) = {} S (must be finite and >= 0)", i, j,
-                                    g(i, j)));
+        throw UserError(
+            fmt::format("crossbar: conductance of device ({}, {}) = {} S (must be finite and >= 0)", i, j, g(i, j)));
       }
     }
   }

@@ -30,8 +30,8 @@ class LineSolver {
   WireSolution ideal_columns(const Matrix<double>& volts) const;
 
   WireSpec spec_;
-  Array conductance_;             ///< (N, M)
-  Array transposed_;              ///< (M, N)
+  Array conductance_;                 ///< (N, M)
+  Array transposed_;                  ///< (M, N)
   std::unique_ptr<LineSet> rows_;     ///< null: ideal row wires
   std::unique_ptr<LineSet> columns_;  ///< null: ideal column wires
   double driver_ = 0, sense_ = 0;     ///< conductance of a connected end segment

@@ -22,7 +22,8 @@ NodalSolver::NodalSolver(const Matrix<double>& g, const WireSpec& spec)
   const auto row_node = [&](Index i, Index j) { return static_cast<int>(i * cols_ + j); };
   const auto column_node = [&](Index i, Index j) { return static_cast<int>((rows_ + i) * cols_ + j); };
   const auto stamp = [&entries](int a, int b, double conductance) {
-    entries.insert(entries.end(), {{a, a, conductance}, {b, b, conductance}, {a, b, -conductance}, {b, a, -conductance}});
+    entries.insert(entries.end(),
+                   {{a, a, conductance}, {b, b, conductance}, {a, b, -conductance}, {b, a, -conductance}});
   };
   for (Index i = 0; i < rows_; ++i) {
     for (Index j = 0; j < cols_; ++j) {

@@ -32,9 +32,10 @@ double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S)
 std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conductance_S) {
   const double figure = ir_drop_figure(spec, conductance_S);
   if (figure <= 0.5) return "";
-  return fmt::format("wire resistance: (2/3) R G N M = {:.2g} for {} x {} devices, about {:.0f} % of the signal is lost; use "
-                     "smaller tiles, lower conductances, wider wires, or drive both ends",
-                     figure, conductance_S.rows(), conductance_S.cols(), 100 * figure / (1 + figure));
+  return fmt::format(
+      "wire resistance: (2/3) R G N M = {:.2g} for {} x {} devices, about {:.0f} % of the signal is lost; use "
+      "smaller tiles, lower conductances, wider wires, or drive both ends",
+      figure, conductance_S.rows(), conductance_S.cols(), 100 * figure / (1 + figure));
 }
 
 }  // namespace nudge

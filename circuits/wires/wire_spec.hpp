@@ -39,7 +39,7 @@ std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conducta
 struct WireSolution {
   Matrix<double> currents_A;  ///< (1, M), into the sense amplifiers
   int iterations = 0;
-  double residual = 0;        ///< relative residual of the column equations
+  double residual = 0;  ///< relative residual of the column equations
   bool converged = true;
 };
 

@@ -69,7 +69,8 @@ std::vector<std::string> H5Reader::groups(const std::string& group) const {
   const H5Session session;
   const H5Handle parent = file_->open_group(group);
   std::vector<std::string> names;
-  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) file_->fail_damaged(group);
+  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0)
+    file_->fail_damaged(group);
   for (const auto& name : names) {
     const H5Handle child = file_->open(group + "/" + name);
     if (H5Iget_type(child.id()) == H5I_GROUP) out.push_back(name);
@@ -82,7 +83,8 @@ std::vector<std::string> H5Reader::datasets(const std::string& group) const {
   const H5Session session;
   const H5Handle parent = file_->open_group(group);
   std::vector<std::string> names;
-  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) file_->fail_damaged(group);
+  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0)
+    file_->fail_damaged(group);
   for (const auto& name : names) {
     const H5Handle child = file_->open(group + "/" + name);
     if (H5Iget_type(child.id()) == H5I_DATASET) out.push_back(name);

@@ -29,11 +29,22 @@ struct Integers {
 
 /// An eqblock case that the tests make up: B = 2, T = 3, C = 4, M = 6, H = 2, V = 5.
 struct SyntheticCase {
-  std::map<std::string, H5Attribute> attributes{
-      {"kind", std::string("eqblock")}, {"z_init", std::string("x_in")}, {"min_abs_u", 0.0}, {"s", 1.0}, {"c", 0.8},
-      {"eps", 0.3}, {"beta", 1e-3}, {"clip", 1e-4}, {"B", std::int64_t{2}}, {"T", std::int64_t{3}},
-      {"C", std::int64_t{4}}, {"M", std::int64_t{6}}, {"H", std::int64_t{2}}, {"V", std::int64_t{5}},
-      {"T1", std::int64_t{30}}, {"T2", std::int64_t{20}}};
+  std::map<std::string, H5Attribute> attributes{{"kind", std::string("eqblock")},
+                                                {"z_init", std::string("x_in")},
+                                                {"min_abs_u", 0.0},
+                                                {"s", 1.0},
+                                                {"c", 0.8},
+                                                {"eps", 0.3},
+                                                {"beta", 1e-3},
+                                                {"clip", 1e-4},
+                                                {"B", std::int64_t{2}},
+                                                {"T", std::int64_t{3}},
+                                                {"C", std::int64_t{4}},
+                                                {"M", std::int64_t{6}},
+                                                {"H", std::int64_t{2}},
+                                                {"V", std::int64_t{5}},
+                                                {"T1", std::int64_t{30}},
+                                                {"T2", std::int64_t{20}}};
   std::map<std::string, Reals> reals;
   std::map<std::string, Integers> integers{{"inputs/idx", {{0, 1, 2, 4, 4, 3}, {2, 3}}},
                                            {"inputs/targets", {{1, 2, 0, 4, 3, 1}, {2, 3}}}};
@@ -103,10 +114,11 @@ std::vector<Malformed> malformed_variants() {
                      Reals& d = c.reals[name];
                      d.shape = {static_cast<Index>(d.values.size())};
                    }});
-    all.push_back({name, [=](SyntheticCase& c) {  // integers instead of reals
-                     c.integers[name] = {std::vector<std::int64_t>(c.reals[name].values.size(), 1), c.reals[name].shape};
-                     c.reals.erase(name);
-                   }});
+    all.push_back(
+        {name, [=](SyntheticCase& c) {  // integers instead of reals
+           c.integers[name] = {std::vector<std::int64_t>(c.reals[name].values.size(), 1), c.reals[name].shape};
+           c.reals.erase(name);
+         }});
   }
   all.push_back({"params/Wk", [=](SyntheticCase& c) { c.reals["params/Wk"].values[0] = -infinity; }});
   for (const std::string name : {"inputs/idx", "inputs/targets"}) {
@@ -173,7 +185,8 @@ TEST_CASE("a case without references computes everything", "[cases]") {
   CHECK(out.integer_attribute("T1") == 30);
   // 13 at z0, 9 at z*, 6 variants of 3 or 4 states, dyadic, linear adjoint, exact, and 10 gradients of 8 parameters.
   CHECK(out.all_datasets("out").size() == 13 + 9 + 6 * 3 + 1 + 2 + 1 + 3 + 10 * 8);
-  for (const char* gradient : {"aep", "plain", "anchor", "clip", "tracked", "transposed", "dyadic", "linadj", "exact", "bptt"}) {
+  for (const char* gradient :
+       {"aep", "plain", "anchor", "clip", "tracked", "transposed", "dyadic", "linadj", "exact", "bptt"}) {
     CHECK(out.shape(std::string("out/grad_") + gradient + "/Wm") == H5Shape{4, 6});
   }
   CHECK(out.shape("out/attn_prob_z0") == H5Shape{2, 2, 3, 3});

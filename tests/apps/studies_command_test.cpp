@@ -26,7 +26,8 @@ TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report rea
   folder.write("a.toml", kSmall);
   const Outcome table = run_nudge(folder, "gradcheck a.toml --out a.h5");
   CHECK(table.exit_code == 0);
-  for (const char* part : {"aep_anchored", "finite_difference", "relative L2", "reference, batch 1", "rho = ", "stable"}) {
+  for (const char* part :
+       {"aep_anchored", "finite_difference", "relative L2", "reference, batch 1", "rho = ", "stable"}) {
     CHECK_THAT(table.output, Contains(part));
   }
   CHECK(table.errors.empty());
@@ -49,8 +50,9 @@ TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report rea
 TEST_CASE("gradcheck exits 3 when its reference did not converge, and still prints the table") {
   const Folder folder;
   folder.write("a.toml", kSmall);
-  const Outcome outcome = run_nudge(folder, "gradcheck a.toml --set model.tokens=80 --set gradcheck.adjoint_iterations=1 "
-                                            "--set gradcheck.finite_difference_entries=0");
+  const Outcome outcome = run_nudge(folder,
+                                    "gradcheck a.toml --set model.tokens=80 --set gradcheck.adjoint_iterations=1 "
+                                    "--set gradcheck.finite_difference_entries=0");
   CHECK(outcome.exit_code == 3);
   CHECK_THAT(outcome.output, Contains("aep_anchored") && Contains("0 adjoints solved"));
   CHECK_THAT(outcome.errors, Contains("did not converge"));

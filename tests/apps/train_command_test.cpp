@@ -106,24 +106,18 @@ TEST_CASE("nudge train refuses what it cannot do with exit 2 and overwrites noth
     const char* arguments;
     const char* message;
   };
-  for (const Case& wrong : {Case{"run.toml --out taken.h5", "taken.h5"},
-                            Case{"run.toml --out no/such/run.h5", "no/such"},
-                            Case{"run.toml --out taken.h5/run.h5", "taken.h5"},
-                            Case{"run.toml --set train.stesp=3", "train.stesp (did you mean"},
-                            Case{"run.toml --set model.heads=3", "model.heads = 3 (must divide model.channels = 8)"},
-                            Case{"run.toml --set model.channels=-8", "model.channels"},
-                            Case{"run.toml --set device.g_max=25us", "device.g_max"},
-                            Case{"run.toml --set data.text=none.txt", "none.txt"},
-                            Case{"run.toml --set data.text=.", "data.text"},
-                            Case{"run.toml --set data.text=binary.txt", "binary.txt"},
-                            Case{"run.toml --set data.text=empty.txt", "empty.txt"},
-                            Case{"run.toml --set data.text=short.txt", "short.txt"},
-                            Case{"none.toml", "none.toml"},
-                            Case{"", "CONFIG or --resume"},
-                            Case{"--resume none.h5", "none.h5"},
-                            Case{"--resume taken.h5", "taken.h5"},
-                            Case{"--resume taken.h5 --out other.h5", "--out"},
-                            Case{"--resume taken.h5 --set seed=2", "--set"}}) {
+  for (const Case& wrong :
+       {Case{"run.toml --out taken.h5", "taken.h5"}, Case{"run.toml --out no/such/run.h5", "no/such"},
+        Case{"run.toml --out taken.h5/run.h5", "taken.h5"},
+        Case{"run.toml --set train.stesp=3", "train.stesp (did you mean"},
+        Case{"run.toml --set model.heads=3", "model.heads = 3 (must divide model.channels = 8)"},
+        Case{"run.toml --set model.channels=-8", "model.channels"},
+        Case{"run.toml --set device.g_max=25us", "device.g_max"}, Case{"run.toml --set data.text=none.txt", "none.txt"},
+        Case{"run.toml --set data.text=.", "data.text"}, Case{"run.toml --set data.text=binary.txt", "binary.txt"},
+        Case{"run.toml --set data.text=empty.txt", "empty.txt"},
+        Case{"run.toml --set data.text=short.txt", "short.txt"}, Case{"none.toml", "none.toml"},
+        Case{"", "CONFIG or --resume"}, Case{"--resume none.h5", "none.h5"}, Case{"--resume taken.h5", "taken.h5"},
+        Case{"--resume taken.h5 --out other.h5", "--out"}, Case{"--resume taken.h5 --set seed=2", "--set"}}) {
     CAPTURE(wrong.arguments);
     const Outcome outcome = run_nudge(folder, std::string("train ") + wrong.arguments);
     CHECK(outcome.exit_code == 2);
@@ -157,13 +151,17 @@ TEST_CASE("a run without hope exits 3 and keeps finite weights", "[train]") {
 TEST_CASE("a run that is killed at any moment resumes to the bits of an unbroken one", "[train]") {
   const Folder folder;
   folder.write("run.toml", kConfig);
-  const std::string settings = " --set train.steps=240 --set train.evaluate_every=60 --set device.model=soft_bounds "
-                               "--set device.update=pulsed --set \"device.read_noise=0.1 %\"";
+  const std::string settings =
+      " --set train.steps=240 --set train.evaluate_every=60 --set device.model=soft_bounds "
+      "--set device.update=pulsed --set \"device.read_noise=0.1 %\"";
   REQUIRE(run_nudge(folder, "train run.toml --out straight.h5" + settings).exit_code == 0);
   const std::string broken = folder.file("broken.h5");
-  std::vector<std::string> arguments{"train", "run.toml", "--out", "broken.h5",
-                                     "--set", "train.steps=240", "--set", "train.evaluate_every=60",
-                                     "--set", "device.model=soft_bounds", "--set", "device.update=pulsed",
+  std::vector<std::string> arguments{"train", "run.toml",
+                                     "--out", "broken.h5",
+                                     "--set", "train.steps=240",
+                                     "--set", "train.evaluate_every=60",
+                                     "--set", "device.model=soft_bounds",
+                                     "--set", "device.update=pulsed",
                                      "--set", "device.read_noise=0.1 %"};
   std::int64_t done = -1;
   for (int kill = 0; kill < 3; ++kill) {

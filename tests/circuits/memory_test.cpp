@@ -37,7 +37,8 @@ TEMPLATE_TEST_CASE("the energy is clamp, damping and minus the squared rectified
   const auto wide = [](const auto& m) { return Matrix<double>(m.template cast<double>()); };
   const double exact = energy_by_loops(wide(z), wide(tiny.drive), wide(tiny.input.weights()), 0.8 * 0.7);
   // Overlaps are rounded in S (6 products); the sums run in double. Energy and its parts are of one size here.
-  CHECK(tiny.dynamics.energy(z).value() == Approx(exact).epsilon(20 * static_cast<double>(std::numeric_limits<S>::epsilon())));
+  CHECK(tiny.dynamics.energy(z).value() ==
+        Approx(exact).epsilon(20 * static_cast<double>(std::numeric_limits<S>::epsilon())));
 }
 
 TEST_CASE("the memory's force is minus the gradient of the energy", "[memory]") {

@@ -39,8 +39,8 @@ std::string run_ngspice(const std::filesystem::path& folder, const std::string& 
   const auto file = folder / "circuit.cir";
   std::ofstream(file) << netlist;
   const auto log = folder / "log.txt";
-  const int status =
-      std::system(("cd '" + folder.string() + "' && timeout 60 ngspice -b circuit.cir > log.txt 2>&1 < /dev/null").c_str());
+  const int status = std::system(
+      ("cd '" + folder.string() + "' && timeout 60 ngspice -b circuit.cir > log.txt 2>&1 < /dev/null").c_str());
   std::stringstream text;
   text << std::ifstream(log).rdbuf();
   INFO(text.str());
@@ -102,7 +102,8 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
     z += step * f;
     trajectory.push_back(z);
   }
-  const auto settled_at = [&](auto distance, std::size_t count) {  // first time after which 1 % of the way is left for good
+  const auto settled_at = [&](auto distance,
+                              std::size_t count) {  // first time after which 1 % of the way is left for good
     std::size_t last = 0;
     for (std::size_t i = 0; i < count; ++i) last = distance(i) > 0.01 * z.norm() ? i : last;
     return last + 1;
@@ -120,7 +121,8 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
     spice.push_back(row);
   }
   REQUIRE(spice.size() > 100);
-  CHECK((spice.back() - z).norm() / z.norm() < 1e-5);  // 20 τ leave e⁻²⁰ of a mode of rate 1/τ; ngspice's reltol is 1e-6
+  CHECK((spice.back() - z).norm() / z.norm() <
+        1e-5);  // 20 τ leave e⁻²⁰ of a mode of rate 1/τ; ngspice's reltol is 1e-6
   const auto ours = settled_at([&](std::size_t i) { return (trajectory[i] - z).norm(); }, trajectory.size());
   const auto theirs = settled_at([&](std::size_t i) { return (spice[i] - z).norm(); }, spice.size());
   // 1 %: the print step is 1 ns of about 500 ns, the Euler error 0.1 %.

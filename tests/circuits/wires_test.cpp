@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wire resistance: closed forms, the nodal reference, reciprocity, limits, and published attenuation.
-#include <catch2/catch.hpp>
 #include <array>
+#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar.hpp"
@@ -30,9 +30,7 @@ Matrix<double> voltages(Index rows, std::uint64_t seed) {
 double relative(const Matrix<double>& a, const Matrix<double>& b) { return (a - b).norm() / b.norm(); }
 
 /// The array seen from the other side: columns driven where they were sensed, rows sensed where they were driven.
-Matrix<double> seen_backward(const Matrix<double>& g) {
-  return g.transpose().rowwise().reverse().colwise().reverse();
-}
+Matrix<double> seen_backward(const Matrix<double>& g) { return g.transpose().rowwise().reverse().colwise().reverse(); }
 
 }  // namespace
 
@@ -85,8 +83,8 @@ TEST_CASE("wires: attenuation of uniform random arrays at 1 ohm as published", "
   // Output over ideal, mean, for uniform 1–100 uS at 1 ohm per cell: 0.966 (32), 0.875 (64), 0.651 (128), from an independent
   // sparse-Cholesky run with other random conductances. The mean over 1024 (32) devices has a standard error of 0.018 of G,
   // which moves 1 − output by 2 %: 0.001 at 32, below 0.003 at 64 and 128; rounding of the table adds 0.0005.
-  const auto [n, expected, tolerance] = GENERATE(table<Index, double, double>({{32, 0.966, 0.003}, {64, 0.875, 0.004},
-                                                                              {128, 0.651, 0.004}}));
+  const auto [n, expected, tolerance] =
+      GENERATE(table<Index, double, double>({{32, 0.966, 0.003}, {64, 0.875, 0.004}, {128, 0.651, 0.004}}));
   const Matrix<double> g = conductances(n, n, 7);
   const WireSpec spec{1, 1};
   const Matrix<double> out = LineSolver(g, spec).solve(Matrix<double>::Ones(1, n)).currents_A;

@@ -12,7 +12,8 @@ namespace nudge::test {
 
 /// Objects in which two HDF5 files differ, bit by bit: datasets, and root attributes but those in `except`. Empty when
 /// the files say the same.
-inline std::vector<std::string> differing_objects(const std::filesystem::path& first, const std::filesystem::path& second,
+inline std::vector<std::string> differing_objects(const std::filesystem::path& first,
+                                                  const std::filesystem::path& second,
                                                   const std::vector<std::string>& except = {"started", "wall_time_s"}) {
   const H5Reader a(first), b(second);
   std::vector<std::string> different;
@@ -37,7 +38,8 @@ inline std::vector<std::string> differing_objects(const std::filesystem::path& f
   for (const std::string& name : a.attributes()) {
     bool skipped = false;
     for (const std::string& other : except) skipped = skipped || name == other;
-    if (!skipped && b.has_attribute(name) && a.attribute(name) != b.attribute(name)) different.push_back("attribute " + name);
+    if (!skipped && b.has_attribute(name) && a.attribute(name) != b.attribute(name))
+      different.push_back("attribute " + name);
   }
   return different;
 }

@@ -52,7 +52,8 @@ class TinyBlock {
 
   static Matrix<S> input_weights(const BlockSize& size) {
     const Index attention = size.heads > 0 ? 3 * size.channels : 0;
-    Matrix<double> w = random_matrix<double>(size.channels, attention + size.memories, size.seed, 1.0 / root(size.channels));
+    Matrix<double> w =
+        random_matrix<double>(size.channels, attention + size.memories, size.seed, 1.0 / root(size.channels));
     // The spectral norm of a C by M normal matrix is about √C + √M.
     w.rightCols(size.memories) *= 0.4 * root(size.channels) / (root(size.channels) + root(size.memories));
     return w.template cast<S>();

@@ -22,7 +22,8 @@ template <class S>
 std::unique_ptr<LanguageModel<S>> tiny_model(std::uint64_t seed = 1, const ModelShape& shape = kTinyShape,
                                              const InitialScales& scales = kTinyScales, BlockLeak leak = {1.0, 1.0}) {
   std::vector<typename LanguageModel<S>::Map> maps;
-  for (auto& w : initial_weights<S>(shape, scales, seed)) maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(w)));
+  for (auto& w : initial_weights<S>(shape, scales, seed))
+    maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(w)));
   return std::make_unique<LanguageModel<S>>(shape, leak, std::move(maps));
 }
 
@@ -34,8 +35,8 @@ inline Batch tiny_batch(Index sequences, std::uint64_t seed = 1, const ModelShap
   for (Index i = 0; i < sequences * shape.tokens; ++i) {
     for (auto* list : {&batch.indices, &batch.targets}) {
       list->push_back(static_cast<int>(random_below(static_cast<std::uint64_t>(shape.vocabulary),
-                                                    {seed, Purpose::synthetic_data, list == &batch.indices ? 1U : 2U}, 0,
-                                                    0, static_cast<std::uint32_t>(i))));
+                                                    {seed, Purpose::synthetic_data, list == &batch.indices ? 1U : 2U},
+                                                    0, 0, static_cast<std::uint32_t>(i))));
     }
   }
   return batch;
@@ -90,7 +91,8 @@ Eigen::VectorXd flat(const Gradient<S>& gradient) {
   Eigen::VectorXd all(size);
   Index at = 0;
   for (const auto& m : gradient.matrices()) {
-    all.segment(at, m.size()) = Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(m.data(), m.size()).template cast<double>();
+    all.segment(at, m.size()) =
+        Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(m.data(), m.size()).template cast<double>();
     at += m.size();
   }
   return all;

@@ -73,8 +73,8 @@ TEST_CASE("the exact adjoint gives the derivative of the settled loss by every p
     const auto part = [&](const Matrix<double>& m) { return m.middleCols(group.columns.begin, group.columns.count); };
     // h = 1e-5: truncation h² · loss''' ~ 1e-10, rounding ε loss/h ~ 4e-11 per entry. The groups' gradients have norms
     // 0.03 … 1 over up to 60 entries: 1e-8 relative.
-    CHECK(relative_error(part(learned.gradient[group.parameter]), part(quotients[static_cast<std::size_t>(group.parameter)])) <
-          1e-7);
+    CHECK(relative_error(part(learned.gradient[group.parameter]),
+                         part(quotients[static_cast<std::size_t>(group.parameter)])) < 1e-7);
   }
 }
 

@@ -15,9 +15,12 @@ namespace {
 
 const char* const kSmall =
     "precision = 'double'\n[model]\nchannels = 16\ntokens = 8\nmemories = 24\nheads = 2\nattention_scale = 1.0\n"
-    "[relaxation]\nfree_steps = 80\nnudged_steps = 80\n[train]\nbatch = 3\n[gradcheck]\nfinite_difference_entries = 3\n";
+    "[relaxation]\nfree_steps = 80\nnudged_steps = 80\n[train]\nbatch = 3\n[gradcheck]\nfinite_difference_entries = "
+    "3\n";
 
-Config small(const std::vector<std::string>& settings = {}) { return parse_program_config("small.toml", kSmall, settings); }
+Config small(const std::vector<std::string>& settings = {}) {
+  return parse_program_config("small.toml", kSmall, settings);
+}
 
 double cosine(const GradcheckReport& report, const std::string& estimator, const std::string& group) {
   const GradcheckRow* row = report.find(estimator, group);
@@ -29,13 +32,15 @@ double cosine(const GradcheckReport& report, const std::string& estimator, const
 
 TEST_CASE("gradcheck compares every estimator with the exact adjoint in every group") {
   const GradcheckReport report = gradcheck(small({"gradcheck.estimators=all", "gradcheck.batches=2"}));
-  CHECK(report.rows.size() == 9 * (estimator_names().size() + 1));  // 8 groups and all; bptt is in, finite differences more
+  CHECK(report.rows.size() ==
+        9 * (estimator_names().size() + 1));  // 8 groups and all; bptt is in, finite differences more
   CHECK(report.reference_converged());
   CHECK(report.finite());
   CHECK(report.references.size() == 2);
   CHECK(report.references[0].residual <= 1e-12);
   // Settled (0.8^80 = 2e-8), beta = 1e-5: errors of 1e-4 at most (a gate that flips), 1 - cos below 1e-7.
-  for (const char* name : {"aep", "aep_anchored", "aep_tracked", "aep_transposed", "linear_adjoint", "implicit", "bptt"}) {
+  for (const char* name :
+       {"aep", "aep_anchored", "aep_tracked", "aep_transposed", "linear_adjoint", "implicit", "bptt"}) {
     INFO(name);
     CHECK(cosine(report, name, "all") > 1 - 1e-6);
     CHECK(cosine(report, name, "Wq") > 1 - 1e-6);
@@ -64,15 +69,14 @@ TEST_CASE("finite differences of the settled cost confirm the exact adjoint") {
 TEST_CASE("the gradcheck of a crossbar compares with the gradient of its own weights") {
   // Programming error is static, the same in every phase: the estimate agrees with the exact gradient of the device. (1 % of
   // the window; 10 % would move W_m past its bound and the state would run away.)
-  const GradcheckReport report = gradcheck(
-      small({"device.model=soft_bounds", "device.programming_error=1 %", "device.read_noise=0", "gradcheck.estimators=aep_transposed"}));
+  const GradcheckReport report = gradcheck(small({"device.model=soft_bounds", "device.programming_error=1 %",
+                                                  "device.read_noise=0", "gradcheck.estimators=aep_transposed"}));
   CHECK(cosine(report, "aep_transposed", "all") > 1 - 1e-6);
 }
 
 TEST_CASE("a reference that cannot converge is reported, not hidden") {
-  const GradcheckReport report =
-      gradcheck(small({"gradcheck.estimators=aep", "gradcheck.finite_difference_entries=0", "model.tokens=40",
-                       "gradcheck.adjoint_iterations=1"}));
+  const GradcheckReport report = gradcheck(small({"gradcheck.estimators=aep", "gradcheck.finite_difference_entries=0",
+                                                  "model.tokens=40", "gradcheck.adjoint_iterations=1"}));
   CHECK(report.references[0].adjoint == "implicit");  // 640 unknowns: GMRES, which one iteration cannot finish
   CHECK_FALSE(report.reference_converged());
   CHECK(report.difference_entries == 0);
@@ -97,7 +101,8 @@ TEST_CASE("training first moves the point of comparison") {
 }
 
 TEST_CASE("estimators asked for twice are listed once, and all leaves out what does not fit") {
-  CHECK(gradcheck_estimators(small({"gradcheck.estimators=[\"aep\", \"aep\"]"})) == std::vector<std::string>{"aep", "bptt"});
+  CHECK(gradcheck_estimators(small({"gradcheck.estimators=[\"aep\", \"aep\"]"})) ==
+        std::vector<std::string>{"aep", "bptt"});
   CHECK(gradcheck_estimators(small({"gradcheck.estimators=all"})).size() == estimator_names().size());
   CHECK(gradcheck_estimators(small({"gradcheck.estimators=all", "model.channels=1024"})).size() ==
         estimator_names().size() - 1);

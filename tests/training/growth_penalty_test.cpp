@@ -20,7 +20,8 @@ class Linear final : public SmallDynamics<double> {
  public:
   Linear(const Dense<double>& j, const Vec<double>& root) : SmallDynamics(linear_system<double>(3, 6, j, root)) {}
   void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part part = Part::all) override {
-    for (Index row = 0; row < z.rows(); row += 3) SmallDynamics::force(z.middleRows(row, 3), f.middleRows(row, 3), part);
+    for (Index row = 0; row < z.rows(); row += 3)
+      SmallDynamics::force(z.middleRows(row, 3), f.middleRows(row, 3), part);
   }
 };
 

@@ -102,7 +102,8 @@ TEST_CASE("the error of a nudged gradient falls with beta as its order says") {
     REQUIRE(flipped_gates(*model, batch, settled(options.beta)) == 0);
     errors.push_back(adjoint_error(estimate(*model, batch, fall.estimator, options), exact));
   }
-  INFO(fall.estimator << ": " << errors.front() << " at " << betas.front() << ", " << errors.back() << " at " << betas.back());
+  INFO(fall.estimator << ": " << errors.front() << " at " << betas.front() << ", " << errors.back() << " at "
+                      << betas.back());
   CHECK(slope(betas, errors) == Approx(fall.expected).margin(fall.tolerance));
   // The whole fit is above rounding: an ulp of the nudged states over beta, times 20 for the operations of a phase.
   CHECK(errors.front() > 20 * 2.2e-16 / betas.front());
@@ -115,8 +116,8 @@ TEST_CASE("with attention plain EP is wrong and the corrected estimators are rig
   EstimatorOptions options = settled(1e-5);
   const Estimate exact = estimate(*model, batch, "implicit_dense", options);
   CHECK(inside_agreement(*model, estimate(*model, batch, "ep", options), exact).cosine < 0.95);
-  for (const char* name : {"aep", "aep_anchored", "aep_tracked", "aep_transposed", "aep_npoint", "dyadic",
-                           "linear_adjoint", "implicit"}) {
+  for (const char* name :
+       {"aep", "aep_anchored", "aep_tracked", "aep_transposed", "aep_npoint", "dyadic", "linear_adjoint", "implicit"}) {
     INFO(name);
     // Converged, 1e-5: the prototype's error is 5e-11 (no gate flips) to 1e-4 (one does); 1 - cos <= error^2/2.
     CHECK(inside_agreement(*model, estimate(*model, batch, name, options), exact).cosine > 0.999);

@@ -101,12 +101,13 @@ TEST_CASE("what is wrong with any point is said before the first run") {
 TEST_CASE("a point that fails is recorded with its reason and the others go on") {
   const TemporaryDirectory folder;
   // implicit_dense needs T*C <= 4096: the second point fails when it runs, the config alone does not tell.
-  const Sweep sweep = run_sweep({"a.toml",
-                                 "[model]\nchannels = 8\nheads = 2\nmemories = 8\n[train]\nbatch = 1\nsteps = 1\n"
-                                 "evaluate_every = 0\nevaluation_batches = 1\ncosine_every = 5\n[relaxation]\nfree_steps = 3\n"
-                                 "[sweep.grid]\n'model.tokens' = [8, 520]\n'estimator' = ['implicit_dense']\n",
-                                 {}},
-                                {folder / "sweep.h5", false});
+  const Sweep sweep =
+      run_sweep({"a.toml",
+                 "[model]\nchannels = 8\nheads = 2\nmemories = 8\n[train]\nbatch = 1\nsteps = 1\n"
+                 "evaluate_every = 0\nevaluation_batches = 1\ncosine_every = 5\n[relaxation]\nfree_steps = 3\n"
+                 "[sweep.grid]\n'model.tokens' = [8, 520]\n'estimator' = ['implicit_dense']\n",
+                 {}},
+                {folder / "sweep.h5", false});
   REQUIRE(sweep.points.size() == 2);
   CHECK(sweep.points[0].status == "ok");
   CHECK_THAT(sweep.points[1].status, Contains("implicit_dense"));
@@ -116,13 +117,13 @@ TEST_CASE("a point that fails is recorded with its reason and the others go on")
 
 TEST_CASE("a sweep of gradient checks measures the configured estimator") {
   const TemporaryDirectory folder;
-  const Sweep sweep =
-      run_sweep({"a.toml",
-                 "precision = 'double'\n[model]\nchannels = 8\nheads = 2\nmemories = 8\ntokens = 6\nattention_scale = 1\n"
-                 "[relaxation]\nfree_steps = 80\nnudged_steps = 80\n[train]\nbatch = 2\n[sweep]\nrun = 'gradcheck'\n"
-                 "[sweep.grid]\nestimator = ['ep', 'aep_anchored']\n'model.attention_gain' = [0, 1]\n",
-                 {}},
-                {folder / "sweep.h5", false});
+  const Sweep sweep = run_sweep(
+      {"a.toml",
+       "precision = 'double'\n[model]\nchannels = 8\nheads = 2\nmemories = 8\ntokens = 6\nattention_scale = 1\n"
+       "[relaxation]\nfree_steps = 80\nnudged_steps = 80\n[train]\nbatch = 2\n[sweep]\nrun = 'gradcheck'\n"
+       "[sweep.grid]\nestimator = ['ep', 'aep_anchored']\n'model.attention_gain' = [0, 1]\n",
+       {}},
+      {folder / "sweep.h5", false});
   REQUIRE(sweep.points.size() == 4);
   CHECK(sweep.count_ok() == 4);
   const auto error = [&](std::size_t i) { return sweep.points[i].metrics[1]; };
@@ -133,11 +134,12 @@ TEST_CASE("a sweep of gradient checks measures the configured estimator") {
 
 TEST_CASE("a swept preset brings its values along") {
   const TemporaryDirectory folder;
-  const Sweep sweep = run_sweep({"a.toml",
-                                 "[model]\nchannels = 8\nheads = 2\nmemories = 8\ntokens = 6\n[train]\nsteps = 2\nbatch = 2\n"
-                                 "evaluate_every = 0\nevaluation_batches = 1\n[sweep.grid]\npreset = ['', 'noisy_reads']\n",
-                                 {}},
-                                {folder / "sweep.h5", false});
+  const Sweep sweep =
+      run_sweep({"a.toml",
+                 "[model]\nchannels = 8\nheads = 2\nmemories = 8\ntokens = 6\n[train]\nsteps = 2\nbatch = 2\n"
+                 "evaluate_every = 0\nevaluation_batches = 1\n[sweep.grid]\npreset = ['', 'noisy_reads']\n",
+                 {}},
+                {folder / "sweep.h5", false});
   REQUIRE(sweep.count_ok() == 2);
   CHECK(sweep.points[0].metrics[2] != sweep.points[1].metrics[2]);
 }

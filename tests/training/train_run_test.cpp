@@ -46,10 +46,10 @@ void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
 }
 
 /// A run on crossbars whose pulses and reads draw random numbers: everything that a checkpoint must bring back.
-const Settings kNoisyCrossbar{"device.model=soft_bounds",  "device.update=pulsed",      "device.read_noise=0.1 %",
-                              "device.update_noise=0.3",   "device.step_spread=0.2",    "device.programming_error=1 %",
-                              "estimator=aep_transposed",  "beta=0.1",                  "nudge.anchor_reads=2",
-                              "relaxation.average_free=3", "relaxation.average_nudged=3"};
+const Settings kNoisyCrossbar{
+    "device.model=soft_bounds", "device.update=pulsed",         "device.read_noise=0.1 %",    "device.update_noise=0.3",
+    "device.step_spread=0.2",   "device.programming_error=1 %", "estimator=aep_transposed",   "beta=0.1",
+    "nudge.anchor_reads=2",     "relaxation.average_free=3",    "relaxation.average_nudged=3"};
 
 }  // namespace
 
@@ -280,7 +280,8 @@ TEST_CASE("a hopeless run stops with the weights it started from", "[train]") {
   const ModelShape shape = model_shape(config, load_dataset(config).vocabulary_size());
   const auto model = make_model<float>(config, shape, Weights::configured);
   for (const auto& group : model->groups()) {
-    const Matrix<float> start = model->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+    const Matrix<float> start =
+        model->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
     CHECK((file.matrix<float>("parameters/" + group.name) == start));
   }
   CHECK(file.reals<double>("train/nonfinite") == std::vector<double>(50, 1.0));

@@ -24,7 +24,8 @@ ParamTable nudge_rows() {
           "F(z*) of the anchored forms is the mean of this many reads, shared by both phases; 8 against read noise; 0: "
           "the one read stored with z*."),
       texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
-            "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them; all: every one."),
+            "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them; all: every "
+            "one."),
       integer("gradcheck.batches", "1", between(1, 10000), "Batches that the comparison averages over."),
       integer("gradcheck.finite_difference_entries", "8", between(0, 1000000),
               "Parameters per group checked by central differences of the settled cost; 0: none."),
