@@ -9,12 +9,22 @@ Matrix<float> filled(Index rows, Index cols) { return Matrix<float>::Random(rows
 }  // namespace
 
 ProductFloor::ProductFloor(const ModelShape& s)
-    : shape_(s), z_(filled(2 * s.tokens, s.channels)), projections_(filled(2 * s.tokens, 3 * s.channels)),
-      memory_(filled(2 * s.tokens, s.memories)), mixed_(filled(2 * s.tokens, s.channels)),
-      output_(filled(2 * s.tokens, s.channels)), logits_(filled(2 * s.tokens, s.vocabulary)),
-      scores_(filled(s.tokens, s.tokens)), w_qkv_(filled(s.channels, 3 * s.channels)),
-      w_m_(filled(s.channels, s.memories)), w_o_(filled(s.channels, s.channels)),
-      w_h_(filled(s.channels, s.vocabulary)), g_qkv_(w_qkv_), g_m_(w_m_), g_o_(w_o_), g_h_(w_h_) {}
+    : shape_(s),
+      z_(filled(2 * s.tokens, s.channels)),
+      projections_(filled(2 * s.tokens, 3 * s.channels)),
+      memory_(filled(2 * s.tokens, s.memories)),
+      mixed_(filled(2 * s.tokens, s.channels)),
+      output_(filled(2 * s.tokens, s.channels)),
+      logits_(filled(2 * s.tokens, s.vocabulary)),
+      scores_(filled(s.tokens, s.tokens)),
+      w_qkv_(filled(s.channels, 3 * s.channels)),
+      w_m_(filled(s.channels, s.memories)),
+      w_o_(filled(s.channels, s.channels)),
+      w_h_(filled(s.channels, s.vocabulary)),
+      g_qkv_(w_qkv_),
+      g_m_(w_m_),
+      g_o_(w_o_),
+      g_h_(w_h_) {}
 
 void ProductFloor::force(Index copies) {
   const Index rows = copies * shape_.tokens;

@@ -20,7 +20,7 @@ struct Case {
   const char* estimator;
   ModelShape shape;
   Index sequences;
-  int steps;      // T1 = T2
+  int steps;  // T1 = T2
   int threads;
 };
 
@@ -43,13 +43,15 @@ const std::vector<Case>& cases() {
 
 Batch random_batch(const ModelShape& shape, Index sequences) {
   std::vector<int> text(4096);
-  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<int>(i * 7919 % static_cast<std::size_t>(shape.vocabulary));
+  for (std::size_t i = 0; i < text.size(); ++i)
+    text[i] = static_cast<int>(i * 7919 % static_cast<std::size_t>(shape.vocabulary));
   return training_batch(text, sequences, shape.tokens, 1, 0);
 }
 
 LanguageModel<float> make_model(const ModelShape& shape) {
   std::vector<LanguageModel<float>::Map> maps;
-  for (auto& w : initial_weights<float>(shape, {}, 1)) maps.push_back(std::make_unique<DigitalMatrix<float>>(std::move(w)));
+  for (auto& w : initial_weights<float>(shape, {}, 1))
+    maps.push_back(std::make_unique<DigitalMatrix<float>>(std::move(w)));
   return LanguageModel<float>(shape, {1.0, 1.0}, std::move(maps));
 }
 
@@ -114,9 +116,8 @@ void run(benchmark::State& state, const Case& c) {
   getrusage(RUSAGE_SELF, &usage);
   state.counters["floor_ms"] = 1e3 * median(floor_times);
   state.counters["ratio"] = median(ratios);
-  state.counters["floor_GFLOPs"] = 1e-9 * (*c.estimator != '\0'
-                                               ? step_flops(c.shape, c.sequences, c.steps, c.steps) / median(floor_times)
-                                               : 0);
+  state.counters["floor_GFLOPs"] =
+      1e-9 * (*c.estimator != '\0' ? step_flops(c.shape, c.sequences, c.steps, c.steps) / median(floor_times) : 0);
   state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1024;
 }
 

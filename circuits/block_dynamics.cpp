@@ -20,9 +20,13 @@ template <class S>
 class BlockDynamics<S>::Point final : public Linearization<S> {
  public:
   Point(BlockDynamics& owner, Index columns)
-      : owner_(&owner), z0_(owner.tokens_, owner.cols()), f0_(owner.tokens_, owner.cols()),
-        f0_conservative_(owner.tokens_, owner.cols()), h0_(owner.tokens_, columns),
-        v_(owner.g_.rows(), owner.cols()), dh_(owner.g_.rows(), columns) {}
+      : owner_(&owner),
+        z0_(owner.tokens_, owner.cols()),
+        f0_(owner.tokens_, owner.cols()),
+        f0_conservative_(owner.tokens_, owner.cols()),
+        h0_(owner.tokens_, columns),
+        v_(owner.g_.rows(), owner.cols()),
+        dh_(owner.g_.rows(), columns) {}
 
   void set(ConstMatrixRef<S> z);
   void force(MatrixRef<S> f, Part part) override;
@@ -43,8 +47,12 @@ class BlockDynamics<S>::Point final : public Linearization<S> {
 
 template <class S>
 BlockDynamics<S>::BlockDynamics(const EquilibriumBlock<S>& block, Index tokens, Index max_copies)
-    : block_(&block), tokens_(tokens), drive_(tokens, block.channels()), drive_gradient_(tokens, block.channels()),
-      h_(max_copies * tokens, block.input().outputs()), g_(max_copies * tokens, block.input().outputs()) {
+    : block_(&block),
+      tokens_(tokens),
+      drive_(tokens, block.channels()),
+      drive_gradient_(tokens, block.channels()),
+      h_(max_copies * tokens, block.input().outputs()),
+      g_(max_copies * tokens, block.input().outputs()) {
   for (const auto& placed : block.terms()) points_.push_back(placed.term->make_point(tokens, max_copies));
   linearization_ = std::make_unique<Point>(*this, block.input().outputs());
 }
@@ -148,11 +156,11 @@ void BlockDynamics<S>::Point::set(ConstMatrixRef<S> z) {
                     term->conservative() ? f0_conservative_ : f0_, *d.points_[i], read);
   }
   for (const bool conservative : {true, false}) {
-    const Columns back = d.span_of([conservative](const auto& t) {
-      return t.returns_through_input() && t.conservative() == conservative;
-    });
+    const Columns back = d.span_of(
+        [conservative](const auto& t) { return t.returns_through_input() && t.conservative() == conservative; });
     if (back.count == 0) continue;
-    input.transposed(g.middleCols(back.begin, back.count), conservative ? f0_conservative_ : f0_, back, Store::add, read);
+    input.transposed(g.middleCols(back.begin, back.count), conservative ? f0_conservative_ : f0_, back, Store::add,
+                     read);
   }
   f0_ += f0_conservative_;
 }
@@ -188,7 +196,8 @@ void BlockDynamics<S>::Point::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part pa
               *d.points_[i], d.read_);
   }
   const Columns back = d.span_of([part](const auto& t) { return in_part(t, part) && t.returns_through_input(); });
-  if (back.count > 0) d.block_->input().transposed(g.middleCols(back.begin, back.count), out, back, Store::add, d.read_);
+  if (back.count > 0)
+    d.block_->input().transposed(g.middleCols(back.begin, back.count), out, back, Store::add, d.read_);
 }
 
 /// Fills g_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms.
@@ -204,8 +213,8 @@ void BlockDynamics<S>::Point::drive_of_adjoint(ConstMatrixRef<S> u, Part part, R
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
     const auto& [term, columns] = d.block_->terms()[i];
     if (!in_part(*term, part)) continue;
-    term->vjp(u, hu.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count),
-              *d.points_[i], read);
+    term->vjp(u, hu.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count), *d.points_[i],
+              read);
   }
 }
 

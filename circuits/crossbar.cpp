@@ -27,22 +27,30 @@ std::uint64_t load_counter(const Matrix<S>& digits, Index row) {
   return value;
 }
 
-// The place of a read in the stream of its array: no two reads share (step, lane) while these limits hold.
-constexpr std::uint64_t max_step = std::uint64_t{1} << 32;
-constexpr std::uint32_t max_phase = std::uint32_t{1} << 8;
+// The place of a read in the stream of its array: no two reads share (step, lane) while these limits (contracts) hold.
+[[maybe_unused]] constexpr std::uint64_t max_step = std::uint64_t{1} << 32;
+[[maybe_unused]] constexpr std::uint32_t max_phase = std::uint32_t{1} << 8;
 constexpr std::uint32_t max_read = std::uint32_t{1} << 24;
 
 }  // namespace
 
 void CrossbarSpec::validate() const {
   device.validate();
+  wires.validate();
+  dac.validate("crossbar.dac");
+  adc.validate("crossbar.adc");
+  adc_transposed.validate("crossbar.adc_transposed");
   if (!(headroom >= 1 && std::isfinite(headroom))) {
-    throw UserError(fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
-                                "relative to the largest weight", headroom));
+    throw UserError(
+        fmt::format("crossbar.headroom = {:g} (must be a finite number >= 1): the room for weights to grow, "
+                    "relative to the largest weight",
+                    headroom));
   }
   if (!(w_max >= 0 && std::isfinite(w_max))) {
-    throw UserError(fmt::format("crossbar.w_max = {:g} (must be a finite number >= 0): the largest weight the window "
-                                "can hold, or 0 to choose it from the weights", w_max));
+    throw UserError(
+        fmt::format("crossbar.w_max = {:g} (must be a finite number >= 0): the largest weight the window "
+                    "can hold, or 0 to choose it from the weights",
+                    w_max));
   }
 }
 
@@ -68,8 +76,10 @@ void Crossbar<S>::check_target(const Matrix<S>& target) const {
   for (Index i = 0; i < target.rows(); ++i) {
     for (Index j = 0; j < target.cols(); ++j) {
       if (!std::isfinite(target(i, j))) {
-        throw UserError(fmt::format("crossbar {}: weight ({}, {}) to be programmed is {}: a conductance must be a finite "
-                                    "number; check where the weights come from", id_, i, j, target(i, j)));
+        throw UserError(
+            fmt::format("crossbar {}: weight ({}, {}) to be programmed is {}: a conductance must be a finite "
+                        "number; check where the weights come from",
+                        id_, i, j, target(i, j)));
       }
     }
   }
@@ -102,7 +112,14 @@ void Crossbar<S>::program(const Matrix<S>& target) {
 
 template <class S>
 void Crossbar<S>::refresh() {
-  weights_ = (plus_.conductance() - minus_.conductance()) / scale_(0, 0);
+  if (spec_.wires.row_ohm == 0 && spec_.wires.column_ohm == 0) {
+    weights_ = (plus_.conductance() - minus_.conductance()) / scale_(0, 0);
+    return;
+  }
+  const auto seen = [this](const DeviceArray<S>& array) {
+    return effective_conductance(array.conductance().template cast<double>(), spec_.wires, spec_.tiles, spec_.threads);
+  };
+  weights_ = ((seen(plus_) - seen(minus_)) / static_cast<double>(scale_(0, 0))).template cast<S>();
 }
 
 template <class S>
@@ -137,18 +154,43 @@ void Crossbar<S>::add_noise(ConstMatrixRef<S> drive, MatrixRef<S> out, ReadConte
 }
 
 template <class S>
+template <class Product>
+void Crossbar<S>::convert_and_read(ConstMatrixRef<S> drive, MatrixRef<S> out, const ConverterSpec& adc, Store store,
+                                   ReadContext& read, Product product) const {
+  if (spec_.dac.ideal() && adc.ideal()) {
+    product(drive, out, store);
+    add_noise(drive, out, read);
+    return;
+  }
+  // Grown once per thread, then reused.
+  static thread_local Matrix<S> driven;
+  static thread_local Matrix<S> sensed;
+  driven = drive;
+  sensed.resize(out.rows(), out.cols());
+  convert<S>(spec_.dac, driven);
+  product(driven, sensed, Store::assign);
+  add_noise(driven, sensed, read);
+  convert<S>(adc, sensed);
+  if (store == Store::assign) out = sensed;
+  if (store == Store::add) out += sensed;
+  if (store == Store::subtract) out -= sensed;
+}
+
+template <class S>
 void Crossbar<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const {
   NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
-  multiply<S>(x, weights_.middleCols(columns.begin, columns.count), y, store);
-  add_noise(x, y, read);
+  convert_and_read(x, y, spec_.adc, store, read, [&](ConstMatrixRef<S> in, MatrixRef<S> out, Store how) {
+    multiply<S>(in, weights_.middleCols(columns.begin, columns.count), out, how);
+  });
 }
 
 template <class S>
 void Crossbar<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
                              ReadContext& read) const {
   NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
-  multiply_transposed<S>(y, weights_.middleCols(columns.begin, columns.count), x, store);
-  add_noise(y, x, read);
+  convert_and_read(y, x, spec_.adc_transposed, store, read, [&](ConstMatrixRef<S> in, MatrixRef<S> out, Store how) {
+    multiply_transposed<S>(in, weights_.middleCols(columns.begin, columns.count), out, how);
+  });
 }
 
 template <class S>
@@ -178,6 +220,29 @@ std::vector<StateArray<S>> Crossbar<S>::state() {
           {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
           {"counters", "1", "rows: up pulses, down pulses, programmings; columns: digits of base 2^20, lowest first",
            &counters_}};
+}
+
+template <class S>
+std::vector<MapReading> Crossbar<S>::readings() const {
+  const double window = spec_.device.window_S();
+  const double margin = 0.01 * window;
+  const auto low = static_cast<S>(spec_.device.g_min_S + margin);
+  const auto high = static_cast<S>(spec_.device.g_max_S - margin);
+  double sum = 0;
+  double saturated = 0;
+  for (const auto* array : {&plus_, &minus_}) {
+    const auto g = array->conductance().array();
+    sum += g.template cast<double>().sum();
+    saturated += static_cast<double>((g < low || g > high).count());
+  }
+  const double devices = 2.0 * static_cast<double>(weights_.size());
+  const double drop = worst_ir_drop(plus_.conductance().template cast<double>(), spec_.wires, spec_.tiles);
+  return {
+      {"ir_drop", "1", "(2/3) R G N M of the worst tile; above 0.5 wires eat a third of the signal", drop},
+      {"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
+      {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
+      {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
+      {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
 }
 
 template <class S>

@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "circuits/converter.hpp"
 #include "circuits/linear_map.hpp"
+#include "circuits/wires/tiled_array.hpp"
 #include "devices/device_array.hpp"
 
 namespace nudge {
@@ -20,7 +22,12 @@ struct CrossbarSpec {
   double headroom = 2;  ///< w_max over the largest |weight| at construction: room to learn; ≥ 1
   double w_max = 0;     ///< largest weight the pair can hold; 0: headroom · max|W| (1 when all weights are 0)
   ScalePolicy scale = ScalePolicy::keep;
-  int threads = 1;      ///< for programming and updates; reads belong to the thread that calls them
+  WireSpec wires = {};                ///< of both arrays of the pair; all zero: ideal
+  TileSpec tiles = {};                ///< how large arrays are cut
+  ConverterSpec dac = {};             ///< what drives the lines, rows and columns alike
+  ConverterSpec adc = {};             ///< what reads columns in a forward read
+  ConverterSpec adc_transposed = {};  ///< what reads rows in a transposed read
+  int threads = 1;                    ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;
@@ -32,7 +39,10 @@ struct CrossbarSpec {
 /// Reads drive the rows (forward) or the columns (transposed) of the same devices, so both use one effective matrix. Fresh
 /// noise: every conductance fluctuates with standard deviation σ = read_noise (g_max − g_min)/√interval in each read and
 /// each row of x, independently. The output then gains exactly N(0, 2 σ²/k² Σ_i x_i²), independent between outputs,
-/// which is drawn there: one number per output, not per device. Not modelled yet: wire resistance, converters.
+/// which is drawn there: one number per output, not per device. Wire resistance
+/// enters through the effective matrix of each tile, computed anew whenever conductances change; the transposed read
+/// through the same line ends sees its exact transpose (reciprocity). Drives pass a
+/// DAC and outputs, noise included, an ADC of their direction; ideal converters cost nothing.
 ///
 /// Updates are split evenly, G⁺ by +k δ/2 and G⁻ by −k δ/2, each through the step model of its devices.
 template <class S>
@@ -54,6 +64,8 @@ class Crossbar final : public LinearMap<S> {
   const Matrix<S>& weights() const override { return weights_; }
   std::vector<StateArray<S>> state() override;
   void state_restored() override;
+  /// Pulses sent, mean conductance, and the share of devices within 1 % of the window of a bound (saturated).
+  std::vector<MapReading> readings() const override;
 
   /// Siemens per unit of weight.
   S siemens_per_weight() const { return scale_(0, 0); }
@@ -69,6 +81,10 @@ class Crossbar final : public LinearMap<S> {
   void choose_scale(const Matrix<S>& target);
   void write(const Matrix<S>& target);
   void refresh();
+  /// One read in either direction: \`product\` gives the ideal output of a drive.
+  template <class Product>
+  void convert_and_read(ConstMatrixRef<S> drive, MatrixRef<S> out, const ConverterSpec& adc, Store store,
+                        ReadContext& read, Product product) const;
   void add_noise(ConstMatrixRef<S> drive, MatrixRef<S> out, ReadContext& read) const;
 
   CrossbarSpec spec_;

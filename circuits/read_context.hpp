@@ -10,13 +10,13 @@ namespace nudge {
 /// One context per sequence and phase; every read of an array advances `read`.
 struct ReadContext {
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;          ///< training step
-  std::uint32_t sequence = 0;      ///< sequence in the batch
-  std::uint32_t phase = 0;         ///< free, nudged, ...: see training/
-  std::uint32_t read = 0;          ///< advanced by every read
-  bool noisy = true;               ///< false: fresh noise off (references, digital phases)
-  bool noisy_cache = false;        ///< also the reads that are stored at a linearisation point (else averaged, quiet)
-  double interval = 1.0;           ///< simulated time between reads in units of τ; noise std scales as 1/√interval
+  std::uint64_t step = 0;      ///< training step
+  std::uint32_t sequence = 0;  ///< sequence in the batch
+  std::uint32_t phase = 0;     ///< free, nudged, ...: see training/
+  std::uint32_t read = 0;      ///< advanced by every read
+  bool noisy = true;           ///< false: fresh noise off (references, digital phases)
+  bool noisy_cache = false;    ///< also the reads that are stored at a linearisation point (else averaged, quiet)
+  double interval = 1.0;       ///< simulated time between reads in units of τ; noise std scales as 1/√interval
   double noise_scale() const { return noisy ? 1.0 / std::sqrt(interval) : 0.0; }
 };
 

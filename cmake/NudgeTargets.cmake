@@ -38,7 +38,6 @@ target_compile_definitions(nudge_flags INTERFACE
   EIGEN_DONT_PARALLELIZE
   $<$<BOOL:${NUDGE_CONTRACTS}>:NUDGE_CONTRACTS=1>)
 target_include_directories(nudge_flags INTERFACE "${CMAKE_SOURCE_DIR}")
-target_include_directories(nudge_flags SYSTEM INTERFACE "${RANDOM123_INCLUDE_DIR}" "${TOMLPLUSPLUS_INCLUDE_DIR}")
 
 if(NUDGE_TIDY)
   find_program(NUDGE_CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)

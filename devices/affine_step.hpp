@@ -18,6 +18,11 @@ struct AffineStep {
   double gamma_up = 0;
   double gamma_down = 0;
 
+  /// Below this max(n, 1) q the binomial series of (1 − (1 − q)ⁿ)/q, cut after q⁴, is right to rounding: the next term is
+  /// below x⁵/6 of it, 6e-10 (float) and 2e-16 (double). It spares most updates two transcendental functions.
+  template <class S>
+  static constexpr S straight = sizeof(S) == 4 ? S(0.02) : S(1e-3);
+
   /// Largest q: beyond one pulse reaches the bound anyway (fewer than two pulses across the window).
   static constexpr double largest_q = 0.999;
 
@@ -38,16 +43,22 @@ struct AffineStep {
   template <class S>
   S change(const Element<S>& e, Direction direction, S n) const {
     const Line<S> l = line(e, direction);
-    if (l.q == 0) return e.step * l.f * n;
+    if (std::max(n, S(1)) * l.q < straight<S>) {
+      const S tail = S(1) - (n - 3) * l.q / S(4) * (S(1) - (n - 4) * l.q / S(5));
+      return e.step * l.f * n * (S(1) - (n - 1) * l.q / S(2) * (S(1) - (n - 2) * l.q / S(3) * tail));
+    }
     return -e.step * l.f * std::expm1(n * std::log1p(-l.q)) / l.q;
   }
 
   template <class S>
   S noise(const Element<S>& e, Direction direction, S n, S sigma) const {
     const Line<S> l = line(e, direction);
-    if (l.q == 0) return e.step * l.f * sigma * std::sqrt(n);
-    const S shrink = S(2) * std::log1p(-l.q);
     const S ratio = l.q * sigma / (S(1) - l.q);
+    if (std::max(n, S(1)) * l.q < straight<S> && n * ratio * ratio < S(1e-4)) {
+      // σ √n (1 − q)ⁿ⁻¹ to second order in q; what is left out is below 3e-5 of it.
+      return e.step * l.f * sigma * std::sqrt(n) * (S(1) - (n - 1) * l.q * (S(1) - (n - 2) * l.q / S(2)));
+    }
+    const S shrink = S(2) * std::log1p(-l.q);
     const S growth = n * std::log1p(ratio * ratio);
     // exp(growth) − 1 = exp(growth) to the last bit of a double from growth = 37 on.
     const S variance = growth < S(37) ? std::exp(n * shrink) * std::expm1(growth) : std::exp(n * shrink + growth);

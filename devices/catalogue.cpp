@@ -19,8 +19,13 @@ using Json = nlohmann::ordered_json;
 const char* mode_name(PulseMode mode) { return mode == PulseMode::pulsed ? "pulsed" : "continuous"; }
 
 Json parameter_json(const DeviceParameter& row, double value) {
-  return {{"name", row.name}, {"unit", row.unit},   {"range", row.range_text()}, {"value", value},
-          {"default", row.default_value}, {"doc", row.doc}, {"source", row.source}};
+  return {{"name", row.name},
+          {"unit", row.unit},
+          {"range", row.range_text()},
+          {"value", value},
+          {"default", row.default_value},
+          {"doc", row.doc},
+          {"source", row.source}};
 }
 
 Json model_fields(const DeviceModel& model) {
@@ -53,8 +58,12 @@ Json describe(const std::string& name) {
     names.push_back(preset.name);
     if (preset.name != name) continue;
     const DeviceModel& model = device_model(preset.spec.model);
-    Json out = {{"name", preset.name},         {"kind", "preset"},      {"summary", preset.summary},
-                {"citation", preset.citation}, {"note", preset.note},   {"model", preset.spec.model},
+    Json out = {{"name", preset.name},
+                {"kind", "preset"},
+                {"summary", preset.summary},
+                {"citation", preset.citation},
+                {"note", preset.note},
+                {"model", preset.spec.model},
                 {"update", mode_name(preset.spec.update)}};
     out.update(model_fields(model));
     out["parameters"] = parameters_json(model, preset.spec);
@@ -88,17 +97,19 @@ std::string device_list_json() {
 
 std::string device_show_text(const std::string& name) {
   const Json device = describe(name);
-  std::string out = fmt::format("{} ({}): {}\n", name, device["kind"].get<std::string>(),
-                                device["summary"].get<std::string>());
+  std::string out =
+      fmt::format("{} ({}): {}\n", name, device["kind"].get<std::string>(), device["summary"].get<std::string>());
   for (const auto& [key, value] : device.items()) {
     if (key == "name" || key == "kind" || key == "summary" || key == "parameters") continue;
     out += fmt::format("  {:<13} {}\n", key, value.get<std::string>());
   }
   out += fmt::format("\n  {:<20} {:>12} {:<4}  {:<14} {}\n", "parameter", "value", "unit", "range", "meaning");
   for (const Json& row : device["parameters"]) {
-    out += fmt::format("  {:<20} {:>12g} {:<4}  {:<14} {}\n", row["name"].get<std::string>(), row["value"].get<double>(),
-                       row["unit"].get<std::string>(), row["range"].get<std::string>(), row["doc"].get<std::string>());
-    if (device["kind"] == "model") out += fmt::format("  {:>37}  default from: {}\n", "", row["source"].get<std::string>());
+    out +=
+        fmt::format("  {:<20} {:>12g} {:<4}  {:<14} {}\n", row["name"].get<std::string>(), row["value"].get<double>(),
+                    row["unit"].get<std::string>(), row["range"].get<std::string>(), row["doc"].get<std::string>());
+    if (device["kind"] == "model")
+      out += fmt::format("  {:>37}  default from: {}\n", "", row["source"].get<std::string>());
   }
   return out;
 }

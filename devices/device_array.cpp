@@ -59,8 +59,7 @@ void DeviceArray<S>::sample() {
       (reference - below * (S(1) + spread(spec_.lower_bound_spread, 1).array()).max(least)).max(S(0)).matrix();
   const Matrix<S> gain = spread(spec_.step_spread, 2);
   const Matrix<S> tilt = spread(spec_.asymmetry_spread, 3);
-  cells_.step_up =
-      (cells_.mean_step * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).max(least)).matrix();
+  cells_.step_up = (cells_.mean_step * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).max(least)).matrix();
   cells_.step_down =
       (cells_.mean_step * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).max(least)).matrix();
 }

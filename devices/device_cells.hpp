@@ -27,7 +27,7 @@ struct UpdateRequest {
   const Matrix<S>& delta;
   S factor = 1;
   PulseMode mode = PulseMode::continuous;
-  S noise = 0;               ///< cycle-to-cycle std of one pulse, of that pulse
+  S noise = 0;  ///< cycle-to-cycle std of one pulse, of that pulse
   std::uint64_t seed = 0;
   std::uint32_t entity = 0;  ///< array
   std::uint32_t side = 0;    ///< 0 or 1: which array of a pair

@@ -24,8 +24,9 @@ ParamTable device_param_rows() {
   ParamTable table = {
       param::choice("device.model", digital_model, names,
                     "What holds the weights: exact numbers, or a crossbar of these devices."),
-      param::choice("device.update", "continuous", {"continuous", "pulsed"},
-                    "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses.")};
+      param::choice(
+          "device.update", "continuous", {"continuous", "pulsed"},
+          "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses.")};
   for (const DeviceParameter& parameter : device_parameters()) table.push_back(row_of(parameter, "device."));
   for (const DeviceModel& model : device_models()) {
     for (const DeviceParameter& parameter : model.shape) {

@@ -21,16 +21,16 @@ struct DeviceSpec {
   std::string model = "soft_bounds";
   double g_min_S = 0.25e-6;
   double g_max_S = 25e-6;
-  double pulses = 1000;             ///< mean-size pulses from bound to bound
-  double reference = 0.5;           ///< place in the window where a pulse has its mean size (w = 0 of the papers)
-  double asymmetry = 0;             ///< a > 0: down pulses are 1 − a times the up pulses; a < 0: up pulses 1 + a
-  double step_spread = 0;           ///< device to device, of the pulse size
-  double asymmetry_spread = 0;      ///< device to device, r added to up and taken from down, of the pulse size
-  double upper_bound_spread = 0;    ///< device to device, of g_max − g_reference
-  double lower_bound_spread = 0;    ///< device to device, of g_reference − g_min
-  double programming_error = 0;     ///< std of a programmed conductance, of the window; drawn once per programming
-  double read_noise = 0;            ///< std of the fresh conductance noise of a read per √τ, of the window
-  double update_noise = 0;          ///< cycle to cycle: std of one pulse, of that pulse
+  double pulses = 1000;           ///< mean-size pulses from bound to bound
+  double reference = 0.5;         ///< place in the window where a pulse has its mean size (w = 0 of the papers)
+  double asymmetry = 0;           ///< a > 0: down pulses are 1 − a times the up pulses; a < 0: up pulses 1 + a
+  double step_spread = 0;         ///< device to device, of the pulse size
+  double asymmetry_spread = 0;    ///< device to device, r added to up and taken from down, of the pulse size
+  double upper_bound_spread = 0;  ///< device to device, of g_max − g_reference
+  double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
+  double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
+  double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
+  double update_noise = 0;        ///< cycle to cycle: std of one pulse, of that pulse
   PulseMode update = PulseMode::continuous;
   std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults
 

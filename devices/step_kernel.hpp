@@ -83,8 +83,8 @@ PulseCount update_devices(const Rule& rule, DeviceCells<S>& cells, const UpdateR
   const Index chunks = (cells.g.size() + kDeviceChunk - 1) / kDeviceChunk;
   std::vector<std::array<double, 2>> counts(static_cast<std::size_t>(chunks));
   parallel_for(chunks, request.threads, [&](Index c, int) {
-    counts[static_cast<std::size_t>(c)] = update_chunk(rule, cells, request, c * kDeviceChunk,
-                                                       std::min((c + 1) * kDeviceChunk, cells.g.size()));
+    counts[static_cast<std::size_t>(c)] =
+        update_chunk(rule, cells, request, c * kDeviceChunk, std::min((c + 1) * kDeviceChunk, cells.g.size()));
   });
   double up = 0;
   double down = 0;

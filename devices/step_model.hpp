@@ -31,7 +31,7 @@ struct DeviceModel {
   std::string summary;
   std::string equation;
   std::string source;
-  std::string limits;        ///< where the model holds
+  std::string limits;  ///< where the model holds
   std::string not_modelled;
   std::vector<DeviceParameter> shape;  ///< parameters of its own
   std::unique_ptr<StepModel> (*make)(const DeviceSpec& spec);

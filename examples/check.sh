@@ -1,19 +1,43 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Run by `make test`: every example config must be accepted by the program: check.sh PROGRAM
+# Run by `make test`: every example config is accepted, and every example runs (long trainings for a few steps only):
+# check.sh PROGRAM
 set -uo pipefail
+program=$(realpath -- "$1")
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." || exit 1
-program=$1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf -- "$folder"' EXIT
 passed=0
 failed=0
-for config in examples/*.toml; do
-  [ -e "$config" ] || continue
-  if "$program" config check "$config" >/dev/null; then
+
+# try NAME COMMAND...: counts it, and shows what it printed when it failed
+try() {
+  local name=$1
+  shift
+  if "$@" >"$folder/log" 2>&1; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    echo "example $config was refused" >&2
+    echo "example failed: $name" >&2
+    sed 's/^/  /' "$folder/log" >&2
   fi
+}
+
+for config in examples/*.toml; do try "$config" "$program" config check "$config"; done
+try "train" "$program" train examples/train_charlm.toml --out "$folder/train.h5" --set train.steps=6
+try "resume" "$program" train --resume "$folder/train.h5"
+try "shakespeare_small" "$program" train examples/shakespeare_small.toml --out "$folder/small.h5" --set train.steps=2 \
+  --set data.text= --set train.evaluation_batches=1
+try "shakespeare_large" "$program" train examples/shakespeare_large.toml --out "$folder/large.h5" --set train.steps=1 \
+  --set data.text= --set train.evaluation_batches=1
+try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
+try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5
+try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" -o "$folder/report.html"
+try "info" "$program" info "$folder/train.h5"
+try "crossbar" "$program" crossbar examples/train_charlm.toml --array Wo --spice "$folder/array.cir"
+try "devices" "$program" devices show soft_bounds
+for example in "$(dirname -- "$program")"/../examples/example_*; do
+  if [ -x "$example" ] && [ -f "$example" ]; then try "${example##*/}" "$example"; fi
 done
-echo "examples: $passed accepted, $failed refused"
+echo "examples: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

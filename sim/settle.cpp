@@ -2,11 +2,11 @@
 #include "sim/settle.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/config/suggest.hpp"
 #include "sim/steady/solvers.hpp"
 
 namespace nudge {
@@ -22,8 +22,10 @@ struct Entry {
 template <class S>
 const std::vector<Entry<S>>& solvers() {
   static const std::vector<Entry<S>> list = {
-      {"euler", settle_euler<S>},       {"rk4", settle_rk4<S>},
-      {"dopri5", settle_dopri5<S>},     {"anderson", settle_anderson<S>},
+      {"euler", settle_euler<S>},
+      {"rk4", settle_rk4<S>},
+      {"dopri5", settle_dopri5<S>},
+      {"anderson", settle_anderson<S>},
       {"newton_gmres", settle_newton_gmres<S>},
   };
   return list;
@@ -34,7 +36,7 @@ Solver<S> find_solver(const std::string& name) {
   for (const Entry<S>& entry : solvers<S>()) {
     if (name == entry.name) return entry.solve;
   }
-  throw UserError(fmt::format("solver = \"{}\" is not a solver: use one of {}", name, fmt::join(settle_solvers(), ", ")));
+  throw UserError(fmt::format("solver = \"{}\" is not a solver: {}", name, did_you_mean(name, settle_solvers())));
 }
 
 void require(bool rule, const char* name, double value, const char* text) {

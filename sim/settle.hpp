@@ -11,16 +11,17 @@ namespace nudge {
 
 /// How to relax. Times are in units of τ. Broken rules (in brackets) throw UserError.
 struct SettleOptions {
-  std::string solver = "euler";      ///< a name of settle_solvers()
-  double step = 0.3;                 ///< ε = dt/τ of euler and rk4; first step of dopri5; mixing of anderson  [> 0]
-  int max_steps = 30;                ///< steps (iterations) at most  [≥ 0]
-  double tolerance = 0;              ///< on r = ‖F‖/‖z‖; 0 never stops early  [≥ 0]
-  int average_last = 1;              ///< euler, rk4: return the mean of the last n states (against read noise; at most
-                                     ///< max_steps of them). A run that stops early on its tolerance is not averaged.  [≥ 1]
+  std::string solver = "euler";  ///< a name of settle_solvers()
+  double step = 0.3;             ///< ε = dt/τ of euler and rk4; first step of dopri5; mixing of anderson  [> 0]
+  int max_steps = 30;            ///< steps (iterations) at most  [≥ 0]
+  double tolerance = 0;          ///< on r = ‖F‖/‖z‖; 0 never stops early  [≥ 0]
+  int average_last = 1;          ///< euler, rk4: return the mean of the last n states (against read noise; at most
+      ///< max_steps of them). A run that stops early on its tolerance is not averaged.  [≥ 1]
   bool final_residual = true;        ///< euler, rk4: evaluate the force once more at the returned state
   double divergence_ratio = 1e4;     ///< `diverged` when ‖z‖ > ratio · max(‖z_0‖, 1)  [> 0]
   int window = 16;                   ///< residuals looked at to tell stalled and oscillating from max_steps  [≥ 2]
-  double ode_relative_error = 1e-6;  ///< dopri5: local error per step, relative and absolute  [> 0]
+  double ode_relative_error = 1e-6;  ///< dopri5: local error per step, relative and absolute; where there is a
+                                     ///< tolerance, at most a tenth of it  [> 0]
   int memory = 5;                    ///< anderson: depth; newton_gmres: the Krylov dimension is 10·memory  [≥ 1]
 };
 

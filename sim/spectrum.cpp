@@ -145,8 +145,7 @@ Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index 
   const LinearOperator<S> jacobian = [&](const Vector<S>& v, Vector<S>& out) {
     linearization.jvp(as_state(v, rows, cols), as_state(out, rows, cols));
   };
-  const double tolerance =
-      std::max(options.tolerance, 100 * static_cast<double>(std::numeric_limits<S>::epsilon()));
+  const double tolerance = std::max(options.tolerance, 100 * static_cast<double>(std::numeric_limits<S>::epsilon()));
   ArnoldiSpace<S> space(jacobian, rows * cols, std::max(options.krylov, 2 * options.count + 8), options.seed);
   while (true) {
     space.fill();
@@ -201,8 +200,8 @@ double asymmetry(Linearization<S>& linearization, Index rows, Index cols, int pr
   return sum / probes;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                \
-  template Spectrum leading_eigenvalues<S>(Linearization<S>&, Index, Index, const SpectrumOptions&);        \
+#define NUDGE_INSTANTIATE(S)                                                                         \
+  template Spectrum leading_eigenvalues<S>(Linearization<S>&, Index, Index, const SpectrumOptions&); \
   template double asymmetry<S>(Linearization<S>&, Index, Index, int, std::uint64_t);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

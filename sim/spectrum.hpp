@@ -13,8 +13,8 @@ struct SpectrumOptions {
   int count = 4;                ///< eigenvalues wanted: those with the largest real part  [≥ 1]
   int krylov = 40;              ///< dimension of the Krylov space; at least 2·count + 8 is used
   int max_applications = 4000;  ///< of the Jacobian
-  double tolerance = 1e-8;      ///< a pair has converged when ‖J x − λ x‖ ≤ tolerance · max |λ|; at least 100 eps(S)
-  std::uint64_t seed = 0;       ///< of the start vector
+  double tolerance = 1e-8;  ///< a pair has converged when ‖J x − λ x‖ ≤ tolerance · max |λ|; at least 100 eps(S)
+  std::uint64_t seed = 0;  ///< of the start vector
 };
 
 struct Eigenvalue {
@@ -36,7 +36,8 @@ struct Spectrum {
 /// (Krylov–Schur: Stewart, SIAM J. Matrix Anal. Appl. 23 (2001) 601). A Krylov space does not change when J is shifted,
 /// so the right-most eigenvalues come out as easily as the largest ones.
 template <class S>
-Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols, const SpectrumOptions& options = {});
+Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols,
+                             const SpectrumOptions& options = {});
 
 /// ‖Jv − Jᵀv‖ / ‖Jv‖, averaged over seeded standard normal probes v (rows, cols): 0 when the force has an energy.
 template <class S>

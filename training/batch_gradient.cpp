@@ -14,7 +14,22 @@ namespace {
 constexpr Index kChunks = 16;
 
 /// Noise of an evaluation is drawn apart from that of training.
-enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1 };
+/// The read-out array has streams of its own, apart from those of the block's arrays.
+enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
+
+/// Sends every local correlation to the map that holds the weights: what an array of devices makes of it is its own.
+template <class S>
+class MapSink final : public GradientSink<S> {
+ public:
+  MapSink(const LanguageModel<S>& model, Gradient<S>& gradient) : model_(&model), gradient_(&gradient) {}
+  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
+    model_->map(parameter).accumulate(x, y, columns, scale, (*gradient_)[parameter]);
+  }
+
+ private:
+  const LanguageModel<S>* model_;
+  Gradient<S>* gradient_;
+};
 
 BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<GrowthReport>& growth,
                       const std::vector<double>& energy, Index tokens) {
@@ -29,6 +44,7 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
     all.nudge_ratio += one.nudge_ratio / n;
     all.steps += one.free.steps / n;
     all.decay += one.free.decay / n;
+    all.time += one.free.time / n;
     all.cost_in_forces += one.cost_in_forces / n;
     all.clipped += one.clipped;
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
@@ -50,7 +66,9 @@ struct BatchGradient<S>::Worker {
         dynamics(model.block(), model.shape().tokens, std::max<Index>(2, estimator->copies())),
         cost(model.map(ParameterId::readout), ParameterId::readout, model.shape().tokens,
              std::max<Index>(2, estimator->copies())),
-        growth(options.growth), drive(model.shape().tokens, model.shape().channels), state(drive.rows(), drive.cols()),
+        growth(options.growth),
+        drive(model.shape().tokens, model.shape().channels),
+        state(drive.rows(), drive.cols()),
         initial_gradient(drive.rows(), drive.cols()) {}
 
   std::unique_ptr<GradientEstimator<S>> estimator;
@@ -93,7 +111,7 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.noisy = options_.noisy;
   read.interval = options_.phases.step;
   w.dynamics.bind(w.drive, read);
-  read.phase = 2;  // the read-out array has a stream of its own
+  read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
   w.cost.bind(batch.targets_of(sequence), read);
   w.state = w.drive;
   w.initial_gradient.setZero();
@@ -104,12 +122,13 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
                                        Gradient<S>& gradient, GrowthReport& growth) {
   start(w, batch, sequence, step);
   const double weight = 1.0 / static_cast<double>(batch.sequences * batch.tokens);
-  SequenceTask<S> task{&w.dynamics, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &gradient};
+  MapSink<S> sink(*model_, gradient);
+  SequenceTask<S> task{&w.dynamics, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
   w.initial_gradient += w.dynamics.drive_gradient();
   model_->accumulate_embedding(batch.indices_of(sequence), w.initial_gradient, gradient);
   if (options_.growth.strength > 0) {
-    growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, gradient);
+    growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
   }
   return report;
@@ -119,7 +138,8 @@ template <class S>
 BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
   const Index chunks = std::min(kChunks, batch.sequences);
   const auto shapes = model_->parameter_shapes();
-  if (static_cast<Index>(chunks_.size()) != chunks) chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
+  if (static_cast<Index>(chunks_.size()) != chunks)
+    chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
   const auto count = static_cast<std::size_t>(batch.sequences);
   std::vector<SequenceReport> reports(count);
   std::vector<GrowthReport> growth(count);
@@ -150,6 +170,7 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
     Worker& w = worker(thread);
     start(w, batch, b, step);
     w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
+    w.cost.read().phase = static_cast<std::uint32_t>(ReadPhase::readout_evaluation);
     w.dynamics.set_read_interval(options_.phases.free.step);
     SequenceReport& report = reports[static_cast<std::size_t>(b)];
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);

@@ -18,26 +18,27 @@ struct BatchGradientOptions {
   std::string estimator = "aep_anchored";
   EstimatorOptions phases;
   GrowthOptions growth;
-  int threads = 0;              ///< 0: all
-  std::uint64_t seed = 0;       ///< of the read noise
-  bool noisy = true;            ///< fresh noise in the reads; off for references
+  int threads = 0;         ///< 0: all
+  std::uint64_t seed = 0;  ///< of the read noise
+  bool noisy = true;       ///< fresh noise in the reads; off for references
 };
 
 /// One batch's outcome: sums and extremes over its sequences, in the order of the sequences.
 struct BatchReport {
-  double loss = 0;             ///< mean cross-entropy per token, nats
-  double residual = 0;         ///< mean over sequences of ‖F‖/‖z‖ at the end of the free phase
+  double loss = 0;      ///< mean cross-entropy per token, nats
+  double residual = 0;  ///< mean over sequences of ‖F‖/‖z‖ at the end of the free phase
   double residual_max = 0;
   double nudged_residual = 0;  ///< mean
   double nudge_ratio = 0;      ///< mean ‖z − z*‖/‖z*‖
   double steps = 0;            ///< mean free steps used
   double decay = 0;            ///< mean decay per free step
+  double time = 0;             ///< mean simulated time of the free phase in units of tau
   double growth = 0;           ///< mean growth factor g (0 when the penalty is off)
   double growth_active = 0;    ///< share of sequences on which the penalty acts
   double energy = 0;           ///< mean energy of a sequence at z*
   double cost_in_forces = 0;   ///< mean
   long clipped = 0;
-  int diverged = 0;            ///< sequences whose free or nudged phase diverged
+  int diverged = 0;  ///< sequences whose free or nudged phase diverged
   std::vector<SequenceReport> sequences;
 };
 

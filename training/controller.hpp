@@ -19,15 +19,15 @@ struct ScalarState {
 
 /// What a training step showed to the controllers.
 struct Observation {
-  std::uint64_t step = 0;      ///< training step
-  double step_residual = 0;    ///< ρ = ε‖F‖/‖z‖ at the end of the free phase: the relative change of one more step
-  bool skipped = false;        ///< the step was skipped as an outlier or rejected as not finite
+  std::uint64_t step = 0;  ///< training step
+  double step_residual = 0;  ///< ρ = ε‖F‖/‖z‖ at the end of the free phase: the relative change of one more step
+  bool skipped = false;      ///< the step was skipped as an outlier or rejected as not finite
 };
 
 /// A change that a controller made, for the log.
 struct ControlEvent {
   std::uint64_t step = 0;
-  std::string quantity;        ///< what was changed: "damping"
+  std::string quantity;  ///< what was changed: "damping"
   double before = 0;
   double after = 0;
   std::string reason;

@@ -9,7 +9,10 @@ namespace nudge {
 
 template <class S>
 CrossEntropyReadout<S>::CrossEntropyReadout(const LinearMap<S>& readout, int parameter, Index tokens, Index max_copies)
-    : readout_(&readout), parameter_(parameter), tokens_(tokens), logits_(max_copies * tokens, readout.outputs()),
+    : readout_(&readout),
+      parameter_(parameter),
+      tokens_(tokens),
+      logits_(max_copies * tokens, readout.outputs()),
       error_(max_copies * tokens, readout.outputs()) {}
 
 template <class S>

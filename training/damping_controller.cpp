@@ -38,10 +38,10 @@ std::optional<ControlEvent> DampingController::observe(const Observation& seen) 
     high_in_a_row_ += 1;
     if (high_in_a_row_ < options_.patience) return std::nullopt;
     high_in_a_row_ = 0;
-    const std::string what = forced                  ? "step skipped"
-                             : std::isnan(residual) ? "step residual not a number"
-                                                    : fmt::format("step residual {:.3g} > {:.3g}", residual,
-                                                                  options_.high);
+    const std::string what = forced ? "step skipped"
+                             : std::isnan(residual)
+                                 ? "step residual not a number"
+                                 : fmt::format("step residual {:.3g} > {:.3g}", residual, options_.high);
     return set(options_.raise * damping_, seen, fmt::format("{}, {} in a row", what, options_.patience));
   }
   high_in_a_row_ = 0;
@@ -57,9 +57,9 @@ std::optional<ControlEvent> DampingController::set(double damping, const Observa
 }
 
 std::vector<ScalarState> DampingController::state() {
-  return {{"damping_controller/damping", "1", "damping c", &damping_},
-          {"damping_controller/high_in_a_row", "1", "steps in a row with a residual above the threshold",
-           &high_in_a_row_}};
+  return {
+      {"damping_controller/damping", "1", "damping c", &damping_},
+      {"damping_controller/high_in_a_row", "1", "steps in a row with a residual above the threshold", &high_in_a_row_}};
 }
 
 }  // namespace nudge

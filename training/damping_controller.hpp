@@ -8,14 +8,14 @@ namespace nudge {
 /// Thresholds, rates and bounds. The defaults are the recipe that our prototype trained with; much faster or stricter
 /// settings end in a death spiral, because the signal falls as 1/(1 + s·c) while c rises.
 struct DampingOptions {
-  double initial = 1.0;         ///< c before the first step, within the bounds
-  double high = 1.5e-2;         ///< raise when ρ > high
-  double low = 5e-3;            ///< lower when ρ < low; 0 ≤ low < high
-  double raise = 1.02;          ///< c ← raise · c, ≥ 1
-  double lower = 0.995;         ///< c ← lower · c, in (0, 1]
-  int patience = 1;             ///< raise only after this many steps in a row with ρ > high, ≥ 1
-  bool raise_on_skip = true;    ///< a skipped step counts as ρ > high, whatever its residual
-  double minimum = 0.05;        ///< bounds of c; 0 ≤ minimum ≤ maximum
+  double initial = 1.0;       ///< c before the first step, within the bounds
+  double high = 1.5e-2;       ///< raise when ρ > high
+  double low = 5e-3;          ///< lower when ρ < low; 0 ≤ low < high
+  double raise = 1.02;        ///< c ← raise · c, ≥ 1
+  double lower = 0.995;       ///< c ← lower · c, in (0, 1]
+  int patience = 1;           ///< raise only after this many steps in a row with ρ > high, ≥ 1
+  bool raise_on_skip = true;  ///< a skipped step counts as ρ > high, whatever its residual
+  double minimum = 0.05;      ///< bounds of c; 0 ≤ minimum ≤ maximum
   double maximum = 20.0;
 };
 

@@ -97,8 +97,8 @@ double clip_by_norm(Gradient<S>& gradient, double max_norm) {
   return norm;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                     \
-  template class Gradient<S>;                                                    \
+#define NUDGE_INSTANTIATE(S)                                                       \
+  template class Gradient<S>;                                                      \
   template void sum_gradients<S>(std::span<const Gradient<S>>, Gradient<S>&, int); \
   template double clip_by_norm<S>(Gradient<S>&, double);
 NUDGE_INSTANTIATE(float)

@@ -60,8 +60,8 @@ Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
   return sums.result();
 }
 
-#define NUDGE_INSTANTIATE(S)                                                  \
-  template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>);          \
+#define NUDGE_INSTANTIATE(S)                                             \
+  template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>); \
   template Agreement agreement<S>(const Gradient<S>&, const Gradient<S>&, const std::vector<ParameterGroup>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -28,6 +28,7 @@ Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference, c
 
 /// Over several groups as one vector.
 template <class S>
-Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference, const std::vector<ParameterGroup>& groups);
+Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
+                    const std::vector<ParameterGroup>& groups);
 
 }  // namespace nudge

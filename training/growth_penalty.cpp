@@ -37,7 +37,8 @@ GrowthReport GrowthPenalty<S>::apply(Dynamics<S>& dynamics, ConstMatrixRef<S> z,
   report.active = report.growth > options_.threshold;
   if (!report.active || !std::isfinite(growth)) return report;
   y_ /= growth;
-  const S l = static_cast<S>(options_.strength * step / (2.0 * static_cast<double>(eta) * static_cast<double>(sequences)));
+  const S l =
+      static_cast<S>(options_.strength * step / (2.0 * static_cast<double>(eta) * static_cast<double>(sequences)));
   const Index rows = z.rows();
   dynamics.linearize(shifted_.topRows(rows)).accumulate_parameter_gradient(y_, l, sink);
   dynamics.linearize(shifted_.bottomRows(rows)).accumulate_parameter_gradient(y_, -l, sink);

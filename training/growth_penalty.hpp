@@ -13,10 +13,10 @@ namespace nudge {
 ///     J v ≈ (F(z + ηv) − F(z − ηv))/2η;   gradients of ⟨±l w, F⟩ at z ± ηv with l = strength ε/(2ηB).
 /// Embeddings and read-out get nothing. Source: measured on this model, threshold^T1 is what is left of the slow mode.
 struct GrowthOptions {
-  double strength = 0;       ///< λ; 0 = off
-  double threshold = 0.85;   ///< ρ₀
-  double probe = 1e-2;       ///< η/‖z‖
-  int iterations = 0;        ///< power iterations before the measurement
+  double strength = 0;      ///< λ; 0 = off
+  double threshold = 0.85;  ///< ρ₀
+  double probe = 1e-2;      ///< η/‖z‖
+  int iterations = 0;       ///< power iterations before the measurement
 };
 
 struct GrowthReport {

@@ -47,14 +47,18 @@ OptimizerOptions optimizer_options(const Config& config) {
 
 template <class S>
 Lane<S>::Lane(const Config& config, const ModelShape& shape, const std::string& estimator, Weights weights)
-    : config_(&config), estimator_(estimator.empty() ? config.text("estimator") : estimator),
+    : config_(&config),
+      estimator_(estimator.empty() ? config.text("estimator") : estimator),
       model_(make_model<S>(config, shape, weights)),
       learner_(std::make_unique<BatchGradient<S>>(*model_, gradient_options<S>(config, estimator))),
-      optimizer_(make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), model_->parameter_shapes())),
-      guard_({config.real("train.skip_ratio"), 0.99, 10}), damping_(damping_options(config)),
+      optimizer_(
+          make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), model_->parameter_shapes())),
+      guard_({config.real("train.skip_ratio"), 0.99, 10}),
+      damping_(damping_options(config)),
       controlled_(config.flag("damping.control")),
       memory_(shape.channels, memory_options(config), static_cast<std::uint64_t>(config.integer("seed"))),
-      schedule_(schedule_of(config)), gradient_(model_->parameter_shapes()) {
+      schedule_(schedule_of(config)),
+      gradient_(model_->parameter_shapes()) {
   for (const auto& s : model_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (config.integer("train.cosine_every") > 0) {
     BatchGradientOptions bare = gradient_options<S>(config, estimator);
@@ -89,7 +93,8 @@ void Lane<S>::step(std::uint64_t step, const Batch& batch) {
   if (!controlled_) return;
   const auto event = damping_.observe({step, epsilon * report.residual, decision != StepDecision::accept});
   if (event) {
-    log_.event(step, fmt::format("{} {:.6g} -> {:.6g}: {}", event->quantity, event->before, event->after, event->reason));
+    log_.event(step,
+               fmt::format("{} {:.6g} -> {:.6g}: {}", event->quantity, event->before, event->after, event->reason));
   }
 }
 
@@ -139,6 +144,8 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
   add("damping", model_->block().leak().damping, "1", "damping c during the step");
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
+  add("settling_time", r.time * config_->real("relaxation.time_constant"), "s",
+      "mean simulated time of the free phase at the time constant relaxation.time_constant");
   add("decay", r.decay, "1", "mean factor of the residual per free step");
   add("gradient_norm", norm, "1", "norm of the gradient before clipping");
   add("learning_rate", learning_rate_at(schedule_, step), "1", "learning rate");
@@ -173,7 +180,10 @@ void Lane<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
 template <class S>
 void Lane<S>::record_statistics() {
   for (const auto& group : model_->groups()) {
-    const auto w = model_->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count).template cast<double>();
+    const auto w = model_->map(group.parameter)
+                       .weights()
+                       .middleCols(group.columns.begin, group.columns.count)
+                       .template cast<double>();
     const double mean = w.mean();
     const std::string at = "weights/" + group.name + "/";
     log_.add(at + "mean", mean, "1", "mean of the weights at each evaluation");
@@ -201,7 +211,8 @@ std::vector<StateArray<S>> Lane<S>::arrays() {
     }
   };
   const auto names = LanguageModel<S>::parameter_names();
-  for (int p = 0; p < ParameterId::count; ++p) take("maps/" + names[static_cast<std::size_t>(p)], model_->map(p).state());
+  for (int p = 0; p < ParameterId::count; ++p)
+    take("maps/" + names[static_cast<std::size_t>(p)], model_->map(p).state());
   take("optimizer", optimizer_->state());
   take("memory_bound", memory_.state());
   return all;
@@ -212,6 +223,7 @@ std::vector<ScalarState> Lane<S>::scalars() {
   std::vector<ScalarState> all;
   for (auto& s : guard_.state()) all.push_back({"guard_" + s.name, s.unit, s.description, s.value});
   for (auto& s : damping_.state()) all.push_back({"damping_" + s.name, s.unit, s.description, s.value});
+  all.push_back({"nonfinite_in_a_row", "1", "steps in a row that were not finite", &nonfinite_in_a_row_});
   return all;
 }
 
@@ -243,7 +255,8 @@ void Lane<S>::restore(const H5Reader& file, const std::string& prefix) {
     const H5Shape expected{array.values->rows(), array.values->cols()};
     *array.values = file.matrix<S>(prefix + "checkpoint/" + array.name, expected, NonFinite::rejected);
   }
-  for (auto& scalar : scalars()) *scalar.value = file.reals<double>(prefix + "checkpoint/" + scalar.name, H5Shape{1})[0];
+  for (auto& scalar : scalars())
+    *scalar.value = file.reals<double>(prefix + "checkpoint/" + scalar.name, H5Shape{1})[0];
   for (int p = 0; p < ParameterId::count; ++p) model_->map(p).state_restored();
 }
 

@@ -34,7 +34,7 @@ class Lane {
   const TrainLog& log() const { return log_; }
   LanguageModel<S>& model() { return *model_; }
   /// Steps in a row that were not finite.
-  int nonfinite_in_a_row() const { return nonfinite_in_a_row_; }
+  int nonfinite_in_a_row() const { return static_cast<int>(nonfinite_in_a_row_); }
   std::uint64_t nonfinite() const { return guard_.nonfinite(); }
   std::uint64_t skipped() const { return guard_.skipped(); }
 
@@ -64,7 +64,7 @@ class Lane {
   Gradient<S> gradient_;
   std::vector<Matrix<S>> deltas_;
   TrainLog log_;
-  int nonfinite_in_a_row_ = 0;
+  double nonfinite_in_a_row_ = 0;  ///< a whole number; double as all scalars of a checkpoint
 };
 
 }  // namespace nudge

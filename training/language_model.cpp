@@ -33,7 +33,8 @@ Matrix<S> normal_matrix(Index rows, Index cols, double scale, std::uint64_t seed
 
 template <class S>
 LanguageModel<S>::LanguageModel(const ModelShape& shape, BlockLeak leak, std::vector<Map> maps)
-    : shape_(shape), maps_(std::move(maps)),
+    : shape_(shape),
+      maps_(std::move(maps)),
       block_(shape.channels,
              founding_terms<S>(shape, leak.gain, *maps_.at(static_cast<std::size_t>(ParameterId::output))),
              ParameterId::input, *maps_.at(static_cast<std::size_t>(ParameterId::input)), leak) {
@@ -44,10 +45,14 @@ template <class S>
 std::vector<ParameterGroup> LanguageModel<S>::groups() const {
   const Index c = shape_.channels;
   using Id = ParameterId;
-  return {{"tok", Id::tok, {0, c}},          {"pos", Id::pos, {0, c}},
-          {"Wm", Id::input, {3 * c, shape_.memories}}, {"Wq", Id::input, {0, c}},
-          {"Wk", Id::input, {c, c}},         {"Wv", Id::input, {2 * c, c}},
-          {"Wo", Id::output, {0, c}},        {"Wh", Id::readout, {0, shape_.vocabulary}}};
+  return {{"tok", Id::tok, {0, c}},
+          {"pos", Id::pos, {0, c}},
+          {"Wm", Id::input, {3 * c, shape_.memories}},
+          {"Wq", Id::input, {0, c}},
+          {"Wk", Id::input, {c, c}},
+          {"Wv", Id::input, {2 * c, c}},
+          {"Wo", Id::output, {0, c}},
+          {"Wh", Id::readout, {0, shape_.vocabulary}}};
 }
 
 template <class S>

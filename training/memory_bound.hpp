@@ -17,8 +17,8 @@ struct MemoryBoundOptions {
 struct MemoryBoundResult {
   double norm = 0;
   double limit = 0;
-  double scale = 1;       ///< limit/norm when norm > limit, else 1
-  bool bound = false;     ///< delta was written and is not zero
+  double scale = 1;    ///< limit/norm when norm > limit, else 1
+  bool bound = false;  ///< delta was written and is not zero
 };
 
 /// Keeps the Hopfield memory inside its clamp. E_mem = −Σ relu(z W_m)² has curvature down to −2‖W_m‖₂², the clamp and

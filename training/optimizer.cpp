@@ -21,8 +21,8 @@ template <class S>
 void append_state(std::vector<StateArray<S>>& state, const std::string& name, const std::string& description,
                   std::vector<Matrix<S>>& matrices) {
   for (std::size_t p = 0; p < matrices.size(); ++p) {
-    state.push_back({fmt::format("{}/{}", name, p), "1", fmt::format("{} of parameter {}", description, p),
-                     &matrices[p]});
+    state.push_back(
+        {fmt::format("{}/{}", name, p), "1", fmt::format("{} of parameter {}", description, p), &matrices[p]});
   }
 }
 
@@ -126,7 +126,7 @@ std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const Opti
   throw UserError(fmt::format("unknown optimizer \"{}\" (known: {})", name, fmt::join(optimizer_names(), ", ")));
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                       \
+#define NUDGE_INSTANTIATE(S)                                                                            \
   template std::unique_ptr<Optimizer<S>> make_optimizer<S>(const std::string&, const OptimizerOptions&, \
                                                            std::span<const ParameterShape>);
 NUDGE_INSTANTIATE(float)

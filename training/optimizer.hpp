@@ -13,10 +13,10 @@ namespace nudge {
 
 /// Constants of the update rules. A rule reads only its own.
 struct OptimizerOptions {
-  double momentum = 0.9;    ///< sgd: μ in [0, 1)
-  double beta1 = 0.9;       ///< adam: decay of the first moment, in [0, 1)
-  double beta2 = 0.99;      ///< adam: decay of the second moment, in [0, 1); .99 trained our prototype
-  double epsilon = 1e-8;    ///< adam: added to the root of the second moment (Kingma & Ba's default)
+  double momentum = 0.9;  ///< sgd: μ in [0, 1)
+  double beta1 = 0.9;     ///< adam: decay of the first moment, in [0, 1)
+  double beta2 = 0.99;    ///< adam: decay of the second moment, in [0, 1); .99 trained our prototype
+  double epsilon = 1e-8;  ///< adam: added to the root of the second moment (Kingma & Ba's default)
 };
 
 /// Turns gradients into weight changes. It never touches weights: the caller hands each delta to its array, which may

@@ -25,9 +25,9 @@ constexpr std::string_view to_string(StepDecision decision) {
 }
 
 struct OutlierGuardOptions {
-  double ratio = 30.0;   ///< skip above ratio · EMA, > 1; 0 switches skipping off (non-finite steps are still rejected)
-  double decay = 0.99;   ///< of the EMA, in [0, 1)
-  int warmup = 10;       ///< the first finite norms are accepted whatever they are, ≥ 1
+  double ratio = 30.0;  ///< skip above ratio · EMA, > 1; 0 switches skipping off (non-finite steps are still rejected)
+  double decay = 0.99;  ///< of the EMA, in [0, 1)
+  int warmup = 10;      ///< the first finite norms are accepted whatever they are, ≥ 1
 };
 
 /// Protects the weights from single bad steps, by the gradient norm n before clipping.

@@ -17,7 +17,7 @@ struct Schedule {
   double learning_rate = 3e-3;   ///< η_max ≥ 0
   std::uint64_t steps = 1200;    ///< N ≥ 1: the whole run; the rate stays at its last value afterwards
   std::uint64_t warmup_steps = 50;
-  double final_fraction = 0.0;   ///< f in [0, 1]: η_N/η_max of the cosine
+  double final_fraction = 0.0;  ///< f in [0, 1]: η_N/η_max of the cosine
 };
 
 /// Names of the shapes: constant, cosine.

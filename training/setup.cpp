@@ -95,9 +95,9 @@ BatchGradientOptions exact_options(const Config& config) {
   return options;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                      \
-  template std::unique_ptr<LanguageModel<S>> make_model<S>(const Config&, const ModelShape&, Weights);            \
-  template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                           \
+#define NUDGE_INSTANTIATE(S)                                                                           \
+  template std::unique_ptr<LanguageModel<S>> make_model<S>(const Config&, const ModelShape&, Weights); \
+  template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                \
   template BatchGradientOptions exact_options<S>(const Config&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -66,7 +66,8 @@ std::vector<char32_t> characters(std::string_view utf8, const std::string& name)
 void check_length(const std::string& name, const char* part, std::size_t have, Index tokens, const char* advice) {
   if (have > static_cast<std::size_t>(tokens)) return;
   fail(name, fmt::format("its {} part has {} characters, one window of {} tokens and its target needs {}; use a longer "
-                         "text, fewer tokens or a {} validation fraction", part, have, tokens, tokens + 1, advice));
+                         "text, fewer tokens or a {} validation fraction",
+                         part, have, tokens, tokens + 1, advice));
 }
 
 }  // namespace

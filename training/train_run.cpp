@@ -34,7 +34,9 @@ template <class S>
 class TrainRun {
  public:
   explicit TrainRun(const Config& config)
-      : config_(config), data_(load_dataset(config)), shape_(model_shape(config, data_.vocabulary_size())),
+      : config_(config),
+        data_(load_dataset(config)),
+        shape_(model_shape(config, data_.vocabulary_size())),
         steps_(static_cast<std::uint64_t>(config.integer("train.steps"))) {
     lanes_.push_back(std::make_unique<Lane<S>>(config, shape_, "", Weights::configured));
     const std::string& beside = config.text("train.beside");
@@ -111,9 +113,15 @@ class TrainRun {
 
   TrainProgress progress() const {
     const TrainLog& log = lanes_[0]->log();
-    TrainProgress p{done_, steps_, log.last("train/loss"), log.last("train/validation_loss"),
-                    log.last("train/residual"), log.last("train/damping"),
-                    std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN(), done_ == steps_};
+    TrainProgress p{done_,
+                    steps_,
+                    log.last("train/loss"),
+                    log.last("train/validation_loss"),
+                    log.last("train/residual"),
+                    log.last("train/damping"),
+                    std::numeric_limits<double>::quiet_NaN(),
+                    std::numeric_limits<double>::quiet_NaN(),
+                    done_ == steps_};
     if (lanes_.size() > 1) {
       p.beside_loss = lanes_[1]->log().last("train/loss");
       p.beside_validation = lanes_[1]->log().last("train/validation_loss");
@@ -172,9 +180,10 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
     problems += fmt::format("\n  {}: {} in the file, {} in the config", d.key, d.first, d.second);
   }
   if (!problems.empty()) {
-    throw UserError(fmt::format("{}: the checkpoint is of another config:{}\nresume without a config to continue it as it "
-                                "was, or start a new run with another --out",
-                                file, problems));
+    throw UserError(
+        fmt::format("{}: the checkpoint is of another config:{}\nresume without a config to continue it as it "
+                    "was, or start a new run with another --out",
+                    file, problems));
   }
 }
 

@@ -12,10 +12,10 @@ namespace nudge {
 
 /// What a caller sees of a running training.
 struct TrainProgress {
-  std::uint64_t done = 0;    ///< steps done
+  std::uint64_t done = 0;  ///< steps done
   std::uint64_t steps = 0;
-  double loss = 0;           ///< of the last step's batch
-  double validation = 0;     ///< last validation loss, NaN before the first
+  double loss = 0;        ///< of the last step's batch
+  double validation = 0;  ///< last validation loss, NaN before the first
   double residual = 0;
   double damping = 0;
   double beside_loss = 0, beside_validation = 0;  ///< NaN without a second lane
@@ -28,15 +28,15 @@ using TrainObserver = std::function<bool(const TrainProgress&)>;
 /// Results of a run (or of the part that was run).
 struct TrainSummary {
   std::uint64_t done = 0;
-  double loss = 0;                ///< mean training loss over the last tenth of the steps
+  double loss = 0;  ///< mean training loss over the last tenth of the steps
   double validation_loss = 0;
   double residual = 0, damping = 0;
   std::uint64_t skipped = 0, nonfinite = 0;
-  double cosine = 0;              ///< mean over groups of the last gradient cosine, NaN when not measured
-  std::string beside;             ///< estimator of the second lane, empty without one
+  double cosine = 0;   ///< mean over groups of the last gradient cosine, NaN when not measured
+  std::string beside;  ///< estimator of the second lane, empty without one
   double beside_validation_loss = 0;
   double seconds = 0;
-  bool failed = false;            ///< stopped because steps in a row were not finite
+  bool failed = false;  ///< stopped because steps in a row were not finite
 };
 
 /// Trains from the config; writes `output` (which must not exist) at every checkpoint and at the end. No output: nothing

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "apps/cases/eqblock.hpp"
 #include "apps/cases/mixer_families.hpp"
@@ -25,7 +26,7 @@ const std::vector<CaseKind>& case_kinds() {
 Index positive_size(const H5Reader& file, const std::string& attribute) {
   const auto value = file.integer_attribute(attribute);
   if (value <= 0) file.fail("attribute " + attribute, fmt::format("{} (must be a positive integer)", value));
-  constexpr std::int64_t largest = std::int64_t{1} << 31;
+  constexpr std::int64_t largest = std::numeric_limits<int>::max();
   if (value > largest) file.fail("attribute " + attribute, fmt::format("{} (must be at most {})", value, largest));
   return static_cast<Index>(value);
 }

@@ -49,9 +49,7 @@ std::function<ExitCode()> add_report(CLI::App& app) {
 
 }  // namespace
 
-Command info_command() {
-  return {"info", "Show what is in an HDF5 file of nudge", "nudge info run.h5", add_info};
-}
+Command info_command() { return {"info", "Show what is in an HDF5 file of nudge", "nudge info run.h5", add_info}; }
 
 Command report_command() {
   return {"report", "Write one self-contained HTML page about runs", "nudge report run.h5 -o report.html", add_report};

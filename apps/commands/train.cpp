@@ -50,14 +50,10 @@ TrainObserver printer(std::uint64_t every) {
 
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (json) {
-    nlohmann::json out = {{"file", file},
-                          {"steps", s.done},
-                          {"loss", s.loss},
-                          {"validation_loss", s.validation_loss},
-                          {"residual", s.residual},
-                          {"damping", s.damping},
-                          {"skipped", s.skipped},
-                          {"nonfinite", s.nonfinite},
+    nlohmann::json out = {{"file", file},           {"steps", s.done},
+                          {"loss", s.loss},         {"validation_loss", s.validation_loss},
+                          {"residual", s.residual}, {"damping", s.damping},
+                          {"skipped", s.skipped},   {"nonfinite", s.nonfinite},
                           {"seconds", s.seconds}};
     if (!s.beside.empty()) out["beside"] = {{"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}};
     fmt::print("{}\n", out.dump(2));
@@ -76,8 +72,9 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
     return ExitCode::ok;
   }
   if (!summary.failed) return ExitCode::ok;
-  fmt::print(stderr, "nudge: training stopped: the gradient was not finite many steps in a row (weights kept; see events "
-                     "in {}). A smaller beta or learning rate, or estimator = \"aep_transposed\", helps.\n",
+  fmt::print(stderr,
+             "nudge: training stopped: the gradient was not finite many steps in a row (weights kept; see events "
+             "in {}). A smaller beta or learning rate, or estimator = \"aep_transposed\", helps.\n",
              file);
   return ExitCode::numerical_failure;
 }

@@ -7,9 +7,10 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <toml++/toml.h>
 
 #include "apps/report/run_file.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/config/toml_reader.hpp"
 #include "sim/io/h5_reader.hpp"
 
 namespace nudge {
@@ -19,27 +20,22 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The keys that tell runs apart at a glance; `nudge report` and the attribute `config` have all.
-constexpr std::array essentials{"estimator",    "beta",           "model.channels", "model.tokens", "model.memories",
-                                "model.heads", "data.text",      "train.steps",    "train.batch"};
+constexpr std::array essentials{"estimator",   "beta",      "model.channels", "model.tokens", "model.memories",
+                                "model.heads", "data.text", "train.steps",    "train.batch"};
 
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json config_essentials(const std::string& text) {
   Json out = Json::object();
   try {
-    const toml::table config = toml::parse(text);
+    const std::vector<RawEntry> entries = read_toml(text, "config");
     for (const char* key : essentials) {
-      const auto node = config.at_path(key);
-      if (!node) continue;
-      if (const auto text_value = node.value<std::string>()) {
-        out[key] = *text_value;
-      } else if (const auto integer = node.value_exact<std::int64_t>()) {
-        out[key] = *integer;
-      } else if (const auto real = node.value<double>()) {
-        out[key] = *real;
+      for (const RawEntry& entry : entries) {
+        if (entry.key != key) continue;
+        out[key] = entry.value.kind == RawValue::Kind::text ? entry.value.text : show(entry.value);
       }
     }
-  } catch (const toml::parse_error&) {
+  } catch (const UserError&) {
     out["error"] = "the stored config is not valid TOML";
   }
   return out;

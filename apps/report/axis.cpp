@@ -25,7 +25,8 @@ std::string tick_label(double value, double step) {
 
 }  // namespace
 
-Axis::Axis(Scale scale, const std::vector<double>& values, double pixel_begin, double pixel_end, double margin, int ticks)
+Axis::Axis(Scale scale, const std::vector<double>& values, double pixel_begin, double pixel_end, double margin,
+           int ticks)
     : scale_(scale), begin_(pixel_begin), end_(pixel_end) {
   const bool log = scale == Scale::logarithmic;
   std::vector<double> shown;
@@ -55,7 +56,10 @@ Axis::Axis(Scale scale, const std::vector<double>& values, double pixel_begin, d
 }
 
 Axis::Axis(const std::vector<std::string>& names, double pixel_begin, double pixel_end)
-    : low_(-0.5), high_(static_cast<double>(names.size()) - 0.5), begin_(pixel_begin), end_(pixel_end),
+    : low_(-0.5),
+      high_(static_cast<double>(names.size()) - 0.5),
+      begin_(pixel_begin),
+      end_(pixel_end),
       empty_(names.empty()) {
   for (std::size_t i = 0; i < names.size(); ++i) ticks_.push_back({static_cast<double>(i), names[i]});
 }
@@ -96,10 +100,12 @@ void Axis::set_log_ticks(int wanted) {
   for (int e = static_cast<int>(std::floor(low_)); e <= static_cast<int>(std::floor(high_)); ++e) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double at = std::log10(factor) + e;
-      if (at >= low_ - 1e-9 && at <= high_ + 1e-9) ticks_.push_back({std::pow(10.0, at), number(factor * std::pow(10.0, e))});
+      if (at >= low_ - 1e-9 && at <= high_ + 1e-9)
+        ticks_.push_back({std::pow(10.0, at), number(factor * std::pow(10.0, e))});
     }
   }
-  if (ticks_.empty()) ticks_.push_back({std::pow(10.0, 0.5 * (low_ + high_)), number(std::pow(10.0, 0.5 * (low_ + high_)))});
+  if (ticks_.empty())
+    ticks_.push_back({std::pow(10.0, 0.5 * (low_ + high_)), number(std::pow(10.0, 0.5 * (low_ + high_)))});
 }
 
 bool spans_decades(const std::vector<double>& values) {

@@ -24,20 +24,20 @@ class Axis {
   /// An axis of names at 0, 1, 2, ...
   Axis(const std::vector<std::string>& names, double pixel_begin, double pixel_end);
 
-  bool empty() const { return empty_; }            ///< no value can be shown
-  bool shows(double value) const;                  ///< finite, and positive (or the shown 0) when logarithmic
-  double pixel(double value) const;                ///< clamped to 10⁴ pixels; needs shows(value)
+  bool empty() const { return empty_; }  ///< no value can be shown
+  bool shows(double value) const;        ///< finite, and positive (or the shown 0) when logarithmic
+  double pixel(double value) const;      ///< clamped to 10⁴ pixels; needs shows(value)
   const std::vector<Tick>& ticks() const { return ticks_; }
   bool has_gap() const { return zero_; }
-  double gap_pixel() const { return gap_; }        ///< the middle of the gap between 0 and the smallest value
+  double gap_pixel() const { return gap_; }  ///< the middle of the gap between 0 and the smallest value
 
  private:
-  double position(double value) const;             // value or its logarithm
+  double position(double value) const;  // value or its logarithm
   void set_linear_ticks(int wanted);
   void set_log_ticks(int wanted);
 
   Scale scale_ = Scale::linear;
-  double low_ = 0, high_ = 1;                      // in position() units, at the pixels begin_ and end_
+  double low_ = 0, high_ = 1;  // in position() units, at the pixels begin_ and end_
   double begin_ = 0, end_ = 1, zero_pixel_ = 0, gap_ = 0;
   bool zero_ = false, empty_ = false;
   std::vector<Tick> ticks_;

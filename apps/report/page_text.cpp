@@ -44,7 +44,8 @@ std::string number(double value) {
   const std::size_t e = text.find('e');
   if (e == std::string::npos) return text[0] == '-' ? "−" + text.substr(1) : text;
   const std::string mantissa = text.substr(0, e);
-  return (mantissa[0] == '-' ? "−" + mantissa.substr(1) : mantissa) + "·10" + superscript(std::stoi(text.substr(e + 1)));
+  return (mantissa[0] == '-' ? "−" + mantissa.substr(1) : mantissa) + "·10" +
+         superscript(std::stoi(text.substr(e + 1)));
 }
 
 std::string power_of_ten(int exponent) {

@@ -21,11 +21,13 @@ std::string fact(const RunFile& run, const std::string& name) {
 }
 
 std::string heading(const std::vector<RunFile>& runs) {
-  std::string out = fmt::format("<header>\n<h1>{}</h1>\n<ul class=\"files\">", runs.size() == 1 ? escape(runs[0].name) : "nudge report");
+  std::string out = fmt::format("<header>\n<h1>{}</h1>\n<ul class=\"files\">",
+                                runs.size() == 1 ? escape(runs[0].name) : "nudge report");
   for (const auto& run : runs) {
-    out += fmt::format("<li><strong>{}</strong> {}, seed {}, {}, {} s, started {}, nudge {}</li>", escape(run.name),
-                       escape(run.kind), escape(fact(run, "seed")), escape(fact(run, "precision")),
-                       escape(fact(run, "wall_time_s")), escape(fact(run, "started")), escape(fact(run, "nudge_version")));
+    out +=
+        fmt::format("<li><strong>{}</strong> {}, seed {}, {}, {} s, started {}, nudge {}</li>", escape(run.name),
+                    escape(run.kind), escape(fact(run, "seed")), escape(fact(run, "precision")),
+                    escape(fact(run, "wall_time_s")), escape(fact(run, "started")), escape(fact(run, "nudge_version")));
   }
   return out + "</ul>\n</header>\n";
 }

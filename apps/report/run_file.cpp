@@ -100,7 +100,7 @@ Table load_table(const H5Reader& file, const std::string& group) {
 }
 
 void load_facts(const H5Reader& file, RunFile& run) {
-  const std::vector<std::string> order{"nudge_version", "started",   "wall_time_s", "seed",   "precision",
+  const std::vector<std::string> order{"nudge_version", "started", "wall_time_s", "seed",     "precision",
                                        "threads",       "machine", "compiler",    "libraries"};
   std::vector<std::string> names;
   for (const auto& name : order) {

@@ -24,7 +24,7 @@ struct Lane {
   std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values
   std::vector<double> cosine_step;
   std::vector<std::string> groups;
-  Matrix<double> cosine;                     ///< (steps, groups)
+  Matrix<double> cosine;  ///< (steps, groups)
 
   const TimeSeries& of(const std::string& name) const;  ///< empty series when the file has none
   double sum(const std::string& name) const;            ///< of the finite values, e.g. the number of skipped steps
@@ -48,7 +48,7 @@ struct RunFile {
   std::string name, kind, config;
   std::vector<std::pair<std::string, std::string>> facts;  ///< the other root attributes, in reading order
   std::vector<Lane> lanes;
-  std::vector<std::pair<std::size_t, Event>> events;       ///< (lane, event)
+  std::vector<std::pair<std::size_t, Event>> events;  ///< (lane, event)
   Table rows, points;
 };
 

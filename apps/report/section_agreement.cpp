@@ -50,7 +50,8 @@ std::string cosine_matrix(const DotPlot& plot) {
   rows[0].insert(rows[0].end(), plot.rows.begin(), plot.rows.end());
   for (const auto& s : plot.series) {
     rows.push_back({s.label});
-    for (std::size_t r = 0; r < plot.rows.size(); ++r) rows.back().push_back(cosine_text(r < s.value.size() ? s.value[r] : nan));
+    for (std::size_t r = 0; r < plot.rows.size(); ++r)
+      rows.back().push_back(cosine_text(r < s.value.size() ? s.value[r] : nan));
   }
   return table(rows);
 }
@@ -58,7 +59,8 @@ std::string cosine_matrix(const DotPlot& plot) {
 /// One lane: a curve per group; several: the lowest group of each.
 std::string over_steps(const std::vector<NamedLane>& lanes) {
   Chart chart;
-  chart.title = lanes.size() == 1 ? "Cosine with the exact gradient over steps" : "Lowest cosine of all groups over steps";
+  chart.title =
+      lanes.size() == 1 ? "Cosine with the exact gradient over steps" : "Lowest cosine of all groups over steps";
   chart.x_label = "training step";
   chart.y_label = "cosine";
   chart.note = "1: the estimated gradient points exactly along the exact adjoint's.";
@@ -111,9 +113,11 @@ void choose_cosine_axis(DotPlot& plot) {
 
 std::string agreement_figures(const std::vector<NamedLane>& all) {
   std::vector<NamedLane> lanes;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(lanes), [](const NamedLane& l) { return l.lane->cosine.size() > 0; });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(lanes),
+               [](const NamedLane& l) { return l.lane->cosine.size() > 0; });
   std::string out = "<section>\n<h2>Gradient agreement while training</h2>\n";
-  if (lanes.empty()) return out + paragraph("The run did not compare its gradient with the exact adjoint.") + "</section>\n";
+  if (lanes.empty())
+    return out + paragraph("The run did not compare its gradient with the exact adjoint.") + "</section>\n";
   DotPlot plot;
   plot.title = "Cosine with the exact gradient per parameter group";
   plot.note = "Dots: mean over the run; lines: from the lowest to the highest value.";
@@ -139,7 +143,8 @@ std::string agreement_figures(const std::vector<NamedLane>& all) {
     plot.series.push_back(std::move(s));
   }
   choose_cosine_axis(plot);
-  return out + "<div class=\"grid\">\n" + dot_figure(plot) + over_steps(lanes) + "</div>\n" + table(rows) + "</section>\n";
+  return out + "<div class=\"grid\">\n" + dot_figure(plot) + over_steps(lanes) + "</div>\n" + table(rows) +
+         "</section>\n";
 }
 
 std::string gradcheck_section(const std::vector<RunFile>& runs) {

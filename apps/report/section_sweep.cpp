@@ -16,9 +16,9 @@ namespace {
 /// A swept key as the x axis sees it: numbers, or names counted 0, 1, 2, ...
 struct SweptKey {
   std::string key;
-  std::vector<double> at;           // per point
-  std::vector<std::string> names;   // empty for numbers
-  std::vector<std::string> text;    // per point, for legends
+  std::vector<double> at;          // per point
+  std::vector<std::string> names;  // empty for numbers
+  std::vector<std::string> text;   // per point, for legends
   std::size_t distinct = 0;
 };
 
@@ -103,7 +103,8 @@ std::string metric_figure(const std::string& metric, const std::vector<double>& 
       std::vector<double> here;
       for (const std::size_t i : indices) here.push_back(values[i]);
       const Statistics stats = statistics(here);
-      s.x.push_back(x.names.empty() ? at : at + 0.08 * (static_cast<double>(c) - 0.5 * static_cast<double>(curves.size() - 1)));
+      s.x.push_back(
+          x.names.empty() ? at : at + 0.08 * (static_cast<double>(c) - 0.5 * static_cast<double>(curves.size() - 1)));
       s.y.push_back(stats.mean);
       s.low.push_back(stats.mean - stats.deviation);
       s.high.push_back(stats.mean + stats.deviation);
@@ -128,7 +129,9 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
         std::vector<double> here;
         for (const std::size_t i : indices) here.push_back(points.numbers.at(metric)[i]);
         const Statistics stats = statistics(here);
-        row.push_back(stats.n == 0 ? "–" : number(stats.mean) + (stats.n > 1 ? " ± " + fmt::format("{:.2g}", stats.deviation) : ""));
+        row.push_back(stats.n == 0
+                          ? "–"
+                          : number(stats.mean) + (stats.n > 1 ? " ± " + fmt::format("{:.2g}", stats.deviation) : ""));
       }
       rows.push_back(std::move(row));
     }
@@ -150,7 +153,8 @@ std::string failures(const Table& points) {
 
 std::string sweep_of(const RunFile& run) {
   const Table& points = run.points;
-  if (points.keys.empty() || points.rows == 0) return paragraph("The file holds no points, or does not name its swept keys.");
+  if (points.keys.empty() || points.rows == 0)
+    return paragraph("The file holds no points, or does not name its swept keys.");
   std::vector<SweptKey> keys;
   for (const auto& key : points.keys) keys.push_back(swept_key(points, key));
   std::size_t x = 0;  // the key with most values, numbers first
@@ -170,7 +174,8 @@ std::string sweep_of(const RunFile& run) {
     figures += metric_figure(name, values, keys[x], curves);
   }
   if (metrics.empty()) return failures(points) + paragraph("No run of the sweep has a finite result.");
-  return failures(points) + "<div class=\"grid\">\n" + figures + "</div>\n" + point_table(metrics, points, keys[x], curves);
+  return failures(points) + "<div class=\"grid\">\n" + figures + "</div>\n" +
+         point_table(metrics, points, keys[x], curves);
 }
 
 }  // namespace
@@ -179,7 +184,8 @@ std::string sweep_section(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
     if (run.kind != "sweep") continue;
-    out += "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" + sweep_of(run) + "</section>\n";
+    out += "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" + sweep_of(run) +
+           "</section>\n";
   }
   return out;
 }

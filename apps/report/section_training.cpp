@@ -20,7 +20,8 @@ std::vector<NamedLane> lanes_of(const std::vector<RunFile>& runs) {
   std::vector<NamedLane> out;
   for (const auto& run : runs) {
     for (std::size_t i = 0; i < run.lanes.size(); ++i) {
-      std::string name = run.lanes[i].estimator.empty() ? (i == 0 ? "trained" : "beside") : words(run.lanes[i].estimator);
+      std::string name =
+          run.lanes[i].estimator.empty() ? (i == 0 ? "trained" : "beside") : words(run.lanes[i].estimator);
       if (trains > 1) name = run.name + ": " + name;
       out.push_back({name, &run, &run.lanes[i], i > 0, static_cast<int>(out.size())});
     }
@@ -57,8 +58,9 @@ std::string loss_figure(const std::vector<NamedLane>& lanes) {
   chart.title = "Loss";
   chart.x_label = "training step";
   chart.y_label = "cross-entropy (nat per token)";
-  chart.note = "Thin line and band: training loss, mean and range over neighbouring steps. Markers: validation loss on held-out "
-               "text. Lower is better.";
+  chart.note =
+      "Thin line and band: training loss, mean and range over neighbouring steps. Markers: validation loss on held-out "
+      "text. Lower is better.";
   chart.clip_outliers = true;
   for (const auto& lane : lanes) {
     Series train = binned(lane.lane->of("loss"));
@@ -139,16 +141,16 @@ std::string final_table(const std::vector<NamedLane>& lanes) {
     const Lane* reference = reference_of(lane, lanes);
     const double validation = lane.lane->of("validation_loss").last_finite();
     const double other = reference->of("validation_loss").last_finite();
-    const std::string difference =
-        reference == lane.lane ? "reference"
-                               : signed_difference(validation, other);
-    rows.push_back({lane.name, fmt::format("{}", lane.lane->of("loss").y.size()), loss_text(final_training_loss(*lane.lane)),
-                    loss_text(validation), loss_text(lowest(lane.lane->of("validation_loss"))),
+    const std::string difference = reference == lane.lane ? "reference" : signed_difference(validation, other);
+    rows.push_back({lane.name, fmt::format("{}", lane.lane->of("loss").y.size()),
+                    loss_text(final_training_loss(*lane.lane)), loss_text(validation),
+                    loss_text(lowest(lane.lane->of("validation_loss"))),
                     std::isfinite(validation - other) ? difference : "–", number(lane.lane->sum("skipped")),
                     number(lane.lane->sum("nonfinite"))});
   }
-  return table(rows) + "<p class=\"note\">Training loss: mean of the last twentieth of the steps. Difference: last validation "
-                       "loss against the reference. Skipped: outlier steps left out; not finite: steps rolled back.</p>\n";
+  return table(rows) +
+         "<p class=\"note\">Training loss: mean of the last twentieth of the steps. Difference: last validation "
+         "loss against the reference. Skipped: outlier steps left out; not finite: steps rolled back.</p>\n";
 }
 
 std::string events_of(const std::vector<RunFile>& runs) {
@@ -164,8 +166,9 @@ std::string events_of(const std::vector<RunFile>& runs) {
     for (const auto& [lane, event] : run.events) {
       if (rows.size() <= most) rows.push_back({number(event.step), words(run.lanes[lane].estimator), event.text});
     }
-    out += fmt::format("<details><summary>{}: {}{}</summary>\n{}</details>\n", escape(run.name), count(run.events.size(), "event"),
-                       run.events.size() > most ? ", the first 200 shown" : "", table(rows));
+    out += fmt::format("<details><summary>{}: {}{}</summary>\n{}</details>\n", escape(run.name),
+                       count(run.events.size(), "event"), run.events.size() > most ? ", the first 200 shown" : "",
+                       table(rows));
   }
   return out;
 }
@@ -179,7 +182,8 @@ std::string training_section(const std::vector<RunFile>& runs) {
   residual.title = "Force residual";
   residual.y_label = "‖F‖ / ‖z‖";
   residual.y_scale = Scale::logarithmic;
-  residual.note = "How far from equilibrium the phases stop. The estimated gradient is only as good as the free phase is settled.";
+  residual.note =
+      "How far from equilibrium the phases stop. The estimated gradient is only as good as the free phase is settled.";
   damping.title = "Damping c";
   damping.y_label = "c";
   damping.note = "The controller raises c when the free residual is large and relaxes it when it is small.";
@@ -190,11 +194,12 @@ std::string training_section(const std::vector<RunFile>& runs) {
   growth.y_label = "measure of the growth penalty";
   growth.note = "How slowly the free phase's residual decays; the growth penalty acts where it is large.";
   std::string figures = loss_figure(lanes);
-  const std::string residuals =
-      lanes_figure(lanes, residual, {{"residual", "free"}, {"nudged_residual", "nudged"}});
+  const std::string residuals = lanes_figure(lanes, residual, {{"residual", "free"}, {"nudged_residual", "nudged"}});
   const std::string dampings = lanes_figure(lanes, damping, {{"damping", ""}});
-  figures += residuals + dampings + lanes_figure(lanes, steps, {{"steps_used", ""}}) + lanes_figure(lanes, growth, {{"growth", ""}});
-  std::string out = "<section>\n<h2>Training</h2>\n" + final_table(lanes) + "<div class=\"grid\">\n" + figures + "</div>\n";
+  figures += residuals + dampings + lanes_figure(lanes, steps, {{"steps_used", ""}}) +
+             lanes_figure(lanes, growth, {{"growth", ""}});
+  std::string out =
+      "<section>\n<h2>Training</h2>\n" + final_table(lanes) + "<div class=\"grid\">\n" + figures + "</div>\n";
   if (residuals.empty()) out += paragraph("No residuals were recorded.");
   if (dampings.empty()) out += paragraph("No damping was recorded.");
   return out + events_of(runs) + "</section>\n" + agreement_figures(lanes);

@@ -13,7 +13,7 @@ namespace nudge::report {
 
 namespace {
 
-constexpr double width = 480, height = 290;                           // one drawing, in its own pixels
+constexpr double width = 480, height = 290;                       // one drawing, in its own pixels
 constexpr double left = 58, right = 466, top = 28, bottom = 244;  // the frame within it
 
 void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -87,7 +87,8 @@ std::string whiskers(const Series& s, const Axis& x, const Axis& y) {
   for (std::size_t i = 0; i < s.y.size(); ++i) {
     if (!x.shows(s.x[i]) || !y.shows(s.high[i])) continue;
     const double floor = y.shows(s.low[i]) ? y.pixel(s.low[i]) : bottom;
-    out += line(fmt::format("whisker s{}", s.color % palette_size), x.pixel(s.x[i]), floor, x.pixel(s.x[i]), y.pixel(s.high[i]));
+    out += line(fmt::format("whisker s{}", s.color % palette_size), x.pixel(s.x[i]), floor, x.pixel(s.x[i]),
+                y.pixel(s.high[i]));
   }
   return out;
 }
@@ -109,7 +110,8 @@ std::string curve(const Series& s, const Axis& x, const Axis& y) {
     }
     pen_down = shown;
   }
-  const std::string css = fmt::format("curve s{}{}{}", s.color % palette_size, s.dashed ? " dashed" : "", s.thin ? " thin" : "");
+  const std::string css =
+      fmt::format("curve s{}{}{}", s.color % palette_size, s.dashed ? " dashed" : "", s.thin ? " thin" : "");
   return (s.line && !path.empty() ? fmt::format(R"(<path class="{}" d="{}"/>)", css, path) : "") + marks + "\n";
 }
 
@@ -120,7 +122,8 @@ std::string chart_figure(const Chart& chart) {
                                        : Axis(chart.x_names, left, right);
   const Axis y(chart.y_scale, all_y(chart), bottom - 4, top + 4, 0.04, 5);
   if (x.empty() || y.empty()) {
-    return figure(chart.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"), chart.note);
+    return figure(chart.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"),
+                  chart.note);
   }
   std::string curves;
   std::vector<LegendEntry> entries;
@@ -133,8 +136,8 @@ std::string chart_figure(const Chart& chart) {
   }
   // an inner svg clips at its border, which lies a marker's radius outside the frame
   const std::string clipped =
-      fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">{4}</svg>", left - 6,
-                  top - 8, right - left + 12, bottom - top + 12, curves);
+      fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">{4}</svg>",
+                  left - 6, top - 8, right - left + 12, bottom - top + 12, curves);
   return figure(chart.title, legend(entries), width, height, frame(x, y, chart) + clipped, chart.note);
 }
 

@@ -11,20 +11,20 @@ namespace nudge::report {
 /// One curve. Places where x, y is not finite (or not positive on a logarithmic axis) are gaps. low and high, empty or
 /// as long as y, are drawn as a band behind a line, else as whiskers through the markers.
 struct Series {
-  std::string label;            ///< in the legend; empty: not listed
+  std::string label;  ///< in the legend; empty: not listed
   std::vector<double> x, y, low, high;
-  int color = 0;                ///< place in the palette
+  int color = 0;  ///< place in the palette
   bool line = true, markers = false, dashed = false, thin = false;
 };
 
 struct Chart {
-  std::string title;            ///< above the chart
-  std::string note;             ///< one sentence below: what to see in it
+  std::string title;  ///< above the chart
+  std::string note;   ///< one sentence below: what to see in it
   std::string x_label, y_label;
   Scale x_scale = Scale::linear, y_scale = Scale::linear;
   std::vector<std::string> x_names;  ///< when set, x counts these names
   std::vector<Series> series;
-  bool clip_outliers = false;   ///< keep single huge values from flattening a linear chart: they leave through the top
+  bool clip_outliers = false;  ///< keep single huge values from flattening a linear chart: they leave through the top
 };
 
 /// A figure element: title, legend, inline SVG that scales with its column, note. Colours are CSS variables --c0 ... --c7.

@@ -27,7 +27,8 @@ std::string row_of_dots(const DotPlot& plot, const Axis& x, std::size_t row, dou
     const double y = middle + spacing * (static_cast<double>(k) - 0.5 * static_cast<double>(plot.series.size() - 1));
     if (row >= s.value.size() || !x.shows(s.value[row])) continue;
     const bool range = row < s.low.size() && row < s.high.size() && x.shows(s.low[row]) && x.shows(s.high[row]);
-    if (range) out += line(fmt::format("whisker s{}", s.color % palette_size), x.pixel(s.low[row]), y, x.pixel(s.high[row]), y);
+    if (range)
+      out += line(fmt::format("whisker s{}", s.color % palette_size), x.pixel(s.low[row]), y, x.pixel(s.high[row]), y);
     out += marker(s.color, x.pixel(s.value[row]), y);
   }
   return out;
@@ -45,7 +46,8 @@ std::string dot_figure(const DotPlot& plot) {
   const double left = name_width(plot.rows);
   const Axis x(plot.x_scale, values, left + 8, right - 8, 0.03, 5);
   if (x.empty() || plot.rows.empty()) {
-    return figure(plot.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"), plot.note);
+    return figure(plot.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"),
+                  plot.note);
   }
   const double spacing = 9, row_height = std::max(24.0, spacing * static_cast<double>(plot.series.size()) + 10);
   const double bottom = top + row_height * static_cast<double>(plot.rows.size());

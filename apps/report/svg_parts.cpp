@@ -11,9 +11,9 @@ std::string marker(int series, double x, double y) {
   const std::string css = fmt::format("mark f{}", series % palette_size);
   switch ((series + series / palette_size) % 4) {
     case 0: return fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="3.6"/>)", css, x, y);
-    case 1: return fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="6.4" height="6.4"/>)", css, x - 3.2, y - 3.2);
-    case 2:
-      return fmt::format(R"(<path class="{}" d="M{:.1f} {:.1f}l4.6 4.6l-4.6 4.6l-4.6 -4.6z"/>)", css, x, y - 4.6);
+    case 1:
+      return fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="6.4" height="6.4"/>)", css, x - 3.2, y - 3.2);
+    case 2: return fmt::format(R"(<path class="{}" d="M{:.1f} {:.1f}l4.6 4.6l-4.6 4.6l-4.6 -4.6z"/>)", css, x, y - 4.6);
     default: return fmt::format(R"(<path class="{}" d="M{:.1f} {:.1f}l4.4 7.6h-8.8z"/>)", css, x, y - 4.8);
   }
 }
@@ -32,10 +32,12 @@ std::string legend(const std::vector<LegendEntry>& entries) {
   std::string out = "<ul class=\"legend\">";
   for (const auto& entry : entries) {
     std::string swatch;
-    if (entry.line) swatch += line(fmt::format("curve s{}{}", entry.color % palette_size, entry.dashed ? " dashed" : ""), 1, 7, 25, 7);
+    if (entry.line)
+      swatch +=
+          line(fmt::format("curve s{}{}", entry.color % palette_size, entry.dashed ? " dashed" : ""), 1, 7, 25, 7);
     if (entry.markers) swatch += marker(entry.color, 13, 7);
-    out += fmt::format(R"(<li><svg width="26" height="14" viewBox="0 0 26 14" aria-hidden="true">{}</svg>{}</li>)", swatch,
-                       escape(entry.label));
+    out += fmt::format(R"(<li><svg width="26" height="14" viewBox="0 0 26 14" aria-hidden="true">{}</svg>{}</li>)",
+                       swatch, escape(entry.label));
   }
   return out + "</ul>\n";
 }
@@ -43,7 +45,8 @@ std::string legend(const std::vector<LegendEntry>& entries) {
 std::string figure(const std::string& title, const std::string& legend, double width, double height,
                    const std::string& drawing, const std::string& note) {
   return fmt::format(
-      "<figure>\n<figcaption>{0}</figcaption>\n{1}<svg class=\"chart\" role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {2} {3}\">"
+      "<figure>\n<figcaption>{0}</figcaption>\n{1}<svg class=\"chart\" role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 "
+      "{2} {3}\">"
       "<title>{0}</title><desc>{5}</desc>\n{4}</svg>\n<p class=\"note\">{5}</p>\n</figure>\n",
       escape(title), legend, width, height, drawing, escape(note));
 }

@@ -9,7 +9,9 @@ namespace {
 template <class S>
 struct AttentionPoint final : TermPoint {
   AttentionPoint(Index tokens_, Index channels, Index heads, Index max_copies)
-      : tokens(tokens_), core(tokens_, channels, heads), mixed(max_copies * tokens_, channels),
+      : tokens(tokens_),
+        core(tokens_, channels, heads),
+        mixed(max_copies * tokens_, channels),
         mixed_at_point(tokens_, channels) {}
 
   Index tokens;
@@ -78,8 +80,8 @@ void CausalAttention<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, Matr
 
 // One product with W_o for F and the jvp together: s (o(z) − do) W_o.
 template <class S>
-void CausalAttention<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v,
-                                         MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const {
+void CausalAttention<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g,
+                                         MatrixRef<S> f, TermPoint& point, ReadContext& read) const {
   auto& at = attention<S>(point);
   auto o = at.mixed.topRows(h.rows());
   for (Index row = 0; row < h.rows(); row += at.tokens) {

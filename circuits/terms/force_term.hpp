@@ -48,7 +48,8 @@ class ForceTerm {
   virtual std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const = 0;
 
   /// Adds the force to f or writes it as g.
-  virtual void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const = 0;
+  virtual void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
+                     ReadContext& read) const = 0;
 
   /// force() for one copy, remembering the point.
   virtual void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,

@@ -12,8 +12,9 @@ DeviceModel constant_step_model() {
   model.summary = "every pulse has the same mean size, hard bounds";
   model.equation = "dg/dn = +s_up or -s_down, clipped to [g_lower, g_upper]";
   model.source = "Gokmen and Vlasov, Front. Neurosci. 10:333 (2016), doi:10.3389/fnins.2016.00333";
-  model.limits = "devices whose response is linear up to the bounds; asymmetry only between directions, not along the "
-                 "window, so the pair has no symmetry point";
+  model.limits =
+      "devices whose response is linear up to the bounds; asymmetry only between directions, not along the "
+      "window, so the pair has no symmetry point";
   model.not_modelled = "state-dependent steps, retention, write noise on top of the stored state";
   model.make = [](const DeviceSpec&) -> std::unique_ptr<StepModel> {
     return std::make_unique<RuleModel<AffineStep>>(AffineStep{0.0, 0.0});

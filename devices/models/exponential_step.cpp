@@ -42,17 +42,20 @@ struct ExponentialStep {
 }  // namespace
 
 DeviceModel exponential_step_model() {
-  const std::string source = "fit of IBM aihwkit (MIT licence, preset ReRamES) to Gong et al., Nat. Commun. 9:2102 "
-                             "(2018), doi:10.1038/s41467-018-04485-1";
+  const std::string source =
+      "fit of IBM aihwkit (MIT licence, preset ReRamES) to Gong et al., Nat. Commun. 9:2102 "
+      "(2018), doi:10.1038/s41467-018-04485-1";
   DeviceModel model;
   model.name = "exponential_step";
   model.summary = "pulse size falls exponentially along the window, separately up and down, hard bounds";
   model.equation = "dg/dn = +/- s max(1 - A exp(+/- gamma z), 0), z = 2 a (g - g_ref)/(g_upper - g_lower) + b";
-  model.source = "Rasch, Gokmen and Haensch, IEEE Design & Test (2019), arXiv:1906.02698; data: Gong et al. (2018) "
-                 "doi:10.1038/s41467-018-04485-1";
+  model.source =
+      "Rasch, Gokmen and Haensch, IEEE Design & Test (2019), arXiv:1906.02698; data: Gong et al. (2018) "
+      "doi:10.1038/s41467-018-04485-1";
   model.limits = "many pulses across the window (mean-field curve between pulses)";
-  model.not_modelled = "exact variance of many noisy pulses where the curve bends, retention, write noise on top of the "
-                       "stored state";
+  model.not_modelled =
+      "exact variance of many noisy pulses where the curve bends, retention, write noise on top of the "
+      "stored state";
   model.shape = {{"A_up", "1", -1e6, 1e6, false, false, -1.18445, "amplitude of the up curve", source},
                  {"A_down", "1", -1e6, 1e6, false, false, -0.081404, "amplitude of the down curve", source},
                  {"gamma_up", "1", 0, 100, true, false, 5, "steepness of the up curve", source},
@@ -60,9 +63,9 @@ DeviceModel exponential_step_model() {
                  {"a", "1", -10, 10, false, false, -0.5, "stretch of the conductance axis", source},
                  {"b", "1", -10, 10, false, false, -0.5, "shift of the conductance axis", source}};
   model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
-    return std::make_unique<RuleModel<ExponentialStep>>(ExponentialStep{
-        spec.shape_value("A_up"), spec.shape_value("A_down"), spec.shape_value("gamma_up"),
-        spec.shape_value("gamma_down"), spec.shape_value("a"), spec.shape_value("b")});
+    return std::make_unique<RuleModel<ExponentialStep>>(
+        ExponentialStep{spec.shape_value("A_up"), spec.shape_value("A_down"), spec.shape_value("gamma_up"),
+                        spec.shape_value("gamma_down"), spec.shape_value("a"), spec.shape_value("b")});
   };
   return model;
 }

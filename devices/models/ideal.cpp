@@ -32,8 +32,9 @@ DeviceModel ideal_model() {
   model.summary = "takes every requested change exactly; no bounds, no pulses";
   model.equation = "g <- g + dg";
   model.source = "definition";
-  model.limits = "a mathematical reference: g_min and g_max only set the scale of weights and of noise, conductances may "
-                 "leave the window and become negative";
+  model.limits =
+      "a mathematical reference: g_min and g_max only set the scale of weights and of noise, conductances may "
+      "leave the window and become negative";
   model.not_modelled = "bounds, pulses, pulse counts, spreads, asymmetry and update noise (ignored)";
   model.make = [](const DeviceSpec&) -> std::unique_ptr<StepModel> { return std::make_unique<Ideal>(); };
   return model;

@@ -8,14 +8,16 @@
 namespace nudge {
 
 DeviceModel linear_step_model() {
-  const std::string source = "form: linear step of IBM aihwkit (MIT licence), dw (1 -/+ gamma w/w_bound); default: the "
-                             "trench capacitor of Li et al., VLSI 2018, as fitted there (0.05)";
+  const std::string source =
+      "form: linear step of IBM aihwkit (MIT licence), dw (1 -/+ gamma w/w_bound); default: the "
+      "trench capacitor of Li et al., VLSI 2018, as fitted there (0.05)";
   DeviceModel model;
   model.name = "linear_step";
   model.summary = "pulse size falls linearly towards the bound, hard bounds";
   model.equation = "dg/dn = s (1 - gamma (g - g_ref)/(g_bound - g_ref)) towards g_bound, clipped to [g_lower, g_upper]";
-  model.source = "Gokmen and Vlasov (2016) doi:10.3389/fnins.2016.00333 with the slopes of Li et al., VLSI 2018 (IEEE "
-                 "8510648)";
+  model.source =
+      "Gokmen and Vlasov (2016) doi:10.3389/fnins.2016.00333 with the slopes of Li et al., VLSI 2018 (IEEE "
+      "8510648)";
   model.limits = "slopes from 0 to 1; a device still steps by 1 - gamma at its bound";
   model.not_modelled = "device-to-device spread of gamma, retention, write noise on top of the stored state";
   model.shape = {

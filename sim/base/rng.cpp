@@ -7,10 +7,12 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <type_traits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/philox_blocks.hpp"
 
 namespace nudge {
 namespace {
@@ -44,16 +46,44 @@ Words block(const r123::Philox4x32::key_type& key, std::uint64_t step, std::uint
   return {r.v[0], r.v[1], r.v[2], r.v[3]};
 }
 
-// A uniform number in (0, 1): the middle of one of 2^24 (float) or 2^53 (double) equal cells of the unit interval, so
-// that log() never sees 0 and the two ends are symmetric.
-float open_unit(std::uint32_t bits) { return (static_cast<float>(bits >> 9) + 0.5F) * 0x1p-23F; }
+// A uniform number in (0, 1): the middle of one of 2^23 (float) or 2^52 (double) equal cells of the unit interval, so
+// that log() never sees 0 and the two ends are symmetric. In double the bits become the mantissa of a number in [1, 2).
+float open_unit(std::uint32_t bits) {
+  return (static_cast<float>(static_cast<std::int32_t>(bits >> 9)) + 0.5F) * 0x1p-23F;
+}
 double open_unit(std::uint32_t high, std::uint32_t low) {
   const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32) | low;
-  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+  return std::bit_cast<double>((bits >> 12) | 0x3FF0000000000000U) - (1 - 0x1p-53);
 }
 
-// Blocks drawn at a time; small enough for the stack, long enough for Eigen's packet log, sqrt, sin and cos.
-constexpr std::uint32_t kBlocks = 64;
+/// cos and sin of 2π u for u in (0, 1). With q the nearest quarter turn and x = 2π u − q π/2 in [−π/4, π/4], their Taylor
+/// polynomials: the first term left out is at most (π/4)^11/11! = 1.8e-9 and (π/4)^12/12! = 1.1e-10 in float, and
+/// (π/4)^17/17! = 4.6e-17 and (π/4)^18/18! = 2.1e-18 in double: below half a rounding unit. No branches, no library call.
+template <class S>
+void cos_sin_turn(S u, S& cosine, S& sine) {
+  constexpr int kTerms = std::is_same_v<S, float> ? 5 : 8;
+  using Int = std::conditional_t<std::is_same_v<S, float>, std::int32_t, std::int64_t>;
+  using Bits = std::make_unsigned_t<Int>;
+  // u 4 + 1.5 · 2^p (p: mantissa bits) rounds to the nearest integer and leaves it in the low bits.
+  constexpr S kRound = S(1.5) * static_cast<S>(Int(1) << (std::numeric_limits<S>::digits - 1));
+  const S shifted = 4 * u + kRound;
+  const auto quarter = std::bit_cast<Bits>(shifted);
+  const S x = (4 * u - (shifted - kRound)) * S(1.57079632679489661923);
+  const S y = x * x;
+  S s = 0;
+  S c = 0;
+  for (int k = kTerms; k > 0; --k) {  // Horner: 1 − y/(2·3) (1 − y/(4·5) (...)) and 1 − y/(1·2) (1 − y/(3·4) (...))
+    s = 1 - y * (S(1) / static_cast<S>(2 * k * (2 * k + 1))) * (k == kTerms ? S(1) : s);
+    c = 1 - y * (S(1) / static_cast<S>(2 * k * (2 * k - 1))) * (k == kTerms ? S(1) : c);
+  }
+  s *= x;
+  const bool swap = (quarter & 1U) != 0;
+  constexpr int kSign = std::numeric_limits<Bits>::digits - 1;
+  const Bits sine_sign = (quarter >> 1U) << kSign;
+  const Bits cosine_sign = ((quarter + 1U) >> 1U) << kSign;
+  cosine = std::bit_cast<S>(std::bit_cast<Bits>(swap ? s : c) ^ cosine_sign);
+  sine = std::bit_cast<S>(std::bit_cast<Bits>(swap ? c : s) ^ sine_sign);
+}
 
 }  // namespace
 
@@ -77,33 +107,35 @@ void fill_uniform(const RngKey& key, std::uint64_t step, std::uint32_t lane, std
 template <class S>
 void fill_normal(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::span<S> out) {
   const auto stream = stream_key(key);
-  constexpr std::size_t pairs_per_block = std::is_same_v<S, float> ? 2 : 1;
-  constexpr std::size_t pairs = kBlocks * pairs_per_block;
-  using Pairs = Eigen::Array<S, pairs, 1>;
+  constexpr std::size_t pairs = std::is_same_v<S, float> ? 2 * kBlocks : kBlocks;
+  using Pairs = Eigen::Array<S, static_cast<Eigen::Index>(pairs), 1>;
   Pairs radius;
   Pairs angle;
+  Eigen::Array<S, static_cast<Eigen::Index>(2 * pairs), 1> normals;
+  BlockWords words;
   std::uint32_t next = 0;
-  for (std::size_t done = 0; done < out.size(); done += 2 * pairs) {
-    for (std::uint32_t b = 0; b < kBlocks; ++b, ++next) {
-      const Words w = block(stream, step, lane, next);
+  for (std::size_t done = 0; done < out.size(); done += 2 * pairs, next += kBlocks) {
+    draw_blocks(stream, step, lane, next, words);
+    for (std::size_t b = 0; b < kBlocks; ++b) {
       if constexpr (std::is_same_v<S, float>) {
-        radius(2 * b) = open_unit(w[0]);
-        angle(2 * b) = open_unit(w[1]);
-        radius(2 * b + 1) = open_unit(w[2]);
-        angle(2 * b + 1) = open_unit(w[3]);
+        radius.data()[b] = open_unit(words.w[0][b]);
+        angle.data()[b] = open_unit(words.w[1][b]);
+        radius.data()[kBlocks + b] = open_unit(words.w[2][b]);
+        angle.data()[kBlocks + b] = open_unit(words.w[3][b]);
       } else {
-        radius(b) = open_unit(w[0], w[1]);
-        angle(b) = open_unit(w[2], w[3]);
+        radius.data()[b] = open_unit(words.w[0][b], words.w[1][b]);
+        angle.data()[b] = open_unit(words.w[2][b], words.w[3][b]);
       }
     }
     radius = (S(-2) * radius.log()).sqrt();
-    angle *= S(2 * 3.14159265358979323846);
-    const std::size_t left = out.size() - done;
-    const auto cosines = static_cast<Eigen::Index>(std::min(left, pairs));
-    const auto sines = static_cast<Eigen::Index>(left > pairs ? std::min(left - pairs, pairs) : 0);
-    Eigen::Map<Eigen::Array<S, Eigen::Dynamic, 1>> target(out.data() + done, cosines + sines);
-    target.head(cosines) = (radius * angle.cos()).head(cosines);
-    if (sines > 0) target.tail(sines) = (radius * angle.sin()).head(sines);
+    for (std::size_t i = 0; i < pairs; ++i) {
+      S cosine = 0;
+      S sine = 0;
+      cos_sin_turn<S>(angle.data()[i], cosine, sine);
+      normals.data()[i] = radius.data()[i] * cosine;
+      normals.data()[pairs + i] = radius.data()[i] * sine;
+    }
+    std::copy_n(normals.data(), std::min(out.size() - done, 2 * pairs), out.data() + done);
   }
 }
 

@@ -32,6 +32,9 @@ struct RngKey {
 };
 
 /// Standard normal numbers; step and lane choose the place in the stream (training step and sequence or read number).
+/// Number i depends on (key, step, lane, i) only, to the last bit, not on out.size(): a longer span continues a shorter
+/// one. Costs about 1.7 ns (float) or 3.9 ns (double) per number with AVX2, in runs of 128 (64) numbers: asking for one
+/// number costs as much as asking for a run. Up to 2^33 numbers per (key, step, lane).
 template <class S>
 void fill_normal(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::span<S> out);
 

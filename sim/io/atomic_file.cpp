@@ -118,7 +118,8 @@ void check_output_path(const fs::path& path, Overwrite overwrite) {
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   std::error_code error;
   if (!fs::exists(folder, error)) {
-    throw UserError(fmt::format("{}: the directory {} does not exist: create it first", path.string(), folder.string()));
+    throw UserError(
+        fmt::format("{}: the directory {} does not exist: create it first", path.string(), folder.string()));
   }
   PartialFile probe(target);  // access(2) would say yes to root on a read-only disk
 }

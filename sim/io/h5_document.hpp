@@ -16,8 +16,8 @@ namespace nudge {
 
 /// The contents of an HDF5 file to be written, kept in memory. Everything is rewritten at each write: the file at the
 /// path is a complete, closed HDF5 file at every moment, so others may read it while a run goes on and a killed run
-/// leaves a file that opens. Datasets are chunked with Fletcher-32 checksums, attributes and small facts lie in
-/// checksummed object headers, so that damage is noticed when reading.
+/// leaves a file that opens. Datasets are chunked with Fletcher-32 checksums, and the whole file ends with a seal (file_seal.hpp), so
+/// that damage is noticed when reading.
 class H5Document {
  public:
   /// Sets a single-valued attribute of an object; the object "/" is the root. The object must exist by the time of writing.
@@ -44,7 +44,7 @@ class H5Document {
   /// Copies the single-valued root attributes of another file.
   void copy_root_attributes(const H5Reader& reader);
 
-  /// The bytes of the HDF5 file.
+  /// The bytes of the HDF5 file and its seal.
   std::vector<std::byte> bytes() const;
 
   /// See write_atomically() of sim/io/atomic_file.hpp.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/io/file_seal.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_handle.hpp"
 #include "sim/io/h5_memory_file.hpp"
@@ -21,9 +22,9 @@ void need(bool ok, const std::string& what) {
 void write_attribute(hid_t object, const std::string& name, const H5Attribute& value) {
   const H5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   const H5Handle text = h5_text_type();
-  const hid_t type = std::holds_alternative<std::string>(value)    ? text.id()
-                     : std::holds_alternative<double>(value)       ? H5T_NATIVE_DOUBLE
-                                                                   : H5T_NATIVE_INT64;
+  const hid_t type = std::holds_alternative<std::string>(value) ? text.id()
+                     : std::holds_alternative<double>(value)    ? H5T_NATIVE_DOUBLE
+                                                                : H5T_NATIVE_INT64;
   const H5Handle attribute(H5Acreate2(object, name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   need(attribute.ok(), "attribute " + name);
   const auto* string = std::get_if<std::string>(&value);
@@ -41,8 +42,8 @@ void write_dimension_labels(hid_t dataset, const std::vector<std::string>& label
   for (const auto& label : labels) pointers.push_back(label.c_str());
   const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
   const H5Handle type = h5_text_type();
-  const H5Handle attribute(
-      H5Acreate2(dataset, "DIMENSION_LABELS", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const H5Handle attribute(H5Acreate2(dataset, "DIMENSION_LABELS", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose);
   need(attribute.ok() && H5Awrite(attribute.id(), type.id(), pointers.data()) >= 0, "dimension labels");
 }
 
@@ -66,7 +67,7 @@ H5Handle layout(const std::vector<hsize_t>& sizes, std::size_t element_bytes) {
 }
 
 struct Memory {
-  H5Handle text_type;        // owner of `type` for texts
+  H5Handle text_type;  // owner of `type` for texts
   hid_t type = -1;
   const void* data = nullptr;
   std::vector<char> padded;  // texts as fixed-length fields: variable-length ones would have no checksum
@@ -102,9 +103,9 @@ struct H5Document::Writer {
 
   void dataset(const std::string& path, const Dataset& data) const {
     const std::vector<hsize_t> sizes(data.shape.begin(), data.shape.end());
-    const H5Handle space(sizes.empty() ? H5Screate(H5S_SCALAR)
-                                       : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
-                         H5Sclose);
+    const H5Handle space(
+        sizes.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
+        H5Sclose);
     const Memory memory = std::visit([](const auto& values) { return in_memory(values); }, data.values);
     const H5Handle properties = layout(sizes, H5Tget_size(memory.type));
     const H5Handle made(
@@ -136,7 +137,9 @@ std::vector<std::byte> H5Document::bytes() const {
     need(owner.ok(), "attributes of " + path + ", which is not in the document");
     for (const auto& [name, value] : values) write_attribute(owner.id(), name, value);
   }
-  return file.take();
+  std::vector<std::byte> image = file.take();
+  seal(image);
+  return image;
 }
 
 }  // namespace nudge

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "sim/base/errors.hpp"
+#include "sim/io/file_seal.hpp"
 #include "sim/io/h5_reader_impl.hpp"
 
 namespace nudge {
@@ -39,6 +40,7 @@ H5Reader::H5Reader(const std::filesystem::path& path) : file_(std::make_unique<F
   check_readable(path);
   file_->name = path.string();
   if (H5Fis_hdf5(file_->name.c_str()) <= 0) throw UserError(file_->name + ": is not an HDF5 file");
+  if (seal_is_broken(path)) throw UserError(file_->name + ": is damaged: its contents do not fit its checksum");
   H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
   file_->file = H5Handle(H5Fopen(file_->name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
@@ -67,7 +69,8 @@ std::vector<std::string> H5Reader::groups(const std::string& group) const {
   const H5Session session;
   const H5Handle parent = file_->open_group(group);
   std::vector<std::string> names;
-  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) file_->fail_damaged(group);
+  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0)
+    file_->fail_damaged(group);
   for (const auto& name : names) {
     const H5Handle child = file_->open(group + "/" + name);
     if (H5Iget_type(child.id()) == H5I_GROUP) out.push_back(name);
@@ -80,7 +83,8 @@ std::vector<std::string> H5Reader::datasets(const std::string& group) const {
   const H5Session session;
   const H5Handle parent = file_->open_group(group);
   std::vector<std::string> names;
-  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) file_->fail_damaged(group);
+  if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0)
+    file_->fail_damaged(group);
   for (const auto& name : names) {
     const H5Handle child = file_->open(group + "/" + name);
     if (H5Iget_type(child.id()) == H5I_DATASET) out.push_back(name);

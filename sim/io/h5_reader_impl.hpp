@@ -17,7 +17,7 @@ struct H5Reader::File {
   bool exists(const std::string& object) const;
   [[noreturn]] void fail(const std::string& object, const std::string& problem) const;
   [[noreturn]] void fail_damaged(const std::string& object) const;
-  H5Handle open(const std::string& object) const;          ///< group or dataset
+  H5Handle open(const std::string& object) const;  ///< group or dataset
   H5Handle open_dataset(const std::string& dataset) const;
   H5Handle open_group(const std::string& group) const;
 };

@@ -63,8 +63,7 @@ template <class S>
 std::vector<S> H5Reader::reals(const std::string& dataset, const std::optional<H5Shape>& expected,
                                NonFinite non_finite) const {
   const H5Session session;
-  const OpenData open =
-      open_data(*file_, dataset, {H5Type::real32, H5Type::real64}, "float32 or float64", expected);
+  const OpenData open = open_data(*file_, dataset, {H5Type::real32, H5Type::real64}, "float32 or float64", expected);
   std::vector<S> values(open.count);
   if (read_dataset(open.data.id(), native_type<S>(), values.data()) < 0) file_->fail_damaged(dataset);
   if (non_finite == NonFinite::rejected) {

@@ -2,30 +2,39 @@
 // Adaptive Dormand–Prince 5(4) (Boost.odeint controlled runge_kutta_dopri5): the relaxation in physical time. A step is
 // accepted when its error estimate is at most ode_relative_error · (1 + |z_i| + dt |F_i|) in every component. The method
 // is first-same-as-last: F at the new state comes with the step, and so does the residual.
+// Near an equilibrium the step grows to the limit of stability, where the error stays just below its bound; so does the
+// residual. Hence the bound used is min(ode_relative_error, tolerance/10) where there is a tolerance.
 // steps counts accepted steps. For noise-free forces: fresh noise makes the error control shrink the step for ever.
-#include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
-#include <boost/numeric/odeint/stepper/generation/make_controlled.hpp>
-#include <boost/numeric/odeint/stepper/generation/generation_runge_kutta_dopri5.hpp>
-#include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
+#include <algorithm>
 #include <limits>
 
+#include "sim/ode/dopri5_stepper.hpp"
 #include "sim/ode/system.hpp"
 #include "sim/steady/monitor.hpp"
 #include "sim/steady/solvers.hpp"
 
 namespace nudge {
+namespace {
+
+/// At least ten rounding units: a smaller bound would reject every step.
+template <class S>
+double error_bound(const SettleOptions& options) {
+  double bound = options.ode_relative_error;
+  if (options.tolerance > 0) bound = std::min(bound, options.tolerance / 10);
+  return std::max(bound, 10 * static_cast<double>(std::numeric_limits<S>::epsilon()));
+}
+
+}  // namespace
 
 template <class S>
 SettleResult settle_dopri5(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                            SettleWorkspace<S>& scratch) {
-  namespace odeint = boost::numeric::odeint;
   using State = typename OdeSystem<S>::State;
   dynamics.set_read_interval(1);
   Monitor monitor(options, scratch.residuals);
   SettleResult result;
   const OdeSystem<S> system{&dynamics, z.rows(), z.cols(), &result.force_evaluations};
-  const auto error = static_cast<S>(options.ode_relative_error);
-  auto stepper = odeint::make_controlled<odeint::runge_kutta_dopri5<State, S, State, S>>(error, error);
+  auto stepper = controlled_dopri5<S>(error_bound<S>(options));
   State x(static_cast<std::size_t>(z.size()));
   State dxdt(x.size());
   const Eigen::Map<const Matrix<S>> state(x.data(), z.rows(), z.cols());
@@ -39,7 +48,7 @@ SettleResult settle_dopri5(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOp
     if (monitor.observe(state_norm, frobenius_norm<S>(force)) || result.steps >= options.max_steps) break;
     S tried = step;
     S t = 0;
-    while (stepper.try_step(system, x, dxdt, t, step) == odeint::fail) {
+    while (stepper.try_step(system, x, dxdt, t, step) == boost::numeric::odeint::fail) {
       if (!(step > std::numeric_limits<S>::epsilon() * static_cast<S>(options.step))) {
         monitor.give_up();
         return monitor.finish(result);

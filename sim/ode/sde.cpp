@@ -31,9 +31,10 @@ void WienerPath<S>::increment(double t, double dt, std::vector<S>& dw) {
   const double unit = multiple >= 1 ? base_ : dt;
   const std::int64_t first = whole(t / unit);
   if (!(dt > 0) || !(base_ > 0) || level < 0 || level > kMaxLevel || first < 0) {
-    throw UserError(fmt::format("Wiener path: a step dt = {} at t = {} is not on the path's grid: dt must be {} times a "
-                                "whole number or divided by a power of 2 up to 2^{}, and t a multiple of it",
-                                dt, t, base_, kMaxLevel));
+    throw UserError(
+        fmt::format("Wiener path: a step dt = {} at t = {} is not on the path's grid: dt must be {} times a "
+                    "whole number or divided by a power of 2 up to 2^{}, and t a multiple of it",
+                    dt, t, base_, kMaxLevel));
   }
   normals_.resize(dw.size());
   if (multiple < 1) {

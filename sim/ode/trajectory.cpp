@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include <boost/numeric/odeint/integrate/integrate_times.hpp>
-#include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
-#include <boost/numeric/odeint/stepper/generation/make_controlled.hpp>
-#include <boost/numeric/odeint/stepper/generation/generation_runge_kutta_dopri5.hpp>
 #include <boost/numeric/odeint/stepper/runge_kutta4.hpp>
-#include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/ode/dopri5_stepper.hpp"
 #include "sim/ode/system.hpp"
 
 namespace nudge {
@@ -60,7 +57,6 @@ Trajectory<S> integrate(Dynamics<S>& dynamics, ConstMatrixRef<S> z0, const Integ
     result.states.emplace_back(z);
   };
   const auto step = static_cast<S>(options.step_s / options.tau_s);
-  const auto error = static_cast<S>(options.relative_error);
   try {
     if (options.stepper == "rk4") {
       dynamics.set_read_interval(static_cast<double>(step) / 3.6);  // see sim/ode/rk4.cpp
@@ -68,8 +64,8 @@ Trajectory<S> integrate(Dynamics<S>& dynamics, ConstMatrixRef<S> z0, const Integ
                               keep);
     } else {
       dynamics.set_read_interval(1);
-      odeint::integrate_times(odeint::make_controlled<odeint::runge_kutta_dopri5<State, S, State, S>>(error, error),
-                              system, x, times.begin(), times.end(), step, keep);
+      odeint::integrate_times(controlled_dopri5<S>(options.relative_error), system, x, times.begin(), times.end(), step,
+                              keep);
     }
   } catch (const NotFinite&) {
     result.status = Status::diverged;

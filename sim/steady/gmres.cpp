@@ -33,7 +33,8 @@ class Cycle {
       ++used;
       more = more && std::abs(rhs_(used)) > target;
     }
-    const Eigen::VectorXd y = h_.topLeftCorner(used, used).template triangularView<Eigen::Upper>().solve(rhs_.head(used));
+    const Eigen::VectorXd y =
+        h_.topLeftCorner(used, used).template triangularView<Eigen::Upper>().solve(rhs_.head(used));
     if (y.allFinite()) x += basis_.leftCols(used) * y.cast<S>();
     return static_cast<int>(used);
   }

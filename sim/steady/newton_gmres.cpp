@@ -47,8 +47,8 @@ class NewtonSystem {
     };
     const Vector<S> b = -f;
     d.setZero();
-    const GmresResult solved = gmres<S>(jacobian, b, d, {.tolerance = eta, .krylov = krylov,
-                                                         .max_iterations = kCycles * krylov});
+    const GmresResult solved =
+        gmres<S>(jacobian, b, d, {.tolerance = eta, .krylov = krylov, .max_iterations = kCycles * krylov});
     result_.force_evaluations += 1 + solved.applications;
   }
 

@@ -131,7 +131,11 @@ TEST_CASE("a report of every kind of run is one self-contained well-formed page"
   test::synthetic_sweep(false).write(dir / "sweep.h5", Overwrite::must_not_exist);
   test::synthetic_sweep(true).write(dir / "sweep2.h5", Overwrite::must_not_exist);
   const std::vector<std::vector<std::filesystem::path>> sets{
-      {dir / "train.h5"}, {dir / "short.h5"}, {dir / "gradcheck.h5"}, {dir / "sweep.h5"}, {dir / "sweep2.h5"},
+      {dir / "train.h5"},
+      {dir / "short.h5"},
+      {dir / "gradcheck.h5"},
+      {dir / "sweep.h5"},
+      {dir / "sweep2.h5"},
       {dir / "train.h5", dir / "short.h5", dir / "gradcheck.h5", dir / "sweep.h5", dir / "sweep2.h5"}};
   const bool python = std::system("/usr/bin/python3 -c 'import xml.dom.minidom' 2>/dev/null") == 0;
   if (!python) WARN("SKIPPED: no /usr/bin/python3, only our own check of the tags");
@@ -196,5 +200,6 @@ TEST_CASE("write example pages to the current directory, to be looked at", "[.pa
   test::synthetic_gradcheck().write(dir / "gradcheck.h5", Overwrite::must_not_exist);
   test::synthetic_sweep(true).write(dir / "sweep.h5", Overwrite::must_not_exist);
   std::ofstream("example_one.html") << report_html({dir / "train.h5"});
-  std::ofstream("example_all.html") << report_html({dir / "train.h5", dir / "half.h5", dir / "gradcheck.h5", dir / "sweep.h5"});
+  std::ofstream("example_all.html") << report_html(
+      {dir / "train.h5", dir / "half.h5", dir / "gradcheck.h5", dir / "sweep.h5"});
 }

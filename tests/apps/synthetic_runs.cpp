@@ -53,23 +53,28 @@ void add_lane(H5Document& file, const std::string& prefix, const std::string& es
   file.column(prefix + "train/validation_loss", validation, {"nat", "validation loss", {"evaluation"}});
   file.attribute("estimator", estimator, prefix + "train");
   file.column(prefix + "events/step", std::vector<std::int64_t>{180, 200}, {});
-  file.column(prefix + "events/text",
-              std::vector<std::string>{"damping raised from 0.3 to 0.7: residual 2e-4 > 1e-4", "outlier <step> & \"skipped\""}, {});
+  file.column(
+      prefix + "events/text",
+      std::vector<std::string>{"damping raised from 0.3 to 0.7: residual 2e-4 > 1e-4", "outlier <step> & \"skipped\""},
+      {});
 }
 
 }  // namespace
 
 H5Document synthetic_training(int steps, bool beside) {
   H5Document file;
-  add_run_record(file, {"train", "seed = 7\nprecision = \"float\"\nestimator = \"aep_anchored\"\nbeta = 1e-4\n\n[model]\nchannels = 128\n"
-                                 "tokens = 64\nmemories = 512\nheads = 4\n\n[train]\nsteps = 600\nbatch = 32\n",
-                        7, "float", 2, "2025-01-31T12:34:56Z", 148.25});
+  add_run_record(
+      file, {"train",
+             "seed = 7\nprecision = \"float\"\nestimator = \"aep_anchored\"\nbeta = 1e-4\n\n[model]\nchannels = 128\n"
+             "tokens = 64\nmemories = 512\nheads = 4\n\n[train]\nsteps = 600\nbatch = 32\n",
+             7, "float", 2, "2025-01-31T12:34:56Z", 148.25});
   add_lane(file, "", "aep_anchored", steps, 2.19);
   const std::vector<std::string> groups{"tok", "pos", "Wq", "Wk", "Wv", "Wo", "Wm", "Wh"};
   Matrix<double> cosine(8, 8);
   const std::vector<double> jitter = noise(64, 9);
   for (Index i = 0; i < 64; ++i) {
-    cosine.data()[i] = 1 - 2e-4 * std::pow(3.0, static_cast<double>(i % 8) / 2) * std::exp(0.5 * jitter[static_cast<std::size_t>(i)]);
+    cosine.data()[i] =
+        1 - 2e-4 * std::pow(3.0, static_cast<double>(i % 8) / 2) * std::exp(0.5 * jitter[static_cast<std::size_t>(i)]);
   }
   std::vector<std::int64_t> at;
   for (int i = 0; i < 8; ++i) at.push_back(1 + i * steps / 8);
@@ -111,7 +116,8 @@ H5Document synthetic_gradcheck() {
 
 H5Document synthetic_sweep(bool second_key) {
   H5Document file;
-  add_run_record(file, {"sweep", "seed = 1\n[sweep]\nkeys = [\"devices.read_noise\"]\n", 1, "float", 2, "2025-01-31T12:34:56Z", 300});
+  add_run_record(file, {"sweep", "seed = 1\n[sweep]\nkeys = [\"devices.read_noise\"]\n", 1, "float", 2,
+                        "2025-01-31T12:34:56Z", 300});
   std::vector<double> value, loss, cosine;
   std::vector<std::int64_t> seed;
   std::vector<std::string> status, estimator;

@@ -66,7 +66,8 @@ double ks_distance(std::vector<double> a, std::vector<double> b) {
   std::size_t j = 0;
   while (i < a.size() && j < b.size()) {
     (a[i] < b[j] ? i : j) += 1;
-    distance = std::max(distance, std::abs(static_cast<double>(i) - static_cast<double>(j)) / static_cast<double>(a.size()));
+    distance =
+        std::max(distance, std::abs(static_cast<double>(i) - static_cast<double>(j)) / static_cast<double>(a.size()));
   }
   return distance;
 }

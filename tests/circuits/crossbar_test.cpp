@@ -37,7 +37,9 @@ TEMPLATE_TEST_CASE("ideal devices reproduce the digital matrix to rounding", "[c
   const Matrix<S> w = normals<S>(60, 40, 0);
   Crossbar<S> crossbar(with("ideal"), w, 0, 1);
   DigitalMatrix<S> digital(w);
-  const auto worst = [&] { return static_cast<double>((crossbar.weights() - digital.weights()).cwiseAbs().maxCoeff()); };
+  const auto worst = [&] {
+    return static_cast<double>((crossbar.weights() - digital.weights()).cwiseAbs().maxCoeff());
+  };
   // A conductance is stored with a relative error of eps/2, which is at most eps/2 · 1.02 w_max/2 · 2 of weight for the
   // pair; each programming or update adds four such roundings, and the window here is at most doubled by them.
   const double unit = 8 * static_cast<double>(std::numeric_limits<S>::epsilon() * crossbar.w_max());

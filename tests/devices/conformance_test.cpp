@@ -40,7 +40,8 @@ Matrix<S> pattern(Index rows, Index cols) {
 }
 
 template <class S>
-DeviceArray<S> spread_over_window(const DeviceSpec& spec, Index rows, Index cols, int threads = 1, std::uint64_t seed = 5) {
+DeviceArray<S> spread_over_window(const DeviceSpec& spec, Index rows, Index cols, int threads = 1,
+                                  std::uint64_t seed = 5) {
   DeviceArray<S> array(spec, rows, cols, {seed, 3, 0}, threads);
   const auto middle = static_cast<S>(0.5 * (spec.g_min_S + spec.g_max_S));
   array.program((middle + static_cast<S>(0.45 * spec.window_S()) * pattern<S>(rows, cols).array()).matrix(), 0);

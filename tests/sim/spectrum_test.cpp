@@ -60,7 +60,8 @@ TEST_CASE("Arnoldi copes with a repeated eigenvalue and with float", "[spectrum]
 
   const Dense<double> a = random_dense<double>(40, 40, 31) / std::sqrt(40.0) - Dense<double>::Identity(40, 40);
   auto system = linear_system<float>(5, 8, a.cast<float>(), Vec<float>::Zero(40));
-  const Spectrum in_float = leading_eigenvalues<float>(system.linearize(Matrix<float>::Zero(5, 8)), 5, 8, {.krylov = 24});
+  const Spectrum in_float =
+      leading_eigenvalues<float>(system.linearize(Matrix<float>::Zero(5, 8)), 5, 8, {.krylov = 24});
   CHECK(in_float.converged);
   // 100 eps of float, times ‖a‖ near 2, times an eigenvalue condition number of at most 20.
   CHECK(std::abs(in_float.abscissa - dense_eigenvalues(a).front().real()) < 100 * 1.2e-7 * 2 * 20);
@@ -72,8 +73,8 @@ TEST_CASE("Arnoldi says when it has not converged", "[spectrum]") {
   for (Index i = 0; i < 300; ++i) a(i, i) = -static_cast<double>(i) / 300;
   auto system = linear_system<double>(30, 10, a, Vec<double>::Zero(300));
   auto& at = system.linearize(Matrix<double>::Zero(30, 10));
-  const Spectrum some = leading_eigenvalues<double>(at, 30, 10,
-                                                    {.count = 2, .krylov = 16, .max_applications = 20, .tolerance = 1e-12});
+  const Spectrum some =
+      leading_eigenvalues<double>(at, 30, 10, {.count = 2, .krylov = 16, .max_applications = 20, .tolerance = 1e-12});
   CHECK_FALSE(some.converged);
   CHECK_FALSE(some.leading.front().converged);
   const Spectrum all = leading_eigenvalues<double>(at, 30, 10, {.count = 2, .krylov = 30, .tolerance = 1e-10});

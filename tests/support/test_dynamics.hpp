@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <span>
 
 #include "sim/base/rng.hpp"

@@ -146,8 +146,6 @@ TEST_CASE("damping controller errors name the rule") {
         "damping controller: raise = 0.9 (must be a factor of at least 1)");
   CHECK(message([](DampingOptions& o) { o.lower = 1.1; }) ==
         "damping controller: lower = 1.1 (must be a factor > 0 and <= 1)");
-  CHECK(message([](DampingOptions& o) { o.patience = 0; }) ==
-        "damping controller: patience = 0 (must be at least 1)");
-  CHECK(message([](DampingOptions& o) { o.high = std::nan(""); }) ==
-        "damping controller: high = nan (must be > 0)");
+  CHECK(message([](DampingOptions& o) { o.patience = 0; }) == "damping controller: patience = 0 (must be at least 1)");
+  CHECK(message([](DampingOptions& o) { o.high = std::nan(""); }) == "damping controller: high = nan (must be > 0)");
 }

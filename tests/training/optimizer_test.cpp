@@ -131,8 +131,7 @@ TEST_CASE("optimizer errors") {
   OptimizerOptions options;
   CHECK_THROWS_WITH(make_optimizer<float>("adma", options, kShapes), "unknown optimizer \"adma\" (known: adam, sgd)");
   options.beta1 = 1;
-  CHECK_THROWS_WITH(make_optimizer<float>("adam", options, kShapes),
-                    "optimizer: beta1 = 1 (must be >= 0 and < 1)");
+  CHECK_THROWS_WITH(make_optimizer<float>("adam", options, kShapes), "optimizer: beta1 = 1 (must be >= 0 and < 1)");
   options.beta1 = 0.9;
   options.epsilon = 0;
   CHECK_THROWS_WITH(make_optimizer<float>("adam", options, kShapes), "optimizer: epsilon = 0 (must be > 0 and finite)");

@@ -15,7 +15,7 @@ TEST_CASE("warm-up rises linearly, the cosine falls to its final fraction") {
   CHECK(learning_rate_at(schedule, 4) == Approx(1.0));
   CHECK(learning_rate_at(schedule, 9) == Approx(2.0));
   CHECK(learning_rate_at(schedule, 10) == Approx(2.0));
-  CHECK(learning_rate_at(schedule, 60) == Approx(1.5));   // half way: the mean of 2 and 1
+  CHECK(learning_rate_at(schedule, 60) == Approx(1.5));                         // half way: the mean of 2 and 1
   CHECK(learning_rate_at(schedule, 35) == Approx(1.5 + 0.5 * std::sqrt(0.5)));  // a quarter: cos(π/4)
   CHECK(learning_rate_at(schedule, 110) == Approx(1.0));
   CHECK(learning_rate_at(schedule, 10000) == Approx(1.0));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/text_dataset.hpp"
 
+#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <unistd.h>
 
 #include "sim/base/errors.hpp"
 
@@ -55,13 +55,15 @@ TEST_CASE("vocabulary is the sorted code points and ids decode back") {
   CHECK(copy(data.validation()) == Ids{5, 0, 6, 2, 1, 3, 2});
   CHECK(data.decode(data.training()) + data.decode(data.validation()) == text);
   CHECK(data.encode("a€") == Ids{2, 5});
-  CHECK_THROWS_WITH(data.encode("aé"),
-                    "the character \"é\" (U+00E9) is not among the 7 characters of the vocabulary");
+  CHECK_THROWS_WITH(data.encode("aé"), "the character \"é\" (U+00E9) is not among the 7 characters of the vocabulary");
   CHECK_THROWS_WITH(data.encode("a\xff"), "the text to encode is not UTF-8 at byte 1");
 }
 
 TEST_CASE("byte order mark and carriage returns go, everything else stays") {
-  const auto data = TextDataset::from_text("\xEF\xBB\xBF" "a\r\nb\rc\n\xEF\xBB\xBF\td", "t.txt", 0.5, 2);
+  const auto data = TextDataset::from_text(
+      "\xEF\xBB\xBF"
+      "a\r\nb\rc\n\xEF\xBB\xBF\td",
+      "t.txt", 0.5, 2);
   CHECK(data.decode(data.training()) + data.decode(data.validation()) == "a\nb\nc\n\xEF\xBB\xBF\td");
   const auto crlf = TextDataset::from_text("ab\r\ncd\r\n", "t.txt", 0.5, 1);
   const auto lf = TextDataset::from_text("ab\ncd\n", "t.txt", 0.5, 1);
@@ -85,12 +87,13 @@ TEST_CASE("errors of text files name the path, the problem and what to do") {
   CHECK(message_of(empty.path) == prefix + "is empty; a text of characters to learn is needed");
   CHECK(message_of("/nonexistent/x.txt") == "text file \"/nonexistent/x.txt\": does not exist; check the path");
   CHECK(message_of("/") == "text file \"/\": is a directory; name a text file in it");
-  CHECK(message_of("/dev/null") == "text file \"/dev/null\": is not a regular file; copy the text into a file, a "
-                                   "resumed run has to read it again");
+  CHECK(message_of("/dev/null") ==
+        "text file \"/dev/null\": is not a regular file; copy the text into a file, a "
+        "resumed run has to read it again");
   const TemporaryFile good("good.txt", "hello world");
   CHECK(message_of(good.path) == "no error");
-  CHECK(message_of(good.path / "x.txt") == "text file \"" + (good.path / "x.txt").string() +
-                                               "\": does not exist; check the path");
+  CHECK(message_of(good.path / "x.txt") ==
+        "text file \"" + (good.path / "x.txt").string() + "\": does not exist; check the path");
   if (geteuid() != 0) {  // root may read everything
     std::filesystem::permissions(good.path, std::filesystem::perms::none);
     CHECK(message_of(good.path) == "text file \"" + good.path.string() + "\": cannot be read: Permission denied");
@@ -105,14 +108,18 @@ TEST_CASE("binary and invalid bytes are reported with their offset") {
   CHECK(message_for_bytes("abc\0def"s) == prefix + "has a NUL byte at byte 3: a binary file, must be UTF-8 text");
   const std::string advice = "; convert it, for example: iconv -f LATIN1 -t UTF-8";
   CHECK(message_for_bytes("caf\xE9 au lait") == prefix + "is not UTF-8 at byte 3 (0xE9)" + advice);
-  CHECK(message_for_bytes("\xEF\xBB\xBF" "ab\x80") == prefix + "is not UTF-8 at byte 5 (0x80)" + advice);
+  CHECK(message_for_bytes("\xEF\xBB\xBF"
+                          "ab\x80") == prefix + "is not UTF-8 at byte 5 (0x80)" + advice);
   CHECK(message_for_bytes("ab\xC0\xAF.....") == prefix + "is not UTF-8 at byte 2 (0xC0)" + advice);      // overlong
   CHECK(message_for_bytes("ab\xED\xA0\x80...") == prefix + "is not UTF-8 at byte 2 (0xED)" + advice);    // surrogate
   CHECK(message_for_bytes("ab\xF4\x90\x80\x80.") == prefix + "is not UTF-8 at byte 2 (0xF4)" + advice);  // > U+10FFFF
-  CHECK(message_for_bytes("ab\xE2" "A\x82....") == prefix + "is not UTF-8 at byte 2 (0xE2)" + advice);  // no tail
-  CHECK(message_for_bytes("abcdef\xE2\x82") == prefix + "is not UTF-8 at byte 6 (0xE2)" + advice);       // cut off
-  CHECK(message_for_bytes("ab\xE9" "cd\0"s) == prefix + "is not UTF-8 at byte 2 (0xE9)" + advice);  // the first of two
-  CHECK(message_for_bytes("\xFF\xFE" "a\0b\0"s) ==
+  CHECK(message_for_bytes("ab\xE2"
+                          "A\x82....") == prefix + "is not UTF-8 at byte 2 (0xE2)" + advice);       // no tail
+  CHECK(message_for_bytes("abcdef\xE2\x82") == prefix + "is not UTF-8 at byte 6 (0xE2)" + advice);  // cut off
+  CHECK(message_for_bytes("ab\xE9"
+                          "cd\0"s) == prefix + "is not UTF-8 at byte 2 (0xE9)" + advice);  // the first of two
+  CHECK(message_for_bytes("\xFF\xFE"
+                          "a\0b\0"s) ==
         prefix + "looks like UTF-16 (byte order mark at byte 0), must be UTF-8; convert it: iconv -f UTF-16 -t UTF-8");
 }
 

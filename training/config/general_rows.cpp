@@ -40,8 +40,6 @@ ParamTable general_rows() {
            "side."),
       path("output.file", "", "HDF5 file to write; empty: the name of the config with .h5. The option --out wins."),
       integer("output.print_every", "50", at_least(1), "Print a line every so many steps."),
-      integer("output.statistics_every", "100", at_least(0),
-              "Log weight statistics, the energy and the device state every so many steps; 0: never."),
   };
 }
 

@@ -9,6 +9,8 @@ ParamTable nudge_rows() {
   using param::integer;
   using param::real;
   using param::texts;
+  std::vector<std::string> comparable = estimator_names();
+  comparable.push_back("all");
   return {
       choice("nudge.sides", "centered", {"centered", "positive", "negative"},
              "centered: states at +beta and -beta, error of order beta^2; one-sided: order beta."),
@@ -21,8 +23,9 @@ ParamTable nudge_rows() {
           "nudge.anchor_reads", "0", between(0, 4096),
           "F(z*) of the anchored forms is the mean of this many reads, shared by both phases; 8 against read noise; 0: "
           "the one read stored with z*."),
-      texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", estimator_names(),
-            "Estimators that `nudge gradcheck` compares with the exact adjoint."),
+      texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
+            "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them; all: every "
+            "one."),
       integer("gradcheck.batches", "1", between(1, 10000), "Batches that the comparison averages over."),
       integer("gradcheck.finite_difference_entries", "8", between(0, 1000000),
               "Parameters per group checked by central differences of the settled cost; 0: none."),

@@ -16,15 +16,15 @@ enum class NudgeSides { centered, positive, negative };
 
 /// Settings shared by the estimators. Times in τ, β per token (it multiplies the cost summed over a sequence's tokens).
 struct EstimatorOptions {
-  SettleOptions free;             ///< the free phase
-  double step = 0.3;              ///< ε of the nudged phases and of the linear iterations
-  int nudged_steps = 30;          ///< T2
-  double beta = 1e-4;             ///< nudge per token
+  SettleOptions free;     ///< the free phase
+  double step = 0.3;      ///< ε of the nudged phases and of the linear iterations
+  int nudged_steps = 30;  ///< T2
+  double beta = 1e-4;     ///< nudge per token
   NudgeSides sides = NudgeSides::centered;
-  int points = 4;                 ///< aep_npoint: number of nudged states N, even
-  double clip = 0;                ///< aep: clip of the correction, elementwise; 0 = none
-  int average_nudged = 1;         ///< mean of the last n states of each nudged phase (against read noise)
-  int anchor_reads = 0;           ///< reads of F(z*) averaged for the anchor; 0: the one stored at z*
+  int points = 4;                    ///< aep_npoint: number of nudged states N, even
+  double clip = 0;                   ///< aep: clip of the correction, elementwise; 0 = none
+  int average_nudged = 1;            ///< mean of the last n states of each nudged phase (against read noise)
+  int anchor_reads = 0;              ///< reads of F(z*) averaged for the anchor; 0: the one stored at z*
   double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z
   int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
 };
@@ -34,22 +34,22 @@ template <class S>
 struct SequenceTask {
   Dynamics<S>* dynamics;
   Cost<S>* cost;
-  Matrix<S>* state;                     ///< (T, C)
-  Matrix<S>* initial_state_gradient;    ///< (T, C): += weight · dC/dz_0 where the estimator sees it (bptt)
-  S weight;                             ///< of this sequence in the batch's mean cost: 1/(B·T)
+  Matrix<S>* state;                   ///< (T, C)
+  Matrix<S>* initial_state_gradient;  ///< (T, C): += weight · dC/dz_0 where the estimator sees it (bptt)
+  S weight;                           ///< of this sequence in the batch's mean cost: 1/(B·T)
   GradientSink<S>* sink;
 };
 
 /// What happened to one sequence.
 struct SequenceReport {
   SettleResult free;
-  double loss = 0;                 ///< Σ_t C_t at the free equilibrium
-  Status nudged = Status::converged;   ///< diverged when a nudged state left the finite numbers; max_steps otherwise,
-                                       ///< converged when nudged_residual ≤ 1e-2
-  double nudged_residual = 0;      ///< ‖f_nudged‖ / ‖z − z*‖ at the end: what is left of the nudged transient, per τ
-  double nudge_ratio = 0;          ///< ‖z − z*‖ / ‖z*‖: size of the nudge
-  long clipped = 0;                ///< entries of the correction on which the clip was active, summed over steps
-  double cost_in_forces = 0;       ///< work in force evaluations: a jvp or vjp counts as one
+  double loss = 0;                    ///< Σ_t C_t at the free equilibrium
+  Status nudged = Status::converged;  ///< diverged when a nudged state left the finite numbers; max_steps otherwise,
+                                      ///< converged when nudged_residual ≤ 1e-2
+  double nudged_residual = 0;  ///< ‖f_nudged‖ / ‖z − z*‖ at the end: what is left of the nudged transient, per τ
+  double nudge_ratio = 0;      ///< ‖z − z*‖ / ‖z*‖: size of the nudge
+  long clipped = 0;            ///< entries of the correction on which the clip was active, summed over steps
+  double cost_in_forces = 0;  ///< work in force evaluations: a jvp or vjp counts as one
 };
 
 /// From phases to a gradient: settles the sequence, estimates the adjoint a ≈ dC/dx_in, and correlates ⟨a, ∂F/∂θ⟩ into

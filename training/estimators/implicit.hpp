@@ -13,7 +13,8 @@ enum class AdjointSolver { gmres, dense };
 template <class S>
 class ImplicitEstimator final : public GradientEstimator<S> {
  public:
-  ImplicitEstimator(AdjointSolver solver, const EstimatorOptions& options) : GradientEstimator<S>(options), solver_(solver) {}
+  ImplicitEstimator(AdjointSolver solver, const EstimatorOptions& options)
+      : GradientEstimator<S>(options), solver_(solver) {}
   SequenceReport estimate(SequenceTask<S>& task) override;
 
  private:

@@ -63,7 +63,7 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
   return report;
 }
 
-#define NUDGE_INSTANTIATE(S)               \
+#define NUDGE_INSTANTIATE(S)                \
   template class LinearAdjointEstimator<S>; \
   template class DyadicEstimator<S>;
 NUDGE_INSTANTIATE(float)

@@ -38,7 +38,8 @@ typename NudgedEstimator<S>::Nodes sided_nodes(NudgeSides sides, double beta) {
 template <class S>
 typename NudgedEstimator<S>::Nodes chebyshev_nodes(int points, double beta) {
   typename NudgedEstimator<S>::Nodes nodes;
-  for (int k = 0; k < points; ++k) nodes.betas.push_back(beta * std::cos((2 * k + 1) * std::numbers::pi / (2 * points)));
+  for (int k = 0; k < points; ++k)
+    nodes.betas.push_back(beta * std::cos((2 * k + 1) * std::numbers::pi / (2 * points)));
   for (int k = 0; k < points; ++k) {
     double value = 1;
     double slope = 0;
@@ -54,9 +55,9 @@ typename NudgedEstimator<S>::Nodes chebyshev_nodes(int points, double beta) {
   return nodes;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                  \
-  template class NudgedEstimator<S>;                                                          \
-  template typename NudgedEstimator<S>::Nodes sided_nodes<S>(NudgeSides, double);             \
+#define NUDGE_INSTANTIATE(S)                                                      \
+  template class NudgedEstimator<S>;                                              \
+  template typename NudgedEstimator<S>::Nodes sided_nodes<S>(NudgeSides, double); \
   template typename NudgedEstimator<S>::Nodes chebyshev_nodes<S>(int, double);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

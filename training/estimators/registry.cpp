@@ -40,13 +40,16 @@ const std::vector<Entry<S>>& entries() {
       {"aep_anchored", [](O o) { return nudged<S>(o.clip > 0 ? NudgeLaw::clipped : NudgeLaw::corrected, true, o); }},
       {"aep_tracked", [](O o) -> Made<S> { return std::make_unique<TrackedEstimator<S>>(o); }},
       {"aep_transposed", [](O o) { return nudged<S>(NudgeLaw::transposed, true, o); }},
-      {"aep_npoint", [](O o) -> Made<S> {
-         return std::make_unique<NudgedEstimator<S>>(NudgeLaw::transposed, true, chebyshev_nodes<S>(o.points, o.beta), o);
+      {"aep_npoint",
+       [](O o) -> Made<S> {
+         return std::make_unique<NudgedEstimator<S>>(NudgeLaw::transposed, true, chebyshev_nodes<S>(o.points, o.beta),
+                                                     o);
        }},
       {"dyadic", [](O o) -> Made<S> { return std::make_unique<DyadicEstimator<S>>(o); }},
       {"linear_adjoint", [](O o) -> Made<S> { return std::make_unique<LinearAdjointEstimator<S>>(o); }},
       {"implicit", [](O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::gmres, o); }},
-      {"implicit_dense", [](O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o); }},
+      {"implicit_dense",
+       [](O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o); }},
       {"bptt", [](O o) -> Made<S> { return std::make_unique<BackpropThroughTime<S>>(o); }},
   };
   return list;
@@ -78,7 +81,7 @@ double default_beta(const std::string& estimator) {
   return is_float ? 1e-4 : 1e-5;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                               \
+#define NUDGE_INSTANTIATE(S)                                                                                     \
   template std::unique_ptr<GradientEstimator<S>> make_estimator<S>(const std::string&, const EstimatorOptions&); \
   template double default_beta<S>(const std::string&);
 NUDGE_INSTANTIATE(float)

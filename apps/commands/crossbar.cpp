@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/crossbar.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "apps/config_arguments.hpp"
+#include "circuits/crossbar.hpp"
+#include "circuits/crossbar_config.hpp"
+#include "circuits/spice/crossbar_netlist.hpp"
+#include "sim/base/units.hpp"
+#include "sim/config/suggest.hpp"
+#include "sim/io/atomic_file.hpp"
+#include "training/setup.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  ConfigArguments config;
+  std::string array = "Winput", spice;
+  double volts = 0.1;
+  bool json = false;
+};
+
+/// One array as programmed: how far its weights are from the nominal ones, and what its reads add.
+struct ArrayFacts {
+  std::string name;
+  Index rows = 0, columns = 0;
+  double w_max = 0, siemens_per_weight = 0;
+  double weight_error = 0;  ///< ‖W_device − W‖_F/‖W‖_F
+  double read_noise = 0;    ///< rms noise over rms product for white inputs, per sqrt(tau)
+  double ir_drop = 0;       ///< (2/3) R G N M of the worst tile
+  double mean_conductance_S = 0;
+};
+
+ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, const Matrix<double>& nominal,
+                    const CrossbarSpec& spec) {
+  ArrayFacts f{name, nominal.rows(), nominal.cols()};
+  f.w_max = array.w_max();
+  f.siemens_per_weight = array.siemens_per_weight();
+  f.weight_error = (array.weights() - nominal).norm() / nominal.norm();
+  // A white input x gives a product of variance |x|² |W|_F²/(N M) and noise of variance 2 σ² |x|²/k² per output.
+  const double rms_weight = array.weights().norm() / std::sqrt(static_cast<double>(nominal.size()));
+  f.read_noise = std::sqrt(2.0) * spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight / rms_weight;
+  f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);
+  f.mean_conductance_S = 0.5 * (array.plus().conductance().mean() + array.minus().conductance().mean());
+  return f;
+}
+
+void print(const std::vector<ArrayFacts>& all) {
+  fmt::print("{:<8} {:>12} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11}\n", "array", "devices", "w_max", "scale",
+             "weight error", "read noise", "IR drop", "mean G");
+  for (const ArrayFacts& f : all) {
+    fmt::print("{:<8} {:>12} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11}\n", f.name,
+               fmt::format("2x{}x{}", f.rows, f.columns), f.w_max,
+               format_quantity(f.siemens_per_weight, Unit::siemens, 4), 100 * f.weight_error, 100 * f.read_noise,
+               f.ir_drop, format_quantity(f.mean_conductance_S, Unit::siemens, 4));
+  }
+  fmt::print(
+      "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
+      "input, per sqrt(tau); IR drop: (2/3) R G N M of the worst tile, above 0.5 a third of the signal is lost\n");
+  for (const ArrayFacts& f : all) {
+    if (f.ir_drop > 0.5)
+      fmt::print(stderr, "warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
+  }
+}
+
+nlohmann::json to_json(const std::vector<ArrayFacts>& all) {
+  nlohmann::json arrays = nlohmann::json::array();
+  for (const ArrayFacts& f : all) {
+    arrays.push_back({{"name", f.name},
+                      {"rows", f.rows},
+                      {"columns", f.columns},
+                      {"w_max", f.w_max},
+                      {"siemens_per_weight", f.siemens_per_weight},
+                      {"weight_error", f.weight_error},
+                      {"read_noise", f.read_noise},
+                      {"ir_drop", f.ir_drop},
+                      {"mean_conductance_S", f.mean_conductance_S}});
+  }
+  return {{"arrays", arrays}};
+}
+
+ExitCode run(const Options& options) {
+  const Config config = load_config(options.config);
+  const CrossbarSpec spec = crossbar_spec(config);
+  if (spec.device.model == "digital") {
+    throw UserError("crossbar: device.model is digital: there is no array (set device.model, for example soft_bounds)");
+  }
+  const TextDataset data = load_dataset(config);
+  const ModelShape shape = model_shape(config, data.vocabulary_size());
+  const auto digital = make_model<double>(config, shape, Weights::digital);
+  const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  const auto names = LanguageModel<double>::parameter_names();
+  std::vector<ArrayFacts> all;
+  std::vector<std::string> arrays;
+  for (const int p : {ParameterId::input, ParameterId::output, ParameterId::readout}) {
+    const std::string& name = names[static_cast<std::size_t>(p)];
+    const Matrix<double>& nominal = digital->map(p).weights();
+    const Crossbar<double> array(spec, nominal, static_cast<std::uint32_t>(p), seed);
+    all.push_back(facts_of(name, array, nominal, spec));
+    arrays.push_back(name);
+    if (options.spice.empty() || options.array != name) continue;
+    const Matrix<double> volts = Matrix<double>::Constant(1, nominal.rows(), options.volts);
+    const std::string text = crossbar_netlist(array.plus().conductance(), spec.wires, volts);
+    write_atomically(options.spice, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
+  }
+  if (std::find(arrays.begin(), arrays.end(), options.array) == arrays.end()) {
+    throw UserError(
+        fmt::format("crossbar: unknown array \"{}\" ({})", options.array, did_you_mean(options.array, arrays)));
+  }
+  if (options.json) {
+    fmt::print("{}\n", to_json(all).dump(2));
+  } else {
+    print(all);
+    if (!options.spice.empty()) fmt::print("{}: netlist of the positive devices of {}\n", options.spice, options.array);
+  }
+  return ExitCode::ok;
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_config_arguments(app, options->config);
+  app.add_option("--array", options->array, "Array to export: Winput, Wo or Wh")->capture_default_str();
+  app.add_option("--spice", options->spice, "Write an ngspice netlist of the array to this file, which must not exist");
+  app.add_option("--volts", options->volts, "Voltage of all rows in the netlist")->capture_default_str();
+  app.add_flag("--json", options->json, "Print JSON");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command crossbar_command() {
+  return {"crossbar", "Show what the configured arrays make of the weights; export them to SPICE",
+          "nudge crossbar examples/train_charlm.toml --spice array.cir", add};
+}
+
+}  // namespace nudge

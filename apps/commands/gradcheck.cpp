@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/gradcheck.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/text_table.hpp"
+#include "apps/config_arguments.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/io/atomic_file.hpp"
+#include "sim/io/run_record.hpp"
+#include "training/gradcheck.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  ConfigArguments arguments;
+  std::string out;
+  bool json = false;
+};
+
+/// 1 within the rounding of sums in double, and 1 − 3e-7 as such: seven nines cannot be told apart by eye.
+std::string cosine_text(double cosine) {
+  if (!std::isfinite(cosine)) return "not finite";
+  const double lost = 1 - cosine;
+  if (lost < 1e-14) return "1";
+  return lost < 1e-4 ? fmt::format("1-{:.1e}", lost) : fmt::format("{:.5f}", cosine);
+}
+
+/// A residual that the estimator does not have is 0.
+std::string residual_text(double residual) { return residual == 0 ? "-" : fmt::format("{:.1e}", residual); }
+
+std::string rows_text(const GradcheckReport& report) {
+  std::vector<std::vector<std::string>> table = {{"estimator", "group", "cosine", "relative L2", "signs", "forces"}};
+  std::string last;
+  for (const GradcheckRow& row : report.rows) {
+    const bool first = row.estimator != last;
+    if (first && !last.empty()) table.push_back({});
+    last = row.estimator;
+    table.push_back({first ? row.estimator : "", row.group, cosine_text(row.agreement.cosine),
+                     fmt::format("{:.2e}", row.agreement.relative_l2),
+                     fmt::format("{:.1f} %", 100 * row.agreement.sign_agreement),
+                     first ? fmt::format("{:.0f}", row.force_evaluations) : ""});
+  }
+  return text_table(table, 2);
+}
+
+std::string phases_text(const GradcheckReport& report) {
+  std::vector<std::vector<std::string>> table = {
+      {"phases", "beta", "free residual", "nudged residual", "|z-z*|/|z*|", "gates flipped", "diverged"}};
+  for (const EstimatorFacts& e : report.estimators) {
+    const bool nudged = e.beta > 0;
+    table.push_back({e.name, nudged ? fmt::format("{:.1e}", e.beta) : "-", fmt::format("{:.1e}", e.free_residual),
+                     residual_text(e.nudged_residual), nudged ? fmt::format("{:.1e}", e.nudge_ratio) : "-",
+                     nudged ? fmt::format("{:.2g} %", 100 * e.flipped_gates) : "-", std::to_string(e.diverged)});
+  }
+  return text_table(table, 1);
+}
+
+std::string reference_text(const GradcheckReport& report) {
+  std::string out;
+  for (std::size_t k = 0; k < report.references.size(); ++k) {
+    const ReferenceFacts& r = report.references[k];
+    out += fmt::format(
+        "reference, batch {}: {} of {} sequences at the fixed point ({}, residual at most {:.1e}), {} "
+        "adjoints solved ({}, residual at most {:.1e})\n",
+        k + 1, r.settled, r.sequences, r.solver, r.residual, r.solved, r.adjoint, r.adjoint_residual);
+  }
+  if (report.difference_entries > 0) {
+    out += fmt::format("finite_difference: {} entries in all, cost of the first {} sequences of the first batch{}\n",
+                       report.difference_entries, report.difference_sequences,
+                       report.difference_settled ? "" : "; NOT all of its fixed points were reached");
+  }
+  return out;
+}
+
+std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
+  std::string out = fmt::format(
+      "free phase: residual |F|/|z| after {} steps of {:.4g} tau: mean {:.2e}, max {:.2e}; {:.3g} % of the "
+      "sequences at or below {:.0e}; damping c = {:.4g}; loss {:.4f} nat\n",
+      free_steps, report.step, report.residual, report.residual_max, 100 * report.settled, report.settled_at,
+      report.damping, report.loss);
+  const StabilityReport& s = report.stability;
+  out += fmt::format("Jacobian at z*, {} sequences: |Jv - J'v|/|Jv| = {:.3g}; leading eigenvalues", s.sequences,
+                     s.asymmetry);
+  for (const Eigenvalue& e : s.leading) out += fmt::format(" {:.4f}{:+.4f}i", e.value.real(), e.value.imag());
+  out += fmt::format(" 1/tau{}; abscissa {:.4f}; rho = max|1 + eps lambda| = {:.4f} per step\n",
+                     s.converged ? "" : " (not all converged)", s.abscissa, s.decay);
+  return out + report.verdict + "\n";
+}
+
+nlohmann::json json_of(const GradcheckReport& report) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const GradcheckRow& row : report.rows) {
+    rows.push_back({{"estimator", row.estimator},
+                    {"group", row.group},
+                    {"cosine", row.agreement.cosine},
+                    {"relative_l2", row.agreement.relative_l2},
+                    {"sign_agreement", row.agreement.sign_agreement},
+                    {"force_evaluations", row.force_evaluations}});
+  }
+  nlohmann::json phases = nlohmann::json::array();
+  for (const EstimatorFacts& e : report.estimators) {
+    phases.push_back({{"estimator", e.name},
+                      {"beta", e.beta},
+                      {"free_residual", e.free_residual},
+                      {"nudged_residual", e.nudged_residual},
+                      {"nudge_ratio", e.nudge_ratio},
+                      {"flipped_gates", e.flipped_gates},
+                      {"diverged", e.diverged}});
+  }
+  nlohmann::json references = nlohmann::json::array();
+  for (const ReferenceFacts& r : report.references) {
+    references.push_back({{"solver", r.solver},
+                          {"adjoint", r.adjoint},
+                          {"sequences", r.sequences},
+                          {"settled", r.settled},
+                          {"solved", r.solved},
+                          {"residual", r.residual},
+                          {"adjoint_residual", r.adjoint_residual},
+                          {"converged", r.converged()}});
+  }
+  nlohmann::json eigenvalues = nlohmann::json::array();
+  for (const Eigenvalue& e : report.stability.leading) {
+    eigenvalues.push_back({{"real", e.value.real()},
+                           {"imaginary", e.value.imag()},
+                           {"residual", e.residual},
+                           {"converged", e.converged}});
+  }
+  return {{"rows", rows},
+          {"diagnostics",
+           {{"loss", report.loss},
+            {"residual", report.residual},
+            {"residual_max", report.residual_max},
+            {"settled_share", report.settled},
+            {"settled_at", report.settled_at},
+            {"step", report.step},
+            {"damping", report.damping},
+            {"finite_difference_entries", report.difference_entries},
+            {"reference_converged", report.reference_converged()},
+            {"references", references},
+            {"estimators", phases},
+            {"asymmetry", report.stability.asymmetry},
+            {"eigenvalues", eigenvalues},
+            {"eigenvalues_converged", report.stability.converged},
+            {"abscissa", report.stability.abscissa},
+            {"decay", report.stability.decay},
+            {"verdict", report.verdict}}}};
+}
+
+ExitCode run(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Config config = load_config(options.arguments);
+  const std::string out = options.out.empty() ? config.text("output.file") : options.out;
+  if (!out.empty()) check_output_path(out, Overwrite::must_not_exist);
+  RunRecord record{"gradcheck",
+                   dump_toml(config, DumpComments::none),
+                   config.integer("seed"),
+                   config.text("precision"),
+                   thread_count(static_cast<int>(config.integer("threads"))),
+                   now_utc(),
+                   0};
+  GradcheckReport report;
+  {
+    ProgressLine progress;
+    report = gradcheck(config, {}, [&progress](const std::string& what) { progress.show(what); });
+  }
+  record.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.json) {
+    fmt::print("{}\n", json_of(report).dump(2));
+  } else {
+    fmt::print("{}\n{}\n{}{}{:.1f} s\n", rows_text(report), phases_text(report), reference_text(report),
+               diagnostics_text(report, static_cast<int>(config.integer("relaxation.free_steps"))), record.wall_time_s);
+  }
+  if (!out.empty()) {
+    H5Document document;
+    add_run_record(document, record);
+    write_gradcheck(report, document);
+    document.write(out, Overwrite::must_not_exist);
+    if (!options.json) fmt::print("{}\n", out);
+  }
+  if (report.finite() && report.reference_converged()) return ExitCode::ok;
+  fmt::print(stderr, "nudge: {}\n",
+             report.finite()
+                 ? "the exact adjoint did not converge everywhere: the table compares with its best estimate "
+                   "(raise gradcheck.adjoint_iterations or the damping, or loosen gradcheck.settle_tolerance)"
+                 : "a gradient is not finite: see the rows above (a smaller beta or step, or more damping, helps)");
+  return ExitCode::numerical_failure;
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_config_arguments(app, options->arguments);
+  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: none)");
+  app.add_flag("--json", options->json, "Print the table and the diagnostics as JSON");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command gradcheck_command() {
+  return {"gradcheck", "Compare gradient estimators with the exact adjoint",
+          "nudge gradcheck examples/compare_gradients.toml", add};
+}
+
+}  // namespace nudge

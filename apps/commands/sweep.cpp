@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/text_table.hpp"
+#include "apps/config_arguments.hpp"
+#include "training/config_table.hpp"
+#include "training/sweep.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  ConfigArguments arguments;
+  std::string out, resume;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int /*signal*/) { interrupted = 1; }
+
+std::string place_text(const Sweep& sweep, const std::vector<std::string>& values) {
+  std::string out;
+  for (std::size_t k = 0; k < values.size(); ++k) out += fmt::format("{} = {}  ", sweep.keys[k], values[k]);
+  return out;
+}
+
+std::string table_text(const Sweep& sweep) {
+  std::vector<std::vector<std::string>> rows(1, sweep.keys);
+  rows[0].push_back("runs");
+  for (const SweepMetric& metric : sweep.metrics) rows[0].push_back(metric.name);
+  for (const SweepCell& cell : summarise_sweep(sweep)) {
+    std::vector<std::string> row = cell.values;
+    row.push_back(cell.failed > 0 ? fmt::format("{} ({} failed)", cell.runs, cell.failed) : std::to_string(cell.runs));
+    for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
+      row.push_back(!std::isfinite(cell.mean[m]) ? "-"
+                    : cell.runs > 1              ? fmt::format("{:.4g} ± {:.2g}", cell.mean[m], cell.deviation[m])
+                                                 : fmt::format("{:.4g}", cell.mean[m]));
+    }
+    rows.push_back(std::move(row));
+  }
+  return text_table(rows, sweep.keys.size());
+}
+
+nlohmann::json value_json(const Sweep& sweep, const SweepPoint& point, std::size_t k) {
+  return sweep.numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
+}
+
+nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
+  nlohmann::json points = nlohmann::json::array();
+  for (const SweepPoint& point : sweep.points) {
+    if (point.status.empty()) continue;
+    nlohmann::json one = {{"seed", point.seed}, {"status", point.status}};
+    for (std::size_t k = 0; k < sweep.keys.size(); ++k) one[sweep.keys[k]] = value_json(sweep, point, k);
+    for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one[sweep.metrics[m].name] = point.metrics[m];
+    points.push_back(std::move(one));
+  }
+  nlohmann::json summary = nlohmann::json::array();
+  for (const SweepCell& cell : summarise_sweep(sweep)) {
+    nlohmann::json one = {{"runs", cell.runs}, {"failed", cell.failed}};
+    for (std::size_t k = 0; k < sweep.keys.size(); ++k) one[sweep.keys[k]] = cell.values[k];
+    for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
+      one[sweep.metrics[m].name] = {{"mean", cell.mean[m]}, {"deviation", cell.deviation[m]}};
+    }
+    summary.push_back(std::move(one));
+  }
+  return {{"file", file}, {"keys", sweep.keys}, {"points", points}, {"summary", summary}};
+}
+
+SweepObserver observer_for(const ConfigSource& source, ProgressLine& progress) {
+  const Config config = parse_program_config(source.name, source.text, source.settings);
+  Sweep shape;
+  std::size_t of = config.integers("sweep.seeds").size();
+  for (const GridAxis& axis : config.grid("sweep.grid")) {
+    shape.keys.push_back(axis.key);
+    of *= axis.values.size();
+  }
+  shape.metrics = sweep_metrics(config.text("sweep.run"));
+  SweepObserver observer;
+  observer.stop = [] { return interrupted != 0; };
+  observer.finished = [shape, of, &progress](const SweepPoint& point, std::size_t done) {
+    std::string text = fmt::format("{}/{}  {}seed {}  ", done, of, place_text(shape, point.values), point.seed);
+    if (point.status != "ok") text += point.status;
+    for (std::size_t m = 0; point.status == "ok" && m < 3; ++m) {
+      text += fmt::format("{} {:.4g}  ", shape.metrics[m].name, point.metrics[m]);
+    }
+    progress.print(text);
+  };
+  return observer;
+}
+
+SweepFiles files_of(const Options& options, const ConfigSource& source) {
+  if (!options.resume.empty()) return {options.resume, true};
+  if (!options.out.empty()) return {options.out, false};
+  const Config config = parse_program_config(source.name, source.text, source.settings);
+  if (!config.text("output.file").empty()) return {config.text("output.file"), false};
+  return {std::filesystem::path(source.name).filename().replace_extension(".h5"), false};
+}
+
+ExitCode run(const Options& options) {
+  if (!options.resume.empty() && !options.out.empty()) {
+    throw UserError("sweep: --resume continues its own file and takes no --out");
+  }
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
+  const SweepFiles files = files_of(options, source);
+  Sweep sweep;
+  {
+    ProgressLine progress;
+    sweep = run_sweep(source, files, observer_for(source, progress));
+  }
+  if (options.json) {
+    fmt::print("{}\n", json_of(sweep, files.output.string()).dump(2));
+  } else {
+    fmt::print("{}{}\n", table_text(sweep), files.output.string());
+  }
+  if (sweep.interrupted) {
+    fmt::print(stderr, "interrupted; continue with: nudge sweep {} --resume {}\n", source.name, files.output.string());
+    return ExitCode::ok;
+  }
+  if (sweep.count_ok() > 0) return ExitCode::ok;
+  fmt::print(stderr, "nudge: no point of the sweep ended well; the first: {}\n", sweep.points.front().status);
+  return ExitCode::numerical_failure;
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_config_arguments(app, options->arguments);
+  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
+  app.add_option("--resume", options->resume, "Keep the points of this HDF5 file that ended well and run the others");
+  app.add_flag("--json", options->json, "Print points and their summary as JSON");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command sweep_command() {
+  return {"sweep", "Run a grid of config values and seeds", "nudge sweep examples/sweep_noise.toml --out sweep.h5",
+          add};
+}
+
+}  // namespace nudge

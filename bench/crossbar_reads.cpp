@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads, updates and wires of a crossbar beside the plain product of the same shape in the same run; see bench/README.md.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "circuits/crossbar.hpp"
+#include "circuits/wires/line_solver.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge::bench {
+namespace {
+
+constexpr Index kSize = 512;
+
+Matrix<float> normals(Index rows, Index cols, float scale, std::uint32_t entity) {
+  Matrix<float> x(rows, cols);
+  fill_normal<float>({1, Purpose::probe, entity}, 0, 0, std::span<float>(x.data(), static_cast<std::size_t>(x.size())));
+  return scale * x;
+}
+
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+Crossbar<float> make_array(double read_noise, bool converters, const char* model, int threads) {
+  CrossbarSpec spec;
+  spec.device.model = model;
+  spec.device.update = PulseMode::pulsed;
+  spec.device.read_noise = read_noise;
+  spec.device.update_noise = 0.3;
+  spec.threads = threads;
+  if (converters) {
+    spec.dac.bits = 7;
+    spec.adc.bits = spec.adc_transposed.bits = 9;
+  }
+  return Crossbar<float>(spec, normals(kSize, kSize, 0.05F, 0), 0, 1);
+}
+
+enum class Direction { forward, transposed };
+
+/// Noisy, quantised reads of a batch, rows split over the threads in fixed chunks, against the same products alone.
+void read(benchmark::State& state, Direction direction, Index batch, int threads) {
+  const Crossbar<float> array = make_array(0.01, true, "soft_bounds", 1);
+  const Matrix<float> x = normals(batch, kSize, 1.0F, 1);
+  Matrix<float> y(batch, kSize);
+  const Index chunk = batch / threads;
+  const auto product = [&] {
+    parallel_for(threads, threads, [&](Index i, int) {
+      const auto in = x.middleRows(i * chunk, chunk);
+      if (direction == Direction::forward) {
+        multiply<float>(in, array.weights(), y.middleRows(i * chunk, chunk));
+      } else {
+        multiply_transposed<float>(in, array.weights(), y.middleRows(i * chunk, chunk));
+      }
+    });
+  };
+  const auto reads = [&] {
+    parallel_for(threads, threads, [&](Index i, int) {
+      ReadContext context;
+      context.sequence = static_cast<std::uint32_t>(i);
+      const auto in = x.middleRows(i * chunk, chunk);
+      auto out = y.middleRows(i * chunk, chunk);
+      if (direction == Direction::forward) {
+        array.forward(in, out, array.all_columns(), Store::assign, context);
+      } else {
+        array.transposed(in, out, array.all_columns(), Store::assign, context);
+      }
+    });
+  };
+  product();
+  reads();
+  std::vector<double> floors;
+  std::vector<double> ratios;
+  for (auto _ : state) {
+    floors.push_back(seconds_of(product));
+    const double time = seconds_of(reads);
+    state.SetIterationTime(time);
+    ratios.push_back(time / floors.back());
+  }
+  state.counters["floor_ms"] = 1e3 * median(floors);
+  state.counters["ratio"] = median(ratios);
+}
+
+/// In-situ update of 512 x 512 pairs by `rank` summed outer products, about 2.5 pulses per device.
+void update(benchmark::State& state, int threads) {
+  Crossbar<float> array = make_array(0, false, "soft_bounds", threads);
+  // One pulse moves a weight by 2 w_max/pulses of the pair's range; half of the change goes to each device.
+  const auto pulse = 2.0F * array.w_max() / 1000.0F;
+  const Matrix<float> delta = normals(kSize, kSize, 2.5F * pulse, 2);
+  std::uint64_t step = 0;
+  const PulseCount before = array.pulses();
+  std::vector<double> times;
+  for (auto _ : state) {
+    times.push_back(seconds_of([&] { array.apply_update(delta, step++); }));
+    state.SetIterationTime(times.back());
+  }
+  const double devices = 2.0 * kSize * kSize;
+  const PulseCount after = array.pulses();
+  state.counters["ns_per_device"] = 1e9 * median(times) / devices;
+  state.counters["pulses_per_device"] = static_cast<double>(after.up + after.down - before.up - before.down) / devices /
+                                        static_cast<double>(times.size());
+}
+
+Matrix<double> conductances(Index n) {
+  Matrix<double> g(n, n);
+  fill_uniform<double>({1, Purpose::probe, 3}, 0, 0, std::span<double>(g.data(), static_cast<std::size_t>(g.size())));
+  return (1e-6 + 99e-6 * g.array()).matrix();
+}
+
+void wire_vector(benchmark::State& state) {
+  const LineSolver solver(conductances(128), WireSpec{1, 1});
+  const Matrix<double> volts = normals(1, 128, 0.2F, 4).cast<double>();
+  WireSolution solution;
+  for (auto _ : state) solution = solver.solve(volts, 1e-6);
+  state.counters["iterations"] = solution.iterations;
+}
+
+void wire_matrix(benchmark::State& state) {
+  const Matrix<double> g = conductances(128);
+  for (auto _ : state) benchmark::DoNotOptimize(LineSolver(g, WireSpec{1, 1}).effective_matrix(1e-6, 1));
+}
+
+}  // namespace
+}  // namespace nudge::bench
+
+int main(int argc, char** argv) {
+  using namespace nudge::bench;
+  for (const int threads : {1, 2}) {
+    const std::string suffix = "/threads" + std::to_string(threads);
+    for (const nudge::Index batch : {64, 256}) {
+      const std::string at = "/512x512/B" + std::to_string(batch) + suffix;
+      benchmark::RegisterBenchmark(("forward" + at).c_str(),
+                                   [=](benchmark::State& s) { read(s, Direction::forward, batch, threads); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(101);
+      benchmark::RegisterBenchmark(("transposed" + at).c_str(),
+                                   [=](benchmark::State& s) { read(s, Direction::transposed, batch, threads); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(101);
+    }
+    benchmark::RegisterBenchmark(("pulsed_update/512x512" + suffix).c_str(),
+                                 [=](benchmark::State& s) { update(s, threads); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(21);
+  }
+  benchmark::RegisterBenchmark("wires/solve_128x128_1ohm", wire_vector)->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("wires/effective_matrix_128x128_1ohm", wire_matrix)->Unit(benchmark::kMillisecond);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

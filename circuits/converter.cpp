@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/converter.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+void ConverterSpec::validate(const std::string& key) const {
+  constexpr int largest = 24;  // beyond the significand of float
+  if (bits < 0 || bits == 1 || bits > largest) {
+    throw UserError(fmt::format("{}_bits = {} (must be 0, ideal, or 2 to {})", key, bits, largest));
+  }
+  if (!(range >= 0 && std::isfinite(range))) {
+    throw UserError(
+        fmt::format("{}_range = {:g} (must be finite and >= 0; 0 ranges every read by its largest value)", key, range));
+  }
+}
+
+template <class S>
+void convert(const ConverterSpec& spec, MatrixRef<S> x) {
+  if (spec.ideal()) return;
+  const S steps = static_cast<S>((1 << (spec.bits - 1)) - 1);  // on either side of 0
+  for (Index row = 0; row < x.rows(); ++row) {
+    auto values = x.row(row).array();
+    const S range = spec.range > 0 ? static_cast<S>(spec.range) : values.abs().maxCoeff();
+    if (!(range > S(0)) || !std::isfinite(range)) continue;
+    values = (values.max(-range).min(range) * (steps / range)).round() * (range / steps);
+  }
+}
+
+template void convert<float>(const ConverterSpec&, MatrixRef<float>);
+template void convert<double>(const ConverterSpec&, MatrixRef<double>);
+
+}  // namespace nudge

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// A digital-to-analog or analog-to-digital converter between ±R with 2^bits − 1 levels, 0 among them:
+///     q(x) = Δ round(clip(x, −R, R)/Δ),   Δ = 2R/(2^bits − 2)
+/// range R > 0: a fixed full scale; 0: autoranged, R = max|x| of every row (one drive or read-out of the array), as a
+/// programmable gain in front of the converter does. bits 0: ideal, x unchanged.
+/// Not modelled: offset and gain error, integral nonlinearity, settling.
+struct ConverterSpec {
+  int bits = 0;
+  double range = 0;
+
+  bool ideal() const { return bits == 0; }
+  /// UserError naming `key` when bits is 1, negative or above 24, or the range is negative or not finite.
+  void validate(const std::string& key) const;
+};
+
+/// x ← q(x), row by row. A value that is not finite stays so.
+template <class S>
+void convert(const ConverterSpec& spec, MatrixRef<S> x);
+
+}  // namespace nudge

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "circuits/equilibrium_block.hpp"
+
+namespace nudge {
+
+/// What a transient of the block needs besides its weights.
+struct BlockNetlist {
+  Matrix<double> drive;  ///< x_in (T, C), V
+  Matrix<double> start;  ///< z at t = 0 (T, C), V
+  double time_constant_s = 100e-9;
+  double capacitance_F = 100e-15;  ///< of every state node
+  double stop_s = 2e-6;
+  double print_step_s = 1e-9;
+};
+
+/// The founding note's block as an ngspice transient: one capacitor per state z_tc charged by a behavioural source with
+/// C/τ · F_tc(z); projections, rectifiers and the causal softmax are ideal dependent voltage sources, one volt per unit.
+/// Weights are those of the block's maps. The control block writes time and the T·C node voltages, row-major, to
+/// `data_file` (wrdata, columns of time and value in turn). For small blocks: T·C·(4C + M) source terms.
+std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, const LinearMap<double>& output,
+                          const BlockNetlist& spec, const std::string& data_file);
+
+}  // namespace nudge

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/spice/crossbar_netlist.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const Matrix<double>& volts) {
+  NUDGE_EXPECT(volts.rows() == 1 && volts.cols() == g.rows());
+  w.validate();
+  const Index rows = g.rows();
+  const Index cols = g.cols();
+  const auto row_node = [&](Index i, Index j) {
+    return w.row_ohm > 0 ? fmt::format("r{}_{}", i, j) : fmt::format("in{}", i);
+  };
+  const auto column_node = [&](Index i, Index j) {
+    return w.column_ohm > 0 ? fmt::format("c{}_{}", i, j) : fmt::format("out{}", j);
+  };
+  std::string text = fmt::format("crossbar of {} x {} devices, written by nudge\n", rows, cols);
+  const auto line = [&text](const std::string& one) { text += one + "\n"; };
+  for (Index i = 0; i < rows; ++i) line(fmt::format("vin{0} in{0} 0 dc {1:.17g}", i, volts(0, i)));
+  for (Index j = 0; j < cols; ++j) line(fmt::format("vs{0} out{0} 0 dc 0", j));
+  for (Index i = 0; i < rows && w.row_ohm > 0; ++i) {
+    line(fmt::format("rd{0} in{0} r{0}_0 {1:.17g}", i, w.row_ohm + w.driver_ohm));
+    for (Index j = 0; j + 1 < cols; ++j)
+      line(fmt::format("rr{0}_{1} r{0}_{1} r{0}_{2} {3:.17g}", i, j, j + 1, w.row_ohm));
+    if (w.rows_driven == LineEnds::both) {
+      line(fmt::format("re{0} in{0} r{0}_{1} {2:.17g}", i, cols - 1, w.row_ohm + w.driver_ohm));
+    }
+  }
+  for (Index j = 0; j < cols && w.column_ohm > 0; ++j) {
+    for (Index i = 0; i + 1 < rows; ++i) {
+      line(fmt::format("rc{0}_{1} c{0}_{1} c{2}_{1} {3:.17g}", i, j, i + 1, w.column_ohm));
+    }
+    line(fmt::format("rs{0} c{1}_{0} out{0} {2:.17g}", j, rows - 1, w.column_ohm + w.sense_ohm));
+    if (w.columns_sensed == LineEnds::both) {
+      line(fmt::format("rt{0} c0_{0} out{0} {1:.17g}", j, w.column_ohm + w.sense_ohm));
+    }
+  }
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < cols; ++j) {
+      if (g(i, j) > 0) {
+        line(fmt::format("rg{0}_{1} {2} {3} {4:.17g}", i, j, row_node(i, j), column_node(i, j), 1.0 / g(i, j)));
+      }
+    }
+  }
+  text += ".control\nset numdgt=15\nop\n";
+  for (Index j = 0; j < cols; ++j) line(fmt::format("print i(vs{})", j));
+  return text + "quit 0\n.endc\n.end\n";
+}
+
+}  // namespace nudge

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/wires/line_solver.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/parallel.hpp"
+
+namespace nudge {
+namespace {
+
+void check_conductance(const Matrix<double>& g) {
+  if (g.size() == 0) throw UserError("crossbar: no devices (rows and columns must be >= 1)");
+  for (Index i = 0; i < g.rows(); ++i) {
+    for (Index j = 0; j < g.cols(); ++j) {
+      if (!std::isfinite(g(i, j)) || g(i, j) < 0) {
+        throw UserError(
+            fmt::format("crossbar: conductance of device ({}, {}) = {} S (must be finite and >= 0)", i, j, g(i, j)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+LineSolver::LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec) : spec_(spec) {
+  spec.validate();
+  check_conductance(conductance_S);
+  conductance_ = conductance_S.array();
+  transposed_ = conductance_S.transpose().array();
+  if (spec.row_ohm > 0) {
+    driver_ = 1.0 / (spec.row_ohm + spec.driver_ohm);
+    rows_ = std::make_unique<LineSet>(transposed_, 1.0 / spec.row_ohm, driver_,
+                                      spec.rows_driven == LineEnds::both ? driver_ : 0.0);
+  }
+  if (spec.column_ohm > 0) {
+    sense_ = 1.0 / (spec.column_ohm + spec.sense_ohm);
+    columns_ = std::make_unique<LineSet>(conductance_, 1.0 / spec.column_ohm,
+                                         spec.columns_sensed == LineEnds::both ? sense_ : 0.0, sense_);
+  }
+}
+
+/// G A⁻¹ (G∘U + b) in the layout of the columns; `driven` is b in the layout of the rows (M, N), or null for b = 0.
+LineSolver::Array LineSolver::eliminate_rows(const Array& u, const Array* driven) const {
+  Array v = (conductance_ * u).transpose();
+  if (driven != nullptr) v += *driven;
+  rows_->solve(v);
+  return conductance_ * v.transpose();
+}
+
+/// With ideal column wires U = 0: every row stands alone.
+WireSolution LineSolver::ideal_columns(const Matrix<double>& volts) const {
+  WireSolution out;
+  Array v = Array::Zero(transposed_.rows(), transposed_.cols());
+  if (rows_ == nullptr) {
+    v.rowwise() += volts.row(0).array();
+  } else {
+    v.row(0) += driver_ * volts.row(0).array();
+    if (spec_.rows_driven == LineEnds::both) v.row(v.rows() - 1) += driver_ * volts.row(0).array();
+    rows_->solve(v);
+  }
+  out.currents_A = (transposed_ * v).rowwise().sum().matrix().transpose();
+  return out;
+}
+
+WireSolution LineSolver::solve(const Matrix<double>& volts, double tolerance, int max_iterations) const {
+  NUDGE_EXPECT(volts.rows() == 1 && volts.cols() == conductance_.rows());
+  if (columns_ == nullptr) return ideal_columns(volts);
+  WireSolution out;
+  Array b;
+  if (rows_ == nullptr) {
+    b = conductance_.colwise() * volts.row(0).transpose().array();
+  } else {
+    Array driven = Array::Zero(transposed_.rows(), transposed_.cols());
+    driven.row(0) += driver_ * volts.row(0).array();
+    if (spec_.rows_driven == LineEnds::both) driven.row(driven.rows() - 1) += driver_ * volts.row(0).array();
+    b = eliminate_rows(Array::Zero(conductance_.rows(), conductance_.cols()), &driven);
+  }
+  Array u = b;
+  columns_->solve(u);
+  const auto currents = [&] {
+    Array sum = sense_ * u.row(u.rows() - 1);
+    if (spec_.columns_sensed == LineEnds::both) sum += sense_ * u.row(0);
+    return Matrix<double>(sum.matrix());
+  };
+  const double size = std::sqrt((b * u).sum());  // ‖b‖ in the norm of C⁻¹
+  if (rows_ == nullptr || size == 0) {
+    out.currents_A = currents();
+    return out;
+  }
+  Array image(u.rows(), u.cols());
+  Array r = eliminate_rows(u, nullptr);  // b − (C − G A⁻¹ G) C⁻¹ b
+  Array z = r;
+  columns_->solve(z);
+  Array p = z;
+  double rho = (r * z).sum();
+  while (std::sqrt(std::max(rho, 0.0)) > tolerance * size && out.iterations < max_iterations) {
+    columns_->multiply(p, image);
+    image -= eliminate_rows(p, nullptr);
+    const double alpha = rho / (p * image).sum();
+    u += alpha * p;
+    r -= alpha * image;
+    z = r;
+    columns_->solve(z);
+    const double next = (r * z).sum();
+    p = z + (next / rho) * p;
+    rho = next;
+    ++out.iterations;
+  }
+  out.residual = std::sqrt(std::max(rho, 0.0)) / size;
+  out.converged = out.residual <= tolerance;
+  out.currents_A = currents();
+  return out;
+}
+
+Matrix<double> LineSolver::effective_matrix(double tolerance, int threads) const {
+  Matrix<double> effective(conductance_.rows(), conductance_.cols());
+  if (rows_ == nullptr && columns_ == nullptr) {
+    effective = conductance_.matrix();
+    return effective;
+  }
+  parallel_for(conductance_.rows(), threads, [&](Index i, int) {
+    Matrix<double> unit = Matrix<double>::Zero(1, conductance_.rows());
+    unit(0, i) = 1;
+    effective.row(i) = solve(unit, tolerance).currents_A.row(0);
+  });
+  return effective;
+}
+
+}  // namespace nudge

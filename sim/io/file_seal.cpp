@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/io/file_seal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <string_view>
+
+namespace nudge {
+
+namespace {
+
+constexpr std::string_view magic = "nudgeFNV";
+constexpr std::size_t seal_bytes = 16;
+
+/// FNV-1a, 64 bit: offset basis and prime of draft-eastlake-fnv, section 5. Every step is a bijection of the hash, so a
+/// single changed byte always changes it.
+constexpr std::uint64_t basis = 0xcbf29ce484222325u, prime = 0x100000001b3u;
+
+std::uint64_t hash(std::span<const std::byte> bytes, std::uint64_t state) {
+  for (const std::byte b : bytes) state = (state ^ static_cast<std::uint64_t>(b)) * prime;
+  return state;
+}
+
+std::array<std::byte, seal_bytes> seal_of(std::uint64_t hash) {
+  std::array<std::byte, seal_bytes> out{};
+  for (std::size_t i = 0; i < 8; ++i) {
+    out[i] = static_cast<std::byte>(magic[i]);
+    out[8 + i] = static_cast<std::byte>(hash >> (8 * i) & 0xffu);
+  }
+  return out;
+}
+
+}  // namespace
+
+void seal(std::vector<std::byte>& bytes) {
+  const auto end = seal_of(hash(bytes, basis));
+  bytes.insert(bytes.end(), end.begin(), end.end());
+}
+
+bool seal_is_broken(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<std::int64_t>(in.tellg());
+  if (size < static_cast<std::int64_t>(seal_bytes)) return false;
+  std::array<std::byte, seal_bytes> found{};
+  in.seekg(size - static_cast<std::int64_t>(seal_bytes));
+  in.read(reinterpret_cast<char*>(found.data()), seal_bytes);
+  const auto none = seal_of(0);
+  if (!in || !std::equal(none.begin(), none.begin() + 8, found.begin())) return false;
+  in.seekg(0);
+  std::vector<std::byte> buffer(std::size_t{1} << 20);
+  std::uint64_t state = basis;
+  for (std::int64_t left = size - static_cast<std::int64_t>(seal_bytes); left > 0;) {
+    const auto take = std::min(left, static_cast<std::int64_t>(buffer.size()));
+    if (!in.read(reinterpret_cast<char*>(buffer.data()), take)) return true;
+    state = hash(std::span(buffer).first(static_cast<std::size_t>(take)), state);
+    left -= take;
+  }
+  return found != seal_of(state);
+}
+
+}  // namespace nudge

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/report/run_file.hpp"
+#include "tests/apps/run_nudge.hpp"
+
+using namespace nudge::test;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+const std::string kSmall =
+    "precision = 'double'\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
+    "[relaxation]\nfree_steps = 60\nnudged_steps = 60\n[train]\nbatch = 2\nsteps = 2\nevaluate_every = 0\n"
+    "evaluation_batches = 1\n[gradcheck]\nfinite_difference_entries = 2\n";
+
+const std::string kSweep = kSmall + "[sweep]\nseeds = [1, 2]\n[sweep.grid]\n'train.batch' = [1, 2]\n";
+
+}  // namespace
+
+TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report reads") {
+  const Folder folder;
+  folder.write("a.toml", kSmall);
+  const Outcome table = run_nudge(folder, "gradcheck a.toml --out a.h5");
+  CHECK(table.exit_code == 0);
+  for (const char* part :
+       {"aep_anchored", "finite_difference", "relative L2", "reference, batch 1", "rho = ", "stable"}) {
+    CHECK_THAT(table.output, Contains(part));
+  }
+  CHECK(table.errors.empty());
+  const auto file = nudge::report::load_run_file(folder.file("a.h5"));
+  CHECK(file.kind == "gradcheck");
+  CHECK(file.rows.rows == 9 * 7);
+  CHECK(run_nudge(folder, "report a.h5 -o a.html").exit_code == 0);
+  CHECK_THAT(read_file(folder.file("a.html")), Contains("Gradient check"));
+  const Outcome again = run_nudge(folder, "gradcheck a.toml --out a.h5");
+  CHECK(again.exit_code == 2);
+  CHECK_THAT(again.errors, Contains("exists already"));
+  const json parsed = json::parse(run_nudge(folder, "gradcheck a.toml --json").output);
+  CHECK(parsed["rows"].size() == 63);
+  for (const char* name : {"estimator", "group", "cosine", "relative_l2", "sign_agreement", "force_evaluations"}) {
+    CHECK(parsed["rows"][0].contains(name));
+  }
+  CHECK(parsed["diagnostics"]["reference_converged"] == true);
+}
+
+TEST_CASE("gradcheck exits 3 when its reference did not converge, and still prints the table") {
+  const Folder folder;
+  folder.write("a.toml", kSmall);
+  const Outcome outcome = run_nudge(folder,
+                                    "gradcheck a.toml --set model.tokens=80 --set gradcheck.adjoint_iterations=1 "
+                                    "--set gradcheck.finite_difference_entries=0");
+  CHECK(outcome.exit_code == 3);
+  CHECK_THAT(outcome.output, Contains("aep_anchored") && Contains("0 adjoints solved"));
+  CHECK_THAT(outcome.errors, Contains("did not converge"));
+}
+
+TEST_CASE("sweep prints means with their spread and writes a file that the report reads") {
+  const Folder folder;
+  folder.write("s.toml", kSweep);
+  const Outcome outcome = run_nudge(folder, "sweep s.toml --out s.h5");
+  CHECK(outcome.exit_code == 0);
+  for (const char* part : {"train.batch", "final_loss", "validation_loss", "cosine", " ± "}) {
+    CHECK_THAT(outcome.output, Contains(part));
+  }
+  CHECK_THAT(outcome.errors, Contains("4/4") && Contains("train.batch = 2"));
+  const auto file = nudge::report::load_run_file(folder.file("s.h5"));
+  CHECK(file.kind == "sweep");
+  CHECK(file.points.rows == 4);
+  CHECK(file.points.keys == std::vector<std::string>{"train.batch"});
+  CHECK(run_nudge(folder, "report s.h5 -o s.html").exit_code == 0);
+  const Outcome resumed = run_nudge(folder, "sweep s.toml --resume s.h5 --json");
+  CHECK(resumed.exit_code == 0);
+  CHECK(resumed.errors.empty());  // nothing was left to run
+  CHECK(json::parse(resumed.output)["points"].size() == 4);
+  CHECK(run_nudge(folder, "sweep s.toml --out s.h5").exit_code == 2);
+  CHECK(run_nudge(folder, "sweep s.toml --set sweep.grid.model.heads=3 --out t.h5").exit_code == 2);
+}

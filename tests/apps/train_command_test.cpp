@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include <fcntl.h>
+
+#include "sim/base/errors.hpp"
+#include "tests/apps/run_nudge.hpp"
+#include "tests/support/same_h5.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Contains;
+
+namespace {
+
+const std::string kConfig =
+    "threads = 1\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
+    "[train]\nsteps = 12\nbatch = 3\nwarmup = 5\nevaluate_every = 4\nevaluation_batches = 2\ncheckpoint_every = 3\n"
+    "[relaxation]\nfree_steps = 8\nnudged_steps = 8\n[output]\nprint_every = 4\n";
+
+/// The program running in the background in a folder.
+class Background {
+ public:
+  Background(const Folder& folder, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), NUDGE_PROGRAM);
+    std::vector<char*> list;
+    for (std::string& argument : arguments) list.push_back(argument.data());
+    list.push_back(nullptr);
+    const std::string where = folder.file("");
+    process_ = ::fork();
+    if (process_ == 0) {
+      const int nothing = ::open("/dev/null", O_RDWR);
+      for (const int descriptor : {0, 1, 2}) ::dup2(nothing, descriptor);
+      if (::chdir(where.c_str()) == 0) ::execv(NUDGE_PROGRAM, list.data());
+      ::_exit(127);
+    }
+  }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  ~Background() {
+    if (process_ > 0) end(SIGKILL);
+  }
+
+  /// Sends the signal, waits, and returns the exit code, or minus the signal that ended it.
+  int end(int signal) {
+    ::kill(process_, signal);
+    int status = 0;
+    ::waitpid(process_, &status, 0);
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+ private:
+  pid_t process_;
+};
+
+std::int64_t steps_done(const std::string& path) {
+  if (!std::filesystem::exists(path)) return -1;
+  return H5Reader(path).integer_attribute("checkpoint_done");  // throws if the file were ever incomplete
+}
+
+/// Waits until the file holds a checkpoint of more than `steps` steps; false after a minute.
+bool wait_beyond(const std::string& path, std::int64_t steps) {
+  for (int i = 0; i < 20000; ++i) {
+    if (steps_done(path) > steps) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("nudge train writes a run and prints what became of it", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  const Outcome plain = run_nudge(folder, "train run.toml --set train.beside=bptt");
+  CHECK(plain.exit_code == 0);
+  CHECK_THAT(plain.output, Contains("12 steps in") && Contains("validation loss") && Contains("beside it, bptt") &&
+                               Contains("run.h5"));
+  CHECK_THAT(plain.errors, Contains("step      4/12") && Contains("step      8/12") && Contains("step     12/12"));
+  CHECK(steps_done(folder.file("run.h5")) == 12);
+
+  const Outcome json = run_nudge(folder, "train run.toml --out other.h5 --json --set seed=3");
+  CHECK(json.exit_code == 0);
+  const auto summary = nlohmann::json::parse(json.output);
+  CHECK(summary["steps"] == 12);
+  CHECK(summary["file"] == "other.h5");
+  CHECK(summary["nonfinite"] == 0);
+  CHECK(summary["validation_loss"].get<double>() ==
+        H5Reader(folder.file("other.h5")).reals<double>("train/validation_loss").back());
+  CHECK(H5Reader(folder.file("other.h5")).integer_attribute("seed") == 3);
+}
+
+TEST_CASE("nudge train refuses what it cannot do with exit 2 and overwrites nothing", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  folder.write("taken.h5", "precious");
+  folder.write("binary.txt", std::string("abc\0def", 7));
+  folder.write("empty.txt", "");
+  folder.write("short.txt", "abcdefg");
+  struct Case {
+    const char* arguments;
+    const char* message;
+  };
+  for (const Case& wrong :
+       {Case{"run.toml --out taken.h5", "taken.h5"}, Case{"run.toml --out no/such/run.h5", "no/such"},
+        Case{"run.toml --out taken.h5/run.h5", "taken.h5"},
+        Case{"run.toml --set train.stesp=3", "train.stesp (did you mean"},
+        Case{"run.toml --set model.heads=3", "model.heads = 3 (must divide model.channels = 8)"},
+        Case{"run.toml --set model.channels=-8", "model.channels"},
+        Case{"run.toml --set device.g_max=25us", "device.g_max"}, Case{"run.toml --set data.text=none.txt", "none.txt"},
+        Case{"run.toml --set data.text=.", "data.text"}, Case{"run.toml --set data.text=binary.txt", "binary.txt"},
+        Case{"run.toml --set data.text=empty.txt", "empty.txt"},
+        Case{"run.toml --set data.text=short.txt", "short.txt"}, Case{"none.toml", "none.toml"},
+        Case{"", "CONFIG or --resume"}, Case{"--resume none.h5", "none.h5"}, Case{"--resume taken.h5", "taken.h5"},
+        Case{"--resume taken.h5 --out other.h5", "--out"}, Case{"--resume taken.h5 --set seed=2", "--set"}}) {
+    CAPTURE(wrong.arguments);
+    const Outcome outcome = run_nudge(folder, std::string("train ") + wrong.arguments);
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.output.empty());
+    if (std::string(wrong.message) != "data.text") CHECK_THAT(outcome.errors, Contains(wrong.message));
+    CHECK_FALSE(outcome.errors.empty());
+    CHECK_FALSE(std::filesystem::exists(folder.file("run.h5")));
+    CHECK_FALSE(std::filesystem::exists(folder.file("other.h5")));
+  }
+  CHECK(read_file(folder.file("taken.h5")) == "precious");
+  CHECK(run_nudge(folder, "train run.toml").exit_code == 0);
+  CHECK(run_nudge(folder, "train run.toml").exit_code == 2);  // the default output exists now
+  CHECK_THAT(run_nudge(folder, "train run.toml --resume run.h5 --set train.batch=4").errors,
+             Contains("train.batch: 3 in the file, 4 in the config"));
+}
+
+TEST_CASE("a run without hope exits 3 and keeps finite weights", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  const Outcome outcome = run_nudge(folder, "train run.toml --set estimator=aep --set beta=1e30 --set train.steps=70");
+  CHECK(outcome.exit_code == 3);
+  CHECK_THAT(outcome.errors, Contains("not finite"));
+  CHECK_THAT(outcome.output, Contains("50 not finite steps"));
+  const H5Reader file(folder.file("run.h5"));
+  for (const std::string& name : file.all_datasets("parameters")) {
+    CHECK_NOTHROW(file.reals<double>(name, std::nullopt, NonFinite::rejected));
+  }
+  CHECK(file.texts("events/text").size() >= 50);
+}
+
+TEST_CASE("a run that is killed at any moment resumes to the bits of an unbroken one", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  const std::string settings =
+      " --set train.steps=240 --set train.evaluate_every=60 --set device.model=soft_bounds "
+      "--set device.update=pulsed --set \"device.read_noise=0.1 %\"";
+  REQUIRE(run_nudge(folder, "train run.toml --out straight.h5" + settings).exit_code == 0);
+  const std::string broken = folder.file("broken.h5");
+  std::vector<std::string> arguments{"train", "run.toml",
+                                     "--out", "broken.h5",
+                                     "--set", "train.steps=240",
+                                     "--set", "train.evaluate_every=60",
+                                     "--set", "device.model=soft_bounds",
+                                     "--set", "device.update=pulsed",
+                                     "--set", "device.read_noise=0.1 %"};
+  std::int64_t done = -1;
+  for (int kill = 0; kill < 3; ++kill) {
+    Background run(folder, arguments);
+    REQUIRE(wait_beyond(broken, done));
+    std::this_thread::sleep_for(std::chrono::milliseconds(7 * kill));
+    run.end(SIGKILL);
+    done = steps_done(broken);
+    CAPTURE(kill, done);
+    CHECK(done % 3 == 0);
+    arguments = {"train", "--resume", "broken.h5"};
+  }
+  CHECK(done < 240);  // else this machine is too fast for the test to have broken anything
+  const Outcome rest = run_nudge(folder, "train --resume broken.h5");
+  CHECK(rest.exit_code == 0);
+  CHECK(differing_objects(folder.file("straight.h5"), broken) == std::vector<std::string>{});
+  for (const auto& entry : std::filesystem::directory_iterator(folder.file(""))) {
+    CHECK_THAT(entry.path().filename().string(), !Contains("partial"));
+  }
+}
+
+TEST_CASE("an interrupted run checkpoints where it is, exits 0 and resumes", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  const int signal = GENERATE(SIGINT, SIGTERM);
+  const std::string out = folder.file("run.h5");
+  std::filesystem::remove(out);
+  Background run(folder, {"train", "run.toml", "--set", "train.steps=100000"});
+  REQUIRE(wait_beyond(out, 3));
+  CHECK(run.end(signal) == 0);
+  const std::int64_t done = steps_done(out);
+  CHECK(done >= 6);
+  CHECK(static_cast<std::int64_t>(H5Reader(out).reals<double>("train/loss").size()) == done);
+}

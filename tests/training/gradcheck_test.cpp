@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "tests/training/study_model.hpp"
+#include "training/config_table.hpp"
+#include "training/finite_difference.hpp"
+#include "training/gradcheck.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+const char* const kSmall =
+    "precision = 'double'\n[model]\nchannels = 16\ntokens = 8\nmemories = 24\nheads = 2\nattention_scale = 1.0\n"
+    "[relaxation]\nfree_steps = 80\nnudged_steps = 80\n[train]\nbatch = 3\n[gradcheck]\nfinite_difference_entries = "
+    "3\n";
+
+Config small(const std::vector<std::string>& settings = {}) {
+  return parse_program_config("small.toml", kSmall, settings);
+}
+
+double cosine(const GradcheckReport& report, const std::string& estimator, const std::string& group) {
+  const GradcheckRow* row = report.find(estimator, group);
+  REQUIRE(row != nullptr);
+  return row->agreement.cosine;
+}
+
+}  // namespace
+
+TEST_CASE("gradcheck compares every estimator with the exact adjoint in every group") {
+  const GradcheckReport report = gradcheck(small({"gradcheck.estimators=all", "gradcheck.batches=2"}));
+  CHECK(report.rows.size() ==
+        9 * (estimator_names().size() + 1));  // 8 groups and all; bptt is in, finite differences more
+  CHECK(report.reference_converged());
+  CHECK(report.finite());
+  CHECK(report.references.size() == 2);
+  CHECK(report.references[0].residual <= 1e-12);
+  // Settled (0.8^80 = 2e-8), beta = 1e-5: errors of 1e-4 at most (a gate that flips), 1 - cos below 1e-7.
+  for (const char* name :
+       {"aep", "aep_anchored", "aep_tracked", "aep_transposed", "linear_adjoint", "implicit", "bptt"}) {
+    INFO(name);
+    CHECK(cosine(report, name, "all") > 1 - 1e-6);
+    CHECK(cosine(report, name, "Wq") > 1 - 1e-6);
+  }
+  CHECK(cosine(report, "ep", "all") < 0.99);
+  CHECK(cosine(report, "ep", "Wh") > 1 - 1e-9);  // the read-out learns directly, nudged or not
+  CHECK(report.stability.abscissa < 0);
+  CHECK(report.stability.asymmetry > 0.01);
+  CHECK(report.settled == 1.0);
+  CHECK(report.verdict.find("stable") == 0);
+}
+
+TEST_CASE("finite differences of the settled cost confirm the exact adjoint") {
+  const GradcheckReport report = gradcheck(small());
+  CHECK(report.difference_entries == 24);
+  CHECK(report.difference_settled);
+  for (const char* group : {"tok", "pos", "Wm", "Wq", "Wk", "Wv", "Wo", "Wh", "all"}) {
+    INFO(group);
+    // delta^(2/3) = 1e-8 of the step's derivation, times 1e4 for groups whose entries are small against the cost's scale.
+    const GradcheckRow* row = report.find("finite_difference", group);
+    REQUIRE(row != nullptr);
+    CHECK(row->agreement.relative_l2 < 1e-4);
+  }
+}
+
+TEST_CASE("the gradcheck of a crossbar compares with the gradient of its own weights") {
+  // Programming error is static, the same in every phase: the estimate agrees with the exact gradient of the device. (1 % of
+  // the window; 10 % would move W_m past its bound and the state would run away.)
+  const GradcheckReport report = gradcheck(small({"device.model=soft_bounds", "device.programming_error=1 %",
+                                                  "device.read_noise=0", "gradcheck.estimators=aep_transposed"}));
+  CHECK(cosine(report, "aep_transposed", "all") > 1 - 1e-6);
+}
+
+TEST_CASE("a reference that cannot converge is reported, not hidden") {
+  const GradcheckReport report = gradcheck(small({"gradcheck.estimators=aep", "gradcheck.finite_difference_entries=0",
+                                                  "model.tokens=40", "gradcheck.adjoint_iterations=1"}));
+  CHECK(report.references[0].adjoint == "implicit");  // 640 unknowns: GMRES, which one iteration cannot finish
+  CHECK_FALSE(report.reference_converged());
+  CHECK(report.difference_entries == 0);
+}
+
+TEST_CASE("the same bits for any number of threads") {
+  const GradcheckReport one = gradcheck(small({"threads=1"}));
+  const GradcheckReport three = gradcheck(small({"threads=3"}));
+  REQUIRE(one.rows.size() == three.rows.size());
+  for (std::size_t i = 0; i < one.rows.size(); ++i) {
+    CHECK(one.rows[i].agreement.relative_l2 == three.rows[i].agreement.relative_l2);
+  }
+  CHECK(one.stability.abscissa == three.stability.abscissa);
+}
+
+TEST_CASE("training first moves the point of comparison") {
+  const Config config = small({"gradcheck.train_steps=3", "gradcheck.estimators=aep_anchored"});
+  const GradcheckReport trained = gradcheck(config);
+  const GradcheckReport fresh = gradcheck(small({"gradcheck.estimators=aep_anchored"}));
+  CHECK(trained.loss < fresh.loss);
+  CHECK(trained.reference_converged());
+}
+
+TEST_CASE("estimators asked for twice are listed once, and all leaves out what does not fit") {
+  CHECK(gradcheck_estimators(small({"gradcheck.estimators=[\"aep\", \"aep\"]"})) ==
+        std::vector<std::string>{"aep", "bptt"});
+  CHECK(gradcheck_estimators(small({"gradcheck.estimators=all"})).size() == estimator_names().size());
+  CHECK(gradcheck_estimators(small({"gradcheck.estimators=all", "model.channels=1024"})).size() ==
+        estimator_names().size() - 1);
+}
+
+TEST_CASE("the verdict tells stable, near the margin and unstable apart") {
+  StabilityReport report;
+  CHECK(stability_verdict(report, 30).find("no verdict") == 0);
+  report.leading = {{{-0.7, 0}, 0, true}};
+  report.abscissa = -0.7;
+  report.decay = 0.79;  // 0.79^30 = 8.5e-4
+  CHECK(stability_verdict(report, 30).find("stable") == 0);
+  CHECK(stability_verdict(report, 20).find("near the margin") == 0);
+  report.leading = {{{-0.01, 0.5}, 0, true}, {{-0.01, -0.5}, 0, true}};
+  report.abscissa = -0.01;
+  report.decay = 0.997;
+  CHECK(stability_verdict(report, 30).find("Hopf") != std::string::npos);
+  report.decay = 1.01;
+  CHECK(stability_verdict(report, 30).find("unstable as stepped") == 0);
+  report.abscissa = 0.1;
+  CHECK(stability_verdict(report, 30).find("unstable:") == 0);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/growth_penalty.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/support/numerics.hpp"
+#include "tests/support/test_dynamics.hpp"
+#include "tests/support/tiny_model.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+constexpr double kStep = 0.3;
+
+/// F(z) = J (z − root), for any number of stacked copies.
+class Linear final : public SmallDynamics<double> {
+ public:
+  Linear(const Dense<double>& j, const Vec<double>& root) : SmallDynamics(linear_system<double>(3, 6, j, root)) {}
+  void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part part = Part::all) override {
+    for (Index row = 0; row < z.rows(); row += 3)
+      SmallDynamics::force(z.middleRows(row, 3), f.middleRows(row, 3), part);
+  }
+};
+
+/// One sequence of the tiny model a few steps into its free phase, where the residual still has a direction.
+struct Unsettled {
+  explicit Unsettled(std::uint64_t seed)
+      : model(tiny_model<double>(seed)), batch(tiny_batch(1, seed)), dynamics(model->block(), 3, 2), drive(3, 6) {
+    model->embed(batch.indices_of(0), drive);
+    dynamics.bind(drive, ReadContext{});
+    z = drive;
+    for (int n = 0; n < 4; ++n) z += kStep * force(z);
+  }
+  Matrix<double> force(const Matrix<double>& at) {
+    Matrix<double> f(3, 6);
+    dynamics.force(at, f);
+    return f;
+  }
+  /// y = (1 + ε J) v with J v in central differences of size eta.
+  Matrix<double> grown(const Matrix<double>& v, double eta) {
+    return v + kStep / (2 * eta) * (force(z + eta * v) - force(z - eta * v));
+  }
+  std::unique_ptr<LanguageModel<double>> model;
+  Batch batch;
+  BlockDynamics<double> dynamics;
+  Matrix<double> drive, z;
+};
+
+}  // namespace
+
+TEST_CASE("the growth factor of a linear system is its decay per step", "[growth]") {
+  // F = −(z − z*): J = −1, so g = |1 − ε| exactly, with or without power iterations.
+  Linear linear(-Dense<double>::Identity(18, 18), Vec<double>::Ones(18));
+  const Matrix<double> z = random_matrix<double>(3, 6, 1);
+  Gradient<double> nothing;
+  for (const int iterations : {0, 3}) {
+    GrowthPenalty<double> penalty({1.0, 0.95, 1e-2, iterations});
+    const GrowthReport report = penalty.apply(linear, z, kStep, 1, nothing);
+    CHECK(report.growth == Approx(1 - kStep).epsilon(1e-12));  // rounding ε/(probe)
+    CHECK_FALSE(report.active);
+  }
+  GrowthPenalty<double> penalty({1.0, 0.1, 1e-2, 0});
+  CHECK(penalty.apply(linear, z, kStep, 1, nothing).active);
+  // Nothing to measure where nothing moves.
+  const GrowthReport settled = penalty.apply(linear, Matrix<double>::Ones(3, 6), kStep, 1, nothing);
+  CHECK(settled.growth == 0);
+  CHECK_FALSE(settled.active);
+}
+
+TEST_CASE("power iterations find the slowest mode", "[growth]") {
+  Dense<double> j = -Dense<double>::Identity(18, 18);
+  j(4, 4) = -0.2;  // 1 + ε J has eigenvalues 0.94 and, 17 times, 0.7
+  Linear linear(j, Vec<double>::Zero(18));
+  Gradient<double> nothing;
+  GrowthPenalty<double> penalty({1.0, 2.0, 1e-2, 60});
+  // The fast modes are down by (0.7/0.94)^60 = 2e-8 of at most 1e2 times the slow one, and g errs with the square.
+  CHECK(penalty.apply(linear, random_matrix<double>(3, 6, 2), kStep, 1, nothing).growth == Approx(0.94).epsilon(1e-9));
+}
+
+TEST_CASE("the growth penalty's gradient agrees with central differences of every parameter", "[growth]") {
+  const int iterations = GENERATE(0, 2);
+  CAPTURE(iterations);
+  const double strength = 0.7, threshold = 0.1, probe = 1e-2;
+  Unsettled one(3);
+  Gradient<double> gradient(one.model->parameter_shapes());
+  GrowthPenalty<double> penalty({strength, threshold, probe, iterations});
+  const GrowthReport report = penalty.apply(one.dynamics, one.z, kStep, 4, gradient);
+  REQUIRE(report.active);
+
+  const double eta = probe * one.z.norm();
+  Matrix<double> v = one.force(one.z).normalized();
+  for (int k = 0; k < iterations; ++k) v = one.grown(v, eta).normalized();
+  const double g = one.grown(v, eta).norm();
+  CHECK(report.growth == Approx(g).epsilon(1e-12));
+  // At fixed z and v, ∂‖y‖ = ⟨w, ∂y⟩ with w = y/‖y‖; four sequences share the mean.
+  const auto value = [&] { return strength / 4 * (one.grown(v, eta).norm() - threshold); };
+  const auto quotients = model_difference_quotients(*one.model, 1e-5, value);
+  for (int p = 0; p < ParameterId::count; ++p) {
+    CAPTURE(p);
+    const Matrix<double>& exact = quotients[static_cast<std::size_t>(p)];
+    if (p == ParameterId::input || p == ParameterId::output) {
+      // h = 1e-5: truncation 1e-10, rounding ε/(probe h) ~ 2e-16/1e-7 = 2e-9, per entry of order 0.01 … 0.1; and no gate
+      // lies within h of the probes for this seed.
+      CHECK(relative_error(gradient[p], exact) < 1e-5);
+      CHECK(gradient[p].norm() > 1e-3);
+    } else {
+      CHECK(exact.norm() == 0);
+      CHECK((gradient[p].array() == 0).all());
+    }
+  }
+}
+
+TEST_CASE("the penalty adds to the gradient only where it acts, and only to the block's weights", "[growth]") {
+  const auto model = tiny_model<double>(4);
+  const Batch batch = tiny_batch(3, 4);
+  BatchGradientOptions options = tiny_options("aep_anchored", 6, 20);
+  const auto without = learn(*model, batch, options);
+  CHECK(without.report.growth == 0);
+  options.growth = {0.5, 0.05, 1e-2, 0};
+  const auto with = learn(*model, batch, options);
+  CHECK(with.report.growth_active == 1);
+  CHECK(with.report.growth > 0.05);
+  for (int p = 0; p < ParameterId::count; ++p) {
+    const bool weights_of_block = p == ParameterId::input || p == ParameterId::output;
+    CHECK((with.gradient[p] == without.gradient[p]) == !weights_of_block);
+  }
+  options.growth.threshold = 1.9;
+  const auto idle = learn(*model, batch, options);
+  CHECK(idle.report.growth == with.report.growth);
+  CHECK(idle.report.growth_active == 0);
+  CHECK(same_bits(idle.gradient, without.gradient));
+}
+
+TEST_CASE("a step along the penalty's gradient slows the growth", "[growth]") {
+  Unsettled one(5);
+  Gradient<double> gradient(one.model->parameter_shapes());
+  GrowthPenalty<double> penalty({1.0, 0.1, 1e-2, 0});
+  const Matrix<double> v = one.force(one.z).normalized();
+  const double eta = 1e-2 * one.z.norm(), before = one.grown(v, eta).norm();
+  penalty.apply(one.dynamics, one.z, kStep, 1, gradient);
+  const double rate = 1e-3;
+  for (const int p : {ParameterId::input, ParameterId::output}) one.model->map(p).apply_update(-rate * gradient[p], 0);
+  // First order: g falls by rate ‖∇g‖²; the second order is smaller by rate times a curvature of order 1.
+  CHECK(before - one.grown(v, eta).norm() == Approx(rate * std::pow(gradient.norm(), 2)).epsilon(0.05));
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/train_run.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "sim/base/errors.hpp"
+#include "tests/support/same_h5.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "training/config_table.hpp"
+#include "training/lane.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Contains;
+
+namespace {
+
+using Settings = std::vector<std::string>;
+
+/// A model that trains a step in about a millisecond.
+Config tiny_config(const Settings& settings = {}) {
+  return parse_program_config("tiny.toml",
+                              "threads = 1\n"
+                              "[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
+                              "[train]\nsteps = 40\nbatch = 3\nwarmup = 5\nevaluate_every = 9\nevaluation_batches = 2\n"
+                              "checkpoint_every = 0\nlearning_rate = 1e-2\n"
+                              "[relaxation]\nfree_steps = 8\nnudged_steps = 8\n",
+                              settings);
+}
+
+TrainObserver stop_after(std::uint64_t steps) {
+  return [steps](const TrainProgress& p) { return p.done < steps; };
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// A run on crossbars whose pulses and reads draw random numbers: everything that a checkpoint must bring back.
+const Settings kNoisyCrossbar{
+    "device.model=soft_bounds", "device.update=pulsed",         "device.read_noise=0.1 %",    "device.update_noise=0.3",
+    "device.step_spread=0.2",   "device.programming_error=1 %", "estimator=aep_transposed",   "beta=0.1",
+    "nudge.anchor_reads=2",     "relaxation.average_free=3",    "relaxation.average_nudged=3"};
+
+}  // namespace
+
+TEST_CASE("a run of the shipped text learns, and says what it did", "[train]") {
+  const TemporaryDirectory dir;
+  std::uint64_t calls = 0;
+  const TrainObserver observer = [&calls](const TrainProgress& p) {
+    ++calls;
+    CHECK(p.done == calls);
+    CHECK(p.finished == (p.done == 150));
+    return true;
+  };
+  const Config config = tiny_config({"train.steps=150", "train.evaluate_every=30", "train.beside=bptt"});
+  const TrainSummary summary = train(config, dir / "run.h5", observer);
+  CHECK(calls == 150);
+  CHECK(summary.done == 150);
+  CHECK(summary.nonfinite == 0);
+  CHECK_FALSE(summary.failed);
+  CHECK(summary.beside == "bptt");
+  CHECK(dir.files() == 1);
+
+  const H5Reader file(dir / "run.h5");
+  const auto loss = file.reals<double>("train/loss", H5Shape{150});
+  const auto validation = file.reals<double>("train/validation_loss");
+  CHECK(file.reals<double>("train/validation_step") == std::vector<double>{0, 30, 60, 90, 120, 150});
+  // Random weights give about ln V + the spread of the logits, over 4.5 for the 93 characters of the text; knowing the
+  // frequencies of the letters alone is worth a nat of it.
+  CHECK(validation.front() > 4.5);
+  CHECK(validation.back() < 3.9);
+  CHECK(summary.validation_loss == validation.back());
+  double last = 0;
+  for (std::size_t i = 135; i < 150; ++i) last += loss[i] / 15;
+  CHECK(summary.loss == Approx(last).epsilon(1e-14));
+  CHECK(summary.beside_validation_loss == file.reals<double>("beside/train/validation_loss").back());
+  CHECK(summary.beside_validation_loss < 3.9);
+  // Both lanes start from the same weights and see the same batches.
+  CHECK(file.reals<double>("beside/train/loss")[0] == Approx(loss[0]).epsilon(1e-6));
+  CHECK(file.text_attribute("estimator", "train") == "aep_anchored");
+  CHECK(file.text_attribute("estimator", "beside/train") == "bptt");
+  CHECK(file.text_attribute("kind") == "train");
+  for (const char* name : {"tok", "pos", "Wm", "Wq", "Wk", "Wv", "Wo", "Wh"}) {
+    CHECK(file.has(std::string("parameters/") + name));
+  }
+}
+
+TEST_CASE("AEP and backprop go below the entropy of letter frequencies: they use context", "[train][slow]") {
+  const Config config =
+      tiny_config({"train.steps=500", "train.batch=8", "model.channels=32", "model.memories=64", "model.tokens=8",
+                   "relaxation.free_steps=16", "relaxation.nudged_steps=16", "estimator=aep_transposed",
+                   "train.beside=bptt", "train.evaluate_every=0", "train.evaluation_batches=8", "threads=2"});
+  const TextDataset text = load_dataset(config);
+  std::vector<double> count(static_cast<std::size_t>(text.vocabulary_size()), 1.0);
+  for (const int id : text.training()) count[static_cast<std::size_t>(id)] += 1;
+  double total = 0;
+  for (const double n : count) total += n;
+  double entropy = 0;
+  for (const int id : text.validation()) entropy -= std::log(count[static_cast<std::size_t>(id)] / total);
+  entropy /= static_cast<double>(text.validation().size());
+  const TrainSummary summary = train(config, std::nullopt);
+  CAPTURE(entropy, summary.validation_loss, summary.beside_validation_loss);
+  CHECK(summary.nonfinite == 0);
+  CHECK(summary.validation_loss < entropy - 0.3);
+  CHECK(summary.beside_validation_loss < entropy - 0.3);
+}
+
+TEST_CASE("the bits of a run do not depend on the threads", "[train]") {
+  const TemporaryDirectory dir;
+  Settings settings = GENERATE(Settings{"train.beside=bptt", "train.cosine_every=6"}, kNoisyCrossbar);
+  settings.emplace_back("train.steps=12");
+  settings.emplace_back("threads=1");
+  train(tiny_config(settings), dir / "one.h5");
+  settings.back() = "threads=2";
+  train(tiny_config(settings), dir / "two.h5");
+  CHECK(differing_objects(dir / "one.h5", dir / "two.h5", {"started", "wall_time_s", "threads", "config"}) ==
+        std::vector<std::string>{});
+}
+
+TEST_CASE("a stopped run resumes to the bits of an unbroken one", "[train]") {
+  const TemporaryDirectory dir;
+  Settings settings = GENERATE(Settings{"train.beside=bptt", "train.cosine_every=8"},
+                               Settings{"precision=double", "train.optimizer=sgd", "estimator=aep_tracked"},
+                               Settings{"estimator=aep", "train.skip_ratio=1.01", "damping.high=6e-3"}, kNoisyCrossbar);
+  CAPTURE(settings);
+  const Config config = tiny_config(settings);
+  train(config, dir / "straight.h5");
+  const TrainSummary part = train(config, dir / "broken.h5", stop_after(17));
+  CHECK(part.done == 17);
+  CHECK(H5Reader(dir / "broken.h5").reals<double>("train/loss").size() == 17);
+  resume(dir / "broken.h5", nullptr, stop_after(30));
+  settings.emplace_back("threads=2");  // may differ
+  const Config again = tiny_config(settings);
+  const TrainSummary rest = resume(dir / "broken.h5", &again);
+  CHECK(rest.done == 40);
+  CHECK(differing_objects(dir / "straight.h5", dir / "broken.h5", {"started", "wall_time_s", "threads", "config"}) ==
+        std::vector<std::string>{});
+  CHECK(rest.validation_loss == H5Reader(dir / "straight.h5").reals<double>("train/validation_loss").back());
+  CHECK(dir.files() == 2);
+  const std::string finished = bytes_of(dir / "broken.h5");
+  CHECK(resume(dir / "broken.h5", nullptr).done == 40);  // nothing left to do
+  CHECK(bytes_of(dir / "broken.h5") == finished);
+}
+
+TEST_CASE("what cannot be resumed is refused and left alone", "[train]") {
+  const TemporaryDirectory dir;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "to settle is to learn, " + std::to_string(i * i) + "; ";
+  write_bytes(dir / "text.txt", text);
+  const Settings settings{"train.steps=6", "data.text=" + (dir / "text.txt").string()};
+  train(tiny_config(settings), dir / "run.h5", stop_after(5));
+  const std::string before = bytes_of(dir / "run.h5");
+  const auto refused = [&](const char* words, const Config* config = nullptr) {
+    CHECK_THROWS_AS(resume(dir / "run.h5", config), UserError);
+    CHECK_THROWS_WITH(resume(dir / "run.h5", config), Contains(words) && Contains("run.h5"));
+    CHECK(bytes_of(dir / "run.h5") == before);
+  };
+
+  Settings other = settings;
+  other.emplace_back("train.batch=4");
+  other.emplace_back("beta=1e-3");
+  const Config changed = tiny_config(other);
+  refused("train.batch: 3 in the file, 4 in the config", &changed);
+  refused("beta", &changed);
+
+  write_bytes(dir / "text.txt", text + "!");
+  refused("text");
+  std::filesystem::remove(dir / "text.txt");
+  CHECK_THROWS_AS(resume(dir / "run.h5", nullptr), UserError);
+  CHECK_THROWS_WITH(resume(dir / "run.h5", nullptr), Contains("text.txt"));
+  CHECK(bytes_of(dir / "run.h5") == before);
+  write_bytes(dir / "text.txt", text);
+  CHECK(resume(dir / "run.h5", nullptr).done == 6);
+
+  CHECK_THROWS_WITH(resume(dir / "none.h5", nullptr), Contains("none.h5"));
+  CHECK_THROWS_WITH(resume(dir / "text.txt", nullptr), Contains("text.txt"));
+}
+
+TEST_CASE("a damaged checkpoint is noticed or harmless, never trained on", "[train]") {
+  const TemporaryDirectory dir;
+  const Config config = tiny_config({"train.steps=6"});
+  train(config, dir / "straight.h5");
+  train(config, dir / "run.h5", stop_after(5));
+  const std::string good = bytes_of(dir / "run.h5");
+  int noticed = 0;
+  constexpr int places = 60;
+  for (int i = 0; i < places; ++i) {
+    std::string bad = good;
+    const std::size_t at = good.size() * static_cast<std::size_t>(2 * i + 1) / (2 * places);
+    bad[at] = static_cast<char>(bad[at] ^ 0x10);
+    write_bytes(dir / "bad.h5", bad);
+    CAPTURE(at);
+    try {
+      resume(dir / "bad.h5", nullptr);
+      // The byte lay in unused space or in a name of no consequence.
+      const auto different = differing_objects(dir / "straight.h5", dir / "bad.h5");
+      CHECK(different == std::vector<std::string>{});
+    } catch (const UserError& error) {
+      ++noticed;
+      CHECK_THAT(error.what(), Contains("bad.h5"));
+      CHECK(bytes_of(dir / "bad.h5") == bad);
+    }
+  }
+  CHECK(noticed > places / 2);
+  write_bytes(dir / "bad.h5", good.substr(0, good.size() / 2));  // cut short
+  CHECK_THROWS_AS(resume(dir / "bad.h5", nullptr), UserError);
+}
+
+TEST_CASE("an output that cannot be written stops a run before its first step", "[train]") {
+  const TemporaryDirectory dir;
+  const Config config = tiny_config();
+  bool stepped = false;
+  const TrainObserver observer = [&stepped](const TrainProgress&) { return stepped = true; };
+  write_bytes(dir / "taken.h5", "precious");
+  for (const std::string name : {"taken.h5", "no/such/folder/run.h5", "taken.h5/run.h5", "."}) {
+    CAPTURE(name);
+    CHECK_THROWS_AS(train(config, dir / name, observer), UserError);
+    CHECK_FALSE(stepped);
+  }
+  CHECK(bytes_of(dir / "taken.h5") == "precious");
+  CHECK(dir.files() == 1);
+  CHECK_THROWS_WITH(train(tiny_config({"data.text=none.txt"}), dir / "run.h5"), Contains("none.txt"));
+  CHECK(dir.files() == 1);
+}
+
+TEST_CASE("a step that is not finite is counted and leaves the weights alone", "[train]") {
+  const Config config = tiny_config();
+  const TextDataset data = load_dataset(config);
+  const ModelShape shape = model_shape(config, data.vocabulary_size());
+  Lane<float> lane(config, shape, "", Weights::configured);
+  const auto batch = [&](std::uint64_t step) { return training_batch(data.training(), 3, shape.tokens, 1, step); };
+  const auto weights = [&] {
+    std::vector<Matrix<float>> all;
+    for (int p = 0; p < ParameterId::count; ++p) all.push_back(lane.model().map(p).weights());
+    return all;
+  };
+  lane.step(0, batch(0));
+  const auto before = weights();
+  Matrix<float> poisoned = before[ParameterId::pos];
+  poisoned(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  lane.model().map(ParameterId::pos).program(poisoned);
+  lane.step(1, batch(1));
+  lane.step(2, batch(2));
+  CHECK(lane.nonfinite() == 2);
+  CHECK(lane.nonfinite_in_a_row() == 2);
+  for (int p = 0; p < ParameterId::count; ++p) {
+    if (p != ParameterId::pos) CHECK((lane.model().map(p).weights() == before[static_cast<std::size_t>(p)]));
+  }
+  lane.model().map(ParameterId::pos).program(before[ParameterId::pos]);
+  lane.step(3, batch(3));
+  CHECK(lane.nonfinite() == 2);
+  CHECK(lane.nonfinite_in_a_row() == 0);
+  const auto after = weights();
+  for (std::size_t p = 0; p < after.size(); ++p) {
+    CHECK(after[p].allFinite());
+    CHECK_FALSE((after[p] == before[p]));
+  }
+  CHECK(lane.log().values("train/nonfinite") == std::vector<double>{0, 1, 1, 0});
+}
+
+TEST_CASE("a hopeless run stops with the weights it started from", "[train]") {
+  const TemporaryDirectory dir;
+  const Settings settings{"train.steps=80", "estimator=aep", "beta=1e30", "train.checkpoint_every=20"};
+  const Config config = tiny_config(settings);
+  const TrainSummary summary = train(config, dir / "run.h5");
+  CHECK(summary.failed);
+  CHECK(summary.done == 50);
+  CHECK(summary.nonfinite == 50);
+  const H5Reader file(dir / "run.h5");
+  const ModelShape shape = model_shape(config, load_dataset(config).vocabulary_size());
+  const auto model = make_model<float>(config, shape, Weights::configured);
+  for (const auto& group : model->groups()) {
+    const Matrix<float> start =
+        model->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+    CHECK((file.matrix<float>("parameters/" + group.name) == start));
+  }
+  CHECK(file.reals<double>("train/nonfinite") == std::vector<double>(50, 1.0));
+  CHECK(file.texts("events/text").size() >= 50);
+  CHECK_THAT(file.texts("events/text")[0], Contains("reject_nonfinite"));
+
+  // The count of steps in a row belongs to the state of a run: broken off and resumed, it stops at the same step.
+  train(config, dir / "broken.h5", stop_after(30));
+  CHECK(resume(dir / "broken.h5", nullptr).failed);
+  CHECK(differing_objects(dir / "run.h5", dir / "broken.h5") == std::vector<std::string>{});
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/gradcheck.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "training/finite_difference.hpp"
+#include "training/lane.hpp"
+#include "training/setup.hpp"
+
+namespace nudge {
+namespace {
+
+/// A free phase is settled enough for plain AEP at this ‖F‖/‖z‖ (measured: docs/estimators.md).
+constexpr double kSettled = 1e-3;
+
+constexpr Index kDenseEstimatorUnknowns = 4096;  ///< limit of implicit_dense
+
+template <class S>
+Gradient<double> in_double(const Gradient<S>& gradient, const std::vector<ParameterShape>& shapes) {
+  Gradient<double> out(shapes);
+  for (int p = 0; p < gradient.size(); ++p) out[p] = gradient[p].template cast<double>();
+  return out;
+}
+
+bool is_nudged(const std::string& estimator) { return estimator.starts_with("ep") || estimator.starts_with("aep"); }
+
+template <class S>
+class Check {
+ public:
+  Check(const Config& config, const GradcheckScope& scope, const std::function<void(const std::string&)>& say)
+      : config_(config),
+        scope_(scope),
+        say_(say),
+        data_(load_dataset(config)),
+        lane_(config, model_shape(config, data_.vocabulary_size()), "", Weights::configured) {}
+
+  GradcheckReport run() {
+    train();
+    out_.damping = lane_.model().block().leak().damping;
+    out_.step = relaxation_step(config_, out_.damping);
+    exact_ = exact_copy(lane_.model());
+    const double tolerance = config_.real("relaxation.tolerance");
+    out_.settled_at = tolerance > 0 ? tolerance : kSettled;
+    const std::vector<std::string> names =
+        scope_.estimators.empty() ? gradcheck_estimators(config_) : scope_.estimators;
+    batches_ = config_.integer("gradcheck.batches");
+    for (std::int64_t k = 0; k < batches_; ++k) {
+      const Batch batch = this->batch(first_step() + static_cast<std::uint64_t>(k));
+      tell(fmt::format("exact adjoint, batch {} of {}", k + 1, batches_));
+      const Reference reference = reference_gradient(config_, *exact_, out_.step, batch);
+      out_.references.push_back(reference.facts);
+      free_phase(batch, k);
+      for (std::size_t e = 0; e < names.size(); ++e) estimate(names[e], e, batch, k, reference);
+      if (k == 0) once(batch, reference);
+    }
+    return out_;
+  }
+
+ private:
+  void tell(const std::string& what) const {
+    if (say_) say_(what);
+  }
+
+  std::uint64_t first_step() const { return static_cast<std::uint64_t>(config_.integer("gradcheck.train_steps")); }
+
+  Batch batch(std::uint64_t step) const {
+    return training_batch(data_.training(), static_cast<Index>(config_.integer("train.batch")),
+                          static_cast<Index>(config_.integer("model.tokens")),
+                          static_cast<std::uint64_t>(config_.integer("seed")), step);
+  }
+
+  void train() {
+    if (first_step() > 0) tell(fmt::format("training {} steps first", first_step()));
+    for (std::uint64_t step = 0; step < first_step(); ++step) lane_.step(step, batch(step));
+  }
+
+  BatchGradient<S> learner(const std::string& estimator) {
+    BatchGradientOptions options = gradient_options<S>(config_, estimator);
+    options.growth.strength = 0;
+    options.phases.step = options.phases.free.step = out_.step;
+    options.phases.adjoint_tolerance = exact_options<S>(config_).phases.adjoint_tolerance;
+    options.phases.adjoint_iterations = exact_options<S>(config_).phases.adjoint_iterations;
+    return BatchGradient<S>(lane_.model(), options);
+  }
+
+  void free_phase(const Batch& batch, std::int64_t k) {
+    const BatchReport report = learner("").evaluate(batch, first_step() + static_cast<std::uint64_t>(k));
+    const double n = static_cast<double>(batches_);
+    out_.loss += report.loss / n;
+    out_.residual += report.residual / n;
+    out_.residual_max = std::max(out_.residual_max, report.residual_max);
+    for (const auto& one : report.sequences) settled_ += one.free.residual <= out_.settled_at ? 1 : 0;
+    seen_ += batch.sequences;
+    out_.settled = static_cast<double>(settled_) / static_cast<double>(seen_);
+  }
+
+  void estimate(const std::string& name, std::size_t number, const Batch& batch, std::int64_t k,
+                const Reference& reference) {
+    tell(fmt::format("{}, batch {} of {}", name, k + 1, batches_));
+    const auto shapes = exact_->parameter_shapes();
+    BatchGradient<S> learner = this->learner(name);
+    Gradient<S> gradient(shapes);
+    const BatchReport report = learner.compute(batch, first_step() + static_cast<std::uint64_t>(k), gradient);
+    const Gradient<double> estimated = in_double(gradient, shapes);
+    std::vector<std::pair<std::string, Agreement>> found;
+    std::vector<ParameterGroup> inside;
+    for (const auto& group : exact_->groups()) {
+      found.emplace_back(group.name, agreement<double>(estimated, reference.gradient, group));
+      if (group.parameter != ParameterId::readout) inside.push_back(group);
+    }
+    found.emplace_back("all", agreement<double>(estimated, reference.gradient, inside));
+    for (std::size_t g = 0; g < found.size(); ++g) {
+      add_row(number * found.size() + g, name, found[g].first, found[g].second, report.cost_in_forces);
+    }
+    add_facts(name, number, report, learner);
+  }
+
+  /// Adds a batch's share to a row's means.
+  void add_row(std::size_t at, const std::string& name, const std::string& group, const Agreement& a, double cost) {
+    if (at == out_.rows.size()) out_.rows.push_back({name, group, {0, 0, 0}, 0});
+    const double n = static_cast<double>(batches_);
+    GradcheckRow& row = out_.rows[at];
+    row.agreement.cosine += a.cosine / n;
+    row.agreement.relative_l2 += a.relative_l2 / n;
+    row.agreement.sign_agreement += a.sign_agreement / n;
+    row.force_evaluations += cost / n;
+  }
+
+  void add_facts(const std::string& name, std::size_t number, const BatchReport& report,
+                 const BatchGradient<S>& learner) {
+    if (number == out_.estimators.size()) out_.estimators.push_back({name, 0, 0, 0, 0, 0, 0});
+    const double n = static_cast<double>(batches_);
+    EstimatorFacts& facts = out_.estimators[number];
+    facts.free_residual += report.residual / n;
+    facts.nudged_residual += report.nudged_residual / n;
+    facts.nudge_ratio += report.nudge_ratio / n;
+    facts.diverged += report.diverged;
+    if (!is_nudged(name)) return;
+    facts.beta = gradient_options<S>(config_, name).phases.beta;
+    facts.flipped_gates += flipped_share(learner, facts.beta) / n;
+  }
+
+  /// Of the gates (tokens, memories) of all sequences.
+  double flipped_share(const BatchGradient<S>& learner, double beta) const {
+    double flipped = 0;
+    double gates = 0;
+    for (const auto& group : exact_->groups()) {
+      if (group.name != "Wm") continue;
+      const Matrix<double> w =
+          exact_->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+      for (std::size_t b = 0; b < learner.states().size(); ++b) {
+        const Matrix<double> u = learner.states()[b].template cast<double>() * w;
+        const Matrix<double> change = beta * learner.adjoints()[b].template cast<double>() * w;
+        flipped += static_cast<double>((change.array().abs() > u.array().abs()).count());
+        gates += static_cast<double>(u.size());
+      }
+    }
+    return gates > 0 ? flipped / gates : 0;
+  }
+
+  /// What is looked at on the first batch only.
+  void once(const Batch& batch, const Reference& reference) {
+    if (scope_.finite_differences && config_.integer("gradcheck.finite_difference_entries") > 0) {
+      tell("finite differences");
+      const FiniteDifferenceReport fd = compare_finite_differences(config_, *exact_, out_.step, batch);
+      const auto groups = exact_->groups();
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        differences_.push_back({"finite_difference", groups[g].name, fd.groups[g], fd.cost_in_forces});
+      }
+      differences_.push_back({"finite_difference", "all", fd.all, fd.cost_in_forces});
+      out_.difference_entries = fd.entries;
+      out_.difference_sequences = static_cast<int>(fd.sequences);
+      out_.difference_settled = fd.settled;
+    }
+    if (!scope_.stability) return;
+    tell("leading eigenvalues");
+    out_.stability = measure_stability(*exact_, batch, reference.states, out_.step,
+                                       static_cast<std::uint64_t>(config_.integer("seed")),
+                                       static_cast<int>(config_.integer("threads")));
+    out_.verdict = stability_verdict(out_.stability, static_cast<int>(config_.integer("relaxation.free_steps")));
+  }
+
+ public:
+  GradcheckReport finished() {
+    GradcheckReport report = run();
+    report.rows.insert(report.rows.end(), differences_.begin(), differences_.end());
+    return report;
+  }
+
+ private:
+  const Config& config_;
+  const GradcheckScope& scope_;
+  const std::function<void(const std::string&)>& say_;
+  TextDataset data_;
+  Lane<S> lane_;
+  std::unique_ptr<LanguageModel<double>> exact_;
+  std::int64_t batches_ = 1;
+  Index settled_ = 0, seen_ = 0;  ///< sequences
+  std::vector<GradcheckRow> differences_;
+  GradcheckReport out_;
+};
+
+}  // namespace
+
+bool GradcheckReport::reference_converged() const {
+  return std::all_of(references.begin(), references.end(), [](const ReferenceFacts& r) { return r.converged(); });
+}
+
+bool GradcheckReport::finite() const {
+  return std::all_of(rows.begin(), rows.end(), [](const GradcheckRow& row) {
+    return std::isfinite(row.agreement.cosine) && std::isfinite(row.agreement.relative_l2);
+  });
+}
+
+const GradcheckRow* GradcheckReport::find(const std::string& estimator, const std::string& group) const {
+  const auto at = std::find_if(rows.begin(), rows.end(), [&](const GradcheckRow& row) {
+    return row.estimator == estimator && row.group == group;
+  });
+  return at == rows.end() ? nullptr : &*at;
+}
+
+std::vector<std::string> gradcheck_estimators(const Config& config) {
+  const Index unknowns = static_cast<Index>(config.integer("model.tokens") * config.integer("model.channels"));
+  std::vector<std::string> names;
+  const auto take = [&names](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const std::string& asked : config.texts("gradcheck.estimators")) {
+    if (asked != "all") take(asked);
+    if (asked != "all") continue;
+    for (const std::string& name : estimator_names()) {
+      if (name != "implicit_dense" || unknowns <= kDenseEstimatorUnknowns) take(name);
+    }
+  }
+  take("bptt");
+  return names;
+}
+
+GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
+                          const std::function<void(const std::string&)>& say) {
+  if (config.text("precision") == "double") return Check<double>(config, scope, say).finished();
+  return Check<float>(config, scope, say).finished();
+}
+
+}  // namespace nudge

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+#include "sim/io/run_record.hpp"
+#include "training/sweep_grid.hpp"
+
+namespace nudge {
+
+/// The HDF5 file of a sweep: /points with a row per finished point, in the order of the grid; rewritten as a whole.
+class SweepFile {
+ public:
+  SweepFile(const SweepFiles& files, const Config& base);
+
+  /// Takes the points that ended well from the file that exists. UserError when it is not a sweep of the same config:
+  /// only the values and seeds, threads and output keys may differ.
+  void restore(SweepGrid& grid);
+
+  void write(const Sweep& sweep);
+
+ private:
+  void expect_same_config(const H5Reader& file, const SweepGrid& grid) const;
+
+  SweepFiles files_;
+  RunRecord record_;
+  Overwrite overwrite_;
+  double earlier_ = 0;  ///< seconds of the sweep that is resumed
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace nudge
