@@ -159,13 +159,13 @@ Model read_model(const H5Reader& file) {
 }
 
 void add_parameters(const H5Reader& file, const Model& m, TapeCase& task) {
+  std::vector<Field> fields;
   try {
-    for (const Field& field : free_transformer_fields(m.shape)) task.parameter(field.name, field.shape);
+    fields = free_transformer_fields(m.shape);
   } catch (const UserError& problem) {
-    const std::string text = problem.what();
-    if (text.rfind(file.name(), 0) == 0) throw;
-    throw UserError(file.name() + ": " + text);
+    fail_option(file, problem.what());
   }
+  for (const Field& field : fields) task.parameter(field.name, field.shape);
 }
 
 std::vector<CaseDataset> model(const H5Reader& file) {

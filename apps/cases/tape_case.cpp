@@ -168,6 +168,26 @@ void check_sizes(const H5Reader& file, const std::vector<SizeAttribute>& sizes) 
   }
 }
 
+void fail_option(const H5Reader& file, const std::string& problem) {
+  static const std::pair<const char*, const char*> origins[] = {
+      {"heads", "attribute H"},
+      {"gate_groups", "attribute g_groups"},
+      {"keys", "params/W_q"},
+      {"values", "params/W_v"},
+      {"decays", "params/W_dec"},
+      {"groups", "params/W_k"},
+      {"temperature", "attribute T_temp"},
+      {"ridge", "attribute eps"},
+      {"epsilon", "attribute eps"},
+      {"layers", "attribute L"},
+      {"head_width", "params/Wq"},
+  };
+  for (const auto& [option, object] : origins) {
+    if (problem.rfind(option, 0) == 0) file.fail(object, problem);
+  }
+  throw UserError(file.name() + ": " + problem);
+}
+
 Mask read_mask(const H5Reader& file, Index queries, Index keys) {
   std::vector<std::uint8_t> attended;
   for (const std::int64_t each : file.integers("inputs/mask", H5Shape{queries, keys})) {
@@ -188,7 +208,7 @@ std::vector<CaseDataset> compute_mixer_case(const H5Reader& file, const std::str
   try {
     spec = mixer.spec(options);
   } catch (const UserError& problem) {
-    throw UserError(file.name() + ": " + problem.what());
+    fail_option(file, problem.what());
   }
   const auto [batch, tokens] = TapeCase::sizes(file, "inputs/" + spec.inputs[0].name, 3);
   const Index batch_count = batch;  // clang 14 cannot capture structured bindings

@@ -78,6 +78,9 @@ struct SizeAttribute {
 /// Those, and that the sizes which only inform are positive; UserError naming the attribute otherwise.
 void check_sizes(const H5Reader& file, const std::vector<SizeAttribute>& sizes);
 
+/// Throws a mixer's UserError about an option again, naming the file and what of it set the option.
+[[noreturn]] void fail_option(const H5Reader& file, const std::string& problem);
+
 /// inputs/mask of a file, or a UserError.
 Mask read_mask(const H5Reader& file, Index queries, Index keys);
 
