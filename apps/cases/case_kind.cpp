@@ -43,8 +43,7 @@ double positive_real(const H5Reader& file, const std::string& attribute) {
   return value;
 }
 
-std::vector<int> bounded_integers(const H5Reader& file, const std::string& dataset, const H5Shape& shape,
-                                  Index limit) {
+std::vector<int> bounded_integers(const H5Reader& file, const std::string& dataset, const H5Shape& shape, Index limit) {
   std::vector<int> values;
   for (const std::int64_t value : file.integers(dataset, shape)) {
     if (value < 0 || value >= limit) {

@@ -10,20 +10,20 @@ namespace nudge {
 
 /// How the error of a dataset is measured against its reference.
 enum class CaseError {
-  relative,         ///< ‖x − ref‖_F/‖ref‖_F, or ‖x‖_F where ‖ref‖_F = 0
-  relative_to,      ///< ‖x − ref‖_F/‖scale‖_F with the reference dataset named in `scale`
-  absolute,         ///< ‖x − ref‖_F
+  relative,     ///< ‖x − ref‖_F/‖ref‖_F, or ‖x‖_F where ‖ref‖_F = 0
+  relative_to,  ///< ‖x − ref‖_F/‖scale‖_F with the reference dataset named in `scale`
+  absolute,     ///< ‖x − ref‖_F
 };
 
 /// One dataset that a reference case defines, as computed.
 struct CaseDataset {
-  std::string name;             ///< "out/z_star"
+  std::string name;  ///< "out/z_star"
   H5Shape shape;
-  std::vector<double> values;   ///< row-major
+  std::vector<double> values;  ///< row-major
   double tolerance;
   CaseError error = CaseError::relative;
-  std::string scale = {};       ///< relative_to: name of the dataset that sets the scale
-  double least_scale = 0;       ///< relative: ‖ref‖ counts as at least this (gradients that are zero but for rounding)
+  std::string scale = {};  ///< relative_to: name of the dataset that sets the scale
+  double least_scale = 0;  ///< relative: ‖ref‖ counts as at least this (gradients that are zero but for rounding)
 };
 
 /// A kind of reference case: computes every dataset it defines from the inputs alone. compute() throws UserError naming

@@ -18,10 +18,10 @@ using Problem = EqblockProblem;
 using States = EqblockProblem::States;
 
 // Tolerances of the cases' README for float64.
-constexpr double kPoint = 1e-13;     // one evaluation at a given point
-constexpr double kState = 1e-12;     // settled and nudged states
-constexpr double kNudged = 1e-10;    // adjoints and gradients divided by 2 beta
-constexpr double kAdjoint = 1e-11;   // adjoints and gradients without that division, every Wh
+constexpr double kPoint = 1e-13;    // one evaluation at a given point
+constexpr double kState = 1e-12;    // settled and nudged states
+constexpr double kNudged = 1e-10;   // adjoints and gradients divided by 2 beta
+constexpr double kAdjoint = 1e-11;  // adjoints and gradients without that division, every Wh
 
 class Writer {
  public:
@@ -37,8 +37,8 @@ class Writer {
   void gradient(const std::string& name, const Gradient<double>& gradient, double tolerance) {
     for (const auto& group : problem_->model->groups()) {
       const Matrix<double> part = gradient[group.parameter].middleCols(group.columns.begin, group.columns.count);
-      add("grad_" + name + "/" + group.name, {part.rows(), part.cols()}, part, group.name == "Wh" ? kAdjoint : tolerance,
-          CaseError::relative, {});
+      add("grad_" + name + "/" + group.name, {part.rows(), part.cols()}, part,
+          group.name == "Wh" ? kAdjoint : tolerance, CaseError::relative, {});
     }
   }
   void add(const std::string& name, H5Shape shape, const Matrix<double>& values, double tolerance, CaseError error,

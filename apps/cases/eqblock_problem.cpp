@@ -36,10 +36,15 @@ std::vector<Matrix<double>> read_weights(const H5Reader& file, const ModelShape&
 }  // namespace
 
 EqblockProblem::EqblockProblem(const H5Reader& file)
-    : shape(read_shape(file)), batch(positive_size(file, "B")),
-      free_steps(static_cast<int>(positive_size(file, "T1"))), nudged_steps(static_cast<int>(positive_size(file, "T2"))),
-      gain(finite_real(file, "s")), damping(finite_real(file, "c")), step(positive_real(file, "eps")),
-      beta(positive_real(file, "beta")), clip(positive_real(file, "clip")) {
+    : shape(read_shape(file)),
+      batch(positive_size(file, "B")),
+      free_steps(static_cast<int>(positive_size(file, "T1"))),
+      nudged_steps(static_cast<int>(positive_size(file, "T2"))),
+      gain(finite_real(file, "s")),
+      damping(finite_real(file, "c")),
+      step(positive_real(file, "eps")),
+      beta(positive_real(file, "beta")),
+      clip(positive_real(file, "clip")) {
   if (const std::string start = file.text_attribute("z_init"); start != "x_in") {
     file.fail("attribute z_init", fmt::format("\"{}\" (must be \"x_in\")", start));
   }
@@ -92,8 +97,11 @@ EqblockProblem::Estimate EqblockProblem::run(GradientEstimator<double>& estimato
   const auto shapes = model->parameter_shapes();
   const Index tokens = shape.tokens;
   const double weight = 1.0 / static_cast<double>(rows());
-  Estimate out{States(rows(), shape.channels), States(rows(), shape.channels), States(rows(), shape.channels),
-               Gradient<double>(shapes), {}};
+  Estimate out{States(rows(), shape.channels),
+               States(rows(), shape.channels),
+               States(rows(), shape.channels),
+               Gradient<double>(shapes),
+               {}};
   Matrix<double> initial(tokens, shape.channels);
   for (Index b = 0; b < batch; ++b) {
     bind(b);

@@ -21,9 +21,9 @@ struct EqblockProblem {
 
   /// What an estimator gave from the given initial states.
   struct Estimate {
-    States z_star, point, adjoint;   ///< adjoint of the MEAN cost
+    States z_star, point, adjoint;  ///< adjoint of the MEAN cost
     Gradient<double> gradient;
-    std::vector<States> nudged;      ///< per copy, where the estimator keeps them
+    std::vector<States> nudged;  ///< per copy, where the estimator keeps them
   };
 
   /// Runs an estimator over all sequences from `start`. `keep` reads the nudged states of the last sequence (k·T, C).
@@ -33,7 +33,7 @@ struct EqblockProblem {
   /// Moves the dynamics and the cost to a sequence.
   void bind(Index sequence);
   Index rows() const { return batch * shape.tokens; }
-  EstimatorOptions options() const;   ///< T1, T2, eps, β per token
+  EstimatorOptions options() const;  ///< T1, T2, eps, β per token
 
   ModelShape shape;
   Index batch = 0;

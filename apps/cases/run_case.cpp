@@ -60,12 +60,12 @@ CaseOutcome run_case(const std::filesystem::path& input, const std::optional<std
     const bool ok = error <= data.tolerance;
     ++outcome.compared;
     outcome.failed += ok ? 0 : 1;
-    outcome.report +=
-        fmt::format("{:<28} error {:9.3e}  tolerance {:7.1e}  {}\n", data.name, error, data.tolerance, ok ? "ok" : "FAIL");
+    outcome.report += fmt::format("{:<28} error {:9.3e}  tolerance {:7.1e}  {}\n", data.name, error, data.tolerance,
+                                  ok ? "ok" : "FAIL");
   }
   if (output) document.write(*output, Overwrite::must_not_exist);
-  outcome.report += fmt::format("{}: kind {}, {} datasets computed, {} compared, {} failed\n", input.string(), kind.name,
-                                datasets.size(), outcome.compared, outcome.failed);
+  outcome.report += fmt::format("{}: kind {}, {} datasets computed, {} compared, {} failed\n", input.string(),
+                                kind.name, datasets.size(), outcome.compared, outcome.failed);
   return outcome;
 }
 
