@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// The pair energy of token z and attended token h under a head (seed 004, sections 2 and A.3).
+/// The pair energy of token z and attended token h under a head (Ren et al., "Transformers as Intrinsic Optimizers", sections 2 and A.3).
 enum class PairEnergy {
   elastic,  ///< ½‖W1 z − W2 h‖²
   inner,    ///< −(W1 z)·(W2 h)

@@ -7,7 +7,7 @@
 
 namespace nudge {
 
-/// The weights of an attention layer in the layout of seed 004: Wq, Wk, Wv (H, dh, d), used as q_h = Wq_h z, and Wo (H,
+/// The weights of an attention layer in the layout of Ren et al., "Transformers as Intrinsic Optimizers": Wq, Wk, Wv (H, dh, d), used as q_h = Wq_h z, and Wo (H,
 /// d, dh). Names get the prefix; the standard deviation of what training starts from is 1/√(fan-in).
 Field head_projection(const std::string& name, const MixerOptions& options);
 Field head_output(const std::string& name, const MixerOptions& options);

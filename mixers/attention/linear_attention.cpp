@@ -25,7 +25,7 @@ Value<S> scores(const MixerCall<S>& call, Value<S> z) {
 
 }  // namespace
 
-/// linattn: y = z + Σ_i (Wq z·Wk h_i) Wv h_i, no softmax, no scale (seed 004, theorem 2: gradient descent on
+/// linattn: y = z + Σ_i (Wq z·Wk h_i) Wv h_i, no softmax, no scale (Ren et al., "Transformers as Intrinsic Optimizers", theorem 2: gradient descent on
 /// −T/2 Σ (Wq z·Wk h_i)² with W_V = ηT Wqᵀ...). One head. Options: width.
 template <class S>
 MixerKind<S> linattn_mixer() {

@@ -18,7 +18,7 @@ namespace {
 /// Where the update U is evaluated.
 enum class LookAhead {
   none,       ///< z: heavy ball
-  paper,      ///< z − β p: seed 004, eq. 10
+  paper,      ///< z − β p: Ren et al., "Transformers as Intrinsic Optimizers", eq. 10
   sutskever,  ///< z − η β p: consistent with z' = z − η p'; the same for η = 1
 };
 
@@ -103,7 +103,7 @@ void stack(MixerCall<S>& call) {
 
 }  // namespace
 
-/// momen, nag, nag_sutskever: attention as a step with momentum (seed 004, eqs. 9 and 10), on inputs z and p, giving
+/// momen, nag, nag_sutskever: attention as a step with momentum (Ren et al., "Transformers as Intrinsic Optimizers", eqs. 9 and 10), on inputs z and p, giving
 /// both:
 ///     p' = β p − U(z_look), z' = z − η p'      U = mha's update, no norm
 /// with z_look = z (momen), z − β p (nag, as printed) or z − ηβ p (nag_sutskever: the point that z' would reach without

@@ -94,7 +94,7 @@ void first_order(MixerCall<S>& call) {
 
 }  // namespace
 
-/// mha2nd: per head the Newton step on its elastic free energy (seed 004, eqs. 29–31),
+/// mha2nd: per head the Newton step on its elastic free energy (Ren et al., "Transformers as Intrinsic Optimizers", eqs. 29–31),
 ///     y = z − (η/H) Σ_h M_h C_h⁻¹ (q_h − k̄_h),  C = I − Cov_p(k)/T,  M = Wqᵀ(Wq Wqᵀ)⁻¹,  p_i ∝ exp(−‖q − k_i‖²/2T).
 /// The paper prints a plus sign: −Hess⁺ grad is this minus. C is indefinite where Cov has an eigenvalue above T; no
 /// damping. Options: width, heads, head_width, temperature, eta.

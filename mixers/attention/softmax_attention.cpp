@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// mha: y = z + Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i over the attended tokens, the token itself included (seed 004,
+/// mha: y = z + Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i over the attended tokens, the token itself included (Ren et al., "Transformers as Intrinsic Optimizers",
 /// eq. 13; its footnote 1 leaves the token out). Options: width, heads, head_width. Observed: "update" = y − z.
 template <class S>
 MixerKind<S> mha_mixer() {

@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// The time-decay conditioner of the Free Energy Mixer (seed 001, appendix I), x (T, D) to (T, out):
+/// The time-decay conditioner of the Free Energy Mixer (Lu & Yang, "Free Energy Mixer", appendix I), x (T, D) to (T, out):
 ///     x̂ = LN(x), s = softplus(x̂ Wf), u = x̂ Wx, a = softplus(x̂ Ws), h̃_t = e^{−s_t} h̃_{t−1} + u_t
 ///     out = (silu(κ a/√(Σa² + 1e-12)) ∘ LN(h̃)) Wc
 /// both LN with scale and shift, ε = 1e-5 (the paper leaves them open); κ = 1 is the paper, √Hc the published code,

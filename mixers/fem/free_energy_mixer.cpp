@@ -237,7 +237,7 @@ MixerKind<S> fem_kind(const std::string& name, const std::string& summary) {
 
 }  // namespace
 
-/// fem_<prior>: the Free Energy Mixer (seed 001), x (tokens, width) to y of the same shape, with
+/// fem_<prior>: the Free Energy Mixer (Lu & Yang, "Free Energy Mixer"), x (tokens, width) to y of the same shape, with
 ///     v = x W_v + b_v, λ = sigmoid(x W_lam + b_lam), g = outer_gate(x W_g + b_g), β = softplus(xb + 1.8)
 ///     y = (g ∘ ((1 − λ) μ + λ F)) W_o + b_o
 /// and the prior's own projections (priors.hpp): W_q, W_k, b_* (keys columns; aft: W_k of `groups`), W_dec (decay

@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// The temperature that the inner gate stands for (seed 001, section 2.3.1 and appendix F.3): β* in [0, β_max] with
+/// The temperature that the inner gate stands for (Lu & Yang, "Free Energy Mixer", section 2.3.1 and appendix F.3): β* in [0, β_max] with
 ///     F(β*) = (1 − λ) μ + λ F(β_max),   F(β) = (1/β) log Σ p_i e^{β v_i}.
 /// The two sides agree in value only: the gradient of the gated read with respect to v is (1 − λ) p + λ q_{β_max}, not
 /// q_{β*}.

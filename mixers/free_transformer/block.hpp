@@ -8,7 +8,7 @@
 
 namespace nudge {
 
-/// A transformer block whose queries and whose keys and values may come from different places (seed 002, section 3.3):
+/// A transformer block whose queries and whose keys and values may come from different places (Fleuret 2025, "The Free Transformer", section 3.3):
 ///     n(x) = RMS(x) ∘ n1,  a = in_q + MHA(n(in_q), n(in_kv)) Wo,  y = a + (silu(h Wg) ∘ (h Wu)) Wd,  h = RMS(a) ∘ n2
 /// rotary positions on queries and keys of each head, 1/√head width, no biases, ε = 1e-6; weights (in, out) named
 /// <prefix>n1, Wq, Wk, Wv, Wo, n2, Wg, Wu, Wd. The paper omits residuals "for clarity": here they come from in_q, so

@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// Sizes of a Free Transformer (seed 002).
+/// Sizes of a Free Transformer (Fleuret 2025, "The Free Transformer").
 struct FreeTransformerShape {
   Index width = 32;  ///< D
   Index heads = 2;   ///< must divide D into even head widths

@@ -9,7 +9,7 @@
 
 namespace nudge {
 
-/// The synthetic sequences of the Free Transformer (seed 002, section 4.1): a letter, '>', then 64 characters '_' with
+/// The synthetic sequences of the Free Transformer (Fleuret 2025, "The Free Transformer", section 4.1): a letter, '>', then 64 characters '_' with
 /// a target of 8 equal letters (the prompt's) at a uniform place 0..56, every one of the 64 replaced by '!' with
 /// probability 1/16. Places where the target would not fit are not drawn, and noise hits the target too (the paper's
 /// samples show both).
