@@ -49,8 +49,8 @@ std::vector<CaseDataset> loop(const H5Reader& file) {
 std::vector<CaseDataset> stack(const H5Reader& file) {
   MixerOptions options = sizes_of(file, "params/l0_Wq");
   options.layers = static_cast<int>(positive_size(file, "layers"));
-  if (!file.has(fmt::format("params/l{}_Wq", options.layers - 1))) {
-    file.fail("attribute layers", fmt::format("{} (there are parameters for fewer)", options.layers));
+  if (const auto last = fmt::format("params/l{}_Wq", options.layers - 1); !file.has(last)) {
+    file.fail("attribute layers", fmt::format("{}, but {} is missing", options.layers, last));
   }
   return compute(file, options);
 }

@@ -146,8 +146,8 @@ Model read_model(const H5Reader& file) {
   m.tokens = text[1];
   m.shape.vocabulary = positive_size(file, "V");
   m.shape.layers = positive_size(file, "L");
-  if (!file.has(fmt::format("params/b{}_Wd", m.shape.layers - 1))) {
-    file.fail("attribute L", fmt::format("{} (there are parameters for fewer layers)", m.shape.layers));
+  if (const auto last = fmt::format("params/b{}_Wd", m.shape.layers - 1); !file.has(last)) {
+    file.fail("attribute L", fmt::format("{}, but {} is missing", m.shape.layers, last));
   }
   m.shape.bits = bits_of(file);
   m.shape.width = sizes_of(file, "emb")[1];
