@@ -79,8 +79,9 @@ Matrix<double> TapeCase::slice(const Array& array, const std::vector<double>& va
 }
 
 void TapeCase::keep_observed(Call& call) {
-  for (const auto& [name, value] : call.observed.all()) {
-    const Matrix<double>& m = value.matrix();
+  for (const auto& each : call.observed.all()) {
+    const std::string& name = each.first;
+    const Matrix<double>& m = each.second.matrix();
     auto found = std::find_if(observed_.begin(), observed_.end(), [&](const Array& a) { return a.name == name; });
     if (found == observed_.end()) {
       H5Shape shape{batch_, m.rows()};
