@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar.hpp"
 #include "circuits/wires/line_solver.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
@@ -42,8 +42,8 @@ Crossbar<float> make_array(double read_noise, bool converters, const char* model
   spec.device.update_noise = 0.3;
   spec.threads = threads;
   if (converters) {
-    spec.dac.bits = 7;
-    spec.adc.bits = spec.adc_transposed.bits = 9;
+    spec.periphery.dac.bits = 7;
+    spec.periphery.forward.adc.bits = spec.periphery.transposed.adc.bits = 9;
   }
   return Crossbar<float>(spec, normals(kSize, kSize, 0.05F, 0), 0, 1);
 }

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar.hpp"
 #include "devices/registry.hpp"
 
 namespace nudge {

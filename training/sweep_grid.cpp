@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "circuits/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config_table.hpp"

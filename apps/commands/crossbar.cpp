@@ -11,8 +11,8 @@
 #include <span>
 
 #include "apps/config_arguments.hpp"
-#include "circuits/crossbar.hpp"
-#include "circuits/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/spice/crossbar_netlist.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/config/config.hpp"
 
 namespace nudge {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 
 #include "devices/device_config.hpp"
 
@@ -42,9 +42,9 @@ ParamTable crossbar_param_rows() {
 CrossbarSpec crossbar_spec(const Config& config) {
   CrossbarSpec spec;
   spec.device = device_spec(config);
-  spec.headroom = config.real("crossbar.headroom");
-  spec.w_max = config.real("crossbar.w_max");
-  spec.scale = config.text("crossbar.scale") == "renew" ? ScalePolicy::renew : ScalePolicy::keep;
+  spec.mapping.headroom = config.real("crossbar.headroom");
+  spec.mapping.w_max = config.real("crossbar.w_max");
+  spec.mapping.scale = config.text("crossbar.scale") == "renew" ? ScalePolicy::renew : ScalePolicy::keep;
   const LineEnds ends = config.text("crossbar.line_ends") == "both" ? LineEnds::both : LineEnds::one;
   spec.wires = {config.real("crossbar.row_resistance"),
                 config.real("crossbar.column_resistance"),
@@ -57,9 +57,9 @@ CrossbarSpec crossbar_spec(const Config& config) {
   const auto converter = [&config](const std::string& key) {
     return ConverterSpec{static_cast<int>(config.integer(key + "_bits")), config.real(key + "_range")};
   };
-  spec.dac = converter("crossbar.dac");
-  spec.adc = converter("crossbar.adc");
-  spec.adc_transposed = converter("crossbar.adc_transposed");
+  spec.periphery.dac = converter("crossbar.dac");
+  spec.periphery.forward.adc = converter("crossbar.adc");
+  spec.periphery.transposed.adc = converter("crossbar.adc_transposed");
   return spec;
 }
 
