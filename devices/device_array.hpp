@@ -42,6 +42,7 @@ class DeviceArray {
 
   const Matrix<S>& conductance() const { return cells_.g; }
   const DeviceSpec& spec() const { return spec_; }
+  bool bounded() const { return model_->bounded(); }
   const ArrayIdentity& identity() const { return identity_; }
 
   /// Everything that was sampled or learnt, for checkpoints.
