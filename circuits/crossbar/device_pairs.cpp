@@ -60,7 +60,8 @@ void DevicePairs<S>::check_target(const Matrix<S>& target) const {
 template <class S>
 void DevicePairs<S>::choose_scale(const Matrix<S>& target) {
   double w_max = spec_.mapping.w_max;
-  if (w_max == 0 && target.size() > 0) w_max = spec_.mapping.headroom * static_cast<double>(target.cwiseAbs().maxCoeff());
+  if (w_max == 0 && target.size() > 0)
+    w_max = spec_.mapping.headroom * static_cast<double>(target.cwiseAbs().maxCoeff());
   if (w_max == 0) w_max = 1;
   scale_(0, 0) = static_cast<S>(spec_.device.window_S() / w_max);
 }

@@ -23,6 +23,10 @@ ParamTable nudge_rows() {
           "nudge.anchor_reads", "0", between(0, 4096),
           "F(z*) of the anchored forms is the mean of this many reads, shared by both phases; 8 against read noise; 0: "
           "the one read stored with z*."),
+      choice(
+          "nudge.drive", "state", {"state", "difference"},
+          "What drives the arrays of the memory in the nudged phase of aep_transposed: the state, or its difference to "
+          "the free equilibrium on top of stored products, so that converters range over the difference."),
       texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
             "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them; all: every "
             "one."),
