@@ -4,16 +4,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "devices/array_identity.hpp"
 #include "devices/step_model.hpp"
 
 namespace nudge {
-
-/// Which array the random numbers of an array of devices belong to.
-struct ArrayIdentity {
-  std::uint64_t seed = 0;
-  std::uint32_t entity = 0;  ///< number of the crossbar in the model
-  std::uint32_t side = 0;    ///< 0 or 1: G+ or G−
-};
 
 /// Devices of one kind, sampled from a DeviceSpec: bounds and pulse sizes of each device are drawn once (static,
 /// device-to-device), the conductance starts at g_min.

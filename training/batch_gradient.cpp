@@ -26,6 +26,9 @@ class MapSink final : public GradientSink<S> {
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
     model_->map(parameter).accumulate(x, y, columns, scale, (*gradient_)[parameter]);
   }
+  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
+    gradient_->accumulate(parameter, scale, gradient);
+  }
 
  private:
   const LanguageModel<S>* model_;
@@ -65,7 +68,7 @@ struct BatchGradient<S>::Worker {
   Worker(const LanguageModel<S>& model, const BatchGradientOptions& options)
       : estimator(make_estimator<S>(options.estimator, options.phases)),
         dynamics(model.block(), model.shape().tokens, std::max<Index>(2, estimator->copies())),
-        cost(model.map(ParameterId::readout), ParameterId::readout, model.shape().tokens,
+        cost(model.map(model.readout()), model.readout(), model.shape().tokens,
              std::max<Index>(2, estimator->copies())),
         growth(options.growth),
         path(options.correction.ideal()

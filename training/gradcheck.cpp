@@ -124,7 +124,7 @@ class Check {
     std::vector<ParameterGroup> inside;
     for (const auto& group : exact_->groups()) {
       found.emplace_back(group.name, agreement<double>(estimated, reference.gradient, group));
-      if (group.parameter != ParameterId::readout) inside.push_back(group);
+      if (group.parameter != exact_->readout()) inside.push_back(group);
     }
     found.emplace_back("all", agreement<double>(estimated, reference.gradient, inside));
     for (std::size_t g = 0; g < found.size(); ++g) {

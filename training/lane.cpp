@@ -102,7 +102,8 @@ template <class S>
 void Lane<S>::apply(std::uint64_t step, double /*gradient_norm*/) {
   clip_by_norm(gradient_, config_->real("train.gradient_clip"));
   optimizer_->step(gradient_.matrices(), learning_rate_at(schedule_, step), deltas_);
-  for (int p = 0; p < ParameterId::count; ++p) model_->map(p).apply_update(deltas_[static_cast<std::size_t>(p)], step);
+  for (int p = 0; p < model_->parameters(); ++p)
+    model_->map(p).apply_update(deltas_[static_cast<std::size_t>(p)], step);
   if (config_->real("memory_bound.fraction") > 0) bound_memory(step);
 }
 
@@ -191,8 +192,8 @@ void Lane<S>::record_statistics() {
     log_.add(at + "min", w.minCoeff(), "1", "smallest weight");
     log_.add(at + "max", w.maxCoeff(), "1", "largest weight");
   }
-  const auto names = LanguageModel<S>::parameter_names();
-  for (int p = 0; p < ParameterId::count; ++p) {
+  const auto names = model_->parameter_names();
+  for (int p = 0; p < model_->parameters(); ++p) {
     for (const MapReading& reading : model_->map(p).readings()) {
       log_.add("device/" + names[static_cast<std::size_t>(p)] + "/" + reading.name, reading.value, reading.unit,
                reading.description);
@@ -210,8 +211,8 @@ std::vector<StateArray<S>> Lane<S>::arrays() {
       all.push_back(std::move(array));
     }
   };
-  const auto names = LanguageModel<S>::parameter_names();
-  for (int p = 0; p < ParameterId::count; ++p)
+  const auto names = model_->parameter_names();
+  for (int p = 0; p < model_->parameters(); ++p)
     take("maps/" + names[static_cast<std::size_t>(p)], model_->map(p).state());
   take("optimizer", optimizer_->state());
   take("memory_bound", memory_.state());
@@ -257,7 +258,7 @@ void Lane<S>::restore(const H5Reader& file, const std::string& prefix) {
   }
   for (auto& scalar : scalars())
     *scalar.value = file.reals<double>(prefix + "checkpoint/" + scalar.name, H5Shape{1})[0];
-  for (int p = 0; p < ParameterId::count; ++p) model_->map(p).state_restored();
+  for (int p = 0; p < model_->parameters(); ++p) model_->map(p).state_restored();
 }
 
 template class Lane<float>;

@@ -23,6 +23,7 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.channels = static_cast<Index>(config.integer("model.channels"));
   shape.memories = static_cast<Index>(config.integer("model.memories"));
   shape.heads = static_cast<Index>(config.integer("model.heads"));
+  shape.mixer = mixer_choice(config);
   return shape;
 }
 
@@ -34,13 +35,12 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
   std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
   const CrossbarSpec spec = crossbar_spec(config);
   std::vector<typename LanguageModel<S>::Map> maps;
-  for (int p = 0; p < ParameterId::count; ++p) {
-    Matrix<S>& w = initial[static_cast<std::size_t>(p)];
-    const bool embedding = p == ParameterId::tok || p == ParameterId::pos;
-    if (weights == Weights::digital || embedding) {
-      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(w)));
+  const std::vector<Parameter> parameters = parameters_of(shape);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (weights == Weights::configured && parameters[p].on_devices && initial[p].size() > 0) {
+      maps.push_back(make_linear_map<S>(spec, initial[p], static_cast<std::uint32_t>(p), seed));
     } else {
-      maps.push_back(make_linear_map<S>(spec, w, static_cast<std::uint32_t>(p), seed));
+      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
     }
   }
   auto model = std::make_unique<LanguageModel<S>>(

@@ -17,6 +17,9 @@ TextDataset load_dataset(const Config& config);
 
 ModelShape model_shape(const Config& config, Index vocabulary);
 
+/// The mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
+MixerChoice mixer_choice(const Config& config);
+
 /// What holds the weights.
 enum class Weights {
   configured,  ///< device.model

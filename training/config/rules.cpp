@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/base/errors.hpp"
 #include "training/config/rows.hpp"
+#include "training/setup.hpp"
 
 namespace nudge {
 namespace {
@@ -33,6 +35,22 @@ ConfigRule heads_divide_channels() {
             return c.integer("model.channels") % c.integer("model.heads") == 0
                        ? ""
                        : fmt::format("must divide {}", with_value(c, "model.channels"));
+          }};
+}
+
+/// What the mixer itself requires of its sizes.
+ConfigRule mixer_sizes() {
+  std::vector<std::string> keys = {"model.mixer", "model.channels", "model.heads"};
+  for (const ParamRow& row : mixer_rows()) keys.push_back(row.key);
+  return {keys, [](const Config& c) {
+            const MixerChoice choice = mixer_choice(c);
+            if (choice.is_fused()) return std::string();
+            try {
+              mixer_spec(choice);
+            } catch (const UserError& error) {
+              return std::string(error.what());
+            }
+            return std::string();
           }};
 }
 
@@ -88,6 +106,7 @@ ConfigRule nominal_needs_programmed() {
 
 std::vector<ConfigRule> program_rules() {
   return {heads_divide_channels(),
+          mixer_sizes(),
           ordered("device.g_min", "device.g_max", "<", less),
           ordered("damping.low", "damping.high", "<", less),
           ordered("damping.minimum", "damping.maximum", "<=", less_or_equal),
