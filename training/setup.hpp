@@ -6,6 +6,8 @@
 
 #include "sim/config/config.hpp"
 #include "training/batch_gradient.hpp"
+#include "training/optimizer.hpp"
+#include "training/schedule.hpp"
 #include "training/text_dataset.hpp"
 
 namespace nudge {
@@ -16,6 +18,10 @@ namespace nudge {
 TextDataset load_dataset(const Config& config);
 
 ModelShape model_shape(const Config& config, Index vocabulary);
+
+/// Learning rate over train.steps, and constants of the update rules.
+Schedule schedule_of(const Config& config);
+OptimizerOptions optimizer_options(const Config& config);
 
 /// What holds the weights.
 enum class Weights {
