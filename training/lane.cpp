@@ -32,17 +32,6 @@ MemoryBoundOptions memory_options(const Config& config) {
   return options;
 }
 
-Schedule schedule_of(const Config& config) {
-  return {config.text("train.schedule"), config.real("train.learning_rate"),
-          static_cast<std::uint64_t>(config.integer("train.steps")),
-          static_cast<std::uint64_t>(config.integer("train.warmup")), config.real("train.final_rate_fraction")};
-}
-
-OptimizerOptions optimizer_options(const Config& config) {
-  return {config.real("train.momentum"), config.real("train.adam_beta1"), config.real("train.adam_beta2"),
-          config.real("train.adam_epsilon")};
-}
-
 }  // namespace
 
 template <class S>

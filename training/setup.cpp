@@ -27,6 +27,17 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   return shape;
 }
 
+Schedule schedule_of(const Config& config) {
+  return {config.text("train.schedule"), config.real("train.learning_rate"),
+          static_cast<std::uint64_t>(config.integer("train.steps")),
+          static_cast<std::uint64_t>(config.integer("train.warmup")), config.real("train.final_rate_fraction")};
+}
+
+OptimizerOptions optimizer_options(const Config& config) {
+  return {config.real("train.momentum"), config.real("train.adam_beta1"), config.real("train.adam_beta2"),
+          config.real("train.adam_epsilon")};
+}
+
 template <class S>
 std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights) {
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));

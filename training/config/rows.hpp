@@ -15,6 +15,7 @@ ParamTable correction_rows();  ///< correction.*
 ParamTable train_rows();       ///< train.*
 ParamTable stabiliser_rows();  ///< damping.*, memory_bound.*, growth.*
 ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
+ParamTable experiment_rows();  ///< experiment.*
 ParamTable sweep_rows();       ///< sweep.*
 
 std::vector<ConfigRule> program_rules();
