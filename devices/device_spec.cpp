@@ -64,6 +64,8 @@ const std::vector<DeviceParameter>& device_parameters() {
        ours, &DeviceSpec::read_noise},
       {"update_noise", "1", 0, none, false, false, spec.update_noise,
        "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread, &DeviceSpec::update_noise},
+      {"endurance", "1", 0, none, false, false, spec.endurance,
+       "pulses after which a device counts as worn, in the log only; 0: not known", ours, &DeviceSpec::endurance},
   };
   return rows;
 }

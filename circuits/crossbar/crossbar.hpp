@@ -27,7 +27,9 @@ class Crossbar final : public LinearMap<S> {
   void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
   void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
                   Matrix<S>& gradient) const override;
-  void apply_update(const Matrix<S>& delta, std::uint64_t step) override { pairs_.update(delta, step); }
+  void apply_update(const Matrix<S>& delta, std::uint64_t /*step*/) override { pairs_.update(delta); }
+  bool takes_factors() const override { return spec_.programming.update == UpdateScheme::coincidence; }
+  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override { pairs_.coincide(factors, rate); }
   void program(const Matrix<S>& target) override { pairs_.program(target); }
   const Matrix<S>& weights() const override { return pairs_.weights(); }
   std::vector<StateArray<S>> state() override { return pairs_.state(); }
@@ -39,6 +41,8 @@ class Crossbar final : public LinearMap<S> {
   S siemens_per_weight() const { return pairs_.siemens_per_weight(); }
   /// The largest weight of the window.
   S w_max() const { return static_cast<S>(spec_.device.window_S()) / siemens_per_weight(); }
+  /// Reads, failures and programmings since construction.
+  const WriteCounts& writes() const { return pairs_.writes(); }
   /// Pulses sent to both arrays since construction.
   PulseCount pulses() const { return pairs_.pulses(); }
   const DeviceArray<S>& plus() const { return pairs_.plus(); }

@@ -35,6 +35,8 @@ void CrossbarSpec::validate() const {
   mapping.validate();
   wires.validate();
   periphery.validate();
+  programming.validate(device);
+  transfer.validate();
 }
 
 }  // namespace nudge

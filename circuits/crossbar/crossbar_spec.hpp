@@ -3,6 +3,7 @@
 
 #include "circuits/crossbar/mapping_spec.hpp"
 #include "circuits/crossbar/periphery_spec.hpp"
+#include "circuits/programming/programming_spec.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "devices/device_spec.hpp"
 
@@ -15,6 +16,8 @@ struct CrossbarSpec {
   WireSpec wires = {};  ///< of both arrays of the pair; all zero: ideal
   TileSpec tiles = {};  ///< how large arrays are cut
   PeripherySpec periphery = {};
+  ProgrammingSpec programming = {};
+  TransferSpec transfer = {};
   int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.

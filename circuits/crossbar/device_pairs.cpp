@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "circuits/programming/write_devices.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -35,7 +38,8 @@ DevicePairs<S>::DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, 
       minus_(spec.device, weights.rows(), weights.cols(), {seed, id, 1}, spec.threads),
       weights_(weights.rows(), weights.cols()),
       scale_(1, 1),
-      counters_(3, 3) {
+      counters_(9, 3),
+      write_error_(Matrix<S>::Zero(1, 2)) {
   check_target(weights);
   choose_scale(weights);
   write(weights);
@@ -67,12 +71,28 @@ void DevicePairs<S>::choose_scale(const Matrix<S>& target) {
 }
 
 template <class S>
-void DevicePairs<S>::write(const Matrix<S>& target) {
+void DevicePairs<S>::targets(const Matrix<S>& weights, Matrix<S>& plus, Matrix<S>& minus) const {
   const auto middle = static_cast<S>(0.5 * (spec_.device.g_min_S + spec_.device.g_max_S));
   const S half = scale_(0, 0) / S(2);
-  plus_.program((middle + half * target.array()).matrix(), programmings_);
-  minus_.program((middle - half * target.array()).matrix(), programmings_);
-  ++programmings_;
+  plus = (middle + half * weights.array()).matrix();
+  minus = (middle - half * weights.array()).matrix();
+}
+
+template <class S>
+void DevicePairs<S>::write(const Matrix<S>& target) {
+  Matrix<S> plus, minus;
+  targets(target, plus, minus);
+  WriteReport report;
+  std::uint64_t last = writes_.operations;
+  for (auto* array : {&plus_, &minus_}) {
+    std::uint64_t operation = writes_.operations;
+    report += write_array(*array, array == &plus_ ? plus : minus, spec_.programming, writes_.programmings, operation);
+    last = std::max(last, operation);
+  }
+  writes_.operations = last;
+  ++writes_.programmings;
+  record(report);
+  if (spec_.programming.update == UpdateScheme::write_verify) shadow_.reset(target);
   refresh();
 }
 
@@ -96,22 +116,17 @@ void DevicePairs<S>::refresh() {
 }
 
 template <class S>
-void DevicePairs<S>::update(const Matrix<S>& delta, std::uint64_t step) {
-  NUDGE_EXPECT(delta.rows() == weights_.rows() && delta.cols() == weights_.cols());
-  const S half = scale_(0, 0) / S(2);
-  pulses_ += plus_.update(delta, half, step);
-  pulses_ += minus_.update(delta, -half, step);
-  refresh();
-}
-
-template <class S>
 std::vector<StateArray<S>> DevicePairs<S>::state() {
-  store_counter(pulses_.up, 0, counters_);
-  store_counter(pulses_.down, 1, counters_);
-  store_counter(programmings_, 2, counters_);
+  const std::array<std::uint64_t, 9> counts = {writes_.pulses.up,    writes_.pulses.down, writes_.programmings,
+                                              writes_.operations,   writes_.verify_reads, writes_.verified,
+                                              writes_.failures,     writes_.slots,        writes_.clipped_samples};
+  for (Index row = 0; row < counters_.rows(); ++row) {
+    store_counter(counts[static_cast<std::size_t>(row)], row, counters_);
+  }
   DeviceCells<S>& p = plus_.cells();
   DeviceCells<S>& m = minus_.cells();
-  return {{"g_plus", "S", "conductance of the positive device of each pair (inputs, outputs)", &p.g},
+  std::vector<StateArray<S>> all = {
+          {"g_plus", "S", "conductance of the positive device of each pair (inputs, outputs)", &p.g},
           {"g_minus", "S", "conductance of the negative device of each pair (inputs, outputs)", &m.g},
           {"g_plus_lower", "S", "lower bound of each positive device", &p.lower},
           {"g_plus_upper", "S", "upper bound of each positive device", &p.upper},
@@ -121,9 +136,19 @@ std::vector<StateArray<S>> DevicePairs<S>::state() {
           {"g_plus_step_down", "S", "mean down pulse of each positive device", &p.step_down},
           {"g_minus_step_up", "S", "mean up pulse of each negative device", &m.step_up},
           {"g_minus_step_down", "S", "mean down pulse of each negative device", &m.step_down},
+          {"g_plus_writes", "1", "pulses each positive device has received", &p.writes},
+          {"g_minus_writes", "1", "pulses each negative device has received", &m.writes},
+          {"write_error", "1", "mean and rms error of the last write, of the window", &write_error_},
           {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
-          {"counters", "1", "rows: up pulses, down pulses, programmings; columns: digits of base 2^20, lowest first",
+          {"counters", "1",
+           "rows: up pulses, down pulses, programmings, operations, verify reads, verified devices, failures, slots of "
+           "pulse trains, clipped samples; columns: digits of base 2^20, lowest first",
            &counters_}};
+  if (spec_.programming.update == UpdateScheme::write_verify) {
+    all.push_back({"shadow_weights", "1", "digital copy of the weights", &shadow_.weights()});
+    all.push_back({"shadow_written", "1", "weights the devices were last written to", &shadow_.written()});
+  }
+  return all;
 }
 
 template <class S>
@@ -141,18 +166,18 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
   }
   const double devices = 2.0 * static_cast<double>(weights_.size());
   const double drop = worst_ir_drop(plus_.conductance().template cast<double>(), spec_.wires, spec_.tiles);
-  return {
+  std::vector<MapReading> all = {
       {"ir_drop", "1", "(2/3) R G N M of the worst tile; above 0.5 wires eat a third of the signal", drop},
-      {"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
-      {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
       {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
       {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
+  append_write_readings(all);
+  return all;
 }
 
 template <class S>
 void DevicePairs<S>::state_restored() {
-  pulses_ = {load_counter(counters_, 0), load_counter(counters_, 1)};
-  programmings_ = load_counter(counters_, 2);
+  const auto at = [this](Index row) { return load_counter(counters_, row); };
+  writes_ = {{at(0), at(1)}, at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
   refresh();
 }
 

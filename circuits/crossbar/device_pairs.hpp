@@ -6,6 +6,8 @@
 
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/linear_map.hpp"
+#include "circuits/programming/shadow_weights.hpp"
+#include "circuits/programming/write_report.hpp"
 #include "devices/device_array.hpp"
 
 namespace nudge {
@@ -23,13 +25,18 @@ class DevicePairs {
   DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
 
   void program(const Matrix<S>& target);
-  void update(const Matrix<S>& delta, std::uint64_t step);
+  /// Asks for W ← W + delta by pulses of nominal size, or of the digital copy and then of the devices (write_verify).
+  void update(const Matrix<S>& delta);
+  /// LinearMap::apply_factors by stochastic coincidence pulse trains; both devices of a pair share the lines and move in
+  /// opposite directions.
+  void coincide(const std::vector<FactorPair<S>>& factors, S rate);
 
   /// What the lines see, wires included, in units of weight.
   const Matrix<S>& weights() const { return weights_; }
   /// k, siemens per unit of weight.
   S siemens_per_weight() const { return scale_(0, 0); }
-  PulseCount pulses() const { return pulses_; }
+  PulseCount pulses() const { return writes_.pulses; }
+  const WriteCounts& writes() const { return writes_; }
   const DeviceArray<S>& plus() const { return plus_; }
   const DeviceArray<S>& minus() const { return minus_; }
 
@@ -41,6 +48,11 @@ class DevicePairs {
   void check_target(const Matrix<S>& target) const;
   void choose_scale(const Matrix<S>& target);
   void write(const Matrix<S>& target);
+  void targets(const Matrix<S>& weights, Matrix<S>& plus, Matrix<S>& minus) const;
+  void rewrite(const Matrix<S>& delta);
+  void send(const Matrix<S>& up, const Matrix<S>& down);
+  void record(const WriteReport& report);
+  void append_write_readings(std::vector<MapReading>& all) const;
   void refresh();
 
   CrossbarSpec spec_;
@@ -50,8 +62,9 @@ class DevicePairs {
   Matrix<S> weights_;
   Matrix<S> scale_;     ///< (1, 1), a matrix so that it can be checkpointed
   Matrix<S> counters_;  ///< image of the counters below for checkpoints
-  PulseCount pulses_;
-  std::uint64_t programmings_ = 0;
+  Matrix<S> write_error_;  ///< (1, 2): mean and rms of the last write, of the window
+  ShadowWeights<S> shadow_;
+  WriteCounts writes_;
 };
 
 }  // namespace nudge
