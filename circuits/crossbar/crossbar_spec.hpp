@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/circuit_spec.hpp"
 #include "circuits/crossbar/mapping_spec.hpp"
 #include "circuits/crossbar/periphery_spec.hpp"
 #include "circuits/wires/tiled_array.hpp"
@@ -15,6 +16,7 @@ struct CrossbarSpec {
   WireSpec wires = {};  ///< of both arrays of the pair; all zero: ideal
   TileSpec tiles = {};  ///< how large arrays are cut
   PeripherySpec periphery = {};
+  CircuitSpec circuit = {};
   int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.
