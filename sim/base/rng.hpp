@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   coincidence_columns = 22,
   pulse_order = 23,
   transfer_read = 24,
+  amplifier = 30,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based
