@@ -29,6 +29,7 @@ class Crossbar final : public LinearMap<S> {
                   Matrix<S>& gradient) const override;
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override { pairs_.update(delta, step); }
   void program(const Matrix<S>& target) override { pairs_.program(target); }
+  void elapse(double seconds, std::uint64_t step) override { pairs_.elapse(seconds, step); }
   const Matrix<S>& weights() const override { return pairs_.weights(); }
   std::vector<StateArray<S>> state() override { return pairs_.state(); }
   void state_restored() override { pairs_.state_restored(); }

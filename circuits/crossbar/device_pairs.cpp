@@ -60,7 +60,8 @@ void DevicePairs<S>::check_target(const Matrix<S>& target) const {
 template <class S>
 void DevicePairs<S>::choose_scale(const Matrix<S>& target) {
   double w_max = spec_.mapping.w_max;
-  if (w_max == 0 && target.size() > 0) w_max = spec_.mapping.headroom * static_cast<double>(target.cwiseAbs().maxCoeff());
+  if (w_max == 0 && target.size() > 0)
+    w_max = spec_.mapping.headroom * static_cast<double>(target.cwiseAbs().maxCoeff());
   if (w_max == 0) w_max = 1;
   scale_(0, 0) = static_cast<S>(spec_.device.window_S() / w_max);
 }
@@ -104,25 +105,40 @@ void DevicePairs<S>::update(const Matrix<S>& delta, std::uint64_t step) {
 }
 
 template <class S>
+void DevicePairs<S>::elapse(double seconds, std::uint64_t step) {
+  const bool plus = plus_.elapse(seconds, step);
+  const bool minus = minus_.elapse(seconds, step);
+  if (plus || minus) refresh();
+}
+
+template <class S>
 std::vector<StateArray<S>> DevicePairs<S>::state() {
   store_counter(pulses_.up, 0, counters_);
   store_counter(pulses_.down, 1, counters_);
   store_counter(programmings_, 2, counters_);
   DeviceCells<S>& p = plus_.cells();
   DeviceCells<S>& m = minus_.cells();
-  return {{"g_plus", "S", "conductance of the positive device of each pair (inputs, outputs)", &p.g},
-          {"g_minus", "S", "conductance of the negative device of each pair (inputs, outputs)", &m.g},
-          {"g_plus_lower", "S", "lower bound of each positive device", &p.lower},
-          {"g_plus_upper", "S", "upper bound of each positive device", &p.upper},
-          {"g_minus_lower", "S", "lower bound of each negative device", &m.lower},
-          {"g_minus_upper", "S", "upper bound of each negative device", &m.upper},
-          {"g_plus_step_up", "S", "mean up pulse of each positive device", &p.step_up},
-          {"g_plus_step_down", "S", "mean down pulse of each positive device", &p.step_down},
-          {"g_minus_step_up", "S", "mean up pulse of each negative device", &m.step_up},
-          {"g_minus_step_down", "S", "mean down pulse of each negative device", &m.step_down},
-          {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
-          {"counters", "1", "rows: up pulses, down pulses, programmings; columns: digits of base 2^20, lowest first",
-           &counters_}};
+  std::vector<StateArray<S>> out = {
+      {"g_plus", "S", "conductance of the positive device of each pair (inputs, outputs)", &p.g},
+      {"g_minus", "S", "conductance of the negative device of each pair (inputs, outputs)", &m.g},
+      {"g_plus_lower", "S", "lower bound of each positive device", &p.lower},
+      {"g_plus_upper", "S", "upper bound of each positive device", &p.upper},
+      {"g_minus_lower", "S", "lower bound of each negative device", &m.lower},
+      {"g_minus_upper", "S", "upper bound of each negative device", &m.upper},
+      {"g_plus_step_up", "S", "mean up pulse of each positive device", &p.step_up},
+      {"g_plus_step_down", "S", "mean down pulse of each positive device", &p.step_down},
+      {"g_minus_step_up", "S", "mean up pulse of each negative device", &m.step_up},
+      {"g_minus_step_down", "S", "mean down pulse of each negative device", &m.step_down},
+      {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
+      {"counters", "1", "rows: up pulses, down pulses, programmings; columns: digits of base 2^20, lowest first",
+       &counters_}};
+  for (const bool plus : {true, false}) {
+    for (const SlowArray<S>& array : (plus ? plus_ : minus_).slow_state()) {
+      const std::string sign = plus ? "g_plus_" : "g_minus_";
+      out.push_back({sign + array.name, array.unit, array.description, array.values});
+    }
+  }
+  return out;
 }
 
 template <class S>
@@ -152,6 +168,8 @@ template <class S>
 void DevicePairs<S>::state_restored() {
   pulses_ = {load_counter(counters_, 0), load_counter(counters_, 1)};
   programmings_ = load_counter(counters_, 2);
+  plus_.state_restored();
+  minus_.state_restored();
   refresh();
 }
 

@@ -25,6 +25,9 @@ class DevicePairs {
   void program(const Matrix<S>& target);
   void update(const Matrix<S>& delta, std::uint64_t step);
 
+  /// Time passes for the devices (DeviceArray::elapse).
+  void elapse(double seconds, std::uint64_t step);
+
   /// What the lines see, wires included, in units of weight.
   const Matrix<S>& weights() const { return weights_; }
   /// k, siemens per unit of weight.
