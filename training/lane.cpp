@@ -127,8 +127,8 @@ void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch) {
   std::vector<double> cosines;
   for (const auto& group : model_->groups()) cosines.push_back(agreement<S>(estimate, exact, group).cosine);
   log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
-  log_.add_row("train/cosine", cosines, "1", "cosine of the estimated gradient with the noise-free exact adjoint's at its own z*",
-               "parameter group");
+  log_.add_row("train/cosine", cosines, "1",
+               "cosine of the estimated gradient with the noise-free exact adjoint's at its own z*", "parameter group");
 }
 
 template <class S>

@@ -21,6 +21,7 @@ enum class Purpose : std::uint32_t {
   pulse_train = 11,
   latent_bits = 12,
   synthetic_data = 13,
+  correction_path = 14,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based

@@ -76,6 +76,14 @@ ConfigRule tracked_needs_both_sides() {
           }};
 }
 
+ConfigRule nominal_needs_programmed() {
+  return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
+            const bool unknown =
+                c.text("gradcheck.reference") == "nominal" && c.text("gradcheck.weights") != "programmed";
+            return unknown ? "must be device unless gradcheck.weights = programmed" : "";
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> program_rules() {
@@ -89,7 +97,8 @@ std::vector<ConfigRule> program_rules() {
           at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
           skip_ratio_above_one(),
           even_points(),
-          tracked_needs_both_sides()};
+          tracked_needs_both_sides(),
+          nominal_needs_programmed()};
 }
 
 }  // namespace nudge
