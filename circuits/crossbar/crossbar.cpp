@@ -43,6 +43,12 @@ void Crossbar<S>::program(const Matrix<S>& target) {
 }
 
 template <class S>
+void Crossbar<S>::elapse(double seconds, std::uint64_t step) {
+  if (!pairs_.elapse(seconds, step)) return;
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+}
+
+template <class S>
 void Crossbar<S>::state_restored() {
   pairs_.state_restored();
   path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));

@@ -118,6 +118,14 @@ void DevicePairs<S>::refresh() {
 }
 
 template <class S>
+bool DevicePairs<S>::elapse(double seconds, std::uint64_t step) {
+  const bool plus = plus_.elapse(seconds, step);
+  const bool minus = minus_.elapse(seconds, step);
+  if (plus || minus) refresh();
+  return plus || minus;
+}
+
+template <class S>
 std::vector<StateArray<S>> DevicePairs<S>::state() {
   const std::array<std::uint64_t, 9> counts = {writes_.pulses.up,  writes_.pulses.down,  writes_.programmings,
                                                writes_.operations, writes_.verify_reads, writes_.verified,
@@ -150,6 +158,12 @@ std::vector<StateArray<S>> DevicePairs<S>::state() {
   if (spec_.programming.update == UpdateScheme::write_verify) {
     all.push_back({"shadow_weights", "1", "digital copy of the weights", &shadow_.weights()});
     all.push_back({"shadow_written", "1", "weights the devices were last written to", &shadow_.written()});
+  }
+  for (const bool plus : {true, false}) {
+    for (const SlowArray<S>& array : (plus ? plus_ : minus_).slow_state()) {
+      const std::string sign = plus ? "g_plus_" : "g_minus_";
+      all.push_back({sign + array.name, array.unit, array.description, array.values});
+    }
   }
   std::erase_if(all, [](const StateArray<S>& array) { return array.values->size() == 0; });  // no second array
   return all;
@@ -186,6 +200,8 @@ void DevicePairs<S>::state_restored() {
   }
   const auto at = [this](Index row) { return load_counter(counters_, row); };
   writes_ = {{at(0), at(1)}, at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
+  plus_.state_restored();
+  minus_.state_restored();
   refresh();
 }
 
