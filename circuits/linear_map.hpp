@@ -72,6 +72,10 @@ class LinearMap {
   /// Set W to target as well as the devices can (programming error, bounds).
   virtual void program(const Matrix<S>& target) = 0;
 
+  /// Time passes: what devices do by themselves between writes (drift, leak, telegraph and 1/f noise). No two calls on one
+  /// map share `step`. Nothing happens to exact weights.
+  virtual void elapse(double /*seconds*/, std::uint64_t /*step*/) {}
+
   /// The W that a noise-free read uses.
   virtual const Matrix<S>& weights() const = 0;
 

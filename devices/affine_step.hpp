@@ -87,8 +87,10 @@ struct AffineStep {
     auto moved = change.head(chunk.size);
     auto spread = noise.head(chunk.size);
     if (bend < straight<S>) {
-      moved = base * n * (S(1) - (n - S(1)) * q / S(2) * (S(1) - (n - S(2)) * q / S(3) *
-              (S(1) - (n - S(3)) * q / S(4) * (S(1) - (n - S(4)) * q / S(5)))));
+      moved =
+          base * n *
+          (S(1) - (n - S(1)) * q / S(2) *
+                      (S(1) - (n - S(2)) * q / S(3) * (S(1) - (n - S(3)) * q / S(4) * (S(1) - (n - S(4)) * q / S(5)))));
       spread = S(1) - (n - S(1)) * q * (S(1) - (n - S(2)) * q / S(2));
     } else {
       // 1e-30: where γ = 0 in one direction the quotient is n to the last bit.

@@ -31,8 +31,8 @@ void scatter(const DeviceCells<S>& part, const std::vector<Index>& which, Device
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                 \
-  template DeviceCells<S> gather<S>(const DeviceCells<S>&, const std::vector<Index>&);       \
+#define NUDGE_INSTANTIATE(S)                                                           \
+  template DeviceCells<S> gather<S>(const DeviceCells<S>&, const std::vector<Index>&); \
   template void scatter<S>(const DeviceCells<S>&, const std::vector<Index>&, DeviceCells<S>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -45,8 +45,9 @@ struct Trains {
 
 /// The train of each line: `length` independent slots, fired with probability min(1, scale |v|).
 template <class S, class Store>
-void fire(const RngKey& key, const TrainStream& stream, std::uint32_t lane, Eigen::Ref<const Eigen::Array<S, 1, Eigen::Dynamic>> v,
-          double scale, int length, std::vector<float>& uniform, Store store) {
+void fire(const RngKey& key, const TrainStream& stream, std::uint32_t lane,
+          Eigen::Ref<const Eigen::Array<S, 1, Eigen::Dynamic>> v, double scale, int length, std::vector<float>& uniform,
+          Store store) {
   uniform.resize(static_cast<std::size_t>(v.size() * length));
   fill_uniform<float>(key, stream.number, lane, uniform);
   for (Index i = 0; i < v.size(); ++i) {
@@ -68,7 +69,8 @@ bool draw(const Eigen::Array<S, 1, Eigen::Dynamic>& x, const Eigen::Array<S, 1, 
   const double most = std::abs(c) * x_max * y_max;
   const auto at = static_cast<std::size_t>(slot);
   if (!x.allFinite() || !y.allFinite() || !std::isfinite(most)) return false;
-  trains.length[at] = most == 0 ? 0 : static_cast<int>(std::clamp(std::ceil(most), 1.0, static_cast<double>(max_length)));
+  trains.length[at] =
+      most == 0 ? 0 : static_cast<int>(std::clamp(std::ceil(most), 1.0, static_cast<double>(max_length)));
   ++report.samples;
   report.slots += static_cast<std::uint64_t>(trains.length[at]);
   if (trains.length[at] == 0) return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/circuit_spec.hpp"
 #include "circuits/crossbar/mapping_spec.hpp"
 #include "circuits/crossbar/periphery_spec.hpp"
 #include "circuits/programming/programming_spec.hpp"
@@ -18,6 +19,7 @@ struct CrossbarSpec {
   PeripherySpec periphery = {};
   ProgrammingSpec programming = {};
   TransferSpec transfer = {};
+  CircuitSpec circuit = {};
   int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.

@@ -12,13 +12,13 @@ namespace nudge {
 
 template <class S>
 void DevicePairs<S>::update(const Matrix<S>& delta) {
-  NUDGE_EXPECT(delta.rows() == weights_.rows() && delta.cols() == weights_.cols());
+  NUDGE_EXPECT(delta.rows() == weights().rows() && delta.cols() == weights().cols());
   if (spec_.programming.update == UpdateScheme::write_verify) {
     rewrite(delta);
   } else {
-    const S half = scale_(0, 0) / S(2);
-    writes_.pulses += plus_.update(delta, half, writes_.operations);
-    writes_.pulses += minus_.update(delta, -half, writes_.operations);
+    const auto change = mapping_->steps(scale_(0, 0));
+    writes_.pulses += plus_.update(delta, change.first, writes_.operations);
+    if (change.second != 0) writes_.pulses += minus_.update(delta, change.second, writes_.operations);
     ++writes_.operations;
   }
   refresh();
@@ -27,16 +27,16 @@ void DevicePairs<S>::update(const Matrix<S>& delta) {
 /// The digital copy takes the change; devices whose target it has moved by the tolerance are written again.
 template <class S>
 void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
-  const S half = scale_(0, 0) / S(2);
-  const auto window = static_cast<S>(spec_.device.window_S());
-  const auto tolerance = static_cast<S>(spec_.programming.tolerance) * window;
-  const std::vector<Index> moved = shadow_.move(delta, tolerance / half, window / scale_(0, 0));
+  const auto change = mapping_->steps(scale_(0, 0));
+  const auto tolerance = static_cast<S>(spec_.programming.tolerance * spec_.device.window_S());
+  const std::vector<Index> moved = shadow_.move(delta, tolerance / change.first, w_max());
   if (moved.empty()) return;
   Matrix<S> plus, minus;
-  targets(shadow_.weights(), plus, minus);
+  mapping_->targets(shadow_.weights(), middle(), scale_(0, 0), plus, minus);
   WriteReport report;
   std::uint64_t last = writes_.operations;
   for (auto* array : {&plus_, &minus_}) {
+    if (array == &minus_ && change.second == 0) continue;  // reference devices stay
     const Matrix<S>& all = array == &plus_ ? plus : minus;
     Matrix<S> target(1, static_cast<Index>(moved.size()));
     for (std::size_t k = 0; k < moved.size(); ++k) target(0, static_cast<Index>(k)) = all.data()[moved[k]];
@@ -50,10 +50,9 @@ void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
 
 template <class S>
 void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>& factors, S rate) {
-  const S half = scale_(0, 0) / S(2);
-  const double weight_per_pulse = static_cast<double>(plus_.cells().mean_step / half);
+  const double weight_per_pulse = static_cast<double>(plus_.cells().mean_step / mapping_->steps(scale_(0, 0)).first);
   const bool by_sample = spec_.programming.order == PulseOrder::sample;
-  Matrix<S> up = Matrix<S>::Zero(weights_.rows(), weights_.cols());
+  Matrix<S> up = Matrix<S>::Zero(weights().rows(), weights().cols());
   Matrix<S> down = up;
   TrainStream stream{plus_.identity().seed, id_, writes_.operations, 0};
   TrainReport report;
@@ -63,8 +62,8 @@ void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>& factors, S rate)
     for (Index n = 0; n < pair.x.rows(); n += group) {
       const Columns c = pair.columns;
       report += count_coincidences<S>(pair.x.middleRows(n, group), pair.y.middleRows(n, group), pulses,
-                                      spec_.programming.train, stream, spec_.threads,
-                                      up.middleCols(c.begin, c.count), down.middleCols(c.begin, c.count));
+                                      spec_.programming.train, stream, spec_.threads, up.middleCols(c.begin, c.count),
+                                      down.middleCols(c.begin, c.count));
       stream.first += static_cast<std::uint32_t>(group);
       if (!by_sample) continue;
       send(up, down);
@@ -82,7 +81,7 @@ void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>& factors, S rate)
 template <class S>
 void DevicePairs<S>::send(const Matrix<S>& up, const Matrix<S>& down) {
   writes_.pulses += plus_.pulse_both(up, down, writes_.operations);
-  writes_.pulses += minus_.pulse_both(down, up, writes_.operations);
+  if (mapping_->steps(scale_(0, 0)).second != 0) writes_.pulses += minus_.pulse_both(down, up, writes_.operations);
   writes_.operations += 2;
 }
 
@@ -121,8 +120,10 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
            {"verified", "1", "devices written by write-verify since the start", number(writes_.verified)},
            {"write_failures", "1", "of these, not within tolerance when their pulses ran out",
             number(writes_.failures)},
-           {"write_error_mean", "1", "mean error of the last write, of the window", static_cast<double>(write_error_(0, 0))},
-           {"write_error_rms", "1", "rms error of the last write, of the window", static_cast<double>(write_error_(0, 1))},
+           {"write_error_mean", "1", "mean error of the last write, of the window",
+            static_cast<double>(write_error_(0, 0))},
+           {"write_error_rms", "1", "rms error of the last write, of the window",
+            static_cast<double>(write_error_(0, 1))},
            {"train_slots", "1", "slots of coincidence pulse trains since the start", number(writes_.slots)},
            {"train_clipped", "1", "samples of coincidence updates cut at probability 1",
             number(writes_.clipped_samples)}}) {
@@ -130,10 +131,10 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                            \
-  template void DevicePairs<S>::update(const Matrix<S>&);                               \
-  template void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>&, S);         \
-  template void DevicePairs<S>::record(const WriteReport&);                             \
+#define NUDGE_INSTANTIATE(S)                                                    \
+  template void DevicePairs<S>::update(const Matrix<S>&);                       \
+  template void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>&, S); \
+  template void DevicePairs<S>::record(const WriteReport&);                     \
   template void DevicePairs<S>::append_write_readings(std::vector<MapReading>&) const;
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/base/errors.hpp"
 #include "training/config/rows.hpp"
+#include "training/setup.hpp"
 
 namespace nudge {
 namespace {
@@ -33,6 +35,22 @@ ConfigRule heads_divide_channels() {
             return c.integer("model.channels") % c.integer("model.heads") == 0
                        ? ""
                        : fmt::format("must divide {}", with_value(c, "model.channels"));
+          }};
+}
+
+/// What the mixer itself requires of its sizes.
+ConfigRule mixer_sizes() {
+  std::vector<std::string> keys = {"model.mixer", "model.channels", "model.heads"};
+  for (const ParamRow& row : mixer_rows()) keys.push_back(row.key);
+  return {keys, [](const Config& c) {
+            const MixerChoice choice = mixer_choice(c);
+            if (choice.is_fused()) return std::string();
+            try {
+              mixer_spec(choice);
+            } catch (const UserError& error) {
+              return std::string(error.what());
+            }
+            return std::string();
           }};
 }
 
@@ -88,10 +106,19 @@ ConfigRule coincidence_is_plain_sgd(const std::string& key, bool (*fits)(const C
           }};
 }
 
+ConfigRule nominal_needs_programmed() {
+  return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
+            const bool unknown =
+                c.text("gradcheck.reference") == "nominal" && c.text("gradcheck.weights") != "programmed";
+            return unknown ? "must be device unless gradcheck.weights = programmed" : "";
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> program_rules() {
   return {heads_divide_channels(),
+          mixer_sizes(),
           ordered("device.g_min", "device.g_max", "<", less),
           ordered("damping.low", "damping.high", "<", less),
           ordered("damping.minimum", "damping.maximum", "<=", less_or_equal),
@@ -111,7 +138,8 @@ std::vector<ConfigRule> program_rules() {
               "must be 0"),
           coincidence_is_plain_sgd(
               "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
-              "must be 0 (no norm to clip)")};
+              "must be 0 (no norm to clip)"),
+          nominal_needs_programmed()};
 }
 
 }  // namespace nudge
