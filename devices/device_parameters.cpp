@@ -40,7 +40,8 @@ Rows window_rows() {
           "g_max", "S", [](Spec& s) -> double& { return s.g_max_S; }, "upper end of the conductance window",
           "1M-device PCM chip: Nandakumar et al., ICECS 2019 (IEEE 8964852)", true),
       between(row(
-                  "pulses", "1", [](Spec& s) -> double& { return s.pulses; }, "mean-size pulses from bound to bound",
+                  "pulses", "1", [](Spec& s) -> double& { return s.pulses; },
+                  "mean-size pulses from bound to bound; at most what a float resolves within the window",
                   "order of ECRAM and ReRAM: 1000 (Tang et al., IEDM 2018, IEEE 8614551)"),
               2, 1e9),
       between(
