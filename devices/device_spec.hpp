@@ -38,7 +38,7 @@ struct DeviceSpec {
   PulseMode update = PulseMode::continuous;
   std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults
   std::map<std::string, std::vector<double>> tables = {};  ///< lists of the model's own; missing ones are empty
-  ProgrammingSpec programming = {};
+  ProgrammingErrorSpec programming = {};
   RetentionSpec retention = {};
   TelegraphSpec telegraph = {};
   FlickerSpec flicker = {};

@@ -86,7 +86,7 @@ class Check {
   void program() {
     device_ = make_model<S>(config_, lane_.model().shape(), Weights::configured);
     device_->block().set_damping(out_.damping);
-    for (int p = 0; p < ParameterId::count; ++p) device_->map(p).program(lane_.model().map(p).weights());
+    for (int p = 0; p < device_->parameters(); ++p) device_->map(p).program(lane_.model().map(p).weights());
   }
 
   /// What is checked.

@@ -156,6 +156,13 @@ std::vector<StateArray<S>> TikiTaka<S>::state() {
 }
 
 template <class S>
+void TikiTaka<S>::elapse(double seconds, std::uint64_t step) {
+  slow_.elapse(seconds, step);
+  fast_.elapse(seconds, step);
+  refresh();
+}
+
+template <class S>
 void TikiTaka<S>::state_restored() {
   slow_.state_restored();
   fast_.state_restored();

@@ -37,6 +37,7 @@ class TikiTaka final : public LinearMap<S> {
   bool takes_factors() const override { return fast_.takes_factors(); }
   void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
   void program(const Matrix<S>& target) override;
+  void elapse(double seconds, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return weights_; }
   std::vector<StateArray<S>> state() override;
   void state_restored() override;
