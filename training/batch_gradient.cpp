@@ -49,6 +49,7 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
     all.steps += one.free.steps / n;
     all.decay += one.free.decay / n;
     all.time += one.free.time / n;
+    all.nudged_time += one.nudged_time / n;
     all.cost_in_forces += one.cost_in_forces / n;
     all.clipped += one.clipped;
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
