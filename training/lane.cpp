@@ -33,6 +33,14 @@ MemoryBoundOptions memory_options(const Config& config) {
   return options;
 }
 
+/// Arrays that update by coincidences get the factors of their gradient and not the sum.
+template <class S>
+BatchGradientOptions learner_options(const Config& config, const std::string& estimator) {
+  BatchGradientOptions options = gradient_options<S>(config, estimator);
+  options.factors = true;
+  return options;
+}
+
 }  // namespace
 
 template <class S>
@@ -40,7 +48,7 @@ Lane<S>::Lane(const Config& config, const ModelShape& shape, const std::string& 
     : config_(&config),
       estimator_(estimator.empty() ? config.text("estimator") : estimator),
       model_(make_model<S>(config, shape, weights)),
-      learner_(std::make_unique<BatchGradient<S>>(*model_, gradient_options<S>(config, estimator))),
+      learner_(std::make_unique<BatchGradient<S>>(*model_, learner_options<S>(config, estimator))),
       optimizer_(
           make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), model_->parameter_shapes())),
       guard_({config.real("train.skip_ratio"), 0.99, 10}),
@@ -90,9 +98,16 @@ void Lane<S>::step(std::uint64_t step, const Batch& batch) {
 template <class S>
 void Lane<S>::apply(std::uint64_t step, double /*gradient_norm*/) {
   clip_by_norm(gradient_, config_->real("train.gradient_clip"));
-  optimizer_->step(gradient_.matrices(), learning_rate_at(schedule_, step), deltas_);
-  for (int p = 0; p < model_->parameters(); ++p)
-    model_->map(p).apply_update(deltas_[static_cast<std::size_t>(p)], step);
+  const double rate = learning_rate_at(schedule_, step);
+  optimizer_->step(gradient_.matrices(), rate, deltas_);
+  for (int p = 0; p < model_->parameters(); ++p) {
+    LinearMap<S>& map = model_->map(p);
+    if (map.takes_factors()) {
+      map.apply_factors(learner_->take_factors(p), static_cast<S>(rate));
+    } else {
+      map.apply_update(deltas_[static_cast<std::size_t>(p)], step);
+    }
+  }
   if (config_->real("memory_bound.fraction") > 0) bound_memory(step);
 }
 
