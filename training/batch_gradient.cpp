@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
 
 namespace nudge {
@@ -24,6 +25,9 @@ class MapSink final : public GradientSink<S> {
   MapSink(const LanguageModel<S>& model, Gradient<S>& gradient) : model_(&model), gradient_(&gradient) {}
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
     model_->map(parameter).accumulate(x, y, columns, scale, (*gradient_)[parameter]);
+  }
+  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
+    gradient_->accumulate(parameter, scale, gradient);
   }
 
  private:
@@ -64,9 +68,13 @@ struct BatchGradient<S>::Worker {
   Worker(const LanguageModel<S>& model, const BatchGradientOptions& options)
       : estimator(make_estimator<S>(options.estimator, options.phases)),
         dynamics(model.block(), model.shape().tokens, std::max<Index>(2, estimator->copies())),
-        cost(model.map(ParameterId::readout), ParameterId::readout, model.shape().tokens,
+        cost(model.map(model.readout()), model.readout(), model.shape().tokens,
              std::max<Index>(2, estimator->copies())),
         growth(options.growth),
+        path(options.correction.ideal()
+                 ? nullptr
+                 : std::make_unique<CorrectionPath<S>>(dynamics, options.correction,
+                                                       std::max<Index>(2, estimator->copies()), options.seed)),
         drive(model.shape().tokens, model.shape().channels),
         state(drive.rows(), drive.cols()),
         initial_gradient(drive.rows(), drive.cols()) {}
@@ -75,6 +83,7 @@ struct BatchGradient<S>::Worker {
   BlockDynamics<S> dynamics;
   CrossEntropyReadout<S> cost;
   GrowthPenalty<S> growth;
+  std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
   Matrix<S> drive, state, initial_gradient;
   SettleWorkspace<S> settle;
 };
@@ -111,6 +120,7 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.noisy = options_.noisy;
   read.interval = options_.phases.step;
   w.dynamics.bind(w.drive, read);
+  if (w.path) w.path->bind(read);
   read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
   w.cost.bind(batch.targets_of(sequence), read);
   w.state = w.drive;
@@ -123,7 +133,8 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   start(w, batch, sequence, step);
   const double weight = 1.0 / static_cast<double>(batch.sequences * batch.tokens);
   MapSink<S> sink(*model_, gradient);
-  SequenceTask<S> task{&w.dynamics, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
+  Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
+  SequenceTask<S> task{settles, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
   w.initial_gradient += w.dynamics.drive_gradient();
   model_->accumulate_embedding(batch.indices_of(sequence), w.initial_gradient, gradient);

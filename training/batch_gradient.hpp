@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circuits/block_dynamics.hpp"
+#include "circuits/correction_spec.hpp"
 #include "training/batches.hpp"
 #include "training/cross_entropy.hpp"
 #include "training/estimators/estimator.hpp"
@@ -18,9 +19,10 @@ struct BatchGradientOptions {
   std::string estimator = "aep_anchored";
   EstimatorOptions phases;
   GrowthOptions growth;
-  int threads = 0;         ///< 0: all
-  std::uint64_t seed = 0;  ///< of the read noise
-  bool noisy = true;       ///< fresh noise in the reads; off for references
+  CorrectionSpec correction;  ///< of the path that carries J v and Jᵀ v in the nudged phases
+  int threads = 0;            ///< 0: all
+  std::uint64_t seed = 0;     ///< of the read noise
+  bool noisy = true;          ///< fresh noise in the reads; off for references
 };
 
 /// One batch's outcome: sums and extremes over its sequences, in the order of the sequences.

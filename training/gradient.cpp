@@ -24,6 +24,14 @@ void Gradient<S>::accumulate(int parameter, Columns columns, S scale, ConstMatri
 }
 
 template <class S>
+void Gradient<S>::accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) {
+  NUDGE_EXPECT(parameter >= 0 && parameter < size());
+  Matrix<S>& g = (*this)[parameter];
+  NUDGE_EXPECT(gradient.rows() == g.rows() && gradient.cols() == g.cols());
+  g += scale * gradient;
+}
+
+template <class S>
 void Gradient<S>::set_zero() {
   for (Matrix<S>& g : matrices_) g.setZero();
 }

@@ -24,6 +24,8 @@ class Gradient final : public GradientSink<S> {
 
   /// G_p[:, columns] += scale · xᵀ y.
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override;
+  /// G_p += scale · gradient.
+  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override;
 
   void set_zero();
   void add(const Gradient& other, S scale = S(1));

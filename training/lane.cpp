@@ -32,17 +32,6 @@ MemoryBoundOptions memory_options(const Config& config) {
   return options;
 }
 
-Schedule schedule_of(const Config& config) {
-  return {config.text("train.schedule"), config.real("train.learning_rate"),
-          static_cast<std::uint64_t>(config.integer("train.steps")),
-          static_cast<std::uint64_t>(config.integer("train.warmup")), config.real("train.final_rate_fraction")};
-}
-
-OptimizerOptions optimizer_options(const Config& config) {
-  return {config.real("train.momentum"), config.real("train.adam_beta1"), config.real("train.adam_beta2"),
-          config.real("train.adam_epsilon")};
-}
-
 }  // namespace
 
 template <class S>
@@ -102,7 +91,8 @@ template <class S>
 void Lane<S>::apply(std::uint64_t step, double /*gradient_norm*/) {
   clip_by_norm(gradient_, config_->real("train.gradient_clip"));
   optimizer_->step(gradient_.matrices(), learning_rate_at(schedule_, step), deltas_);
-  for (int p = 0; p < ParameterId::count; ++p) model_->map(p).apply_update(deltas_[static_cast<std::size_t>(p)], step);
+  for (int p = 0; p < model_->parameters(); ++p)
+    model_->map(p).apply_update(deltas_[static_cast<std::size_t>(p)], step);
   if (config_->real("memory_bound.fraction") > 0) bound_memory(step);
 }
 
@@ -127,8 +117,8 @@ void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch) {
   std::vector<double> cosines;
   for (const auto& group : model_->groups()) cosines.push_back(agreement<S>(estimate, exact, group).cosine);
   log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
-  log_.add_row("train/cosine", cosines, "1", "cosine of the estimated gradient with the noise-free exact adjoint's at its own z*",
-               "parameter group");
+  log_.add_row("train/cosine", cosines, "1",
+               "cosine of the estimated gradient with the noise-free exact adjoint's at its own z*", "parameter group");
 }
 
 template <class S>
@@ -191,8 +181,8 @@ void Lane<S>::record_statistics() {
     log_.add(at + "min", w.minCoeff(), "1", "smallest weight");
     log_.add(at + "max", w.maxCoeff(), "1", "largest weight");
   }
-  const auto names = LanguageModel<S>::parameter_names();
-  for (int p = 0; p < ParameterId::count; ++p) {
+  const auto names = model_->parameter_names();
+  for (int p = 0; p < model_->parameters(); ++p) {
     for (const MapReading& reading : model_->map(p).readings()) {
       log_.add("device/" + names[static_cast<std::size_t>(p)] + "/" + reading.name, reading.value, reading.unit,
                reading.description);
@@ -210,8 +200,8 @@ std::vector<StateArray<S>> Lane<S>::arrays() {
       all.push_back(std::move(array));
     }
   };
-  const auto names = LanguageModel<S>::parameter_names();
-  for (int p = 0; p < ParameterId::count; ++p)
+  const auto names = model_->parameter_names();
+  for (int p = 0; p < model_->parameters(); ++p)
     take("maps/" + names[static_cast<std::size_t>(p)], model_->map(p).state());
   take("optimizer", optimizer_->state());
   take("memory_bound", memory_.state());
@@ -257,7 +247,7 @@ void Lane<S>::restore(const H5Reader& file, const std::string& prefix) {
   }
   for (auto& scalar : scalars())
     *scalar.value = file.reals<double>(prefix + "checkpoint/" + scalar.name, H5Shape{1})[0];
-  for (int p = 0; p < ParameterId::count; ++p) model_->map(p).state_restored();
+  for (int p = 0; p < model_->parameters(); ++p) model_->map(p).state_restored();
 }
 
 template class Lane<float>;

@@ -104,12 +104,13 @@ ExitCode run(const Options& options) {
   const ModelShape shape = model_shape(config, data.vocabulary_size());
   const auto digital = make_model<double>(config, shape, Weights::digital);
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
-  const auto names = LanguageModel<double>::parameter_names();
+  const auto parameters = parameters_of(shape);
   std::vector<ArrayFacts> all;
   std::vector<std::string> arrays;
-  for (const int p : {ParameterId::input, ParameterId::output, ParameterId::readout}) {
-    const std::string& name = names[static_cast<std::size_t>(p)];
+  for (int p = 0; p < digital->parameters(); ++p) {
+    const std::string& name = parameters[static_cast<std::size_t>(p)].name;
     const Matrix<double>& nominal = digital->map(p).weights();
+    if (!parameters[static_cast<std::size_t>(p)].on_devices || nominal.size() == 0) continue;
     const Crossbar<double> array(spec, nominal, static_cast<std::uint32_t>(p), seed);
     all.push_back(facts_of(name, array, nominal, spec));
     arrays.push_back(name);

@@ -25,14 +25,26 @@ Crossbar<S>::Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::u
 }
 
 template <class S>
-void Crossbar<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
-  pairs_.update(delta, step);
+void Crossbar<S>::apply_update(const Matrix<S>& delta, std::uint64_t /*step*/) {
+  pairs_.update(delta);
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+}
+
+template <class S>
+void Crossbar<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
+  pairs_.coincide(factors, rate);
   path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
 }
 
 template <class S>
 void Crossbar<S>::program(const Matrix<S>& target) {
   pairs_.program(target);
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+}
+
+template <class S>
+void Crossbar<S>::elapse(double seconds, std::uint64_t step) {
+  if (!pairs_.elapse(seconds, step)) return;
   path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
 }
 

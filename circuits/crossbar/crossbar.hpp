@@ -28,7 +28,10 @@ class Crossbar final : public LinearMap<S> {
   void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
                   Matrix<S>& gradient) const override;
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
+  bool takes_factors() const override { return pairs_.takes_factors(); }
+  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
   void program(const Matrix<S>& target) override;
+  void elapse(double seconds, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return pairs_.weights(); }
   std::vector<StateArray<S>> state() override { return pairs_.state(); }
   void state_restored() override;
@@ -39,6 +42,8 @@ class Crossbar final : public LinearMap<S> {
   S siemens_per_weight() const { return pairs_.siemens_per_weight(); }
   /// The largest weight of the window.
   S w_max() const { return pairs_.w_max(); }
+  /// Reads, failures and programmings since construction.
+  const WriteCounts& writes() const { return pairs_.writes(); }
   /// Pulses sent to both arrays since construction.
   PulseCount pulses() const { return pairs_.pulses(); }
   const DeviceArray<S>& plus() const { return pairs_.plus(); }

@@ -73,6 +73,37 @@ ParamTable crossbar_param_rows() {
       integer("crossbar.tile_rows", "0", at_least(0),
               "Rows of a tile; larger arrays are cut and partial sums added; 0: not cut."),
       integer("crossbar.tile_columns", "0", at_least(0), "Columns of a tile; 0: not cut."),
+      choice("crossbar.programming", "open_loop_error", {"open_loop_error", "open_loop_pulses", "write_verify"},
+             "How weights are brought into devices: the statistics of some programming (device.programming_error), a "
+             "computed number of pulses sent blindly, or write-verify."),
+      choice("crossbar.update", "pulses", {"pulses", "write_verify", "coincidence"},
+             "How training changes weights: the summed change as pulses, a digital copy written and verified, or "
+             "stochastic pulse trains on rows and columns (plain SGD only)."),
+      real("crossbar.verify_tolerance", "0.01", Range{0, 1, true, true},
+           "Largest accepted distance of a conductance from its target, of the window.", "chosen: 1 % of the window"),
+      integer("crossbar.verify_limit", "0", between(0, 1000000000),
+              "Pulses a device may get per write; 0: twice device.pulses."),
+      real("crossbar.verify_burst", "0.5", between(0, 1),
+           "Share of the pulses believed to be missing that is sent between two reads; 0: one at a time.",
+           "chosen: below 1/2 no device overshoots back and forth whose pulses are up to 4 times the nominal"),
+      real("crossbar.verify_time", "1", above(0),
+           "Length of a verify read in units of tau: its noise is device.read_noise/sqrt(verify_time)."),
+      integer("crossbar.pulse_train", "31", between(1, 64), "Coincidence: most slots of a pulse train.",
+              "default of IBM aihwkit"),
+      choice("crossbar.pulse_order", "batch", {"batch", "sample"},
+             "Coincidence: pulses are counted over a batch and then sent, or sent sample by sample (slow, exact)."),
+      choice("crossbar.scheme", "single", {"single", "tiki_taka"},
+             "One array, or a fast one that takes the updates and a slow one it is transferred to (Tiki-Taka).",
+             "Gokmen and Haensch, Front. Neurosci. 14:103 (2020), doi:10.3389/fnins.2020.00103"),
+      integer("crossbar.transfer_every", "1", at_least(1), "Tiki-Taka: updates between transfers."),
+      integer("crossbar.transfer_columns", "1", at_least(1), "Tiki-Taka: columns transferred at a time, in turn."),
+      real("crossbar.transfer_rate", "0.1", above(0),
+           "Tiki-Taka: share of what the fast array holds that a transfer asks the slow array for."),
+      real("crossbar.fast_gain", "1", above(0), "Tiki-Taka: an update d asks the fast array for fast_gain * d."),
+      real("crossbar.fast_share", "0", at_least(0), "Tiki-Taka: weight of the fast array in what is read."),
+      integer("crossbar.zero_shift_cycles", "8", between(0, 1000),
+              "Tiki-Taka: cycles per level of the search for the symmetry point of the fast array; 0: taken as 0.",
+              "idea: Kim et al., arXiv:1907.10228"),
       choice("crossbar.transposed_path", "same_ends", {"same_ends", "opposite_ends"},
              "Line ends of a transposed read: those of the forward read (its exact transpose) or the other ones.")};
   for (ParamRow& row : port_rows("forward", "columns")) rows.push_back(std::move(row));
@@ -80,6 +111,36 @@ ParamTable crossbar_param_rows() {
   for (ParamRow& row : circuit_param_rows()) rows.push_back(std::move(row));
   return rows;
 }
+
+namespace {
+
+void read_programming(const Config& config, CrossbarSpec& spec) {
+  ProgrammingSpec& p = spec.programming;
+  const std::string& scheme = config.text("crossbar.programming");
+  p.scheme = scheme == "write_verify"       ? ProgrammingScheme::write_verify
+             : scheme == "open_loop_pulses" ? ProgrammingScheme::open_loop_pulses
+                                            : ProgrammingScheme::open_loop_error;
+  const std::string& update = config.text("crossbar.update");
+  p.update = update == "write_verify"  ? UpdateScheme::write_verify
+             : update == "coincidence" ? UpdateScheme::coincidence
+                                       : UpdateScheme::pulses;
+  p.tolerance = config.real("crossbar.verify_tolerance");
+  p.limit = static_cast<double>(config.integer("crossbar.verify_limit"));
+  p.burst = config.real("crossbar.verify_burst");
+  p.read_time = config.real("crossbar.verify_time");
+  p.train = static_cast<int>(config.integer("crossbar.pulse_train"));
+  p.order = config.text("crossbar.pulse_order") == "sample" ? PulseOrder::sample : PulseOrder::batch;
+  TransferSpec& t = spec.transfer;
+  t.active = config.text("crossbar.scheme") == "tiki_taka";
+  t.every = static_cast<int>(config.integer("crossbar.transfer_every"));
+  t.columns = static_cast<int>(config.integer("crossbar.transfer_columns"));
+  t.rate = config.real("crossbar.transfer_rate");
+  t.fast_gain = config.real("crossbar.fast_gain");
+  t.share = config.real("crossbar.fast_share");
+  t.zero_shift = static_cast<int>(config.integer("crossbar.zero_shift_cycles"));
+}
+
+}  // namespace
 
 CrossbarSpec crossbar_spec(const Config& config) {
   CrossbarSpec spec;
@@ -96,6 +157,7 @@ CrossbarSpec crossbar_spec(const Config& config) {
                 ends};
   spec.tiles = {static_cast<Index>(config.integer("crossbar.tile_rows")),
                 static_cast<Index>(config.integer("crossbar.tile_columns"))};
+  read_programming(config, spec);
   const std::string& mapping = config.text("crossbar.mapping");
   spec.mapping.kind = mapping == "offset"             ? MappingKind::offset
                       : mapping == "reference_column" ? MappingKind::reference_column

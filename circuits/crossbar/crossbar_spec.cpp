@@ -39,6 +39,8 @@ void CrossbarSpec::validate() const {
   mapping.validate();
   wires.validate();
   periphery.validate();
+  programming.validate(device);
+  transfer.validate();
   circuit.validate();
 }
 

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "circuits/programming/write_devices.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -35,7 +38,8 @@ DevicePairs<S>::DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, 
       plus_(spec.device, weights.rows(), weights.cols(), {seed, id, 0}, spec.threads),
       minus_(spec.device, weights.rows(), mapping_->second_columns(weights.cols()), {seed, id, 1}, spec.threads),
       scale_(1, 1),
-      counters_(3, 3) {
+      counters_(9, 3),
+      write_error_(Matrix<S>::Zero(1, 2)) {
   check_target(weights);
   choose_scale(weights);
   write(weights);
@@ -70,9 +74,17 @@ template <class S>
 void DevicePairs<S>::write(const Matrix<S>& target) {
   Matrix<S> plus, minus;
   mapping_->targets(target, middle(), scale_(0, 0), plus, minus);
-  plus_.program(plus, programmings_);
-  minus_.program(minus, programmings_);
-  ++programmings_;
+  WriteReport report;
+  std::uint64_t last = writes_.operations;
+  for (auto* array : {&plus_, &minus_}) {
+    std::uint64_t operation = writes_.operations;
+    report += write_array(*array, array == &plus_ ? plus : minus, spec_.programming, writes_.programmings, operation);
+    last = std::max(last, operation);
+  }
+  writes_.operations = last;
+  ++writes_.programmings;
+  record(report);
+  if (spec_.programming.update == UpdateScheme::write_verify) shadow_.reset(target);
   refresh();
 }
 
@@ -106,19 +118,21 @@ void DevicePairs<S>::refresh() {
 }
 
 template <class S>
-void DevicePairs<S>::update(const Matrix<S>& delta, std::uint64_t step) {
-  NUDGE_EXPECT(delta.rows() == view_.weights.rows() && delta.cols() == view_.weights.cols());
-  const auto change = mapping_->steps(scale_(0, 0));
-  pulses_ += plus_.update(delta, change.first, step);
-  if (change.second != 0) pulses_ += minus_.update(delta, change.second, step);
-  refresh();
+bool DevicePairs<S>::elapse(double seconds, std::uint64_t step) {
+  const bool plus = plus_.elapse(seconds, step);
+  const bool minus = minus_.elapse(seconds, step);
+  if (plus || minus) refresh();
+  return plus || minus;
 }
 
 template <class S>
 std::vector<StateArray<S>> DevicePairs<S>::state() {
-  store_counter(pulses_.up, 0, counters_);
-  store_counter(pulses_.down, 1, counters_);
-  store_counter(programmings_, 2, counters_);
+  const std::array<std::uint64_t, 9> counts = {writes_.pulses.up,  writes_.pulses.down,  writes_.programmings,
+                                               writes_.operations, writes_.verify_reads, writes_.verified,
+                                               writes_.failures,   writes_.slots,        writes_.clipped_samples};
+  for (Index row = 0; row < counters_.rows(); ++row) {
+    store_counter(counts[static_cast<std::size_t>(row)], row, counters_);
+  }
   DeviceCells<S>& p = plus_.cells();
   DeviceCells<S>& m = minus_.cells();
   std::vector<StateArray<S>> all = {
@@ -133,9 +147,24 @@ std::vector<StateArray<S>> DevicePairs<S>::state() {
       {"g_plus_step_down", "S", "mean down pulse of each positive device", &p.step_down},
       {"g_minus_step_up", "S", "mean up pulse of each negative device", &m.step_up},
       {"g_minus_step_down", "S", "mean down pulse of each negative device", &m.step_down},
+      {"g_plus_writes", "1", "pulses each positive device has received", &p.writes},
+      {"g_minus_writes", "1", "pulses each negative device has received", &m.writes},
+      {"write_error", "1", "mean and rms error of the last write, of the window", &write_error_},
       {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
-      {"counters", "1", "rows: up pulses, down pulses, programmings; columns: digits of base 2^20, lowest first",
+      {"counters", "1",
+       "rows: up pulses, down pulses, programmings, operations, verify reads, verified devices, failures, slots of "
+       "pulse trains, clipped samples; columns: digits of base 2^20, lowest first",
        &counters_}};
+  if (spec_.programming.update == UpdateScheme::write_verify) {
+    all.push_back({"shadow_weights", "1", "digital copy of the weights", &shadow_.weights()});
+    all.push_back({"shadow_written", "1", "weights the devices were last written to", &shadow_.written()});
+  }
+  for (const bool plus : {true, false}) {
+    for (const SlowArray<S>& array : (plus ? plus_ : minus_).slow_state()) {
+      const std::string sign = plus ? "g_plus_" : "g_minus_";
+      all.push_back({sign + array.name, array.unit, array.description, array.values});
+    }
+  }
   std::erase_if(all, [](const StateArray<S>& array) { return array.values->size() == 0; });  // no second array
   return all;
 }
@@ -155,12 +184,12 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
   }
   const auto devices = static_cast<double>(plus_.conductance().size() + minus_.conductance().size());
   const double drop = worst_ir_drop(plus_.conductance().template cast<double>(), spec_.wires, spec_.tiles);
-  return {
+  std::vector<MapReading> all = {
       {"ir_drop", "1", "(2/3) R G N M of the worst tile; above 0.5 wires eat a third of the signal", drop},
-      {"pulses_up", "1", "potentiation pulses sent to the array since the start", static_cast<double>(pulses_.up)},
-      {"pulses_down", "1", "depression pulses sent to the array since the start", static_cast<double>(pulses_.down)},
       {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
       {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
+  append_write_readings(all);
+  return all;
 }
 
 template <class S>
@@ -169,8 +198,10 @@ void DevicePairs<S>::state_restored() {
     throw UserError(
         fmt::format("crossbar {}: a restored conductance is not a finite number: the file is damaged", id_));
   }
-  pulses_ = {load_counter(counters_, 0), load_counter(counters_, 1)};
-  programmings_ = load_counter(counters_, 2);
+  const auto at = [this](Index row) { return load_counter(counters_, row); };
+  writes_ = {{at(0), at(1)}, at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
+  plus_.state_restored();
+  minus_.state_restored();
   refresh();
 }
 

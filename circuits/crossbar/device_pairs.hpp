@@ -7,6 +7,8 @@
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/crossbar/mapping.hpp"
 #include "circuits/linear_map.hpp"
+#include "circuits/programming/shadow_weights.hpp"
+#include "circuits/programming/write_report.hpp"
 #include "devices/device_array.hpp"
 
 namespace nudge {
@@ -26,7 +28,14 @@ class DevicePairs {
   DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
 
   void program(const Matrix<S>& target);
-  void update(const Matrix<S>& delta, std::uint64_t step);
+  /// Asks for W ← W + delta by pulses of nominal size, or of the digital copy and then of the devices (write_verify).
+  void update(const Matrix<S>& delta);
+  /// LinearMap::apply_factors by stochastic coincidence pulse trains; both devices of a pair share the lines and move in
+  /// opposite directions.
+  void coincide(const std::vector<FactorPair<S>>& factors, S rate);
+
+  /// Time passes for the devices (DeviceArray::elapse).
+  bool elapse(double seconds, std::uint64_t step);
 
   /// What the lines see, wires included, in units of weight.
   const Matrix<S>& weights() const { return view_.weights; }
@@ -36,7 +45,10 @@ class DevicePairs {
   S w_max() const { return static_cast<S>(mapping_->window_share() * spec_.device.window_S()) / scale_(0, 0); }
   /// k, siemens per unit of weight.
   S siemens_per_weight() const { return scale_(0, 0); }
-  PulseCount pulses() const { return pulses_; }
+  /// Whether updates come as factor pairs (coincidence pulse trains).
+  bool takes_factors() const { return spec_.programming.update == UpdateScheme::coincidence; }
+  PulseCount pulses() const { return writes_.pulses; }
+  const WriteCounts& writes() const { return writes_; }
   const DeviceArray<S>& plus() const { return plus_; }
   const DeviceArray<S>& minus() const { return minus_; }
 
@@ -49,6 +61,10 @@ class DevicePairs {
   void choose_scale(const Matrix<S>& target);
   void write(const Matrix<S>& target);
   S middle() const { return static_cast<S>(0.5 * (spec_.device.g_min_S + spec_.device.g_max_S)); }
+  void rewrite(const Matrix<S>& delta);
+  void send(const Matrix<S>& up, const Matrix<S>& down);
+  void record(const WriteReport& report);
+  void append_write_readings(std::vector<MapReading>& all) const;
   void refresh();
 
   CrossbarSpec spec_;
@@ -57,10 +73,11 @@ class DevicePairs {
   DeviceArray<S> plus_;
   DeviceArray<S> minus_;
   LineView<S> view_;
-  Matrix<S> scale_;     ///< (1, 1), a matrix so that it can be checkpointed
-  Matrix<S> counters_;  ///< image of the counters below for checkpoints
-  PulseCount pulses_;
-  std::uint64_t programmings_ = 0;
+  Matrix<S> scale_;        ///< (1, 1), a matrix so that it can be checkpointed
+  Matrix<S> counters_;     ///< image of the counters below for checkpoints
+  Matrix<S> write_error_;  ///< (1, 2): mean and rms of the last write, of the window
+  ShadowWeights<S> shadow_;
+  WriteCounts writes_;
 };
 
 }  // namespace nudge

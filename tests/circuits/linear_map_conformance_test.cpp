@@ -35,6 +35,15 @@ std::vector<CrossbarSpec> specs() {
     spec.device.update_noise = 0.3;
     out.push_back(spec);
   }
+  CrossbarSpec written = out.back();
+  written.device.model = "soft_bounds";
+  written.programming.scheme = ProgrammingScheme::open_loop_pulses;
+  written.programming.update = UpdateScheme::write_verify;
+  out.push_back(written);
+  written.programming.scheme = ProgrammingScheme::write_verify;
+  written.programming.update = UpdateScheme::pulses;
+  written.transfer.active = true;
+  out.push_back(written);
   return out;
 }
 

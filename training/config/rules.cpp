@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/base/errors.hpp"
 #include "training/config/rows.hpp"
+#include "training/setup.hpp"
 
 namespace nudge {
 namespace {
@@ -33,6 +35,22 @@ ConfigRule heads_divide_channels() {
             return c.integer("model.channels") % c.integer("model.heads") == 0
                        ? ""
                        : fmt::format("must divide {}", with_value(c, "model.channels"));
+          }};
+}
+
+/// What the mixer itself requires of its sizes.
+ConfigRule mixer_sizes() {
+  std::vector<std::string> keys = {"model.mixer", "model.channels", "model.heads"};
+  for (const ParamRow& row : mixer_rows()) keys.push_back(row.key);
+  return {keys, [](const Config& c) {
+            const MixerChoice choice = mixer_choice(c);
+            if (choice.is_fused()) return std::string();
+            try {
+              mixer_spec(choice);
+            } catch (const UserError& error) {
+              return std::string(error.what());
+            }
+            return std::string();
           }};
 }
 
@@ -76,10 +94,19 @@ ConfigRule tracked_needs_both_sides() {
           }};
 }
 
+ConfigRule nominal_needs_programmed() {
+  return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
+            const bool unknown =
+                c.text("gradcheck.reference") == "nominal" && c.text("gradcheck.weights") != "programmed";
+            return unknown ? "must be device unless gradcheck.weights = programmed" : "";
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> program_rules() {
   return {heads_divide_channels(),
+          mixer_sizes(),
           ordered("device.g_min", "device.g_max", "<", less),
           ordered("damping.low", "damping.high", "<", less),
           ordered("damping.minimum", "damping.maximum", "<=", less_or_equal),
@@ -89,7 +116,8 @@ std::vector<ConfigRule> program_rules() {
           at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
           skip_ratio_above_one(),
           even_points(),
-          tracked_needs_both_sides()};
+          tracked_needs_both_sides(),
+          nominal_needs_programmed()};
 }
 
 }  // namespace nudge
