@@ -59,6 +59,7 @@ BlockDynamics<S>::BlockDynamics(const EquilibriumBlock<S>& block, Index tokens, 
       h_(max_copies * tokens, block.input().outputs()),
       g_(max_copies * tokens, block.input().outputs()) {
   for (const auto& placed : block.terms()) points_.push_back(placed.term->make_point(tokens, max_copies));
+  for (const auto& term : block.state_terms()) state_points_.push_back(term->make_point(tokens));
   linearization_ = std::make_unique<Point>(*this, block.input().outputs());
 }
 
@@ -96,6 +97,13 @@ void BlockDynamics<S>::add_leak(ConstMatrixRef<S> z, MatrixRef<S> f) const {
 }
 
 template <class S>
+template <class Act>
+void BlockDynamics<S>::for_state_terms(Part part, Act act) {
+  if (part == Part::conservative) return;
+  for (std::size_t i = 0; i < state_points_.size(); ++i) act(*block_->state_terms()[i], *state_points_[i]);
+}
+
+template <class S>
 void BlockDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   NUDGE_EXPECT(z.rows() % tokens_ == 0 && z.rows() <= h_.rows());
   if (part == Part::nonconservative) {
@@ -103,6 +111,7 @@ void BlockDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   } else {
     add_leak(z, f);
   }
+  for_state_terms(part, [&](const auto& term, TermPoint& point) { term.force(z, f, point); });
   const Columns driven = span_of([part](const auto& t) { return in_part(t, part); });
   if (driven.count == 0) return;
   auto h = h_.topRows(z.rows());
@@ -155,6 +164,7 @@ void BlockDynamics<S>::Point::set(ConstMatrixRef<S> z) {
   input.forward(z, h0_, input.all_columns(), Store::assign, read);
   d.add_leak(z, f0_conservative_);
   f0_.setZero();  // the non-conservative force first; the sum in the end
+  d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.linearize(z, f0_, point); });
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
     const auto& [term, columns] = d.block_->terms()[i];
     term->linearize(h0_.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count),
@@ -190,6 +200,7 @@ void BlockDynamics<S>::Point::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part pa
   } else {
     out = -static_cast<S>(d.block_->leak().total()) * v;
   }
+  d.for_state_terms(part, [&](const auto& term, TermPoint& point) { term.jvp(v, S(1), out, point); });
   const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part); });
   if (driven.count == 0) return;
   auto dh = dh_.topRows(v.rows());
@@ -232,6 +243,7 @@ void BlockDynamics<S>::Point::vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part pa
   } else {
     out = -static_cast<S>(d.block_->leak().total()) * u;
   }
+  d.for_state_terms(part, [&](const auto& term, TermPoint& point) { term.vjp(u, out, point); });
   const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part); });
   if (driven.count == 0) return;
   drive_of_adjoint(u, part, d.read_);
@@ -250,6 +262,7 @@ void BlockDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> u,
     const auto& [term, columns] = d.block_->terms()[i];
     term->accumulate(u, scale, *d.points_[i], d.block_->input_parameter(), columns, sink);
   }
+  d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.accumulate(u, scale, point, sink); });
 }
 
 /// v_ = z − z₀, copy by copy.
@@ -272,6 +285,11 @@ void BlockDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> 
   displacement(z);
   auto v = v_.topRows(z.rows());
   d.add_leak(z, f);
+  d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) {
+    term.force(z, f, point);
+    term.jvp(v, S(-1), f, point);
+    term.vjp(v, f, point);
+  });
   input.forward(z, h, input.all_columns(), Store::assign, d.read_);
   const Columns asymmetric = d.span_of([](const auto& t) { return !t.conservative(); });
   for (Index row = 0; row < z.rows(); row += d.tokens_) {
@@ -356,6 +374,7 @@ void BlockDynamics<S>::Point::transposed_force(ConstMatrixRef<S> z, MatrixRef<S>
   auto g = d.g_.topRows(z.rows());
   drive_conservative(z, f);
   auto v = v_.topRows(z.rows());
+  d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.vjp(v, f, point); });
   const Columns driven = d.span_of([](const auto& t) { return !t.conservative() && t.vjp_reads_input(); });
   if (driven.count > 0) {
     input.forward(v, h.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);

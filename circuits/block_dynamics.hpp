@@ -41,6 +41,9 @@ class BlockDynamics final : public Dynamics<S> {
   template <class Chosen>
   Columns span_of(Chosen chosen) const;
   void add_leak(ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  /// act(term, point) for every term that reads the state, all of them non-conservative.
+  template <class Act>
+  void for_state_terms(Part part, Act act);
   /// The reads that fill a linearisation's cache and drive the local correlation: quiet unless noisy_cache.
   ReadContext cache_read() const {
     ReadContext read = read_;
@@ -52,7 +55,8 @@ class BlockDynamics final : public Dynamics<S> {
   Index tokens_;
   Matrix<S> drive_, drive_gradient_;
   Matrix<S> h_, g_;  ///< projections and drives of the input array's columns, (copies·T, columns)
-  std::vector<std::unique_ptr<TermPoint>> points_;
+  std::vector<std::unique_ptr<TermPoint>> points_;        ///< of the terms that read projections
+  std::vector<std::unique_ptr<TermPoint>> state_points_;  ///< of the terms that read the state
   ReadContext read_;
   std::unique_ptr<Point> linearization_;
 };

@@ -37,6 +37,7 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
   cells_.reference = static_cast<S>(spec.g_reference_S());
   cells_.mean_step = static_cast<S>(spec.window_S() / spec.pulses);
   cells_.g = Matrix<S>::Constant(rows, cols, static_cast<S>(spec.g_min_S));
+  cells_.writes = Matrix<S>::Zero(rows, cols);
   cells_.lower.resize(rows, cols);
   cells_.upper.resize(rows, cols);
   cells_.step_up.resize(rows, cols);
@@ -199,19 +200,76 @@ void DeviceArray<S>::state_restored() {
 }
 
 template <class S>
-PulseCount DeviceArray<S>::update(const Matrix<S>& delta, S factor, std::uint64_t step) {
+UpdateRequest<S> DeviceArray<S>::request(const Matrix<S>& delta, std::uint64_t number) const {
   UpdateRequest<S> request{delta};
-  request.factor = factor;
   request.mode = spec_.update;
   request.noise = static_cast<S>(spec_.update_noise);
   request.seed = identity_.seed;
   request.entity = identity_.entity;
   request.side = identity_.side;
-  request.step = step;
+  request.number = number;
   request.threads = threads_;
-  const PulseCount count = model_->update(cells_, request);
-  written(Purpose::update_noise, step);
-  return count;
+  return request;
+}
+
+template <class S>
+PulseCount DeviceArray<S>::send(const UpdateRequest<S>& request) {
+  const PulseCount sent = model_->update(cells_, request);
+  written(Purpose::update_noise, request.number);
+  return sent;
+}
+
+template <class S>
+PulseCount DeviceArray<S>::update(const Matrix<S>& delta, S factor, std::uint64_t number) {
+  UpdateRequest<S> wanted = request(delta, number);
+  wanted.factor = factor;
+  return send(wanted);
+}
+
+template <class S>
+PulseCount DeviceArray<S>::pulse(const Matrix<S>& counts, std::uint64_t number) {
+  UpdateRequest<S> wanted = request(counts, number);
+  wanted.mode = PulseMode::continuous;
+  wanted.pulse = 1;
+  return send(wanted);
+}
+
+template <class S>
+PulseCount DeviceArray<S>::pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number) {
+  DeviceCells<S> part = gather(cells_, which);
+  UpdateRequest<S> wanted = request(counts, number);
+  wanted.mode = PulseMode::continuous;
+  wanted.pulse = 1;
+  const PulseCount sent = model_->update(part, wanted);
+  scatter(part, which, cells_);
+  written(Purpose::update_noise, number);
+  return sent;
+}
+
+template <class S>
+PulseCount DeviceArray<S>::pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number) {
+  NUDGE_EXPECT(counts_up.size() == cells_.g.size() && counts_down.size() == cells_.g.size());
+  Matrix<S> first(cells_.g.rows(), cells_.g.cols());
+  Matrix<S> second(cells_.g.rows(), cells_.g.cols());
+  const RngKey key = {identity_.seed, Purpose::pulse_order, identity_.entity};
+  constexpr Index word = 64;
+  parallel_for(cells_.g.rows(), threads_, [&](Index row, int) {
+    const Index begin = row * cells_.g.cols();
+    for (Index at = 0; at < cells_.g.cols(); at += word) {
+      const std::uint64_t coins = random_bits(key, number, 2 * static_cast<std::uint32_t>(row) + identity_.side,
+                                              static_cast<std::uint32_t>(at / word));
+      for (Index k = 0; k < std::min(word, cells_.g.cols() - at); ++k) {
+        const S up = counts_up.data()[begin + at + k];
+        const S down = -counts_down.data()[begin + at + k];
+        const bool up_first = ((coins >> static_cast<unsigned>(k)) & 1U) != 0;
+        first.data()[begin + at + k] = up_first ? up : down;
+        second.data()[begin + at + k] = up_first ? down : up;
+      }
+    }
+  });
+  PulseCount sent = pulse(first, number);
+  sent += pulse(second, number + 1);
+  return sent;
 }
 
 template class DeviceArray<float>;

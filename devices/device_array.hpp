@@ -25,12 +25,26 @@ class DeviceArray {
   /// is: another number draws other errors.
   void program(const Matrix<S>& target, std::uint64_t number);
 
-  /// Ask for g ← g + factor · delta (siemens) in training step `step`; returns the pulses sent.
-  PulseCount update(const Matrix<S>& delta, S factor, std::uint64_t step);
+  /// Ask for g ← g + factor · delta (siemens); returns the pulses sent. `number` says which operation on this array it
+  /// is, this function and the next counted together: another number draws other random numbers.
+  PulseCount update(const Matrix<S>& delta, S factor, std::uint64_t number);
+
+  /// Sends |count| whole pulses to every device, up where count > 0 and down where it is negative.
+  PulseCount pulse(const Matrix<S>& counts, std::uint64_t number);
+  /// The same to the devices at the flat places `which` only; counts (1, which.size()).
+  PulseCount pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number);
+  /// counts_up and counts_down (≥ 0) pulses to every device, in an order drawn anew for each device: which direction goes
+  /// first is a fair coin, so that the order of unknown interleaving biases nothing to second order in the change.
+  /// Uses the numbers `number` and `number` + 1.
+  PulseCount pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number);
 
   /// Time passes without pulses: drift, decay and leak change what is stored, telegraph and 1/f noise what is seen. No
   /// two calls on one array share `step`. Returns whether conductance() changed. Needs seconds ≥ 0 and finite.
   bool elapse(double seconds, std::uint64_t step);
+
+  const DeviceSpec& spec() const { return spec_; }
+  bool bounded() const { return model_->bounded(); }
+  const ArrayIdentity& identity() const { return identity_; }
 
   /// What a read sees: the stored conductance cells().g with the slow noise of this moment and the write noise.
   const Matrix<S>& conductance() const { return noisy_ ? seen_ : cells_.g; }
@@ -49,6 +63,8 @@ class DeviceArray {
   void pin_faults();
   /// Recomputes what is seen.
   void show();
+  UpdateRequest<S> request(const Matrix<S>& delta, std::uint64_t number) const;
+  PulseCount send(const UpdateRequest<S>& request);
   Matrix<S> normal(Purpose purpose, std::uint64_t step, std::uint32_t part = 0) const;
 
   struct Fault {

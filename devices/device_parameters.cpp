@@ -101,7 +101,10 @@ Rows noise_rows() {
           ours),
       row(
           "update_noise", "1", [](Spec& s) -> double& { return s.update_noise; },
-          "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread)};
+          "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
+      row(
+          "endurance", "1", [](Spec& s) -> double& { return s.endurance; },
+          "pulses after which a device counts as worn, in the log only; 0: not known", ours)};
 }
 
 Rows retention_rows() {

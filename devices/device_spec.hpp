@@ -34,10 +34,11 @@ struct DeviceSpec {
   double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
   double update_noise = 0;        ///< cycle to cycle: std of one pulse, of that pulse
+  double endurance = 0;           ///< pulses after which a device counts as worn; 0: not known
   PulseMode update = PulseMode::continuous;
   std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults
   std::map<std::string, std::vector<double>> tables = {};  ///< lists of the model's own; missing ones are empty
-  ProgrammingSpec programming = {};
+  ProgrammingErrorSpec programming = {};
   RetentionSpec retention = {};
   TelegraphSpec telegraph = {};
   FlickerSpec flicker = {};

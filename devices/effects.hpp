@@ -10,7 +10,7 @@
 namespace nudge {
 
 /// What a programmed conductance misses its target by, drawn once per programming (static).
-struct ProgrammingSpec {
+struct ProgrammingErrorSpec {
   std::vector<double> fit_S = {};    ///< c₀, c₁, ... of σ(g) = Σ c_k (g/g_max)ᵏ, siemens
   double saturating_S = 0;           ///< A of σ(g) = A (1 − exp(−g/B)), added to the polynomial
   double saturating_scale_S = 1e-6;  ///< B

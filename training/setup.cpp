@@ -23,7 +23,21 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.channels = static_cast<Index>(config.integer("model.channels"));
   shape.memories = static_cast<Index>(config.integer("model.memories"));
   shape.heads = static_cast<Index>(config.integer("model.heads"));
+  shape.mixer = mixer_choice(config);
+  shape.memory_arrays = static_cast<int>(config.integer("model.memory_arrays"));
+  shape.correction = config.text("correction.scope") == "full" ? CorrectionScope::full : CorrectionScope::attention;
   return shape;
+}
+
+Schedule schedule_of(const Config& config) {
+  return {config.text("train.schedule"), config.real("train.learning_rate"),
+          static_cast<std::uint64_t>(config.integer("train.steps")),
+          static_cast<std::uint64_t>(config.integer("train.warmup")), config.real("train.final_rate_fraction")};
+}
+
+OptimizerOptions optimizer_options(const Config& config) {
+  return {config.real("train.momentum"), config.real("train.adam_beta1"), config.real("train.adam_beta2"),
+          config.real("train.adam_epsilon")};
 }
 
 template <class S>
@@ -34,13 +48,12 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
   std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
   const CrossbarSpec spec = crossbar_spec(config);
   std::vector<typename LanguageModel<S>::Map> maps;
-  for (int p = 0; p < ParameterId::count; ++p) {
-    Matrix<S>& w = initial[static_cast<std::size_t>(p)];
-    const bool embedding = p == ParameterId::tok || p == ParameterId::pos;
-    if (weights == Weights::digital || embedding) {
-      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(w)));
+  const std::vector<Parameter> parameters = parameters_of(shape);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (weights == Weights::configured && parameters[p].on_devices && initial[p].size() > 0) {
+      maps.push_back(make_linear_map<S>(spec, initial[p], static_cast<std::uint32_t>(p), seed));
     } else {
-      maps.push_back(make_linear_map<S>(spec, w, static_cast<std::uint32_t>(p), seed));
+      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
     }
   }
   auto model = std::make_unique<LanguageModel<S>>(

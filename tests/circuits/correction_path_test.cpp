@@ -136,7 +136,7 @@ TEST_CASE("arrays driven with the difference alone give the same force, and keep
     exact -= at_rest.replicate(2, 1);
     CrossbarSpec spec;
     spec.device.model = "ideal";
-    spec.periphery.dac.bits = spec.periphery.forward.adc.bits = spec.periphery.transposed.adc.bits = bits;
+    for (PortSpec* port : {&spec.periphery.forward, &spec.periphery.transposed}) port->dac.bits = port->adc.bits = bits;
     Crossbar<double> input(spec, tiny.input.weights(), 0, 1), output(spec, tiny.output.weights(), 1, 1);
     std::vector<std::unique_ptr<ForceTerm<double>>> terms;
     terms.push_back(std::make_unique<CausalAttention<double>>(kSize.channels, kSize.heads, kSize.gain, 1, output));
