@@ -47,7 +47,7 @@ struct TransferSpec {
   bool active = false;
   int every = 1;        ///< updates between transfers
   int columns = 1;      ///< columns transferred at a time, in turn
-  double rate = 0.1;    ///< share of what the fast array has gathered that a transfer asks the slow array for
+  double rate = 0.02;   ///< share of what the fast array has gathered that a transfer asks the slow array for
   double fast_gain = 1; ///< an update δ asks the fast array for fast_gain δ
   double share = 0;     ///< γ of W = γ (A − A₀) + C
   int zero_shift = 8;   ///< cycles per level of the search for the symmetry point A₀; 0: taken as 0

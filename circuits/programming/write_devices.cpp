@@ -37,7 +37,12 @@ std::vector<Index> all_places(Index size) {
 std::vector<double> nominal_curve(const DeviceSpec& spec, Index limit) {
   DeviceSpec nominal = spec;
   nominal.step_spread = nominal.asymmetry_spread = nominal.upper_bound_spread = nominal.lower_bound_spread = 0;
-  nominal.programming_error = nominal.update_noise = 0;
+  nominal.programming_error = nominal.update_noise = nominal.step_log_spread = 0;
+  nominal.programming = {};
+  nominal.retention = {};
+  nominal.telegraph = {};
+  nominal.flicker = {};
+  nominal.faults = {};
   DeviceArray<double> devices(nominal, 1, limit + 1, {});
   Matrix<double> counts(1, limit + 1);
   for (Index k = 0; k <= limit; ++k) counts(0, k) = static_cast<double>(k);
