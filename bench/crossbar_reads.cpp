@@ -42,7 +42,7 @@ Crossbar<float> make_array(double read_noise, bool converters, const char* model
   spec.device.update_noise = 0.3;
   spec.threads = threads;
   if (converters) {
-    spec.periphery.dac.bits = 7;
+    spec.periphery.forward.dac.bits = spec.periphery.transposed.dac.bits = 7;
     spec.periphery.forward.adc.bits = spec.periphery.transposed.adc.bits = 9;
   }
   return Crossbar<float>(spec, normals(kSize, kSize, 0.05F, 0), 0, 1);

@@ -25,6 +25,7 @@ class BlockDynamics<S>::Point final : public Linearization<S> {
         f0_(owner.tokens_, owner.cols()),
         f0_conservative_(owner.tokens_, owner.cols()),
         h0_(owner.tokens_, columns),
+        g0_(by_difference() ? owner.tokens_ : 0, columns),
         v_(owner.g_.rows(), owner.cols()),
         dh_(owner.g_.rows(), columns) {}
 
@@ -33,15 +34,19 @@ class BlockDynamics<S>::Point final : public Linearization<S> {
   void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;
   void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override;
+  void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f);
   void corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
   void transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
 
  private:
   void drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read);
   void displacement(ConstMatrixRef<S> z);
+  bool by_difference() const { return owner_->block_->nudged_drive() == NudgedDrive::difference; }
+  void drive_conservative(ConstMatrixRef<S> z, MatrixRef<S> f);
 
   BlockDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_, h0_;
+  Matrix<S> g0_;  ///< drives of the conservative terms at z₀; only for NudgedDrive::difference
   Matrix<S> v_, dh_;
 };
 
@@ -173,6 +178,7 @@ void BlockDynamics<S>::Point::set(ConstMatrixRef<S> z) {
                      read);
   }
   f0_ += f0_conservative_;
+  if (by_difference()) g0_ = g;
 }
 
 template <class S>
@@ -299,27 +305,84 @@ void BlockDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> 
   input.transposed(g, f, input.all_columns(), Store::add, d.read_);
 }
 
+/// Starts f with leak and clamp, drives the conservative terms (by z, or by z − z₀ on top of what is stored) and writes
+/// what they return into g_; conservative terms that do not
+/// return through the input array add to f and leave g_ at 0.
+template <class S>
+void BlockDynamics<S>::Point::drive_conservative(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  BlockDynamics& d = *owner_;
+  auto h = d.h_.topRows(z.rows());
+  auto g = d.g_.topRows(z.rows());
+  displacement(z);
+  auto v = v_.topRows(z.rows());
+  const bool difference = by_difference();
+  if (difference) {
+    for (Index row = 0; row < z.rows(); row += d.tokens_) f.middleRows(row, d.tokens_) = f0_conservative_;
+    f -= static_cast<S>(d.block_->leak().total()) * v;
+  } else {
+    d.add_leak(z, f);
+  }
+  const Columns driven = d.span_of([](const auto& t) { return t.conservative(); });
+  if (driven.count > 0) {
+    d.block_->input().forward(difference ? ConstMatrixRef<S>(v) : z, h.middleCols(driven.begin, driven.count), driven,
+                              Store::assign, d.read_);
+  }
+  for (std::size_t i = 0; i < d.points_.size(); ++i) {
+    const auto& [term, at] = d.block_->terms()[i];
+    if (!term->conservative()) continue;
+    auto own_h = h.middleCols(at.begin, at.count);
+    auto own_g = g.middleCols(at.begin, at.count);
+    if (!term->returns_through_input()) {
+      NUDGE_EXPECT(!difference);  // a term with a return array of its own is not stored at z₀
+      own_g.setZero();
+    }
+    for (Index row = 0; difference && row < z.rows(); row += d.tokens_) {
+      own_h.middleRows(row, d.tokens_) += h0_.middleCols(at.begin, at.count);
+    }
+    term->force(own_h, own_g, f, *d.points_[i], d.read_);
+    for (Index row = 0; difference && row < z.rows(); row += d.tokens_) {
+      own_g.middleRows(row, d.tokens_) -= g0_.middleCols(at.begin, at.count);
+    }
+  }
+}
+
+template <class S>
+void BlockDynamics<S>::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
+  if (part == Part::conservative && block_->nudged_drive() == NudgedDrive::difference) {
+    linearization_->nearby_force(z, f);
+  } else {
+    force(z, f, part);
+  }
+}
+
+/// The conservative terms, driven by z − z₀.
+template <class S>
+void BlockDynamics<S>::Point::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  BlockDynamics& d = *owner_;
+  drive_conservative(z, f);
+  const Columns back = d.span_of([](const auto& t) { return t.conservative() && t.returns_through_input(); });
+  if (back.count == 0) return;
+  auto g = d.g_.topRows(z.rows());
+  d.block_->input().transposed(g.middleCols(back.begin, back.count), f, back, Store::add, d.read_);
+}
+
 template <class S>
 void BlockDynamics<S>::Point::transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
   BlockDynamics& d = *owner_;
   const LinearMap<S>& input = d.block_->input();
   auto h = d.h_.topRows(z.rows());
   auto g = d.g_.topRows(z.rows());
-  displacement(z);
+  drive_conservative(z, f);
   auto v = v_.topRows(z.rows());
-  d.add_leak(z, f);
   d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.vjp(v, f, point); });
-  const Columns driven = d.span_of([](const auto& t) { return t.conservative(); });
+  const Columns driven = d.span_of([](const auto& t) { return !t.conservative() && t.vjp_reads_input(); });
   if (driven.count > 0) {
-    input.forward(z, h.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
+    input.forward(v, h.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
   }
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
     const auto& [term, at] = d.block_->terms()[i];
-    if (term->conservative()) {
-      term->force(h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f, *d.points_[i], d.read_);
-    } else {
-      term->vjp(v, h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *d.points_[i], d.read_);
-    }
+    if (term->conservative()) continue;
+    term->vjp(v, h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *d.points_[i], d.read_);
   }
   input.transposed(g, f, input.all_columns(), Store::add, d.read_);
 }

@@ -25,6 +25,7 @@ class BlockDynamics final : public Dynamics<S> {
   Index cols() const override { return block_->channels(); }
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override;
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
+  void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
   /// E = ½‖z − x_in‖² + ½ s c ‖z‖² + Σ E_term: −∂E/∂z is the conservative force.
   std::optional<double> energy(ConstMatrixRef<S> z) override;
   void set_read_interval(double dt) override { read_.interval = dt; }

@@ -16,6 +16,12 @@ struct BlockLeak {
   double total() const { return 1.0 + gain * damping; }
 };
 
+/// What drives the arrays of the conservative terms in the transposed form of the nudged phase.
+enum class NudgedDrive {
+  state,       ///< z: the circuit simply keeps relaxing
+  difference,  ///< v = z − z* alone; the products of z* are stored. Converters then range over v, not over z
+};
+
 /// The equilibrium block: terms that read the state through one shared input array, and terms that read it directly,
 ///     F(z) = x_in − (1 + s c) z + Σ_terms F_term(z),
 /// of which the founding note's block is HopfieldMemory + CausalAttention: F = x_in − z − ∂E_mem/∂z + s (Attn(z) − c z).
@@ -41,6 +47,8 @@ class EquilibriumBlock {
   int input_parameter() const { return input_parameter_; }
   const BlockLeak& leak() const { return leak_; }
   void set_damping(double c) { leak_.damping = c; }
+  NudgedDrive nudged_drive() const { return nudged_drive_; }
+  void set_nudged_drive(NudgedDrive drive) { nudged_drive_ = drive; }
 
  private:
   Index channels_;
@@ -50,6 +58,7 @@ class EquilibriumBlock {
   int input_parameter_;
   LinearMap<S>* input_;
   BlockLeak leak_;
+  NudgedDrive nudged_drive_ = NudgedDrive::state;
 };
 
 }  // namespace nudge

@@ -37,8 +37,14 @@ Json model_fields(const DeviceModel& model) {
 
 Json parameters_json(const DeviceModel& model, const DeviceSpec& spec) {
   Json rows = Json::array();
-  for (const DeviceParameter& row : device_parameters()) rows.push_back(parameter_json(row, spec.*row.member));
+  for (const DeviceParameter& row : device_parameters()) rows.push_back(parameter_json(row, row.value(spec)));
   for (const DeviceParameter& row : model.shape) rows.push_back(parameter_json(row, spec.shape_value(row.name)));
+  const auto list_json = [](const DeviceList& row, const std::vector<double>& value) -> Json {
+    return {{"name", row.name},         {"unit", row.unit}, {"range", "list of numbers"}, {"value", value},
+            {"default", Json::array()}, {"doc", row.doc},   {"source", row.source}};
+  };
+  for (const DeviceList& row : device_lists()) rows.push_back(list_json(row, row.value(spec)));
+  for (const DeviceList& row : model.tables) rows.push_back(list_json(row, spec.table(row.name)));
   return rows;
 }
 
@@ -103,13 +109,14 @@ std::string device_show_text(const std::string& name) {
     if (key == "name" || key == "kind" || key == "summary" || key == "parameters") continue;
     out += fmt::format("  {:<13} {}\n", key, value.get<std::string>());
   }
-  out += fmt::format("\n  {:<20} {:>12} {:<4}  {:<14} {}\n", "parameter", "value", "unit", "range", "meaning");
+  out += fmt::format("\n  {:<22} {:>12} {:<4}  {:<14} {}\n", "parameter", "value", "unit", "range", "meaning");
   for (const Json& row : device["parameters"]) {
-    out +=
-        fmt::format("  {:<20} {:>12g} {:<4}  {:<14} {}\n", row["name"].get<std::string>(), row["value"].get<double>(),
-                    row["unit"].get<std::string>(), row["range"].get<std::string>(), row["doc"].get<std::string>());
+    const Json& value = row["value"];
+    out += fmt::format("  {:<22} {:>12} {:<4}  {:<14} {}\n", row["name"].get<std::string>(),
+                       value.is_array() ? value.dump() : fmt::format("{:g}", value.get<double>()),
+                       row["unit"].get<std::string>(), row["range"].get<std::string>(), row["doc"].get<std::string>());
     if (device["kind"] == "model")
-      out += fmt::format("  {:>37}  default from: {}\n", "", row["source"].get<std::string>());
+      out += fmt::format("  {:>39}  default from: {}\n", "", row["source"].get<std::string>());
   }
   return out;
 }

@@ -36,7 +36,7 @@ struct StochasticBitSpec {
 /// within it. Cost: 1/(1 − ρ) looks back on average.
 ///
 /// Source: p-bits, Camsari, Faria, Sutton and Datta, Phys. Rev. X 7, 031014 (2017), arXiv:1610.00377:
-/// m = sgn(rand(−1, 1) + tanh I), so that P(+1) = 1/(1 + exp(−2 I)): gain 2. The memory ρ: derived here.
+/// m = sgn(u(−1, 1) + tanh I), so that P(+1) = 1/(1 + exp(−2 I)): gain 2. The memory ρ: derived here.
 class StochasticBits {
  public:
   /// UserError for an invalid spec.

@@ -32,6 +32,8 @@ try "shakespeare_large" "$program" train examples/shakespeare_large.toml --out "
   --set data.text= --set train.evaluation_batches=1
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5
+try "experiment_argmax" "$program" experiment examples/experiment_argmax.toml --out "$folder/argmax.h5" \
+  --set model.channels=32 --set train.steps=5 --set experiment.test_examples=20
 try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" -o "$folder/report.html"
 try "info" "$program" info "$folder/train.h5"
 try "crossbar" "$program" crossbar examples/train_charlm.toml --array Wo --spice "$folder/array.cir"

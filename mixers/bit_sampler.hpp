@@ -18,6 +18,10 @@ class BitSampler {
 
   /// One bit per logit, row-major; logits (tokens, bits).
   virtual void draw(const Matrix<S>& logits, std::vector<std::uint8_t>& bits) = 0;
+
+  /// Chooses the random numbers of the draws that follow, which are then a pure function of them: a tape that is run
+  /// again needs others for each example. A source with numbers of its own ignores it.
+  virtual void select(std::uint64_t /*step*/, std::uint32_t /*sequence*/) {}
 };
 
 /// bit = u < sigmoid(logit) with given uniform numbers u of the logits' shape.
@@ -38,6 +42,10 @@ class PseudoRandomBits final : public BitSampler<S> {
   PseudoRandomBits(std::uint64_t seed, std::uint64_t step, std::uint32_t sequence)
       : seed_(seed), step_(step), sequence_(sequence) {}
   void draw(const Matrix<S>& logits, std::vector<std::uint8_t>& bits) override;
+  void select(std::uint64_t step, std::uint32_t sequence) override {
+    step_ = step;
+    sequence_ = sequence;
+  }
 
  private:
   std::uint64_t seed_, step_;

@@ -31,7 +31,7 @@ struct MixerOptions {
   Index decays = 2;       ///< columns of W_dec: gla 1 per head or 1 per feature (keys), lrnn one per group
   Index groups = 1;       ///< aft: columns of W_k
   Index states = 3;       ///< N of the state-space priors
-  bool rope = false;      ///< softmax prior: rotary positions (gla always has them)
+  bool rope = false;      ///< rotary positions: attention and the softmax prior (gla always has them)
   double epsilon = 1e-6;  ///< added to gla's features
   Index gate_groups = 1;  ///< groups of the RMS norm of the outer gate
   Modulation modulation = Modulation::none;

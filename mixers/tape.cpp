@@ -131,8 +131,11 @@ const Matrix<S>& Tape<S>::tangent(Value<S> value) const {
 }
 
 template <class S>
-void Tape<S>::clear_cotangents() {
-  for (Node& each : nodes_) each.has_cotangent = false;
+void Tape<S>::clear_cotangents(Leaves kept) {
+  for (Node& each : nodes_) {
+    const bool keep = !each.operation && (each.depends & static_cast<std::uint8_t>(kept)) != 0;
+    each.has_cotangent = each.has_cotangent && keep;
+  }
 }
 
 template <class S>

@@ -89,7 +89,8 @@ class Tape {
   /// Empty (0 x 0) where the tangent is zero.
   const Matrix<S>& tangent(Value<S> value) const;
 
-  void clear_cotangents();
+  /// Before another pull_back(). Cotangents of the kept leaves stay, so that several runs add up in them.
+  void clear_cotangents(Leaves kept = Leaves::none);
   /// Adds to the cotangent of a value.
   void add_cotangent(Value<S> value, const Matrix<S>& cotangent);
   void pull_back(Leaves wanted = Leaves::all);

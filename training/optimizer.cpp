@@ -126,9 +126,17 @@ std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const Opti
   throw UserError(fmt::format("unknown optimizer \"{}\" (known: {})", name, fmt::join(optimizer_names(), ", ")));
 }
 
+template <class S>
+void add_with_decay(const std::vector<Matrix<S>>& delta, double decay, std::vector<Matrix<S>>& parameters) {
+  NUDGE_EXPECT(delta.size() == parameters.size());
+  const S kept = static_cast<S>(1 - decay);
+  for (std::size_t p = 0; p < delta.size(); ++p) parameters[p] = kept * parameters[p] + delta[p];
+}
+
 #define NUDGE_INSTANTIATE(S)                                                                            \
   template std::unique_ptr<Optimizer<S>> make_optimizer<S>(const std::string&, const OptimizerOptions&, \
-                                                           std::span<const ParameterShape>);
+                                                           std::span<const ParameterShape>);            \
+  template void add_with_decay<S>(const std::vector<Matrix<S>>&, double, std::vector<Matrix<S>>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

@@ -41,4 +41,9 @@ template <class S>
 std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,
                                              std::span<const ParameterShape> shapes);
 
+/// The weight decay of AdamW (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2, the rate included):
+///   W ← (1 − decay) W + Δ,  decay = η λ.
+template <class S>
+void add_with_decay(const std::vector<Matrix<S>>& delta, double decay, std::vector<Matrix<S>>& parameters);
+
 }  // namespace nudge

@@ -24,7 +24,20 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.memories = static_cast<Index>(config.integer("model.memories"));
   shape.heads = static_cast<Index>(config.integer("model.heads"));
   shape.mixer = mixer_choice(config);
+  shape.memory_arrays = static_cast<int>(config.integer("model.memory_arrays"));
+  shape.correction = config.text("correction.scope") == "full" ? CorrectionScope::full : CorrectionScope::attention;
   return shape;
+}
+
+Schedule schedule_of(const Config& config) {
+  return {config.text("train.schedule"), config.real("train.learning_rate"),
+          static_cast<std::uint64_t>(config.integer("train.steps")),
+          static_cast<std::uint64_t>(config.integer("train.warmup")), config.real("train.final_rate_fraction")};
+}
+
+OptimizerOptions optimizer_options(const Config& config) {
+  return {config.real("train.momentum"), config.real("train.adam_beta1"), config.real("train.adam_beta2"),
+          config.real("train.adam_epsilon")};
 }
 
 template <class S>
@@ -43,8 +56,11 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
       maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
     }
   }
-  return std::make_unique<LanguageModel<S>>(
+  auto model = std::make_unique<LanguageModel<S>>(
       shape, BlockLeak{config.real("model.attention_gain"), config.real("model.damping")}, std::move(maps));
+  model->block().set_nudged_drive(config.text("nudge.drive") == "difference" ? NudgedDrive::difference
+                                                                             : NudgedDrive::state);
+  return model;
 }
 
 double relaxation_step(const Config& config, double damping) {
@@ -78,6 +94,13 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.anchor_reads = static_cast<int>(config.integer("nudge.anchor_reads"));
   options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),
                     static_cast<int>(config.integer("growth.iterations"))};
+  options.correction = {
+      config.real("correction.gain_error"),
+      config.real("correction.gain_spread"),
+      config.real("correction.offset"),
+      config.real("correction.noise"),
+      config.real("correction.delay"),
+      {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
   options.threads = static_cast<int>(config.integer("threads"));
   options.seed = static_cast<std::uint64_t>(config.integer("seed"));
   return options;
@@ -88,6 +111,7 @@ BatchGradientOptions exact_options(const Config& config) {
   BatchGradientOptions options = gradient_options<S>(config, "implicit");
   options.growth.strength = 0;
   options.noisy = false;
+  options.correction = {};
   // Rounding of one vjp limits what GMRES can reach: 100 ulps of S.
   const double floor = 100.0 * static_cast<double>(std::numeric_limits<S>::epsilon());
   options.phases.adjoint_tolerance = std::max(config.real("gradcheck.adjoint_tolerance"), floor);

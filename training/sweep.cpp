@@ -11,6 +11,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "training/config_table.hpp"
 #include "training/gradcheck.hpp"
+#include "training/spread.hpp"
 #include "training/sweep_file.hpp"
 #include "training/sweep_grid.hpp"
 #include "training/train_run.hpp"
@@ -158,20 +159,11 @@ std::vector<SweepCell> summarise_sweep(const Sweep& sweep) {
   }
   for (std::size_t c = 0; c < cells.size(); ++c) {
     for (std::size_t m = 0; m < n; ++m) {
-      double sum = 0, squares = 0;
-      double count = 0;
-      for (const SweepPoint* p : members[c]) {
-        if (!std::isfinite(p->metrics[m])) continue;
-        sum += p->metrics[m];
-        ++count;
-      }
-      if (count == 0) continue;
-      const double mean = sum / count;
-      for (const SweepPoint* p : members[c]) {
-        if (std::isfinite(p->metrics[m])) squares += (p->metrics[m] - mean) * (p->metrics[m] - mean);
-      }
-      cells[c].mean[m] = mean;
-      cells[c].deviation[m] = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
+      std::vector<double> values;
+      for (const SweepPoint* p : members[c]) values.push_back(p->metrics[m]);
+      const Spread spread = spread_of_finite(values);
+      cells[c].mean[m] = spread.mean;
+      cells[c].deviation[m] = spread.deviation;
     }
   }
   return cells;

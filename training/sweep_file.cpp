@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "training/config_table.hpp"
+#include "training/stored_config.hpp"
 
 namespace nudge {
 namespace {
@@ -60,26 +60,14 @@ SweepFile::SweepFile(const SweepFiles& files, const Config& base)
 }
 
 void SweepFile::expect_same_config(const H5Reader& file, const SweepGrid& grid) const {
-  if (const std::string kind = file.text_attribute("kind"); kind != "sweep") {
-    file.fail("attribute kind",
-              fmt::format("\"{}\" (only a file of kind \"sweep\" can be resumed by nudge sweep)", kind));
+  if (file.text_attribute("kind") == "sweep") {
+    const std::string keys = fmt::format("{}", fmt::join(grid.sweep.keys, ", "));
+    if (const std::string stored = file.text_attribute("keys", "points"); stored != keys) {
+      file.fail("attribute keys", fmt::format("the file sweeps {}, the config {}", stored, keys));
+    }
   }
-  const std::string keys = fmt::format("{}", fmt::join(grid.sweep.keys, ", "));
-  if (const std::string stored = file.text_attribute("keys", "points"); stored != keys) {
-    file.fail("attribute keys", fmt::format("the file sweeps {}, the config {}", stored, keys));
-  }
-  const Config stored = parse_program_config(file.name() + " (stored config)", file.text_attribute("config"));
-  std::string problems;
-  for (const auto& d : difference(stored, grid.base)) {
-    const bool free =
-        d.key == "threads" || d.key.starts_with("output.") || (d.key.starts_with("sweep.") && d.key != "sweep.run");
-    if (!free) problems += fmt::format("\n  {}: {} in the file, {} in the config", d.key, d.first, d.second);
-  }
-  if (problems.empty()) return;
-  throw UserError(
-      fmt::format("{}: the sweep is of another config:{}\nresume it with the config it was started with, or "
-                  "start a new one with --out",
-                  file.name(), problems));
+  expect_stored_config(file, "sweep", grid.base,
+                       [](const std::string& key) { return key.starts_with("sweep.") && key != "sweep.run"; });
 }
 
 void SweepFile::restore(SweepGrid& grid) {
@@ -134,6 +122,7 @@ void SweepFile::write(const Sweep& sweep) {
     column(
         metric.name, metric.unit, metric.description, [m](const SweepPoint& p) { return p.metrics[m]; }, 0.0);
   }
+  document.attribute("mode", sweep.mode, "points");
   document.attribute("keys", fmt::format("{}", fmt::join(sweep.keys, ", ")), "points");
   document.write(files_.output, overwrite_);
   overwrite_ = Overwrite::replace;

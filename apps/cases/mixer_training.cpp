@@ -8,14 +8,9 @@
 
 #include "apps/cases/mixer_families.hpp"
 #include "apps/cases/tape_case.hpp"
-#include "mixers/fem/free_energy_mixer.hpp"
 #include "mixers/free_transformer/synthetic.hpp"
-#include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/free_energy_read.hpp"
-#include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
-#include "mixers/ops/product.hpp"
 #include "sim/base/errors.hpp"
+#include "training/experiments/argmax_read.hpp"
 #include "training/optimizer.hpp"
 
 namespace nudge {
@@ -69,34 +64,10 @@ Toy read_toy(const H5Reader& file) {
   return toy;
 }
 
-/// Prediction (1, D) of the largest value of each channel, read by the last token.
-Value<double> predict(const Toy& toy, Value<double> v, const std::vector<Value<double>>& p) {
-  const auto x = rows(v, toy.tokens - 1, 1);
-  const auto q = product(x, p[0]);
-  const Index m = toy.width / toy.heads;
-  // The mean alone needs no β; the read gives both, so that branch gets β = 1.
-  const auto beta =
-      toy.free_energy ? inverse_temperature(p[4], "params/xb") : v.tape->constant(Matrix<double>::Ones(1, toy.width));
-  std::vector<Value<double>> means;
-  std::vector<Value<double>> energies;
-  for (Index h = 0; h < toy.heads; ++h) {
-    // q_h·k_i = (Wk_h q_h)·v_i: no keys for all tokens.
-    const auto direction = product_nt(columns(q, h * m, m), columns(p[1], h * m, m));
-    const auto scores = affine(product_nt(direction, v), 1.0 / std::sqrt(static_cast<double>(m)));
-    const auto both =
-        free_energy_read(scores, columns(v, h * m, m), columns(beta, h * m, m), Mask::full(1, toy.tokens));
-    means.push_back(columns(both, 0, m));
-    energies.push_back(columns(both, m, m));
-  }
-  const Branches<double> branches{join_columns(means), join_columns(energies)};
-  if (!toy.free_energy) return branches.mean;
-  const auto lambda = apply(Function::sigmoid, product(x, p[2]) + p[3]);
-  return gated_read<double>(branches, &lambda, nullptr);
-}
-
 /// Loss and gradients at the current parameters on the batch of a step; appends the predictions.
 double loss_and_gradients(const Toy& toy, Index step, std::vector<double>& predictions,
                           std::vector<Matrix<double>>& gradients) {
+  const ArgmaxShape shape{toy.tokens, toy.width, toy.heads, toy.free_energy};
   gradients.clear();
   for (const auto& each : toy.parameters) gradients.push_back(Matrix<double>::Zero(each.rows(), each.cols()));
   double loss = 0;
@@ -106,11 +77,14 @@ double loss_and_gradients(const Toy& toy, Index step, std::vector<double>& predi
         Eigen::Map<const Matrix<double>>(toy.values.data() + (step * toy.batch + b) * size, toy.tokens, toy.width);
     Tape<double> tape;
     std::vector<Value<double>> p;
-    for (const auto& each : toy.parameters) p.push_back(tape.parameter(each));
-    const auto prediction = predict(toy, tape.constant(v), p);
-    const auto target = tape.constant(v.colwise().maxCoeff());
-    const auto error =
-        affine(total(apply(Function::square, prediction - target)), 1.0 / static_cast<double>(toy.batch * toy.width));
+    NamedValues<double> named;
+    for (std::size_t k = 0; k < toy.parameters.size(); ++k) {
+      p.push_back(tape.parameter(toy.parameters[k]));
+      named.add(toy.names[k], p.back());
+    }
+    const auto prediction = argmax_read(shape, tape.constant(v), named, "params/xb");
+    const auto largest = tape.constant(v.colwise().maxCoeff());
+    const auto error = argmax_error(prediction, largest, 1.0 / static_cast<double>(toy.batch * toy.width));
     loss += error.matrix()(0, 0);
     predictions.insert(predictions.end(), prediction.matrix().data(), prediction.matrix().data() + toy.width);
     tape.add_cotangent(error, Matrix<double>::Ones(1, 1));
@@ -143,9 +117,7 @@ std::vector<CaseDataset> toy_case(const H5Reader& file) {
       losses.push_back(loss_and_gradients(toy, step, predictions, gradients));
       if (step == 0) keep("grad0/", gradients);
       adam->step(gradients, toy.rate, delta);
-      for (std::size_t k = 0; k < delta.size(); ++k) {
-        toy.parameters[k] = (1 - toy.rate * toy.weight_decay) * toy.parameters[k] + delta[k];
-      }
+      add_with_decay<double>(delta, toy.rate * toy.weight_decay, toy.parameters);
     }
   } catch (const UserError& problem) {
     throw UserError(file.name() + ": " + problem.what());

@@ -38,6 +38,7 @@ struct ArrayFacts {
   double read_noise = 0;    ///< rms noise over rms product for white inputs, per sqrt(tau)
   double ir_drop = 0;       ///< (2/3) R G N M of the worst tile
   double mean_conductance_S = 0;
+  double devices = 0;
 };
 
 ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, const Matrix<double>& nominal,
@@ -46,20 +47,24 @@ ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, cons
   f.w_max = array.w_max();
   f.siemens_per_weight = array.siemens_per_weight();
   f.weight_error = (array.weights() - nominal).norm() / nominal.norm();
-  // A white input x gives a product of variance |x|² |W|_F²/(N M) and noise of variance 2 σ² |x|²/k² per output.
+  // A white input x gives a product of variance |x|² |W|_F²/(N M) and noise of variance d σ² |x|²/k² per output, d the
+  // devices of a weight, its reference included.
   const double rms_weight = array.weights().norm() / std::sqrt(static_cast<double>(nominal.size()));
-  f.read_noise = std::sqrt(2.0) * spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight / rms_weight;
+  const double devices = spec.mapping.kind == MappingKind::offset ? 1 : 2;
+  f.read_noise =
+      std::sqrt(devices) * spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight / rms_weight;
   f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);
-  f.mean_conductance_S = 0.5 * (array.plus().conductance().mean() + array.minus().conductance().mean());
+  f.devices = static_cast<double>(array.plus().conductance().size() + array.minus().conductance().size());
+  f.mean_conductance_S = (array.plus().conductance().sum() + array.minus().conductance().sum()) / f.devices;
   return f;
 }
 
 void print(const std::vector<ArrayFacts>& all) {
-  fmt::print("{:<8} {:>12} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11}\n", "array", "devices", "w_max", "scale",
+  fmt::print("{:<8} {:>16} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11}\n", "array", "devices", "w_max", "scale",
              "weight error", "read noise", "IR drop", "mean G");
   for (const ArrayFacts& f : all) {
-    fmt::print("{:<8} {:>12} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11}\n", f.name,
-               fmt::format("2x{}x{}", f.rows, f.columns), f.w_max,
+    fmt::print("{:<8} {:>16} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11}\n", f.name,
+               fmt::format("{}x{}: {:.0f}", f.rows, f.columns, f.devices), f.w_max,
                format_quantity(f.siemens_per_weight, Unit::siemens, 4), 100 * f.weight_error, 100 * f.read_noise,
                f.ir_drop, format_quantity(f.mean_conductance_S, Unit::siemens, 4));
   }
@@ -78,6 +83,7 @@ nlohmann::json to_json(const std::vector<ArrayFacts>& all) {
     arrays.push_back({{"name", f.name},
                       {"rows", f.rows},
                       {"columns", f.columns},
+                      {"devices", f.devices},
                       {"w_max", f.w_max},
                       {"siemens_per_weight", f.siemens_per_weight},
                       {"weight_error", f.weight_error},

@@ -1,39 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/crossbar/crossbar.hpp"
 
-#include <cmath>
-
+#include "circuits/crossbar/array_memory.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
+namespace {
+
+const CrossbarSpec& checked(const CrossbarSpec& spec, Index rows, Index cols, std::size_t scalar_bytes) {
+  spec.validate();
+  check_array_memory(rows, cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes());
+  return spec;
+}
+
+}  // namespace
 
 template <class S>
 Crossbar<S>::Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed)
-    : spec_((spec.validate(), spec)), pairs_(spec, weights, id, seed), path_(spec.periphery, id) {}
+    : pairs_(checked(spec, weights.rows(), weights.cols(), sizeof(S)), weights, id, seed),
+      path_(spec.periphery, spec.circuit,
+            {spec.device, spec.circuit, pairs_.mapping().devices(), pairs_.view().reference.size() > 0, id},
+            weights.rows(), weights.cols(), seed, id) {
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+}
 
 template <class S>
-double Crossbar<S>::noise_per_drive() const {
-  return std::sqrt(2.0) * spec_.device.read_noise * spec_.device.window_S() /
-         static_cast<double>(pairs_.siemens_per_weight());
+void Crossbar<S>::apply_update(const Matrix<S>& delta, std::uint64_t /*step*/) {
+  pairs_.update(delta);
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+}
+
+template <class S>
+void Crossbar<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
+  pairs_.coincide(factors, rate);
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+}
+
+template <class S>
+void Crossbar<S>::program(const Matrix<S>& target) {
+  pairs_.program(target);
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+}
+
+template <class S>
+void Crossbar<S>::elapse(double seconds, std::uint64_t step) {
+  if (!pairs_.elapse(seconds, step)) return;
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+}
+
+template <class S>
+void Crossbar<S>::state_restored() {
+  pairs_.state_restored();
+  path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
 }
 
 template <class S>
 void Crossbar<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const {
   NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
-  path_.read(x, y, spec_.periphery.forward, noise_per_drive(), store, read,
-             [&](ConstMatrixRef<S> in, MatrixRef<S> out, Store how) {
-               multiply<S>(in, weights().middleCols(columns.begin, columns.count), out, how);
-             });
+  path_.read(ReadDirection::forward, view(), x, y, columns, store, read);
 }
 
 template <class S>
 void Crossbar<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
                              ReadContext& read) const {
   NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
-  path_.read(y, x, spec_.periphery.transposed, noise_per_drive(), store, read,
-             [&](ConstMatrixRef<S> in, MatrixRef<S> out, Store how) {
-               multiply_transposed<S>(in, weights().middleCols(columns.begin, columns.count), out, how);
-             });
+  path_.read(ReadDirection::transposed, view(), y, x, columns, store, read);
 }
 
 template <class S>

@@ -13,11 +13,11 @@ namespace nudge {
 ///
 /// Reads drive the rows (forward) or the columns (transposed) of the same devices, so both use one effective matrix; the
 /// transposed read through the same line ends sees its exact transpose (reciprocity). What differs between the two
-/// directions is their read-out.
+/// directions is what drives and senses the lines (PortSpec) and, if asked for, which line ends are used.
 template <class S>
 class Crossbar final : public LinearMap<S> {
  public:
-  /// As DevicePairs. UserError for an invalid spec or a weight that is not finite.
+  /// As DevicePairs. UserError for an invalid spec, a weight that is not finite, or an array beyond this machine's memory.
   Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
 
   Index inputs() const override { return weights().rows(); }
@@ -27,28 +27,31 @@ class Crossbar final : public LinearMap<S> {
   void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
   void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
                   Matrix<S>& gradient) const override;
-  void apply_update(const Matrix<S>& delta, std::uint64_t step) override { pairs_.update(delta, step); }
-  void program(const Matrix<S>& target) override { pairs_.program(target); }
+  void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
+  bool takes_factors() const override { return pairs_.takes_factors(); }
+  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
+  void program(const Matrix<S>& target) override;
+  void elapse(double seconds, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return pairs_.weights(); }
   std::vector<StateArray<S>> state() override { return pairs_.state(); }
-  void state_restored() override { pairs_.state_restored(); }
+  void state_restored() override;
   /// Pulses sent, mean conductance, and the share of devices within 1 % of the window of a bound (saturated).
   std::vector<MapReading> readings() const override { return pairs_.readings(); }
 
   /// Siemens per unit of weight.
   S siemens_per_weight() const { return pairs_.siemens_per_weight(); }
   /// The largest weight of the window.
-  S w_max() const { return static_cast<S>(spec_.device.window_S()) / siemens_per_weight(); }
+  S w_max() const { return pairs_.w_max(); }
+  /// Reads, failures and programmings since construction.
+  const WriteCounts& writes() const { return pairs_.writes(); }
   /// Pulses sent to both arrays since construction.
   PulseCount pulses() const { return pairs_.pulses(); }
   const DeviceArray<S>& plus() const { return pairs_.plus(); }
+  /// The second array: negative devices (N, M), reference devices (N, 1), or none (N, 0).
   const DeviceArray<S>& minus() const { return pairs_.minus(); }
+  const LineView<S>& view() const { return pairs_.view(); }
 
  private:
-  /// Standard deviation of an output for a drive of norm 1 and a read interval of 1: √2 σ/k.
-  double noise_per_drive() const;
-
-  CrossbarSpec spec_;
   DevicePairs<S> pairs_;
   ReadPath<S> path_;
 };

@@ -6,7 +6,7 @@
 
 namespace nudge {
 
-/// The section [crossbar]: how devices become weights.
+/// The sections [crossbar], how devices become weights, and [circuit].
 ParamTable crossbar_param_rows();
 
 /// The crossbar of a configuration over a table that holds device_param_rows() and crossbar_param_rows().

@@ -25,9 +25,13 @@ void MappingSpec::validate() const {
 }
 
 void PeripherySpec::validate() const {
-  dac.validate("crossbar.dac");
-  forward.adc.validate("crossbar.adc");
-  transposed.adc.validate("crossbar.adc_transposed");
+  const auto check = [](const PortSpec& port, const std::string& key) {
+    port.dac.validate(key + "_dac");
+    port.amplifier.validate(key);
+    port.adc.validate(key + "_adc");
+  };
+  check(forward, "crossbar.forward");
+  check(transposed, "crossbar.transposed");
 }
 
 void CrossbarSpec::validate() const {
@@ -35,6 +39,9 @@ void CrossbarSpec::validate() const {
   mapping.validate();
   wires.validate();
   periphery.validate();
+  programming.validate(device);
+  transfer.validate();
+  circuit.validate();
 }
 
 }  // namespace nudge

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/circuit_spec.hpp"
 #include "circuits/crossbar/mapping_spec.hpp"
 #include "circuits/crossbar/periphery_spec.hpp"
+#include "circuits/programming/programming_spec.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "devices/device_spec.hpp"
 
@@ -15,6 +17,9 @@ struct CrossbarSpec {
   WireSpec wires = {};  ///< of both arrays of the pair; all zero: ideal
   TileSpec tiles = {};  ///< how large arrays are cut
   PeripherySpec periphery = {};
+  ProgrammingSpec programming = {};
+  TransferSpec transfer = {};
+  CircuitSpec circuit = {};
   int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.

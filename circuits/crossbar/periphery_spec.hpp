@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/crossbar/amplifier.hpp"
 #include "circuits/crossbar/converter.hpp"
 
 namespace nudge {
 
-/// What stands between the lines that are sensed and the circuit that uses the numbers, in one direction.
-struct ReadoutSpec {
+/// The circuits between the numbers and the lines in one direction: what drives, what senses.
+struct PortSpec {
+  ConverterSpec dac = {};
+  AmplifierSpec amplifier = {};
   ConverterSpec adc = {};
+
+  bool ideal() const { return dac.ideal() && amplifier.ideal() && adc.ideal(); }
+};
+
+/// Which line ends a transposed read uses.
+enum class TransposedPath {
+  same_ends,      ///< drives where columns are sensed, senses where rows are driven: the exact transpose (reciprocity)
+  opposite_ends,  ///< the far ends of all wires: not the transpose when wires have resistance
 };
 
 /// The circuits at the edges of an array.
 struct PeripherySpec {
-  ConverterSpec dac = {};       ///< drives the lines, rows and columns alike
-  ReadoutSpec forward = {};     ///< of the columns
-  ReadoutSpec transposed = {};  ///< of the rows
+  PortSpec forward = {};     ///< drives rows, senses columns
+  PortSpec transposed = {};  ///< drives columns, senses rows
+  TransposedPath path = TransposedPath::same_ends;
 
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;

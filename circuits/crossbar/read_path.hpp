@@ -3,57 +3,42 @@
 
 #include <cstdint>
 
+#include "circuits/circuit_spec.hpp"
+#include "circuits/crossbar/line_view.hpp"
 #include "circuits/crossbar/periphery_spec.hpp"
+#include "circuits/crossbar/read_noise.hpp"
 #include "circuits/read_context.hpp"
-#include "sim/base/matrix.hpp"
 #include "sim/base/product.hpp"
 
 namespace nudge {
 
-/// One read of an array in either direction: drive → DAC → product with the devices → fresh noise → ADC. Fresh noise:
-/// every conductance fluctuates with standard deviation σ/√interval in each read and each row of the drive, independently.
-/// The output then gains exactly N(0, 2 σ²/k² Σ_i x_i²), independent between outputs, which is drawn there: one number per
-/// output, not per device. Ideal converters cost nothing.
+/// One read of an array in either direction:
+///     drive → DAC → product with the devices (+ pedestal) → fresh noise → amplifiers → ADC → (− pedestal) → output
+/// The pedestal c Σ_i x_i of the offset mapping loads amplifiers and converters and is taken off digitally after them.
+/// What is ideal costs nothing.
 template <class S>
 class ReadPath {
  public:
-  /// dac, readout: of this direction. `id` and `seed` name the array.
-  ReadPath(const PeripherySpec& spec, std::uint32_t id) : spec_(spec), id_(id) {}
+  /// noise: of this array's devices. `id` and `seed` name the array.
+  ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, Index inputs,
+           Index outputs, std::uint64_t seed, std::uint32_t id);
 
-  /// out (=, +=, −=) read of `drive` by `product(drive, out, store)`. `noise` is √2 σ/k: the standard deviation of an
-  /// output for a drive of norm 1 and interval 1. Advances read.read.
-  template <class Product>
-  void read(ConstMatrixRef<S> drive, MatrixRef<S> out, const ReadoutSpec& readout, double noise, Store store,
-            ReadContext& read, Product product) const;
+  /// Conductances have changed: new loads of the amplifiers. k: siemens per unit of weight.
+  void set_view(const LineView<S>& view, double siemens_per_weight);
+
+  /// out (=, +=, −=) read of `drive` over the chosen columns of the array. Advances read.read; adds to read.meter.
+  void read(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
+            Columns columns, Store store, ReadContext& read) const;
 
  private:
-  void add_noise(ConstMatrixRef<S> drive, MatrixRef<S> out, double noise, ReadContext& read) const;
+  void meter(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, Index outputs,
+             ReadContext& read) const;
 
   PeripherySpec spec_;
-  std::uint32_t id_;
+  CircuitSpec circuit_;
+  ReadNoise<S> noise_;
+  Amplifiers<S> forward_, transposed_;
+  double siemens_per_weight_ = 1;
 };
-
-template <class S>
-template <class Product>
-void ReadPath<S>::read(ConstMatrixRef<S> drive, MatrixRef<S> out, const ReadoutSpec& readout, double noise, Store store,
-                       ReadContext& read, Product product) const {
-  if (spec_.dac.ideal() && readout.adc.ideal()) {
-    product(drive, out, store);
-    add_noise(drive, out, noise, read);
-    return;
-  }
-  // Grown once per thread, then reused.
-  static thread_local Matrix<S> driven;
-  static thread_local Matrix<S> sensed;
-  driven = drive;
-  sensed.resize(out.rows(), out.cols());
-  convert<S>(spec_.dac, driven);
-  product(driven, sensed, Store::assign);
-  add_noise(driven, sensed, noise, read);
-  convert<S>(readout.adc, sensed);
-  if (store == Store::assign) out = sensed;
-  if (store == Store::add) out += sensed;
-  if (store == Store::subtract) out -= sensed;
-}
 
 }  // namespace nudge

@@ -7,6 +7,7 @@
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/layout.hpp"
 #include "mixers/ops/product.hpp"
+#include "mixers/ops/rope.hpp"
 #include "mixers/ops/softmax.hpp"
 
 namespace nudge {
@@ -51,10 +52,16 @@ Value<S> sum_over_heads(Index heads, const std::function<Value<S>(Index)>& f) {
 }
 
 template <class S>
-Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
-                          const Mask& mask) {
-  const Value<S> q = product_nt(z, parameters[prefix + "Wq"]);
-  const Value<S> k = product_nt(z, parameters[prefix + "Wk"]);
+Value<S> with_positions(Value<S> x, const MixerOptions& options) {
+  return options.rope ? rotate_positions(x, options.heads) : x;
+}
+
+template <class S>
+Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix,
+                          const MixerOptions& options, const Mask& mask) {
+  const Index heads = options.heads;
+  const Value<S> q = with_positions(product_nt(z, parameters[prefix + "Wq"]), options);
+  const Value<S> k = with_positions(product_nt(z, parameters[prefix + "Wk"]), options);
   const Value<S> v = product_nt(z, parameters[prefix + "Wv"]);
   const Index m = q.cols() / heads;
   const double scale = 1.0 / std::sqrt(static_cast<double>(m));
@@ -65,10 +72,12 @@ Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const st
   });
 }
 
-#define NUDGE_INSTANTIATE(S)                                                         \
-  template Value<S> head<S>(Value<S>, Index, Index);                                 \
-  template Value<S> sum_over_heads<S>(Index, const std::function<Value<S>(Index)>&); \
-  template Value<S> attention_update<S>(Value<S>, const NamedValues<S>&, const std::string&, Index, const Mask&);
+#define NUDGE_INSTANTIATE(S)                                                                                      \
+  template Value<S> head<S>(Value<S>, Index, Index);                                                              \
+  template Value<S> sum_over_heads<S>(Index, const std::function<Value<S>(Index)>&);                              \
+  template Value<S> attention_update<S>(Value<S>, const NamedValues<S>&, const std::string&, const MixerOptions&, \
+                                        const Mask&);                                                             \
+  template Value<S> with_positions<S>(Value<S>, const MixerOptions&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

@@ -24,9 +24,13 @@ template <class S>
 Value<S> sum_over_heads(Index heads, const std::function<Value<S>(Index)>& f);
 
 /// The multi-head attention update Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i of the tokens z, context included;
-/// parameters <prefix>Wq, Wk, Wv, Wo.
+/// parameters <prefix>Wq, Wk, Wv, Wo. Options: heads, rope.
 template <class S>
-Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
-                          const Mask& mask);
+Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix,
+                          const MixerOptions& options, const Mask& mask);
+
+/// The queries and keys of all heads with rotary positions where options.rope asks for them.
+template <class S>
+Value<S> with_positions(Value<S> x, const MixerOptions& options);
 
 }  // namespace nudge

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mixers/attention/momentum.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -14,30 +16,6 @@
 
 namespace nudge {
 namespace {
-
-/// Where the update U is evaluated.
-enum class LookAhead {
-  none,       ///< z: heavy ball
-  paper,      ///< z − β p: Ren et al., "Transformers as Intrinsic Optimizers", eq. 10
-  sutskever,  ///< z − η β p: consistent with z' = z − η p'; the same for η = 1
-};
-
-template <class S>
-struct Motion {
-  Value<S> z;
-  Value<S> p;
-};
-
-/// p' = β p − U(look-ahead), z' = z − η p'; β and η (1, 1).
-template <class S, class Update>
-Motion<S> step(LookAhead look_ahead, Motion<S> at, Value<S> beta, Value<S> eta, Update update) {
-  const Value<S> carried = at.p * beta;
-  Value<S> point = at.z;
-  if (look_ahead == LookAhead::paper) point = at.z - carried;
-  if (look_ahead == LookAhead::sutskever) point = at.z - carried * eta;
-  const Value<S> p = carried - update(point);
-  return {at.z - p * eta, p};
-}
 
 std::vector<Field> attention_fields(const MixerOptions& o, const std::string& prefix) {
   return {head_projection(prefix + "Wq", o), head_projection(prefix + "Wk", o), head_projection(prefix + "Wv", o),
@@ -56,9 +34,9 @@ MixerSpec momentum_spec(const MixerOptions& o) {
 
 template <class S, LookAhead look_ahead>
 void momentum(MixerCall<S>& call) {
-  const auto moved =
-      step(look_ahead, Motion<S>{call.inputs["z"], call.inputs["p"]}, call.parameters["beta"], call.parameters["eta"],
-           [&](Value<S> z) { return attention_update(z, call.parameters, "", call.options.heads, call.mask); });
+  const auto moved = momentum_step(
+      look_ahead, Motion<S>{call.inputs["z"], call.inputs["p"]}, call.parameters["beta"], call.parameters["eta"],
+      [&](Value<S> z) { return attention_update(z, call.parameters, "", call.options, call.mask); });
   call.outputs = {moved.z, moved.p};
 }
 
@@ -89,7 +67,7 @@ void stack(MixerCall<S>& call) {
     const std::string prefix = fmt::format("l{}_", l);
     const auto parameter = [&](const char* name) { return call.parameters[prefix + name]; };
     const auto attention = [&](Value<S> x) {
-      return attention_update(layer_norm(x), call.parameters, prefix, call.options.heads, call.mask);
+      return attention_update(layer_norm(x), call.parameters, prefix, call.options, call.mask);
     };
     const auto feed_forward = [&](Value<S> x) {
       const Value<S> inner = apply(Function::gelu, product(layer_norm(x), parameter("W1")) + parameter("b1"));
@@ -97,8 +75,8 @@ void stack(MixerCall<S>& call) {
     };
     const Value<S> beta = parameter("beta");
     const Value<S> eta = parameter("eta");
-    at = step(look_ahead, at, columns(beta, 0, 1), columns(eta, 0, 1), attention);
-    at = step(look_ahead, at, columns(beta, 1, 1), columns(eta, 1, 1), feed_forward);
+    at = momentum_step(look_ahead, at, columns(beta, 0, 1), columns(eta, 0, 1), attention);
+    at = momentum_step(look_ahead, at, columns(beta, 1, 1), columns(eta, 1, 1), feed_forward);
   }
   call.outputs = {at.z, at.p};
 }

@@ -27,8 +27,8 @@ struct Heads {
   Value<S> q, k;
   Index count, width;
   Heads(const MixerCall<S>& call, Value<S> z)
-      : q(product_nt(z, call.parameters["Wq"])),
-        k(product_nt(z, call.parameters["Wk"])),
+      : q(with_positions(product_nt(z, call.parameters["Wq"]), call.options)),
+        k(with_positions(product_nt(z, call.parameters["Wk"]), call.options)),
         count(call.options.heads),
         width(q.cols() / count) {}
   Value<S> query(Index h) const { return columns(q, h * width, width); }
@@ -168,7 +168,7 @@ MixerKind<S> light2nd_mixer() {
 
 /// light2nd1st: y = z + Σ_h Wo_h (v̄ + τ_h Cov_p(v) v̄), p = softmax(q·k/√dh). τ_h = tau is learned and starts at 0.01;
 /// the ridge inverse to first order would be −1/ε, so this turns the sign of the correction, as printed. τ = 0 is mha.
-/// Options: width, heads, head_width.
+/// Options: width, heads, head_width, rope.
 template <class S>
 MixerKind<S> light2nd1st_mixer() {
   return {"light2nd1st", "preconditioned attention to first order",

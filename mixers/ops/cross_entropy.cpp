@@ -13,8 +13,8 @@ namespace {
 template <class S>
 class CrossEntropy final : public Operation<S> {
  public:
-  CrossEntropy(std::vector<int> targets, Index classes)
-      : targets_(std::move(targets)), all_(Mask::full(static_cast<Index>(targets_.size()), classes)) {}
+  CrossEntropy(SharedIndices targets, Index classes)
+      : targets_(std::move(targets)), all_(Mask::full(static_cast<Index>(targets_->size()), classes)) {}
   std::string_view name() const override { return "cross_entropy"; }
 
   void forward(Arguments<S> x, Matrix<S>& y) override {
@@ -22,7 +22,7 @@ class CrossEntropy final : public Operation<S> {
     softmax_rows(*x[0], all_, slope_, normaliser);
     y.setZero(1, 1);
     for (Index t = 0; t < slope_.rows(); ++t) {
-      const int target = targets_[static_cast<std::size_t>(t)];
+      const int target = (*targets_)[static_cast<std::size_t>(t)];
       if (target < 0) {
         slope_.row(t).setZero();
         continue;
@@ -39,7 +39,7 @@ class CrossEntropy final : public Operation<S> {
   }
 
  private:
-  std::vector<int> targets_;
+  SharedIndices targets_;
   Mask all_;
   Matrix<S> slope_;  ///< softmax − one-hot
 };
@@ -48,12 +48,19 @@ class CrossEntropy final : public Operation<S> {
 
 template <class S>
 Value<S> cross_entropy(Value<S> logits, std::vector<int> targets) {
-  NUDGE_EXPECT(static_cast<Index>(targets.size()) == logits.rows());
-  NUDGE_EXPECT(std::all_of(targets.begin(), targets.end(), [&](int k) { return k >= -1 && k < logits.cols(); }));
+  return cross_entropy(logits, std::make_shared<const std::vector<int>>(std::move(targets)));
+}
+
+template <class S>
+Value<S> cross_entropy(Value<S> logits, SharedIndices targets) {
+  NUDGE_EXPECT(static_cast<Index>(targets->size()) == logits.rows());
+  NUDGE_EXPECT(std::all_of(targets->begin(), targets->end(), [&](int k) { return k >= -1 && k < logits.cols(); }));
   return logits.tape->record(std::make_unique<CrossEntropy<S>>(std::move(targets), logits.cols()), {logits});
 }
 
 template Value<float> cross_entropy<float>(Value<float>, std::vector<int>);
 template Value<double> cross_entropy<double>(Value<double>, std::vector<int>);
+template Value<float> cross_entropy<float>(Value<float>, SharedIndices);
+template Value<double> cross_entropy<double>(Value<double>, SharedIndices);
 
 }  // namespace nudge

@@ -69,10 +69,10 @@ class JoinColumns final : public Operation<S> {
 template <class S>
 class GatherRows final : public Operation<S> {
  public:
-  explicit GatherRows(std::vector<int> index) : index_(std::move(index)) {}
+  explicit GatherRows(SharedIndices index) : index_(std::move(index)) {}
   std::string_view name() const override { return "gather_rows"; }
   void forward(Arguments<S> x, Matrix<S>& y) override {
-    y.resize(static_cast<Index>(index_.size()), x[0]->cols());
+    y.resize(static_cast<Index>(index_->size()), x[0]->cols());
     gather(*x[0], y);
   }
   void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
@@ -80,15 +80,15 @@ class GatherRows final : public Operation<S> {
   }
   void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
     if (dx[0] == nullptr) return;
-    for (Index t = 0; t < dy.rows(); ++t) dx[0]->row(index_[static_cast<std::size_t>(t)]) += dy.row(t);
+    for (Index t = 0; t < dy.rows(); ++t) dx[0]->row((*index_)[static_cast<std::size_t>(t)]) += dy.row(t);
   }
 
  private:
   void gather(const Matrix<S>& table, Matrix<S>& y) const {
-    for (Index t = 0; t < y.rows(); ++t) y.row(t) = table.row(index_[static_cast<std::size_t>(t)]);
+    for (Index t = 0; t < y.rows(); ++t) y.row(t) = table.row((*index_)[static_cast<std::size_t>(t)]);
   }
 
-  std::vector<int> index_;
+  SharedIndices index_;
 };
 
 }  // namespace
@@ -116,7 +116,12 @@ Value<S> join_columns(const std::vector<Value<S>>& parts) {
 
 template <class S>
 Value<S> gather_rows(Value<S> x, std::vector<int> index) {
-  NUDGE_EXPECT(std::all_of(index.begin(), index.end(), [&](int i) { return i >= 0 && i < x.rows(); }));
+  return gather_rows(x, std::make_shared<const std::vector<int>>(std::move(index)));
+}
+
+template <class S>
+Value<S> gather_rows(Value<S> x, SharedIndices index) {
+  NUDGE_EXPECT(std::all_of(index->begin(), index->end(), [&](int i) { return i >= 0 && i < x.rows(); }));
   return x.tape->record(std::make_unique<GatherRows<S>>(std::move(index)), {x});
 }
 
@@ -124,7 +129,8 @@ Value<S> gather_rows(Value<S> x, std::vector<int> index) {
   template Value<S> columns<S>(Value<S>, Index, Index);            \
   template Value<S> rows<S>(Value<S>, Index, Index);               \
   template Value<S> join_columns<S>(const std::vector<Value<S>>&); \
-  template Value<S> gather_rows<S>(Value<S>, std::vector<int>);
+  template Value<S> gather_rows<S>(Value<S>, std::vector<int>);    \
+  template Value<S> gather_rows<S>(Value<S>, SharedIndices);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "mixers/tape.hpp"
@@ -19,8 +20,13 @@ Value<S> rows(Value<S> x, Index begin, Index count);
 template <class S>
 Value<S> join_columns(const std::vector<Value<S>>& parts);
 
+/// Numbers of rows or classes that the caller may change (not resize) before a tape is run again.
+using SharedIndices = std::shared_ptr<const std::vector<int>>;
+
 /// y_t = x_{index[t]}: rows of a table; the derivative adds up where rows repeat.
 template <class S>
 Value<S> gather_rows(Value<S> x, std::vector<int> index);
+template <class S>
+Value<S> gather_rows(Value<S> x, SharedIndices index);
 
 }  // namespace nudge

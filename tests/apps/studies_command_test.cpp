@@ -79,3 +79,29 @@ TEST_CASE("sweep prints means with their spread and writes a file that the repor
   CHECK(run_nudge(folder, "sweep s.toml --out s.h5").exit_code == 2);
   CHECK(run_nudge(folder, "sweep s.toml --set sweep.grid.model.heads=3 --out t.h5").exit_code == 2);
 }
+
+TEST_CASE("experiment prints a table per task and JSON, resumes, and refuses wrong input") {
+  const Folder folder;
+  folder.write("e.toml",
+               "[experiment]\ntasks = ['argmax']\ntest_examples = 4\n[model]\nchannels = 8\ntokens = 6\nheads = 2\n"
+               "[train]\nsteps = 2\nbatch = 2\n");
+  const Outcome table = run_nudge(folder, "experiment e.toml");
+  CHECK(table.exit_code == 0);
+  for (const char* part : {"argmax: ", "softmax", "fem", "index_accuracy", "e.h5"}) {
+    CHECK_THAT(table.output, Contains(part));
+  }
+  CHECK_THAT(table.errors, Contains("2/2  argmax  fem  seed 1"));
+  const json parsed = json::parse(run_nudge(folder, "experiment e.toml --resume e.h5 --json").output);
+  CHECK(parsed["runs"].size() == 2);
+  CHECK(parsed["rows"][1]["index_accuracy"].contains("mean"));
+  CHECK(run_nudge(folder, "info e.h5").exit_code == 0);
+  const auto refused = [&](const std::string& arguments, const std::string& why) {
+    const Outcome outcome = run_nudge(folder, "experiment e.toml " + arguments);
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.errors, Contains(why));
+  };
+  refused("--out e.h5", "exists already");
+  refused("--resume e.h5 --out f.h5", "takes no --out");
+  refused("--out f.h5 --set experiment.tasks=argmx", "argmax");
+  refused("--out f.h5 --set model.heads=3", "must divide");
+}

@@ -64,9 +64,10 @@ TEST_CASE("converter: rounding noise of a read is that of uniform errors", "[con
 }
 
 TEST_CASE("converter: bad input", "[converter]") {
-  CHECK_THROWS_AS((ConverterSpec{1, 0}.validate("crossbar.adc")), UserError);
-  CHECK_THROWS_WITH((ConverterSpec{30, 0}.validate("crossbar.adc")), Catch::Contains("crossbar.adc_bits = 30"));
-  CHECK_THROWS_AS((ConverterSpec{8, -1}.validate("crossbar.dac")), UserError);
+  CHECK_THROWS_AS((ConverterSpec{1, 0}.validate("crossbar.forward_adc")), UserError);
+  CHECK_THROWS_WITH((ConverterSpec{30, 0}.validate("crossbar.forward_adc")),
+                    Catch::Contains("crossbar.forward_adc_bits = 30"));
+  CHECK_THROWS_AS((ConverterSpec{8, -1}.validate("crossbar.forward_dac")), UserError);
 }
 
 }  // namespace nudge

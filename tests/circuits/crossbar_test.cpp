@@ -182,9 +182,18 @@ TEST_CASE("the crossbar of a configuration", "[circuits]") {
   schema.table = device_param_rows();
   for (const ParamRow& row : crossbar_param_rows()) schema.table.push_back(row);
   const CrossbarSpec spec = crossbar_spec(
-      parse_config(schema, "run.toml", "[device]\nmodel = 'ideal'\n[crossbar]\nheadroom = 3\nscale = 'renew'\n"));
+      parse_config(schema, "run.toml",
+                   "[device]\nmodel = 'ideal'\n[crossbar]\nheadroom = 3\nscale = 'renew'\nmapping = 'offset'\n"
+                   "transposed_adc_bits = 6\nforward_offset = '2 mV'\n"
+                   "[circuit]\nread_voltage = '100 mV'\nshot_noise = true\n"));
   CHECK(spec.device.model == "ideal");
   CHECK(spec.mapping.headroom == 3);
   CHECK(spec.mapping.w_max == 0);
   CHECK(spec.mapping.scale == ScalePolicy::renew);
+  CHECK(spec.mapping.kind == MappingKind::offset);
+  CHECK(spec.periphery.transposed.adc.bits == 6);
+  CHECK(spec.periphery.forward.adc.bits == 0);
+  CHECK(spec.periphery.forward.amplifier.offset_V == 2e-3);
+  CHECK(spec.circuit.read_voltage_V == 0.1);
+  CHECK(spec.circuit.shot_noise);
 }

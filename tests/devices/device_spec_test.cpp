@@ -97,7 +97,9 @@ TEST_CASE("the configuration section is made from the registry", "[devices]") {
     const DeviceSpec read = device_spec(parse_config(schema, "preset", device_preset_toml(preset.name)));
     CHECK(read.model == preset.spec.model);
     CHECK(read.update == preset.spec.update);
-    CHECK(read.shape == preset.spec.shape);
-    for (const DeviceParameter& row : device_parameters()) CHECK(read.*row.member == preset.spec.*row.member);
+    CHECK(read.tables == preset.spec.tables);
+    for (const auto& [key, value] : preset.spec.shape) CHECK(read.shape.at(key) == value);
+    for (const DeviceList& row : device_lists()) CHECK(row.value(read) == row.value(preset.spec));
+    for (const DeviceParameter& row : device_parameters()) CHECK(row.value(read) == row.value(preset.spec));
   }
 }

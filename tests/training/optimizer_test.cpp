@@ -138,3 +138,9 @@ TEST_CASE("optimizer errors") {
   options.momentum = -0.5;
   CHECK_THROWS_AS(make_optimizer<float>("sgd", options, kShapes), nudge::UserError);
 }
+
+TEST_CASE("decoupled weight decay shrinks the weights apart from the step") {
+  std::vector<Matrix<double>> w = scalar(2.0);
+  nudge::add_with_decay<double>(scalar(0.5), 0.25, w);
+  CHECK(w[0](0, 0) == 2.0 * 0.75 + 0.5);
+}

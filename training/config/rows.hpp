@@ -11,9 +11,11 @@ ParamTable model_rows();       ///< model.*
 ParamTable mixer_rows();       ///< mixer.*
 ParamTable relaxation_rows();  ///< relaxation.*
 ParamTable nudge_rows();       ///< nudge.*, gradcheck.*
+ParamTable correction_rows();  ///< correction.*
 ParamTable train_rows();       ///< train.*
 ParamTable stabiliser_rows();  ///< damping.*, memory_bound.*, growth.*
 ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
+ParamTable experiment_rows();  ///< experiment.*
 ParamTable sweep_rows();       ///< sweep.*
 
 std::vector<ConfigRule> program_rules();

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/text_table.hpp"
+#include "apps/config_arguments.hpp"
+#include "training/experiments/experiment.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  ConfigArguments arguments;
+  std::string out, resume;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int /*signal*/) { interrupted = 1; }
+
+/// One table per task: its measures are its own.
+std::string table_text(const std::vector<ExperimentRow>& rows) {
+  std::string out;
+  for (std::size_t r = 0; r < rows.size();) {
+    const ExperimentTask& task = experiment_task(rows[r].task);
+    std::vector<std::vector<std::string>> cells = {{task.axis, "runs", "parameters", "s/run"}};
+    for (const Measure& measure : task.measures) cells[0].push_back(measure.name);
+    for (; r < rows.size() && rows[r].task == task.name; ++r) {
+      const ExperimentRow& row = rows[r];
+      std::vector<std::string> line = {
+          row.variant, row.failed > 0 ? fmt::format("{} ({} failed)", row.runs, row.failed) : std::to_string(row.runs),
+          std::to_string(row.parameters), fmt::format("{:.1f}", row.wall_time_s)};
+      for (std::size_t m = 0; m < row.mean.size(); ++m) {
+        line.push_back(!std::isfinite(row.mean[m]) ? "-"
+                       : row.runs > 1              ? fmt::format("{:.4g} ± {:.2g}", row.mean[m], row.deviation[m])
+                                                   : fmt::format("{:.4g}", row.mean[m]));
+      }
+      cells.push_back(std::move(line));
+    }
+    out += fmt::format("{}: {}\n{}\n", task.name, task.summary, text_table(cells, 1));
+  }
+  return out;
+}
+
+nlohmann::json json_of(const Experiment& experiment, const std::string& file) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const ExperimentRun& run : experiment.runs) {
+    if (run.curves.status.empty()) continue;
+    nlohmann::json one = {{"task", run.task},
+                          {"variant", run.variant},
+                          {"seed", run.seed},
+                          {"status", run.curves.status},
+                          {"parameters", run.parameters},
+                          {"wall_time_s", run.wall_time_s}};
+    const auto& measures = experiment_task(run.task).measures;
+    for (std::size_t m = 0; m < measures.size(); ++m) one[measures[m].name] = run.result(m);
+    runs.push_back(std::move(one));
+  }
+  nlohmann::json rows = nlohmann::json::array();
+  for (const ExperimentRow& row : summarise_experiment(experiment)) {
+    nlohmann::json one = {{"task", row.task},
+                          {"variant", row.variant},
+                          {"runs", row.runs},
+                          {"failed", row.failed},
+                          {"parameters", row.parameters}};
+    const auto& measures = experiment_task(row.task).measures;
+    for (std::size_t m = 0; m < measures.size(); ++m) {
+      one[measures[m].name] = {{"mean", row.mean[m]}, {"deviation", row.deviation[m]}};
+    }
+    rows.push_back(std::move(one));
+  }
+  return {{"file", file}, {"runs", runs}, {"rows", rows}};
+}
+
+std::string where(const ExperimentRun& run) { return fmt::format("{}  {}  seed {}", run.task, run.variant, run.seed); }
+
+std::string results_text(const ExperimentRun& run, const std::vector<double>& values) {
+  std::string text;
+  const auto& measures = experiment_task(run.task).measures;
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    if (std::isfinite(values[m])) text += fmt::format("  {} {:.4g}", measures[m].name, values[m]);
+  }
+  return text;
+}
+
+ExperimentObserver observer_for(ProgressLine& progress) {
+  ExperimentObserver observer;
+  observer.stop = [] { return interrupted != 0; };
+  observer.step = [&progress](const ExperimentRun& run, const Curves& curves) {
+    const auto step = static_cast<std::int64_t>(curves.loss.size());
+    const std::string text =
+        fmt::format("{}  step {}/{}  loss {:.4g}", where(run), step, run.steps, curves.loss.back());
+    const bool evaluated = !curves.evaluated_at.empty() && curves.evaluated_at.back() == step;
+    if (evaluated && step < run.steps) {
+      progress.print(text + results_text(run, curves.measures.back()));
+    } else {
+      progress.show(text);
+    }
+  };
+  observer.finished = [&progress](const ExperimentRun& run, std::size_t done, std::size_t of) {
+    const bool ok = run.curves.status == "ok";
+    progress.print(fmt::format("{}/{}  {}  {:.1f} s{}", done, of, where(run), run.wall_time_s,
+                               ok ? results_text(run, run.curves.measures.back()) : "  " + run.curves.status));
+  };
+  return observer;
+}
+
+ExperimentFiles files_of(const Options& options, const Config& config) {
+  if (!options.resume.empty()) return {options.resume, true};
+  if (!options.out.empty()) return {options.out, false};
+  if (!config.text("output.file").empty()) return {config.text("output.file"), false};
+  return {std::filesystem::path(options.arguments.file).filename().replace_extension(".h5"), false};
+}
+
+ExitCode run(const Options& options) {
+  if (!options.resume.empty() && !options.out.empty()) {
+    throw UserError("experiment: --resume continues its own file and takes no --out");
+  }
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  const Config config = load_config(options.arguments);
+  const ExperimentFiles files = files_of(options, config);
+  Experiment experiment;
+  {
+    ProgressLine progress;
+    experiment = run_experiment(config, files, observer_for(progress));
+  }
+  if (options.json) {
+    fmt::print("{}\n", json_of(experiment, files.output.string()).dump(2));
+  } else {
+    fmt::print("{}{}\n", table_text(summarise_experiment(experiment)), files.output.string());
+  }
+  if (experiment.interrupted) {
+    fmt::print(stderr, "interrupted; continue with: nudge experiment {} --resume {}\n", options.arguments.file,
+               files.output.string());
+    return ExitCode::ok;
+  }
+  if (experiment.count_ok() > 0) return ExitCode::ok;
+  fmt::print(stderr, "nudge: no run of the experiment ended well; the first: {}\n",
+             experiment.runs.front().curves.status);
+  return ExitCode::numerical_failure;
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_config_arguments(app, options->arguments);
+  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
+  app.add_option("--resume", options->resume, "Keep the runs of this HDF5 file that ended well and run the others");
+  app.add_flag("--json", options->json, "Print runs and their summary as JSON");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command experiment_command() {
+  return {"experiment", "Train and compare sequence mixers on a task",
+          "nudge experiment examples/experiment_argmax.toml --out argmax.h5", add};
+}
+
+}  // namespace nudge

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "training/experiments/task.hpp"
+#include "training/tapes/learner.hpp"
+
+namespace nudge {
+
+/// One trained model of an experiment.
+struct ExperimentRun {
+  std::string task, variant;
+  std::int64_t seed = 0;
+  std::int64_t steps = 0;       ///< it is to take
+  std::int64_t parameters = 0;  ///< numbers it learns
+  double wall_time_s = 0;
+  Curves curves;  ///< status empty: not run yet
+
+  /// Measure m of the finished model, NaN where there is none.
+  double result(std::size_t m) const;
+};
+
+/// All runs of experiment.tasks × their variants × experiment.seeds, in that order.
+struct Experiment {
+  std::vector<ExperimentRun> runs;
+  bool interrupted = false;
+
+  std::size_t count_ok() const;
+};
+
+/// The runs before anything is run; every problem is made once. One UserError with everything that is wrong.
+Experiment plan_experiment(const Config& config);
+
+struct ExperimentFiles {
+  std::filesystem::path output;  ///< rewritten after every run
+  bool resume = false;           ///< it exists: its runs that ended well are kept
+};
+
+/// Who watches an experiment; `stop` is asked after each training step.
+struct ExperimentObserver {
+  std::function<void(const ExperimentRun& run, const Curves& curves)> step = {};
+  std::function<void(const ExperimentRun& run, std::size_t done, std::size_t of)> finished = {};
+  std::function<bool()> stop = {};
+};
+
+/// Runs what is left, one run after the other, each parallel over the examples of its batches: results do not depend on
+/// the number of threads, nor on what was kept from a file. A run that fails is recorded with its status, the others go
+/// on.
+Experiment run_experiment(const Config& config, const ExperimentFiles& files, const ExperimentObserver& observer = {});
+
+/// Mean and standard deviation over the seeds that ended well, of one variant of a task.
+struct ExperimentRow {
+  std::string task, variant;
+  int runs = 0, failed = 0;
+  std::int64_t parameters = 0;
+  double wall_time_s = 0;               ///< mean
+  std::vector<double> mean, deviation;  ///< per measure of the task
+};
+std::vector<ExperimentRow> summarise_experiment(const Experiment& experiment);
+
+}  // namespace nudge

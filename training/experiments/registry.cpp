@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/base/errors.hpp"
+#include "training/experiments/task.hpp"
+
+/// The list of tasks.
+#define NUDGE_TASKS(X) X(argmax)
+
+namespace nudge {
+
+#define NUDGE_DECLARE(name) ExperimentTask name##_task();
+NUDGE_TASKS(NUDGE_DECLARE)
+#undef NUDGE_DECLARE
+
+const std::vector<ExperimentTask>& experiment_tasks() {
+#define NUDGE_MAKE(name) name##_task(),
+  static const std::vector<ExperimentTask> tasks = {NUDGE_TASKS(NUDGE_MAKE)};
+#undef NUDGE_MAKE
+  return tasks;
+}
+
+std::vector<std::string> experiment_task_names() {
+  std::vector<std::string> names;
+  for (const ExperimentTask& task : experiment_tasks()) names.push_back(task.name);
+  return names;
+}
+
+const ExperimentTask& experiment_task(const std::string& name) {
+  for (const ExperimentTask& task : experiment_tasks()) {
+    if (task.name == name) return task;
+  }
+  throw ContractViolation("unknown experiment task " + name);
+}
+
+}  // namespace nudge

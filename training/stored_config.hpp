@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "sim/config/config.hpp"
+#include "sim/io/h5_reader.hpp"
+
+namespace nudge {
+
+/// Checks before a study is resumed that `file` is of this kind ("sweep") and holds the same config but for threads,
+/// output.* and the keys that may differ. UserError naming each other key that does.
+void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,
+                          const std::function<bool(const std::string& key)>& may_differ);
+
+}  // namespace nudge
