@@ -104,7 +104,19 @@ Rows noise_rows() {
           "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
       row(
           "endurance", "1", [](Spec& s) -> double& { return s.endurance; },
-          "pulses after which a device counts as worn, in the log only; 0: not known", ours)};
+          "pulses after which a device counts as worn, in the log only; 0: not known", ours),
+      row(
+          "pulse_voltage_up", "V", [](Spec& s) -> double& { return s.pulse_up.voltage_V; },
+          "magnitude of up pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_width_up", "s", [](Spec& s) -> double& { return s.pulse_up.width_s; },
+          "width of up pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_voltage_down", "V", [](Spec& s) -> double& { return s.pulse_down.voltage_V; },
+          "magnitude of down pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_width_down", "s", [](Spec& s) -> double& { return s.pulse_down.width_s; },
+          "width of down pulses, for the energy of updates; 0: unknown, not counted", ours)};
 }
 
 Rows retention_rows() {

@@ -35,6 +35,7 @@ struct DeviceSpec {
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
   double update_noise = 0;        ///< cycle to cycle: std of one pulse, of that pulse
   double endurance = 0;           ///< pulses after which a device counts as worn; 0: not known
+  WritePulse pulse_up = {}, pulse_down = {};  ///< for the energy of updates
   PulseMode update = PulseMode::continuous;
   std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults
   std::map<std::string, std::vector<double>> tables = {};  ///< lists of the model's own; missing ones are empty

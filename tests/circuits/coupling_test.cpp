@@ -28,6 +28,7 @@ struct LastGradient final : GradientSink<double> {
   void accumulate(int, Columns, double scale, ConstMatrixRef<double> x, ConstMatrixRef<double> y) override {
     g = scale * x.transpose() * y;
   }
+  void accumulate(int, double scale, ConstMatrixRef<double> gradient) override { g = scale * gradient; }
 };
 
 }  // namespace

@@ -147,10 +147,8 @@ std::vector<ConfigRule> program_rules() {
           skip_ratio_above_one(),
           even_points(),
           tracked_needs_both_sides(),
-<<<<<<< HEAD
           two_arrays_need_memories(),
           difference_needs_one_array(),
-=======
           coincidence_is_plain_sgd(
               "train.optimizer", [](const Config& c) { return c.text("train.optimizer") == "sgd"; },
               "must be sgd (adam needs the gradient and its square)"),
@@ -161,7 +159,6 @@ std::vector<ConfigRule> program_rules() {
           coincidence_is_plain_sgd(
               "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
               "must be 0 (no norm to clip)"),
->>>>>>> programming
           nominal_needs_programmed()};
 }
 
