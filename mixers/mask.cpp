@@ -10,10 +10,18 @@
 
 namespace nudge {
 
-Mask::Mask(Index queries, Index keys, std::vector<std::uint8_t> attended)
-    : queries_(queries),
-      keys_(keys),
-      attended_(std::make_shared<const std::vector<std::uint8_t>>(std::move(attended))) {}
+Mask::Mask(Index queries, Index keys, std::vector<std::uint8_t> attended) : queries_(queries), keys_(keys) {
+  std::vector<Run> runs;
+  for (Index t = 0; t < queries; ++t) {
+    const auto begin = attended.begin() + t * keys;
+    const auto first = std::find_if(begin, begin + keys, [](std::uint8_t a) { return a != 0; });
+    auto last = begin + keys;
+    while (last != first && *(last - 1) == 0) --last;
+    const bool whole = std::all_of(first, last, [](std::uint8_t a) { return a != 0; });
+    runs.push_back({first - begin, last - first, whole});
+  }
+  attended_ = std::make_shared<const Attended>(Attended{std::move(attended), std::move(runs)});
+}
 
 Mask Mask::causal(Index n) { return causal_window(n, n); }
 

@@ -23,7 +23,15 @@ class Mask {
   Index queries() const { return queries_; }
   Index keys() const { return keys_; }
   bool operator()(Index query, Index key) const { return row(query)[key] != 0; }
-  const std::uint8_t* row(Index query) const { return attended_->data() + query * keys_; }
+  const std::uint8_t* row(Index query) const { return attended_->bytes.data() + query * keys_; }
+
+  /// The keys from the first to the last that a query attends to.
+  struct Run {
+    Index begin = 0;
+    Index count = 0;
+    bool whole = true;  ///< it attends to all of them
+  };
+  const Run& run(Index query) const { return attended_->runs[static_cast<std::size_t>(query)]; }
   /// Whether the mask is that of causal().
   bool is_causal() const;
 
@@ -32,7 +40,11 @@ class Mask {
 
   Index queries_;
   Index keys_;
-  std::shared_ptr<const std::vector<std::uint8_t>> attended_;
+  struct Attended {
+    std::vector<std::uint8_t> bytes;
+    std::vector<Run> runs;
+  };
+  std::shared_ptr<const Attended> attended_;
 };
 
 }  // namespace nudge

@@ -9,7 +9,6 @@
 #include "mixers/checks.hpp"
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
 #include "mixers/ops/normalize.hpp"
 #include "mixers/ops/product.hpp"
 #include "sim/base/errors.hpp"
@@ -58,6 +57,11 @@ std::vector<Field> free_transformer_fields(const FreeTransformerShape& s) {
 
 template <class S>
 Value<S> FreeTransformer<S>::lower_half(const std::vector<int>& tokens) const {
+  return lower_half(std::make_shared<const std::vector<int>>(tokens));
+}
+
+template <class S>
+Value<S> FreeTransformer<S>::lower_half(const SharedIndices& tokens) const {
   const auto& p = *parameters_;
   Value<S> x = gather_rows(p["emb"], tokens);
   const Mask causal = Mask::causal(x.rows());

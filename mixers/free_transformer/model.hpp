@@ -6,6 +6,7 @@
 
 #include "mixers/free_transformer/block.hpp"
 #include "mixers/ops/bit_mapper.hpp"
+#include "mixers/ops/layout.hpp"
 
 namespace nudge {
 
@@ -38,6 +39,7 @@ class FreeTransformer {
       : shape_(shape), parameters_(&parameters) {}
 
   /// x after the first half of the blocks, (T, D).
+  Value<S> lower_half(const SharedIndices& tokens) const;
   Value<S> lower_half(const std::vector<int>& tokens) const;
   /// Logits of the bits, (T, H).
   Value<S> encode(Value<S> x) const;
