@@ -25,6 +25,7 @@ class BlockDynamics<S>::Point final : public Linearization<S> {
         f0_(owner.tokens_, owner.cols()),
         f0_conservative_(owner.tokens_, owner.cols()),
         h0_(owner.tokens_, columns),
+        g0_(by_difference() ? owner.tokens_ : 0, columns),
         v_(owner.g_.rows(), owner.cols()),
         dh_(owner.g_.rows(), columns) {}
 
@@ -33,15 +34,19 @@ class BlockDynamics<S>::Point final : public Linearization<S> {
   void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;
   void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override;
+  void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f);
   void corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
   void transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
 
  private:
   void drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read);
   void displacement(ConstMatrixRef<S> z);
+  bool by_difference() const { return owner_->block_->nudged_drive() == NudgedDrive::difference; }
+  void drive_conservative(ConstMatrixRef<S> z, MatrixRef<S> f);
 
   BlockDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_, h0_;
+  Matrix<S> g0_;  ///< drives of the conservative terms at z₀; only for NudgedDrive::difference
   Matrix<S> v_, dh_;
 };
 
@@ -54,6 +59,7 @@ BlockDynamics<S>::BlockDynamics(const EquilibriumBlock<S>& block, Index tokens, 
       h_(max_copies * tokens, block.input().outputs()),
       g_(max_copies * tokens, block.input().outputs()) {
   for (const auto& placed : block.terms()) points_.push_back(placed.term->make_point(tokens, max_copies));
+  for (const auto& term : block.state_terms()) state_points_.push_back(term->make_point(tokens));
   linearization_ = std::make_unique<Point>(*this, block.input().outputs());
 }
 
@@ -91,6 +97,13 @@ void BlockDynamics<S>::add_leak(ConstMatrixRef<S> z, MatrixRef<S> f) const {
 }
 
 template <class S>
+template <class Act>
+void BlockDynamics<S>::for_state_terms(Part part, Act act) {
+  if (part == Part::conservative) return;
+  for (std::size_t i = 0; i < state_points_.size(); ++i) act(*block_->state_terms()[i], *state_points_[i]);
+}
+
+template <class S>
 void BlockDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   NUDGE_EXPECT(z.rows() % tokens_ == 0 && z.rows() <= h_.rows());
   if (part == Part::nonconservative) {
@@ -98,6 +111,7 @@ void BlockDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   } else {
     add_leak(z, f);
   }
+  for_state_terms(part, [&](const auto& term, TermPoint& point) { term.force(z, f, point); });
   const Columns driven = span_of([part](const auto& t) { return in_part(t, part); });
   if (driven.count == 0) return;
   auto h = h_.topRows(z.rows());
@@ -150,6 +164,7 @@ void BlockDynamics<S>::Point::set(ConstMatrixRef<S> z) {
   input.forward(z, h0_, input.all_columns(), Store::assign, read);
   d.add_leak(z, f0_conservative_);
   f0_.setZero();  // the non-conservative force first; the sum in the end
+  d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.linearize(z, f0_, point); });
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
     const auto& [term, columns] = d.block_->terms()[i];
     term->linearize(h0_.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count),
@@ -163,6 +178,7 @@ void BlockDynamics<S>::Point::set(ConstMatrixRef<S> z) {
                      read);
   }
   f0_ += f0_conservative_;
+  if (by_difference()) g0_ = g;
 }
 
 template <class S>
@@ -184,6 +200,7 @@ void BlockDynamics<S>::Point::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part pa
   } else {
     out = -static_cast<S>(d.block_->leak().total()) * v;
   }
+  d.for_state_terms(part, [&](const auto& term, TermPoint& point) { term.jvp(v, S(1), out, point); });
   const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part); });
   if (driven.count == 0) return;
   auto dh = dh_.topRows(v.rows());
@@ -226,6 +243,7 @@ void BlockDynamics<S>::Point::vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part pa
   } else {
     out = -static_cast<S>(d.block_->leak().total()) * u;
   }
+  d.for_state_terms(part, [&](const auto& term, TermPoint& point) { term.vjp(u, out, point); });
   const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part); });
   if (driven.count == 0) return;
   drive_of_adjoint(u, part, d.read_);
@@ -244,6 +262,7 @@ void BlockDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> u,
     const auto& [term, columns] = d.block_->terms()[i];
     term->accumulate(u, scale, *d.points_[i], d.block_->input_parameter(), columns, sink);
   }
+  d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.accumulate(u, scale, point, sink); });
 }
 
 /// v_ = z − z₀, copy by copy.
@@ -266,6 +285,11 @@ void BlockDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> 
   displacement(z);
   auto v = v_.topRows(z.rows());
   d.add_leak(z, f);
+  d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) {
+    term.force(z, f, point);
+    term.jvp(v, S(-1), f, point);
+    term.vjp(v, f, point);
+  });
   input.forward(z, h, input.all_columns(), Store::assign, d.read_);
   const Columns asymmetric = d.span_of([](const auto& t) { return !t.conservative(); });
   for (Index row = 0; row < z.rows(); row += d.tokens_) {
@@ -281,26 +305,84 @@ void BlockDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> 
   input.transposed(g, f, input.all_columns(), Store::add, d.read_);
 }
 
+/// Starts f with leak and clamp, drives the conservative terms (by z, or by z − z₀ on top of what is stored) and writes
+/// what they return into g_; conservative terms that do not
+/// return through the input array add to f and leave g_ at 0.
+template <class S>
+void BlockDynamics<S>::Point::drive_conservative(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  BlockDynamics& d = *owner_;
+  auto h = d.h_.topRows(z.rows());
+  auto g = d.g_.topRows(z.rows());
+  displacement(z);
+  auto v = v_.topRows(z.rows());
+  const bool difference = by_difference();
+  if (difference) {
+    for (Index row = 0; row < z.rows(); row += d.tokens_) f.middleRows(row, d.tokens_) = f0_conservative_;
+    f -= static_cast<S>(d.block_->leak().total()) * v;
+  } else {
+    d.add_leak(z, f);
+  }
+  const Columns driven = d.span_of([](const auto& t) { return t.conservative(); });
+  if (driven.count > 0) {
+    d.block_->input().forward(difference ? ConstMatrixRef<S>(v) : z, h.middleCols(driven.begin, driven.count), driven,
+                              Store::assign, d.read_);
+  }
+  for (std::size_t i = 0; i < d.points_.size(); ++i) {
+    const auto& [term, at] = d.block_->terms()[i];
+    if (!term->conservative()) continue;
+    auto own_h = h.middleCols(at.begin, at.count);
+    auto own_g = g.middleCols(at.begin, at.count);
+    if (!term->returns_through_input()) {
+      NUDGE_EXPECT(!difference);  // a term with a return array of its own is not stored at z₀
+      own_g.setZero();
+    }
+    for (Index row = 0; difference && row < z.rows(); row += d.tokens_) {
+      own_h.middleRows(row, d.tokens_) += h0_.middleCols(at.begin, at.count);
+    }
+    term->force(own_h, own_g, f, *d.points_[i], d.read_);
+    for (Index row = 0; difference && row < z.rows(); row += d.tokens_) {
+      own_g.middleRows(row, d.tokens_) -= g0_.middleCols(at.begin, at.count);
+    }
+  }
+}
+
+template <class S>
+void BlockDynamics<S>::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
+  if (part == Part::conservative && block_->nudged_drive() == NudgedDrive::difference) {
+    linearization_->nearby_force(z, f);
+  } else {
+    force(z, f, part);
+  }
+}
+
+/// The conservative terms, driven by z − z₀.
+template <class S>
+void BlockDynamics<S>::Point::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  BlockDynamics& d = *owner_;
+  drive_conservative(z, f);
+  const Columns back = d.span_of([](const auto& t) { return t.conservative() && t.returns_through_input(); });
+  if (back.count == 0) return;
+  auto g = d.g_.topRows(z.rows());
+  d.block_->input().transposed(g.middleCols(back.begin, back.count), f, back, Store::add, d.read_);
+}
+
 template <class S>
 void BlockDynamics<S>::Point::transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
   BlockDynamics& d = *owner_;
   const LinearMap<S>& input = d.block_->input();
   auto h = d.h_.topRows(z.rows());
   auto g = d.g_.topRows(z.rows());
-  displacement(z);
+  drive_conservative(z, f);
   auto v = v_.topRows(z.rows());
-  d.add_leak(z, f);
-  const Columns driven = d.span_of([](const auto& t) { return t.conservative(); });
+  d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.vjp(v, f, point); });
+  const Columns driven = d.span_of([](const auto& t) { return !t.conservative() && t.vjp_reads_input(); });
   if (driven.count > 0) {
-    input.forward(z, h.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
+    input.forward(v, h.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
   }
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
     const auto& [term, at] = d.block_->terms()[i];
-    if (term->conservative()) {
-      term->force(h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f, *d.points_[i], d.read_);
-    } else {
-      term->vjp(v, h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *d.points_[i], d.read_);
-    }
+    if (term->conservative()) continue;
+    term->vjp(v, h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *d.points_[i], d.read_);
   }
   input.transposed(g, f, input.all_columns(), Store::add, d.read_);
 }

@@ -25,6 +25,7 @@ class BlockDynamics final : public Dynamics<S> {
   Index cols() const override { return block_->channels(); }
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override;
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
+  void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
   /// E = ½‖z − x_in‖² + ½ s c ‖z‖² + Σ E_term: −∂E/∂z is the conservative force.
   std::optional<double> energy(ConstMatrixRef<S> z) override;
   void set_read_interval(double dt) override { read_.interval = dt; }
@@ -40,6 +41,9 @@ class BlockDynamics final : public Dynamics<S> {
   template <class Chosen>
   Columns span_of(Chosen chosen) const;
   void add_leak(ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  /// act(term, point) for every term that reads the state, all of them non-conservative.
+  template <class Act>
+  void for_state_terms(Part part, Act act);
   /// The reads that fill a linearisation's cache and drive the local correlation: quiet unless noisy_cache.
   ReadContext cache_read() const {
     ReadContext read = read_;
@@ -51,7 +55,8 @@ class BlockDynamics final : public Dynamics<S> {
   Index tokens_;
   Matrix<S> drive_, drive_gradient_;
   Matrix<S> h_, g_;  ///< projections and drives of the input array's columns, (copies·T, columns)
-  std::vector<std::unique_ptr<TermPoint>> points_;
+  std::vector<std::unique_ptr<TermPoint>> points_;        ///< of the terms that read projections
+  std::vector<std::unique_ptr<TermPoint>> state_points_;  ///< of the terms that read the state
   ReadContext read_;
   std::unique_ptr<Point> linearization_;
 };

@@ -7,8 +7,14 @@ namespace nudge {
 
 template <class S>
 EquilibriumBlock<S>::EquilibriumBlock(Index channels, std::vector<std::unique_ptr<ForceTerm<S>>> terms,
-                                      int input_parameter, LinearMap<S>& input, BlockLeak leak)
-    : channels_(channels), owned_(std::move(terms)), input_parameter_(input_parameter), input_(&input), leak_(leak) {
+                                      int input_parameter, LinearMap<S>& input, BlockLeak leak,
+                                      std::vector<std::unique_ptr<StateTerm<S>>> state_terms)
+    : channels_(channels),
+      owned_(std::move(terms)),
+      state_terms_(std::move(state_terms)),
+      input_parameter_(input_parameter),
+      input_(&input),
+      leak_(leak) {
   Index next = 0;
   for (const auto& term : owned_) {
     placed_.push_back({term.get(), {next, term->input_columns()}});

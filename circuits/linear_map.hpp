@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circuits/read_context.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/base/product.hpp"
 
@@ -26,6 +27,15 @@ struct MapReading {
   std::string unit;
   std::string description;
   double value;
+};
+
+/// A change of W[:, columns] as a sum of outer products, scale · xᵀ y: x (n, inputs), y (n, columns.count).
+template <class S>
+struct FactorPair {
+  Columns columns;
+  S scale;
+  Matrix<S> x;
+  Matrix<S> y;
 };
 
 /// A weight matrix W (inputs, outputs), however it is made. Weights that share an input are column blocks of one map.
@@ -49,11 +59,22 @@ class LinearMap {
   virtual void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
                           Matrix<S>& gradient) const = 0;
 
-  /// Ask for W ← W + delta; devices may take only part of it. `step` is the training step (update noise).
+  /// Ask for W ← W + delta; devices may take only part of it. `step` is the training step; random numbers are
+  /// those of the map's own count of updates, so that no two updates share them.
   virtual void apply_update(const Matrix<S>& delta, std::uint64_t step) = 0;
+
+  /// Whether training should hand over the factors of a gradient instead of their sum: rank-1 updates inside the array.
+  virtual bool takes_factors() const { return false; }
+
+  /// Ask for W[:, columns] ← W[:, columns] − rate · scale xᵀ y for every pair, in order. Only where takes_factors().
+  virtual void apply_factors(const std::vector<FactorPair<S>>& factors, S rate);
 
   /// Set W to target as well as the devices can (programming error, bounds).
   virtual void program(const Matrix<S>& target) = 0;
+
+  /// Time passes: what devices do by themselves between writes (drift, leak, telegraph and 1/f noise). No two calls on one
+  /// map share `step`. Nothing happens to exact weights.
+  virtual void elapse(double /*seconds*/, std::uint64_t /*step*/) {}
 
   /// The W that a noise-free read uses.
   virtual const Matrix<S>& weights() const = 0;
@@ -67,5 +88,10 @@ class LinearMap {
 
   Columns all_columns() const { return {0, outputs()}; }
 };
+
+template <class S>
+void LinearMap<S>::apply_factors(const std::vector<FactorPair<S>>& /*factors*/, S /*rate*/) {
+  NUDGE_EXPECT(takes_factors());
+}
 
 }  // namespace nudge

@@ -2,6 +2,7 @@
 #include "circuits/linear_map_factory.hpp"
 
 #include "circuits/digital_matrix.hpp"
+#include "circuits/programming/tiki_taka.hpp"
 
 namespace nudge {
 
@@ -9,6 +10,7 @@ template <class S>
 std::unique_ptr<LinearMap<S>> make_linear_map(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id,
                                               std::uint64_t seed) {
   if (spec.device.model == digital_model) return std::make_unique<DigitalMatrix<S>>(weights);
+  if (spec.transfer.active) return std::make_unique<TikiTaka<S>>(spec, weights, id, seed);
   return std::make_unique<Crossbar<S>>(spec, weights, id, seed);
 }
 

@@ -3,12 +3,13 @@
 
 #include <memory>
 
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar.hpp"
 #include "devices/registry.hpp"
 
 namespace nudge {
 
-/// A weight matrix as the spec says: DigitalMatrix for device.model = "digital", otherwise a Crossbar of that device.
+/// A weight matrix as the spec says: DigitalMatrix for device.model = "digital", otherwise a Crossbar of that device,
+/// or two of them (TikiTaka).
 /// `id` numbers the array within the model; `seed` is that of the run. UserError as Crossbar.
 template <class S>
 std::unique_ptr<LinearMap<S>> make_linear_map(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id,

@@ -64,6 +64,51 @@ struct AffineStep {
     const S variance = growth < S(37) ? std::exp(n * shrink) * std::expm1(growth) : std::exp(n * shrink + growth);
     return e.step * l.f * std::sqrt(variance) / l.q;
   }
+
+  /// change and noise of a whole chunk by the same formulas; the series of both is used where all places allow it.
+  template <class S>
+  void moves(const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& change, ChunkArray<S>& noise) const {
+    const auto part = [&chunk](const ChunkArray<S>& field) { return field.head(chunk.size); };
+    const auto n = part(chunk.n);
+    ChunkArray<S> q_all, base_all, ratio_all;
+    auto q = q_all.head(chunk.size);
+    auto base = base_all.head(chunk.size);
+    auto ratio = ratio_all.head(chunk.size);
+    const S up = static_cast<S>(gamma_up);
+    const S down = static_cast<S>(gamma_down);
+    S bend = 0;
+    for (Index i = 0; i < chunk.size; ++i) {
+      const S slope = (chunk.sign[i] > 0 ? up : down) / (chunk.upper[i] - chunk.reference[i]);
+      base[i] = chunk.step[i] * std::max(S(1) - slope * (chunk.g[i] - chunk.reference[i]), S(0));
+      q[i] = std::min(slope * chunk.step[i], static_cast<S>(largest_q));
+      bend = std::max(bend, std::max(chunk.n[i], S(1)) * q[i]);
+      ratio[i] = q[i] * q[i] * sigma * sigma / ((S(1) - q[i]) * (S(1) - q[i]));
+    }
+    auto moved = change.head(chunk.size);
+    auto spread = noise.head(chunk.size);
+    if (bend < straight<S>) {
+      moved =
+          base * n *
+          (S(1) - (n - S(1)) * q / S(2) *
+                      (S(1) - (n - S(2)) * q / S(3) * (S(1) - (n - S(3)) * q / S(4) * (S(1) - (n - S(4)) * q / S(5)))));
+      spread = S(1) - (n - S(1)) * q * (S(1) - (n - S(2)) * q / S(2));
+    } else {
+      // 1e-30: where γ = 0 in one direction the quotient is n to the last bit.
+      q = q.max(S(1e-30));
+      spread = (n * (-q).log1p()).expm1();
+      moved = -base * spread / q;
+      spread = (S(1) + spread) / (S(1) - q);
+    }
+    if (sigma == 0) return;
+    // σ √n (1 − q)ⁿ⁻¹ (1 + (n − 1) ratio/4); the next term is below (n ratio)²/16 of it, and beyond 0.02 the closed form
+    // is used.
+    spread *= base * sigma * n.sqrt() * (S(1) + (n - S(1)) * ratio / S(4));
+    for (Index i = 0; i < chunk.size; ++i) {
+      if (chunk.n[i] * ratio[i] >= S(0.02)) {
+        spread[i] = this->noise(chunk.element(i), chunk.direction(i), chunk.n[i], sigma);
+      }
+    }
+  }
 };
 
 }  // namespace nudge

@@ -2,11 +2,12 @@
 #include "devices/device_array.hpp"
 
 #include <algorithm>
-#include <span>
+#include <cmath>
+#include <limits>
 
+#include "devices/device_draws.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/parallel.hpp"
 
 namespace nudge {
 namespace {
@@ -15,77 +16,260 @@ namespace {
 // the device is all but dead, as a device with a non-positive step is in the sources of the spreads).
 constexpr double smallest_share = 0.01;
 
+// Parts of the draws of a write (draw_lane): 0 is the programming error or update noise itself.
+constexpr std::uint32_t drift_part = 29;
+constexpr std::uint32_t decay_part = 30;
+constexpr std::uint32_t offset_part = 31;
+
 }  // namespace
 
 template <class S>
 DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads)
-    : spec_(spec), identity_(identity), threads_(threads), model_(device_model(spec.model).make(spec)) {
+    : spec_(spec),
+      identity_(identity),
+      threads_(threads),
+      model_(device_model(spec.model).make(spec)),
+      retention_(spec, rows, cols, identity, threads),
+      telegraph_(spec, rows, cols, identity, threads),
+      flicker_(spec, rows, cols, identity, threads),
+      follows_writes_(retention_.counts_from_writes() || spec.programming.write_noise > 0),
+      noisy_(telegraph_.active() || flicker_.active() || spec.programming.write_noise > 0) {
   cells_.reference = static_cast<S>(spec.g_reference_S());
   cells_.mean_step = static_cast<S>(spec.window_S() / spec.pulses);
   cells_.g = Matrix<S>::Constant(rows, cols, static_cast<S>(spec.g_min_S));
+  cells_.writes = Matrix<S>::Zero(rows, cols);
   cells_.lower.resize(rows, cols);
   cells_.upper.resize(rows, cols);
   cells_.step_up.resize(rows, cols);
   cells_.step_down.resize(rows, cols);
   sample();
+  sample_faults();
+  if (spec.programming.write_noise > 0) offset_ = Matrix<S>::Zero(rows, cols);
+  before_ = follows_writes_ ? cells_.g : Matrix<S>();
+  pin_faults();
+  show();
 }
 
 template <class S>
-Matrix<S> DeviceArray<S>::normal(Purpose purpose, std::uint64_t step) const {
-  constexpr Index chunk = 1024;
-  Matrix<S> out(cells_.g.rows(), cells_.g.cols());
-  const RngKey key = {identity_.seed, purpose, identity_.entity};
-  parallel_for((out.size() + chunk - 1) / chunk, threads_, [&](Index c, int) {
-    const auto count = static_cast<std::size_t>(std::min(chunk, out.size() - c * chunk));
-    fill_normal<S>(key, step, static_cast<std::uint32_t>(2 * c) + identity_.side, {out.data() + c * chunk, count});
-  });
-  return out;
+Matrix<S> DeviceArray<S>::normal(Purpose purpose, std::uint64_t step, std::uint32_t part) const {
+  return draw_normal<S>(identity_, purpose, step, cells_.g.rows(), cells_.g.cols(), threads_, part);
 }
 
 template <class S>
 void DeviceArray<S>::sample() {
   const double up_bias = std::min(spec_.asymmetry, 0.0);
   const double down_bias = -std::max(spec_.asymmetry, 0.0);
-  const auto spread = [&](double sigma, std::uint64_t which) -> Matrix<S> {
+  const auto draw = [&](StaticDraw which) {
+    return normal(Purpose::device_to_device, static_cast<std::uint64_t>(which));
+  };
+  const auto spread = [&](double sigma, StaticDraw which) -> Matrix<S> {
     if (sigma == 0) return Matrix<S>::Zero(cells_.g.rows(), cells_.g.cols());
-    return static_cast<S>(sigma) * normal(Purpose::device_to_device, which);
+    return static_cast<S>(sigma) * draw(which);
   };
   const auto least = static_cast<S>(smallest_share);
   const auto above = static_cast<S>(spec_.g_max_S - spec_.g_reference_S());
   const auto below = static_cast<S>(spec_.g_reference_S() - spec_.g_min_S);
   const S reference = cells_.reference;
-  cells_.upper = (reference + above * (S(1) + spread(spec_.upper_bound_spread, 0).array()).max(least)).matrix();
+  cells_.upper =
+      (reference + above * (S(1) + spread(spec_.upper_bound_spread, StaticDraw::upper_bound).array()).max(least))
+          .matrix();
   cells_.lower =
-      (reference - below * (S(1) + spread(spec_.lower_bound_spread, 1).array()).max(least)).max(S(0)).matrix();
-  const Matrix<S> gain = spread(spec_.step_spread, 2);
-  const Matrix<S> tilt = spread(spec_.asymmetry_spread, 3);
+      (reference - below * (S(1) + spread(spec_.lower_bound_spread, StaticDraw::lower_bound).array()).max(least))
+          .max(S(0))
+          .matrix();
+  Matrix<S> gain = spread(spec_.step_spread, StaticDraw::step);
+  if (spec_.step_log_spread > 0) {
+    const auto sigma = static_cast<S>(spec_.step_log_spread);
+    gain.array() += (sigma * draw(StaticDraw::step).array()).exp() - S(1);
+  }
+  const Matrix<S> tilt = spread(spec_.asymmetry_spread, StaticDraw::asymmetry);
   cells_.step_up = (cells_.mean_step * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).max(least)).matrix();
   cells_.step_down =
       (cells_.mean_step * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).max(least)).matrix();
+  model_->prepare(cells_, draw(StaticDraw::symmetry_point));
+}
+
+template <class S>
+void DeviceArray<S>::sample_faults() {
+  const FaultSpec& f = spec_.faults;
+  if (!f.any()) return;
+  const auto uniform = [&](StaticDraw which) {
+    return draw_uniform(identity_, Purpose::device_to_device, static_cast<std::uint64_t>(which), cells_.g.rows(),
+                        cells_.g.cols(), threads_);
+  };
+  const Matrix<double> kind = uniform(StaticDraw::fault);
+  const Matrix<double> place = uniform(StaticDraw::fault_place);
+  for (Index i = 0; i < kind.size(); ++i) {
+    const double u = kind.data()[i];
+    if (u >= f.low + f.high + f.random) continue;
+    const double at = u < f.low ? 0 : u < f.low + f.high ? 1 : place.data()[i];
+    const S lower = cells_.lower.data()[i];
+    faults_.push_back({i, lower + static_cast<S>(at) * (cells_.upper.data()[i] - lower)});
+  }
+}
+
+template <class S>
+void DeviceArray<S>::pin_faults() {
+  for (const Fault& fault : faults_) cells_.g.data()[fault.place] = fault.g;
+}
+
+template <class S>
+void DeviceArray<S>::show() {
+  if (!noisy_) return;
+  Matrix<S> relative = Matrix<S>::Zero(cells_.g.rows(), cells_.g.cols());
+  telegraph_.add_to(relative);
+  flicker_.add_to(cells_.g, relative);
+  seen_ = (cells_.g.array() * (S(1) + relative.array())).matrix();
+  if (offset_.size() > 0) seen_ += offset_;
+  if (model_->bounded()) seen_ = seen_.cwiseMax(S(0));
+}
+
+template <class S>
+void DeviceArray<S>::written(Purpose purpose, std::uint64_t step) {
+  pin_faults();
+  if (follows_writes_) {
+    const bool drifts = spec_.retention.drifts();
+    const bool decays = spec_.retention.decays();
+    const Matrix<S> drift = drifts ? normal(purpose, step, drift_part) : Matrix<S>();
+    const Matrix<S> decay = decays ? normal(purpose, step, decay_part) : Matrix<S>();
+    const Matrix<S> offset = offset_.size() > 0 ? normal(purpose, step, offset_part) : Matrix<S>();
+    const S width = static_cast<S>(spec_.programming.write_noise) * cells_.mean_step;
+    for (Index i = 0; i < cells_.g.size(); ++i) {
+      const S g = cells_.g.data()[i];
+      if (g == before_.data()[i]) continue;
+      if (drifts || decays) retention_.restart(i, g, drifts ? drift.data()[i] : 0, decays ? decay.data()[i] : 0);
+      if (offset_.size() > 0) offset_.data()[i] = width * offset.data()[i];
+    }
+    before_ = cells_.g;
+  }
+  show();
 }
 
 template <class S>
 void DeviceArray<S>::program(const Matrix<S>& target, std::uint64_t number) {
   NUDGE_EXPECT(target.rows() == cells_.g.rows() && target.cols() == cells_.g.cols());
   cells_.g = target;
-  if (spec_.programming_error > 0) {
-    cells_.g += static_cast<S>(spec_.programming_error * spec_.window_S()) * normal(Purpose::programming_error, number);
+  const auto uniform_sigma = static_cast<S>(spec_.programming_error * spec_.window_S());
+  if (spec_.programming.state_dependent()) {
+    const Matrix<S> draw = normal(Purpose::programming_error, number);
+    for (Index i = 0; i < draw.size(); ++i) {
+      const double fit = spec_.programming.sigma_S(static_cast<double>(target.data()[i]), spec_.g_max_S);
+      cells_.g.data()[i] += std::hypot(uniform_sigma, static_cast<S>(fit)) * draw.data()[i];
+    }
+  } else if (spec_.programming_error > 0) {
+    cells_.g += uniform_sigma * normal(Purpose::programming_error, number);
   }
   if (model_->bounded()) cells_.g = cells_.g.cwiseMax(cells_.lower).cwiseMin(cells_.upper);
+  if (follows_writes_) before_.setConstant(std::numeric_limits<S>::quiet_NaN());  // every device is written
+  written(Purpose::programming_error, number);
 }
 
 template <class S>
-PulseCount DeviceArray<S>::update(const Matrix<S>& delta, S factor, std::uint64_t step) {
+bool DeviceArray<S>::elapse(double seconds, std::uint64_t step) {
+  NUDGE_EXPECT(seconds >= 0 && std::isfinite(seconds));
+  bool changed = retention_.elapse(cells_, seconds);
+  if (changed) {
+    pin_faults();
+    if (follows_writes_) before_ = cells_.g;
+  }
+  if (telegraph_.active() && seconds > 0) {
+    telegraph_.elapse(seconds, step);
+    changed = true;
+  }
+  changed = flicker_.elapse(seconds, step) || changed;
+  if (changed) show();
+  return changed;
+}
+
+template <class S>
+std::vector<SlowArray<S>> DeviceArray<S>::slow_state() {
+  std::vector<SlowArray<S>> out;
+  retention_.append_state(out);
+  telegraph_.append_state(out);
+  flicker_.append_state(out);
+  if (offset_.size() > 0) out.push_back({"write_offset", "S", "what is seen minus what is stored", &offset_});
+  return out;
+}
+
+template <class S>
+void DeviceArray<S>::state_restored() {
+  retention_.state_restored();
+  flicker_.state_restored();
+  if (follows_writes_) before_ = cells_.g;
+  show();
+}
+
+template <class S>
+UpdateRequest<S> DeviceArray<S>::request(const Matrix<S>& delta, std::uint64_t number) const {
   UpdateRequest<S> request{delta};
-  request.factor = factor;
   request.mode = spec_.update;
   request.noise = static_cast<S>(spec_.update_noise);
   request.seed = identity_.seed;
   request.entity = identity_.entity;
   request.side = identity_.side;
-  request.step = step;
+  request.number = number;
   request.threads = threads_;
-  return model_->update(cells_, request);
+  return request;
+}
+
+template <class S>
+PulseCount DeviceArray<S>::send(const UpdateRequest<S>& request) {
+  const PulseCount sent = model_->update(cells_, request);
+  written(Purpose::update_noise, request.number);
+  return sent;
+}
+
+template <class S>
+PulseCount DeviceArray<S>::update(const Matrix<S>& delta, S factor, std::uint64_t number) {
+  UpdateRequest<S> wanted = request(delta, number);
+  wanted.factor = factor;
+  return send(wanted);
+}
+
+template <class S>
+PulseCount DeviceArray<S>::pulse(const Matrix<S>& counts, std::uint64_t number) {
+  UpdateRequest<S> wanted = request(counts, number);
+  wanted.mode = PulseMode::continuous;
+  wanted.pulse = 1;
+  return send(wanted);
+}
+
+template <class S>
+PulseCount DeviceArray<S>::pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number) {
+  DeviceCells<S> part = gather(cells_, which);
+  UpdateRequest<S> wanted = request(counts, number);
+  wanted.mode = PulseMode::continuous;
+  wanted.pulse = 1;
+  const PulseCount sent = model_->update(part, wanted);
+  scatter(part, which, cells_);
+  written(Purpose::update_noise, number);
+  return sent;
+}
+
+template <class S>
+PulseCount DeviceArray<S>::pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number) {
+  NUDGE_EXPECT(counts_up.size() == cells_.g.size() && counts_down.size() == cells_.g.size());
+  Matrix<S> first(cells_.g.rows(), cells_.g.cols());
+  Matrix<S> second(cells_.g.rows(), cells_.g.cols());
+  const RngKey key = {identity_.seed, Purpose::pulse_order, identity_.entity};
+  constexpr Index word = 64;
+  parallel_for(cells_.g.rows(), threads_, [&](Index row, int) {
+    const Index begin = row * cells_.g.cols();
+    for (Index at = 0; at < cells_.g.cols(); at += word) {
+      const std::uint64_t coins = random_bits(key, number, 2 * static_cast<std::uint32_t>(row) + identity_.side,
+                                              static_cast<std::uint32_t>(at / word));
+      for (Index k = 0; k < std::min(word, cells_.g.cols() - at); ++k) {
+        const S up = counts_up.data()[begin + at + k];
+        const S down = -counts_down.data()[begin + at + k];
+        const bool up_first = ((coins >> static_cast<unsigned>(k)) & 1U) != 0;
+        first.data()[begin + at + k] = up_first ? up : down;
+        second.data()[begin + at + k] = up_first ? down : up;
+      }
+    }
+  });
+  PulseCount sent = pulse(first, number);
+  sent += pulse(second, number + 1);
+  return sent;
 }
 
 template class DeviceArray<float>;

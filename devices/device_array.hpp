@@ -4,16 +4,13 @@
 #include <cstdint>
 #include <memory>
 
+#include "devices/array_identity.hpp"
+#include "devices/slow/flicker.hpp"
+#include "devices/slow/retention.hpp"
+#include "devices/slow/telegraph.hpp"
 #include "devices/step_model.hpp"
 
 namespace nudge {
-
-/// Which array the random numbers of an array of devices belong to.
-struct ArrayIdentity {
-  std::uint64_t seed = 0;
-  std::uint32_t entity = 0;  ///< number of the crossbar in the model
-  std::uint32_t side = 0;    ///< 0 or 1: G+ or G−
-};
 
 /// Devices of one kind, sampled from a DeviceSpec: bounds and pulse sizes of each device are drawn once (static,
 /// device-to-device), the conductance starts at g_min.
@@ -23,28 +20,72 @@ class DeviceArray {
   /// The spec must be valid (DeviceSpec::validate). threads as in parallel_for.
   DeviceArray(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads = 1);
 
-  /// g ← target + programming_error · (g_max − g_min) · N(0, 1), clipped to the bounds of each device. `number` says
-  /// which programming of this array it is: another number draws other errors.
+  /// g ← target + σ(target) N(0, 1), clipped to the bounds of each device: σ² is the sum of the squares of
+  /// programming_error · (g_max − g_min) and of the state-dependent fit. `number` says which programming of this array it
+  /// is: another number draws other errors.
   void program(const Matrix<S>& target, std::uint64_t number);
 
-  /// Ask for g ← g + factor · delta (siemens) in training step `step`; returns the pulses sent.
-  PulseCount update(const Matrix<S>& delta, S factor, std::uint64_t step);
+  /// Ask for g ← g + factor · delta (siemens); returns the pulses sent. `number` says which operation on this array it
+  /// is, this function and the next counted together: another number draws other random numbers.
+  PulseCount update(const Matrix<S>& delta, S factor, std::uint64_t number);
 
-  const Matrix<S>& conductance() const { return cells_.g; }
+  /// Sends |count| whole pulses to every device, up where count > 0 and down where it is negative.
+  PulseCount pulse(const Matrix<S>& counts, std::uint64_t number);
+  /// The same to the devices at the flat places `which` only; counts (1, which.size()).
+  PulseCount pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number);
+  /// counts_up and counts_down (≥ 0) pulses to every device, in an order drawn anew for each device: which direction goes
+  /// first is a fair coin, so that the order of unknown interleaving biases nothing to second order in the change.
+  /// Uses the numbers `number` and `number` + 1.
+  PulseCount pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number);
 
-  /// Everything that was sampled or learnt, for checkpoints.
+  /// Time passes without pulses: drift, decay and leak change what is stored, telegraph and 1/f noise what is seen. No
+  /// two calls on one array share `step`. Returns whether conductance() changed. Needs seconds ≥ 0 and finite.
+  bool elapse(double seconds, std::uint64_t step);
+
+  const DeviceSpec& spec() const { return spec_; }
+  bool bounded() const { return model_->bounded(); }
+  const ArrayIdentity& identity() const { return identity_; }
+
+  /// What a read sees: the stored conductance cells().g with the slow noise of this moment and the write noise.
+  const Matrix<S>& conductance() const { return noisy_ ? seen_ : cells_.g; }
+
+  /// Everything that was sampled or learnt, for checkpoints; after changing it call state_restored().
   DeviceCells<S>& cells() { return cells_; }
   const DeviceCells<S>& cells() const { return cells_; }
+  std::vector<SlowArray<S>> slow_state();
+  void state_restored();
 
  private:
+  /// To be called after anything has changed cells_.g by writing: `step` and `purpose` name the write.
+  void written(Purpose purpose, std::uint64_t step);
   void sample();
-  Matrix<S> normal(Purpose purpose, std::uint64_t step) const;
+  void sample_faults();
+  void pin_faults();
+  /// Recomputes what is seen.
+  void show();
+  UpdateRequest<S> request(const Matrix<S>& delta, std::uint64_t number) const;
+  PulseCount send(const UpdateRequest<S>& request);
+  Matrix<S> normal(Purpose purpose, std::uint64_t step, std::uint32_t part = 0) const;
+
+  struct Fault {
+    Index place;
+    S g;
+  };
 
   DeviceSpec spec_;
   ArrayIdentity identity_;
   int threads_;
   std::shared_ptr<const StepModel> model_;
   DeviceCells<S> cells_;
+  std::vector<Fault> faults_;
+  Retention<S> retention_;
+  Telegraph<S> telegraph_;
+  Flicker<S> flicker_;
+  bool follows_writes_;  ///< an effect needs to know which devices were written
+  bool noisy_;           ///< seen_ differs from cells_.g
+  Matrix<S> before_;     ///< cells_.g after the last write or elapse
+  Matrix<S> offset_;     ///< write noise of each device
+  Matrix<S> seen_;
 };
 
 }  // namespace nudge

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "devices/device_spec.hpp"
 #include "sim/base/matrix.hpp"
@@ -17,6 +18,7 @@ struct DeviceCells {
   Matrix<S> upper;      ///< upper bound of each device
   Matrix<S> step_up;    ///< mean size of an up pulse at the reference point
   Matrix<S> step_down;  ///< mean size of a down pulse at the reference point, positive
+  Matrix<S> writes;     ///< pulses each device has received: its wear; whole numbers are exact up to 2^24 in float
   S reference = 0;      ///< conductance where the pulses have these sizes
   S mean_step = 0;      ///< s₀: what the controller believes one pulse does
 };
@@ -31,9 +33,16 @@ struct UpdateRequest {
   std::uint64_t seed = 0;
   std::uint32_t entity = 0;  ///< array
   std::uint32_t side = 0;    ///< 0 or 1: which array of a pair
-  std::uint64_t step = 0;    ///< training step
+  std::uint64_t number = 0;  ///< of the operation on this array: another number draws other random numbers
+  S pulse = 0;               ///< what one pulse is believed to do; 0: mean_step
   int threads = 1;
 };
+
+/// The cells at the flat places `which`, as one row; scatter puts what a write changes (g, writes) back.
+template <class S>
+DeviceCells<S> gather(const DeviceCells<S>& cells, const std::vector<Index>& which);
+template <class S>
+void scatter(const DeviceCells<S>& part, const std::vector<Index>& which, DeviceCells<S>& cells);
 
 /// Pulses sent, summed over the devices; in continuous mode the mean number, rounded once per update.
 struct PulseCount {

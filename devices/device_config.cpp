@@ -9,12 +9,27 @@
 namespace nudge {
 namespace {
 
+Unit unit_of(const std::string& symbol) {
+  for (const Unit unit : {Unit::siemens, Unit::second, Unit::volt}) {
+    if (symbol == unit_symbol(unit)) return unit;
+  }
+  return Unit::none;
+}
+
 ParamRow row_of(const DeviceParameter& parameter, const std::string& section) {
-  const Unit unit = parameter.unit == "S" ? Unit::siemens : Unit::none;
+  const Unit unit = unit_of(parameter.unit);
   const Range range = {parameter.minimum, parameter.maximum, parameter.open_minimum, parameter.open_maximum};
   return param::quantity(section + parameter.name, format_quantity(parameter.default_value, unit), unit, range,
                          parameter.doc, parameter.source);
 }
+
+ParamRow row_of(const DeviceList& list, const std::string& section) {
+  ParamRow row = param::reals(section + list.name, "[]", any_number(), list.doc, list.source);
+  row.unit = unit_of(list.unit);
+  return row;
+}
+
+std::string toml_list(const std::vector<double>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
 
 }  // namespace
 
@@ -28,10 +43,12 @@ ParamTable device_param_rows() {
           "device.update", "continuous", {"continuous", "pulsed"},
           "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses.")};
   for (const DeviceParameter& parameter : device_parameters()) table.push_back(row_of(parameter, "device."));
+  for (const DeviceList& list : device_lists()) table.push_back(row_of(list, "device."));
   for (const DeviceModel& model : device_models()) {
     for (const DeviceParameter& parameter : model.shape) {
       table.push_back(row_of(parameter, "device." + model.name + "."));
     }
+    for (const DeviceList& list : model.tables) table.push_back(row_of(list, "device." + model.name + "."));
   }
   return table;
 }
@@ -41,26 +58,39 @@ DeviceSpec device_spec(const Config& config) {
   spec.model = config.text("device.model");
   spec.update = config.text("device.update") == "pulsed" ? PulseMode::pulsed : PulseMode::continuous;
   for (const DeviceParameter& parameter : device_parameters()) {
-    spec.*parameter.member = config.real("device." + parameter.name);
+    parameter.field(spec) = config.real("device." + parameter.name);
   }
+  for (const DeviceList& list : device_lists()) list.field(spec) = config.reals("device." + list.name);
   if (spec.model == digital_model) return spec;
   for (const DeviceParameter& parameter : device_model(spec.model).shape) {
     spec.shape[parameter.name] = config.real("device." + spec.model + "." + parameter.name);
   }
+  for (const DeviceList& list : device_model(spec.model).tables) {
+    const std::vector<double>& values = config.reals("device." + spec.model + "." + list.name);
+    if (!values.empty()) spec.tables[list.name] = values;
+  }
   return spec;
 }
 
-std::string device_preset_toml(const std::string& name) {
-  const DeviceSpec& spec = device_preset(name).spec;
+std::string device_toml(const DeviceSpec& spec) {
+  const DeviceSpec standard;
   std::string out = fmt::format("[device]\nmodel = '{}'\nupdate = '{}'\n", spec.model,
                                 spec.update == PulseMode::pulsed ? "pulsed" : "continuous");
   for (const DeviceParameter& parameter : device_parameters()) {
-    out += fmt::format("{} = {}\n", parameter.name, spec.*parameter.member);
+    if (parameter.value(spec) != parameter.value(standard)) {
+      out += fmt::format("{} = {}\n", parameter.name, parameter.value(spec));
+    }
   }
-  if (spec.shape.empty()) return out;
+  for (const DeviceList& list : device_lists()) {
+    if (!list.value(spec).empty()) out += fmt::format("{} = {}\n", list.name, toml_list(list.value(spec)));
+  }
+  if (spec.shape.empty() && spec.tables.empty()) return out;
   out += fmt::format("[device.{}]\n", spec.model);
   for (const auto& [key, value] : spec.shape) out += fmt::format("{} = {}\n", key, value);
+  for (const auto& [key, values] : spec.tables) out += fmt::format("{} = {}\n", key, toml_list(values));
   return out;
 }
+
+std::string device_preset_toml(const std::string& name) { return device_toml(device_preset(name).spec); }
 
 }  // namespace nudge

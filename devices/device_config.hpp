@@ -15,6 +15,9 @@ ParamTable device_param_rows();
 /// The device of a configuration over a table that holds device_param_rows(). For "digital" only `model` is meant.
 DeviceSpec device_spec(const Config& config);
 
+/// A device as TOML text, [device] and [device.<model>]: what differs from the defaults, for a config file.
+std::string device_toml(const DeviceSpec& spec);
+
 /// A published device as TOML text for the preset layer of a configuration: [device] and [device.<model>].
 std::string device_preset_toml(const std::string& name);
 

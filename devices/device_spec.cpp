@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "devices/registry.hpp"
@@ -25,50 +26,45 @@ std::string DeviceParameter::range_text() const {
   return "any number";
 }
 
-const std::vector<DeviceParameter>& device_parameters() {
-  constexpr double none = std::numeric_limits<double>::infinity();
-  const std::string ours = "chosen: 0 switches the effect off";
-  const std::string spread = "form of IBM aihwkit's pulsed devices; default chosen: 0 switches the effect off";
-  const DeviceSpec spec;
-  static const std::vector<DeviceParameter> rows = {
-      {"g_min", "S", 0, none, false, false, spec.g_min_S, "lower end of the conductance window",
-       "g_max over an on/off ratio of 100, suggested for the PCM fit of Joshi et al., Nat. Commun. 11:2473 (2020), "
-       "doi:10.1038/s41467-020-16108-9",
-       &DeviceSpec::g_min_S},
-      {"g_max", "S", 0, none, true, false, spec.g_max_S, "upper end of the conductance window",
-       "1M-device PCM chip: Nandakumar et al., ICECS 2019 (IEEE 8964852)", &DeviceSpec::g_max_S},
-      {"pulses", "1", 2, 1e9, false, false, spec.pulses, "mean-size pulses from bound to bound",
-       "order of ECRAM and ReRAM: 1000 (Tang et al., IEDM 2018, IEEE 8614551)", &DeviceSpec::pulses},
-      {"reference", "1", 0, 1, true, true, spec.reference,
-       "place in the window where a pulse has its mean size: the w = 0 of the papers", "middle of the window",
-       &DeviceSpec::reference},
-      {"asymmetry", "1", -1, 1, true, true, spec.asymmetry,
-       "a > 0: down pulses are 1 - a times the up pulses; a < 0: up pulses are 1 + a times the down pulses", spread,
-       &DeviceSpec::asymmetry},
-      {"step_spread", "1", 0, none, false, false, spec.step_spread,
-       "device-to-device standard deviation of the pulse size, relative", spread, &DeviceSpec::step_spread},
-      {"asymmetry_spread", "1", 0, none, false, false, spec.asymmetry_spread,
-       "device-to-device standard deviation of what is added to up and taken from down pulses, relative to the pulse",
-       spread, &DeviceSpec::asymmetry_spread},
-      {"upper_bound_spread", "1", 0, none, false, false, spec.upper_bound_spread,
-       "device-to-device standard deviation of the upper bound, relative to g_max - g_reference", spread,
-       &DeviceSpec::upper_bound_spread},
-      {"lower_bound_spread", "1", 0, none, false, false, spec.lower_bound_spread,
-       "device-to-device standard deviation of the lower bound, relative to g_reference - g_min; bounds stay >= 0",
-       spread, &DeviceSpec::lower_bound_spread},
-      {"programming_error", "1", 0, none, false, false, spec.programming_error,
-       "standard deviation of a programmed conductance, relative to g_max - g_min; drawn once per programming", ours,
-       &DeviceSpec::programming_error},
-      {"read_noise", "1", 0, none, false, false, spec.read_noise,
-       "standard deviation of the fresh noise of a conductance in one read per sqrt(tau), relative to g_max - g_min",
-       ours, &DeviceSpec::read_noise},
-      {"update_noise", "1", 0, none, false, false, spec.update_noise,
-       "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread, &DeviceSpec::update_noise},
-  };
-  return rows;
+namespace {
+
+void check_lists(const DeviceSpec& spec) {
+  for (const DeviceList& row : device_lists()) {
+    const char* problem = "";
+    if (row.name != "programming_fit") problem = StateFit{row.value(spec)}.problem();
+    for (double x : row.value(spec)) {
+      if (!std::isfinite(x)) problem = "must be finite numbers";
+    }
+    if (*problem != 0) throw UserError(fmt::format("device.{} {}: {}", row.name, problem, row.doc));
+  }
 }
 
-namespace {
+// Rules that join several numbers.
+void check_together(const DeviceSpec& s) {
+  if (!(s.g_min_S < s.g_max_S)) {
+    throw UserError(fmt::format("device.g_min = {:g} S (must be < device.g_max = {:g} S): lower g_min or raise g_max",
+                                s.g_min_S, s.g_max_S));
+  }
+  // A float holds about 24 bits: a pulse below four units in the last place of g_max would be lost or badly rounded.
+  const double most = 0.25 * s.window_S() / (s.g_max_S * 0x1p-24);
+  if (s.pulses > most) {
+    throw UserError(
+        fmt::format("device.pulses = {:g} (must be <= {:.3g} for the window {:g} to {:g} S): more levels than the "
+                    "window can hold, one "
+                    "pulse would be below the resolution of a conductance; fewer pulses, or a wider window",
+                    s.pulses, most, s.g_min_S, s.g_max_S));
+  }
+  if (s.faults.low + s.faults.high + s.faults.random > 1) {
+    throw UserError(fmt::format("device.stuck_low + stuck_high + stuck_random = {:g} (must be <= 1): shares of devices",
+                                s.faults.low + s.faults.high + s.faults.random));
+  }
+  const double ratio = s.flicker.slowest_s / s.flicker.fastest_s;
+  if (s.flicker.active() && !(ratio >= 1 && ratio <= 1e20)) {
+    throw UserError(
+        fmt::format("device.flicker_slowest = {:g} s (must be 1 to 1e20 times device.flicker_fastest = {:g} s)",
+                    s.flicker.slowest_s, s.flicker.fastest_s));
+  }
+}
 
 void check(const DeviceParameter& row, double value) {
   if (std::isfinite(value) && row.contains(value)) return;
@@ -87,13 +83,16 @@ double DeviceSpec::shape_value(const std::string& name) const {
   throw ContractViolation("device model " + model + " has no parameter " + name);
 }
 
+std::vector<double> DeviceSpec::table(const std::string& name) const {
+  const auto given = tables.find(name);
+  return given == tables.end() ? std::vector<double>{} : given->second;
+}
+
 void DeviceSpec::validate() const {
   const DeviceModel& described = device_model(model);
-  for (const DeviceParameter& row : device_parameters()) check(row, this->*row.member);
-  if (!(g_min_S < g_max_S)) {
-    throw UserError(fmt::format("device.g_min = {:g} S (must be < device.g_max = {:g} S): lower g_min or raise g_max",
-                                g_min_S, g_max_S));
-  }
+  for (const DeviceParameter& row : device_parameters()) check(row, row.value(*this));
+  check_lists(*this);
+  check_together(*this);
   std::vector<std::string> names;
   for (const DeviceParameter& row : described.shape) names.push_back(row.name);
   for (const auto& [name, value] : shape) {
@@ -105,6 +104,15 @@ void DeviceSpec::validate() const {
     }
     check(*found, value);
   }
+  names.clear();
+  for (const DeviceList& row : described.tables) names.push_back(row.name);
+  for (const auto& entry : tables) {
+    if (std::find(names.begin(), names.end(), entry.first) == names.end()) {
+      throw UserError("device.tables." + entry.first + ": the model " + model + " has no such list: " +
+                      (names.empty() ? "it has none of its own" : did_you_mean(entry.first, names)));
+    }
+  }
+  if (described.check != nullptr) described.check(*this);
 }
 
 }  // namespace nudge

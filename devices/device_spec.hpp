@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "devices/effects.hpp"
+
 namespace nudge {
 
 /// How a requested change dg becomes pulses of mean size s₀ = (g_max − g_min)/pulses, n = |dg|/s₀.
@@ -14,9 +16,9 @@ enum class PulseMode {
   pulsed,      ///< n is rounded to ⌊n⌋ or ⌈n⌉ with mean n (stochastic rounding): what a pulse counter can do
 };
 
-/// The statistics of one kind of device, from which arrays are sampled. Conductances in siemens, everything else
-/// dimensionless; "of the window" means relative to g_max − g_min. Meaning, ranges and sources of every field:
-/// device_parameters(), `nudge devices show NAME`.
+/// The statistics of one kind of device, from which arrays are sampled: window, pulses and fresh noise here, the other
+/// effects by concern. "Of the window" means relative to g_max − g_min. Meaning, ranges and sources of every field:
+/// device_parameters() and device_lists(), `nudge devices show NAME`.
 struct DeviceSpec {
   std::string model = "soft_bounds";
   double g_min_S = 0.25e-6;
@@ -25,14 +27,23 @@ struct DeviceSpec {
   double reference = 0.5;         ///< place in the window where a pulse has its mean size (w = 0 of the papers)
   double asymmetry = 0;           ///< a > 0: down pulses are 1 − a times the up pulses; a < 0: up pulses 1 + a
   double step_spread = 0;         ///< device to device, of the pulse size
+  double step_log_spread = 0;     ///< the same, as the factor exp(σ ξ) of median 1
   double asymmetry_spread = 0;    ///< device to device, r added to up and taken from down, of the pulse size
   double upper_bound_spread = 0;  ///< device to device, of g_max − g_reference
   double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
   double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
   double update_noise = 0;        ///< cycle to cycle: std of one pulse, of that pulse
+  double endurance = 0;           ///< pulses after which a device counts as worn; 0: not known
+  WritePulse pulse_up = {}, pulse_down = {};  ///< for the energy of updates
   PulseMode update = PulseMode::continuous;
   std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults
+  std::map<std::string, std::vector<double>> tables = {};  ///< lists of the model's own; missing ones are empty
+  ProgrammingErrorSpec programming = {};
+  RetentionSpec retention = {};
+  TelegraphSpec telegraph = {};
+  FlickerSpec flicker = {};
+  FaultSpec faults = {};
 
   double window_S() const { return g_max_S - g_min_S; }
   double g_reference_S() const { return g_min_S + reference * window_S(); }
@@ -42,6 +53,9 @@ struct DeviceSpec {
 
   /// Parameter of the model's own; its default when not given.
   double shape_value(const std::string& name) const;
+
+  /// List of the model's own; empty when not given.
+  std::vector<double> table(const std::string& name) const;
 };
 
 /// One number of a device: drives checks, listings and docs. Limits are in `unit`; open ends are excluded.
@@ -55,13 +69,26 @@ struct DeviceParameter {
   double default_value = 0;
   std::string doc;
   std::string source;
-  double DeviceSpec::*member = nullptr;  ///< null for a model's own parameter (DeviceSpec::shape)
+  double& (*field)(DeviceSpec&) = nullptr;  ///< null for a model's own parameter (DeviceSpec::shape)
 
+  double value(const DeviceSpec& spec) const { return field(const_cast<DeviceSpec&>(spec)); }
   bool contains(double value) const;
   std::string range_text() const;  ///< "> 0", "in [0, 1)"
 };
 
-/// The parameters every model has (config keys device.<name>).
+/// A list of numbers of a device: a fit's coefficients or a table. Empty: not used.
+struct DeviceList {
+  std::string name;
+  std::string unit;
+  std::string doc;
+  std::string source;
+  std::vector<double>& (*field)(DeviceSpec&) = nullptr;  ///< null for a model's own list (DeviceSpec::tables)
+
+  const std::vector<double>& value(const DeviceSpec& spec) const { return field(const_cast<DeviceSpec&>(spec)); }
+};
+
+/// The parameters and lists every model has (config keys device.<name>).
 const std::vector<DeviceParameter>& device_parameters();
+const std::vector<DeviceList>& device_lists();
 
 }  // namespace nudge

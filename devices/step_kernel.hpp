@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,50 +30,112 @@ struct Element {
 // Devices handled with one draw of random numbers: fixed, so that results do not depend on the number of threads.
 constexpr Index kDeviceChunk = 1024;
 
+template <class S>
+using ChunkArray = Eigen::Array<S, static_cast<int>(kDeviceChunk), 1>;
+
+/// The devices of one chunk along the direction of their pulses, as Element, one array per field: what a rule reads whose
+/// formula is written for vectors. Places without a pulse have n = 0.
+template <class S>
+struct ElementChunk {
+  ChunkArray<S> g, upper, reference, width, step, n;
+  ChunkArray<S> sign;  ///< +1 up, −1 down
+  Index size = 0;
+  Element<S> element(Index i) const { return {g[i], upper[i], reference[i], width[i], step[i]}; }
+  Direction direction(Index i) const { return sign[i] > 0 ? Direction::up : Direction::down; }
+};
+
+/// A rule that moves a whole chunk at once: change and noise of every place (0 where n = 0).
+template <class Rule, class S>
+concept ChunkRule = requires(const Rule& rule, const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& out) {
+  rule.moves(chunk, sigma, out, out);
+};
+
+template <class Rule, class S>
+void chunk_moves(const Rule& rule, const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& change, ChunkArray<S>& noise) {
+  if constexpr (ChunkRule<Rule, S>) {
+    rule.moves(chunk, sigma, change, noise);
+  } else {
+    for (Index i = 0; i < chunk.size; ++i) {
+      change[i] = noise[i] = 0;
+      if (chunk.n[i] == 0) continue;
+      change[i] = rule.change(chunk.element(i), chunk.direction(i), chunk.n[i]);
+      if (sigma > 0) noise[i] = rule.noise(chunk.element(i), chunk.direction(i), chunk.n[i], sigma);
+    }
+  }
+}
+
+/// Pulses of each place and the devices seen along them; returns whether any pulse is asked for.
+template <class S>
+bool fill_chunk(const DeviceCells<S>& cells, const UpdateRequest<S>& request, Index begin, std::uint32_t lane,
+                ElementChunk<S>& chunk) {
+  const S* delta = request.delta.data() + begin;
+  bool any = false;
+  for (Index i = 0; i < chunk.size; ++i) any = any || delta[i] != 0;
+  if (!any || request.factor == 0) return false;
+  const S pulse = request.pulse > 0 ? request.pulse : cells.mean_step;
+  // Aligned: the last bit of a vectorised random number may depend on the alignment of its target, and stacks differ
+  // between threads.
+  alignas(64) std::array<S, kDeviceChunk> uniform;
+  const bool pulsed = request.mode == PulseMode::pulsed;
+  if (pulsed) {
+    fill_uniform<S>({request.seed, Purpose::pulse_train, request.entity}, request.number, lane,
+                    {uniform.data(), static_cast<std::size_t>(chunk.size)});
+  }
+  for (Index i = 0; i < chunk.size; ++i) {
+    const S wanted = request.factor * delta[i];
+    const S n = std::abs(wanted) / pulse;
+    chunk.sign[i] = wanted < 0 ? S(-1) : S(1);
+    const S whole = std::floor(n);
+    chunk.n[i] = pulsed ? whole + (uniform[static_cast<std::size_t>(i)] < n - whole ? S(1) : S(0)) : n;
+  }
+  for (Index i = 0; i < chunk.size; ++i) {
+    const S lower = cells.lower.data()[begin + i];
+    const S upper = cells.upper.data()[begin + i];
+    const bool up = chunk.sign[i] > 0;
+    chunk.g[i] = chunk.sign[i] * cells.g.data()[begin + i];
+    chunk.upper[i] = up ? upper : -lower;
+    chunk.reference[i] = chunk.sign[i] * cells.reference;
+    chunk.width[i] = upper - lower;
+    chunk.step[i] = up ? cells.step_up.data()[begin + i] : cells.step_down.data()[begin + i];
+  }
+  return true;
+}
+
 /// Sends the pulses of one chunk [begin, end) of the flat arrays. Rule::change(element, direction, n) is the mean change
 /// of n pulses and Rule::noise(element, direction, n, sigma) its standard deviation, both along the direction.
 template <class Rule, class S>
 std::array<double, 2> update_chunk(const Rule& rule, DeviceCells<S>& cells, const UpdateRequest<S>& request,
                                    Index begin, Index end) {
-  // Aligned: the last bit of a vectorised normal number may depend on the alignment of its target, and stacks differ
-  // between threads.
-  alignas(64) std::array<S, kDeviceChunk> uniform;
-  alignas(64) std::array<S, kDeviceChunk> normal;
-  const auto size = static_cast<std::size_t>(end - begin);
+  ElementChunk<S> chunk;
+  chunk.size = end - begin;
   const auto lane = static_cast<std::uint32_t>(begin / kDeviceChunk * 2) + request.side;
-  const bool pulsed = request.mode == PulseMode::pulsed;
-  if (pulsed) {
-    fill_uniform<S>({request.seed, Purpose::pulse_train, request.entity}, request.step, lane, {uniform.data(), size});
+  if (!fill_chunk(cells, request, begin, lane, chunk)) return {0, 0};
+  ChunkArray<S> change;
+  ChunkArray<S> noise;
+  ChunkArray<S> normal;
+  const bool noisy = request.noise > 0;
+  if (noisy) {
+    fill_normal<S>({request.seed, Purpose::update_noise, request.entity}, request.number, lane,
+                   {normal.data(), static_cast<std::size_t>(chunk.size)});
   }
-  if (request.noise > 0) {
-    fill_normal<S>({request.seed, Purpose::update_noise, request.entity}, request.step, lane, {normal.data(), size});
+  chunk_moves(rule, chunk, request.noise, change, noise);
+  if (noisy) {
+    for (Index i = 0; i < chunk.size; ++i) change[i] += std::min(noise[i], chunk.width[i]) * normal[i];
   }
   std::array<double, 2> count = {0, 0};
-  for (Index i = begin; i < end; ++i) {
-    const S wanted = request.factor * request.delta.data()[i];
-    S& g = cells.g.data()[i];
-    if (wanted == 0) continue;
-    if (!std::isfinite(wanted)) {
-      g = std::numeric_limits<S>::quiet_NaN();
-      continue;
-    }
-    const auto at = static_cast<std::size_t>(i - begin);
-    S n = std::abs(wanted) / cells.mean_step;
-    if (pulsed) n = std::floor(n) + (uniform[at] < n - std::floor(n) ? S(1) : S(0));
-    if (n == 0) continue;
-    const bool up = wanted > 0;
-    count[up ? 0 : 1] += static_cast<double>(n);
-    const S lower = cells.lower.data()[i];
-    const S upper = cells.upper.data()[i];
-    const S sign = up ? S(1) : S(-1);
-    const Element<S> e = {sign * g, up ? upper : -lower, sign * cells.reference, upper - lower,
-                          up ? cells.step_up.data()[i] : cells.step_down.data()[i]};
-    const Direction direction = up ? Direction::up : Direction::down;
-    S change = rule.change(e, direction, n);
-    if (request.noise > 0) {
-      change += std::min(rule.noise(e, direction, n, request.noise), e.width) * normal[at];
-    }
-    g = std::clamp(g + sign * change, lower, upper);
+  for (Index i = 0; i < chunk.size; ++i) {
+    const S n = chunk.n[i];
+    S& g = cells.g.data()[begin + i];
+    const S lower = cells.lower.data()[begin + i];
+    const S upper = cells.upper.data()[begin + i];
+    const S moved = std::min(std::max(g + chunk.sign[i] * change[i], lower), upper);
+    // n − n is 0 but where n is not finite: a numerical failure upstream shows as NaN.
+    const bool finite = n - n == 0;
+    g = finite ? (n == 0 ? g : moved) : std::numeric_limits<S>::quiet_NaN();
+    const S sent = finite ? n : S(0);
+    cells.writes.data()[begin + i] += sent;
+    count[0] += static_cast<double>(chunk.sign[i] > 0 ? sent : S(0));
+    count[1] += static_cast<double>(chunk.sign[i] > 0 ? S(0) : sent);
   }
   return count;
 }

@@ -19,6 +19,11 @@ class StepModel {
   /// Whether conductances stay inside [lower, upper]; false only for the ideal element.
   virtual bool bounded() const = 0;
 
+  /// Changes what was sampled for each device (static): called once, before anything is programmed.
+  /// `draw` holds a standard normal number per device.
+  virtual void prepare(DeviceCells<float>& /*cells*/, const Matrix<float>& /*draw*/) const {}
+  virtual void prepare(DeviceCells<double>& /*cells*/, const Matrix<double>& /*draw*/) const {}
+
   /// Moves cells.g as far as the devices can follow the request. The result depends on the request and its stream of
   /// random numbers only, not on threads. A non-finite request makes the conductance NaN (a numerical failure upstream).
   virtual PulseCount update(DeviceCells<float>& cells, const UpdateRequest<float>& request) const = 0;
@@ -35,6 +40,8 @@ struct DeviceModel {
   std::string not_modelled;
   std::vector<DeviceParameter> shape;  ///< parameters of its own
   std::unique_ptr<StepModel> (*make)(const DeviceSpec& spec);
+  std::vector<DeviceList> tables = {};              ///< lists of its own
+  void (*check)(const DeviceSpec& spec) = nullptr;  ///< throws UserError for numbers that do not go together
 };
 
 }  // namespace nudge

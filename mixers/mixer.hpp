@@ -30,8 +30,9 @@ struct MixerSpec {
   std::vector<Field> inputs;
   std::vector<Field> parameters;
   std::vector<Field> outputs;
-  bool attends = true;    ///< whether the mask matters
-  bool residual = false;  ///< the first output is the state plus an update
+  bool attends = true;       ///< whether the mask matters
+  bool residual = false;     ///< the first output is the state plus an update
+  bool only_causal = false;  ///< no other mask than the causal one
 };
 
 /// Values by name.

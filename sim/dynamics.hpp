@@ -54,6 +54,10 @@ class Dynamics {
 
   virtual Linearization<S>& linearize(ConstMatrixRef<S> z) = 0;
 
+  /// f = F(z) near the point z₀ of the last linearize(): as force(), but hardware may drive its arrays with z − z₀ alone
+  /// and add the products stored at z₀.
+  virtual void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) { force(z, f, part); }
+
   /// E(z) with −∂E/∂z = F_conservative(z), summed over the state; empty when the conservative part has no energy.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/) { return std::nullopt; }
 

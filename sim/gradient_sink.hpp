@@ -6,7 +6,8 @@
 namespace nudge {
 
 /// Where the local learning rule goes. A parameter is a matrix known by its number in the model; a contribution is a
-/// sum over the rows of outer products, G[:, columns] += scale · xᵀ y, which is what an array of devices can do in place.
+/// sum over the rows of outer products, G[:, columns] += scale · xᵀ y, which is what an array of devices can do in place;
+/// a parameter that is held as numbers may get any matrix.
 template <class S>
 class GradientSink {
  public:
@@ -14,6 +15,9 @@ class GradientSink {
 
   /// x (n, inputs of the parameter), y (n, columns.count).
   virtual void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) = 0;
+
+  /// G += scale · gradient, of a parameter that no array of devices holds.
+  virtual void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) = 0;
 };
 
 }  // namespace nudge

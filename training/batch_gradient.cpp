@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
 
 namespace nudge {
@@ -16,20 +17,6 @@ constexpr Index kChunks = 16;
 /// Noise of an evaluation is drawn apart from that of training.
 /// The read-out array has streams of its own, apart from those of the block's arrays.
 enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
-
-/// Sends every local correlation to the map that holds the weights: what an array of devices makes of it is its own.
-template <class S>
-class MapSink final : public GradientSink<S> {
- public:
-  MapSink(const LanguageModel<S>& model, Gradient<S>& gradient) : model_(&model), gradient_(&gradient) {}
-  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
-    model_->map(parameter).accumulate(x, y, columns, scale, (*gradient_)[parameter]);
-  }
-
- private:
-  const LanguageModel<S>* model_;
-  Gradient<S>* gradient_;
-};
 
 BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<GrowthReport>& growth,
                       const std::vector<double>& energy, Index tokens) {
@@ -45,6 +32,7 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
     all.steps += one.free.steps / n;
     all.decay += one.free.decay / n;
     all.time += one.free.time / n;
+    all.nudged_time += one.nudged_time / n;
     all.cost_in_forces += one.cost_in_forces / n;
     all.clipped += one.clipped;
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
@@ -64,9 +52,13 @@ struct BatchGradient<S>::Worker {
   Worker(const LanguageModel<S>& model, const BatchGradientOptions& options)
       : estimator(make_estimator<S>(options.estimator, options.phases)),
         dynamics(model.block(), model.shape().tokens, std::max<Index>(2, estimator->copies())),
-        cost(model.map(ParameterId::readout), ParameterId::readout, model.shape().tokens,
+        cost(model.map(model.readout()), model.readout(), model.shape().tokens,
              std::max<Index>(2, estimator->copies())),
         growth(options.growth),
+        path(options.correction.ideal()
+                 ? nullptr
+                 : std::make_unique<CorrectionPath<S>>(dynamics, options.correction,
+                                                       std::max<Index>(2, estimator->copies()), options.seed)),
         drive(model.shape().tokens, model.shape().channels),
         state(drive.rows(), drive.cols()),
         initial_gradient(drive.rows(), drive.cols()) {}
@@ -75,8 +67,35 @@ struct BatchGradient<S>::Worker {
   BlockDynamics<S> dynamics;
   CrossEntropyReadout<S> cost;
   GrowthPenalty<S> growth;
+  std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
+  ReadMeter meter;  ///< of the present sequence
   Matrix<S> drive, state, initial_gradient;
   SettleWorkspace<S> settle;
+};
+
+/// Sends every local correlation to the map that holds the weights: what an array of devices makes of it is its own. A map
+/// that updates by factors gets them as they are, to be handed over when the step is accepted.
+template <class S>
+class BatchGradient<S>::MapSink final : public GradientSink<S> {
+ public:
+  MapSink(const LanguageModel<S>& model, Gradient<S>& gradient, Factors* factors)
+      : model_(&model), gradient_(&gradient), factors_(factors) {}
+  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
+    const LinearMap<S>& map = model_->map(parameter);
+    if (factors_ != nullptr && map.takes_factors()) {
+      (*factors_)[static_cast<std::size_t>(parameter)].push_back({columns, scale, x, y});
+    } else {
+      map.accumulate(x, y, columns, scale, (*gradient_)[parameter]);
+    }
+  }
+  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
+    gradient_->accumulate(parameter, scale, gradient);
+  }
+
+ private:
+  const LanguageModel<S>* model_;
+  Gradient<S>* gradient_;
+  Factors* factors_;
 };
 
 template <class S>
@@ -110,7 +129,10 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.phase = static_cast<std::uint32_t>(ReadPhase::training);
   read.noisy = options_.noisy;
   read.interval = options_.phases.step;
+  w.meter = {};
+  read.meter = &w.meter;
   w.dynamics.bind(w.drive, read);
+  if (w.path) w.path->bind(read);
   read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
   w.cost.bind(batch.targets_of(sequence), read);
   w.state = w.drive;
@@ -119,11 +141,12 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
 
 template <class S>
 SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step,
-                                       Gradient<S>& gradient, GrowthReport& growth) {
+                                       Gradient<S>& gradient, Factors& factors, GrowthReport& growth) {
   start(w, batch, sequence, step);
   const double weight = 1.0 / static_cast<double>(batch.sequences * batch.tokens);
-  MapSink<S> sink(*model_, gradient);
-  SequenceTask<S> task{&w.dynamics, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
+  MapSink sink(*model_, gradient, options_.factors ? &factors : nullptr);
+  Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
+  SequenceTask<S> task{settles, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
   w.initial_gradient += w.dynamics.drive_gradient();
   model_->accumulate_embedding(batch.indices_of(sequence), w.initial_gradient, gradient);
@@ -140,26 +163,43 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   const auto shapes = model_->parameter_shapes();
   if (static_cast<Index>(chunks_.size()) != chunks)
     chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
+  factors_.resize(static_cast<std::size_t>(chunks));
   const auto count = static_cast<std::size_t>(batch.sequences);
   std::vector<SequenceReport> reports(count);
   std::vector<GrowthReport> growth(count);
   std::vector<double> energy(count);
+  std::vector<ReadMeter> meters(count);
   states_.resize(count);
   adjoints_.resize(count);
   parallel_for(chunks, options_.threads, [&](Index chunk, int thread) {
     Gradient<S>& sum = chunks_[static_cast<std::size_t>(chunk)];
     sum.set_zero();
+    Factors& factors = factors_[static_cast<std::size_t>(chunk)];
+    factors.assign(shapes.size(), {});
     for (Index b = chunk * batch.sequences / chunks; b < (chunk + 1) * batch.sequences / chunks; ++b) {
       const auto at = static_cast<std::size_t>(b);
       Worker& w = worker(thread);
-      reports[at] = learn(w, batch, b, step, sum, growth[at]);
+      reports[at] = learn(w, batch, b, step, sum, factors, growth[at]);
+      meters[at] = w.meter;
       energy[at] = w.dynamics.energy(w.state).value_or(0.0);
       states_[at] = w.state;
       adjoints_[at] = w.estimator->adjoint();
     }
   });
   sum_gradients<S>(chunks_, gradient, options_.threads);
-  return summarise(std::move(reports), growth, energy, batch.tokens);
+  BatchReport report = summarise(std::move(reports), growth, energy, batch.tokens);
+  for (const ReadMeter& meter : meters) report.reads += meter;
+  return report;
+}
+
+template <class S>
+std::vector<FactorPair<S>> BatchGradient<S>::take_factors(int parameter) {
+  std::vector<FactorPair<S>> all;
+  for (Factors& chunk : factors_) {
+    for (FactorPair<S>& pair : chunk[static_cast<std::size_t>(parameter)]) all.push_back(std::move(pair));
+    chunk[static_cast<std::size_t>(parameter)].clear();
+  }
+  return all;
 }
 
 template <class S>

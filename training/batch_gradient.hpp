@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circuits/block_dynamics.hpp"
+#include "circuits/correction_spec.hpp"
 #include "training/batches.hpp"
 #include "training/cross_entropy.hpp"
 #include "training/estimators/estimator.hpp"
@@ -18,9 +19,11 @@ struct BatchGradientOptions {
   std::string estimator = "aep_anchored";
   EstimatorOptions phases;
   GrowthOptions growth;
-  int threads = 0;         ///< 0: all
-  std::uint64_t seed = 0;  ///< of the read noise
-  bool noisy = true;       ///< fresh noise in the reads; off for references
+  CorrectionSpec correction;  ///< of the path that carries J v and Jᵀ v in the nudged phases
+  int threads = 0;            ///< 0: all
+  std::uint64_t seed = 0;     ///< of the read noise
+  bool noisy = true;          ///< fresh noise in the reads; off for references
+  bool factors = false;       ///< maps that take factors get no gradient: see BatchGradient::take_factors
 };
 
 /// One batch's outcome: sums and extremes over its sequences, in the order of the sequences.
@@ -33,12 +36,14 @@ struct BatchReport {
   double steps = 0;            ///< mean free steps used
   double decay = 0;            ///< mean decay per free step
   double time = 0;             ///< mean simulated time of the free phase in units of tau
+  double nudged_time = 0;      ///< mean simulated time of the nudged phases in units of tau
   double growth = 0;           ///< mean growth factor g (0 when the penalty is off)
   double growth_active = 0;    ///< share of sequences on which the penalty acts
   double energy = 0;           ///< mean energy of a sequence at z*
   double cost_in_forces = 0;   ///< mean
   long clipped = 0;
   int diverged = 0;  ///< sequences whose free or nudged phase diverged
+  ReadMeter reads;  ///< of all crossbars and all sequences
   std::vector<SequenceReport> sequences;
 };
 
@@ -53,6 +58,10 @@ class BatchGradient {
   /// gradient of the mean cost over the batch's tokens (plus the growth penalty); step names the read noise.
   BatchReport compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient);
 
+  /// With options.factors: what the last compute() would have added up for a map that takes factors (its gradient stays
+  /// zero), in an order that does not depend on the threads.
+  std::vector<FactorPair<S>> take_factors(int parameter);
+
   /// Free phases only: mean loss and residual of a batch.
   BatchReport evaluate(const Batch& batch, std::uint64_t step);
 
@@ -66,14 +75,18 @@ class BatchGradient {
  private:
   struct Worker;
   Worker& worker(int thread);
+  /// Factors of one chunk, by parameter.
+  using Factors = std::vector<std::vector<FactorPair<S>>>;
+  class MapSink;
   SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
-                       GrowthReport& growth);
+                       Factors& factors, GrowthReport& growth);
   void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step);
 
   const LanguageModel<S>* model_;
   BatchGradientOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Gradient<S>> chunks_;
+  std::vector<Factors> factors_;  ///< of each chunk
   std::vector<Matrix<S>> states_, adjoints_;
 };
 

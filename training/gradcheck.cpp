@@ -18,13 +18,6 @@ constexpr double kSettled = 1e-3;
 
 constexpr Index kDenseEstimatorUnknowns = 4096;  ///< limit of implicit_dense
 
-template <class S>
-Gradient<double> in_double(const Gradient<S>& gradient, const std::vector<ParameterShape>& shapes) {
-  Gradient<double> out(shapes);
-  for (int p = 0; p < gradient.size(); ++p) out[p] = gradient[p].template cast<double>();
-  return out;
-}
-
 bool is_nudged(const std::string& estimator) { return estimator.starts_with("ep") || estimator.starts_with("aep"); }
 
 template <class S>
@@ -35,13 +28,17 @@ class Check {
         scope_(scope),
         say_(say),
         data_(load_dataset(config)),
-        lane_(config, model_shape(config, data_.vocabulary_size()), "", Weights::configured) {}
+        programmed_(config.text("gradcheck.weights") == "programmed"),
+        lane_(config, model_shape(config, data_.vocabulary_size()), "",
+              programmed_ ? Weights::digital : Weights::configured) {}
 
   GradcheckReport run() {
     train();
     out_.damping = lane_.model().block().leak().damping;
     out_.step = relaxation_step(config_, out_.damping);
-    exact_ = exact_copy(lane_.model());
+    if (programmed_) program();
+    exact_ = exact_copy(model());
+    reference_ = config_.text("gradcheck.reference") == "nominal" ? exact_copy(lane_.model()) : nullptr;
     const double tolerance = config_.real("relaxation.tolerance");
     out_.settled_at = tolerance > 0 ? tolerance : kSettled;
     const std::vector<std::string> names =
@@ -50,7 +47,8 @@ class Check {
     for (std::int64_t k = 0; k < batches_; ++k) {
       const Batch batch = this->batch(first_step() + static_cast<std::uint64_t>(k));
       tell(fmt::format("exact adjoint, batch {} of {}", k + 1, batches_));
-      const Reference reference = reference_gradient(config_, *exact_, out_.step, batch);
+      const LanguageModel<double>& truth = reference_ ? *reference_ : *exact_;
+      const Reference reference = reference_gradient(config_, truth, out_.step, batch);
       out_.references.push_back(reference.facts);
       free_phase(batch, k);
       for (std::size_t e = 0; e < names.size(); ++e) estimate(names[e], e, batch, k, reference);
@@ -77,13 +75,23 @@ class Check {
     for (std::uint64_t step = 0; step < first_step(); ++step) lane_.step(step, batch(step));
   }
 
+  /// Writes the trained weights into the configured devices, which is what is then compared.
+  void program() {
+    device_ = make_model<S>(config_, lane_.model().shape(), Weights::configured);
+    device_->block().set_damping(out_.damping);
+    for (int p = 0; p < device_->parameters(); ++p) device_->map(p).program(lane_.model().map(p).weights());
+  }
+
+  /// What is checked.
+  LanguageModel<S>& model() { return device_ ? *device_ : lane_.model(); }
+
   BatchGradient<S> learner(const std::string& estimator) {
     BatchGradientOptions options = gradient_options<S>(config_, estimator);
     options.growth.strength = 0;
     options.phases.step = options.phases.free.step = out_.step;
     options.phases.adjoint_tolerance = exact_options<S>(config_).phases.adjoint_tolerance;
     options.phases.adjoint_iterations = exact_options<S>(config_).phases.adjoint_iterations;
-    return BatchGradient<S>(lane_.model(), options);
+    return BatchGradient<S>(model(), options);
   }
 
   void free_phase(const Batch& batch, std::int64_t k) {
@@ -104,12 +112,12 @@ class Check {
     BatchGradient<S> learner = this->learner(name);
     Gradient<S> gradient(shapes);
     const BatchReport report = learner.compute(batch, first_step() + static_cast<std::uint64_t>(k), gradient);
-    const Gradient<double> estimated = in_double(gradient, shapes);
+    const Gradient<double> estimated = in_double(gradient);
     std::vector<std::pair<std::string, Agreement>> found;
     std::vector<ParameterGroup> inside;
     for (const auto& group : exact_->groups()) {
       found.emplace_back(group.name, agreement<double>(estimated, reference.gradient, group));
-      if (group.parameter != ParameterId::readout) inside.push_back(group);
+      if (group.parameter != exact_->readout()) inside.push_back(group);
     }
     found.emplace_back("all", agreement<double>(estimated, reference.gradient, inside));
     for (std::size_t g = 0; g < found.size(); ++g) {
@@ -195,8 +203,10 @@ class Check {
   const GradcheckScope& scope_;
   const std::function<void(const std::string&)>& say_;
   TextDataset data_;
+  bool programmed_;
   Lane<S> lane_;
-  std::unique_ptr<LanguageModel<double>> exact_;
+  std::unique_ptr<LanguageModel<S>> device_;                  ///< only where trained weights are programmed
+  std::unique_ptr<LanguageModel<double>> exact_, reference_;  ///< reference_: null where it is exact_
   std::int64_t batches_ = 1;
   Index settled_ = 0, seen_ = 0;  ///< sequences
   std::vector<GradcheckRow> differences_;

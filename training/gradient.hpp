@@ -24,6 +24,8 @@ class Gradient final : public GradientSink<S> {
 
   /// G_p[:, columns] += scale · xᵀ y.
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override;
+  /// G_p += scale · gradient.
+  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override;
 
   void set_zero();
   void add(const Gradient& other, S scale = S(1));
@@ -49,6 +51,10 @@ class Gradient final : public GradientSink<S> {
 /// resized to the shapes of the chunks. Needs at least one chunk; all of equal shapes.
 template <class S>
 void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int threads);
+
+/// The same numbers in double.
+template <class S>
+Gradient<double> in_double(const Gradient<S>& gradient);
 
 /// Scales the gradient to norm `max_norm` when its norm is larger (Pascanu, Mikolov & Bengio 2013, arXiv:1211.5063,
 /// algorithm 1). Returns the norm before clipping. max_norm ≤ 0 and a norm that is not finite leave it as it is.

@@ -45,7 +45,7 @@ Reference attempt(const LanguageModel<double>& model, const BatchGradientOptions
 template <class S>
 std::unique_ptr<LanguageModel<double>> exact_copy(const LanguageModel<S>& model) {
   std::vector<LanguageModel<double>::Map> maps;
-  for (int p = 0; p < ParameterId::count; ++p) {
+  for (int p = 0; p < model.parameters(); ++p) {
     maps.push_back(std::make_unique<DigitalMatrix<double>>(model.map(p).weights().template cast<double>()));
   }
   return std::make_unique<LanguageModel<double>>(model.shape(), model.block().leak(), std::move(maps));

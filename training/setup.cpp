@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/setup.hpp"
 
-#include "circuits/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "training/default_text.hpp"
@@ -23,6 +23,9 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.channels = static_cast<Index>(config.integer("model.channels"));
   shape.memories = static_cast<Index>(config.integer("model.memories"));
   shape.heads = static_cast<Index>(config.integer("model.heads"));
+  shape.mixer = mixer_choice(config);
+  shape.memory_arrays = static_cast<int>(config.integer("model.memory_arrays"));
+  shape.correction = config.text("correction.scope") == "full" ? CorrectionScope::full : CorrectionScope::attention;
   return shape;
 }
 
@@ -45,17 +48,19 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
   std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
   const CrossbarSpec spec = crossbar_spec(config);
   std::vector<typename LanguageModel<S>::Map> maps;
-  for (int p = 0; p < ParameterId::count; ++p) {
-    Matrix<S>& w = initial[static_cast<std::size_t>(p)];
-    const bool embedding = p == ParameterId::tok || p == ParameterId::pos;
-    if (weights == Weights::digital || embedding) {
-      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(w)));
+  const std::vector<Parameter> parameters = parameters_of(shape);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (weights == Weights::configured && parameters[p].on_devices && initial[p].size() > 0) {
+      maps.push_back(make_linear_map<S>(spec, initial[p], static_cast<std::uint32_t>(p), seed));
     } else {
-      maps.push_back(make_linear_map<S>(spec, w, static_cast<std::uint32_t>(p), seed));
+      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
     }
   }
-  return std::make_unique<LanguageModel<S>>(
+  auto model = std::make_unique<LanguageModel<S>>(
       shape, BlockLeak{config.real("model.attention_gain"), config.real("model.damping")}, std::move(maps));
+  model->block().set_nudged_drive(config.text("nudge.drive") == "difference" ? NudgedDrive::difference
+                                                                             : NudgedDrive::state);
+  return model;
 }
 
 double relaxation_step(const Config& config, double damping) {
@@ -89,6 +94,13 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.anchor_reads = static_cast<int>(config.integer("nudge.anchor_reads"));
   options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),
                     static_cast<int>(config.integer("growth.iterations"))};
+  options.correction = {
+      config.real("correction.gain_error"),
+      config.real("correction.gain_spread"),
+      config.real("correction.offset"),
+      config.real("correction.noise"),
+      config.real("correction.delay"),
+      {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
   options.threads = static_cast<int>(config.integer("threads"));
   options.seed = static_cast<std::uint64_t>(config.integer("seed"));
   return options;
@@ -99,6 +111,7 @@ BatchGradientOptions exact_options(const Config& config) {
   BatchGradientOptions options = gradient_options<S>(config, "implicit");
   options.growth.strength = 0;
   options.noisy = false;
+  options.correction = {};
   // Rounding of one vjp limits what GMRES can reach: 100 ulps of S.
   const double floor = 100.0 * static_cast<double>(std::numeric_limits<S>::epsilon());
   options.phases.adjoint_tolerance = std::max(config.real("gradcheck.adjoint_tolerance"), floor);

@@ -40,6 +40,7 @@ struct SweepMetric {
 struct Sweep {
   std::vector<std::string> keys;
   std::vector<bool> numeric;  ///< per key: a number, not a text
+  std::string mode = "grid";  ///< sweep.mode
   std::vector<SweepMetric> metrics;
   std::vector<SweepPoint> points;
   bool interrupted = false;

@@ -122,6 +122,7 @@ void SweepFile::write(const Sweep& sweep) {
     column(
         metric.name, metric.unit, metric.description, [m](const SweepPoint& p) { return p.metrics[m]; }, 0.0);
   }
+  document.attribute("mode", sweep.mode, "points");
   document.attribute("keys", fmt::format("{}", fmt::join(sweep.keys, ", ")), "points");
   document.write(files_.output, overwrite_);
   overwrite_ = Overwrite::replace;

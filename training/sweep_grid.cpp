@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "circuits/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config_table.hpp"
@@ -50,13 +50,41 @@ void check_point(const Config& config, std::set<std::string>& texts_seen) {
   if (texts_seen.insert(text).second) load_dataset(config);
 }
 
-/// Settings of combination number `index`: the last axis varies fastest.
-std::vector<std::string> settings_of(const std::vector<GridAxis>& axes, std::size_t index) {
-  std::vector<std::string> settings(axes.size());
-  for (std::size_t a = axes.size(); a-- > 0;) {
-    const auto& values = axes[a].values;
-    settings[a] = fmt::format("{}={}", axes[a].key, values[index % values.size()]);
-    index /= values.size();
+/// Which value of each axis a point takes.
+using Combination = std::vector<std::size_t>;
+
+/// Every combination; the last axis varies fastest.
+std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes) {
+  std::vector<Combination> all = {Combination(axes.size(), 0)};
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    std::vector<Combination> longer;
+    for (const Combination& one : all) {
+      for (std::size_t v = 0; v < axes[a].values.size(); ++v) {
+        longer.push_back(one);
+        longer.back()[a] = v;
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+/// The baseline, then every axis on its own.
+std::vector<Combination> one_at_a_time(const std::vector<GridAxis>& axes) {
+  std::vector<Combination> all = {Combination(axes.size(), 0)};
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    for (std::size_t v = 1; v < axes[a].values.size(); ++v) {
+      all.emplace_back(axes.size(), 0);
+      all.back()[a] = v;
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> settings_of(const std::vector<GridAxis>& axes, const Combination& combination) {
+  std::vector<std::string> settings;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    settings.push_back(fmt::format("{}={}", axes[a].key, axes[a].values[combination[a]]));
   }
   return settings;
 }
@@ -101,21 +129,21 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
   SweepGrid grid{parse_program_config(source.name, source.text, source.settings), {}, {}};
   const std::vector<GridAxis> axes = grid.base.grid("sweep.grid");
   check_axes(source.name, axes);
-  std::size_t combinations = 1;
   for (const GridAxis& axis : axes) {
     grid.sweep.keys.push_back(axis.key);
     grid.sweep.numeric.push_back(is_number(find_row(grid.base.table(), axis.key)->kind));
-    combinations *= axis.values.size();
   }
   grid.sweep.metrics = sweep_metrics(grid.base.text("sweep.run"));
   if (grid.base.integers("sweep.seeds").empty())
     throw UserError(source.name + ": sweep.seeds is empty (name one seed)");
   std::vector<std::string> problems;
   std::set<std::string> texts_seen;
-  for (std::size_t c = 0; c < combinations; ++c) {
+  grid.sweep.mode = grid.base.text("sweep.mode");
+  const bool alone = grid.sweep.mode == "one_at_a_time";
+  for (const Combination& combination : alone ? one_at_a_time(axes) : all_combinations(axes)) {
     for (const std::int64_t seed : grid.base.integers("sweep.seeds")) {
       std::vector<std::string> settings = source.settings;
-      const auto values = settings_of(axes, c);
+      const auto values = settings_of(axes, combination);
       settings.insert(settings.end(), values.begin(), values.end());
       try {
         const Config probe = parse_program_config(source.name, source.text, settings);

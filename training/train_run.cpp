@@ -73,7 +73,7 @@ class TrainRun {
                                          shape_.tokens, static_cast<std::uint64_t>(config_.integer("seed")), done_);
       for (auto& lane : lanes_) lane->step(done_, batch);
       ++done_;
-      hopeless = lanes_[0]->nonfinite_in_a_row() >= kHopeless;
+      for (const auto& lane : lanes_) hopeless = hopeless || lane->nonfinite_in_a_row() >= kHopeless;
       if (due("train.evaluate_every") || done_ == steps_) evaluate();
       if (output && (due("train.checkpoint_every") || done_ == steps_)) write(*output);
       stop = observer && !observer(progress());

@@ -41,7 +41,7 @@ struct EqblockProblem {
   double gain = 0, damping = 0, step = 0, beta = 0, clip = 0;
   std::vector<int> indices, targets;
   States z0, v, w, x_in;
-  std::vector<Matrix<double>> weights;  ///< by ParameterId
+  std::vector<Matrix<double>> weights;  ///< by parameter number
   std::unique_ptr<LanguageModel<double>> model;
   std::unique_ptr<BlockDynamics<double>> dynamics;
   std::unique_ptr<CrossEntropyReadout<double>> cost;

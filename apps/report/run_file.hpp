@@ -34,6 +34,7 @@ struct Lane {
 struct Table {
   std::size_t rows = 0;
   std::vector<std::string> keys;  ///< of a sweep: the swept config keys
+  bool one_at_a_time = false;     ///< of a sweep: one key at a time leaves the values of the first point
   std::map<std::string, std::vector<double>> numbers;
   std::map<std::string, std::vector<std::string>> texts;
 };

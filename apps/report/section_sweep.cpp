@@ -151,10 +151,8 @@ std::string failures(const Table& points) {
   return paragraph("Of " + count(points.rows, "run") + " some did not end well. " + out + ".");
 }
 
-std::string sweep_of(const RunFile& run) {
-  const Table& points = run.points;
-  if (points.keys.empty() || points.rows == 0)
-    return paragraph("The file holds no points, or does not name its swept keys.");
+/// Figures and table of points that differ in all their keys.
+std::string figures_of(const Table& points) {
   std::vector<SweptKey> keys;
   for (const auto& key : points.keys) keys.push_back(swept_key(points, key));
   std::size_t x = 0;  // the key with most values, numbers first
@@ -173,9 +171,42 @@ std::string sweep_of(const RunFile& run) {
     metrics.push_back(name);
     figures += metric_figure(name, values, keys[x], curves);
   }
-  if (metrics.empty()) return failures(points) + paragraph("No run of the sweep has a finite result.");
-  return failures(points) + "<div class=\"grid\">\n" + figures + "</div>\n" +
-         point_table(metrics, points, keys[x], curves);
+  if (metrics.empty()) return paragraph("No run of the sweep has a finite result.");
+  return "<div class=\"grid\">\n" + figures + "</div>\n" + point_table(metrics, points, keys[x], curves);
+}
+
+/// The points at which every key but one is as in the first point.
+Table along(const Table& points, const std::string& key) {
+  const auto at_baseline = [&](std::size_t i) {
+    return std::all_of(points.keys.begin(), points.keys.end(), [&](const std::string& other) {
+      if (other == key) return true;
+      const auto real = points.numbers.find(other);
+      if (real != points.numbers.end()) return real->second[i] == real->second[0];
+      return points.texts.at(other)[i] == points.texts.at(other)[0];
+    });
+  };
+  Table out;
+  out.keys = {key};
+  for (std::size_t i = 0; i < points.rows; ++i) {
+    if (!at_baseline(i)) continue;
+    ++out.rows;
+    for (const auto& [name, values] : points.numbers) {
+      const bool other_key =
+          name != key && std::find(points.keys.begin(), points.keys.end(), name) != points.keys.end();
+      if (!other_key) out.numbers[name].push_back(values[i]);
+    }
+    for (const auto& [name, values] : points.texts) out.texts[name].push_back(values[i]);
+  }
+  return out;
+}
+
+std::string sweep_of(const Table& points) {
+  if (points.keys.empty() || points.rows == 0)
+    return paragraph("The file holds no points, or does not name its swept keys.");
+  if (!points.one_at_a_time) return failures(points) + figures_of(points);
+  std::string out = failures(points) + paragraph("One key at a time leaves its baseline, its first value.");
+  for (const std::string& key : points.keys) out += "<h3>" + escape(key) + "</h3>\n" + figures_of(along(points, key));
+  return out;
 }
 
 }  // namespace
@@ -184,8 +215,8 @@ std::string sweep_section(const std::vector<RunFile>& runs) {
   std::string out;
   for (const auto& run : runs) {
     if (run.kind != "sweep") continue;
-    out += "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" + sweep_of(run) +
-           "</section>\n";
+    out += "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" +
+           sweep_of(run.points) + "</section>\n";
   }
   return out;
 }

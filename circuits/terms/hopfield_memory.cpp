@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/hopfield_memory.hpp"
 
-#include "sim/base/errors.hpp"
+#include "circuits/terms/rectified_gate.hpp"
 
 namespace nudge {
 namespace {
@@ -15,17 +15,6 @@ struct MemoryPoint final : TermPoint {
 template <class S>
 const Matrix<S>& rectified_at(TermPoint& point) {
   return static_cast<MemoryPoint<S>&>(point).twice_rectified;
-}
-
-/// g = 2 D ∘ h, the copies of h stacked by rows.
-template <class S>
-void gate(ConstMatrixRef<S> h, MatrixRef<S> g, TermPoint& point) {
-  const Matrix<S>& rectified = rectified_at<S>(point);
-  const Index tokens = rectified.rows();
-  NUDGE_EXPECT(h.rows() % tokens == 0);
-  for (Index row = 0; row < h.rows(); ++row) {
-    g.row(row).array() = (rectified.row(row % tokens).array() > S(0)).select(S(2) * h.row(row).array(), S(0));
-  }
 }
 
 }  // namespace
@@ -54,13 +43,13 @@ void HopfieldMemory<S>::linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef
 template <class S>
 void HopfieldMemory<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> /*f*/, TermPoint& point,
                             ReadContext& /*read*/) const {
-  gate<S>(dh, g, point);
+  apply_gate<S>(rectified_at<S>(point), dh, g);
 }
 
 template <class S>
 void HopfieldMemory<S>::vjp(ConstMatrixRef<S> /*u*/, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
                             ReadContext& /*read*/) const {
-  gate<S>(hu, g, point);
+  apply_gate<S>(rectified_at<S>(point), hu, g);
 }
 
 template <class S>

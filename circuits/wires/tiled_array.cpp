@@ -22,13 +22,17 @@ void for_each_tile(const Matrix<double>& g, const TileSpec& tiles, Visit visit) 
 
 }  // namespace
 
-Matrix<double> effective_conductance(const Matrix<double>& g, const WireSpec& wires, const TileSpec& tiles,
-                                     int threads) {
+Matrix<double> effective_conductance(const Matrix<double>& g, const WireSpec& wires, const TileSpec& tiles, int threads,
+                                     PathEnds ends) {
   if (wires.row_ohm == 0 && wires.column_ohm == 0) return g;
   Matrix<double> effective(g.rows(), g.cols());
+  if (g.size() == 0) return effective;
   for_each_tile(g, tiles, [&](Index i, Index j, Index rows, Index cols) {
-    effective.block(i, j, rows, cols) =
-        LineSolver(g.block(i, j, rows, cols), wires).effective_matrix(kTolerance, threads);
+    Matrix<double> tile = g.block(i, j, rows, cols);
+    if (ends == PathEnds::far) tile = Matrix<double>(tile.reverse());
+    tile = LineSolver(tile, wires).effective_matrix(kTolerance, threads);
+    if (ends == PathEnds::far) tile = Matrix<double>(tile.reverse());
+    effective.block(i, j, rows, cols) = tile;
   });
   return effective;
 }

@@ -37,6 +37,36 @@ struct ExponentialStep {
   S noise(const Element<S>& e, Direction direction, S n, S sigma) const {
     return sigma * change(e, direction, n) / std::sqrt(n);
   }
+
+  /// The same for a whole chunk, as vectors.
+  template <class S>
+  void moves(const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& change, ChunkArray<S>& noise) const {
+    ChunkArray<S> z_all, A_all, rate_all, growth_all;
+    auto z = z_all.head(chunk.size);
+    auto amplitude = A_all.head(chunk.size);
+    auto rate = rate_all.head(chunk.size);
+    auto growth = growth_all.head(chunk.size);
+    for (Index i = 0; i < chunk.size; ++i) {
+      const bool up = chunk.sign[i] > 0;
+      const S gamma = static_cast<S>(up ? gamma_up : gamma_down);
+      const S bend = gamma * static_cast<S>(2 * a) / chunk.width[i];
+      z[i] = bend * (chunk.g[i] - chunk.reference[i]) + gamma * static_cast<S>(up ? b : -b);
+      amplitude[i] = static_cast<S>(up ? A_up : A_down);
+      rate[i] = bend * chunk.step[i];
+    }
+    const auto n = chunk.n.head(chunk.size);
+    z = (S(1) - amplitude * z.exp()).max(S(0));  // y
+    growth = (z * (-rate * n).expm1()).max(S(-1));
+    auto moved = change.head(chunk.size);
+    moved = growth.log1p();
+    constexpr S epsilon = std::numeric_limits<S>::epsilon();
+    for (Index i = 0; i < chunk.size; ++i) {
+      const bool straight = std::abs(rate[i] * chunk.n[i] * z[i]) < epsilon;
+      const S curved = growth[i] <= S(-1) ? chunk.width[i] : -moved[i] * chunk.step[i] / rate[i];
+      moved[i] = std::min(straight ? chunk.step[i] * z[i] * chunk.n[i] : curved, chunk.width[i]);
+    }
+    if (sigma > 0) noise.head(chunk.size) = sigma * moved / n.max(std::numeric_limits<S>::min()).sqrt();
+  }
 };
 
 }  // namespace

@@ -9,7 +9,9 @@ namespace {
 template <class S>
 PulseCount update_ideal(DeviceCells<S>& cells, const UpdateRequest<S>& request) {
   NUDGE_EXPECT(request.delta.rows() == cells.g.rows() && request.delta.cols() == cells.g.cols());
-  cells.g += request.factor * request.delta;
+  // A number of pulses is asked of it in units of the mean step.
+  const S unit = request.pulse > 0 ? cells.mean_step / request.pulse : S(1);
+  cells.g += (request.factor * unit) * request.delta;
   return {};
 }
 

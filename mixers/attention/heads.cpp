@@ -32,9 +32,10 @@ Field head_output(const std::string& name, const MixerOptions& options) {
 }
 
 MixerSpec state_to_state(const MixerOptions& options, std::vector<Field> parameters) {
-  MixerSpec spec{{{"z", {-1, options.width}}}, std::move(parameters), {{"y", {-1, options.width}}}};
-  spec.residual = true;
-  return spec;
+  return {.inputs = {{"z", {-1, options.width}}},
+          .parameters = std::move(parameters),
+          .outputs = {{"y", {-1, options.width}}},
+          .residual = true};
 }
 
 template <class S>

@@ -12,7 +12,7 @@ namespace nudge {
 Field head_projection(const std::string& name, const MixerOptions& options);
 Field head_output(const std::string& name, const MixerOptions& options);
 
-/// The state as only input, `y` as only output.
+/// The state as only input, `y` as only output, the state plus an update.
 MixerSpec state_to_state(const MixerOptions& options, std::vector<Field> parameters);
 
 /// Rows of head h of a (H·m, d) matrix.

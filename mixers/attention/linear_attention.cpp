@@ -43,6 +43,7 @@ MixerKind<S> glinattn_mixer() {
   return {"glinattn", "gated linear attention with given gates",
           [](const MixerOptions& o) {
             MixerSpec spec = linear_spec(o);
+            spec.only_causal = true;
             spec.inputs.push_back({"g_raw", {-1, 1}});
             return spec;
           },

@@ -26,6 +26,7 @@ MixerSpec momentum_spec(const MixerOptions& o) {
   MixerSpec spec{{{"z", {-1, o.width}}, {"p", {-1, o.width}}},
                  attention_fields(o, ""),
                  {{"z", {-1, o.width}}, {"p", {-1, o.width}}}};
+  spec.residual = true;
   spec.parameters.push_back({"beta", {}, 0.5});
   spec.parameters.push_back({"eta", {}, 1.0});
   return spec;
@@ -42,6 +43,7 @@ void momentum(MixerCall<S>& call) {
 MixerSpec stack_spec(const MixerOptions& o) {
   require_at_least("layers", o.layers, 1);
   MixerSpec spec{{{"z", {-1, o.width}}}, {}, {{"z", {-1, o.width}}, {"p", {-1, o.width}}}};
+  spec.residual = true;
   const Index inner = 4 * o.width;
   const double first = 1.0 / std::sqrt(static_cast<double>(o.width));
   for (int l = 0; l < o.layers; ++l) {

@@ -130,6 +130,7 @@ void check(const MixerOptions& o, Prior prior) {
 MixerSpec fem_spec(const MixerOptions& o, Prior prior) {
   check(o, prior);
   MixerSpec spec{{{"x", {-1, o.width}}}, {}, {{"y", {-1, o.width}}}};
+  spec.only_causal = prior != Prior::softmax;
   constexpr double deviation =
       0.02;  // appendix K's zeros for embeddings would make all tokens equal; biases start at 0
   const auto linear = [&](const std::string& name, Index in, Index out) {

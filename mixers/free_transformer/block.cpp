@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/free_transformer/block.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -25,15 +26,40 @@ std::vector<Field> block_fields(const std::string& prefix, Index width, Index in
   return fields;
 }
 
+namespace {
+
+/// Appends the rows of x to the cached ones, and gives all of them.
 template <class S>
-Value<S> block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
-               const Mask& mask) {
+Value<S> continued(Value<S> x, Matrix<S>& cached) {
+  const Index seen = cached.rows();
+  cached.conservativeResize(seen + x.rows(), x.cols());
+  cached.bottomRows(x.rows()) = x.matrix();
+  return x.tape->constant(cached);
+}
+
+/// `count` queries after `seen` keys, each up to its own.
+Mask continued_mask(Index seen, Index count) {
+  std::vector<std::uint8_t> attended(static_cast<std::size_t>(count * (seen + count)), 0);
+  for (Index t = 0; t < count; ++t) {
+    std::fill_n(attended.begin() + t * (seen + count), seen + t + 1, std::uint8_t{1});
+  }
+  return Mask::from_bytes(count, seen + count, std::move(attended));
+}
+
+template <class S>
+Value<S> block_of(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
+                  Index heads, const Mask& mask, KeyValueCache<S>* cache) {
   const auto w = [&](const char* name) { return parameters[prefix + name]; };
+  const Index first = cache != nullptr ? cache->keys.rows() : 0;
   const Value<S> from_q = rms_norm(in_q) * w("n1");
   const Value<S> from_kv = in_kv.id == in_q.id ? from_q : rms_norm(in_kv) * w("n1");
-  const Value<S> q = rotate_positions(product(from_q, w("Wq")), heads);
-  const Value<S> k = rotate_positions(product(from_kv, w("Wk")), heads);
-  const Value<S> v = product(from_kv, w("Wv"));
+  const Value<S> q = rotate_positions(product(from_q, w("Wq")), heads, first);
+  Value<S> k = rotate_positions(product(from_kv, w("Wk")), heads, first);
+  Value<S> v = product(from_kv, w("Wv"));
+  if (cache != nullptr) {
+    k = continued(k, cache->keys);
+    v = continued(v, cache->values);
+  }
   const Index m = q.cols() / heads;
   const double scale = 1.0 / std::sqrt(static_cast<double>(m));
   std::vector<Value<S>> reads;
@@ -45,8 +71,24 @@ Value<S> block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, 
   return attended + feed_forward(attended, parameters, prefix);
 }
 
-#define NUDGE_INSTANTIATE(S) \
-  template Value<S> block<S>(Value<S>, Value<S>, const NamedValues<S>&, const std::string&, Index, const Mask&);
+}  // namespace
+
+template <class S>
+Value<S> block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
+               const Mask& mask) {
+  return block_of<S>(in_q, in_kv, parameters, prefix, heads, mask, nullptr);
+}
+
+template <class S>
+Value<S> continued_block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
+                         Index heads, KeyValueCache<S>& cache) {
+  return block_of<S>(in_q, in_kv, parameters, prefix, heads, continued_mask(cache.keys.rows(), in_q.rows()), &cache);
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                                     \
+  template Value<S> block<S>(Value<S>, Value<S>, const NamedValues<S>&, const std::string&, Index, const Mask&); \
+  template Value<S> continued_block<S>(Value<S>, Value<S>, const NamedValues<S>&, const std::string&, Index,     \
+                                       KeyValueCache<S>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

@@ -18,4 +18,16 @@ template <class S>
 Value<S> block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix, Index heads,
                const Mask& mask);
 
+/// Keys (rotated) and values of the tokens that a causal block has seen, (tokens, width) each; starts empty.
+template <class S>
+struct KeyValueCache {
+  Matrix<S> keys, values;
+};
+
+/// The same for the tokens that follow those of the cache, which takes their keys and values in: the rows that the whole
+/// sequence would give, without derivative with respect to earlier tokens.
+template <class S>
+Value<S> continued_block(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameters, const std::string& prefix,
+                         Index heads, KeyValueCache<S>& cache);
+
 }  // namespace nudge

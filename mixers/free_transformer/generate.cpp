@@ -57,6 +57,13 @@ std::vector<int> prior_latents(Index tokens, Index bits, std::uint64_t seed, std
 }
 
 template <class S>
+std::vector<int> prior_latents(Index tokens, Index bits, BitSampler<S>& sampler) {
+  std::vector<std::uint8_t> drawn;
+  sampler.draw(Matrix<S>::Zero(tokens, bits), drawn);
+  return bit_index(drawn, bits);
+}
+
+template <class S>
 std::vector<int> prefill_latents(const FreeTransformerShape& shape, const std::vector<Matrix<S>>& parameters,
                                  const std::vector<int>& prompt, Index tokens, BitSampler<S>& sampler,
                                  std::uint64_t seed, std::uint32_t sequence) {
@@ -83,20 +90,25 @@ std::vector<int> generate(const FreeTransformerShape& shape, const std::vector<M
   if (!(temperature >= 0)) throw UserError(fmt::format("temperature = {} (must be at least 0)", temperature));
   std::vector<double> u(latents.size());
   fill_uniform<double>(RngKey{seed, Purpose::latent_bits, kTokens}, sequence, 0, u);
+  DecoderCache<S> cache;
+  std::ptrdiff_t seen = 0;
   while (prompt.size() < latents.size()) {
-    // The decoder is causal in tokens and latents: rows up to t need neither after t.
+    // The decoder is causal in tokens and latents: what has been seen does not change with what follows.
     Tape<S> tape;
     const NamedValues<S> named = bind(tape, shape, parameters);
     const FreeTransformer<S> model(shape, named);
     const auto known = static_cast<std::ptrdiff_t>(prompt.size());
-    const Value<S> r = model.latent(std::vector<int>(latents.begin(), latents.begin() + known));
-    const Value<S> logits = model.upper_half(model.lower_half(prompt), r);
+    const Value<S> r = model.latent(std::vector<int>(latents.begin() + seen, latents.begin() + known));
+    const std::vector<int> fresh(prompt.begin() + seen, prompt.end());
+    const Value<S> logits = model.upper_half(model.lower_half(fresh, &cache), r, &cache);
+    seen = known;
     prompt.push_back(draw(logits.matrix(), logits.rows() - 1, temperature, u[prompt.size()]));
   }
   return prompt;
 }
 
 #define NUDGE_INSTANTIATE(S)                                                                                          \
+  template std::vector<int> prior_latents<S>(Index, Index, BitSampler<S>&);                                           \
   template std::vector<int> prefill_latents<S>(const FreeTransformerShape&, const std::vector<Matrix<S>>&,            \
                                                const std::vector<int>&, Index, BitSampler<S>&, std::uint64_t,         \
                                                std::uint32_t);                                                        \

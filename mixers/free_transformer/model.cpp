@@ -56,16 +56,22 @@ std::vector<Field> free_transformer_fields(const FreeTransformerShape& s) {
 }
 
 template <class S>
-Value<S> FreeTransformer<S>::lower_half(const std::vector<int>& tokens) const {
-  return lower_half(std::make_shared<const std::vector<int>>(tokens));
+Value<S> FreeTransformer<S>::decoder_block(Index layer, Value<S> x, Value<S> in_kv, DecoderCache<S>* cache) const {
+  const std::string prefix = block_prefix(layer);
+  if (cache == nullptr) return block(x, in_kv, *parameters_, prefix, shape_.heads, Mask::causal(x.rows()));
+  cache->resize(static_cast<std::size_t>(shape_.layers));
+  return continued_block(x, in_kv, *parameters_, prefix, shape_.heads, (*cache)[static_cast<std::size_t>(layer)]);
 }
 
 template <class S>
-Value<S> FreeTransformer<S>::lower_half(const SharedIndices& tokens) const {
-  const auto& p = *parameters_;
-  Value<S> x = gather_rows(p["emb"], tokens);
-  const Mask causal = Mask::causal(x.rows());
-  for (Index l = 0; l < shape_.layers / 2; ++l) x = block(x, x, p, block_prefix(l), shape_.heads, causal);
+Value<S> FreeTransformer<S>::lower_half(const std::vector<int>& tokens, DecoderCache<S>* cache) const {
+  return lower_half(std::make_shared<const std::vector<int>>(tokens), cache);
+}
+
+template <class S>
+Value<S> FreeTransformer<S>::lower_half(const SharedIndices& tokens, DecoderCache<S>* cache) const {
+  Value<S> x = gather_rows((*parameters_)["emb"], tokens);
+  for (Index l = 0; l < shape_.layers / 2; ++l) x = decoder_block(l, x, x, cache);
   return x;
 }
 
@@ -79,12 +85,11 @@ Value<S> FreeTransformer<S>::encode(Value<S> x) const {
 }
 
 template <class S>
-Value<S> FreeTransformer<S>::upper_half(Value<S> x, Value<S> r) const {
+Value<S> FreeTransformer<S>::upper_half(Value<S> x, Value<S> r, DecoderCache<S>* cache) const {
   const auto& p = *parameters_;
-  const Mask causal = Mask::causal(x.rows());
   const Index middle = shape_.layers / 2;
-  x = block(x, x + r, p, block_prefix(middle), shape_.heads, causal);
-  for (Index l = middle + 1; l < shape_.layers; ++l) x = block(x, x, p, block_prefix(l), shape_.heads, causal);
+  x = decoder_block(middle, x, x + r, cache);
+  for (Index l = middle + 1; l < shape_.layers; ++l) x = decoder_block(l, x, x, cache);
   return product(rms_norm(x) * p["nf"], p["read"]);
 }
 

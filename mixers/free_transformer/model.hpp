@@ -25,6 +25,10 @@ struct FreeTransformerShape {
 /// read (D, V). UserError naming the size that is wrong.
 std::vector<Field> free_transformer_fields(const FreeTransformerShape& shape);
 
+/// What the blocks of a decoder have seen: one cache per layer.
+template <class S>
+using DecoderCache = std::vector<KeyValueCache<S>>;
+
 /// A decoder whose middle block reads a latent Z_t per token, and an encoder that infers Z from the whole sequence
 /// while training (algorithm 2; its line 15 must start at block B/2 + 2, block B/2 + 1 being the middle one):
 ///     x = emb[token]; blocks 0 .. L/2 − 1 causal; r_t = post[Z_t]; block L/2 with queries x and keys, values x + r;
@@ -38,18 +42,20 @@ class FreeTransformer {
   FreeTransformer(const FreeTransformerShape& shape, const NamedValues<S>& parameters)
       : shape_(shape), parameters_(&parameters) {}
 
-  /// x after the first half of the blocks, (T, D).
-  Value<S> lower_half(const SharedIndices& tokens) const;
-  Value<S> lower_half(const std::vector<int>& tokens) const;
+  /// x after the first half of the blocks, (T, D). With a cache: of the tokens that follow those seen through it.
+  Value<S> lower_half(const SharedIndices& tokens, DecoderCache<S>* cache = nullptr) const;
+  Value<S> lower_half(const std::vector<int>& tokens, DecoderCache<S>* cache = nullptr) const;
   /// Logits of the bits, (T, H).
   Value<S> encode(Value<S> x) const;
   /// Token logits (T, V) from the lower half and the latent vectors r (T, D).
-  Value<S> upper_half(Value<S> x, Value<S> r) const;
+  Value<S> upper_half(Value<S> x, Value<S> r, DecoderCache<S>* cache = nullptr) const;
   /// Latent vectors of given indices, and of bits drawn from logits.
   Value<S> latent(const std::vector<int>& indices) const;
   Value<S> latent(Value<S> bit_logits, std::shared_ptr<BitSampler<S>> sampler) const;
 
  private:
+  Value<S> decoder_block(Index layer, Value<S> x, Value<S> in_kv, DecoderCache<S>* cache) const;
+
   FreeTransformerShape shape_;
   const NamedValues<S>* parameters_;
 };

@@ -90,17 +90,26 @@ void cos_sin_turn(S u, S& cosine, S& sine) {
 template <class S>
 void fill_uniform(const RngKey& key, std::uint64_t step, std::uint32_t lane, std::span<S> out) {
   const auto stream = stream_key(key);
-  constexpr std::size_t per_block = std::is_same_v<S, float> ? 4 : 2;
-  for (std::size_t i = 0; i < out.size(); i += per_block) {
-    const Words w = block(stream, step, lane, static_cast<std::uint32_t>(i / per_block));
-    for (std::size_t j = 0; j < per_block && i + j < out.size(); ++j) {
+  static constexpr std::size_t per_block = std::is_same_v<S, float> ? 4 : 2;
+  const auto write = [](const Words& w, std::span<S> to) {
+    for (std::size_t j = 0; j < std::min(per_block, to.size()); ++j) {
       if constexpr (std::is_same_v<S, float>) {
-        out[i + j] = static_cast<float>(w[j] >> 8) * 0x1p-24F;
+        to[j] = static_cast<float>(w[j] >> 8) * 0x1p-24F;
       } else {
-        out[i + j] = static_cast<double>(((static_cast<std::uint64_t>(w[2 * j]) << 32) | w[2 * j + 1]) >> 11) * 0x1p-53;
+        to[j] = static_cast<double>(((static_cast<std::uint64_t>(w[2 * j]) << 32) | w[2 * j + 1]) >> 11) * 0x1p-53;
       }
     }
+  };
+  std::size_t done = 0;
+  std::uint32_t next = 0;
+  BlockWords words;
+  for (; out.size() - done >= kBlocks * per_block; done += kBlocks * per_block, next += kBlocks) {
+    draw_blocks(stream, step, lane, next, words);
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      write({words.w[0][b], words.w[1][b], words.w[2][b], words.w[3][b]}, out.subspan(done + b * per_block, per_block));
+    }
   }
+  for (; done < out.size(); done += per_block, ++next) write(block(stream, step, lane, next), out.subspan(done));
 }
 
 // Box–Muller: (u, v) uniform gives sqrt(−2 ln u) cos 2πv and sqrt(−2 ln u) sin 2πv, two independent standard normals.

@@ -21,6 +21,13 @@ enum class Purpose : std::uint32_t {
   pulse_train = 11,
   latent_bits = 12,
   synthetic_data = 13,
+  correction_path = 14,
+  verify_read = 20,
+  coincidence_rows = 21,
+  coincidence_columns = 22,
+  pulse_order = 23,
+  transfer_read = 24,
+  amplifier = 30,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based

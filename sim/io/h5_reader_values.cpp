@@ -80,7 +80,8 @@ Matrix<S> H5Reader::matrix(const std::string& dataset, const std::optional<H5Sha
   const std::vector<S> values = reals<S>(dataset, expected, non_finite);
   const H5Shape sizes = shape(dataset);
   const Index cols = sizes.empty() ? 1 : sizes.back();
-  const Index rows = cols == 0 ? 0 : static_cast<Index>(values.size()) / cols;
+  Index rows = 1;  // also of a matrix without columns
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) rows *= static_cast<Index>(sizes[i]);
   return Eigen::Map<const Matrix<S>>(values.data(), rows, cols);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/converter.hpp"
+#include "circuits/crossbar/converter.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
 
@@ -44,10 +44,10 @@ TEST_CASE("converter: autoranging keeps the relative error of small signals", "[
 TEST_CASE("converter: rounding noise of a read is that of uniform errors", "[converter]") {
   CrossbarSpec spec;
   spec.device.model = "ideal";
-  spec.adc = {6, 3.0};
+  spec.periphery.forward.adc = {6, 3.0};
   const Matrix<double> w = test::random_matrix<double>(64, 64, 2, 0.125);
   const Crossbar<double> quantised(spec, w, 0, 1);
-  spec.adc = {};
+  spec.periphery.forward.adc = {};
   const Crossbar<double> exact(spec, w, 0, 1);
   const Matrix<double> x = test::random_matrix<double>(200, 64, 3, 0.5);
   Matrix<double> a = Matrix<double>::Zero(200, 64);
@@ -64,9 +64,10 @@ TEST_CASE("converter: rounding noise of a read is that of uniform errors", "[con
 }
 
 TEST_CASE("converter: bad input", "[converter]") {
-  CHECK_THROWS_AS((ConverterSpec{1, 0}.validate("crossbar.adc")), UserError);
-  CHECK_THROWS_WITH((ConverterSpec{30, 0}.validate("crossbar.adc")), Catch::Contains("crossbar.adc_bits = 30"));
-  CHECK_THROWS_AS((ConverterSpec{8, -1}.validate("crossbar.dac")), UserError);
+  CHECK_THROWS_AS((ConverterSpec{1, 0}.validate("crossbar.forward_adc")), UserError);
+  CHECK_THROWS_WITH((ConverterSpec{30, 0}.validate("crossbar.forward_adc")),
+                    Catch::Contains("crossbar.forward_adc_bits = 30"));
+  CHECK_THROWS_AS((ConverterSpec{8, -1}.validate("crossbar.forward_dac")), UserError);
 }
 
 }  // namespace nudge

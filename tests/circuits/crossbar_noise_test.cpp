@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar.hpp"
 
 using namespace nudge;
 

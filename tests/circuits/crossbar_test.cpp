@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "circuits/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
@@ -75,12 +75,12 @@ TEST_CASE("the scale: headroom, fixed w_max, keep and renew", "[circuits]") {
   keep.program(4 * w);
   CHECK(keep.weights()(0, 0) == Approx(1.0));  // clipped: 2 does not fit
   CHECK(keep.weights()(0, 1) == Approx(-1.0));
-  spec.scale = ScalePolicy::renew;
+  spec.mapping.scale = ScalePolicy::renew;
   Crossbar<double> renew(spec, w, 0, 1);
   renew.program(4 * w);
   CHECK(renew.w_max() == Approx(4.0));
   CHECK(renew.weights()(0, 0) == Approx(2.0));
-  spec.w_max = 3;
+  spec.mapping.w_max = 3;
   CHECK(Crossbar<double>(spec, w, 0, 1).w_max() == Approx(3.0));
   CHECK(Crossbar<double>(with("soft_bounds"), Matrix<double>::Zero(2, 2), 0, 1).w_max() == Approx(1.0));
 }
@@ -88,7 +88,7 @@ TEST_CASE("the scale: headroom, fixed w_max, keep and renew", "[circuits]") {
 TEST_CASE("programming error of weights", "[circuits][statistics]") {
   CrossbarSpec spec = with("soft_bounds");
   spec.device.programming_error = 0.01;
-  spec.headroom = 1.5;  // the window ends 16 standard deviations beyond the largest weight
+  spec.mapping.headroom = 1.5;  // the window ends 16 standard deviations beyond the largest weight
   const Matrix<double> w = normals<double>(200, 200, 0);
   const Crossbar<double> crossbar(spec, w, 0, 1);
   const Eigen::ArrayXXd error = (crossbar.weights() - w).array();
@@ -155,10 +155,10 @@ TEST_CASE("bad input to a crossbar", "[circuits]") {
     CHECK_THROWS_AS(validate_linear_map(spec), UserError);
   }
   SECTION("headroom and w_max") {
-    spec.headroom = 0.5;
+    spec.mapping.headroom = 0.5;
     CHECK_THROWS_WITH(Crossbar<double>(spec, w, 0, 1), Contains("crossbar.headroom = 0.5"));
-    spec.headroom = 2;
-    spec.w_max = -1;
+    spec.mapping.headroom = 2;
+    spec.mapping.w_max = -1;
     CHECK_THROWS_WITH(Crossbar<double>(spec, w, 0, 1), Contains("crossbar.w_max = -1"));
   }
   SECTION("weights that are not finite") {
@@ -182,9 +182,18 @@ TEST_CASE("the crossbar of a configuration", "[circuits]") {
   schema.table = device_param_rows();
   for (const ParamRow& row : crossbar_param_rows()) schema.table.push_back(row);
   const CrossbarSpec spec = crossbar_spec(
-      parse_config(schema, "run.toml", "[device]\nmodel = 'ideal'\n[crossbar]\nheadroom = 3\nscale = 'renew'\n"));
+      parse_config(schema, "run.toml",
+                   "[device]\nmodel = 'ideal'\n[crossbar]\nheadroom = 3\nscale = 'renew'\nmapping = 'offset'\n"
+                   "transposed_adc_bits = 6\nforward_offset = '2 mV'\n"
+                   "[circuit]\nread_voltage = '100 mV'\nshot_noise = true\n"));
   CHECK(spec.device.model == "ideal");
-  CHECK(spec.headroom == 3);
-  CHECK(spec.w_max == 0);
-  CHECK(spec.scale == ScalePolicy::renew);
+  CHECK(spec.mapping.headroom == 3);
+  CHECK(spec.mapping.w_max == 0);
+  CHECK(spec.mapping.scale == ScalePolicy::renew);
+  CHECK(spec.mapping.kind == MappingKind::offset);
+  CHECK(spec.periphery.transposed.adc.bits == 6);
+  CHECK(spec.periphery.forward.adc.bits == 0);
+  CHECK(spec.periphery.forward.amplifier.offset_V == 2e-3);
+  CHECK(spec.circuit.read_voltage_V == 0.1);
+  CHECK(spec.circuit.shot_noise);
 }

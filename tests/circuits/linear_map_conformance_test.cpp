@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every LinearMap must do; loops over the digital matrix and a crossbar of every registered device model.
+// What every LinearMap must do; loops over the digital matrix, a crossbar of every registered device model, and every
+// mapping.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -18,9 +19,14 @@ constexpr Index kRows = 11;
 std::vector<CrossbarSpec> specs() {
   std::vector<CrossbarSpec> out(1);
   out[0].device.model = digital_model;
-  for (const DeviceModel& model : device_models()) {
+  std::vector<std::pair<std::string, MappingKind>> kinds;
+  for (const DeviceModel& model : device_models()) kinds.emplace_back(model.name, MappingKind::differential);
+  kinds.emplace_back("soft_bounds", MappingKind::reference_column);
+  kinds.emplace_back("soft_bounds", MappingKind::offset);
+  for (const auto& [model, mapping] : kinds) {
     CrossbarSpec spec;
-    spec.device.model = model.name;
+    spec.device.model = model;
+    spec.mapping.kind = mapping;
     spec.device.programming_error = 0.03;
     spec.device.step_spread = 0.2;
     spec.device.upper_bound_spread = 0.1;
@@ -29,6 +35,15 @@ std::vector<CrossbarSpec> specs() {
     spec.device.update_noise = 0.3;
     out.push_back(spec);
   }
+  CrossbarSpec written = out.back();
+  written.device.model = "soft_bounds";
+  written.programming.scheme = ProgrammingScheme::open_loop_pulses;
+  written.programming.update = UpdateScheme::write_verify;
+  out.push_back(written);
+  written.programming.scheme = ProgrammingScheme::write_verify;
+  written.programming.update = UpdateScheme::pulses;
+  written.transfer.active = true;
+  out.push_back(written);
   return out;
 }
 

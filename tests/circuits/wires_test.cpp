@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar.hpp"
 #include "circuits/wires/line_solver.hpp"
 #include "circuits/wires/nodal_solver.hpp"
 #include "sim/base/errors.hpp"

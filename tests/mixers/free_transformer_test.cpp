@@ -181,6 +181,30 @@ TEST_CASE("free transformer: causal in tokens and in latents; the encoder sees a
   CHECK((seen.row(0) - seen.row(3)).norm() > 1e-3);
 }
 
+TEST_CASE("a decoder that keeps keys and values gives the rows of the whole sequence, for any split") {
+  const Small model;
+  const std::vector<int> tokens = {1, 4, 0, 6, 2, 5, 3}, latents = {3, 0, 7, 1, 3, 2, 6};
+  Tape<double> tape;
+  const auto named = model.bind(tape);
+  const FreeTransformer<double> transformer(model.shape, named);
+  const M whole = transformer.upper_half(transformer.lower_half(tokens), transformer.latent(latents)).matrix();
+  for (const std::vector<int>& split : {std::vector<int>{1, 1, 1, 1, 1, 1, 1}, {3, 1, 1, 2}, {2, 5}, {7}}) {
+    DecoderCache<double> cache;
+    auto at = tokens.begin();
+    auto latent = latents.begin();
+    Index row = 0;
+    for (const int n : split) {
+      const auto lower = transformer.lower_half({at, at + n}, &cache);
+      const M part = transformer.upper_half(lower, transformer.latent({latent, latent + n}), &cache).matrix();
+      // The same sums in products of other shapes: some tens of roundings.
+      CHECK((part - whole.middleRows(row, n)).norm() < 1e-14 * whole.norm());
+      at += n;
+      latent += n;
+      row += n;
+    }
+  }
+}
+
 TEST_CASE("generation continues the prompt, is reproducible, and checks its input") {
   const Small model;
   const auto latents = prior_latents(9, model.shape.bits, 5, 2);

@@ -80,6 +80,9 @@ class SummingSink final : public GradientSink<S> {
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
     sums[static_cast<std::size_t>(parameter)].middleCols(columns.begin, columns.count) += scale * x.transpose() * y;
   }
+  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
+    sums[static_cast<std::size_t>(parameter)] += scale * gradient;
+  }
   std::vector<Matrix<S>> sums;
 };
 

@@ -116,7 +116,7 @@ bool same_bits(const Gradient<S>& a, const Gradient<S>& b) {
 template <class Value>
 std::vector<Matrix<double>> model_difference_quotients(LanguageModel<double>& model, double h, Value value) {
   std::vector<Matrix<double>> all;
-  for (int p = 0; p < ParameterId::count; ++p) {
+  for (int p = 0; p < model.parameters(); ++p) {
     LinearMap<double>& map = model.map(p);
     const Matrix<double> weights = map.weights();
     Matrix<double> quotients(weights.rows(), weights.cols());

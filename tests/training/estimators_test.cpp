@@ -98,7 +98,7 @@ TEST_CASE("bptt gives the derivative of the loss after T1 steps by every paramet
   BatchGradient<double> settler(*model, options);
   const auto loss = [&] { return settler.evaluate(batch, 0).loss; };
   const auto quotients = model_difference_quotients(*model, 1e-5, loss);
-  for (int p = 0; p < ParameterId::count; ++p) {
+  for (int p = 0; p < model->parameters(); ++p) {
     CAPTURE(p);
     // As above. tok and pos (p = 0, 1) include the path through z_0 = x_in: without it they would be off by (1 − 0.6)^T1.
     CHECK(relative_error(learned.gradient[p], quotients[static_cast<std::size_t>(p)]) < 1e-7);

@@ -74,6 +74,25 @@ TEST_CASE("the gradcheck of a crossbar compares with the gradient of its own wei
   CHECK(cosine(report, "aep_transposed", "all") > 1 - 1e-6);
 }
 
+TEST_CASE("the gradient of the device and that of the nominal weights differ by the programming error") {
+  const std::vector<std::string> settings = {"device.model=soft_bounds",     "device.programming_error=1 %",
+                                             "crossbar.scale=renew",         "gradcheck.train_steps=2",
+                                             "gradcheck.weights=programmed", "gradcheck.estimators=aep_transposed",
+                                             "gradcheck.reference=device"};
+  const double device = cosine(gradcheck(small(settings)), "aep_transposed", "all");
+  auto nominal_settings = settings;
+  nominal_settings.back() = "gradcheck.reference=nominal";
+  const double nominal = cosine(gradcheck(small(nominal_settings)), "aep_transposed", "all");
+  CHECK(device > 1 - 1e-6);  // the rule follows what the devices hold
+  // 1 % of the window is some 10 % of a weight (circuits/README.md), so the gradient of the meant weights is another one.
+  CHECK(nominal < 1 - 1e-4);
+  CHECK(nominal > 0.5);
+  auto exact = nominal_settings;
+  exact[1] = "device.programming_error=0";
+  CHECK(cosine(gradcheck(small(exact)), "aep_transposed", "all") > 1 - 1e-6);
+  CHECK_THROWS_WITH(small({"gradcheck.reference=nominal"}), Catch::Contains("gradcheck.weights = programmed"));
+}
+
 TEST_CASE("a reference that cannot converge is reported, not hidden") {
   const GradcheckReport report = gradcheck(small({"gradcheck.estimators=aep", "gradcheck.finite_difference_entries=0",
                                                   "model.tokens=40", "gradcheck.adjoint_iterations=1"}));

@@ -98,10 +98,10 @@ TEST_CASE("the growth penalty's gradient agrees with central differences of ever
   // At fixed z and v, ∂‖y‖ = ⟨w, ∂y⟩ with w = y/‖y‖; four sequences share the mean.
   const auto value = [&] { return strength / 4 * (one.grown(v, eta).norm() - threshold); };
   const auto quotients = model_difference_quotients(*one.model, 1e-5, value);
-  for (int p = 0; p < ParameterId::count; ++p) {
+  for (int p = 0; p < one.model->parameters(); ++p) {
     CAPTURE(p);
     const Matrix<double>& exact = quotients[static_cast<std::size_t>(p)];
-    if (p == ParameterId::input || p == ParameterId::output) {
+    if (p == ParameterId::input || p == ParameterId::force) {
       // h = 1e-5: truncation 1e-10, rounding ε/(probe h) ~ 2e-16/1e-7 = 2e-9, per entry of order 0.01 … 0.1; and no gate
       // lies within h of the probes for this seed.
       CHECK(relative_error(gradient[p], exact) < 1e-5);
@@ -123,8 +123,8 @@ TEST_CASE("the penalty adds to the gradient only where it acts, and only to the 
   const auto with = learn(*model, batch, options);
   CHECK(with.report.growth_active == 1);
   CHECK(with.report.growth > 0.05);
-  for (int p = 0; p < ParameterId::count; ++p) {
-    const bool weights_of_block = p == ParameterId::input || p == ParameterId::output;
+  for (int p = 0; p < model->parameters(); ++p) {
+    const bool weights_of_block = p == ParameterId::input || p == ParameterId::force;
     CHECK((with.gradient[p] == without.gradient[p]) == !weights_of_block);
   }
   options.growth.threshold = 1.9;
@@ -142,7 +142,7 @@ TEST_CASE("a step along the penalty's gradient slows the growth", "[growth]") {
   const double eta = 1e-2 * one.z.norm(), before = one.grown(v, eta).norm();
   penalty.apply(one.dynamics, one.z, kStep, 1, gradient);
   const double rate = 1e-3;
-  for (const int p : {ParameterId::input, ParameterId::output}) one.model->map(p).apply_update(-rate * gradient[p], 0);
+  for (const int p : {ParameterId::input, ParameterId::force}) one.model->map(p).apply_update(-rate * gradient[p], 0);
   // First order: g falls by rate ‖∇g‖²; the second order is smaller by rate times a curvature of order 1.
   CHECK(before - one.grown(v, eta).norm() == Approx(rate * std::pow(gradient.norm(), 2)).epsilon(0.05));
 }

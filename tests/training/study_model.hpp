@@ -59,7 +59,7 @@ inline Estimate estimate(const LanguageModel<double>& model, const Batch& batch,
 inline Agreement inside_agreement(const LanguageModel<double>& model, const Estimate& a, const Estimate& b) {
   std::vector<ParameterGroup> inside;
   for (const auto& group : model.groups()) {
-    if (group.parameter != ParameterId::readout) inside.push_back(group);
+    if (group.parameter != model.readout()) inside.push_back(group);
   }
   return agreement<double>(a.gradient, b.gradient, inside);
 }

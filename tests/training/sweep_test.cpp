@@ -65,6 +65,17 @@ TEST_CASE("a sweep runs every combination with every seed and writes them in the
   CHECK(cells[0].deviation[0] == Approx(std::abs(a - b) / std::sqrt(2.0)));
 }
 
+TEST_CASE("a sweep of one key at a time leaves the baseline along each axis") {
+  const TemporaryDirectory folder;
+  const Sweep sweep =
+      run_sweep(small({"sweep.mode=one_at_a_time", "sweep.seeds=[1]", "train.steps=1"}), {folder / "sweep.h5", false});
+  REQUIRE(sweep.points.size() == 3);
+  const H5Reader file(folder / "sweep.h5");
+  CHECK(file.text_attribute("mode", "points") == "one_at_a_time");
+  CHECK(file.reals<double>("points/device.programming_error") == std::vector<double>{0, 0.05, 0});
+  CHECK(file.texts("points/train.optimizer") == std::vector<std::string>{"adam", "adam", "sgd"});
+}
+
 TEST_CASE("results of a sweep do not depend on how many points run at the same time") {
   const TemporaryDirectory folder;
   const Sweep one = run_sweep(small({"sweep.parallel=1"}), {folder / "one.h5", false});

@@ -12,6 +12,7 @@
 #include "tests/support/temporary_directory.hpp"
 #include "training/config_table.hpp"
 #include "training/lane.hpp"
+#include "training/setup.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -50,6 +51,21 @@ const Settings kNoisyCrossbar{
     "device.model=soft_bounds", "device.update=pulsed",         "device.read_noise=0.1 %",    "device.update_noise=0.3",
     "device.step_spread=0.2",   "device.programming_error=1 %", "estimator=aep_transposed",   "beta=0.1",
     "nudge.anchor_reads=2",     "relaxation.average_free=3",    "relaxation.average_nudged=3"};
+
+/// Ways to change weights in the devices, each with state of its own.
+Settings in_situ(const Settings& more) {
+  Settings all = kNoisyCrossbar;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+const Settings kPlainSgd{"train.optimizer=sgd", "train.momentum=0", "train.gradient_clip=0"};
+Settings coincidence() {
+  Settings all = in_situ({"crossbar.update=coincidence"});
+  all.insert(all.end(), kPlainSgd.begin(), kPlainSgd.end());
+  return all;
+}
+Settings write_verify() { return in_situ({"crossbar.programming=write_verify", "crossbar.update=write_verify"}); }
+Settings tiki_taka() { return in_situ({"crossbar.scheme=tiki_taka", "crossbar.fast_share=0.5"}); }
 
 }  // namespace
 
@@ -117,7 +133,8 @@ TEST_CASE("AEP and backprop go below the entropy of letter frequencies: they use
 
 TEST_CASE("the bits of a run do not depend on the threads", "[train]") {
   const TemporaryDirectory dir;
-  Settings settings = GENERATE(Settings{"train.beside=bptt", "train.cosine_every=6"}, kNoisyCrossbar);
+  Settings settings = GENERATE(Settings{"train.beside=bptt", "train.cosine_every=6"}, kNoisyCrossbar, coincidence(),
+                               write_verify(), tiki_taka());
   settings.emplace_back("train.steps=12");
   settings.emplace_back("threads=1");
   train(tiny_config(settings), dir / "one.h5");
@@ -131,7 +148,8 @@ TEST_CASE("a stopped run resumes to the bits of an unbroken one", "[train]") {
   const TemporaryDirectory dir;
   Settings settings = GENERATE(Settings{"train.beside=bptt", "train.cosine_every=8"},
                                Settings{"precision=double", "train.optimizer=sgd", "estimator=aep_tracked"},
-                               Settings{"estimator=aep", "train.skip_ratio=1.01", "damping.high=6e-3"}, kNoisyCrossbar);
+                               Settings{"estimator=aep", "train.skip_ratio=1.01", "damping.high=6e-3"}, kNoisyCrossbar,
+                               coincidence(), write_verify(), tiki_taka());
   CAPTURE(settings);
   const Config config = tiny_config(settings);
   train(config, dir / "straight.h5");
@@ -150,6 +168,40 @@ TEST_CASE("a stopped run resumes to the bits of an unbroken one", "[train]") {
   const std::string finished = bytes_of(dir / "broken.h5");
   CHECK(resume(dir / "broken.h5", nullptr).done == 40);  // nothing left to do
   CHECK(bytes_of(dir / "broken.h5") == finished);
+}
+
+TEST_CASE("coincidence updates train the arrays without a gradient of theirs", "[train]") {
+  const Settings settings = coincidence();
+  const Config config = tiny_config(settings);
+  CHECK_THROWS_WITH(tiny_config(in_situ({"crossbar.update=coincidence"})),
+                    Contains("train.optimizer") && Contains("must be sgd") && Contains("train.gradient_clip"));
+  const auto model = make_model<double>(config, {60, 6, 8, 12, 2}, Weights::configured);
+  BatchGradientOptions options = gradient_options<double>(config, "implicit");
+  options.noisy = false;
+  Batch batch;
+  batch.sequences = 3;
+  batch.tokens = 6;
+  for (int i = 0; i < 18; ++i) {
+    batch.indices.push_back(i);
+    batch.targets.push_back(i + 1);
+  }
+  BatchGradient<double> summed(*model, options);
+  options.factors = true;
+  BatchGradient<double> factored(*model, options);
+  Gradient<double> gradient, rest;
+  summed.compute(batch, 0, gradient);
+  factored.compute(batch, 0, rest);
+  for (const int p : {ParameterId::input, ParameterId::force, model->readout()}) {
+    CHECK(rest[p].isZero(0));
+    Matrix<double> sum = rest[p];
+    for (const auto& pair : factored.take_factors(p)) {
+      model->map(p).accumulate(pair.x, pair.y, pair.columns, pair.scale, sum);
+    }
+    REQUIRE(gradient[p].norm() > 0);
+    // The same outer products added in another order.
+    CHECK((sum - gradient[p]).norm() <= 1e-12 * gradient[p].norm());
+  }
+  CHECK((rest[ParameterId::tok] == gradient[ParameterId::tok]));
 }
 
 TEST_CASE("what cannot be resumed is refused and left alone", "[train]") {
@@ -241,7 +293,7 @@ TEST_CASE("a step that is not finite is counted and leaves the weights alone", "
   const auto batch = [&](std::uint64_t step) { return training_batch(data.training(), 3, shape.tokens, 1, step); };
   const auto weights = [&] {
     std::vector<Matrix<float>> all;
-    for (int p = 0; p < ParameterId::count; ++p) all.push_back(lane.model().map(p).weights());
+    for (int p = 0; p < lane.model().parameters(); ++p) all.push_back(lane.model().map(p).weights());
     return all;
   };
   lane.step(0, batch(0));
@@ -253,7 +305,7 @@ TEST_CASE("a step that is not finite is counted and leaves the weights alone", "
   lane.step(2, batch(2));
   CHECK(lane.nonfinite() == 2);
   CHECK(lane.nonfinite_in_a_row() == 2);
-  for (int p = 0; p < ParameterId::count; ++p) {
+  for (int p = 0; p < lane.model().parameters(); ++p) {
     if (p != ParameterId::pos) CHECK((lane.model().map(p).weights() == before[static_cast<std::size_t>(p)]));
   }
   lane.model().map(ParameterId::pos).program(before[ParameterId::pos]);

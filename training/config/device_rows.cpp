@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/crossbar_config.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
 #include "training/config/rows.hpp"

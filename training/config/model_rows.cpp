@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/rows.hpp"
+#include "training/mixer_term.hpp"
 
 namespace nudge {
 
 ParamTable model_rows() {
+  using param::choice;
   using param::integer;
   using param::real;
   const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
+  std::vector<std::string> mixers = force_mixers();
+  mixers.insert(mixers.begin(), MixerChoice::fused);
   return {
       integer("model.channels", "64", between(1, 65536), "Channels C of the state; model.heads must divide it."),
       integer("model.tokens", "32", between(1, 65536), "Tokens T of a sequence, the context of the character model."),
-      integer("model.memories", "256", between(1, 1048576), "Patterns M of the Hopfield memory, the columns of W_m."),
+      integer("model.memories", "256", between(0, 1048576),
+              "Patterns M of the Hopfield memory, the columns of W_m; 0: no memory."),
+      integer("model.memory_arrays", "1", between(1, 2),
+              "1: the memory returns through the transposed read of its own devices; 2: through a second, separately "
+              "programmed array, so that it is not reciprocal."),
       integer("model.heads", "4", between(1, 65536), "Attention heads H, each with C/H channels."),
+      choice(
+          "model.mixer", MixerChoice::fused, mixers,
+          "The mixer of the non-conservative force s (Mixer(z) - c z). attention: multi-head softmax attention, fused "
+          "with the memory's array; the others are the digital mixers of docs/mixers.md, sized by mixer.*."),
       real("model.attention_gain", "1.0", at_least(0),
-           "Gain s of the attention force s (Attn(z) - c z); 0 leaves a conservative network."),
+           "Gain s of the force s (Mixer(z) - c z); 0 leaves a conservative network."),
       real("model.damping", "1.0", at_least(0), "Initial damping c; damping.control regulates it during training."),
       real("model.attention_scale", "0.6", at_least(0), "ga: W_q, W_k, W_v ~ N(0, ga^2/C).", recipe),
       real("model.output_scale", "0.6", at_least(0), "go: W_o ~ N(0, go^2/C).", recipe),

@@ -23,6 +23,10 @@ ParamTable nudge_rows() {
           "nudge.anchor_reads", "0", between(0, 4096),
           "F(z*) of the anchored forms is the mean of this many reads, shared by both phases; 8 against read noise; 0: "
           "the one read stored with z*."),
+      choice(
+          "nudge.drive", "state", {"state", "difference"},
+          "What drives the arrays of the memory in the nudged phase of aep_transposed: the state, or its difference to "
+          "the free equilibrium on top of stored products, so that converters range over the difference."),
       texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
             "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them; all: every "
             "one."),
@@ -36,6 +40,14 @@ ParamTable nudge_rows() {
       integer("gradcheck.adjoint_iterations", "400", between(1, 1000000), "GMRES iterations of that solve, at most."),
       integer("gradcheck.train_steps", "0", at_least(0),
               "Train this many steps first: the gradient near the stability margin is harder than at a random start."),
+      choice(
+          "gradcheck.weights", "configured", {"configured", "programmed"},
+          "configured: the training steps run on the configured devices; programmed: on exact numbers, which are then "
+          "programmed into the devices (with crossbar.scale = renew the window is fitted to them)."),
+      choice(
+          "gradcheck.reference", "device", {"device", "nominal"},
+          "Whose exact gradient is the truth: that of the weights which the devices hold, or of the numbers they were "
+          "meant to hold; nominal needs gradcheck.weights = programmed."),
   };
 }
 

@@ -8,8 +8,10 @@ namespace nudge {
 
 ParamTable general_rows();     ///< seed, threads, precision, estimator, beta, data.*, output.*
 ParamTable model_rows();       ///< model.*
+ParamTable mixer_rows();       ///< mixer.*
 ParamTable relaxation_rows();  ///< relaxation.*
 ParamTable nudge_rows();       ///< nudge.*, gradcheck.*
+ParamTable correction_rows();  ///< correction.*
 ParamTable train_rows();       ///< train.*
 ParamTable stabiliser_rows();  ///< damping.*, memory_bound.*, growth.*
 ParamTable device_rows();      ///< device.preset, device.*, crossbar.*

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/base/errors.hpp"
 #include "training/config/rows.hpp"
+#include "training/setup.hpp"
 
 namespace nudge {
 namespace {
@@ -33,6 +35,22 @@ ConfigRule heads_divide_channels() {
             return c.integer("model.channels") % c.integer("model.heads") == 0
                        ? ""
                        : fmt::format("must divide {}", with_value(c, "model.channels"));
+          }};
+}
+
+/// What the mixer itself requires of its sizes.
+ConfigRule mixer_sizes() {
+  std::vector<std::string> keys = {"model.mixer", "model.channels", "model.heads"};
+  for (const ParamRow& row : mixer_rows()) keys.push_back(row.key);
+  return {keys, [](const Config& c) {
+            const MixerChoice choice = mixer_choice(c);
+            if (choice.is_fused()) return std::string();
+            try {
+              mixer_spec(choice);
+            } catch (const UserError& error) {
+              return std::string(error.what());
+            }
+            return std::string();
           }};
 }
 
@@ -76,10 +94,49 @@ ConfigRule tracked_needs_both_sides() {
           }};
 }
 
+/// Pulse trains carry the factors of one batch straight to the devices: there is no gradient that a rule could keep a
+/// memory of, divide by its size or clip.
+ConfigRule coincidence_is_plain_sgd(const std::string& key, bool (*fits)(const Config&), const std::string& rule) {
+  return {{key, "crossbar.update", "device.model"}, [=](const Config& c) {
+            const bool coincides = c.text("crossbar.update") == "coincidence" && c.text("device.model") != "digital";
+            if (!coincides || fits(c)) return std::string();
+            return fmt::format("{} for crossbar.update = coincidence: pulse trains apply x and y of each sample to the "
+                               "devices and never form the gradient",
+                               rule);
+          }};
+}
+
+ConfigRule nominal_needs_programmed() {
+  return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
+            const bool unknown =
+                c.text("gradcheck.reference") == "nominal" && c.text("gradcheck.weights") != "programmed";
+            return unknown ? "must be device unless gradcheck.weights = programmed" : "";
+          }};
+}
+
+ConfigRule two_arrays_need_memories() {
+  return {{"model.memory_arrays", "model.memories"}, [](const Config& c) {
+            return c.integer("model.memory_arrays") == 2 && c.integer("model.memories") == 0
+                       ? "must be 1 where model.memories = 0"
+                       : "";
+          }};
+}
+
+/// The second array of a memory that nothing corrects is driven by the state.
+ConfigRule difference_needs_one_array() {
+  return {{"nudge.drive", "model.memory_arrays", "correction.scope"}, [](const Config& c) {
+            const bool uncovered = c.integer("model.memory_arrays") == 2 && c.text("correction.scope") != "full";
+            return c.text("nudge.drive") == "difference" && uncovered
+                       ? "must be state for a memory on two arrays unless correction.scope = full"
+                       : "";
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> program_rules() {
   return {heads_divide_channels(),
+          mixer_sizes(),
           ordered("device.g_min", "device.g_max", "<", less),
           ordered("damping.low", "damping.high", "<", less),
           ordered("damping.minimum", "damping.maximum", "<=", less_or_equal),
@@ -89,7 +146,20 @@ std::vector<ConfigRule> program_rules() {
           at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
           skip_ratio_above_one(),
           even_points(),
-          tracked_needs_both_sides()};
+          tracked_needs_both_sides(),
+          two_arrays_need_memories(),
+          difference_needs_one_array(),
+          coincidence_is_plain_sgd(
+              "train.optimizer", [](const Config& c) { return c.text("train.optimizer") == "sgd"; },
+              "must be sgd (adam needs the gradient and its square)"),
+          coincidence_is_plain_sgd(
+              "train.momentum",
+              [](const Config& c) { return c.text("train.optimizer") != "sgd" || c.real("train.momentum") == 0; },
+              "must be 0"),
+          coincidence_is_plain_sgd(
+              "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
+              "must be 0 (no norm to clip)"),
+          nominal_needs_programmed()};
 }
 
 }  // namespace nudge

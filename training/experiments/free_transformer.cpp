@@ -109,10 +109,8 @@ class LatentProblem final : public Problem<S> {
                           std::uint64_t tokens) const {
     const auto source = make_bit_source<S>(config_, seed_);
     source->select(kGenerated + latent, 0);
-    std::vector<std::uint8_t> bits;
-    source->draw(Matrix<S>::Zero(kTokens, shape_.bits), bits);
-    return generate<S>(shape_, parameters, {letter, SyntheticText::end_of_prompt}, bit_index(bits, shape_.bits), 1.0,
-                       seed_, static_cast<std::uint32_t>(tokens));
+    return generate<S>(shape_, parameters, {letter, SyntheticText::end_of_prompt},
+                       prior_latents<S>(kTokens, shape_.bits, *source), 1.0, seed_, static_cast<std::uint32_t>(tokens));
   }
 
   void generate_pairs(const std::vector<Matrix<S>>& parameters, std::vector<double>& measured) const {

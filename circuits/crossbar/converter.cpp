@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/converter.hpp"
+#include "circuits/crossbar/converter.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/crossbar.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/config/config.hpp"
 
 namespace nudge {
 
-/// The section [crossbar]: how devices become weights.
+/// The sections [crossbar], how devices become weights, and [circuit].
 ParamTable crossbar_param_rows();
 
 /// The crossbar of a configuration over a table that holds device_param_rows() and crossbar_param_rows().

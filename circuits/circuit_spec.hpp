@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace nudge {
+
+/// Physical scale of a circuit: what one unit of state, weight and time is, and how warm it is.
+struct CircuitSpec {
+  double temperature_K = 300;
+  double read_voltage_V = 0.2;          ///< a drive x = 1
+  double time_constant_s = 25e-9;       ///< τ of a node: one unit of simulated time
+  double node_capacitance_F = 100e-15;  ///< of a state node; with τ it fixes the conductance C/τ of its clamp
+  bool thermal_noise = false;           ///< Johnson–Nyquist noise of every device, 4 k T G per hertz
+  bool shot_noise = false;              ///< 2 q |I| per hertz of every device: an upper bound for diffusive conductors
+  double dac_energy_J = 0;              ///< per conversion
+  double adc_energy_J = 0;
+
+  /// Throws UserError naming the key, its value and the rule.
+  void validate() const;
+};
+
+// CODATA 2018, exact by definition of the SI.
+inline constexpr double boltzmann_J_per_K = 1.380649e-23;
+inline constexpr double electron_charge_C = 1.602176634e-19;
+
+}  // namespace nudge

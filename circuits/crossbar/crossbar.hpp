@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "circuits/crossbar/device_pairs.hpp"
+#include "circuits/crossbar/read_path.hpp"
+#include "circuits/linear_map.hpp"
+
+namespace nudge {
+
+/// A weight matrix held by devices: DevicePairs is what is written, ReadPath how it is read.
+///
+/// Reads drive the rows (forward) or the columns (transposed) of the same devices, so both use one effective matrix; the
+/// transposed read through the same line ends sees its exact transpose (reciprocity). What differs between the two
+/// directions is what drives and senses the lines (PortSpec) and, if asked for, which line ends are used.
+template <class S>
+class Crossbar final : public LinearMap<S> {
+ public:
+  /// As DevicePairs. UserError for an invalid spec, a weight that is not finite, or an array beyond this machine's memory.
+  Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
+
+  Index inputs() const override { return weights().rows(); }
+  Index outputs() const override { return weights().cols(); }
+
+  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
+  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
+  void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
+                  Matrix<S>& gradient) const override;
+  void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
+  bool takes_factors() const override { return pairs_.takes_factors(); }
+  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
+  void program(const Matrix<S>& target) override;
+  void elapse(double seconds, std::uint64_t step) override;
+  const Matrix<S>& weights() const override { return pairs_.weights(); }
+  std::vector<StateArray<S>> state() override { return pairs_.state(); }
+  void state_restored() override;
+  /// Those of DevicePairs, and the power of the array.
+  std::vector<MapReading> readings() const override;
+
+  /// Siemens per unit of weight.
+  S siemens_per_weight() const { return pairs_.siemens_per_weight(); }
+  /// The largest weight of the window.
+  S w_max() const { return pairs_.w_max(); }
+  /// Reads, failures and programmings since construction.
+  const WriteCounts& writes() const { return pairs_.writes(); }
+  /// Pulses sent to both arrays since construction.
+  PulseCount pulses() const { return pairs_.pulses(); }
+  const DeviceArray<S>& plus() const { return pairs_.plus(); }
+  /// The second array: negative devices (N, M), reference devices (N, 1), or none (N, 0).
+  const DeviceArray<S>& minus() const { return pairs_.minus(); }
+  const LineView<S>& view() const { return pairs_.view(); }
+
+ private:
+  DevicePairs<S> pairs_;
+  ReadPath<S> path_;
+};
+
+}  // namespace nudge

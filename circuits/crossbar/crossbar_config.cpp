@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/crossbar/crossbar_config.hpp"
+
+#include "circuits/circuit_config.hpp"
+#include "devices/device_config.hpp"
+
+namespace nudge {
+namespace {
+
+ParamTable port_rows(const std::string& direction, const std::string& lines) {
+  using namespace param;
+  const std::string key = "crossbar." + direction + "_";
+  return {
+      integer(key + "dac_bits", "0", between(0, 24), "Resolution of what drives a " + direction + " read; 0: ideal."),
+      real(key + "dac_range", "0", at_least(0),
+           "Full scale of that drive; 0: ranged by the largest value of each drive."),
+      integer(key + "adc_bits", "0", between(0, 24), "Resolution of the " + direction + " read-out; 0: ideal."),
+      real(key + "adc_range", "0", at_least(0), "Full scale of that read-out; 0: ranged by each read."),
+      quantity(key + "offset", "0 V", Unit::volt, at_least(0),
+               "Standard deviation of the input offset voltage of the amplifiers of the " + lines +
+                   ", static; it drives the load of its line: V_os (1 + sum G/k)."),
+      real(key + "gain_error", "0", at_least(-1), "Gain error common to the amplifiers of the " + lines + "."),
+      real(key + "gain_spread", "0", at_least(0), "Standard deviation of the gain of each of them, static."),
+      real(key + "open_loop_gain", "0", at_least(0),
+           "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0; 0: infinite."),
+      real(key + "saturation", "0", at_least(0), "Largest output of them, in units of the state; 0: none."),
+      choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate.")};
+}
+
+PortSpec port_spec(const Config& config, const std::string& direction) {
+  const std::string key = "crossbar." + direction + "_";
+  const auto converter = [&](const std::string& which) {
+    return ConverterSpec{static_cast<int>(config.integer(key + which + "_bits")), config.real(key + which + "_range")};
+  };
+  PortSpec port;
+  port.dac = converter("dac");
+  port.adc = converter("adc");
+  port.amplifier.offset_V = config.real(key + "offset");
+  port.amplifier.gain_error = config.real(key + "gain_error");
+  port.amplifier.gain_spread = config.real(key + "gain_spread");
+  port.amplifier.open_loop_gain = config.real(key + "open_loop_gain");
+  port.amplifier.saturation = config.real(key + "saturation");
+  port.amplifier.shape = config.text(key + "saturation_shape") == "clip" ? Saturation::clip : Saturation::tanh;
+  return port;
+}
+
+}  // namespace
+
+ParamTable crossbar_param_rows() {
+  using namespace param;
+  ParamTable rows = {
+      choice("crossbar.mapping", "differential", {"differential", "reference_column", "offset"},
+             "What a device is compared with: a second device, one reference device per row, or the middle of the "
+             "window, taken off digitally."),
+      real(
+          "crossbar.headroom", "2", at_least(1),
+          "Largest weight the window can hold, over the largest weight at the start: room to learn, paid for in noise.",
+          "chosen: weights may double"),
+      real("crossbar.w_max", "0", at_least(0),
+           "Largest weight the window can hold, the same for every matrix; 0: from the weights and crossbar.headroom."),
+      choice("crossbar.scale", "keep", {"keep", "renew"},
+             "Whether the scale between weights and conductances stays, or is chosen anew at every programming."),
+      quantity("crossbar.row_resistance", "0 Ohm", Unit::ohm, at_least(0),
+               "Wire resistance between neighbouring devices of a row; 0: ideal.",
+               "copper lines: 0.24 (100 nm) to 2.5 ohm (22 nm) per cell of 2F"),
+      quantity("crossbar.column_resistance", "0 Ohm", Unit::ohm, at_least(0),
+               "Wire resistance between neighbouring devices of a column; 0: ideal."),
+      quantity("crossbar.driver_resistance", "0 Ohm", Unit::ohm, at_least(0), "Output resistance of a row driver."),
+      quantity("crossbar.sense_resistance", "0 Ohm", Unit::ohm, at_least(0),
+               "Input resistance of a column's amplifier."),
+      choice("crossbar.line_ends", "one", {"one", "both"},
+             "Whether wires are driven and sensed at one end or at both."),
+      integer("crossbar.tile_rows", "0", at_least(0),
+              "Rows of a tile; larger arrays are cut and partial sums added; 0: not cut."),
+      integer("crossbar.tile_columns", "0", at_least(0), "Columns of a tile; 0: not cut."),
+      choice("crossbar.programming", "open_loop_error", {"open_loop_error", "open_loop_pulses", "write_verify"},
+             "How weights are brought into devices: the statistics of some programming (device.programming_error), a "
+             "computed number of pulses sent blindly, or write-verify."),
+      choice("crossbar.update", "pulses", {"pulses", "write_verify", "coincidence"},
+             "How training changes weights: the summed change as pulses, a digital copy written and verified, or "
+             "stochastic pulse trains on rows and columns (plain SGD only)."),
+      real("crossbar.verify_tolerance", "0.01", Range{0, 1, true, true},
+           "Largest accepted distance of a conductance from its target, of the window.", "chosen: 1 % of the window"),
+      integer("crossbar.verify_limit", "0", between(0, 1000000000),
+              "Pulses a device may get per write; 0: twice device.pulses."),
+      real("crossbar.verify_burst", "0.5", between(0, 1),
+           "Share of the pulses believed to be missing that is sent between two reads; 0: one at a time.",
+           "chosen: below 1/2 no device overshoots back and forth whose pulses are up to 4 times the nominal"),
+      real("crossbar.verify_time", "1", above(0),
+           "Length of a verify read in units of tau: its noise is device.read_noise/sqrt(verify_time)."),
+      integer("crossbar.pulse_train", "31", between(1, 64), "Coincidence: most slots of a pulse train.",
+              "default of IBM aihwkit"),
+      choice("crossbar.pulse_order", "batch", {"batch", "sample"},
+             "Coincidence: pulses are counted over a batch and then sent, or sent sample by sample (slow, exact)."),
+      choice("crossbar.scheme", "single", {"single", "tiki_taka"},
+             "One array, or a fast one that takes the updates and a slow one it is transferred to (Tiki-Taka).",
+             "Gokmen and Haensch, Front. Neurosci. 14:103 (2020), doi:10.3389/fnins.2020.00103"),
+      integer("crossbar.transfer_every", "1", at_least(1), "Tiki-Taka: updates between transfers."),
+      integer("crossbar.transfer_columns", "1", at_least(1), "Tiki-Taka: columns transferred at a time, in turn."),
+      real("crossbar.transfer_rate", "0.02", above(0),
+           "Tiki-Taka: share of what the fast array holds that a transfer asks the slow array for.",
+           "chosen: lowest error of a linear regression on asymmetric soft bounds among 0.02, 0.1, 0.5"),
+      real("crossbar.fast_gain", "1", above(0), "Tiki-Taka: an update d asks the fast array for fast_gain * d."),
+      real("crossbar.fast_share", "0", at_least(0), "Tiki-Taka: weight of the fast array in what is read."),
+      integer("crossbar.zero_shift_cycles", "8", between(0, 1000),
+              "Tiki-Taka: cycles per level of the search for the symmetry point of the fast array; 0: taken as 0.",
+              "idea: Kim et al., arXiv:1907.10228"),
+      choice("crossbar.transposed_path", "same_ends", {"same_ends", "opposite_ends"},
+             "Line ends of a transposed read: those of the forward read (its exact transpose) or the other ones.")};
+  for (ParamRow& row : port_rows("forward", "columns")) rows.push_back(std::move(row));
+  for (ParamRow& row : port_rows("transposed", "rows")) rows.push_back(std::move(row));
+  for (ParamRow& row : circuit_param_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+namespace {
+
+void read_programming(const Config& config, CrossbarSpec& spec) {
+  ProgrammingSpec& p = spec.programming;
+  const std::string& scheme = config.text("crossbar.programming");
+  p.scheme = scheme == "write_verify"       ? ProgrammingScheme::write_verify
+             : scheme == "open_loop_pulses" ? ProgrammingScheme::open_loop_pulses
+                                            : ProgrammingScheme::open_loop_error;
+  const std::string& update = config.text("crossbar.update");
+  p.update = update == "write_verify"  ? UpdateScheme::write_verify
+             : update == "coincidence" ? UpdateScheme::coincidence
+                                       : UpdateScheme::pulses;
+  p.tolerance = config.real("crossbar.verify_tolerance");
+  p.limit = static_cast<double>(config.integer("crossbar.verify_limit"));
+  p.burst = config.real("crossbar.verify_burst");
+  p.read_time = config.real("crossbar.verify_time");
+  p.train = static_cast<int>(config.integer("crossbar.pulse_train"));
+  p.order = config.text("crossbar.pulse_order") == "sample" ? PulseOrder::sample : PulseOrder::batch;
+  TransferSpec& t = spec.transfer;
+  t.active = config.text("crossbar.scheme") == "tiki_taka";
+  t.every = static_cast<int>(config.integer("crossbar.transfer_every"));
+  t.columns = static_cast<int>(config.integer("crossbar.transfer_columns"));
+  t.rate = config.real("crossbar.transfer_rate");
+  t.fast_gain = config.real("crossbar.fast_gain");
+  t.share = config.real("crossbar.fast_share");
+  t.zero_shift = static_cast<int>(config.integer("crossbar.zero_shift_cycles"));
+}
+
+}  // namespace
+
+CrossbarSpec crossbar_spec(const Config& config) {
+  CrossbarSpec spec;
+  spec.device = device_spec(config);
+  spec.mapping.headroom = config.real("crossbar.headroom");
+  spec.mapping.w_max = config.real("crossbar.w_max");
+  spec.mapping.scale = config.text("crossbar.scale") == "renew" ? ScalePolicy::renew : ScalePolicy::keep;
+  const LineEnds ends = config.text("crossbar.line_ends") == "both" ? LineEnds::both : LineEnds::one;
+  spec.wires = {config.real("crossbar.row_resistance"),
+                config.real("crossbar.column_resistance"),
+                config.real("crossbar.driver_resistance"),
+                config.real("crossbar.sense_resistance"),
+                ends,
+                ends};
+  spec.tiles = {static_cast<Index>(config.integer("crossbar.tile_rows")),
+                static_cast<Index>(config.integer("crossbar.tile_columns"))};
+  read_programming(config, spec);
+  const std::string& mapping = config.text("crossbar.mapping");
+  spec.mapping.kind = mapping == "offset"             ? MappingKind::offset
+                      : mapping == "reference_column" ? MappingKind::reference_column
+                                                      : MappingKind::differential;
+  spec.periphery.forward = port_spec(config, "forward");
+  spec.periphery.transposed = port_spec(config, "transposed");
+  if (config.text("crossbar.transposed_path") == "opposite_ends") {
+    spec.periphery.path = TransposedPath::opposite_ends;
+  }
+  spec.circuit = circuit_spec(config);
+  return spec;
+}
+
+}  // namespace nudge

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "circuits/circuit_spec.hpp"
+#include "circuits/crossbar/mapping_spec.hpp"
+#include "circuits/crossbar/periphery_spec.hpp"
+#include "circuits/programming/programming_spec.hpp"
+#include "circuits/wires/tiled_array.hpp"
+#include "devices/device_spec.hpp"
+
+namespace nudge {
+
+/// One crossbar: the devices, how weights become conductances, the wires between them, and the circuits at its edges.
+struct CrossbarSpec {
+  DeviceSpec device;
+  MappingSpec mapping = {};
+  WireSpec wires = {};  ///< of both arrays of the pair; all zero: ideal
+  TileSpec tiles = {};  ///< how large arrays are cut
+  PeripherySpec periphery = {};
+  ProgrammingSpec programming = {};
+  TransferSpec transfer = {};
+  CircuitSpec circuit = {};
+  int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
+
+  /// Throws UserError naming the field, its value and the rule.
+  void validate() const;
+};
+
+}  // namespace nudge

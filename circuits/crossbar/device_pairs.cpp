@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/crossbar/device_pairs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "circuits/programming/write_devices.hpp"
+#include "circuits/energy.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+// A counter is stored as three digits of base 2²⁰, each exact in a float; together they reach 2⁶⁰.
+constexpr std::uint64_t digit_base = std::uint64_t{1} << 20;
+
+template <class S>
+void store_counter(std::uint64_t value, Index row, Matrix<S>& digits) {
+  for (Index d = 0; d < 3; ++d, value /= digit_base) digits(row, d) = static_cast<S>(value % digit_base);
+}
+
+template <class S>
+std::uint64_t load_counter(const Matrix<S>& digits, Index row) {
+  std::uint64_t value = 0;
+  for (Index d = 2; d >= 0; --d) value = value * digit_base + static_cast<std::uint64_t>(digits(row, d));
+  return value;
+}
+
+}  // namespace
+
+template <class S>
+DevicePairs<S>::DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed)
+    : spec_(spec),
+      mapping_(make_mapping<S>(spec.mapping.kind)),
+      id_(id),
+      plus_(spec.device, weights.rows(), weights.cols(), {seed, id, 0}, spec.threads),
+      minus_(spec.device, weights.rows(), mapping_->second_columns(weights.cols()), {seed, id, 1}, spec.threads),
+      scale_(1, 1),
+      counters_(9, 3),
+      write_error_(Matrix<S>::Zero(1, 2)) {
+  check_target(weights);
+  choose_scale(weights);
+  write(weights);
+}
+
+template <class S>
+void DevicePairs<S>::check_target(const Matrix<S>& target) const {
+  NUDGE_EXPECT(target.rows() == plus_.conductance().rows() && target.cols() == plus_.conductance().cols());
+  if (target.allFinite()) return;
+  for (Index i = 0; i < target.rows(); ++i) {
+    for (Index j = 0; j < target.cols(); ++j) {
+      if (!std::isfinite(target(i, j))) {
+        throw UserError(
+            fmt::format("crossbar {}: weight ({}, {}) to be programmed is {}: a conductance must be a finite "
+                        "number; check where the weights come from",
+                        id_, i, j, target(i, j)));
+      }
+    }
+  }
+}
+
+template <class S>
+void DevicePairs<S>::choose_scale(const Matrix<S>& target) {
+  double w_max = spec_.mapping.w_max;
+  if (w_max == 0 && target.size() > 0)
+    w_max = spec_.mapping.headroom * static_cast<double>(target.cwiseAbs().maxCoeff());
+  if (w_max == 0) w_max = 1;
+  scale_(0, 0) = static_cast<S>(mapping_->window_share() * spec_.device.window_S() / w_max);
+}
+
+template <class S>
+void DevicePairs<S>::write(const Matrix<S>& target) {
+  Matrix<S> plus, minus;
+  mapping_->targets(target, middle(), scale_(0, 0), plus, minus);
+  WriteReport report;
+  std::uint64_t last = writes_.operations;
+  for (auto* array : {&plus_, &minus_}) {
+    std::uint64_t operation = writes_.operations;
+    report += write_array(*array, array == &plus_ ? plus : minus, spec_.programming, writes_.programmings, operation);
+    last = std::max(last, operation);
+  }
+  writes_.operations = last;
+  ++writes_.programmings;
+  record(report);
+  if (spec_.programming.update == UpdateScheme::write_verify) shadow_.reset(target);
+  refresh();
+}
+
+template <class S>
+void DevicePairs<S>::program(const Matrix<S>& target) {
+  check_target(target);
+  if (spec_.mapping.scale == ScalePolicy::renew) choose_scale(target);
+  write(target);
+}
+
+template <class S>
+void DevicePairs<S>::refresh() {
+  const bool want_total = spec_.circuit.shot_noise;
+  const auto view = [&](const Matrix<S>& plus, const Matrix<S>& minus, bool total, LineView<S>& out) {
+    mapping_->view(plus, minus, middle(), scale_(0, 0), total, out);
+  };
+  if (spec_.wires.row_ohm == 0 && spec_.wires.column_ohm == 0) {
+    view(plus_.conductance(), minus_.conductance(), want_total, view_);
+    return;
+  }
+  const auto seen = [this](const DeviceArray<S>& array, PathEnds ends) -> Matrix<S> {
+    return effective_conductance(array.conductance().template cast<double>(), spec_.wires, spec_.tiles, spec_.threads,
+                                 ends)
+        .template cast<S>();
+  };
+  view(seen(plus_, PathEnds::near), seen(minus_, PathEnds::near), want_total, view_);
+  if (spec_.periphery.path == TransposedPath::same_ends) return;
+  LineView<S> back;
+  view(seen(plus_, PathEnds::far), seen(minus_, PathEnds::far), false, back);
+  view_.backward = std::move(back.weights);
+}
+
+template <class S>
+bool DevicePairs<S>::elapse(double seconds, std::uint64_t step) {
+  const bool plus = plus_.elapse(seconds, step);
+  const bool minus = minus_.elapse(seconds, step);
+  if (plus || minus) refresh();
+  return plus || minus;
+}
+
+template <class S>
+std::vector<StateArray<S>> DevicePairs<S>::state() {
+  const std::array<std::uint64_t, 9> counts = {writes_.pulses.up,  writes_.pulses.down,  writes_.programmings,
+                                               writes_.operations, writes_.verify_reads, writes_.verified,
+                                               writes_.failures,   writes_.slots,        writes_.clipped_samples};
+  for (Index row = 0; row < counters_.rows(); ++row) {
+    store_counter(counts[static_cast<std::size_t>(row)], row, counters_);
+  }
+  DeviceCells<S>& p = plus_.cells();
+  DeviceCells<S>& m = minus_.cells();
+  std::vector<StateArray<S>> all = {
+      {"g_plus", "S", "conductance of the device of each weight, of the positive one of a pair (inputs, outputs)",
+       &p.g},
+      {"g_minus", "S", "conductance of the negative device of each pair, or of the reference device of each row", &m.g},
+      {"g_plus_lower", "S", "lower bound of each positive device", &p.lower},
+      {"g_plus_upper", "S", "upper bound of each positive device", &p.upper},
+      {"g_minus_lower", "S", "lower bound of each negative device", &m.lower},
+      {"g_minus_upper", "S", "upper bound of each negative device", &m.upper},
+      {"g_plus_step_up", "S", "mean up pulse of each positive device", &p.step_up},
+      {"g_plus_step_down", "S", "mean down pulse of each positive device", &p.step_down},
+      {"g_minus_step_up", "S", "mean up pulse of each negative device", &m.step_up},
+      {"g_minus_step_down", "S", "mean down pulse of each negative device", &m.step_down},
+      {"g_plus_writes", "1", "pulses each positive device has received", &p.writes},
+      {"g_minus_writes", "1", "pulses each negative device has received", &m.writes},
+      {"write_error", "1", "mean and rms error of the last write, of the window", &write_error_},
+      {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
+      {"counters", "1",
+       "rows: up pulses, down pulses, programmings, operations, verify reads, verified devices, failures, slots of "
+       "pulse trains, clipped samples; columns: digits of base 2^20, lowest first",
+       &counters_}};
+  if (spec_.programming.update == UpdateScheme::write_verify) {
+    all.push_back({"shadow_weights", "1", "digital copy of the weights", &shadow_.weights()});
+    all.push_back({"shadow_written", "1", "weights the devices were last written to", &shadow_.written()});
+  }
+  for (const bool plus : {true, false}) {
+    for (const SlowArray<S>& array : (plus ? plus_ : minus_).slow_state()) {
+      const std::string sign = plus ? "g_plus_" : "g_minus_";
+      all.push_back({sign + array.name, array.unit, array.description, array.values});
+    }
+  }
+  std::erase_if(all, [](const StateArray<S>& array) { return array.values->size() == 0; });  // no second array
+  return all;
+}
+
+template <class S>
+std::vector<MapReading> DevicePairs<S>::readings() const {
+  const double window = spec_.device.window_S();
+  const double margin = 0.01 * window;
+  const auto low = static_cast<S>(spec_.device.g_min_S + margin);
+  const auto high = static_cast<S>(spec_.device.g_max_S - margin);
+  double sum = 0;
+  double saturated = 0;
+  for (const auto* array : {&plus_, &minus_}) {
+    const auto g = array->conductance().array();
+    sum += g.template cast<double>().sum();
+    saturated += static_cast<double>((g < low || g > high).count());
+  }
+  const auto devices = static_cast<double>(plus_.conductance().size() + minus_.conductance().size());
+  const double drop = worst_ir_drop(plus_.conductance().template cast<double>(), spec_.wires, spec_.tiles);
+  std::vector<MapReading> all = {
+      {"ir_drop", "1", "(2/3) R G N M of the worst tile; above 0.5 wires eat a third of the signal", drop},
+      {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
+      {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
+  all.push_back({"write_energy", "J", "heat of all pulses since the start at the mean conductance; 0: pulses unknown",
+                 write_energy_J(writes_.pulses, spec_.device.pulse_up, spec_.device.pulse_down, sum / devices)});
+  append_write_readings(all);
+  return all;
+}
+
+template <class S>
+void DevicePairs<S>::state_restored() {
+  if (!plus_.conductance().allFinite() || !minus_.conductance().allFinite()) {
+    throw UserError(
+        fmt::format("crossbar {}: a restored conductance is not a finite number: the file is damaged", id_));
+  }
+  const auto at = [this](Index row) { return load_counter(counters_, row); };
+  writes_ = {{at(0), at(1)}, at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
+  plus_.state_restored();
+  minus_.state_restored();
+  refresh();
+}
+
+template class DevicePairs<float>;
+template class DevicePairs<double>;
+
+}  // namespace nudge

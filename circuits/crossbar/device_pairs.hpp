@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "circuits/crossbar/crossbar_spec.hpp"
+#include "circuits/crossbar/mapping.hpp"
+#include "circuits/linear_map.hpp"
+#include "circuits/programming/shadow_weights.hpp"
+#include "circuits/programming/write_report.hpp"
+#include "devices/device_array.hpp"
+
+namespace nudge {
+
+/// Weights held by devices, w = (G − what it is compared with)/k, programmed around the middle of the window: the writing
+/// side of a crossbar. What a weight is compared with is the Mapping: a second array of devices (pairs: G^± =
+/// (g_min + g_max)/2 ± k w/2, k = (g_max − g_min)/w_max, updates split evenly), one reference device per row, or nothing
+/// (k half as large). `plus` is the first array, `minus` the second: (N, M), (N, 1) or (N, 0).
+///
+/// Every change goes through the step model of its devices. Wire resistance enters through the effective matrix of each
+/// tile, computed anew whenever conductances change; a reference column has row drivers of its own.
+template <class S>
+class DevicePairs {
+ public:
+  /// Programs the weights (inputs, outputs). `id` numbers the array within the model, `seed` is that of the run: together
+  /// they name its devices. UserError for a weight that is not finite.
+  DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
+
+  void program(const Matrix<S>& target);
+  /// Asks for W ← W + delta by pulses of nominal size, or of the digital copy and then of the devices (write_verify).
+  void update(const Matrix<S>& delta);
+  /// LinearMap::apply_factors by stochastic coincidence pulse trains; both devices of a pair share the lines and move in
+  /// opposite directions.
+  void coincide(const std::vector<FactorPair<S>>& factors, S rate);
+
+  /// Time passes for the devices (DeviceArray::elapse).
+  bool elapse(double seconds, std::uint64_t step);
+
+  /// What the lines see, wires included, in units of weight.
+  const Matrix<S>& weights() const { return view_.weights; }
+  const LineView<S>& view() const { return view_; }
+  const Mapping<S>& mapping() const { return *mapping_; }
+  /// The largest weight of the window.
+  S w_max() const { return static_cast<S>(mapping_->window_share() * spec_.device.window_S()) / scale_(0, 0); }
+  /// k, siemens per unit of weight.
+  S siemens_per_weight() const { return scale_(0, 0); }
+  /// Whether updates come as factor pairs (coincidence pulse trains).
+  bool takes_factors() const { return spec_.programming.update == UpdateScheme::coincidence; }
+  PulseCount pulses() const { return writes_.pulses; }
+  const WriteCounts& writes() const { return writes_; }
+  const DeviceArray<S>& plus() const { return plus_; }
+  const DeviceArray<S>& minus() const { return minus_; }
+
+  std::vector<StateArray<S>> state();
+  void state_restored();
+  std::vector<MapReading> readings() const;
+
+ private:
+  void check_target(const Matrix<S>& target) const;
+  void choose_scale(const Matrix<S>& target);
+  void write(const Matrix<S>& target);
+  S middle() const { return static_cast<S>(0.5 * (spec_.device.g_min_S + spec_.device.g_max_S)); }
+  void rewrite(const Matrix<S>& delta);
+  void send(const Matrix<S>& up, const Matrix<S>& down);
+  void record(const WriteReport& report);
+  void append_write_readings(std::vector<MapReading>& all) const;
+  void refresh();
+
+  CrossbarSpec spec_;
+  std::unique_ptr<const Mapping<S>> mapping_;
+  std::uint32_t id_;
+  DeviceArray<S> plus_;
+  DeviceArray<S> minus_;
+  LineView<S> view_;
+  Matrix<S> scale_;        ///< (1, 1), a matrix so that it can be checkpointed
+  Matrix<S> counters_;     ///< image of the counters below for checkpoints
+  Matrix<S> write_error_;  ///< (1, 2): mean and rms of the last write, of the window
+  ShadowWeights<S> shadow_;
+  WriteCounts writes_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the devices of a crossbar follow changes of the weights, and what that has taken.
+#include <algorithm>
+#include <cmath>
+
+#include "circuits/crossbar/device_pairs.hpp"
+#include "circuits/programming/write_devices.hpp"
+#include "devices/pulse_train.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+void DevicePairs<S>::update(const Matrix<S>& delta) {
+  NUDGE_EXPECT(delta.rows() == weights().rows() && delta.cols() == weights().cols());
+  if (spec_.programming.update == UpdateScheme::write_verify) {
+    rewrite(delta);
+  } else {
+    const auto change = mapping_->steps(scale_(0, 0));
+    writes_.pulses += plus_.update(delta, change.first, writes_.operations);
+    if (change.second != 0) writes_.pulses += minus_.update(delta, change.second, writes_.operations);
+    ++writes_.operations;
+  }
+  refresh();
+}
+
+/// The digital copy takes the change; devices whose target it has moved by the tolerance are written again.
+template <class S>
+void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
+  const auto change = mapping_->steps(scale_(0, 0));
+  const auto tolerance = static_cast<S>(spec_.programming.tolerance * spec_.device.window_S());
+  const std::vector<Index> moved = shadow_.move(delta, tolerance / change.first, w_max());
+  if (moved.empty()) return;
+  Matrix<S> plus, minus;
+  mapping_->targets(shadow_.weights(), middle(), scale_(0, 0), plus, minus);
+  WriteReport report;
+  std::uint64_t last = writes_.operations;
+  for (auto* array : {&plus_, &minus_}) {
+    if (array == &minus_ && change.second == 0) continue;  // reference devices stay
+    const Matrix<S>& all = array == &plus_ ? plus : minus;
+    Matrix<S> target(1, static_cast<Index>(moved.size()));
+    for (std::size_t k = 0; k < moved.size(); ++k) target(0, static_cast<Index>(k)) = all.data()[moved[k]];
+    std::uint64_t operation = writes_.operations;
+    report += write_verify(*array, moved, target, spec_.programming, operation);
+    last = std::max(last, operation);
+  }
+  writes_.operations = last;
+  record(report);
+}
+
+template <class S>
+void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>& factors, S rate) {
+  const double weight_per_pulse = static_cast<double>(plus_.cells().mean_step / mapping_->steps(scale_(0, 0)).first);
+  const bool by_sample = spec_.programming.order == PulseOrder::sample;
+  Matrix<S> up = Matrix<S>::Zero(weights().rows(), weights().cols());
+  Matrix<S> down = up;
+  TrainStream stream{plus_.identity().seed, id_, writes_.operations, 0};
+  TrainReport report;
+  for (const FactorPair<S>& pair : factors) {
+    const double pulses = -static_cast<double>(rate * pair.scale) / weight_per_pulse;
+    const Index group = by_sample ? 1 : pair.x.rows();
+    for (Index n = 0; n < pair.x.rows(); n += group) {
+      const Columns c = pair.columns;
+      report += count_coincidences<S>(pair.x.middleRows(n, group), pair.y.middleRows(n, group), pulses,
+                                      spec_.programming.train, stream, spec_.threads, up.middleCols(c.begin, c.count),
+                                      down.middleCols(c.begin, c.count));
+      stream.first += static_cast<std::uint32_t>(group);
+      if (!by_sample) continue;
+      send(up, down);
+      up.setZero();
+      down.setZero();
+    }
+  }
+  if (!by_sample) send(up, down);
+  ++writes_.operations;  // also where nothing was sent: the trains have used their numbers
+  writes_.slots += report.slots;
+  writes_.clipped_samples += report.clipped;
+  refresh();
+}
+
+template <class S>
+void DevicePairs<S>::send(const Matrix<S>& up, const Matrix<S>& down) {
+  writes_.pulses += plus_.pulse_both(up, down, writes_.operations);
+  if (mapping_->steps(scale_(0, 0)).second != 0) writes_.pulses += minus_.pulse_both(down, up, writes_.operations);
+  writes_.operations += 2;
+}
+
+template <class S>
+void DevicePairs<S>::record(const WriteReport& report) {
+  writes_.pulses += report.pulses;
+  writes_.verify_reads += report.reads;
+  writes_.verified += report.reads > 0 ? report.devices : 0;
+  writes_.failures += report.failures;
+  write_error_ << static_cast<S>(report.error_mean()), static_cast<S>(report.error_rms());
+}
+
+template <class S>
+void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  double sum = 0;
+  double most = 0;
+  double worn = 0;
+  for (const auto* array : {&plus_, &minus_}) {
+    const auto writes = array->cells().writes.array();
+    if (writes.size() == 0) continue;
+    sum += writes.template cast<double>().sum();
+    most = std::max(most, static_cast<double>(writes.maxCoeff()));
+    if (spec_.device.endurance > 0) {
+      worn += static_cast<double>((writes >= static_cast<S>(spec_.device.endurance)).count());
+    }
+  }
+  const auto devices = static_cast<double>(plus_.cells().writes.size() + minus_.cells().writes.size());
+  for (MapReading& reading : std::vector<MapReading>{
+           {"pulses_up", "1", "potentiation pulses sent to the array since the start", number(writes_.pulses.up)},
+           {"pulses_down", "1", "depression pulses sent to the array since the start", number(writes_.pulses.down)},
+           {"device_pulses_mean", "1", "pulses a device has received, mean over devices", sum / devices},
+           {"device_pulses_max", "1", "pulses of the device that has received most", most},
+           {"worn", "1", "devices that have received device.endurance pulses or more", worn},
+           {"verify_reads", "1", "device reads of write-verify since the start", number(writes_.verify_reads)},
+           {"verified", "1", "devices written by write-verify since the start", number(writes_.verified)},
+           {"write_failures", "1", "of these, not within tolerance when their pulses ran out",
+            number(writes_.failures)},
+           {"write_error_mean", "1", "mean error of the last write, of the window",
+            static_cast<double>(write_error_(0, 0))},
+           {"write_error_rms", "1", "rms error of the last write, of the window",
+            static_cast<double>(write_error_(0, 1))},
+           {"train_slots", "1", "slots of coincidence pulse trains since the start", number(writes_.slots)},
+           {"train_clipped", "1", "samples of coincidence updates cut at probability 1",
+            number(writes_.clipped_samples)}}) {
+    all.push_back(std::move(reading));
+  }
+}
+
+#define NUDGE_INSTANTIATE(S)                                                    \
+  template void DevicePairs<S>::update(const Matrix<S>&);                       \
+  template void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>&, S); \
+  template void DevicePairs<S>::record(const WriteReport&);                     \
+  template void DevicePairs<S>::append_write_readings(std::vector<MapReading>&) const;
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// One number per line.
+template <class S>
+using LineValues = Eigen::Array<S, 1, Eigen::Dynamic>;
+
+/// What the lines of an array of N rows and M columns see of its devices, wires included. Everything is conductance over
+/// k, the siemens per unit of weight: a current I is the number I/(k V_read).
+template <class S>
+struct LineView {
+  Matrix<S> weights;          ///< (N, M): net conductance, what a read multiplies with
+  Matrix<S> backward;         ///< (N, M): the same over the path of a transposed read; empty: that of `weights`
+  Matrix<S> total;            ///< (N, M): sum of all devices at a cross point; empty unless shot noise asks for it
+  LineValues<S> column_load;  ///< (M): sum over all devices of a column line
+  LineValues<S> row_load;     ///< (N): sum over all devices of a row line, its reference device included
+  LineValues<S> reference;    ///< (N): the reference device of each row; empty: none
+  S reference_load = 0;       ///< their sum
+  S pedestal = 0;             ///< what `weights` lacks at every cross point: taken off digitally after the converter
+
+  const Matrix<S>& transposed_weights() const { return backward.size() > 0 ? backward : weights; }
+};
+
+/// Weights, loads (and `total` if wanted) of pairs: (G⁺ − G⁻)/k. One pass over both arrays.
+template <class S>
+void view_pairs(const Matrix<S>& plus, const Matrix<S>& minus, S k, bool want_total, LineView<S>& view);
+
+/// The same of single devices against a baseline b_i per row, (G_ij − b_i)/k; b in siemens, one per row.
+template <class S>
+void view_single(const Matrix<S>& g, const LineValues<S>& baseline, S k, bool want_total, LineView<S>& view);
+
+}  // namespace nudge

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/crossbar/mapping.hpp"
+
+namespace nudge {
+namespace {
+
+/// G^± = middle ± k w/2; updates are split evenly.
+template <class S>
+class Differential final : public Mapping<S> {
+ public:
+  Index second_columns(Index outputs) const override { return outputs; }
+  double window_share() const override { return 1; }
+  int devices() const override { return 2; }
+  typename Mapping<S>::Steps steps(S k) const override { return {k / S(2), -k / S(2)}; }
+
+  void targets(const Matrix<S>& w, S middle, S k, Matrix<S>& first, Matrix<S>& second) const override {
+    first = (middle + k / S(2) * w.array()).matrix();
+    second = (middle - k / S(2) * w.array()).matrix();
+  }
+
+  void view(const Matrix<S>& first, const Matrix<S>& second, S, S k, bool want_total, LineView<S>& out) const override {
+    view_pairs(first, second, k, want_total, out);
+  }
+};
+
+/// G = middle + k w; the reference devices stand at the middle, with the errors of their programming, and are not updated.
+template <class S>
+class ReferenceColumn final : public Mapping<S> {
+ public:
+  Index second_columns(Index) const override { return 1; }
+  double window_share() const override { return 0.5; }
+  int devices() const override { return 1; }
+  typename Mapping<S>::Steps steps(S k) const override { return {k, S(0)}; }
+
+  void targets(const Matrix<S>& w, S middle, S k, Matrix<S>& first, Matrix<S>& second) const override {
+    first = (middle + k * w.array()).matrix();
+    second = Matrix<S>::Constant(w.rows(), 1, middle);
+  }
+
+  void view(const Matrix<S>& first, const Matrix<S>& second, S, S k, bool want_total, LineView<S>& out) const override {
+    const LineValues<S> reference = second.col(0).transpose().array();
+    view_single(first, reference, k, want_total, out);
+    out.reference = reference / k;
+    out.reference_load = out.reference.sum();
+    out.row_load += out.reference;
+  }
+};
+
+/// G = middle + k w; the middle is a number that the digital side knows.
+template <class S>
+class Offset final : public Mapping<S> {
+ public:
+  Index second_columns(Index) const override { return 0; }
+  double window_share() const override { return 0.5; }
+  int devices() const override { return 1; }
+  typename Mapping<S>::Steps steps(S k) const override { return {k, S(0)}; }
+
+  void targets(const Matrix<S>& w, S middle, S k, Matrix<S>& first, Matrix<S>& second) const override {
+    first = (middle + k * w.array()).matrix();
+    second.resize(w.rows(), 0);
+  }
+
+  void view(const Matrix<S>& first, const Matrix<S>&, S middle, S k, bool want_total, LineView<S>& out) const override {
+    view_single<S>(first, LineValues<S>::Constant(first.rows(), middle), k, want_total, out);
+    out.pedestal = middle / k;
+  }
+};
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<const Mapping<S>> make_mapping(MappingKind kind) {
+  switch (kind) {
+    case MappingKind::differential: return std::make_unique<Differential<S>>();
+    case MappingKind::reference_column: return std::make_unique<ReferenceColumn<S>>();
+    case MappingKind::offset: return std::make_unique<Offset<S>>();
+  }
+  return nullptr;
+}
+
+template std::unique_ptr<const Mapping<float>> make_mapping(MappingKind);
+template std::unique_ptr<const Mapping<double>> make_mapping(MappingKind);
+
+}  // namespace nudge

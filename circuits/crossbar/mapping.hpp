@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "circuits/crossbar/line_view.hpp"
+#include "circuits/crossbar/mapping_spec.hpp"
+
+namespace nudge {
+
+/// How two arrays of conductances stand for a weight matrix (N, M): the first has a device per weight, the second what it
+/// is compared with. A stateless rule; the devices are those of DevicePairs.
+template <class S>
+class Mapping {
+ public:
+  virtual ~Mapping() = default;
+
+  /// Columns of the second array: M, 1 or 0.
+  virtual Index second_columns(Index outputs) const = 0;
+
+  /// k w_max over the window g_max − g_min: 1 for a pair, 1/2 for single devices around the middle.
+  virtual double window_share() const = 0;
+
+  /// Conductances that hold w: first (N, M), second (N, second_columns), around `middle`.
+  virtual void targets(const Matrix<S>& w, S middle, S k, Matrix<S>& first, Matrix<S>& second) const = 0;
+
+  /// Changes of both arrays that change the weight by 1; second_step 0: that array is not updated.
+  struct Steps {
+    S first, second;
+  };
+  virtual Steps steps(S k) const = 0;
+
+  /// What the lines see of both arrays; see LineView.
+  virtual void view(const Matrix<S>& first, const Matrix<S>& second, S middle, S k, bool want_total,
+                    LineView<S>& out) const = 0;
+
+  /// Devices of a cross point that fluctuate independently in a read: 2 or 1. A reference device is counted by the view.
+  virtual int devices() const = 0;
+};
+
+template <class S>
+std::unique_ptr<const Mapping<S>> make_mapping(MappingKind kind);
+
+}  // namespace nudge

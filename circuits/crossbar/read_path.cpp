@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/crossbar/read_path.hpp"
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+template <class S>
+void drive_lines(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> in, MatrixRef<S> out,
+                 Columns columns, Store store) {
+  if (direction == ReadDirection::forward) {
+    multiply<S>(in, view.weights.middleCols(columns.begin, columns.count), out, store);
+  } else {
+    multiply_transposed<S>(in, view.transposed_weights().middleCols(columns.begin, columns.count), out, store);
+  }
+}
+
+/// out(n, :) += c Σ_i drive(n, i)
+template <class S>
+void add_pedestal(ConstMatrixRef<S> drive, S c, MatrixRef<S> out) {
+  if (c == S(0)) return;
+  for (Index n = 0; n < out.rows(); ++n) out.row(n).array() += c * drive.row(n).sum();
+}
+
+}  // namespace
+
+template <class S>
+ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, Index inputs,
+                      Index outputs, std::uint64_t seed, std::uint32_t id)
+    : spec_(spec),
+      circuit_(circuit),
+      noise_(noise),
+      forward_(spec.forward.amplifier, outputs, seed, id, 0),
+      transposed_(spec.transposed.amplifier, inputs, seed, id, 1) {}
+
+template <class S>
+void ReadPath<S>::set_view(const LineView<S>& view, double siemens_per_weight) {
+  siemens_per_weight_ = siemens_per_weight;
+  noise_.set_scale(siemens_per_weight);
+  forward_.set_loads(view.column_load, circuit_.read_voltage_V);
+  transposed_.set_loads(view.row_load, circuit_.read_voltage_V);
+}
+
+template <class S>
+void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
+                       Columns columns, Store store, ReadContext& read) const {
+  const bool forward = direction == ReadDirection::forward;
+  const PortSpec& port = forward ? spec_.forward : spec_.transposed;
+  if (port.ideal()) {
+    drive_lines<S>(direction, view, drive, out, columns, store);
+    if (read.meter != nullptr) meter(direction, view, drive, columns, out.size(), read);
+    noise_.add(direction, view, drive, columns, store == Store::subtract ? S(-1) : S(1), out, read);
+    return;
+  }
+  // Grown once per thread, then reused.
+  static thread_local Matrix<S> driven;
+  static thread_local Matrix<S> sensed;
+  driven = drive;
+  sensed.resize(out.rows(), out.cols());
+  convert<S>(port.dac, driven);
+  drive_lines<S>(direction, view, driven, sensed, columns, Store::assign);
+  if (read.meter != nullptr) meter(direction, view, driven, columns, out.size(), read);
+  add_pedestal<S>(driven, view.pedestal, sensed);
+  noise_.add(direction, view, driven, columns, S(1), sensed, read);
+  (forward ? forward_ : transposed_).apply(sensed, forward ? columns.begin : 0);
+  convert<S>(port.adc, sensed);
+  add_pedestal<S>(driven, -view.pedestal, sensed);
+  if (store == Store::assign) out = sensed;
+  if (store == Store::add) out += sensed;
+  if (store == Store::subtract) out -= sensed;
+}
+
+// Every line is held at its drive or at 0 V, so that device (i, j) takes G_ij V_i²: Σ_i V_i² Σ_j G_ij, for as long as the
+// read lasts. A reference column is driven by −Σ_j y_j in a transposed read.
+template <class S>
+void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
+                        Index outputs, ReadContext& read) const {
+  const bool forward = direction == ReadDirection::forward;
+  double squares = 0;  // Σ x² L, of all rows of the batch
+  for (Index n = 0; n < drive.rows(); ++n) {
+    const auto x = drive.row(n).array();
+    if (forward) {
+      squares += static_cast<double>((x.square() * view.row_load).sum());
+    } else {
+      squares += static_cast<double>((x.square() * view.column_load.segment(columns.begin, columns.count)).sum());
+      squares += static_cast<double>(view.reference_load * x.sum() * x.sum());
+    }
+  }
+  const double volts = circuit_.read_voltage_V;
+  read.meter->array_J += volts * volts * siemens_per_weight_ * squares * read.interval * circuit_.time_constant_s;
+  const PortSpec& port = forward ? spec_.forward : spec_.transposed;
+  if (!port.dac.ideal()) read.meter->dac_conversions += static_cast<std::uint64_t>(drive.size());
+  if (!port.adc.ideal()) read.meter->adc_conversions += static_cast<std::uint64_t>(outputs);
+  read.meter->reads += static_cast<std::uint64_t>(drive.rows());
+}
+
+template class ReadPath<float>;
+template class ReadPath<double>;
+
+}  // namespace nudge

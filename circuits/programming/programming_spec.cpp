@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/programming/programming_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+void check(bool holds, const char* key, double value, const char* rule) {
+  if (!holds) throw UserError(fmt::format("crossbar.{} = {:g} (must be {})", key, value, rule));
+}
+
+}  // namespace
+
+void ProgrammingSpec::validate(const DeviceSpec& device) const {
+  check(tolerance > 0 && tolerance < 1, "verify_tolerance", tolerance, "> 0 and < 1: a distance relative to the window");
+  check(limit >= 0 && limit <= 1e9 && limit == std::floor(limit), "verify_limit", limit,
+        "a whole number of pulses in [0, 1e9]; 0 means twice device.pulses");
+  check(burst >= 0 && burst <= 1, "verify_burst", burst, "in [0, 1]; 0 sends single pulses");
+  check(read_time > 0 && std::isfinite(read_time), "verify_time", read_time, "> 0 and finite, in units of tau");
+  check(train >= 1 && train <= 64, "pulse_train", train, "in [1, 64]");
+  const bool verifies = scheme == ProgrammingScheme::write_verify || update == UpdateScheme::write_verify;
+  if (verifies && tolerance < 0.5 / device.pulses) {
+    throw UserError(fmt::format(
+        "crossbar.verify_tolerance = {:g} (must be >= {:g}): half a pulse of this device (device.pulses = {:g} across "
+        "the window) is larger, so that no number of pulses can reach it; raise the tolerance or choose a finer device",
+        tolerance, 0.5 / device.pulses, device.pulses));
+  }
+}
+
+void TransferSpec::validate() const {
+  check(every >= 1, "transfer_every", every, ">= 1 updates");
+  check(columns >= 1, "transfer_columns", columns, ">= 1");
+  check(rate > 0 && std::isfinite(rate), "transfer_rate", rate, "> 0 and finite");
+  check(fast_gain > 0 && std::isfinite(fast_gain), "fast_gain", fast_gain, "> 0 and finite");
+  check(share >= 0 && std::isfinite(share), "fast_share", share, ">= 0 and finite");
+  check(zero_shift >= 0, "zero_shift_cycles", zero_shift, ">= 0");
+}
+
+}  // namespace nudge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "devices/device_spec.hpp"
+
+namespace nudge {
+
+/// How a given weight is brought into the devices.
+enum class ProgrammingScheme {
+  open_loop_error,   ///< the target plus device.programming_error: the statistics of some programming, no pulses
+  open_loop_pulses,  ///< reset, then the number of pulses that the nominal device needs, sent blindly
+  write_verify,      ///< read, pulse towards the target, read again, until within tolerance
+};
+
+/// How a change of the weights is made where they are (in situ).
+enum class UpdateScheme {
+  pulses,        ///< the summed change, turned into pulses of nominal size
+  write_verify,  ///< a digital copy takes the change; devices that it has moved away from are written and verified
+  coincidence,   ///< stochastic pulse trains on rows and columns: rank-1 updates inside the array
+};
+
+/// In which order the pulses of a batch of coincidences reach a device.
+enum class PulseOrder {
+  batch,   ///< counted over the batch, then all up and all down pulses of a device, in random order of the two
+  sample,  ///< sample by sample, as an array would
+};
+
+struct ProgrammingSpec {
+  ProgrammingScheme scheme = ProgrammingScheme::open_loop_error;
+  UpdateScheme update = UpdateScheme::pulses;
+  double tolerance = 0.01;      ///< write–verify: largest accepted distance from the target, of the window
+  double limit = 0;             ///< write–verify and open loop: pulses a device may get per write; 0: twice device.pulses
+  double burst = 0.5;           ///< share of the pulses believed to be needed that is sent between two reads
+  double read_time = 1;         ///< length of a verify read in units of τ: its noise falls as 1/√time
+  int train = 31;               ///< coincidence: most slots of a pulse train, 1 to 64
+  PulseOrder order = PulseOrder::batch;
+
+  /// Pulses a device may get per write.
+  double pulse_limit(const DeviceSpec& device) const { return limit > 0 ? limit : 2 * device.pulses; }
+
+  /// Throws UserError naming the field, its value and the rule.
+  void validate(const DeviceSpec& device) const;
+};
+
+/// Two arrays instead of one (Tiki-Taka): see tiki_taka.hpp.
+struct TransferSpec {
+  bool active = false;
+  int every = 1;        ///< updates between transfers
+  int columns = 1;      ///< columns transferred at a time, in turn
+  double rate = 0.02;   ///< share of what the fast array has gathered that a transfer asks the slow array for
+  double fast_gain = 1; ///< an update δ asks the fast array for fast_gain δ
+  double share = 0;     ///< γ of W = γ (A − A₀) + C
+  int zero_shift = 8;   ///< cycles per level of the search for the symmetry point A₀; 0: taken as 0
+
+  void validate() const;
+};
+
+}  // namespace nudge

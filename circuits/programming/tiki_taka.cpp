@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/programming/tiki_taka.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+// Reads of a transfer are a phase of their own, apart from those of training and evaluation.
+constexpr std::uint32_t transfer_phase = 200;
+// Longest burst of the search for the symmetry point, and how often the counter of transfers starts again (an array
+// entry must hold it exactly in float).
+constexpr int longest_burst = 256;
+constexpr double counter_range = 1 << 20;
+
+/// The fast array has the window of the slow one and starts at zero.
+template <class S>
+CrossbarSpec fast_spec(CrossbarSpec spec, S w_max) {
+  spec.mapping.w_max = static_cast<double>(w_max);
+  if (spec.programming.update == UpdateScheme::write_verify) spec.programming.update = UpdateScheme::pulses;
+  return spec;
+}
+
+CrossbarSpec slow_spec(CrossbarSpec spec) {
+  if (spec.programming.update == UpdateScheme::coincidence) spec.programming.update = UpdateScheme::pulses;
+  return spec;
+}
+
+}  // namespace
+
+template <class S>
+TikiTaka<S>::TikiTaka(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed)
+    : spec_((spec.validate(), spec.transfer)),
+      pulses_(spec.device.pulses),
+      seed_(seed),
+      slow_(slow_spec(spec), weights, id, seed),
+      fast_(fast_spec(spec, slow_.w_max()), Matrix<S>::Zero(weights.rows(), weights.cols()), id + (1U << 16U), seed),
+      zero_(Matrix<S>::Zero(weights.rows(), weights.cols())),
+      counters_(Matrix<S>::Zero(1, 3)) {
+  find_symmetry_point();
+  refresh();
+}
+
+// A cycle of n up and n down pulses ends about half its length below its middle; the half burst up after the cycles of
+// a level takes that out, and the next level has half the length.
+template <class S>
+void TikiTaka<S>::find_symmetry_point() {
+  zero_.setZero();
+  if (spec_.zero_shift == 0) return;
+  // A change of 2 w_max/pulses asks either device of a pair for one pulse.
+  const S pulse = S(2) * fast_.w_max() / static_cast<S>(pulses_);
+  const auto burst = [&](double n) {
+    fast_.apply_update(Matrix<S>::Constant(inputs(), outputs(), static_cast<S>(n) * pulse), 0);
+  };
+  for (int n = std::min(longest_burst, static_cast<int>(pulses_ / 4) + 1); n >= 1; n /= 2) {
+    for (int cycle = 0; cycle < spec_.zero_shift; ++cycle) {
+      burst(n);
+      burst(-n);
+    }
+    burst(0.5 * n);
+  }
+  zero_ = fast_.weights();
+}
+
+template <class S>
+void TikiTaka<S>::refresh() {
+  weights_ = slow_.weights();
+  if (spec_.share != 0) weights_ += static_cast<S>(spec_.share) * (fast_.weights() - zero_);
+}
+
+template <class S>
+void TikiTaka<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const {
+  slow_.forward(x, y, columns, store, read);
+  if (spec_.share == 0) return;
+  const Matrix<S> driven = static_cast<S>(spec_.share) * x;
+  const bool minus = store == Store::subtract;
+  fast_.forward(driven, y, columns, minus ? Store::subtract : Store::add, read);
+  multiply<S>(driven, zero_.middleCols(columns.begin, columns.count), y, minus ? Store::add : Store::subtract);
+}
+
+template <class S>
+void TikiTaka<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
+                             ReadContext& read) const {
+  slow_.transposed(y, x, columns, store, read);
+  if (spec_.share == 0) return;
+  const Matrix<S> driven = static_cast<S>(spec_.share) * y;
+  const bool minus = store == Store::subtract;
+  fast_.transposed(driven, x, columns, minus ? Store::subtract : Store::add, read);
+  multiply_transposed<S>(driven, zero_.middleCols(columns.begin, columns.count), x,
+                         minus ? Store::add : Store::subtract);
+}
+
+template <class S>
+void TikiTaka<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
+  fast_.apply_update(static_cast<S>(spec_.fast_gain) * delta, step);
+  transfer_when_due();
+}
+
+template <class S>
+void TikiTaka<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
+  fast_.apply_factors(factors, static_cast<S>(spec_.fast_gain) * rate);
+  transfer_when_due();
+}
+
+template <class S>
+void TikiTaka<S>::transfer_when_due() {
+  counters_(0, 0) += S(1);
+  if (counters_(0, 0) >= static_cast<S>(spec_.every) && outputs() > 0) {
+    counters_(0, 0) = 0;
+    const Index count = std::min<Index>(spec_.columns, outputs());
+    Matrix<S> drive = Matrix<S>::Zero(count, outputs());
+    const auto first = static_cast<Index>(counters_(0, 1));
+    for (Index k = 0; k < count; ++k) drive(k, (first + k) % outputs()) = S(1);
+    ReadContext read;
+    read.seed = seed_;
+    read.phase = transfer_phase;
+    read.step = static_cast<std::uint64_t>(counters_(0, 2));
+    Matrix<S> held(count, inputs());
+    fast_.transposed(drive, held, fast_.all_columns(), Store::assign, read);
+    Matrix<S> delta = Matrix<S>::Zero(inputs(), outputs());
+    for (Index k = 0; k < count; ++k) {
+      const Index column = (first + k) % outputs();
+      delta.col(column) = static_cast<S>(spec_.rate) * (held.row(k).transpose() - zero_.col(column));
+    }
+    slow_.apply_update(delta, 0);
+    counters_(0, 1) = static_cast<S>((first + count) % outputs());
+    counters_(0, 2) = static_cast<S>(std::fmod(static_cast<double>(counters_(0, 2)) + 1, counter_range));
+  }
+  refresh();
+}
+
+template <class S>
+void TikiTaka<S>::program(const Matrix<S>& target) {
+  slow_.program(target);
+  fast_.program(Matrix<S>::Zero(inputs(), outputs()));
+  find_symmetry_point();
+  counters_(0, 0) = 0;
+  refresh();
+}
+
+template <class S>
+std::vector<StateArray<S>> TikiTaka<S>::state() {
+  std::vector<StateArray<S>> all;
+  for (auto* array : {&slow_, &fast_}) {
+    for (auto& part : array->state()) {
+      part.name = (array == &slow_ ? "slow_" : "fast_") + part.name;
+      all.push_back(std::move(part));
+    }
+  }
+  all.push_back({"symmetry_point", "1", "weights of the fast array at its symmetry point", &zero_});
+  all.push_back({"transfer_counters", "1", "updates since the last transfer, next column, transfers", &counters_});
+  return all;
+}
+
+template <class S>
+void TikiTaka<S>::elapse(double seconds, std::uint64_t step) {
+  slow_.elapse(seconds, step);
+  fast_.elapse(seconds, step);
+  refresh();
+}
+
+template <class S>
+void TikiTaka<S>::state_restored() {
+  slow_.state_restored();
+  fast_.state_restored();
+  refresh();
+}
+
+template <class S>
+std::vector<MapReading> TikiTaka<S>::readings() const {
+  std::vector<MapReading> all;
+  for (const auto* array : {&slow_, &fast_}) {
+    for (auto& reading : array->readings()) {
+      reading.name = (array == &slow_ ? "slow_" : "fast_") + reading.name;
+      all.push_back(std::move(reading));
+    }
+  }
+  all.push_back({"transfers", "1", "transfers done since the start, modulo 2^20",
+                 static_cast<double>(counters_(0, 2))});
+  return all;
+}
+
+template class TikiTaka<float>;
+template class TikiTaka<double>;
+
+}  // namespace nudge

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/programming/write_devices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+// A reset sends this many windows' worth of down pulses: soft bounds, q = 2/pulses at mid-window, keep exp(−6) = 0.25 %
+// of their distance from the bound.
+constexpr double reset_windows = 3;
+
+template <class S>
+void add_errors(const DeviceArray<S>& array, const std::vector<Index>& which, const Matrix<S>& target,
+                WriteReport& report) {
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    const double error = static_cast<double>(array.conductance().data()[which[k]] - target.data()[k]) /
+                         array.spec().window_S();
+    report.error_sum += error;
+    report.error_squares += error * error;
+  }
+  report.devices += which.size();
+}
+
+std::vector<Index> all_places(Index size) {
+  std::vector<Index> all(static_cast<std::size_t>(size));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
+/// Conductance of the nominal device after 0, 1, …, limit up pulses from g_min.
+std::vector<double> nominal_curve(const DeviceSpec& spec, Index limit) {
+  DeviceSpec nominal = spec;
+  nominal.step_spread = nominal.asymmetry_spread = nominal.upper_bound_spread = nominal.lower_bound_spread = 0;
+  nominal.programming_error = nominal.update_noise = nominal.step_log_spread = 0;
+  nominal.programming = {};
+  nominal.retention = {};
+  nominal.telegraph = {};
+  nominal.flicker = {};
+  nominal.faults = {};
+  DeviceArray<double> devices(nominal, 1, limit + 1, {});
+  Matrix<double> counts(1, limit + 1);
+  for (Index k = 0; k <= limit; ++k) counts(0, k) = static_cast<double>(k);
+  devices.pulse(counts, 0);
+  return {devices.conductance().data(), devices.conductance().data() + limit + 1};
+}
+
+/// The devices that a write has not finished with.
+template <class S>
+struct Pending {
+  std::vector<Index> place;
+  std::vector<S> target;
+  std::vector<double> sent;
+  std::size_t kept = 0;
+  void keep(std::size_t k) {
+    place[kept] = place[k];
+    target[kept] = target[k];
+    sent[kept] = sent[k];
+    ++kept;
+  }
+  void close() {
+    place.resize(kept);
+    target.resize(kept);
+    sent.resize(kept);
+    kept = 0;
+  }
+};
+
+}  // namespace
+
+template <class S>
+WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which, const Matrix<S>& target,
+                         const ProgrammingSpec& spec, std::uint64_t& operation) {
+  NUDGE_EXPECT(static_cast<std::size_t>(target.size()) == which.size());
+  const DeviceSpec& device = array.spec();
+  const double tolerance = spec.tolerance * device.window_S();
+  const double limit = spec.pulse_limit(device);
+  const double pulse = device.window_S() / device.pulses;
+  const auto sigma = static_cast<S>(device.read_noise * device.window_S() / std::sqrt(spec.read_time));
+  const ArrayIdentity& id = array.identity();
+  WriteReport report;
+  Pending<S> open{which, {target.data(), target.data() + target.size()}, std::vector<double>(which.size(), 0.0)};
+  Eigen::Array<S, Eigen::Dynamic, 1> noise = Eigen::Array<S, Eigen::Dynamic, 1>::Zero(target.size());
+  while (!open.place.empty()) {
+    const std::size_t count = open.place.size();
+    if (sigma > 0) {
+      fill_normal<S>({id.seed, Purpose::verify_read, id.entity}, operation, id.side, std::span<S>(noise.data(), count));
+    }
+    report.reads += count;
+    Matrix<S> pulses(1, static_cast<Index>(count));
+    for (std::size_t k = 0; k < count; ++k) {
+      const S read = array.conductance().data()[open.place[k]] + sigma * noise[static_cast<Index>(k)];
+      const auto missing = static_cast<double>(open.target[k] - read);
+      if (std::abs(missing) <= tolerance) continue;
+      const double left = limit - open.sent[k];
+      if (!(left >= 1) || !std::isfinite(missing)) {
+        ++report.failures;
+        continue;
+      }
+      const double n = std::min(std::max(1.0, std::floor(spec.burst * std::abs(missing) / pulse)), left);
+      open.sent[k] += n;
+      pulses(0, static_cast<Index>(open.kept)) = static_cast<S>(missing > 0 ? n : -n);
+      open.keep(k);
+    }
+    open.close();
+    const Matrix<S> sent = pulses.leftCols(static_cast<Index>(open.place.size()));
+    if (!open.place.empty()) report.pulses += array.pulse(open.place, sent, operation);
+    ++operation;
+  }
+  add_errors(array, which, target, report);
+  return report;
+}
+
+template <class S>
+WriteReport write_open_loop(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,
+                            std::uint64_t& operation) {
+  const DeviceSpec& device = array.spec();
+  const std::vector<double> curve = nominal_curve(device, static_cast<Index>(spec.pulse_limit(device)));
+  Matrix<S> counts(target.rows(), target.cols());
+  for (Index i = 0; i < target.size(); ++i) {
+    const auto wanted = static_cast<double>(target.data()[i]);
+    const auto above = std::lower_bound(curve.begin(), curve.end(), wanted);
+    auto nearest = above == curve.end() ? std::prev(above) : above;
+    if (nearest != curve.begin() && wanted - *std::prev(nearest) < *nearest - wanted) --nearest;
+    counts.data()[i] = static_cast<S>(nearest - curve.begin());
+  }
+  WriteReport report;
+  const S reset = static_cast<S>(-std::ceil(reset_windows * device.pulses));
+  report.pulses += array.pulse(Matrix<S>::Constant(target.rows(), target.cols(), reset), operation++);
+  if (!array.bounded()) array.cells().g.setConstant(static_cast<S>(device.g_min_S));
+  report.pulses += array.pulse(counts, operation++);
+  add_errors(array, all_places(target.size()), target, report);
+  return report;
+}
+
+template <class S>
+WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const ProgrammingSpec& spec,
+                        std::uint64_t programming, std::uint64_t& operation) {
+  if (spec.scheme == ProgrammingScheme::write_verify) {
+    return write_verify(array, all_places(target.size()), target, spec, operation);
+  }
+  if (spec.scheme == ProgrammingScheme::open_loop_pulses) return write_open_loop(array, target, spec, operation);
+  array.program(target, programming);
+  WriteReport report;
+  add_errors(array, all_places(target.size()), target, report);
+  return report;
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                                      \
+  template WriteReport write_verify<S>(DeviceArray<S>&, const std::vector<Index>&, const Matrix<S>&,              \
+                                       const ProgrammingSpec&, std::uint64_t&);                                   \
+  template WriteReport write_open_loop<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t&); \
+  template WriteReport write_array<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t,   \
+                                      std::uint64_t&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

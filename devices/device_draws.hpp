@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "devices/array_identity.hpp"
+#include "sim/base/matrix.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+
+/// Devices that share one draw of random numbers: fixed, so that results do not depend on the number of threads.
+constexpr Index kDrawChunk = 1024;
+
+/// Numbers of the static draws of an array (the step of Purpose::device_to_device). Append only: they are part of the
+/// reproducibility promise. StochasticBits uses 64 and 65.
+enum class StaticDraw : std::uint64_t {
+  upper_bound = 0,
+  lower_bound = 1,
+  step = 2,
+  asymmetry = 3,
+  symmetry_point = 4,
+  fault = 5,
+  fault_place = 6,
+  leak_time = 7,
+  trap = 8,
+  trap_amplitude = 9,
+  trap_time = 10,
+  trap_state = 11,
+  flicker = 32,  // and the following, one per time constant
+};
+
+/// Lane of chunk c of one side of an array; `part` separates draws of the same purpose and step.
+inline std::uint32_t draw_lane(const ArrayIdentity& identity, Index chunk, std::uint32_t part = 0) {
+  return (part << 27) + static_cast<std::uint32_t>(2 * chunk) + identity.side;
+}
+
+/// One standard normal number per device.
+template <class S>
+Matrix<S> draw_normal(const ArrayIdentity& identity, Purpose purpose, std::uint64_t step, Index rows, Index cols,
+                      int threads, std::uint32_t part = 0) {
+  Matrix<S> out(rows, cols);
+  const RngKey key = {identity.seed, purpose, identity.entity};
+  parallel_for((out.size() + kDrawChunk - 1) / kDrawChunk, threads, [&](Index c, int) {
+    const auto count = static_cast<std::size_t>(std::min(kDrawChunk, out.size() - c * kDrawChunk));
+    fill_normal<S>(key, step, draw_lane(identity, c, part), {out.data() + c * kDrawChunk, count});
+  });
+  return out;
+}
+
+/// One uniform number in [0, 1) per device, in double: probabilities may be as small as 1e-15.
+inline Matrix<double> draw_uniform(const ArrayIdentity& identity, Purpose purpose, std::uint64_t step, Index rows,
+                                   Index cols, int threads, std::uint32_t part = 0) {
+  Matrix<double> out(rows, cols);
+  const RngKey key = {identity.seed, purpose, identity.entity};
+  parallel_for((out.size() + kDrawChunk - 1) / kDrawChunk, threads, [&](Index c, int) {
+    const auto count = static_cast<std::size_t>(std::min(kDrawChunk, out.size() - c * kDrawChunk));
+    fill_uniform<double>(key, step, draw_lane(identity, c, part), {out.data() + c * kDrawChunk, count});
+  });
+  return out;
+}
+
+}  // namespace nudge

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of a device, one row each, by concern.
+#include <string>
+#include <vector>
+
+#include "devices/device_spec.hpp"
+
+namespace nudge {
+namespace {
+
+using Rows = std::vector<DeviceParameter>;
+using Spec = DeviceSpec;
+
+constexpr double none = std::numeric_limits<double>::infinity();
+const std::string ours = "chosen: 0 switches the effect off";
+const std::string spread = "form of IBM aihwkit's pulsed devices; default chosen: 0 switches the effect off";
+
+/// A row with values from 0 on, or above 0 when `positive`.
+DeviceParameter row(std::string name, std::string unit, double& (*field)(Spec&), std::string doc, std::string source,
+                    bool positive = false) {
+  Spec spec;
+  return {std::move(name), std::move(unit),   0,    none, positive, false, field(spec),
+          std::move(doc),  std::move(source), field};
+}
+
+DeviceParameter between(DeviceParameter r, double minimum, double maximum, bool open = false) {
+  r.minimum = minimum;
+  r.maximum = maximum;
+  r.open_minimum = r.open_maximum = open;
+  return r;
+}
+
+Rows window_rows() {
+  return {
+      row(
+          "g_min", "S", [](Spec& s) -> double& { return s.g_min_S; }, "lower end of the conductance window",
+          "g_max over an on/off ratio of 100, suggested for the PCM fit of Joshi et al., Nat. Commun. 11:2473 (2020), "
+          "doi:10.1038/s41467-020-16108-9"),
+      row(
+          "g_max", "S", [](Spec& s) -> double& { return s.g_max_S; }, "upper end of the conductance window",
+          "1M-device PCM chip: Nandakumar et al., ICECS 2019 (IEEE 8964852)", true),
+      between(row(
+                  "pulses", "1", [](Spec& s) -> double& { return s.pulses; },
+                  "mean-size pulses from bound to bound; at most what a float resolves within the window",
+                  "order of ECRAM and ReRAM: 1000 (Tang et al., IEDM 2018, IEEE 8614551)"),
+              2, 1e9),
+      between(
+          row(
+              "reference", "1", [](Spec& s) -> double& { return s.reference; },
+              "place in the window where a pulse has its mean size: the w = 0 of the papers", "middle of the window"),
+          0, 1, true)};
+}
+
+Rows spread_rows() {
+  return {
+      between(row(
+                  "asymmetry", "1", [](Spec& s) -> double& { return s.asymmetry; },
+                  "a > 0: down pulses are 1 - a times the up pulses; a < 0: up pulses are 1 + a times the down pulses",
+                  spread),
+              -1, 1, true),
+      row(
+          "step_spread", "1", [](Spec& s) -> double& { return s.step_spread; },
+          "device-to-device standard deviation of the pulse size, relative", spread),
+      row(
+          "step_log_spread", "1", [](Spec& s) -> double& { return s.step_log_spread; },
+          "device-to-device standard deviation of the pulse size as aihwkit's log-normal form: exp(sigma x - "
+          "sigma^2/2)",
+          spread),
+      row(
+          "asymmetry_spread", "1", [](Spec& s) -> double& { return s.asymmetry_spread; },
+          "device-to-device standard deviation of what is added to up and taken from down pulses, relative to the "
+          "pulse",
+          spread),
+      row(
+          "upper_bound_spread", "1", [](Spec& s) -> double& { return s.upper_bound_spread; },
+          "device-to-device standard deviation of the upper bound, relative to g_max - g_reference", spread),
+      row(
+          "lower_bound_spread", "1", [](Spec& s) -> double& { return s.lower_bound_spread; },
+          "device-to-device standard deviation of the lower bound, relative to g_reference - g_min; bounds stay >= 0",
+          spread)};
+}
+
+Rows noise_rows() {
+  return {
+      row(
+          "programming_error", "1", [](Spec& s) -> double& { return s.programming_error; },
+          "standard deviation of a programmed conductance, relative to g_max - g_min; drawn once per programming",
+          ours),
+      row(
+          "programming_saturating", "S", [](Spec& s) -> double& { return s.programming.saturating_S; },
+          "A of a programming error of standard deviation A (1 - exp(-g/B)), added to programming_fit", ours),
+      row(
+          "programming_scale", "S", [](Spec& s) -> double& { return s.programming.saturating_scale_S; },
+          "B of that programming error", "chosen: of no effect while A is 0", true),
+      row(
+          "write_noise", "1", [](Spec& s) -> double& { return s.programming.write_noise; },
+          "standard deviation of the seen around the stored conductance, in mean pulses, drawn at each write", spread),
+      row(
+          "read_noise", "1", [](Spec& s) -> double& { return s.read_noise; },
+          "standard deviation of the fresh noise of a conductance in one read per sqrt(tau), relative to g_max - g_min",
+          ours),
+      row(
+          "update_noise", "1", [](Spec& s) -> double& { return s.update_noise; },
+          "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
+      row(
+          "endurance", "1", [](Spec& s) -> double& { return s.endurance; },
+          "pulses after which a device counts as worn, in the log only; 0: not known", ours),
+      row(
+          "pulse_voltage_up", "V", [](Spec& s) -> double& { return s.pulse_up.voltage_V; },
+          "magnitude of up pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_width_up", "s", [](Spec& s) -> double& { return s.pulse_up.width_s; },
+          "width of up pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_voltage_down", "V", [](Spec& s) -> double& { return s.pulse_down.voltage_V; },
+          "magnitude of down pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_width_down", "s", [](Spec& s) -> double& { return s.pulse_down.width_s; },
+          "width of down pulses, for the energy of updates; 0: unknown, not counted", ours)};
+}
+
+Rows retention_rows() {
+  const std::string late = "chosen: of no effect while the exponent (slope) is 0";
+  return {
+      between(row(
+                  "drift_exponent", "1", [](Spec& s) -> double& { return s.retention.drift_exponent; },
+                  "nu of g(t) = g (t/t0)^-nu, t counted from the last write of the device", ours),
+              0, 10),
+      row(
+          "drift_spread", "1", [](Spec& s) -> double& { return s.retention.drift_spread; },
+          "standard deviation of nu, drawn at each write (absolute)", ours),
+      row(
+          "drift_start", "s", [](Spec& s) -> double& { return s.retention.drift_start_s; },
+          "t0: the programmed conductance is the one at this time", late, true),
+      between(row(
+                  "decay_slope", "S", [](Spec& s) -> double& { return s.retention.decay_slope_S; },
+                  "m of g(t) = g + m ln(t/t1) + x (s + s' ln(t/t1)), x drawn at each write", ours),
+              -none, none, true),
+      row(
+          "decay_spread", "S", [](Spec& s) -> double& { return s.retention.decay_spread_S; }, "s of that decay", ours),
+      row(
+          "decay_spread_slope", "S", [](Spec& s) -> double& { return s.retention.decay_spread_slope_S; },
+          "s' of that decay", ours),
+      row(
+          "decay_start", "s", [](Spec& s) -> double& { return s.retention.decay_start_s; }, "t1 of that decay", late,
+          true),
+      row(
+          "leak_time", "s", [](Spec& s) -> double& { return s.retention.leak_time_s; },
+          "T of dg/dt = -(g - g_rest)/T; 0: no leak", ours),
+      row(
+          "leak_spread", "1", [](Spec& s) -> double& { return s.retention.leak_spread; },
+          "device-to-device standard deviation of T, relative", spread),
+      between(row(
+                  "leak_rest", "1", [](Spec& s) -> double& { return s.retention.leak_rest; },
+                  "place of g_rest in the window", "middle of the window: a weight of 0 does not leak"),
+              0, 1)};
+}
+
+Rows telegraph_rows() {
+  const std::string idle = "chosen: of no effect while telegraph_share or telegraph_amplitude is 0";
+  return {between(row(
+                      "telegraph_share", "1", [](Spec& s) -> double& { return s.telegraph.share; },
+                      "share of devices with random telegraph noise", ours),
+                  0, 1),
+          row(
+              "telegraph_amplitude", "1", [](Spec& s) -> double& { return s.telegraph.amplitude; },
+              "distance of the two values of such a device, relative to its conductance", ours),
+          row(
+              "telegraph_spread", "1", [](Spec& s) -> double& { return s.telegraph.amplitude_spread; },
+              "device-to-device standard deviation of the amplitude, relative", ours),
+          row(
+              "telegraph_time_high", "s", [](Spec& s) -> double& { return s.telegraph.time_high_s; },
+              "mean time in the higher value", idle, true),
+          row(
+              "telegraph_time_low", "s", [](Spec& s) -> double& { return s.telegraph.time_low_s; },
+              "mean time in the lower value", idle, true),
+          row(
+              "telegraph_time_spread", "1", [](Spec& s) -> double& { return s.telegraph.time_spread; },
+              "device-to-device standard deviation of the logarithm of both times", ours)};
+}
+
+Rows flicker_rows() {
+  const std::string idle = "chosen: of no effect while flicker_noise is 0 and flicker_fit empty";
+  return {row(
+              "flicker_noise", "1", [](Spec& s) -> double& { return s.flicker.noise; },
+              "q of 1/f noise: one-sided spectrum g^2 Q^2/f with Q = min(q (g/g_max)^-p, limit)", ours),
+          row(
+              "flicker_power", "1", [](Spec& s) -> double& { return s.flicker.power; }, "p of that noise", idle),
+          row(
+              "flicker_limit", "1", [](Spec& s) -> double& { return s.flicker.limit; }, "largest Q", idle, true),
+          row(
+              "flicker_fastest", "s", [](Spec& s) -> double& { return s.flicker.fastest_s; },
+              "shortest time constant: 1/f up to 1/(2 pi) of its inverse", idle, true),
+          row(
+              "flicker_slowest", "s", [](Spec& s) -> double& { return s.flicker.slowest_s; },
+              "longest time constant, at most 1e20 times the shortest; one process per decade and device", idle, true)};
+}
+
+Rows fault_rows() {
+  return {between(row(
+                      "stuck_low", "1", [](Spec& s) -> double& { return s.faults.low; },
+                      "share of devices stuck at their lower bound", ours),
+                  0, 1),
+          between(row(
+                      "stuck_high", "1", [](Spec& s) -> double& { return s.faults.high; },
+                      "share of devices stuck at their upper bound", ours),
+                  0, 1),
+          between(row(
+                      "stuck_random", "1", [](Spec& s) -> double& { return s.faults.random; },
+                      "share of devices stuck anywhere between their bounds", ours),
+                  0, 1)};
+}
+
+}  // namespace
+
+const std::vector<DeviceParameter>& device_parameters() {
+  static const Rows rows = [] {
+    Rows all;
+    for (const Rows& part : {window_rows(), spread_rows(), noise_rows(), retention_rows(), telegraph_rows(),
+                             flicker_rows(), fault_rows()}) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }();
+  return rows;
+}
+
+const std::vector<DeviceList>& device_lists() {
+  const std::string off = "chosen: empty, not used";
+  const std::string form =
+      "[a, b, lowest, highest]: clip(a ln r + b, lowest, highest), r = g/g_max; or with "
+      "knee, q0, q1, ... appended: q0 + q1 r + ... from r = knee on";
+  static const std::vector<DeviceList> rows = {
+      {"programming_fit", "S",
+       "c0, c1, ...: standard deviation of a programmed conductance, sum of c_k (g/g_max)^k, beside programming_error",
+       off, [](Spec& s) -> std::vector<double>& { return s.programming.fit_S; }},
+      {"drift_fit", "1", "mean of nu over the state, in place of drift_exponent. " + form, off,
+       [](Spec& s) -> std::vector<double>& { return s.retention.drift_fit.numbers; }},
+      {"drift_spread_fit", "1", "spread of nu over the state, in place of drift_spread; the same form", off,
+       [](Spec& s) -> std::vector<double>& { return s.retention.drift_spread_fit.numbers; }},
+      {"flicker_fit", "1", "Q of 1/f noise over the state, in place of flicker_noise; the same form", off,
+       [](Spec& s) -> std::vector<double>& { return s.flicker.fit.numbers; }}};
+  return rows;
+}
+
+}  // namespace nudge

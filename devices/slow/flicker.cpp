@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/slow/flicker.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "devices/device_draws.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr double spacing = 2.302585092994046;  // h = ln 10: one time constant per decade
+constexpr double share = 0.01;                 // of a time constant, gathered before a process is advanced
+
+}  // namespace
+
+template <class S>
+Flicker<S>::Flicker(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads)
+    : spec_(spec.flicker), g_max_S_(spec.g_max_S), identity_(identity), threads_(threads) {
+  if (!active()) return;
+  const double decades = std::log10(spec_.slowest_s / spec_.fastest_s);
+  for (int k = 0; k <= static_cast<int>(std::lround(decades)); ++k) {
+    times_s_.push_back(spec_.fastest_s * std::pow(10.0, k));
+    processes_.push_back(draw_normal<S>(identity, Purpose::device_to_device,
+                                        static_cast<std::uint64_t>(StaticDraw::flicker) + static_cast<std::uint64_t>(k),
+                                        rows, cols, threads));
+  }
+  waiting_s_.assign(times_s_.size(), 0);
+  clock_ = Matrix<S>::Zero(static_cast<Index>(times_s_.size()), 3);
+}
+
+template <class S>
+bool Flicker<S>::elapse(double seconds, std::uint64_t step) {
+  bool changed = false;
+  for (std::size_t k = 0; k < times_s_.size(); ++k) {
+    waiting_s_[k] += seconds;
+    if (waiting_s_[k] < share * times_s_[k] || waiting_s_[k] == 0) continue;
+    const double t = waiting_s_[k] / times_s_[k];
+    const auto kept = static_cast<S>(std::exp(-t));
+    const auto fresh = static_cast<S>(std::sqrt(-std::expm1(-2 * t)));
+    Matrix<S>& x = processes_[k];
+    x = kept * x + fresh * draw_normal<S>(identity_, Purpose::drift, step, x.rows(), x.cols(), threads_,
+                                          static_cast<std::uint32_t>(k));
+    waiting_s_[k] = 0;
+    changed = true;
+  }
+  return changed;
+}
+
+template <class S>
+void Flicker<S>::add_to(const Matrix<S>& g, Matrix<S>& relative) const {
+  if (!active()) return;
+  const auto width = static_cast<S>(std::sqrt(spacing));
+  parallel_for((g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
+    for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, g.size()); ++i) {
+      S sum = 0;
+      for (const Matrix<S>& x : processes_) sum += x.data()[i];
+      const double r = std::abs(static_cast<double>(g.data()[i])) / g_max_S_;
+      relative.data()[i] += static_cast<S>(spec_.q(r)) * width * sum;
+    }
+  });
+}
+
+template <class S>
+void Flicker<S>::append_state(std::vector<SlowArray<S>>& out) {
+  if (!active()) return;
+  for (std::size_t k = 0; k < times_s_.size(); ++k) store_double(waiting_s_[k], static_cast<Index>(k), clock_);
+  out.push_back({"flicker_waiting_time", "s", "time not yet applied to each 1/f process: sums of the rows", &clock_});
+  for (std::size_t k = 0; k < times_s_.size(); ++k) {
+    out.push_back({fmt::format("flicker_{}", k), "1",
+                   fmt::format("1/f process of time constant {:g} s of each device", times_s_[k]), &processes_[k]});
+  }
+}
+
+template <class S>
+void Flicker<S>::state_restored() {
+  for (std::size_t k = 0; k < times_s_.size(); ++k) waiting_s_[k] = load_double(clock_, static_cast<Index>(k));
+}
+
+template class Flicker<float>;
+template class Flicker<double>;
+
+}  // namespace nudge

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "devices/array_identity.hpp"
+#include "devices/device_spec.hpp"
+#include "devices/slow/slow_array.hpp"
+
+namespace nudge {
+
+/// 1/f noise with memory: the relative deviation of each device is Q √h Σ_k x_k with independent Ornstein–Uhlenbeck
+/// processes x_k of variance 1 and time constants τ_k, one per decade from `fastest` to `slowest` (h = ln 10). The
+/// Lorentzians add up to S(f) = Q²/f (one-sided, relative to g²) between 1/(2π slowest) and 1/(2π fastest), with a ripple
+/// of ±2 sech(π²/h) = 5.5 % from the discrete time constants. Integrated from 1/t to 1/(2 t_r) this is the published
+/// σ = g Q √ln(t/(2 t_r)) of phase-change memory (Nandakumar et al., ICECS 2019, IEEE 8964852).
+///
+/// Each process is advanced exactly, once 1 % of its time constant has gathered (its correlation is above 0.99 until
+/// then): slow processes cost nothing in short steps.
+template <class S>
+class Flicker {
+ public:
+  Flicker(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads);
+
+  bool active() const { return spec_.active(); }
+  const std::vector<double>& time_constants_s() const { return times_s_; }
+
+  /// Time passes; no two calls on one array share `step`. Returns whether anything changed.
+  bool elapse(double seconds, std::uint64_t step);
+  /// Adds Q(g/g_max) √h Σ x_k of each device to `relative` (rows, cols).
+  void add_to(const Matrix<S>& g, Matrix<S>& relative) const;
+  void append_state(std::vector<SlowArray<S>>& out);
+  void state_restored();
+
+ private:
+  FlickerSpec spec_;
+  double g_max_S_;
+  ArrayIdentity identity_;
+  int threads_;
+  std::vector<double> times_s_;
+  std::vector<double> waiting_s_;     ///< per process
+  std::vector<Matrix<S>> processes_;  ///< x_k
+  Matrix<S> clock_;                   ///< (k, 3): image of waiting_s_
+};
+
+}  // namespace nudge

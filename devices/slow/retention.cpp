@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/slow/retention.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "devices/device_draws.hpp"
+
+namespace nudge {
+namespace {
+
+// Time gathered before it is applied, as a share of the youngest age (drift, decay) and of the shortest leak time. Large
+// enough that a change is far above the rounding of a float (relative 1e-3 ν, 1e-4), small enough not to matter.
+constexpr double age_share = 1e-3;
+constexpr double leak_share = 1e-4;
+
+// A spread must not turn a leak time around (chosen as for pulses in DeviceArray).
+constexpr double smallest_share = 0.01;
+
+}  // namespace
+
+template <class S>
+Retention<S>::Retention(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads)
+    : spec_(spec.retention),
+      g_max_S_(spec.g_max_S),
+      rest_S_(spec.g_min_S + spec.retention.leak_rest * spec.window_S()),
+      threads_(threads),
+      clock_(Matrix<S>::Zero(1, 3)) {
+  if (counts_from_writes()) age_s_ = Matrix<S>::Zero(rows, cols);
+  if (spec_.drifts()) exponent_ = Matrix<S>::Zero(rows, cols);
+  if (spec_.decays()) decay_draw_ = Matrix<S>::Zero(rows, cols);
+  if (!spec_.leaks()) return;
+  leak_s_ = Matrix<S>::Constant(rows, cols, static_cast<S>(spec_.leak_time_s));
+  if (spec_.leak_spread > 0) {
+    const Matrix<S> draw = draw_normal<S>(identity, Purpose::device_to_device,
+                                          static_cast<std::uint64_t>(StaticDraw::leak_time), rows, cols, threads);
+    leak_s_.array() *= (S(1) + static_cast<S>(spec_.leak_spread) * draw.array()).max(static_cast<S>(smallest_share));
+  }
+  shortest_leak_s_ = rows * cols > 0 ? static_cast<double>(leak_s_.minCoeff()) : 1;
+}
+
+template <class S>
+void Retention<S>::restart(Index i, S g, S drift_draw, S decay_draw) {
+  age_s_.data()[i] = 0;
+  if (spec_.drifts()) {
+    // |ν|: the sources' programs fold a negative draw over, which keeps drift a loss.
+    const double r = std::abs(static_cast<double>(g)) / g_max_S_;
+    const double nu = spec_.mean_exponent(r) + spec_.exponent_spread(r) * static_cast<double>(drift_draw);
+    exponent_.data()[i] = static_cast<S>(std::abs(nu));
+  }
+  if (spec_.decays()) decay_draw_.data()[i] = decay_draw;
+}
+
+template <class S>
+double Retention<S>::gather() const {
+  double needed = std::numeric_limits<double>::infinity();
+  if (spec_.leaks()) needed = leak_share * shortest_leak_s_;
+  if (!counts_from_writes() || age_s_.size() == 0) return needed;
+  const auto youngest = static_cast<double>(age_s_.minCoeff());
+  if (spec_.drifts()) needed = std::min(needed, age_share * std::max(youngest, spec_.drift_start_s));
+  if (spec_.decays()) needed = std::min(needed, age_share * std::max(youngest, spec_.decay_start_s));
+  return needed;
+}
+
+template <class S>
+bool Retention<S>::elapse(DeviceCells<S>& cells, double seconds) {
+  if (!active()) return false;
+  waiting_s_ += seconds;
+  if (waiting_s_ < gather()) return false;
+  if (spec_.leaks()) leak(cells);
+  if (counts_from_writes()) age(cells);
+  waiting_s_ = 0;
+  return true;
+}
+
+template <class S>
+void Retention<S>::leak(DeviceCells<S>& cells) const {
+  const auto rest = static_cast<S>(rest_S_);
+  const auto waited = static_cast<S>(waiting_s_);
+  cells.g = (rest + (cells.g.array() - rest) * (-waited / leak_s_.array()).exp()).matrix();
+}
+
+template <class S>
+void Retention<S>::age(DeviceCells<S>& cells) {
+  parallel_for((cells.g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
+    for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, cells.g.size()); ++i) {
+      const auto before = static_cast<double>(age_s_.data()[i]);
+      const double after = before + waiting_s_;
+      age_s_.data()[i] = static_cast<S>(after);
+      S& stored = cells.g.data()[i];
+      auto g = static_cast<double>(stored);
+      const double t0 = spec_.drift_start_s;
+      if (spec_.drifts() && after > t0) {
+        g *= std::pow(after / std::max(before, t0), -static_cast<double>(exponent_.data()[i]));
+      }
+      const double t1 = spec_.decay_start_s;
+      if (spec_.decays() && after > t1) {
+        const auto xi = static_cast<double>(decay_draw_.data()[i]);
+        const double span = std::log(after / std::max(before, t1));
+        g += (spec_.decay_slope_S + xi * spec_.decay_spread_slope_S) * span;
+        if (before < t1) g += xi * spec_.decay_spread_S;
+        g = std::clamp(g, static_cast<double>(cells.lower.data()[i]), static_cast<double>(cells.upper.data()[i]));
+      }
+      stored = static_cast<S>(g);
+    }
+  });
+}
+
+template <class S>
+void Retention<S>::append_state(std::vector<SlowArray<S>>& out) {
+  if (!active()) return;
+  store_double(waiting_s_, 0, clock_);
+  out.push_back({"waiting_time", "s", "time not yet applied to drift, decay and leak: the sum of the three", &clock_});
+  if (counts_from_writes()) out.push_back({"age", "s", "time since the last write of each device", &age_s_});
+  if (spec_.drifts()) out.push_back({"drift_exponent", "1", "drift exponent nu of each device", &exponent_});
+  if (spec_.decays()) out.push_back({"decay_draw", "1", "standard normal number of each device's decay", &decay_draw_});
+  if (spec_.leaks()) out.push_back({"leak_time", "s", "leak time of each device", &leak_s_});
+}
+
+template class Retention<float>;
+template class Retention<double>;
+
+}  // namespace nudge

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/base/errors.hpp"
+#include "tests/support/same_h5.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "training/config_table.hpp"
+#include "training/gradcheck.hpp"
+#include "training/setup.hpp"
+#include "training/train_run.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Contains;
+
+namespace {
+
+using Settings = std::vector<std::string>;
+
+Config config_of(const std::string& kind, Settings settings = {}) {
+  settings.insert(settings.begin(), "model.mixer=" + kind);
+  if (kind == "linattn") settings.insert(settings.begin(), "model.heads=1");
+  return parse_program_config("mixer.toml",
+                              "threads = 1\n"
+                              "[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
+                              "[mixer]\ninitial_scale = 0.6\n"
+                              "[train]\nsteps = 20\nbatch = 3\nwarmup = 5\nevaluate_every = 9\nevaluation_batches = 2\n"
+                              "checkpoint_every = 0\nlearning_rate = 1e-2\n"
+                              "[relaxation]\nfree_steps = 8\nnudged_steps = 8\n",
+                              settings);
+}
+
+/// Those of the gradient check; FEM starts from deviations of 0.02, which leave hardly any force.
+const std::vector<std::pair<std::string, std::string>> kForces = {
+    {"mha", "0.8"}, {"linattn", "0.5"}, {"light2nd1st", "0.8"}, {"fem_softmax", "10"}};
+
+}  // namespace
+
+TEST_CASE("every estimator finds the exact gradient of a mixer's block at equilibrium", "[mixer_model]") {
+  for (const auto& [kind, scale] : kForces) {
+    CAPTURE(kind);
+    const Config config = config_of(
+        kind, {"precision=double", "mixer.initial_scale=" + scale, "relaxation.free_steps=80",
+               "relaxation.nudged_steps=80", "gradcheck.estimators=all", "gradcheck.finite_difference_entries=2"});
+    const GradcheckReport report = gradcheck(config);
+    CHECK(report.reference_converged());
+    CHECK(report.finite());
+    CHECK(report.stability.asymmetry > 0.01);  // not a gradient: plain EP is wrong
+    // Settled (0.8^80 = 2e-8) and β = 1e-5: errors of 1e-4 at most, 1 − cos below 1e-7.
+    for (const char* name : {"aep", "aep_anchored", "aep_tracked", "aep_transposed", "aep_npoint", "dyadic",
+                             "linear_adjoint", "implicit", "implicit_dense", "bptt"}) {
+      INFO(name);
+      const GradcheckRow* row = report.find(name, "all");
+      REQUIRE(row != nullptr);
+      CHECK(row->agreement.cosine > 1 - 1e-6);
+      if (kind == "fem_softmax") CHECK(report.find(name, "b_k")->agreement.cosine == 1);  // softmax does not feel it
+    }
+    const GradcheckRow* differences = report.find("finite_difference", "all");
+    REQUIRE(differences != nullptr);
+    CHECK(differences->agreement.relative_l2 < 1e-4);
+  }
+}
+
+TEST_CASE("a mixer's model trains, stores its weights by name and resumes to the same bits", "[mixer_model]") {
+  for (const char* kind : {"mha", "fem_softmax"}) {
+    CAPTURE(kind);
+    const TemporaryDirectory dir;
+    const Config config = config_of(kind);
+    train(config, dir / "whole.h5");
+    train(config, dir / "broken.h5", [](const TrainProgress& p) { return p.done < 11; });
+    CHECK(resume(dir / "broken.h5", nullptr).done == 20);
+    CHECK(differing_objects(dir / "whole.h5", dir / "broken.h5") == std::vector<std::string>{});
+    train(config_of(kind, {"threads=2"}), dir / "two.h5");
+    const H5Reader one(dir / "whole.h5");
+    const H5Reader two(dir / "two.h5");
+    const ModelShape shape = model_shape(config, load_dataset(config).vocabulary_size());
+    const auto start = make_model<float>(config, shape, Weights::configured);
+    for (const auto& group : start->groups()) {
+      CAPTURE(group.name);
+      const Matrix<float> trained = one.matrix<float>("parameters/" + group.name);
+      CHECK((trained == two.matrix<float>("parameters/" + group.name)));
+      const Matrix<float> before =
+          start->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+      CHECK_FALSE((trained == before));
+    }
+    CHECK(one.has(std::string("parameters/") + (std::string(kind) == "mha" ? "Wq" : "xb")));
+  }
+}
+
+TEST_CASE("a block of clamp and mixer alone trains and resumes", "[mixer_model]") {
+  const TemporaryDirectory dir;
+  const Config config = config_of("light2nd1st", {"model.memories=0", "train.beside=bptt"});
+  const TrainSummary whole = train(config, dir / "whole.h5");
+  CHECK(whole.nonfinite == 0);
+  train(config, dir / "broken.h5", [](const TrainProgress& p) { return p.done < 7; });
+  resume(dir / "broken.h5", nullptr);
+  CHECK(differing_objects(dir / "whole.h5", dir / "broken.h5") == std::vector<std::string>{});
+  CHECK_FALSE(H5Reader(dir / "whole.h5").has("parameters/Wm"));
+}
+
+TEST_CASE("a mixer beside arrays of devices is digital", "[mixer_model]") {
+  const Config config = config_of("mha", {"device.model=soft_bounds", "estimator=aep_transposed", "beta=0.1",
+                                          "train.steps=3", "device.programming_error=1 %"});
+  CHECK(train(config, std::nullopt).nonfinite == 0);
+  const ModelShape shape = model_shape(config, 10);
+  const auto held = make_model<float>(config, shape, Weights::configured);
+  const auto exact = make_model<float>(config, shape, Weights::digital);
+  const auto parameters = parameters_of(shape);
+  for (int p = 0; p < held->parameters(); ++p) {
+    CAPTURE(parameters[static_cast<std::size_t>(p)].name);
+    CHECK((held->map(p).weights() == exact->map(p).weights()) != parameters[static_cast<std::size_t>(p)].on_devices);
+  }
+}
+
+TEST_CASE("a mixer's initial weights follow its spec", "[mixer_model]") {
+  const ModelShape shape = model_shape(config_of("light2nd1st", {"model.channels=64", "model.heads=4"}), 10);
+  const auto weights = initial_weights<double>(shape, {}, 1);
+  const auto parameters = parameters_of(shape);
+  REQUIRE(weights.size() == parameters.size());
+  for (std::size_t p = 0; p < weights.size(); ++p) {
+    CAPTURE(parameters[p].name);
+    CHECK(weights[p].rows() == parameters[p].shape.rows);
+    CHECK(weights[p].cols() == parameters[p].shape.cols);
+  }
+  // 4096 numbers of deviation 0.6/8: its estimate has the relative deviation 1/√8192 = 1.1 %, five of them 5.5 %.
+  CHECK(std::sqrt(weights[ParameterId::force].squaredNorm() / 4096) == Approx(0.6 / 8).epsilon(0.055));
+  CHECK((weights[ParameterId::force + 4].array() == 0.01).all());  // tau
+}
+
+TEST_CASE("wrong mixers are the user's errors, named", "[mixer_model]") {
+  const auto refuses = [](const std::string& kind, const Settings& settings, const std::string& word) {
+    CAPTURE(kind, word);
+    CHECK_THROWS_WITH(config_of(kind, settings), Contains(word));
+  };
+  refuses("mhaa", {}, "mha");
+  refuses("fem_softmx", {}, "fem_softmax");
+  refuses("glinattn", {}, "model.mixer");
+  refuses("linattn", {"model.heads=2"}, "one head");
+  refuses("mha", {"model.heads=3"}, "must divide");
+  refuses("fem_softmax", {"mixer.rope=true", "model.heads=4", "mixer.keys=4"}, "odd");
+  refuses("fem_softmax", {"mixer.values=3"}, "values");
+  refuses("fem_gla", {"mixer.window=3"}, "window = 3");
+  refuses("mha", {"mixer.window=-1"}, "mixer.window");
+  refuses("light2nd", {"mixer.ridge=0"}, "mixer.ridge");
+  refuses("mha", {"mixer.ropes=true"}, "mixer.rope");
+  CHECK_NOTHROW(config_of("attention", {"mixer.values=3"}));  // sizes of another mixer than the chosen one
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "training/setup.hpp"
+
+namespace nudge {
+namespace {
+
+Modulation modulation(const std::string& name) {
+  if (name == "none") return Modulation::none;
+  return name == "before" ? Modulation::before : Modulation::after;
+}
+
+}  // namespace
+
+MixerChoice mixer_choice(const Config& config) {
+  const auto size = [&config](const char* key, Index otherwise) {
+    const auto given = static_cast<Index>(config.integer(key));
+    return given > 0 ? given : otherwise;
+  };
+  MixerChoice choice;
+  choice.kind = config.text("model.mixer");
+  choice.window = static_cast<Index>(config.integer("mixer.window"));
+  choice.initial_scale = config.real("mixer.initial_scale");
+  MixerOptions& o = choice.options;
+  o.width = static_cast<Index>(config.integer("model.channels"));
+  o.heads = static_cast<Index>(config.integer("model.heads"));
+  o.head_width = size("mixer.head_width", o.width / o.heads);
+  o.temperature = config.real("mixer.temperature");
+  o.eta = config.real("mixer.eta");
+  o.ridge = config.real("mixer.ridge");
+  o.iterations = static_cast<int>(config.integer("mixer.iterations"));
+  o.refresh = config.flag("mixer.refresh");
+  o.layers = static_cast<int>(config.integer("mixer.layers"));
+  o.values = size("mixer.values", o.width / 2);
+  o.keys = size("mixer.keys", o.width);
+  o.decays = size("mixer.decays", o.heads);
+  o.groups = static_cast<Index>(config.integer("mixer.groups"));
+  o.states = static_cast<Index>(config.integer("mixer.states"));
+  o.rope = config.flag("mixer.rope");
+  o.epsilon = config.real("mixer.epsilon");
+  o.gate_groups = size("mixer.gate_groups", o.heads);
+  o.modulation = modulation(config.text("mixer.conditioner"));
+  o.hidden = size("mixer.conditioner_width", std::max<Index>(1, o.width / 16));
+  o.log_sum_exp = config.flag("mixer.log_sum_exp");
+  o.inner_gate = config.flag("mixer.inner_gate");
+  o.outer_gate = config.flag("mixer.outer_gate");
+  return choice;
+}
+
+}  // namespace nudge

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "circuits/terms/state_term.hpp"
+#include "mixers/mixer.hpp"
+
+namespace nudge {
+
+/// The mixer of an equilibrium block: the fused attention of circuits/terms, or a kind of mixers/registry.
+struct MixerChoice {
+  static constexpr const char* fused = "attention";
+
+  std::string kind = fused;
+  MixerOptions options = {};   ///< of a kind of the registry
+  Index window = 0;            ///< tokens that a token attends to, itself included; 0: all before it
+  double initial_scale = 1.0;  ///< factor of the standard deviations that training starts from
+
+  bool is_fused() const { return kind == fused; }
+};
+
+/// The kinds of mixers/registry that can be the force of a block: the state is their only input, and their first output has
+/// its shape.
+const std::vector<std::string>& force_mixers();
+
+/// Parameters of the chosen kind. UserError naming the option that is wrong.
+MixerSpec mixer_spec(const MixerChoice& choice);
+
+/// A mixer as a force: F(z) = s · Mixer(z), the non-conservative part of the block without its damping. Mixer(z) is what the
+/// mixer computes, and for a kind that is the state plus an update (`residual`), the update alone: attention as in the
+/// founding note, the descent step of "Transformers as Intrinsic Optimizers" as a flow. (With the state left in, c would mean
+/// c − 1.) Evaluated on the tape: one recording moves with the state, one stays at the linearisation point. The weights
+/// are numbers (mixers read matrices); on a crossbar they would need reads through LinearMap.
+template <class S>
+class MixerTerm final : public StateTerm<S> {
+ public:
+  /// The weights, in the order of mixer_spec(), have the numbers first_parameter, first_parameter + 1, ... in the model and
+  /// must outlive the term.
+  MixerTerm(const MixerChoice& choice, S gain, int first_parameter, std::vector<const LinearMap<S>*> weights);
+
+  std::string_view name() const override { return choice_.kind; }
+  std::unique_ptr<TermPoint> make_point(Index tokens) const override;
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, TermPoint& point) const override;
+  void linearize(ConstMatrixRef<S> z, MatrixRef<S> f, TermPoint& point) const override;
+  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, TermPoint& point) const override;
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, TermPoint& point) const override;
+  void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink) const override;
+
+ private:
+  struct Recording;
+  struct Point;
+  void record(Recording& recording, Index tokens) const;
+  void evaluate(Recording& recording, ConstMatrixRef<S> z, MatrixRef<S> f) const;
+
+  MixerChoice choice_;
+  MixerSpec spec_;
+  S gain_;
+  int first_parameter_;
+  std::vector<const LinearMap<S>*> weights_;
+};
+
+}  // namespace nudge
