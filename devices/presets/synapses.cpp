@@ -9,8 +9,8 @@ struct Synapse {
   double g_min_S, g_max_S;
   double states_up, states_down;
   double label_up, label_down;
-  double cycle_noise;             ///< standard deviation of one pulse, of the window
-  WritePulse up = {}, down = {};  ///< across the device; not those of a gate
+  double cycle_noise;  ///< standard deviation of one pulse, of the window
+  WritePulse pulse_up = {}, pulse_down = {};
 };
 
 DeviceSpec spec_of(const Synapse& s) {
@@ -21,9 +21,9 @@ DeviceSpec spec_of(const Synapse& s) {
   spec.pulses = s.states_up;
   spec.asymmetry = 1 - s.states_up / s.states_down;
   spec.update_noise = s.cycle_noise * s.states_up;
+  spec.pulse_up = s.pulse_up;
+  spec.pulse_down = s.pulse_down;
   spec.update = PulseMode::pulsed;
-  spec.pulse_up = s.up;
-  spec.pulse_down = s.down;
   spec.shape = {{"label_up", s.label_up}, {"label_down", s.label_down}};
   return spec;
 }
@@ -60,7 +60,7 @@ std::vector<DevicePreset> synapse_presets() {
        "used. "
        "Pulses 3.65 V up, -2.95 V down on average, 75 ns." +
            labels,
-       spec_of({3.973e-8, 1.788e-6, 32, 32, 1.75, 1.46, 0.005})},
+       spec_of({3.973e-8, 1.788e-6, 32, 32, 1.75, 1.46, 0.005, {3.65, 75e-9}, {2.95, 75e-9}})},
       {"synapse_target", "target of the NeuroSim study", "NeuroSim" + table,
        "A requirement, not a measured device." + labels, spec_of({1e-7, 5e-6, 64, 64, 1, -1, 0.02})},
       {"synapse_ideal", "ideal synapse of the NeuroSim study", "NeuroSim" + table,
