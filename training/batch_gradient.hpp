@@ -36,12 +36,14 @@ struct BatchReport {
   double steps = 0;            ///< mean free steps used
   double decay = 0;            ///< mean decay per free step
   double time = 0;             ///< mean simulated time of the free phase in units of tau
+  double nudged_time = 0;      ///< mean simulated time of the nudged phases in units of tau
   double growth = 0;           ///< mean growth factor g (0 when the penalty is off)
   double growth_active = 0;    ///< share of sequences on which the penalty acts
   double energy = 0;           ///< mean energy of a sequence at z*
   double cost_in_forces = 0;   ///< mean
   long clipped = 0;
   int diverged = 0;  ///< sequences whose free or nudged phase diverged
+  ReadMeter reads;   ///< of all crossbars and all sequences
   std::vector<SequenceReport> sequences;
 };
 

@@ -105,7 +105,8 @@ FiniteDifferenceReport compare_finite_differences(const Config& config, const La
   const Index each = n / static_cast<Index>(groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Index at = static_cast<Index>(g) * each;
-    out.groups.push_back(agreement<double>(estimate.middleCols(at, each), reference.middleCols(at, each)));
+    out.groups.push_back(
+        agreement<double>(estimate.middleCols(at, each), reference.middleCols(at, each), exact.gradient.norm()));
   }
   const Index inside = n - each;  // Wh is the last group
   out.all = agreement<double>(estimate.leftCols(inside), reference.leftCols(inside));

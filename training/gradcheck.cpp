@@ -18,13 +18,6 @@ constexpr double kSettled = 1e-3;
 
 constexpr Index kDenseEstimatorUnknowns = 4096;  ///< limit of implicit_dense
 
-template <class S>
-Gradient<double> in_double(const Gradient<S>& gradient, const std::vector<ParameterShape>& shapes) {
-  Gradient<double> out(shapes);
-  for (int p = 0; p < gradient.size(); ++p) out[p] = gradient[p].template cast<double>();
-  return out;
-}
-
 bool is_nudged(const std::string& estimator) { return estimator.starts_with("ep") || estimator.starts_with("aep"); }
 
 template <class S>
@@ -119,7 +112,7 @@ class Check {
     BatchGradient<S> learner = this->learner(name);
     Gradient<S> gradient(shapes);
     const BatchReport report = learner.compute(batch, first_step() + static_cast<std::uint64_t>(k), gradient);
-    const Gradient<double> estimated = in_double(gradient, shapes);
+    const Gradient<double> estimated = in_double(gradient);
     std::vector<std::pair<std::string, Agreement>> found;
     std::vector<ParameterGroup> inside;
     for (const auto& group : exact_->groups()) {

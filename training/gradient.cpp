@@ -99,6 +99,15 @@ void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int 
 }
 
 template <class S>
+Gradient<double> in_double(const Gradient<S>& gradient) {
+  std::vector<ParameterShape> shapes;
+  for (const Matrix<S>& m : gradient.matrices()) shapes.push_back({m.rows(), m.cols()});
+  Gradient<double> out(shapes);
+  for (int p = 0; p < gradient.size(); ++p) out[p] = gradient[p].template cast<double>();
+  return out;
+}
+
+template <class S>
 double clip_by_norm(Gradient<S>& gradient, double max_norm) {
   const double norm = gradient.norm();
   if (max_norm > 0 && std::isfinite(norm) && norm > max_norm) gradient.scale(static_cast<S>(max_norm / norm));
@@ -108,6 +117,7 @@ double clip_by_norm(Gradient<S>& gradient, double max_norm) {
 #define NUDGE_INSTANTIATE(S)                                                       \
   template class Gradient<S>;                                                      \
   template void sum_gradients<S>(std::span<const Gradient<S>>, Gradient<S>&, int); \
+  template Gradient<double> in_double<S>(const Gradient<S>&);                      \
   template double clip_by_norm<S>(Gradient<S>&, double);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

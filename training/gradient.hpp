@@ -52,6 +52,10 @@ class Gradient final : public GradientSink<S> {
 template <class S>
 void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int threads);
 
+/// The same numbers in double.
+template <class S>
+Gradient<double> in_double(const Gradient<S>& gradient);
+
 /// Scales the gradient to norm `max_norm` when its norm is larger (Pascanu, Mikolov & Bengio 2013, arXiv:1211.5063,
 /// algorithm 1). Returns the norm before clipping. max_norm ≤ 0 and a norm that is not finite leave it as it is.
 template <class S>

@@ -43,9 +43,13 @@ struct Sums {
 }  // namespace
 
 template <class S>
-Agreement agreement(ConstMatrixRef<S> estimate, ConstMatrixRef<S> reference) {
+Agreement agreement(ConstMatrixRef<S> estimate, ConstMatrixRef<S> reference, double whole_norm) {
   Sums sums;
   sums.add<S>(estimate, reference);
+  const double rounding = 10 * static_cast<double>(std::numeric_limits<S>::epsilon()) * whole_norm;
+  if (std::isfinite(sums.difference) && whole_norm > 0 && std::sqrt(sums.reference) <= rounding) {
+    return {1, std::sqrt(sums.difference) / whole_norm, 1};
+  }
   return sums.result();
 }
 
@@ -60,8 +64,8 @@ Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
   return sums.result();
 }
 
-#define NUDGE_INSTANTIATE(S)                                             \
-  template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>); \
+#define NUDGE_INSTANTIATE(S)                                                     \
+  template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, double); \
   template Agreement agreement<S>(const Gradient<S>&, const Gradient<S>&, const std::vector<ParameterGroup>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

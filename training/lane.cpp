@@ -5,7 +5,10 @@
 
 #include <cmath>
 
+#include "circuits/circuit_config.hpp"
+#include "circuits/energy.hpp"
 #include "training/gradient_agreement.hpp"
+#include "training/reference_gradient.hpp"
 
 namespace nudge {
 namespace {
@@ -61,7 +64,6 @@ Lane<S>::Lane(const Config& config, const ModelShape& shape, const std::string& 
     BatchGradientOptions bare = gradient_options<S>(config, estimator);
     bare.growth.strength = 0;
     bare_ = std::make_unique<BatchGradient<S>>(*model_, bare);
-    exact_ = std::make_unique<BatchGradient<S>>(*model_, exact_options<S>(config));
   }
 }
 
@@ -74,8 +76,7 @@ void Lane<S>::step(std::uint64_t step, const Batch& batch) {
   const auto every = static_cast<std::uint64_t>(config_->integer("train.cosine_every"));
   if (every > 0 && step % every == 0) {
     bare_->set_step(epsilon);
-    exact_->set_step(epsilon);
-    measure_cosines(step, batch);
+    measure_cosines(step, batch, epsilon);
   }
   const BatchReport report = learner_->compute(batch, step, gradient_);
   const double norm = gradient_.norm();
@@ -86,6 +87,7 @@ void Lane<S>::step(std::uint64_t step, const Batch& batch) {
     log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged",
                                  to_string(decision), norm, guard_.average(), report.diverged));
   }
+  let_time_pass(step, report, batch.sequences);
   record(step, report, norm, decision);
   if (!controlled_) return;
   const auto event = damping_.observe({step, epsilon * report.residual, decision != StepDecision::accept});
@@ -120,20 +122,42 @@ void Lane<S>::bound_memory(std::uint64_t step) {
   const BlockLeak& leak = model_->block().leak();
   const MemoryBoundResult result =
       memory_.enforce(input.weights().rightCols(memories), leak.gain, leak.damping, delta.rightCols(memories));
-  if (result.bound) input.apply_update(delta, step);
+  if (!result.bound) return;
+  input.apply_update(delta, step);
+  if (model_->memory_return() < 0) return;
+  LinearMap<S>& back = model_->map(model_->memory_return());
+  back.apply_update(static_cast<S>(result.scale - 1) * back.weights(), step);
+}
+
+/// Drift, leak and telegraph noise go on between steps; within one they stand still.
+template <class S>
+void Lane<S>::let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences) {
+  const double simulated =
+      static_cast<double>(sequences) * (report.time + report.nudged_time) * config_->real("circuit.time_constant");
+  const double fixed = config_->real("train.step_time");
+  const double seconds = fixed > 0 ? fixed : simulated;
+  if (!std::isfinite(seconds)) return;  // the step diverged and is reported
+  for (int p = 0; p < model_->parameters(); ++p) model_->map(p).elapse(seconds, step);
 }
 
 template <class S>
-void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch) {
+void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch, double epsilon) {
   Gradient<S> estimate(model_->parameter_shapes());
-  Gradient<S> exact(model_->parameter_shapes());
   bare_->compute(batch, step, estimate);
-  exact_->compute(batch, step, exact);
+  const auto copy = exact_copy(*model_);
+  BatchGradientOptions options = exact_options<double>(*config_);
+  options.phases.step = options.phases.free.step = epsilon;
+  Gradient<double> exact(model_->parameter_shapes());
+  BatchGradient<double>(*copy, options).compute(batch, step, exact);
+  const Gradient<double> estimated = in_double(estimate);
   std::vector<double> cosines;
-  for (const auto& group : model_->groups()) cosines.push_back(agreement<S>(estimate, exact, group).cosine);
+  for (const auto& group : model_->groups()) cosines.push_back(agreement<double>(estimated, exact, group).cosine);
   log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
-  log_.add_row("train/cosine", cosines, "1",
-               "cosine of the estimated gradient with the noise-free exact adjoint's at its own z*", "parameter group");
+  log_.add_row(
+      "train/cosine", cosines, "1",
+      "cosine of the estimated gradient with the exact adjoint's of the weights that the devices hold, at a z* "
+      "settled without noise and converters",
+      "parameter group");
 }
 
 template <class S>
@@ -149,8 +173,15 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
   add("damping", model_->block().leak().damping, "1", "damping c during the step");
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
-  add("settling_time", r.time * config_->real("relaxation.time_constant"), "s",
-      "mean simulated time of the free phase at the time constant relaxation.time_constant");
+  const double tau = config_->real("circuit.time_constant");
+  add("settling_time", r.time * tau, "s", "mean simulated time of the free phase of a sequence");
+  add("phase_time", (r.time + r.nudged_time) * tau, "s", "mean simulated time of all phases of a sequence");
+  if (r.reads.reads > 0) {
+    const EnergyReport energy = energy_report(r.reads, circuit_spec(*config_));
+    add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
+    add("conversion_energy", energy.conversions_J, "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
+    add("reads", static_cast<double>(r.reads.reads), "1", "reads of arrays, of one drive each");
+  }
   add("decay", r.decay, "1", "mean factor of the residual per free step");
   add("gradient_norm", norm, "1", "norm of the gradient before clipping");
   add("learning_rate", learning_rate_at(schedule_, step), "1", "learning rate");
@@ -243,7 +274,7 @@ void Lane<S>::write(H5Document& document, const std::string& prefix) {
                        {"1", "weights that a noise-free read uses", {"input", "output"}});
     names.push_back(group.name);
   }
-  if (exact_) document.column(prefix + "train/cosine_groups", names, {"1", "names of the parameter groups", {"group"}});
+  if (bare_) document.column(prefix + "train/cosine_groups", names, {"1", "names of the parameter groups", {"group"}});
   for (const auto& array : arrays()) {
     document.matrix<S>(prefix + "checkpoint/" + array.name, *array.values, {array.unit, array.description, {}});
   }

@@ -45,7 +45,8 @@ class Lane {
  private:
   void apply(std::uint64_t step, double gradient_norm);
   void bound_memory(std::uint64_t step);
-  void measure_cosines(std::uint64_t step, const Batch& batch);
+  void let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences);
+  void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_statistics();
   std::vector<StateArray<S>> arrays();
@@ -54,7 +55,7 @@ class Lane {
   const Config* config_;
   std::string estimator_;
   std::unique_ptr<LanguageModel<S>> model_;
-  std::unique_ptr<BatchGradient<S>> learner_, bare_, exact_;  ///< bare_: without growth penalty, for cosines
+  std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   std::unique_ptr<Optimizer<S>> optimizer_;
   OutlierGuard guard_;
   DampingController damping_;

@@ -23,7 +23,13 @@ std::vector<std::unique_ptr<ForceTerm<S>>> array_terms(const ModelShape& shape, 
     terms.push_back(std::make_unique<CausalAttention<S>>(shape.channels, shape.heads, static_cast<S>(gain),
                                                          ParameterId::force, *maps.at(ParameterId::force)));
   }
-  if (shape.memories > 0) terms.push_back(std::make_unique<HopfieldMemory<S>>(shape.memories));
+  if (shape.memories > 0 && shape.memory_arrays == 2) {
+    const std::size_t back = maps.size() - 2;
+    terms.push_back(
+        std::make_unique<TwoArrayMemory<S>>(shape.memories, static_cast<int>(back), *maps.at(back), shape.correction));
+  } else if (shape.memories > 0) {
+    terms.push_back(std::make_unique<HopfieldMemory<S>>(shape.memories));
+  }
   return terms;
 }
 
@@ -32,7 +38,8 @@ std::vector<std::unique_ptr<StateTerm<S>>> state_terms(const ModelShape& shape, 
   std::vector<std::unique_ptr<StateTerm<S>>> terms;
   if (shape.mixer.is_fused()) return terms;
   std::vector<const LinearMap<S>*> weights;
-  for (std::size_t p = ParameterId::force; p + 1 < maps.size(); ++p) weights.push_back(maps[p].get());
+  const std::size_t after = maps.size() - (shape.memory_arrays == 2 ? 2 : 1);
+  for (std::size_t p = ParameterId::force; p < after; ++p) weights.push_back(maps[p].get());
   terms.push_back(
       std::make_unique<MixerTerm<S>>(shape.mixer, static_cast<S>(gain), ParameterId::force, std::move(weights)));
   return terms;
@@ -61,6 +68,7 @@ std::vector<Parameter> parameters_of(const ModelShape& shape) {
       all.push_back({field.name, {field.rows(), field.cols()}});
     }
   }
+  if (shape.memory_arrays == 2) all.push_back({"Wr", {shape.memories, c}, true});
   all.push_back({"Wh", {c, shape.vocabulary}, true});
   return all;
 }
@@ -170,6 +178,9 @@ std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialSca
     weights.push_back(normal_matrix<S>(c, c, scales.output * per_channel, seed, Stream::output));
   } else {
     add_mixer_weights<S>(shape.mixer, seed, weights);
+  }
+  if (shape.memory_arrays == 2) {
+    weights.push_back(weights[ParameterId::input].rightCols(shape.memories).transpose());
   }
   weights.push_back(normal_matrix<S>(c, shape.vocabulary, per_channel, seed, Stream::readout));
   return weights;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circuits/equilibrium_block.hpp"
+#include "circuits/terms/two_array_memory.hpp"
 #include "training/gradient.hpp"
 #include "training/mixer_term.hpp"
 
@@ -20,6 +21,8 @@ struct ModelShape {
   Index memories = 256;
   Index heads = 4;
   MixerChoice mixer = {};
+  int memory_arrays = 1;  ///< 2: the memory returns through an array of its own, Wr (M, C), nominally W_mᵀ
+  CorrectionScope correction = CorrectionScope::attention;  ///< with two arrays
 };
 
 /// A named part of a parameter, the unit of gradient tables: W_q is columns [0, C) of the input array.
@@ -44,7 +47,8 @@ struct Parameter {
 };
 
 /// All parameters by number: tok (V, C), pos (T, C), Winput (C, 3C + M: W_q | W_k | W_v | W_m), Wo (C, C), Wh (C, V); with
-/// another mixer Winput (C, M) and the mixer's own instead of Wo, which like the embeddings are always digital.
+/// another mixer Winput (C, M) and the mixer's own instead of Wo, which like the embeddings are always digital. A memory on
+/// two arrays adds Wr (M, C) before the read-out.
 std::vector<Parameter> parameters_of(const ModelShape& shape);
 
 /// The equilibrium character model: x_in[t] = tok[idx_t] + pos[t] → block → logits = z* W_h. Owns its weights as linear
@@ -66,8 +70,11 @@ class LanguageModel {
   /// How many parameters there are, and the last of them.
   int parameters() const { return static_cast<int>(maps_.size()); }
   int readout() const { return parameters() - 1; }
+  /// Number of Wr, or -1 for a memory on one array.
+  int memory_return() const { return shape_.memory_arrays == 2 ? readout() - 1 : -1; }
 
-  /// Gradient groups in the order of tables: tok, pos, Wm, then Wq, Wk, Wv, Wo or the mixer's weights by name, and Wh.
+  /// Gradient groups in the order of tables: tok, pos, Wm, then Wq, Wk, Wv, Wo or the mixer's weights by name, Wr where
+  /// the memory has two arrays, and Wh.
   std::vector<ParameterGroup> groups() const;
   std::vector<ParameterShape> parameter_shapes() const;
   std::vector<std::string> parameter_names() const;

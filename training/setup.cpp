@@ -24,6 +24,8 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.memories = static_cast<Index>(config.integer("model.memories"));
   shape.heads = static_cast<Index>(config.integer("model.heads"));
   shape.mixer = mixer_choice(config);
+  shape.memory_arrays = static_cast<int>(config.integer("model.memory_arrays"));
+  shape.correction = config.text("correction.scope") == "full" ? CorrectionScope::full : CorrectionScope::attention;
   return shape;
 }
 

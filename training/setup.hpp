@@ -44,8 +44,8 @@ double relaxation_step(const Config& config, double damping);
 template <class S>
 BatchGradientOptions gradient_options(const Config& config, const std::string& estimator);
 
-/// The same estimator without the growth penalty, and the noise-free exact adjoint at the same z*: what gradient
-/// comparisons are made of.
+/// The exact adjoint at the z* that a noise-free free phase reaches, without growth penalty and with an ideal correction
+/// path: the truth of gradient comparisons, to be run on an exact_copy() of the model.
 template <class S>
 BatchGradientOptions exact_options(const Config& config);
 

@@ -9,7 +9,8 @@
 
 namespace nudge {
 
-std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const Matrix<double>& volts) {
+std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const Matrix<double>& volts,
+                             const CurrentCurve& curve) {
   NUDGE_EXPECT(volts.rows() == 1 && volts.cols() == g.rows());
   w.validate();
   const Index rows = g.rows();
@@ -43,11 +44,17 @@ std::string crossbar_netlist(const Matrix<double>& g, const WireSpec& w, const M
   }
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < cols; ++j) {
-      if (g(i, j) > 0) {
+      if (g(i, j) > 0 && !curve.linear()) {
+        const std::string v = fmt::format("v({},{})", row_node(i, j), column_node(i, j));
+        const std::string odd = curve.sinh_V > 0 ? fmt::format("{0:.17g}*sinh({1}/{0:.17g})", curve.sinh_V, v) : v;
+        line(fmt::format("bg{0}_{1} {2} {3} i={4:.17g}*({5}+{6:.17g}*{7}*{7}*{7})", i, j, row_node(i, j),
+                         column_node(i, j), g(i, j), odd, curve.cubic_per_V2, v));
+      } else if (g(i, j) > 0) {
         line(fmt::format("rg{0}_{1} {2} {3} {4:.17g}", i, j, row_node(i, j), column_node(i, j), 1.0 / g(i, j)));
       }
     }
   }
+  if (!curve.linear()) line(".options reltol=1e-9 abstol=1e-18 vntol=1e-12");
   text += ".control\nset numdgt=15\nop\n";
   for (Index j = 0; j < cols; ++j) line(fmt::format("print i(vs{})", j));
   return text + "quit 0\n.endc\n.end\n";

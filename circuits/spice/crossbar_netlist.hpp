@@ -3,13 +3,16 @@
 
 #include <string>
 
+#include "circuits/wires/current_curve.hpp"
 #include "circuits/wires/wire_spec.hpp"
 
 namespace nudge {
 
 /// The crossbar with its wires as an ngspice netlist: row i is driven by the source vin<i> (volts (1, N)), column j ends in
 /// the 0 V source vs<j>, whose current is the output, positive into the amplifier. The control block prints
-/// "i(vs<j>) = ..." for every column with 15 digits: run with `ngspice -b FILE`. Devices of conductance 0 are left out.
-std::string crossbar_netlist(const Matrix<double>& conductance_S, const WireSpec& wires, const Matrix<double>& volts);
+/// "i(vs<j>) = ..." for every column with 15 digits: run with `ngspice -b FILE`. Devices of conductance 0 are left out;
+/// devices of a curved characteristic are behavioural current sources.
+std::string crossbar_netlist(const Matrix<double>& conductance_S, const WireSpec& wires, const Matrix<double>& volts,
+                             const CurrentCurve& curve = {});
 
 }  // namespace nudge

@@ -78,18 +78,19 @@ WireSolution LineSolver::solve(const Matrix<double>& volts, double tolerance, in
     if (spec_.rows_driven == LineEnds::both) driven.row(driven.rows() - 1) += driver_ * volts.row(0).array();
     b = eliminate_rows(Array::Zero(conductance_.rows(), conductance_.cols()), &driven);
   }
+  const Array u = reduced_solve(b, tolerance, max_iterations, out);
+  Array sum = sense_ * u.row(u.rows() - 1);
+  if (spec_.columns_sensed == LineEnds::both) sum += sense_ * u.row(0);
+  out.currents_A = sum.matrix();
+  return out;
+}
+
+LineSolver::Array LineSolver::reduced_solve(const Array& b, double tolerance, int max_iterations,
+                                            WireSolution& out) const {
   Array u = b;
   columns_->solve(u);
-  const auto currents = [&] {
-    Array sum = sense_ * u.row(u.rows() - 1);
-    if (spec_.columns_sensed == LineEnds::both) sum += sense_ * u.row(0);
-    return Matrix<double>(sum.matrix());
-  };
   const double size = std::sqrt((b * u).sum());  // ‖b‖ in the norm of C⁻¹
-  if (rows_ == nullptr || size == 0) {
-    out.currents_A = currents();
-    return out;
-  }
+  if (rows_ == nullptr || size == 0) return u;
   Array image(u.rows(), u.cols());
   Array r = eliminate_rows(u, nullptr);  // b − (C − G A⁻¹ G) C⁻¹ b
   Array z = r;
@@ -111,8 +112,26 @@ WireSolution LineSolver::solve(const Matrix<double>& volts, double tolerance, in
   }
   out.residual = std::sqrt(std::max(rho, 0.0)) / size;
   out.converged = out.residual <= tolerance;
-  out.currents_A = currents();
-  return out;
+  return u;
+}
+
+LineSolver::Nodes LineSolver::solve_nodes(const Array& into_rows, const Array& into_columns, double tolerance,
+                                          int max_iterations) const {
+  Nodes nodes;
+  nodes.rows = Array::Zero(transposed_.rows(), transposed_.cols());
+  nodes.columns = Array::Zero(conductance_.rows(), conductance_.cols());
+  if (columns_ != nullptr) {
+    const Array b = rows_ != nullptr ? Array(into_columns + eliminate_rows(nodes.columns, &into_rows)) : into_columns;
+    WireSolution outcome;
+    nodes.columns = reduced_solve(b, tolerance, max_iterations, outcome);
+    nodes.iterations = outcome.iterations;
+    nodes.converged = outcome.converged;
+  }
+  if (rows_ != nullptr) {
+    nodes.rows = into_rows + (conductance_ * nodes.columns).transpose();
+    rows_->solve(nodes.rows);
+  }
+  return nodes;
 }
 
 Matrix<double> LineSolver::effective_matrix(double tolerance, int threads) const {

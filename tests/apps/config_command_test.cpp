@@ -43,7 +43,7 @@ TEST_CASE("a bad config exits 2 with every mistake and its place") {
 TEST_CASE("a dump is a config with the same values") {
   const Folder folder;
   folder.write("run.toml", "preset = 'noisy_reads'\n[sweep.grid]\n'device.read_noise' = [0, '1 %']\n");
-  const Outcome first = run_nudge(folder, "config dump run.toml --set 'relaxation.time_constant=50 ns'");
+  const Outcome first = run_nudge(folder, "config dump run.toml --set 'circuit.time_constant=50 ns'");
   CHECK(first.exit_code == 0);
   CHECK_THAT(first.output, Contains("time_constant = \"50 ns\""));
   CHECK_THAT(first.output, Contains("\"device.read_noise\" = [0.0, 0.01]"));
@@ -105,5 +105,5 @@ TEST_CASE("the keys are listed as Markdown and as help") {
   CHECK_THAT(run_nudge(folder, "config keys").output, Contains("| `train.steps` | 1000 | whole number in [1, 1e9] |"));
   const Outcome help = run_nudge(folder, "config --help-keys");
   CHECK(help.exit_code == 0);
-  CHECK_THAT(help.output, Contains("relaxation.time_constant = 100 ns\n    quantity in s > 0 s;"));
+  CHECK_THAT(help.output, Contains("circuit.time_constant = 25 ns\n    quantity in s > 0 s;"));
 }

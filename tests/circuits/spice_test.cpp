@@ -2,10 +2,7 @@
 // Exported netlists against Debian's ngspice: a crossbar with wires (DC) and a relaxing block (transient).
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <sstream>
 
 #include "circuits/block_dynamics.hpp"
@@ -16,16 +13,10 @@
 #include "circuits/terms/hopfield_memory.hpp"
 #include "circuits/wires/line_solver.hpp"
 #include "sim/base/rng.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/circuits/ngspice.hpp"
 
 namespace nudge {
 namespace {
-
-bool ngspice_installed() {
-  const bool found = std::system("command -v ngspice >/dev/null 2>&1") == 0;
-  if (!found) std::cout << "SKIPPED: ngspice is not installed (Debian package ngspice)\n";
-  return found;
-}
 
 Matrix<double> normals(Index rows, Index cols, double scale, std::uint32_t entity) {
   Matrix<double> x(rows, cols);
@@ -34,24 +25,10 @@ Matrix<double> normals(Index rows, Index cols, double scale, std::uint32_t entit
   return scale * x;
 }
 
-/// Runs ngspice in batch mode on a netlist and returns what it printed.
-std::string run_ngspice(const std::filesystem::path& folder, const std::string& netlist) {
-  const auto file = folder / "circuit.cir";
-  std::ofstream(file) << netlist;
-  const auto log = folder / "log.txt";
-  const int status = std::system(
-      ("cd '" + folder.string() + "' && timeout 60 ngspice -b circuit.cir > log.txt 2>&1 < /dev/null").c_str());
-  std::stringstream text;
-  text << std::ifstream(log).rdbuf();
-  INFO(text.str());
-  CHECK(status == 0);
-  return text.str();
-}
-
 }  // namespace
 
 TEST_CASE("spice: ngspice solves an exported 32 x 32 crossbar with wires to the same currents", "[spice]") {
-  if (!ngspice_installed()) return;
+  if (!test::ngspice_installed()) return;
   Matrix<double> g(32, 32);
   fill_uniform<double>({2, Purpose::probe, 0}, 0, 0, std::span<double>(g.data(), static_cast<std::size_t>(g.size())));
   g = (1e-6 + 99e-6 * g.array()).matrix();
@@ -59,20 +36,16 @@ TEST_CASE("spice: ngspice solves an exported 32 x 32 crossbar with wires to the 
   const WireSpec wires{1, 2, 10, 20, LineEnds::one, LineEnds::one};
   const Matrix<double> expected = LineSolver(g, wires).solve(volts, 1e-12).currents_A;
   const test::TemporaryDirectory folder;
-  const std::string printed = run_ngspice(folder.path(), crossbar_netlist(g, wires, volts));
+  const std::string printed = test::run_ngspice(folder.path(), crossbar_netlist(g, wires, volts));
   for (Index j = 0; j < 32; ++j) {
-    const std::string name = "i(vs" + std::to_string(j) + ") = ";
-    const auto at = printed.find(name);
-    REQUIRE(at != std::string::npos);
     // 1e-6 of full scale, the largest current: ngspice's relative tolerance is 1e-3 for nonlinear circuits, but a linear one
     // is solved directly; what remains is its gmin of 1e-12 S per node.
-    CHECK(std::stod(printed.substr(at + name.size())) ==
-          Approx(expected(0, j)).margin(1e-6 * expected.cwiseAbs().maxCoeff()));
+    CHECK(test::printed_current(printed, j) == Approx(expected(0, j)).margin(1e-6 * expected.cwiseAbs().maxCoeff()));
   }
 }
 
 TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in the same time", "[spice]") {
-  if (!ngspice_installed()) return;
+  if (!test::ngspice_installed()) return;
   constexpr Index tokens = 2;
   constexpr Index channels = 4;
   constexpr Index memories = 6;
@@ -88,7 +61,7 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
   spec.drive = normals(tokens, channels, 0.5, 6);
   spec.start = Matrix<double>::Zero(tokens, channels);
   const test::TemporaryDirectory folder;
-  run_ngspice(folder.path(), block_netlist(block, 2, output, spec, "states.data"));
+  test::run_ngspice(folder.path(), block_netlist(block, 2, output, spec, "states.data"));
 
   // The same trajectory by Euler with a step of τ/2000 (first order: error below 1e-3 of the way).
   BlockDynamics<double> dynamics(block, tokens, 1);

@@ -191,7 +191,7 @@ TEST_CASE("coincidence updates train the arrays without a gradient of theirs", "
   Gradient<double> gradient, rest;
   summed.compute(batch, 0, gradient);
   factored.compute(batch, 0, rest);
-  for (const int p : {ParameterId::input, ParameterId::output, ParameterId::readout}) {
+  for (const int p : {ParameterId::input, ParameterId::force, model->readout()}) {
     CHECK(rest[p].isZero(0));
     Matrix<double> sum = rest[p];
     for (const auto& pair : factored.take_factors(p)) {

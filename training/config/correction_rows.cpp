@@ -4,9 +4,14 @@
 namespace nudge {
 
 ParamTable correction_rows() {
+  using param::choice;
   using param::integer;
   using param::real;
   return {
+      choice("correction.scope", "attention", {"attention", "full"},
+             "What the correction of the nudged phase covers; full: also a memory on two arrays (model.memory_arrays = "
+             "2), "
+             "which is not reciprocal."),
       real("correction.gain_error", "0", {-1, 10, true, false},
            "Relative gain error of the circuits that carry J v and J' v, common to all nodes."),
       real("correction.gain_spread", "0", between(0, 10), "Standard deviation of the static gain error of each node."),

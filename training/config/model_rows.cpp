@@ -16,6 +16,9 @@ ParamTable model_rows() {
       integer("model.tokens", "32", between(1, 65536), "Tokens T of a sequence, the context of the character model."),
       integer("model.memories", "256", between(0, 1048576),
               "Patterns M of the Hopfield memory, the columns of W_m; 0: no memory."),
+      integer("model.memory_arrays", "1", between(1, 2),
+              "1: the memory returns through the transposed read of its own devices; 2: through a second, separately "
+              "programmed array, so that it is not reciprocal."),
       integer("model.heads", "4", between(1, 65536), "Attention heads H, each with C/H channels."),
       choice(
           "model.mixer", MixerChoice::fused, mixers,

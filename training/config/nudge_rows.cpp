@@ -40,12 +40,14 @@ ParamTable nudge_rows() {
       integer("gradcheck.adjoint_iterations", "400", between(1, 1000000), "GMRES iterations of that solve, at most."),
       integer("gradcheck.train_steps", "0", at_least(0),
               "Train this many steps first: the gradient near the stability margin is harder than at a random start."),
-      choice("gradcheck.weights", "configured", {"configured", "programmed"},
-             "configured: the training steps run on the configured devices; programmed: on exact numbers, which are then "
-             "programmed into the devices (with crossbar.scale = renew the window is fitted to them)."),
-      choice("gradcheck.reference", "device", {"device", "nominal"},
-             "Whose exact gradient is the truth: that of the weights which the devices hold, or of the numbers they were "
-             "meant to hold; nominal needs gradcheck.weights = programmed."),
+      choice(
+          "gradcheck.weights", "configured", {"configured", "programmed"},
+          "configured: the training steps run on the configured devices; programmed: on exact numbers, which are then "
+          "programmed into the devices (with crossbar.scale = renew the window is fitted to them)."),
+      choice(
+          "gradcheck.reference", "device", {"device", "nominal"},
+          "Whose exact gradient is the truth: that of the weights which the devices hold, or of the numbers they were "
+          "meant to hold; nominal needs gradcheck.weights = programmed."),
   };
 }
 

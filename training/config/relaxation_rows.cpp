@@ -7,7 +7,6 @@ namespace nudge {
 ParamTable relaxation_rows() {
   using param::choice;
   using param::integer;
-  using param::quantity;
   using param::real;
   return {
       choice("relaxation.solver", "euler", settle_solvers(),
@@ -33,9 +32,6 @@ ParamTable relaxation_rows() {
            "Local error per step of dopri5, relative and absolute."),
       integer("relaxation.memory", "5", between(1, 100),
               "Depth of anderson; newton_gmres uses a Krylov space of 10 times this."),
-      quantity("relaxation.time_constant", "100 ns", Unit::second, above(0),
-               "Time constant tau of tau dz/dt = F(z): turns steps into physical time in logs and read noise.",
-               "an assumption: set it to that of your circuit"),
   };
 }
 

@@ -115,6 +115,24 @@ ConfigRule nominal_needs_programmed() {
           }};
 }
 
+ConfigRule two_arrays_need_memories() {
+  return {{"model.memory_arrays", "model.memories"}, [](const Config& c) {
+            return c.integer("model.memory_arrays") == 2 && c.integer("model.memories") == 0
+                       ? "must be 1 where model.memories = 0"
+                       : "";
+          }};
+}
+
+/// The second array of a memory that nothing corrects is driven by the state.
+ConfigRule difference_needs_one_array() {
+  return {{"nudge.drive", "model.memory_arrays", "correction.scope"}, [](const Config& c) {
+            const bool uncovered = c.integer("model.memory_arrays") == 2 && c.text("correction.scope") != "full";
+            return c.text("nudge.drive") == "difference" && uncovered
+                       ? "must be state for a memory on two arrays unless correction.scope = full"
+                       : "";
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> program_rules() {
@@ -130,6 +148,8 @@ std::vector<ConfigRule> program_rules() {
           skip_ratio_above_one(),
           even_points(),
           tracked_needs_both_sides(),
+          two_arrays_need_memories(),
+          difference_needs_one_array(),
           coincidence_is_plain_sgd(
               "train.optimizer", [](const Config& c) { return c.text("train.optimizer") == "sgd"; },
               "must be sgd (adam needs the gradient and its square)"),

@@ -9,6 +9,7 @@ namespace nudge {
 ParamTable train_rows() {
   using param::choice;
   using param::integer;
+  using param::quantity;
   using param::real;
   std::vector<std::string> lanes = estimator_names();
   lanes.insert(lanes.begin(), "none");
@@ -16,6 +17,10 @@ ParamTable train_rows() {
   return {
       integer("train.steps", "1000", between(1, 1000000000), "Training steps."),
       integer("train.batch", "16", between(1, 1048576), "Sequences B of a step."),
+      quantity(
+          "train.step_time", "0 s", Unit::second, at_least(0),
+          "Time that passes per training step for drift, leak, telegraph and 1/f noise; 0: the simulated time of all "
+          "phases of the batch's sequences, one after the other."),
       choice("train.optimizer", "adam", optimizer_names(), "Update rule.", "Kingma and Ba, arXiv:1412.6980"),
       real("train.learning_rate", "3e-3", above(0), "Largest learning rate.", recipe),
       real("train.momentum", "0.9", from_below(0, 1), "Momentum of sgd."),

@@ -47,6 +47,7 @@ struct SequenceReport {
   Status nudged = Status::converged;  ///< diverged when a nudged state left the finite numbers; max_steps otherwise,
                                       ///< converged when nudged_residual ≤ 1e-2
   double nudged_residual = 0;  ///< ‖f_nudged‖ / ‖z − z*‖ at the end: what is left of the nudged transient, per τ
+  double nudged_time = 0;      ///< simulated time of the nudged phases, one after the other, in units of τ
   double nudge_ratio = 0;      ///< ‖z − z*‖ / ‖z*‖: size of the nudge
   long clipped = 0;            ///< entries of the correction on which the clip was active, summed over steps
   double cost_in_forces = 0;  ///< work in force evaluations: a jvp or vjp counts as one

@@ -31,6 +31,7 @@ SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
     a += static_cast<S>(options_.step) * change_;
   }
   finish<S>(change_, a, report);
+  report.nudged_time = options_.step * options_.nudged_steps;
   report.cost_in_forces += options_.nudged_steps;
   this->point_ = z;
   at.accumulate_parameter_gradient(a, task.weight, *task.sink);
@@ -57,6 +58,7 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
     m += static_cast<S>(options_.step) * force_;
   }
   finish<S>(change_, a, report);
+  report.nudged_time = options_.step * options_.nudged_steps;
   report.cost_in_forces += 2.0 * options_.nudged_steps;
   task.dynamics->linearize(m).accumulate_parameter_gradient(a, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);

@@ -94,6 +94,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   }
+  report.nudged_time = options.step * static_cast<double>(copies) * options.nudged_steps;
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
   report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
   return averaged > 1 ? mean_ : states_;

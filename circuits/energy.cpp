@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/energy.hpp"
+
+#include <cmath>
+
+namespace nudge {
+
+double write_energy_J(const PulseCount& pulses, const WritePulse& up, const WritePulse& down,
+                      double mean_conductance_S) {
+  const auto heat = [mean_conductance_S](std::uint64_t count, const WritePulse& pulse) {
+    return static_cast<double>(count) * pulse.voltage_V * pulse.voltage_V * mean_conductance_S * pulse.width_s;
+  };
+  return heat(pulses.up, up) + heat(pulses.down, down);
+}
+
+double node_noise_V(const CircuitSpec& circuit) {
+  return std::sqrt(boltzmann_J_per_K * circuit.temperature_K / circuit.node_capacitance_F);
+}
+
+template <class S>
+double clamp_power_W(const CircuitSpec& circuit, ConstMatrixRef<S> z, ConstMatrixRef<S> drive) {
+  const double squares = (z - drive).template cast<double>().squaredNorm();
+  return clamp_conductance_S(circuit) * circuit.read_voltage_V * circuit.read_voltage_V * squares;
+}
+
+template <class S>
+double unit_drive_power_W(const LineView<S>& view, double siemens_per_weight, const CircuitSpec& circuit) {
+  const double load = view.row_load.template cast<double>().sum();
+  return circuit.read_voltage_V * circuit.read_voltage_V * siemens_per_weight * load;
+}
+
+EnergyReport energy_report(const ReadMeter& reads, const CircuitSpec& circuit, double writes_J) {
+  EnergyReport report;
+  report.arrays_J = reads.array_J;
+  report.conversions_J = static_cast<double>(reads.dac_conversions) * circuit.dac_energy_J +
+                         static_cast<double>(reads.adc_conversions) * circuit.adc_energy_J;
+  report.writes_J = writes_J;
+  return report;
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                  \
+  template double clamp_power_W<S>(const CircuitSpec&, ConstMatrixRef<S>, ConstMatrixRef<S>); \
+  template double unit_drive_power_W<S>(const LineView<S>&, double, const CircuitSpec&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "circuits/circuit_spec.hpp"
+#include "circuits/crossbar/line_view.hpp"
+#include "circuits/read_context.hpp"
+#include "devices/device_cells.hpp"
+#include "devices/effects.hpp"
+
+namespace nudge {
+
+/// Joule heat of pulses, n V² G t, at the mean conductance of the devices: what the device takes, without drivers and lines.
+double write_energy_J(const PulseCount& pulses, const WritePulse& up, const WritePulse& down, double mean_conductance_S);
+
+/// Seconds of `time` units of τ: a phase of n steps of ε lasts n ε τ.
+inline double seconds(double time, const CircuitSpec& circuit) { return time * circuit.time_constant_s; }
+
+/// Conductance of the clamp that gives a node its time constant, C/τ.
+inline double clamp_conductance_S(const CircuitSpec& circuit) {
+  return circuit.node_capacitance_F / circuit.time_constant_s;
+}
+
+/// √(k_B T/C): thermal voltage noise of a node, in any bandwidth that contains its own.
+double node_noise_V(const CircuitSpec& circuit);
+
+/// Heat in the clamp resistors of one sequence at rest, (C/τ) V² ‖z − x_in‖²; z, x_in in units of the read voltage.
+template <class S>
+double clamp_power_W(const CircuitSpec& circuit, ConstMatrixRef<S> z, ConstMatrixRef<S> drive);
+
+/// Power of an array whose rows are driven by independent numbers of variance 1 (volts: the read voltage): V² Σ_ij G_ij.
+template <class S>
+double unit_drive_power_W(const LineView<S>& view, double siemens_per_weight, const CircuitSpec& circuit);
+
+/// Where the energy of a stretch of simulation went: what its reads were metered at, their conversions, and its pulses.
+struct EnergyReport {
+  double arrays_J = 0;
+  double conversions_J = 0;
+  double writes_J = 0;
+  double total_J() const { return arrays_J + conversions_J + writes_J; }
+};
+
+/// Of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order) and the
+/// energy of its pulses (write_energy_J, summed over arrays; 0 for a relaxation).
+EnergyReport energy_report(const ReadMeter& reads, const CircuitSpec& circuit, double writes_J = 0);
+
+}  // namespace nudge

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coupling of chosen reciprocity, exact and held by devices, and amplifiers of finite bandwidth around it.
+#include "circuits/coupling.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "circuits/amplifier_dynamics.hpp"
+#include "circuits/crossbar/crossbar.hpp"
+#include "circuits/digital_matrix.hpp"
+#include "sim/settle.hpp"
+#include "sim/spectrum.hpp"
+#include "tests/support/linearization_checks.hpp"
+
+namespace nudge {
+namespace {
+
+/// Symmetric σ and antisymmetric ω: eigenvalues σ ± iω.
+Matrix<double> rotation(double sigma, double omega) {
+  Matrix<double> w(2, 2);
+  w << sigma, omega, -omega, sigma;
+  return w;
+}
+
+struct LastGradient final : GradientSink<double> {
+  Matrix<double> g;
+  void accumulate(int, Columns, double scale, ConstMatrixRef<double> x, ConstMatrixRef<double> y) override {
+    g = scale * x.transpose() * y;
+  }
+  void accumulate(int, double scale, ConstMatrixRef<double> gradient) override { g = scale * gradient; }
+};
+
+}  // namespace
+
+TEST_CASE("coupling: gains of the symmetric and antisymmetric part", "[coupling]") {
+  const Matrix<double> p = test::random_matrix<double>(5, 5, 1);
+  CHECK((coupling_matrix(p, 1, 1) - p).norm() < 1e-15);
+  CHECK((coupling_matrix(p, 1, -1) - p.transpose()).norm() < 1e-15);
+  const Matrix<double> sym = coupling_matrix(p, 2, 0);
+  CHECK((sym - sym.transpose()).norm() == 0);
+  CHECK((sym - (p + p.transpose())).norm() < 1e-14);
+  const Matrix<double> anti = coupling_matrix(p, 0, 3);
+  CHECK((anti + anti.transpose()).norm() < 1e-14);
+}
+
+TEST_CASE("coupling: eigenvalues, equilibrium and asymmetry in closed form", "[coupling]") {
+  // J = −1 + W of σ ± iω: eigenvalues σ − 1 ± iω; asymmetry ‖J − Jᵀ‖/‖J‖ = 2ω/√((1 − σ)² + ω²), the same for every v.
+  for (const double gain : {0.0, 0.5, 2.0}) {
+    const DigitalMatrix<double> map(coupling_matrix(rotation(0.3, 0.7), 1, gain));
+    Coupling<double> coupling(map, 0, Matrix<double>::Constant(1, 2, 0.4));
+    Linearization<double>& at = coupling.linearize(Matrix<double>::Zero(1, 2));
+    const double omega = 0.7 * gain;
+    CHECK(asymmetry(at, 1, 2) == Approx(2 * omega / std::hypot(0.7, omega)).margin(1e-12));
+    SpectrumOptions options;
+    options.count = 2;
+    const Spectrum spectrum = leading_eigenvalues(at, 1, 2, options);
+    REQUIRE(spectrum.leading.size() == 2);
+    for (const auto& e : spectrum.leading) {
+      CHECK(e.value.real() == Approx(-0.7).epsilon(1e-8));
+      CHECK(std::abs(e.value.imag()) == Approx(omega).margin(1e-8));
+    }
+    Matrix<double> z = Matrix<double>::Zero(1, 2);
+    SettleOptions settle_options;
+    settle_options.solver = "newton_gmres";
+    settle_options.tolerance = 1e-13;
+    settle_options.max_steps = 50;
+    SettleWorkspace<double> scratch;
+    CHECK(settle<double>(coupling, z, settle_options, scratch).status == Status::converged);
+    const Matrix<double> expected =
+        Matrix<double>::Constant(1, 2, 0.4) * (Matrix<double>::Identity(2, 2) - map.weights()).inverse();
+    CHECK(test::relative_error(z, expected) < 1e-11);
+    // The energy belongs to the conservative part: its descent is the part's force.
+    Matrix<double> f(1, 2);
+    coupling.force(z, f, Part::conservative);
+    for (Index i = 0; i < 2; ++i) {
+      Matrix<double> up = z;
+      Matrix<double> down = z;
+      up(0, i) += 1e-3;
+      down(0, i) -= 1e-3;
+      CHECK((*coupling.energy(down) - *coupling.energy(up)) / 2e-3 ==
+            Approx(f(0, i)).margin(1e-11));  // quadratic: exact
+    }
+  }
+}
+
+TEST_CASE("coupling: derivatives, parts and corrected forces", "[coupling]") {
+  const DigitalMatrix<double> map(test::random_matrix<double>(6, 6, 2, 0.2));
+  Coupling<double> coupling(map, 0, test::random_matrix<double>(3, 6, 3));
+  const Matrix<double> z = test::random_matrix<double>(3, 6, 4);
+  Linearization<double>& at = coupling.linearize(z);
+  for (const Part part : {Part::all, Part::conservative, Part::nonconservative}) {
+    test::check_adjoint(at, 3, 6, part);
+    const Matrix<double> v = test::random_matrix<double>(3, 6, 5);
+    Matrix<double> jv(3, 6);
+    at.jvp(v, jv, part);
+    CHECK(test::relative_error(jv, test::central_difference<double>(coupling, z, v, part)) < 1e-8);  // linear: rounding
+  }
+  // Jacobian of both corrected forces: Jᵀ.
+  const Matrix<double> v = test::random_matrix<double>(3, 6, 6);
+  Matrix<double> jtv(3, 6);
+  Matrix<double> at_v(3, 6);
+  Matrix<double> at_0(3, 6);
+  at.vjp(v, jtv);
+  at.corrected_force(z + v, at_v);
+  at.corrected_force(z, at_0);
+  CHECK(test::relative_error(Matrix<double>(at_v - at_0), jtv) < 1e-12);
+  at.transposed_force(z + v, at_v);
+  at.transposed_force(z, at_0);
+  CHECK(test::relative_error(Matrix<double>(at_v - at_0), jtv) < 1e-12);
+  LastGradient sink;
+  at.accumulate_parameter_gradient(v, 0.5, sink);
+  CHECK(test::relative_error(sink.g, Matrix<double>(0.5 * z.transpose() * v)) < 1e-14);
+}
+
+TEST_CASE("coupling: devices make a reciprocal pattern non-reciprocal by their errors", "[coupling][statistics]") {
+  constexpr Index n = 60;
+  const Matrix<double> pattern = coupling_matrix(test::random_matrix<double>(n, n, 7, 0.05), 1, 0);
+  CrossbarSpec spec;
+  spec.device.programming_error = 0.01;
+  const Crossbar<double> array(spec, pattern, 0, 1);
+  Coupling<double> coupling(array, 0, Matrix<double>::Zero(1, n));
+  const double measured = asymmetry(coupling.linearize(Matrix<double>::Zero(1, n)), 1, n, 32);
+  // J = −1 + W + E, E of independent entries with standard deviation s = √2 σ W/k; for a random v of norm 1 the numerator
+  // has the mean square 2 s² n, the denominator is that of J.
+  const double s = std::sqrt(2.0) * 0.01 * spec.device.window_S() / array.siemens_per_weight();
+  const Matrix<double> jacobian = array.weights() - Matrix<double>::Identity(n, n);
+  const double expected = std::sqrt(2 * s * s * n) / (jacobian.norm() / std::sqrt(static_cast<double>(n)));
+  // E is one draw: its norm has a relative standard deviation of 1/√(n²) = 2 %, the mean over 32 probes of norms with
+  // relative spread 1/√(2n) adds 2 %; 4 of them together.
+  CHECK(measured == Approx(expected).epsilon(0.12));
+  const Crossbar<double> exact(CrossbarSpec{}, pattern, 0, 1);
+  Coupling<double> reciprocal(exact, 0, Matrix<double>::Zero(1, n));
+  CHECK(asymmetry(reciprocal.linearize(Matrix<double>::Zero(1, n)), 1, n) < 1e-13);
+}
+
+TEST_CASE("amplifier bandwidth: eigenvalues and the edge of stability in closed form", "[amplifier]") {
+  const double sigma = 0.2;
+  const double omega = 2.0;
+  const DigitalMatrix<double> map(rotation(sigma, omega));
+  Coupling<double> coupling(map, 0, Matrix<double>::Constant(1, 2, 0.3));
+  // λ (1 + τ_a λ) = μ, stable while τ_a ω² < 1 − σ: the edge is at τ_a = 0.2.
+  for (const double tau : {0.01, 0.19, 0.21, 1.0}) {
+    AmplifierDynamics<double> slow(coupling, tau);
+    Linearization<double>& at = slow.linearize(Matrix<double>::Zero(2, 2));
+    test::check_adjoint(at, 2, 2);
+    Eigen::Matrix4d jacobian;
+    for (Index k = 0; k < 4; ++k) {
+      Matrix<double> unit = Matrix<double>::Zero(2, 2);
+      unit.data()[k] = 1;
+      Matrix<double> column(2, 2);
+      at.jvp(unit, column);
+      for (Index l = 0; l < 4; ++l) jacobian(l, k) = column.data()[l];
+    }
+    const Eigen::Vector4cd found = jacobian.eigenvalues();
+    double abscissa = -1e9;
+    for (const double sign : {-1.0, 1.0}) {
+      const std::complex<double> mu(sigma - 1, sign * omega);
+      for (const double branch : {-1.0, 1.0}) {
+        const std::complex<double> lambda = (-1.0 + branch * std::sqrt(1.0 + 4 * tau * mu)) / (2 * tau);
+        abscissa = std::max(abscissa, lambda.real());
+        CHECK((found.array() - lambda).abs().minCoeff() < 1e-9 / tau);  // eigenvalues of size 1/τ_a
+      }
+    }
+    CHECK((abscissa < 0) == (tau * omega * omega < 1 - sigma));
+  }
+}
+
+TEST_CASE("amplifier bandwidth: the same equilibrium, and the step response of one node", "[amplifier]") {
+  const DigitalMatrix<double> map(Matrix<double>::Zero(1, 1));
+  Coupling<double> node(map, 0, Matrix<double>::Constant(1, 1, 1.0));
+  const double tau = 0.1;
+  AmplifierDynamics<double> slow(node, tau);
+  SettleOptions options;
+  options.solver = "rk4";
+  options.step = 0.01;
+  options.max_steps = 100;
+  Matrix<double> z = Matrix<double>::Zero(2, 1);
+  SettleWorkspace<double> scratch;
+  settle<double>(slow, z, options, scratch);
+  // z'' τ_a + z' + z = 1 from rest: z = 1 + (λ₂ e^{λ₁t} − λ₁ e^{λ₂t})/(λ₁ − λ₂). RK4: (step/τ_a)⁴/120 = 8e-7.
+  const double root = std::sqrt(1 - 4 * tau);
+  const double fast = (-1 - root) / (2 * tau);
+  const double late = (-1 + root) / (2 * tau);
+  const double expected = 1 + (fast * std::exp(late) - late * std::exp(fast)) / (late - fast);
+  CHECK(z(0, 0) == Approx(expected).epsilon(1e-5));
+  options.max_steps = 4000;
+  settle<double>(slow, z, options, scratch);
+  CHECK(z(0, 0) == Approx(1).epsilon(1e-9));
+  CHECK(std::abs(z(1, 0)) < 1e-9);
+  // A line of load 9 with 10 MHz of gain-bandwidth and τ = 25 ns: 10/(2π · 10e6 · 25e-9).
+  CHECK(amplifier_tau(10e6, 9, 25e-9) == Approx(6.3662).epsilon(1e-4));
+}
+
+}  // namespace nudge
