@@ -43,6 +43,7 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
   cells_.step_up.resize(rows, cols);
   cells_.step_down.resize(rows, cols);
   sample();
+  if (model_->bounded()) cells_.g = cells_.g.cwiseMax(cells_.lower).cwiseMin(cells_.upper);
   sample_faults();
   if (spec.programming.write_noise > 0) offset_ = Matrix<S>::Zero(rows, cols);
   before_ = follows_writes_ ? cells_.g : Matrix<S>();

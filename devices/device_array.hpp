@@ -13,7 +13,8 @@
 namespace nudge {
 
 /// Devices of one kind, sampled from a DeviceSpec: bounds and pulse sizes of each device are drawn once (static,
-/// device-to-device), the conductance starts at g_min.
+/// device-to-device), the conductance starts at g_min,
+/// or at the device's own lower bound where that is higher.
 template <class S>
 class DeviceArray {
  public:
