@@ -34,25 +34,44 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-Crossbar<float> make_array(double read_noise, bool converters, const char* model, int threads) {
+CrossbarSpec noisy_spec(double read_noise, bool converters) {
   CrossbarSpec spec;
-  spec.device.model = model;
   spec.device.update = PulseMode::pulsed;
   spec.device.read_noise = read_noise;
   spec.device.update_noise = 0.3;
-  spec.threads = threads;
   if (converters) {
     spec.periphery.forward.dac.bits = spec.periphery.transposed.dac.bits = 7;
     spec.periphery.forward.adc.bits = spec.periphery.transposed.adc.bits = 9;
   }
+  return spec;
+}
+
+Crossbar<float> make_array(double read_noise, bool converters, const char* model, int threads) {
+  CrossbarSpec spec = noisy_spec(read_noise, converters);
+  spec.device.model = model;
+  spec.threads = threads;
   return Crossbar<float>(spec, normals(kSize, kSize, 0.05F, 0), 0, 1);
 }
 
 enum class Direction { forward, transposed };
+enum class Effects { usual, all };
+
+/// Thermal and shot noise, amplifiers with offset, gain spread and saturation, on top of noisy quantised reads.
+Crossbar<float> make_full_array() {
+  CrossbarSpec spec = noisy_spec(0.01, true);
+  spec.circuit.thermal_noise = spec.circuit.shot_noise = true;
+  for (PortSpec* port : {&spec.periphery.forward, &spec.periphery.transposed}) {
+    port->amplifier.offset_V = 1e-3;
+    port->amplifier.gain_spread = 0.01;
+    port->amplifier.open_loop_gain = 1e4;
+    port->amplifier.saturation = 4;
+  }
+  return Crossbar<float>(spec, normals(kSize, kSize, 0.05F, 0), 0, 1);
+}
 
 /// Noisy, quantised reads of a batch, rows split over the threads in fixed chunks, against the same products alone.
-void read(benchmark::State& state, Direction direction, Index batch, int threads) {
-  const Crossbar<float> array = make_array(0.01, true, "soft_bounds", 1);
+void read(benchmark::State& state, Direction direction, Effects effects, Index batch, int threads) {
+  const Crossbar<float> array = effects == Effects::all ? make_full_array() : make_array(0.01, true, "soft_bounds", 1);
   const Matrix<float> x = normals(batch, kSize, 1.0F, 1);
   Matrix<float> y(batch, kSize);
   const Index chunk = batch / threads;
@@ -141,16 +160,17 @@ int main(int argc, char** argv) {
     const std::string suffix = "/threads" + std::to_string(threads);
     for (const nudge::Index batch : {64, 256}) {
       const std::string at = "/512x512/B" + std::to_string(batch) + suffix;
-      benchmark::RegisterBenchmark(("forward" + at).c_str(),
-                                   [=](benchmark::State& s) { read(s, Direction::forward, batch, threads); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond)
-          ->Iterations(101);
-      benchmark::RegisterBenchmark(("transposed" + at).c_str(),
-                                   [=](benchmark::State& s) { read(s, Direction::transposed, batch, threads); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond)
-          ->Iterations(101);
+      const auto add = [&](const std::string& name, Direction direction, Effects effects) {
+        benchmark::RegisterBenchmark((name + at).c_str(),
+                                     [=](benchmark::State& s) { read(s, direction, effects, batch, threads); })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond)
+            ->Iterations(101);
+      };
+      add("forward", Direction::forward, Effects::usual);
+      add("transposed", Direction::transposed, Effects::usual);
+      add("forward_all_effects", Direction::forward, Effects::all);
+      add("transposed_all_effects", Direction::transposed, Effects::all);
     }
     benchmark::RegisterBenchmark(("pulsed_update/512x512" + suffix).c_str(),
                                  [=](benchmark::State& s) { update(s, threads); })

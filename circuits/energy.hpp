@@ -5,17 +5,12 @@
 #include "circuits/crossbar/line_view.hpp"
 #include "circuits/read_context.hpp"
 #include "devices/device_cells.hpp"
+#include "devices/effects.hpp"
 
 namespace nudge {
 
-/// A programming pulse across one device; 0: unknown, its energy is not counted.
-struct WritePulse {
-  double voltage_V = 0;
-  double width_s = 0;
-};
-
 /// Joule heat of pulses, n V² G t, at the mean conductance of the devices: what the device takes, without drivers and lines.
-double write_energy_J(const PulseCount& pulses, const WritePulse& pulse, double mean_conductance_S);
+double write_energy_J(const PulseCount& pulses, const WritePulse& up, const WritePulse& down, double mean_conductance_S);
 
 /// Seconds of `time` units of τ: a phase of n steps of ε lasts n ε τ.
 inline double seconds(double time, const CircuitSpec& circuit) { return time * circuit.time_constant_s; }

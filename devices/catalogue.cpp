@@ -8,6 +8,7 @@
 
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
+#include "devices/stochastic_bit.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 
@@ -75,6 +76,15 @@ Json describe(const std::string& name) {
     out["parameters"] = parameters_json(model, preset.spec);
     return out;
   }
+  const DeviceModel& bit = stochastic_bit_description();
+  names.push_back(bit.name);
+  if (bit.name == name) {
+    Json out = {{"name", bit.name}, {"kind", "sampler"}, {"summary", bit.summary}};
+    out.update(model_fields(bit));
+    out["parameters"] = Json::array();
+    for (const DeviceParameter& row : bit.shape) out["parameters"].push_back(parameter_json(row, row.default_value));
+    return out;
+  }
   throw UserError("device \"" + name + "\" is neither a model nor a preset: " + did_you_mean(name, names));
 }
 
@@ -82,22 +92,26 @@ Json describe(const std::string& name) {
 
 std::string device_list_text() {
   std::string out = "Device models (device.model = NAME)\n";
-  for (const DeviceModel& model : device_models()) out += fmt::format("  {:<18} {}\n", model.name, model.summary);
+  for (const DeviceModel& model : device_models()) out += fmt::format("  {:<22} {}\n", model.name, model.summary);
   out += "Presets (published devices)\n";
   for (const DevicePreset& preset : device_presets()) {
-    out += fmt::format("  {:<18} {} [{}]\n", preset.name, preset.summary, preset.spec.model);
+    out += fmt::format("  {:<22} {} [{}]\n", preset.name, preset.summary, preset.spec.model);
   }
+  const DeviceModel& bit = stochastic_bit_description();
+  out += fmt::format("Samplers (used from code)\n  {:<22} {}\n", bit.name, bit.summary);
   return out;
 }
 
 std::string device_list_json() {
-  Json out = {{"models", Json::array()}, {"presets", Json::array()}};
+  Json out = {{"models", Json::array()}, {"presets", Json::array()}, {"samplers", Json::array()}};
   for (const DeviceModel& model : device_models()) {
     out["models"].push_back({{"name", model.name}, {"summary", model.summary}});
   }
   for (const DevicePreset& preset : device_presets()) {
     out["presets"].push_back({{"name", preset.name}, {"model", preset.spec.model}, {"summary", preset.summary}});
   }
+  const DeviceModel& bit = stochastic_bit_description();
+  out["samplers"].push_back({{"name", bit.name}, {"summary", bit.summary}});
   return out.dump(2) + "\n";
 }
 
@@ -115,7 +129,7 @@ std::string device_show_text(const std::string& name) {
     out += fmt::format("  {:<22} {:>12} {:<4}  {:<14} {}\n", row["name"].get<std::string>(),
                        value.is_array() ? value.dump() : fmt::format("{:g}", value.get<double>()),
                        row["unit"].get<std::string>(), row["range"].get<std::string>(), row["doc"].get<std::string>());
-    if (device["kind"] == "model")
+    if (device["kind"] != "preset")
       out += fmt::format("  {:>39}  default from: {}\n", "", row["source"].get<std::string>());
   }
   return out;

@@ -80,12 +80,13 @@ void DeviceArray<S>::sample() {
   Matrix<S> gain = spread(spec_.step_spread, StaticDraw::step);
   if (spec_.step_log_spread > 0) {
     const auto sigma = static_cast<S>(spec_.step_log_spread);
-    gain.array() += (sigma * draw(StaticDraw::step).array() - sigma * sigma / S(2)).exp() - S(1);
+    gain.array() += (sigma * draw(StaticDraw::step).array()).exp() - S(1);
   }
   const Matrix<S> tilt = spread(spec_.asymmetry_spread, StaticDraw::asymmetry);
   cells_.step_up = (cells_.mean_step * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).max(least)).matrix();
   cells_.step_down =
       (cells_.mean_step * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).max(least)).matrix();
+  model_->prepare(cells_, draw(StaticDraw::symmetry_point));
 }
 
 template <class S>

@@ -40,7 +40,8 @@ Rows window_rows() {
           "g_max", "S", [](Spec& s) -> double& { return s.g_max_S; }, "upper end of the conductance window",
           "1M-device PCM chip: Nandakumar et al., ICECS 2019 (IEEE 8964852)", true),
       between(row(
-                  "pulses", "1", [](Spec& s) -> double& { return s.pulses; }, "mean-size pulses from bound to bound",
+                  "pulses", "1", [](Spec& s) -> double& { return s.pulses; },
+                  "mean-size pulses from bound to bound; at most what a float resolves within the window",
                   "order of ECRAM and ReRAM: 1000 (Tang et al., IEDM 2018, IEEE 8614551)"),
               2, 1e9),
       between(
@@ -103,7 +104,19 @@ Rows noise_rows() {
           "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
       row(
           "endurance", "1", [](Spec& s) -> double& { return s.endurance; },
-          "pulses after which a device counts as worn, in the log only; 0: not known", ours)};
+          "pulses after which a device counts as worn, in the log only; 0: not known", ours),
+      row(
+          "pulse_voltage_up", "V", [](Spec& s) -> double& { return s.pulse_up.voltage_V; },
+          "magnitude of up pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_width_up", "s", [](Spec& s) -> double& { return s.pulse_up.width_s; },
+          "width of up pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_voltage_down", "V", [](Spec& s) -> double& { return s.pulse_down.voltage_V; },
+          "magnitude of down pulses, for the energy of updates; 0: unknown, not counted", ours),
+      row(
+          "pulse_width_down", "s", [](Spec& s) -> double& { return s.pulse_down.width_s; },
+          "width of down pulses, for the energy of updates; 0: unknown, not counted", ours)};
 }
 
 Rows retention_rows() {

@@ -27,7 +27,7 @@ struct DeviceSpec {
   double reference = 0.5;         ///< place in the window where a pulse has its mean size (w = 0 of the papers)
   double asymmetry = 0;           ///< a > 0: down pulses are 1 − a times the up pulses; a < 0: up pulses 1 + a
   double step_spread = 0;         ///< device to device, of the pulse size
-  double step_log_spread = 0;     ///< the same, as the factor exp(σ ξ − σ²/2) of mean 1
+  double step_log_spread = 0;     ///< the same, as the factor exp(σ ξ) of median 1
   double asymmetry_spread = 0;    ///< device to device, r added to up and taken from down, of the pulse size
   double upper_bound_spread = 0;  ///< device to device, of g_max − g_reference
   double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
@@ -35,6 +35,7 @@ struct DeviceSpec {
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
   double update_noise = 0;        ///< cycle to cycle: std of one pulse, of that pulse
   double endurance = 0;           ///< pulses after which a device counts as worn; 0: not known
+  WritePulse pulse_up = {}, pulse_down = {};  ///< for the energy of updates
   PulseMode update = PulseMode::continuous;
   std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults
   std::map<std::string, std::vector<double>> tables = {};  ///< lists of the model's own; missing ones are empty

@@ -9,6 +9,12 @@
 
 namespace nudge {
 
+/// A programming pulse across one device; 0: unknown, its energy is not counted.
+struct WritePulse {
+  double voltage_V = 0;  ///< magnitude
+  double width_s = 0;
+};
+
 /// What a programmed conductance misses its target by, drawn once per programming (static).
 struct ProgrammingErrorSpec {
   std::vector<double> fit_S = {};    ///< c₀, c₁, ... of σ(g) = Σ c_k (g/g_max)ᵏ, siemens

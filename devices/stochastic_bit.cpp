@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
@@ -90,6 +91,29 @@ void StochasticBits::sample(ConstMatrixRef<S> x, MatrixRef<S> bits, std::uint64_
       bits(n, i) = sample(i, static_cast<double>(x(n, i)), step, lane) ? S(1) : S(0);
     }
   }
+}
+
+const DeviceModel& stochastic_bit_description() {
+  static const DeviceModel description = [] {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    const std::string ours = "chosen: the plain sigmoid, without spread or memory";
+    DeviceModel d;
+    d.name = "stochastic_bit";
+    d.summary = "binary device with known probability and telegraph memory (p-bit); a sampler, not a weight";
+    d.equation = "P(1 | x) = 1/(1 + exp(-gain (x - offset))); values k steps apart correlate with correlation^k";
+    d.source =
+        "Camsari, Faria, Sutton and Datta, Phys. Rev. X 7, 031014 (2017), arXiv:1610.00377: tanh convention, gain 2";
+    d.limits = "inputs constant during one look; gain and offset do not change with time";
+    d.not_modelled = "drift of gain and offset, temperature";
+    d.shape = {{"gain", "1", 0, none, true, false, 1, "slope of the log-odds per unit of input", ours},
+               {"offset", "1", -none, none, true, true, 0, "input at which both values are equally likely", ours},
+               {"gain_spread", "1", 0, none, false, false, 0, "device-to-device spread of the gain, relative", ours},
+               {"offset_spread", "1", 0, none, false, false, 0, "device-to-device spread of the offset", ours},
+               {"correlation", "1", 0, 1, false, true, 0, "correlation of values at consecutive steps", ours}};
+    d.make = nullptr;
+    return d;
+  }();
+  return description;
 }
 
 #define NUDGE_INSTANTIATE(S)                                                           \

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "devices/array_identity.hpp"
+#include "devices/step_model.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
@@ -68,5 +69,8 @@ class StochasticBits {
   std::vector<double> gain_;
   std::vector<double> offset_;
 };
+
+/// Its documentation for the catalogue (no step model: make is null).
+const DeviceModel& stochastic_bit_description();
 
 }  // namespace nudge

@@ -34,6 +34,12 @@ try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$fol
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5
 try "experiment_argmax" "$program" experiment examples/experiment_argmax.toml --out "$folder/argmax.h5" \
   --set model.channels=32 --set train.steps=5 --set experiment.test_examples=20
+try "experiment_characters" "$program" experiment examples/experiment_characters.toml --out "$folder/characters.h5" \
+  --set train.steps=1 --set train.batch=4 --set experiment.test_examples=2
+try "experiment_free_transformer" "$program" experiment examples/experiment_free_transformer.toml \
+  --out "$folder/latent.h5" --set train.steps=1 --set train.batch=4 --set experiment.test_examples=2 --set experiment.pairs=1
+try "experiment_mad" "$program" experiment examples/experiment_mad.toml --out "$folder/mad.h5" --set experiment.full_size=[] \
+  --set experiment.examples=4 --set experiment.epochs=1 --set train.batch=4 --set experiment.test_examples=2
 try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" -o "$folder/report.html"
 try "info" "$program" info "$folder/train.h5"
 try "crossbar" "$program" crossbar examples/train_charlm.toml --array Wo --spice "$folder/array.cir"

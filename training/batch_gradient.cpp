@@ -68,6 +68,7 @@ struct BatchGradient<S>::Worker {
   CrossEntropyReadout<S> cost;
   GrowthPenalty<S> growth;
   std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
+  ReadMeter meter;                          ///< of the present sequence
   Matrix<S> drive, state, initial_gradient;
   SettleWorkspace<S> settle;
 };
@@ -128,6 +129,8 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.phase = static_cast<std::uint32_t>(ReadPhase::training);
   read.noisy = options_.noisy;
   read.interval = options_.phases.step;
+  w.meter = {};
+  read.meter = &w.meter;
   w.dynamics.bind(w.drive, read);
   if (w.path) w.path->bind(read);
   read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
@@ -165,6 +168,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   std::vector<SequenceReport> reports(count);
   std::vector<GrowthReport> growth(count);
   std::vector<double> energy(count);
+  std::vector<ReadMeter> meters(count);
   states_.resize(count);
   adjoints_.resize(count);
   parallel_for(chunks, options_.threads, [&](Index chunk, int thread) {
@@ -176,13 +180,16 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
       const auto at = static_cast<std::size_t>(b);
       Worker& w = worker(thread);
       reports[at] = learn(w, batch, b, step, sum, factors, growth[at]);
+      meters[at] = w.meter;
       energy[at] = w.dynamics.energy(w.state).value_or(0.0);
       states_[at] = w.state;
       adjoints_[at] = w.estimator->adjoint();
     }
   });
   sum_gradients<S>(chunks_, gradient, options_.threads);
-  return summarise(std::move(reports), growth, energy, batch.tokens);
+  BatchReport report = summarise(std::move(reports), growth, energy, batch.tokens);
+  for (const ReadMeter& meter : meters) report.reads += meter;
+  return report;
 }
 
 template <class S>

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "circuits/circuit_config.hpp"
+#include "circuits/energy.hpp"
 #include "training/gradient_agreement.hpp"
 #include "training/reference_gradient.hpp"
 
@@ -174,6 +176,12 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   const double tau = config_->real("circuit.time_constant");
   add("settling_time", r.time * tau, "s", "mean simulated time of the free phase of a sequence");
   add("phase_time", (r.time + r.nudged_time) * tau, "s", "mean simulated time of all phases of a sequence");
+  if (r.reads.reads > 0) {
+    const EnergyReport energy = energy_report(r.reads, circuit_spec(*config_));
+    add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
+    add("conversion_energy", energy.conversions_J, "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
+    add("reads", static_cast<double>(r.reads.reads), "1", "reads of arrays, of one drive each");
+  }
   add("decay", r.decay, "1", "mean factor of the residual per free step");
   add("gradient_norm", norm, "1", "norm of the gradient before clipping");
   add("learning_rate", learning_rate_at(schedule_, step), "1", "learning rate");

@@ -13,6 +13,7 @@
 #include "apps/config_arguments.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/energy.hpp"
 #include "circuits/spice/crossbar_netlist.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
@@ -39,6 +40,13 @@ struct ArrayFacts {
   double ir_drop = 0;       ///< (2/3) R G N M of the worst tile
   double mean_conductance_S = 0;
   double devices = 0;
+  double power_W = 0;  ///< driven by numbers of rms 1
+};
+
+/// Physical scale of the whole circuit.
+struct CircuitFacts {
+  double phase_s = 0;  ///< the free phase of the config
+  double node_noise_V = 0;
 };
 
 ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, const Matrix<double>& nominal,
@@ -55,29 +63,37 @@ ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, cons
       std::sqrt(devices) * spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight / rms_weight;
   f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);
   f.devices = static_cast<double>(array.plus().conductance().size() + array.minus().conductance().size());
+  f.power_W = unit_drive_power_W(array.view(), f.siemens_per_weight, spec.circuit);
   f.mean_conductance_S = (array.plus().conductance().sum() + array.minus().conductance().sum()) / f.devices;
   return f;
 }
 
-void print(const std::vector<ArrayFacts>& all) {
-  fmt::print("{:<8} {:>16} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11}\n", "array", "devices", "w_max", "scale",
-             "weight error", "read noise", "IR drop", "mean G");
+void print(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts) {
+  fmt::print("{:<8} {:>16} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11} {:>11}\n", "array", "devices", "w_max", "scale",
+             "weight error", "read noise", "IR drop", "mean G", "power");
   for (const ArrayFacts& f : all) {
-    fmt::print("{:<8} {:>16} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11}\n", f.name,
+    fmt::print("{:<8} {:>16} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11} {:>11}\n", f.name,
                fmt::format("{}x{}: {:.0f}", f.rows, f.columns, f.devices), f.w_max,
                format_quantity(f.siemens_per_weight, Unit::siemens, 4), 100 * f.weight_error, 100 * f.read_noise,
-               f.ir_drop, format_quantity(f.mean_conductance_S, Unit::siemens, 4));
+               f.ir_drop, format_quantity(f.mean_conductance_S, Unit::siemens, 4),
+               format_quantity(f.power_W, Unit::watt, 4));
   }
   fmt::print(
       "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
-      "input, per sqrt(tau); IR drop: (2/3) R G N M of the worst tile, above 0.5 a third of the signal is lost\n");
+      "input, per sqrt(tau); IR drop: (2/3) R G N M of the worst tile, above 0.5 a third of the signal is lost;\n"
+      "power: V^2 times the sum of all conductances, for drives of rms 1\n");
+  fmt::print("circuit: {} stands for 1, tau = {}: a free phase takes {}; thermal noise of a node of {}: {} rms\n",
+             format_quantity(circuit.read_voltage_V, Unit::volt, 4),
+             format_quantity(circuit.time_constant_s, Unit::second, 4), format_quantity(facts.phase_s, Unit::second, 4),
+             format_quantity(circuit.node_capacitance_F, Unit::farad, 4),
+             format_quantity(facts.node_noise_V, Unit::volt, 3));
   for (const ArrayFacts& f : all) {
     if (f.ir_drop > 0.5)
       fmt::print(stderr, "warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
   }
 }
 
-nlohmann::json to_json(const std::vector<ArrayFacts>& all) {
+nlohmann::json to_json(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts) {
   nlohmann::json arrays = nlohmann::json::array();
   for (const ArrayFacts& f : all) {
     arrays.push_back({{"name", f.name},
@@ -89,9 +105,15 @@ nlohmann::json to_json(const std::vector<ArrayFacts>& all) {
                       {"weight_error", f.weight_error},
                       {"read_noise", f.read_noise},
                       {"ir_drop", f.ir_drop},
-                      {"mean_conductance_S", f.mean_conductance_S}});
+                      {"mean_conductance_S", f.mean_conductance_S},
+                      {"power_W", f.power_W}});
   }
-  return {{"arrays", arrays}};
+  return {{"arrays", arrays},
+          {"circuit",
+           {{"read_voltage_V", circuit.read_voltage_V},
+            {"time_constant_s", circuit.time_constant_s},
+            {"free_phase_s", facts.phase_s},
+            {"node_noise_V", facts.node_noise_V}}}};
 }
 
 ExitCode run(const Options& options) {
@@ -123,10 +145,13 @@ ExitCode run(const Options& options) {
     throw UserError(
         fmt::format("crossbar: unknown array \"{}\" ({})", options.array, did_you_mean(options.array, arrays)));
   }
+  const double free_phase = static_cast<double>(config.integer("relaxation.free_steps")) *
+                            relaxation_step(config, config.real("model.damping"));
+  const CircuitFacts facts = {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)};
   if (options.json) {
-    fmt::print("{}\n", to_json(all).dump(2));
+    fmt::print("{}\n", to_json(all, spec.circuit, facts).dump(2));
   } else {
-    print(all);
+    print(all, spec.circuit, facts);
     if (!options.spice.empty()) fmt::print("{}: netlist of the positive devices of {}\n", options.spice, options.array);
   }
   return ExitCode::ok;

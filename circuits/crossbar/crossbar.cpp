@@ -2,6 +2,7 @@
 #include "circuits/crossbar/crossbar.hpp"
 
 #include "circuits/crossbar/array_memory.hpp"
+#include "circuits/energy.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -72,6 +73,14 @@ void Crossbar<S>::accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns c
                              Matrix<S>& gradient) const {
   NUDGE_EXPECT(gradient.rows() == inputs() && gradient.cols() == outputs() && columns.end() <= outputs());
   multiply_outer<S>(x, y, scale, gradient.middleCols(columns.begin, columns.count), Store::add);
+}
+
+template <class S>
+std::vector<MapReading> Crossbar<S>::readings() const {
+  std::vector<MapReading> all = pairs_.readings();
+  all.push_back({"power", "W", "of the array while driven by numbers of rms 1: V^2 times the sum of all conductances",
+                 unit_drive_power_W(view(), static_cast<double>(siemens_per_weight()), path_.circuit())});
+  return all;
 }
 
 template class Crossbar<float>;

@@ -35,8 +35,8 @@ class Crossbar final : public LinearMap<S> {
   const Matrix<S>& weights() const override { return pairs_.weights(); }
   std::vector<StateArray<S>> state() override { return pairs_.state(); }
   void state_restored() override;
-  /// Pulses sent, mean conductance, and the share of devices within 1 % of the window of a bound (saturated).
-  std::vector<MapReading> readings() const override { return pairs_.readings(); }
+  /// Those of DevicePairs, and the power of the array.
+  std::vector<MapReading> readings() const override;
 
   /// Siemens per unit of weight.
   S siemens_per_weight() const { return pairs_.siemens_per_weight(); }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "circuits/programming/write_devices.hpp"
+#include "circuits/energy.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -188,6 +189,8 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
       {"ir_drop", "1", "(2/3) R G N M of the worst tile; above 0.5 wires eat a third of the signal", drop},
       {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
       {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
+  all.push_back({"write_energy", "J", "heat of all pulses since the start at the mean conductance; 0: pulses unknown",
+                 write_energy_J(writes_.pulses, spec_.device.pulse_up, spec_.device.pulse_down, sum / devices)});
   append_write_readings(all);
   return all;
 }

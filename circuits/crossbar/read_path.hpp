@@ -23,6 +23,8 @@ class ReadPath {
   ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, Index inputs,
            Index outputs, std::uint64_t seed, std::uint32_t id);
 
+  const CircuitSpec& circuit() const { return circuit_; }
+
   /// Conductances have changed: new loads of the amplifiers. k: siemens per unit of weight.
   void set_view(const LineView<S>& view, double siemens_per_weight);
 

@@ -15,8 +15,8 @@ namespace nudge {
 
 TEST_CASE("energy: pulses, clamps, kT/C and seconds", "[energy]") {
   // 1000 pulses of 2 V and 10 ns on 5 uS: 1000 · 4 · 5e-6 · 1e-8 J.
-  CHECK(write_energy_J({600, 400}, {2, 10e-9}, 5e-6) == Approx(2e-10));
-  CHECK(write_energy_J({600, 400}, {}, 5e-6) == 0);
+  CHECK(write_energy_J({600, 400}, {2, 10e-9}, {2, 10e-9}, 5e-6) == Approx(2e-10));
+  CHECK(write_energy_J({600, 400}, {}, {}, 5e-6) == 0);
   CircuitSpec circuit;
   circuit.temperature_K = 300;
   circuit.node_capacitance_F = 100e-15;

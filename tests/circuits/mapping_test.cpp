@@ -85,7 +85,7 @@ TEST_CASE("mapping: the error of a reference device is common to its row", "[map
 TEST_CASE("mapping: the pedestal of an offset array passes the converter and is taken off digitally", "[mapping]") {
   CrossbarSpec spec = spec_of(MappingKind::offset);
   spec.periphery.forward.adc = {8, 40.0};
-  spec.periphery.transposed.adc = {0, 0};
+  spec.periphery.transposed.adc = {9, 50.0};
   const Crossbar<double> array(spec, weights(), 0, 1);
   const double middle = 0.5 * (spec.device.g_min_S + spec.device.g_max_S);
   const double pedestal = middle / array.siemens_per_weight();
@@ -100,6 +100,37 @@ TEST_CASE("mapping: the pedestal of an offset array passes the converter and is 
   CHECK(test::relative_error(y, sensed) < 1e-12);
   CHECK(test::relative_error(y, Matrix<double>(x * array.weights())) >
         0.01);  // the converter sees the large common part
+  const Matrix<double> u = test::random_matrix<double>(5, 7, 5, 0.5);
+  Matrix<double> v(5, 12);
+  array.transposed(u, v, array.all_columns(), Store::assign, read);
+  Matrix<double> back = u * array.weights().transpose();
+  back.colwise() += pedestal * u.rowwise().sum();
+  convert<double>({9, 50.0}, back);
+  back.colwise() -= pedestal * u.rowwise().sum();
+  CHECK(test::relative_error(v, back) < 1e-12);
+}
+
+TEST_CASE("mapping: write-verify and pulse trains work on every mapping", "[mapping]") {
+  for (const MappingKind kind : kinds) {
+    CrossbarSpec spec = spec_of(kind);
+    spec.device.step_spread = 0.2;
+    spec.programming.scheme = ProgrammingScheme::write_verify;
+    spec.programming.update = UpdateScheme::coincidence;
+    Crossbar<double> array(spec, weights(), 0, 1);
+    // Every device within the tolerance of the window; two devices of opposite error at worst.
+    const double tolerance = spec.programming.tolerance * spec.device.window_S() / array.siemens_per_weight();
+    CHECK((array.weights() - weights()).cwiseAbs().maxCoeff() <= 2 * tolerance * (1 + 1e-9));
+    CHECK(array.writes().failures == 0);
+    // One outer product of ones, asked for 40 mean pulses of weight on every device.
+    const Matrix<double> before = array.weights();
+    const Matrix<double> reference = array.minus().conductance();
+    const double pulse = 2 * array.w_max() / spec.device.pulses;
+    const FactorPair<double> pair = {{0, 7}, 1, Matrix<double>::Ones(1, 12), Matrix<double>::Ones(1, 7)};
+    for (int n = 0; n < 10; ++n) array.apply_factors({pair}, -4 * pulse);
+    // The mean over 84 weights of pulses with a device spread of 0.2 and the rounding of the trains: within 20 %.
+    CHECK((array.weights() - before).mean() == Approx(40 * pulse).epsilon(0.2));
+    CHECK((array.minus().conductance() == reference) == (kind != MappingKind::differential));
+  }
 }
 
 TEST_CASE("mapping: a metered read takes the power of every device", "[mapping]") {

@@ -29,5 +29,8 @@ TEST_CASE("the catalogue lists and shows every model and preset", "[devices]") {
     CHECK_THAT(device_show_text(preset.name), Contains(preset.citation) && Contains(preset.note));
     CHECK(nlohmann::json::parse(device_show_json(preset.name))["model"] == preset.spec.model);
   }
+  CHECK_THAT(device_list_text(), Contains("stochastic_bit"));
+  CHECK_THAT(device_show_text("stochastic_bit"),
+             Contains("sampler") && Contains("offset_spread") && Contains("1610.00377"));
   CHECK_THROWS_WITH(device_show_text("soft_bonds"), Contains("did you mean soft_bounds?"));
 }

@@ -71,6 +71,16 @@ TEST_CASE("device-to-device spreads have their standard deviations", "[devices][
   CHECK(std::abs(cells.step_down.mean() - 0.8 * s) < 5 * step_std / n);
 }
 
+TEST_CASE("log-normal pulse sizes have median 1 and their logarithmic spread", "[devices][statistics]") {
+  DeviceSpec spec;
+  spec.step_log_spread = 0.7;
+  const DeviceArray<double> array(spec, n, n, {9, 1, 0});
+  const auto logarithm = (array.cells().step_up.array() / array.cells().mean_step).log().eval();
+  // The floor of 1 % is 6.6 standard deviations away. 5 standard errors: false alarm 6e-7 each.
+  CHECK(std::abs(excess(logarithm, 0.7)) < 5);
+  CHECK(std::abs(logarithm.mean()) < 5 * 0.7 / n);
+}
+
 TEST_CASE("arrays with other identities are other devices", "[devices]") {
   DeviceSpec spec;
   spec.step_spread = 0.1;

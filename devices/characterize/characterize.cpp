@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/characterize/characterize.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "devices/characterize/spectrum_of.hpp"
+#include "devices/device_array.hpp"
+#include "devices/registry.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+using Array = DeviceArray<double>;
+
+void require(bool ok, const char* name, double value, const char* rule) {
+  if (!ok) throw UserError(fmt::format("devices characterize: --{} {:g} (must be {})", name, value, rule));
+}
+
+double mean_of(const Matrix<double>& g) { return g.mean(); }
+/// Below this relative size a spread is rounding.
+constexpr double rounding = 1e-12;
+
+double without_rounding(double spread, double mean) { return spread > rounding * std::abs(mean) ? spread : 0; }
+
+double spread_of(const Matrix<double>& g) {
+  return without_rounding(std::sqrt((g.array() - g.mean()).square().mean()), g.mean());
+}
+
+Array make(const Characterization& c, std::uint32_t entity) {
+  return {c.spec, 1, c.options.devices, {c.options.seed, entity, 0}, 1};
+}
+
+/// Sends `pulses` mean pulses to every device, up or down.
+PulseCount send(Array& array, const Characterization& c, double pulses, bool up, std::uint64_t step) {
+  const double request = pulses * c.spec.window_S() / c.spec.pulses;
+  return array.update(Matrix<double>::Ones(1, c.options.devices), up ? request : -request, step);
+}
+
+/// Pulses from point `begin` until the mean has passed `middle`, linearly between points; 0 when it never does.
+double pulses_to(double middle, const std::vector<double>& g, std::size_t begin, std::size_t end,
+                 double pulses_per_point) {
+  for (std::size_t i = begin + 1; i <= end; ++i) {
+    if ((g[i] - middle) * (g[begin] - middle) > 0) continue;
+    const double part = g[i] == g[i - 1] ? 0 : (middle - g[i - 1]) / (g[i] - g[i - 1]);
+    return pulses_per_point * (static_cast<double>(i - 1 - begin) + part);
+  }
+  return 0;
+}
+
+Staircase staircase(const Characterization& c) {
+  constexpr int most_points = 200;  // per branch
+  Staircase s;
+  // One and a half windows of mean pulses each way, so that saturation shows; whole pulses per point.
+  const double total = std::ceil(1.5 * c.spec.pulses);
+  s.pulses_per_point = std::ceil(total / most_points);
+  const int points = static_cast<int>(std::ceil(total / s.pulses_per_point));
+  Array array = make(c, 0);
+  array.cells().g = array.cells().lower;
+  array.state_restored();
+  s.conductance_S.resize(c.options.devices, 2 * points + 1);
+  for (int i = 0; i <= 2 * points; ++i) {
+    if (i > 0) send(array, c, s.pulses_per_point, i <= points, static_cast<std::uint64_t>(i));
+    s.pulse.push_back(i * s.pulses_per_point);
+    s.mean_S.push_back(mean_of(array.conductance()));
+    s.spread_S.push_back(spread_of(array.conductance()));
+    s.conductance_S.col(i) = array.conductance().row(0).transpose();
+  }
+  const auto turn = static_cast<std::size_t>(points);
+  const double middle = 0.5 * (s.mean_S[0] + s.mean_S[turn]);
+  s.half_up = pulses_to(middle, s.mean_S, 0, turn, s.pulses_per_point);
+  s.half_down = pulses_to(middle, s.mean_S, turn, 2 * turn, s.pulses_per_point);
+  return s;
+}
+
+Endurance endurance(const Characterization& c) {
+  Endurance e;
+  Array array = make(c, 1);
+  std::uint64_t step = 0;
+  double sent = 0;
+  for (int k = 0; k < c.options.cycles; ++k) {
+    e.cycle.push_back(k + 1);
+    for (const bool up : {true, false}) {
+      const PulseCount count = send(array, c, std::ceil(3 * c.spec.pulses), up, ++step);
+      sent += static_cast<double>(count.up + count.down) / static_cast<double>(c.options.devices);
+      (up ? e.high_S : e.low_S).push_back(mean_of(array.conductance()));
+      (up ? e.high_spread_S : e.low_spread_S).push_back(spread_of(array.conductance()));
+    }
+    e.pulses.push_back(sent);
+  }
+  return e;
+}
+
+Retained retained(const Characterization& c) {
+  Retained r;
+  for (int decade = 0; decade <= 8; ++decade) r.time_s.push_back(std::pow(10.0, decade));
+  const auto times = static_cast<Index>(r.time_s.size());
+  r.mean_S.resize(5, times);
+  r.spread_S.resize(5, times);
+  for (Index level = 0; level < 5; ++level) {
+    r.target_S.push_back(c.spec.g_min_S + c.spec.window_S() * (0.1 + 0.2 * static_cast<double>(level)));
+    Array array = make(c, 2 + static_cast<std::uint32_t>(level));
+    array.program(Matrix<double>::Constant(1, c.options.devices, r.target_S.back()), 0);
+    double now = 0;
+    for (Index t = 0; t < times; ++t) {
+      const double then = r.time_s[static_cast<std::size_t>(t)];
+      array.elapse(then - now, static_cast<std::uint64_t>(t));
+      now = then;
+      r.mean_S(level, t) = mean_of(array.conductance());
+      r.spread_S(level, t) = spread_of(array.conductance());
+    }
+    const double late = r.mean_S(level, times - 1);
+    const double early = r.mean_S(level, times - 5);
+    const bool moved = late > 0 && early > 0 && std::abs(late / early - 1) > rounding;
+    r.exponent.push_back(moved ? -std::log(late / early) / std::log(1e4) : 0);
+  }
+  return r;
+}
+
+NoiseRecord noise(const Characterization& c) {
+  Array array = make(c, 7);
+  const double g = c.spec.g_min_S + 0.5 * c.spec.window_S();
+  array.program(Matrix<double>::Constant(1, c.options.devices, g), 0);
+  Matrix<double> looks(c.options.samples, c.options.devices);
+  for (int t = 0; t < c.options.samples; ++t) {
+    array.elapse(c.options.interval_s, static_cast<std::uint64_t>(t));
+    looks.row(t) = array.conductance().row(0);
+  }
+  NoiseRecord record;
+  const Eigen::RowVectorXd level = looks.colwise().mean();
+  // A device that reads zero has no relative noise.
+  for (Index i = 0; i < looks.cols(); ++i) {
+    const double mean = level[i];
+    looks.col(i) =
+        mean > 0 ? (looks.col(i).array() / mean - 1).matrix().eval() : Eigen::VectorXd::Zero(looks.rows()).eval();
+  }
+  record.slow_std = without_rounding(std::sqrt(looks.squaredNorm() / static_cast<double>(looks.size())), 1);
+  if (record.slow_std == 0) looks.setZero();
+  record.fresh_std = c.spec.read_noise * c.spec.window_S() / g;
+  relative_spectrum(looks, c.options.interval_s, record.frequency_Hz, record.spectrum_Hz);
+  record.slope = log_slope(record.frequency_Hz, record.spectrum_Hz);
+  // The histogram holds both kinds: one read per sqrt(tau) at each look.
+  Matrix<double> fresh(looks.rows(), looks.cols());
+  fill_normal<double>({c.options.seed, Purpose::read_noise, 7}, 0, 0,
+                      {fresh.data(), static_cast<std::size_t>(fresh.size())});
+  histogram(looks + record.fresh_std * fresh, record.deviation, record.share);
+  return record;
+}
+
+}  // namespace
+
+void CharacterizeOptions::validate() const {
+  require(devices >= 1 && devices <= 100000, "devices", static_cast<double>(devices), "in [1, 100000]");
+  require(samples >= 16 && samples <= 1000000, "samples", samples, "in [16, 1e6]");
+  require(std::isfinite(interval_s) && interval_s > 0, "interval", interval_s, "> 0 seconds");
+  require(cycles >= 1 && cycles <= 10000, "cycles", cycles, "in [1, 10000]");
+  if (static_cast<double>(devices) * samples > 1e8) {
+    throw UserError(fmt::format("devices characterize: {} devices times {} samples is more than 1e8 numbers: use fewer",
+                                devices, samples));
+  }
+}
+
+Characterization characterize(const DeviceSpec& spec, const CharacterizeOptions& options) {
+  spec.validate();
+  options.validate();
+  Characterization c{spec, options, {}, {}, {}, {}};
+  if (device_model(spec.model).make(spec)->bounded()) {
+    c.staircase = staircase(c);
+    c.endurance = endurance(c);
+  }
+  c.retained = retained(c);
+  c.noise = noise(c);
+  return c;
+}
+
+}  // namespace nudge

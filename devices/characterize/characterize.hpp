@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "devices/device_spec.hpp"
+#include "sim/io/h5_document.hpp"
+
+namespace nudge {
+
+struct CharacterizeOptions {
+  Index devices = 100;       ///< devices of each experiment  [1 to 100000]
+  int samples = 1024;        ///< looks of the noise record  [16 to 1e6]
+  double interval_s = 1e-3;  ///< time between two of them  [> 0]
+  int cycles = 20;           ///< cycles between the bounds  [1 to 10000]
+  std::uint64_t seed = 1;
+
+  /// UserError naming the option, its value and the rule.
+  void validate() const;
+};
+
+/// Pulses up and then down, all devices starting at their lower bound.
+struct Staircase {
+  double pulses_per_point = 0;
+  std::vector<double> pulse;  ///< pulses sent: rising, then counted on while falling
+  std::vector<double> mean_S, spread_S;
+  Matrix<double> conductance_S;  ///< (devices, points)
+  double half_up = 0;            ///< mean pulses from the lower bound to the middle of the mean device's range
+  double half_down = 0;          ///< and back from the top
+};
+
+/// What the window becomes when devices are sent from bound to bound, three windows of pulses each way.
+struct Endurance {
+  std::vector<double> cycle, low_S, low_spread_S, high_S, high_spread_S, pulses;
+};
+
+/// Conductance seen after decades of time, programmed to five levels.
+struct Retained {
+  std::vector<double> time_s, target_S;
+  Matrix<double> mean_S, spread_S;  ///< (levels, times)
+  std::vector<double> exponent;     ///< of a power law through the last four decades, per level
+};
+
+/// Looks at devices programmed to the middle of the window.
+struct NoiseRecord {
+  std::vector<double> deviation, share;           ///< histogram of (g − mean of its device)/mean
+  std::vector<double> frequency_Hz, spectrum_Hz;  ///< one-sided, relative to g², mean over the devices
+  double slow_std = 0;                            ///< rms of drift, telegraph and 1/f within the record, relative
+  double fresh_std = 0;                           ///< of a read per sqrt(tau), relative
+  double slope = 0;                               ///< of ln spectrum over ln frequency
+};
+
+struct Characterization {
+  DeviceSpec spec;
+  CharacterizeOptions options;
+  Staircase staircase;
+  Endurance endurance;
+  Retained retained;
+  NoiseRecord noise;
+};
+
+/// Measures devices as one would on a prober: every number comes from DeviceArray, nothing from the formulas.
+Characterization characterize(const DeviceSpec& spec, const CharacterizeOptions& options);
+
+/// The measurements as groups of self-describing datasets.
+void write(H5Document& file, const Characterization& c);
+
+/// A page of text; the same numbers as JSON.
+std::string summary_text(const Characterization& c, const std::string& name);
+std::string summary_json(const Characterization& c, const std::string& name);
+
+}  // namespace nudge

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `nudge devices characterize` writes and prints.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "devices/characterize/characterize.hpp"
+#include "sim/base/units.hpp"
+
+namespace nudge {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string siemens(double g) { return format_quantity(g, Unit::siemens, 4); }
+
+void write_staircase(H5Document& file, const Staircase& s) {
+  if (s.pulse.empty()) return;
+  file.group("staircase", "pulses up from the lower bound, then down");
+  file.column("staircase/pulse", s.pulse, {"1", "pulses sent so far, up and then down", {"point"}});
+  file.column("staircase/conductance_mean", s.mean_S, {"S", "mean over the devices", {"point"}});
+  file.column("staircase/conductance_std", s.spread_S, {"S", "standard deviation over the devices", {"point"}});
+  file.matrix<double>("staircase/conductance", s.conductance_S, {"S", "each device", {"device", "point"}});
+}
+
+void write_endurance(H5Document& file, const Endurance& e) {
+  if (e.cycle.empty()) return;
+  file.group("endurance", "from bound to bound, three windows of pulses each way");
+  file.column("endurance/cycle", e.cycle, {"1", "cycle number", {"cycle"}});
+  file.column("endurance/pulses", e.pulses, {"1", "pulses per device so far", {"cycle"}});
+  file.column("endurance/high_mean", e.high_S, {"S", "conductance after the pulses up, mean", {"cycle"}});
+  file.column("endurance/high_std", e.high_spread_S, {"S", "its standard deviation over the devices", {"cycle"}});
+  file.column("endurance/low_mean", e.low_S, {"S", "conductance after the pulses down, mean", {"cycle"}});
+  file.column("endurance/low_std", e.low_spread_S, {"S", "its standard deviation over the devices", {"cycle"}});
+}
+
+Json levels_json(const Retained& r) {
+  Json levels = Json::array();
+  for (std::size_t k = 0; k < r.target_S.size(); ++k) {
+    const auto row = static_cast<Index>(k);
+    levels.push_back({{"target_S", r.target_S[k]},
+                      {"mean_first_S", r.mean_S(row, 0)},
+                      {"std_first_S", r.spread_S(row, 0)},
+                      {"mean_last_S", r.mean_S(row, r.mean_S.cols() - 1)},
+                      {"std_last_S", r.spread_S(row, r.spread_S.cols() - 1)},
+                      {"exponent", r.exponent[k]}});
+  }
+  return levels;
+}
+
+}  // namespace
+
+void write(H5Document& file, const Characterization& c) {
+  write_staircase(file, c.staircase);
+  write_endurance(file, c.endurance);
+  const Retained& r = c.retained;
+  file.group("drift", "conductance seen at times after programming");
+  file.column("drift/time", r.time_s, {"s", "time since programming", {"time"}});
+  file.column("drift/target", r.target_S, {"S", "programmed level", {"level"}});
+  file.matrix<double>("drift/conductance_mean", r.mean_S, {"S", "mean over the devices", {"level", "time"}});
+  file.matrix<double>("drift/conductance_std", r.spread_S,
+                      {"S", "standard deviation over the devices", {"level", "time"}});
+  file.column("drift/exponent", r.exponent, {"1", "nu of a power law over the last four decades", {"level"}});
+  const NoiseRecord& n = c.noise;
+  file.group("read_noise", "looks at devices programmed to the middle of the window");
+  file.column("read_noise/deviation", n.deviation,
+              {"1", "middle of a bin: (g - mean of the device)/mean, slow and fresh noise", {"bin"}});
+  file.column("read_noise/share", n.share, {"1", "share of the looks in the bin", {"bin"}});
+  file.column("read_noise/frequency", n.frequency_Hz, {"Hz", "frequency", {"frequency"}});
+  file.column("read_noise/spectrum", n.spectrum_Hz,
+              {"1/Hz", "one-sided spectrum of the slow noise over g^2, mean of the devices", {"frequency"}});
+}
+
+std::string summary_json(const Characterization& c, const std::string& name) {
+  Json out = {{"name", name}, {"model", c.spec.model}, {"devices", c.options.devices}};
+  if (!c.staircase.pulse.empty()) {
+    out["staircase"] = {{"half_window_pulses_up", c.staircase.half_up},
+                        {"half_window_pulses_down", c.staircase.half_down},
+                        {"pulses_per_point", c.staircase.pulses_per_point}};
+    out["endurance"] = {{"low_S", c.endurance.low_S.back()},
+                        {"low_std_S", c.endurance.low_spread_S.back()},
+                        {"high_S", c.endurance.high_S.back()},
+                        {"high_std_S", c.endurance.high_spread_S.back()},
+                        {"pulses", c.endurance.pulses.back()}};
+  }
+  out["drift"] = {{"first_s", c.retained.time_s.front()}, {"last_s", c.retained.time_s.back()}};
+  out["drift"]["levels"] = levels_json(c.retained);
+  out["read_noise"] = {
+      {"slow_std", c.noise.slow_std}, {"fresh_std_per_sqrt_tau", c.noise.fresh_std}, {"spectrum_slope", c.noise.slope}};
+  return out.dump(2) + "\n";
+}
+
+std::string summary_text(const Characterization& c, const std::string& name) {
+  std::string out = fmt::format("{} [{}], {} devices\n", name, c.spec.model, c.options.devices);
+  if (!c.staircase.pulse.empty()) {
+    out += fmt::format("  pulses to half window  up {:.4g}, down {:.4g}\n", c.staircase.half_up, c.staircase.half_down);
+    const Endurance& e = c.endurance;
+    out += fmt::format("  after {} cycles        low {} +- {}, high {} +- {} ({:.4g} pulses per device)\n",
+                       e.cycle.size(), siemens(e.low_S.back()), siemens(e.low_spread_S.back()),
+                       siemens(e.high_S.back()), siemens(e.high_spread_S.back()), e.pulses.back());
+  }
+  const Retained& r = c.retained;
+  out += fmt::format("  {:>12} {:>12} {:>12} {:>14} {:>12} {:>10}\n", "programmed", "at 1 s", "std", "at 1e8 s", "std",
+                     "exponent");
+  const Index last = r.mean_S.cols() - 1;
+  for (std::size_t k = 0; k < r.target_S.size(); ++k) {
+    const auto row = static_cast<Index>(k);
+    out += fmt::format("  {:>12} {:>12} {:>12} {:>14} {:>12} {:>10.4f}\n", siemens(r.target_S[k]),
+                       siemens(r.mean_S(row, 0)), siemens(r.spread_S(row, 0)), siemens(r.mean_S(row, last)),
+                       siemens(r.spread_S(row, last)), r.exponent[k]);
+  }
+  out += fmt::format(
+      "  noise at mid-window    slow {:.4g} % rms over {:.3g} s ({} Hz to {} Hz), fresh {:.4g} % per sqrt(tau)\n",
+      100 * c.noise.slow_std, c.options.samples * c.options.interval_s,
+      fmt::format("{:.3g}", c.noise.frequency_Hz.front()), fmt::format("{:.3g}", c.noise.frequency_Hz.back()),
+      100 * c.noise.fresh_std);
+  if (c.noise.slow_std > 1e-12) out += fmt::format("  spectrum slope         {:.2f}\n", c.noise.slope);
+  return out;
+}
+
+}  // namespace nudge

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/fit/fit_pulses.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "devices/device_array.hpp"
+#include "devices/device_config.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/config/suggest.hpp"
+
+namespace nudge {
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+/// Single steps of one direction: place x in the window before the pulse (0 at g_min) and size, positive along the
+/// direction, of the window.
+struct Steps {
+  Vector x, size;
+};
+
+/// Whether a step ended at the bound ahead, which cut it.
+bool cut(const PulseRecord& r, std::size_t i, double g_min, double window) {
+  const double x = (r.conductance_S[i] - g_min) / window;
+  return r.direction[i] == Direction::up ? x > 1 - 1e-9 : x < 1e-9;
+}
+
+Steps steps_of(const PulseRecord& r, Direction direction, double g_min, double window) {
+  std::vector<double> x;
+  std::vector<double> size;
+  for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
+    if (r.direction[i] != direction || cut(r, i, g_min, window)) continue;
+    x.push_back((r.conductance_S[i - 1] - g_min) / window);
+    const double change = (r.conductance_S[i] - r.conductance_S[i - 1]) / window;
+    size.push_back(direction == Direction::up ? change : -change);
+  }
+  if (size.size() < 2) {
+    throw UserError(fmt::format(
+        "devices fit: fewer than 2 pulses {} end inside the measured window (record more pulses, or finer ones)",
+        direction == Direction::up ? "up" : "down"));
+  }
+  const auto count = static_cast<Index>(x.size());
+  return {Eigen::Map<Vector>(x.data(), count), Eigen::Map<Vector>(size.data(), count)};
+}
+
+/// Step at the reference and relative shape numbers of one direction, for each model.
+struct Side {
+  double step = 0;
+  double gamma = 0, A = 0, sign = 1;
+  std::vector<double> table = {};
+  double error = 0;  ///< sum of squares
+};
+
+/// u: distance along the direction from the reference (middle), −1/2 to 1/2.
+Vector along(const Steps& s, Direction direction) {
+  const Vector u = (s.x.array() - 0.5).matrix();
+  return direction == Direction::up ? u : Vector(-u);
+}
+
+Side line(const Steps& s, Direction direction) {
+  const Vector u = along(s, direction);
+  Eigen::MatrixXd design(u.size(), 2);
+  design << Vector::Ones(u.size()), u;
+  const Eigen::Vector2d c = design.colPivHouseholderQr().solve(s.size);
+  Side side;
+  // size = step (1 − gamma u/(1/2)); outside [0, 1] the slope is held at the nearer end and the step fitted alone.
+  side.gamma = c[0] > 0 ? std::clamp(-c[1] / (2 * c[0]), 0.0, 1.0) : 0;
+  const Vector f = (1 - 2 * side.gamma * u.array()).matrix();
+  side.step = f.dot(s.size) / f.squaredNorm();
+  return side;
+}
+
+Side soft(const Steps& s, Direction direction) {
+  const Vector f = (1 - 2 * along(s, direction).array()).matrix();
+  return {f.dot(s.size) / f.squaredNorm(), 1};
+}
+
+/// size = step (1 − A exp(gamma sign u)): linear in (step, step A) for each gamma; sign is the sign of the model's `a`.
+Side exponential(const Steps& s, Direction direction, double sign) {
+  const Vector u = along(s, direction);
+  Side best;
+  best.error = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 60; ++i) {
+    const double gamma = 0.05 * std::pow(400.0, i / 59.0);
+    Eigen::MatrixXd design(u.size(), 2);
+    design << Vector::Ones(u.size()), (gamma * sign * u.array()).exp().matrix();
+    const Eigen::Vector2d c = design.colPivHouseholderQr().solve(s.size);
+    const double error = (design * c - s.size).squaredNorm();
+    // A nearly straight line is also a large step times a small difference from 1: fewer than two pulses across the window.
+    if (!(c[0] > 0 && c[0] <= 0.5) || !(error < best.error)) continue;
+    best = {c[0], gamma, -c[1] / c[0], sign, {}, error};
+  }
+  return best;
+}
+
+/// Piecewise-linear least squares; a point without data is tied weakly to its neighbours.
+Side table(const Steps& s, int points) {
+  const Index n = points;
+  Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(n, n);
+  Vector right = Vector::Zero(n);
+  for (Index i = 0; i < s.x.size(); ++i) {
+    const double at = std::clamp(s.x[i], 0.0, 1.0) * static_cast<double>(n - 1);
+    const Index k = std::min(static_cast<Index>(at), n - 2);
+    const double w = at - static_cast<double>(k);
+    normal(k, k) += (1 - w) * (1 - w);
+    normal(k, k + 1) += w * (1 - w);
+    normal(k + 1, k) += w * (1 - w);
+    normal(k + 1, k + 1) += w * w;
+    right[k] += (1 - w) * s.size[i];
+    right[k + 1] += w * s.size[i];
+  }
+  for (Index k = 0; k + 1 < n; ++k) {
+    const double tie = 1e-6 * static_cast<double>(s.x.size());
+    normal(k, k) += tie;
+    normal(k + 1, k + 1) += tie;
+    normal(k, k + 1) -= tie;
+    normal(k + 1, k) -= tie;
+  }
+  const Vector values = normal.ldlt().solve(right).cwiseMax(0.0);
+  Side side;
+  side.table.assign(values.data(), values.data() + n);
+  side.step = values.mean();
+  return side;
+}
+
+void require_steps(const Side& up, const Side& down, const std::string& model) {
+  if (up.step > 0 && down.step > 0) return;
+  throw UserError(
+      fmt::format("devices fit: {} cannot describe these pulses: the fitted mean step is {:.3g} of the window up and "
+                  "{:.3g} down (both "
+                  "must be > 0; is the direction column that of the pulse before each value?)",
+                  model, up.step, down.step));
+}
+
+/// Mean pulses, asymmetry from the steps of both directions.
+void set_steps(DeviceSpec& spec, double up, double down) {
+  spec.pulses = std::clamp(1 / std::max(up, down), 2.0, 1e9);
+  spec.asymmetry = down < up ? 1 - down / up : up / down - 1;
+}
+
+void fit_shape(DeviceSpec& spec, const Steps& up, const Steps& down, int points) {
+  Side u;
+  Side d;
+  if (spec.model == "linear_step" || spec.model == "soft_bounds") {
+    const auto fit = spec.model == "linear_step" ? line : soft;
+    u = fit(up, Direction::up);
+    d = fit(down, Direction::down);
+  } else if (spec.model == "exponential_step") {
+    u = exponential(up, Direction::up, 1);
+    d = exponential(down, Direction::down, 1);
+    const Side other_u = exponential(up, Direction::up, -1);
+    const Side other_d = exponential(down, Direction::down, -1);
+    if (other_u.error + other_d.error < u.error + d.error) {
+      u = other_u;
+      d = other_d;
+    }
+  } else {
+    u = table(up, points);
+    d = table(down, points);
+  }
+  require_steps(u, d, spec.model);
+  if (spec.model == "linear_step") spec.shape = {{"gamma_up", u.gamma}, {"gamma_down", d.gamma}};
+  if (spec.model == "exponential_step") {
+    spec.shape = {{"A_up", u.A},           {"A_down", d.A},     {"gamma_up", u.gamma},
+                  {"gamma_down", d.gamma}, {"a", 0.5 * u.sign}, {"b", 0}};
+  }
+  if (spec.model != "piecewise") return set_steps(spec, u.step, d.step);
+  set_steps(spec, u.step, d.step);
+  for (double& t : u.table) t /= u.step;
+  for (double& t : d.table) t /= d.step;
+  spec.tables = {{"up", u.table}, {"down", d.table}};
+}
+
+/// Conductance that the model reaches from g by one pulse.
+double one_pulse(DeviceArray<double>& device, double g, Direction direction, std::uint64_t step) {
+  device.cells().g(0, 0) = g;
+  const double s = device.cells().mean_step;
+  device.update(Matrix<double>::Ones(1, 1), direction == Direction::up ? s : -s, step);
+  return device.conductance()(0, 0);
+}
+
+void measure_residuals(PulseFit& fit, const PulseRecord& record) {
+  DeviceArray<double> device(fit.spec, 1, 1, {}, 1);
+  const double window = fit.spec.window_S();
+  const double pulse = window / fit.spec.pulses;
+  double steps = 0;
+  double whole = 0;
+  double curve = 0;
+  double replayed = record.conductance_S[0];
+  for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
+    const Direction direction = record.direction[i];
+    const double next = one_pulse(device, record.conductance_S[i - 1], direction, i);
+    if (!cut(record, i, fit.spec.g_min_S, window)) {
+      steps += std::pow((record.conductance_S[i] - next) / pulse, 2);
+      whole += 1;
+    }
+    replayed = one_pulse(device, replayed, direction, i);
+    curve += std::pow((record.conductance_S[i] - replayed) / window, 2);
+  }
+  fit.step_residual = std::sqrt(steps / whole);
+  fit.curve_residual = std::sqrt(curve / static_cast<double>(record.pulses()));
+}
+
+}  // namespace
+
+const std::vector<std::string>& fitted_models() {
+  static const std::vector<std::string> names = {"soft_bounds", "linear_step", "exponential_step", "piecewise"};
+  return names;
+}
+
+PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points) {
+  const auto& known = fitted_models();
+  if (std::find(known.begin(), known.end(), model) == known.end()) {
+    throw UserError(fmt::format("devices fit: unknown model \"{}\" ({})", model, did_you_mean(model, known)));
+  }
+  if (points < 2) throw UserError(fmt::format("devices fit: {} points (a table needs at least 2)", points));
+  const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
+  if (!(*low < *high)) throw UserError("devices fit: the conductance never changes: there is no window to fit");
+  PulseFit fit;
+  fit.spec.model = model;
+  fit.spec.g_min_S = *low;
+  fit.spec.g_max_S = *high;
+  fit_shape(fit.spec, steps_of(record, Direction::up, *low, *high - *low),
+            steps_of(record, Direction::down, *low, *high - *low), points);
+  fit.spec.update = PulseMode::continuous;
+  measure_residuals(fit, record);
+  fit.spec.update_noise = fit.step_residual;
+  fit.spec.update = PulseMode::pulsed;
+  fit.spec.validate();
+  return fit;
+}
+
+std::string fit_toml(const PulseFit& fit, const std::string& source) {
+  return fmt::format(
+             "# {} fitted to {}\n# step residual (rms): {:.4g} mean pulses, taken as update_noise\n# curve residual "
+             "(rms): {:.4g} % of "
+             "the window\n",
+             fit.spec.model, source, fit.step_residual, 100 * fit.curve_residual) +
+         device_toml(fit.spec);
+}
+
+}  // namespace nudge

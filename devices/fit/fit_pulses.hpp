@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "devices/device_spec.hpp"
+#include "devices/fit/pulse_csv.hpp"
+
+namespace nudge {
+
+/// A device model fitted to measured pulses.
+struct PulseFit {
+  DeviceSpec spec;
+  double step_residual = 0;   ///< rms of measured minus predicted single steps, in mean pulses
+  double curve_residual = 0;  ///< rms distance of the curve replayed from the first conductance, of the window
+};
+
+/// The models that fit_pulses knows.
+const std::vector<std::string>& fitted_models();
+
+/// Fits a model to the single steps dg(g) of a record by least squares, without those that end at the extremes of the
+/// record (cut by a bound): the window is the range of the record, the mean
+/// pulse s, asymmetry and shape follow from the steps of each direction, update_noise is what the steps scatter around
+/// the fit, in pulses. linear_step: a line per direction, its slope held within [0, s]; soft_bounds: the line through
+/// zero at the bound; exponential_step: s (1 − A exp(γ z)) with the best γ of a grid of 60 from 0.05 to 20;
+/// piecewise: tables of `points` values, steps below zero taken as zero. curve_residual replays the pulses through the
+/// model itself. UserError for an unknown model (closest name) or a record without a window.
+PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points = 9);
+
+/// The fit as TOML for a configuration, with its residuals as comments.
+std::string fit_toml(const PulseFit& fit, const std::string& source);
+
+}  // namespace nudge

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Piecewise: the step as a table over the window, from measured pulses (`nudge devices fit`). With x = (g - g_lower)/
+// (g_upper - g_lower) the tables hold the step in units of the mean pulse at equally spaced x from 0 to 1, linear between:
+//     up: dg/dn = +s_up t_up(x),     down: dg/dn = -s_down t_down(x),    clipped to [g_lower, g_upper].
+// Many pulses are the exact solution of this differential equation, an exponential within each interval. Where a table
+// reaches zero the device stops. Empty tables are constant steps.
+#include <fmt/format.h>
+
+#include "devices/flow_model.hpp"
+
+namespace nudge {
+namespace {
+
+/// A table in the order of the direction of its pulses: value k belongs to place k/(size − 1).
+using Table = std::vector<double>;
+
+/// Places passed along a table from x during `pulses` · rate, rate = step/width: dx/dm = t(x), m = n step/width.
+double advance(const Table& t, double x, double m) {
+  const double cells = static_cast<double>(t.size() - 1);
+  auto k = std::min(static_cast<std::size_t>(x * cells), t.size() - 2);
+  const double start = x;
+  while (true) {
+    const double slope = (t[k + 1] - t[k]) * cells;
+    const double left = static_cast<double>(k) / cells;
+    const double value = t[k] + slope * (x - left);
+    if (value <= 0) break;
+    // x(m) = x + value (exp(slope m) − 1)/slope; the time to the end of the interval is ln(t_end/value)/slope.
+    const double end = static_cast<double>(k + 1) / cells;
+    const double bend = slope * (end - x) / value;  // t_end/value − 1
+    const double needed =
+        bend > -1 ? (std::abs(bend) < 1e-12 ? (end - x) / value : std::log1p(bend) * (end - x) / (bend * value))
+                  : m + 1;
+    if (needed > m) {
+      x += std::abs(slope * m) < 1e-12 ? value * m : value * std::expm1(slope * m) / slope;
+      break;
+    }
+    x = end;
+    m -= needed;
+    if (++k == t.size() - 1) break;
+  }
+  return std::min(x, 1.0) - start;
+}
+
+struct Piecewise {
+  Table up, down;  // both in the order of their direction
+
+  template <class S>
+  S change(const Element<S>& e, Direction direction, S n) const {
+    const Table& table = direction == Direction::up ? up : down;
+    const double m = static_cast<double>(n * e.step / e.width);
+    return static_cast<S>(advance(table, static_cast<double>(place(e)), m)) * e.width;
+  }
+
+  template <class S>
+  S noise(const Element<S>& e, Direction direction, S n, S sigma) const {
+    return equal_pulse_noise(*this, e, direction, n, sigma);
+  }
+};
+
+Table table_of(const DeviceSpec& spec, const char* name) {
+  const Table table = spec.table(name);
+  return table.empty() ? Table{1.0, 1.0} : table;
+}
+
+void check(const DeviceSpec& spec) {
+  for (const char* name : {"up", "down"}) {
+    const Table table = table_of(spec, name);
+    for (std::size_t k = 0; k < table.size(); ++k) {
+      if (std::isfinite(table[k]) && table[k] >= 0) continue;
+      throw UserError(fmt::format("device.piecewise.{}[{}] = {:g} (must be a finite number >= 0: the size of a pulse)",
+                                  name, k, table[k]));
+    }
+    if (table.size() < 2) {
+      throw UserError(fmt::format("device.piecewise.{} has {} value (must have at least 2: at both ends of the window)",
+                                  name, table.size()));
+    }
+  }
+}
+
+}  // namespace
+
+DeviceModel piecewise_model() {
+  DeviceModel model;
+  model.name = "piecewise";
+  model.summary = "pulse size from tables over the window, from measured pulses (nudge devices fit)";
+  model.equation = "dg/dn = s t(x), x = (g - g_lower)/(g_upper - g_lower), t linear between equally spaced points";
+  model.source = "form: piecewise step of IBM aihwkit (MIT licence); the tables are yours";
+  model.limits = "pulses of one amplitude and width; the step depends on the conductance alone";
+  model.not_modelled = "history other than the conductance, device-to-device spread of the shape";
+  model.tables = {{"up", "1", "up step over the window, in mean pulses, from g_lower to g_upper; empty: constant",
+                   "to be measured: empty"},
+                  {"down", "1", "down step over the window, in mean pulses, from g_lower to g_upper; empty: constant",
+                   "to be measured: empty"}};
+  model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
+    Table down = table_of(spec, "down");
+    std::reverse(down.begin(), down.end());
+    return std::make_unique<RuleModel<Piecewise>>(Piecewise{table_of(spec, "up"), std::move(down)});
+  };
+  model.check = check;
+  return model;
+}
+
+}  // namespace nudge

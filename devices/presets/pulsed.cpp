@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published pulse statistics. The sources state weights without unit, w in [w_min, w_max] with mean pulse dw_min: pulses =
+// (w_max − w_min)/dw_min, reference = −w_min/(w_max − w_min), spreads and noises are relative numbers as published. The
+// window in siemens is not part of these sources: the default one is used.
+#include "devices/presets/tables.hpp"
+
+namespace nudge {
+namespace {
+
+/// The normalised numbers of one published fit, in the order of the sources.
+struct Published {
+  std::string model;
+  double dw_min, w_max, w_min;
+  double step_spread, upper_bound_spread, lower_bound_spread, asymmetry_spread;
+  double update_noise;
+  double asymmetry;
+  double write_noise = 0;
+};
+
+DeviceSpec spec_of(const Published& p, std::map<std::string, double> shape = {}) {
+  DeviceSpec spec;
+  spec.model = p.model;
+  spec.pulses = (p.w_max - p.w_min) / p.dw_min;
+  spec.reference = -p.w_min / (p.w_max - p.w_min);
+  spec.asymmetry = p.asymmetry;
+  spec.step_spread = p.step_spread;
+  spec.asymmetry_spread = p.asymmetry_spread;
+  spec.upper_bound_spread = p.upper_bound_spread;
+  spec.lower_bound_spread = p.lower_bound_spread;
+  spec.update_noise = p.update_noise;
+  spec.programming.write_noise = p.write_noise;
+  spec.update = PulseMode::pulsed;
+  spec.shape = std::move(shape);
+  return spec;
+}
+
+/// The same with the log-normal spread of the pulse size of the array fits.
+DeviceSpec array_of(const Published& p, double log_spread) {
+  DeviceSpec spec = spec_of(p, {{"symmetry_spread", 0.025}});
+  spec.step_log_spread = log_spread;
+  return spec;
+}
+
+const std::string window = " Window in siemens: not in the source, our default.";
+const std::string fit = "; fit: IBM aihwkit 1.1.0 (MIT licence), preset ";
+
+}  // namespace
+
+std::vector<DevicePreset> pulsed_presets() {
+  return {
+      {"reram_es", "HfO2 ReRAM, exponential step",
+       "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fit + "ReRamES",
+       "Device-to-device and update noise of the source are larger than its window: 5 pulses per pulse." + window,
+       spec_of(
+           {"exponential_step", 0.00135, 1, -1, 0.2, 0.3, 0.3, 0.05, 5.0, 0.259359, 75},
+           {{"A_up", -1.18445}, {"A_down", -0.081404}, {"gamma_up", 5}, {"gamma_down", 5}, {"a", -0.5}, {"b", -0.5}})},
+      {"reram_sb", "HfO2 ReRAM, soft bounds (looser fit of the same data)",
+       "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fit + "ReRamSB",
+       "The source adds update noise of the same size everywhere, here it shrinks with the step. The source shifts "
+       "each device to its symmetry point by a reference "
+       "device; here the two devices of a pair do that for the mean." +
+           window,
+       spec_of({"soft_bounds", 0.002, 1.25, -0.75, 0.3, 0.24, 0.40, 0.01, 3.75, 0, 56})},
+      {"capacitor", "14 nm trench capacitor cell, linear step",
+       "Li et al., VLSI 2018 (IEEE 8510648)" + fit + "Capacitor",
+       "The source leaks with a lifetime of 1e6 minibatches, spread 0.3: set device.leak_time to 1e6 times the time of "
+       "a training step of your circuit and device.leak_spread to 0.3 (0 here: no leak). Not modelled: "
+       "device-to-device "
+       "spread 0.01 of gamma." +
+           window,
+       spec_of({"linear_step", 0.005, 1, -1, 0.1, 0.07, 0.07, 0.06, 0.3, 0},
+               {{"gamma_up", 0.05}, {"gamma_down", 0.05}})},
+      {"ecram", "Li/WO3 electrochemical RAM, linear step", "Tang et al., IEDM 2018 (IEEE 8614551)" + fit + "EcRam",
+       "Not modelled: device-to-device spread 0.05 of gamma." + window,
+       spec_of({"linear_step", 0.002, 1.1724, -0.8276, 0.1, 0.05, 0.05, 0.01, 0.3, 0},
+               {{"gamma_up", 0.1153}, {"gamma_down", 0.5085}})},
+      {"ecram_mo", "metal-oxide electrochemical RAM, linear step",
+       "Kim et al., IEDM 2019 (IEEE 8993463)" + fit + "EcRamMO",
+       "Not modelled: device-to-device spread 0.05 of gamma." + window,
+       spec_of({"linear_step", 2.8214e-4, 1.1714, -0.8286, 0.1, 0.05, 0.05, 0.01, 2.0, 0},
+               {{"gamma_up", 0.4152}, {"gamma_down", 0.7342}})},
+      {"idealized", "idealised symmetric device with fine pulses",
+       "Rasch, Gokmen and Haensch, IEEE Design & Test (2019), arXiv:1906.02698" + fit + "Idealized",
+       "A requirement, not a measured device." + window,
+       spec_of({"constant_step", 0.0002, 1, -1, 0.3, 0.3, 0.3, 0, 0.3, 0})},
+      {"gokmen_vlasov", "resistive processing unit specification",
+       "Gokmen and Vlasov, Front. Neurosci. 10:333 (2016), doi:10.3389/fnins.2016.00333" + fit + "GokmenVlasov",
+       "A requirement, not a measured device. The sources disagree: dw_min 0.0016 gives 1250 pulses, the text of the "
+       "fit "
+       "says 1200; dw_min is used." +
+           window,
+       spec_of({"constant_step", 0.0016, 1, -1, 0.3, 0.3, 0.3, 0.01, 0.3, 0})},
+      {"reram_array_om", "ReRAM array of an optimised material, soft bounds with reference",
+       "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fit + "ReRamArrayOM",
+       "Measured: 13.48 % of the devices corrupt; off as in the source (set device.stuck_random = 0.1348). Compliance "
+       "adjusted window; the raw fit is 1.4839/-0.6192 before its symmetry point is subtracted. The source adds update "
+       "noise of the same size everywhere, here it shrinks with the step." +
+           window,
+       array_of({"soft_bounds_reference", 0.0949, 1, -1, 0, 0.3499, 0.5695, 0.01, 0.4158, 0, 1.4113}, 0.7829)},
+      {"reram_array_hfo2", "baseline HfO2 ReRAM array, soft bounds with reference",
+       "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fit + "ReRamArrayHfO2",
+       "Measured: 9.77 % of the devices corrupt; off as in the source (set device.stuck_random = 0.0977). Only 4.3 "
+       "mean "
+       "pulses across the window. The raw fit is 1.1490/-1.0284 before its symmetry point is subtracted. The source "
+       "adds "
+       "update noise of the same size everywhere, here it shrinks with the step." +
+           window,
+       array_of({"soft_bounds_reference", 0.4622, 1, -1, 0, 0.4295, 0.5990, 0.01, 0.2174, 0, 0.5841}, 0.7125)},
+      {"pcm_pulsed", "Ge2Sb2Te5 phase-change memory under pulses, exponential step",
+       "Nandakumar et al., Front. Neurosci. (2020)" + fit + "PCM",
+       "The source's device only potentiates and is used as a pair that is reset and refreshed; here down pulses "
+       "follow "
+       "its down curve and no refresh is made. 200 nominal steps, of which roughly 50 are usable according to users of "
+       "the source. Not modelled: state-dependent part of the update noise (0.042 + 0.108 w), reset. The source's w = "
+       "0 is "
+       "the lower bound; the reference is put at the middle, with b shifted to match." +
+           window,
+       spec_of({"exponential_step", 0.01, 1, -1, 0.2, 0.2, 0, 0.05, 0.6, 0},
+               {{"A_up", -27.235}, {"A_down", -2.235}, {"gamma_up", 2.5}, {"gamma_down", 2.5}, {"a", -1}, {"b", -1}})},
+  };
+}
+
+}  // namespace nudge

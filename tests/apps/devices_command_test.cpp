@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "sim/io/h5_reader.hpp"
+#include "tests/apps/run_nudge.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("devices characterize writes a self-describing file and prints what it measured", "[apps]") {
+  const Folder folder;
+  const Outcome run = run_nudge(folder, "devices characterize pcm --devices 20 --samples 64 --out pcm.h5");
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, Contains("pulses to half window") && Contains("exponent") && Contains("written: pcm.h5"));
+  const Outcome info = run_nudge(folder, "info pcm.h5");
+  CHECK(info.exit_code == 0);
+  CHECK_THAT(info.output, Contains("staircase/conductance") && Contains("drift/exponent") && Contains("spectrum"));
+  // It never overwrites, and says so before measuring.
+  CHECK(run_nudge(folder, "devices characterize pcm --out pcm.h5").exit_code == 2);
+  const Outcome json = run_nudge(folder, "devices characterize ecram --devices 20 --samples 64 --json");
+  CHECK(nlohmann::json::parse(json.output)["model"] == "linear_step");
+}
+
+TEST_CASE("devices characterize refuses bad input with exit code 2", "[apps]") {
+  const Folder folder;
+  const Outcome unknown = run_nudge(folder, "devices characterize ecramm");
+  CHECK(unknown.exit_code == 2);
+  CHECK_THAT(unknown.errors, Contains("did you mean ecram?"));
+  const Outcome unit = run_nudge(folder, "devices characterize ecram --interval '1 V'");
+  CHECK(unit.exit_code == 2);
+  CHECK_THAT(unit.errors, Contains("1 V"));
+  CHECK(run_nudge(folder, "devices characterize ecram --devices 0").exit_code == 2);
+}
+
+TEST_CASE("devices fit turns measured pulses into a configuration", "[apps]") {
+  const Folder folder;
+  std::string csv = "pulse,conductance,direction\n0,2 uS,\n";
+  double g = 2;
+  for (int i = 1; i <= 80; ++i) {
+    g += i <= 40 ? 0.1 * (12 - g) : -0.08 * (g - 1);
+    csv += fmt::format("{},{:.6f} uS,{}\n", i, g, i <= 40 ? "up" : "down");
+  }
+  folder.write("pulses.csv", csv);
+  const Outcome fit = run_nudge(folder, "devices fit pulses.csv --model linear_step --out device.toml");
+  CHECK(fit.exit_code == 0);
+  CHECK_THAT(fit.output, Contains("curve residual"));
+  const Outcome check = run_nudge(folder, "config check device.toml");
+  CHECK(check.exit_code == 0);
+  CHECK_THAT(check.output, Contains("device.linear_step.gamma_up"));
+  CHECK_THAT(run_nudge(folder, "devices fit pulses.csv --json").output, Contains("curve_residual"));
+
+  folder.write("gap.csv", "pulse,conductance,direction\n0,1e-6,up\n2,2e-6,up\n");
+  const Outcome gap = run_nudge(folder, "devices fit gap.csv");
+  CHECK(gap.exit_code == 2);
+  CHECK_THAT(gap.errors, Contains("gap.csv:3: pulse 2 follows pulse 0 (a gap"));
+  folder.write("nan.csv", "pulse,conductance,direction\n0,1e-6,up\n1,nan,up\n");
+  CHECK_THAT(run_nudge(folder, "devices fit nan.csv").errors, Contains("nan.csv:3"));
+  CHECK(run_nudge(folder, "devices fit nan.csv").exit_code == 2);
+  CHECK(run_nudge(folder, "devices fit absent.csv").exit_code == 2);
+}
+
+TEST_CASE("bad devices in a configuration are refused with place and rule", "[apps]") {
+  const Folder folder;
+  const auto errors = [&](const std::string& toml) {
+    folder.write("bad.toml", "[device]\nmodel = 'soft_bounds'\n" + toml);
+    const Outcome run = run_nudge(folder, "config check bad.toml");
+    CHECK(run.exit_code == 2);
+    return run.errors + run.output;
+  };
+  CHECK_THAT(errors("g_min = '30 uS'\n"), Contains("device.g_min") && Contains("device.g_max"));
+  CHECK_THAT(errors("g_max = '30 uV'\n"), Contains("bad.toml:3") && Contains("30 uV"));
+  CHECK_THAT(errors("[crossbar]\nrow_resistance = '-1 Ohm'\n"), Contains("bad.toml:4") && Contains("row_resistance"));
+  CHECK_THAT(errors("drift_start = '20 S'\n"), Contains("bad.toml:3"));
+  CHECK_THAT(errors("pulsess = 3\n"), Contains("pulses"));
+  folder.write("levels.toml", "[device]\nmodel = 'soft_bounds'\npulses = 1e8\n");
+  const Outcome levels = run_nudge(folder, "crossbar levels.toml");
+  CHECK(levels.exit_code == 2);
+  CHECK_THAT(levels.errors, Contains("more levels than the window can hold"));
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time passes for a crossbar: its weights follow its devices, and a checkpoint keeps their slow state.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "circuits/crossbar/crossbar.hpp"
+#include "circuits/digital_matrix.hpp"
+
+using namespace nudge;
+
+namespace {
+
+Matrix<double> weights() {
+  Matrix<double> w(12, 7);
+  for (Index i = 0; i < w.size(); ++i) w.data()[i] = std::sin(static_cast<double>(i));
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("elapse: a drifting pair shrinks its weight by the drift of both devices", "[circuits]") {
+  CrossbarSpec spec;
+  spec.device.retention.drift_exponent = 0.05;
+  spec.device.retention.drift_start_s = 1;
+  Crossbar<double> crossbar(spec, weights(), 3, 1);
+  const Matrix<double> before = crossbar.weights();
+  crossbar.elapse(0.5, 0);
+  CHECK((crossbar.weights() == before));
+  crossbar.elapse(1e4 - 0.5, 1);
+  // Both devices of a pair lose the factor 1e4^-0.05, so does their difference, to rounding (12 uS over weights of 1e-3).
+  CHECK((crossbar.weights() - std::pow(1e4, -0.05) * before).cwiseAbs().maxCoeff() < 1e-10);
+}
+
+TEST_CASE("elapse: the slow state of both arrays is in the checkpoint", "[circuits]") {
+  CrossbarSpec spec;
+  spec.device.retention.drift_exponent = 0.05;
+  spec.device.retention.drift_spread = 0.01;
+  spec.device.retention.drift_start_s = 1e-3;
+  spec.device.telegraph = {0.5, 0.05, 0, 1e-3, 1e-3, 0};
+  spec.device.flicker.noise = 0.01;
+  spec.device.programming.write_noise = 5;
+  const auto step = [](Crossbar<double>& c, std::uint64_t k) {
+    c.apply_update(Matrix<double>::Constant(12, 7, k % 2 ? 1e-2 : -1e-2), k);
+    c.elapse(1e-3 * static_cast<double>(k), k);
+  };
+  Crossbar<double> whole(spec, weights(), 3, 1);
+  Crossbar<double> resumed(spec, weights(), 3, 1);
+  for (std::uint64_t k = 0; k < 5; ++k) step(whole, k);
+  const auto from = whole.state();
+  const auto to = resumed.state();
+  REQUIRE(from.size() == to.size());
+  REQUIRE(from.size() > 12);
+  for (std::size_t a = 0; a < from.size(); ++a) {
+    CHECK(from[a].name == to[a].name);
+    *to[a].values = *from[a].values;
+  }
+  resumed.state_restored();
+  CHECK((resumed.weights() == whole.weights()));
+  for (std::uint64_t k = 5; k < 10; ++k) {
+    step(whole, k);
+    step(resumed, k);
+  }
+  CHECK((resumed.weights() == whole.weights()));
+}
+
+TEST_CASE("elapse: exact weights do not change", "[circuits]") {
+  DigitalMatrix<double> digital(weights());
+  digital.elapse(1e9, 0);
+  CHECK((digital.weights() == weights()));
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "devices/characterize/characterize.hpp"
+#include "devices/presets.hpp"
+#include "devices/registry.hpp"
+#include "sim/base/errors.hpp"
+
+using namespace nudge;
+using Catch::Matchers::Contains;
+
+namespace {
+
+CharacterizeOptions small() {
+  CharacterizeOptions options;
+  options.devices = 20;
+  options.samples = 64;
+  options.cycles = 2;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("characterize: a constant step, drift and noise of known size are measured", "[devices][statistics]") {
+  DeviceSpec spec;
+  spec.model = "constant_step";
+  spec.pulses = 100;
+  spec.asymmetry = 0.5;
+  spec.retention.drift_exponent = 0.05;
+  spec.telegraph = {1, 0.02, 0, 1e-3, 1e-3, 0};
+  spec.read_noise = 0.01;
+  CharacterizeOptions options = small();
+  options.devices = 200;
+  options.interval_s = 1e-2;
+  const Characterization c = characterize(spec, options);
+  // One pulse per point; telegraph noise of 1 % of each of 200 devices moves a mean by 0.1 % of g.
+  CHECK(c.staircase.half_up == Approx(50).margin(1));
+  CHECK(c.staircase.half_down == Approx(100).margin(1));
+  CHECK(c.staircase.pulse.size() == 301);
+  CHECK(c.endurance.high_S.back() == Approx(spec.g_max_S).epsilon(5e-3));
+  CHECK(c.endurance.low_S.back() == Approx(spec.g_min_S).epsilon(5e-3));
+  CHECK(c.endurance.pulses.back() == Approx(1200));
+  // Five levels, four decades: noise 1e-3/ln 1e4.
+  for (double nu : c.retained.exponent) CHECK(nu == Approx(0.05).margin(1e-3));
+  // Telegraph: a/2; looks ten correlation times apart: 64 · 200 of them, two-valued: error below 1 %.
+  CHECK(c.noise.slow_std == Approx(0.01).epsilon(0.02));
+  CHECK(c.noise.fresh_std == Approx(0.01 * spec.window_S() / (0.5 * (spec.g_min_S + spec.g_max_S))).epsilon(1e-12));
+  CHECK(std::abs(c.noise.slope) < 0.1);  // white at this distance
+  double sum = 0;
+  for (double share : c.noise.share) sum += share;
+  CHECK(sum == Approx(1).epsilon(1e-12));
+}
+
+TEST_CASE("characterize: every model and preset, as text, JSON and a file", "[devices]") {
+  std::vector<std::pair<std::string, DeviceSpec>> all;
+  for (const DeviceModel& model : device_models()) {
+    all.emplace_back(model.name, DeviceSpec{});
+    all.back().second.model = model.name;
+  }
+  for (const DevicePreset& preset : device_presets()) all.emplace_back(preset.name, preset.spec);
+  for (const auto& [name, spec] : all) {
+    CAPTURE(name);
+    const Characterization c = characterize(spec, small());
+    CHECK_THAT(summary_text(c, name), Contains(name) && Contains("noise at mid-window") && !Contains("nan"));
+    const auto json = nlohmann::json::parse(summary_json(c, name));
+    CHECK(json["drift"]["levels"].size() == 5);
+    H5Document file;
+    write(file, c);
+    CHECK(file.bytes().size() > 1000);
+    if (c.staircase.pulse.empty()) continue;
+    // Pulses up raise and pulses down lower the mean of any device.
+    CHECK(c.endurance.high_S.back() > c.endurance.low_S.back());
+  }
+}
+
+TEST_CASE("characterize: options out of range", "[devices]") {
+  CharacterizeOptions options = small();
+  options.devices = 0;
+  CHECK_THROWS_WITH(characterize(DeviceSpec{}, options), Contains("--devices 0") && Contains("[1, 100000]"));
+  options = small();
+  options.interval_s = 0;
+  CHECK_THROWS_WITH(characterize(DeviceSpec{}, options), Contains("--interval"));
+  options = small();
+  options.devices = 100000;
+  options.samples = 100000;
+  CHECK_THROWS_WITH(characterize(DeviceSpec{}, options), Contains("1e8"));
+}
