@@ -30,6 +30,8 @@ try "shakespeare_small" "$program" train examples/shakespeare_small.toml --out "
   --set data.text= --set train.evaluation_batches=1
 try "shakespeare_large" "$program" train examples/shakespeare_large.toml --out "$folder/large.h5" --set train.steps=1 \
   --set data.text= --set train.evaluation_batches=1
+try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
+  --set train.evaluation_batches=1
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5
 try "experiment_argmax" "$program" experiment examples/experiment_argmax.toml --out "$folder/argmax.h5" \
