@@ -10,7 +10,7 @@ struct Synapse {
   double states_up, states_down;
   double label_up, label_down;
   double cycle_noise;  ///< standard deviation of one pulse, of the window
-  WritePulse pulse_up = {}, pulse_down = {};
+  WritePulse pulse_up = {}, pulse_down = {};  ///< across the device; not those of a gate
 };
 
 DeviceSpec spec_of(const Synapse& s) {
@@ -58,9 +58,9 @@ std::vector<DevicePreset> synapse_presets() {
       {"hzo_fefet", "HZO ferroelectric transistor", "Jerry et al., IEDM 2017" + table,
        "Positive down label: the down curve starts slowly. Cycle-to-cycle noise is stated as below 0.5 %: 0.5 % is "
        "used. "
-       "Pulses 3.65 V up, -2.95 V down on average, 75 ns." +
+       "Pulses 3.65 V up, -2.95 V down on average, 75 ns, on the gate: not heat of the channel, not counted." +
            labels,
-       spec_of({3.973e-8, 1.788e-6, 32, 32, 1.75, 1.46, 0.005, {3.65, 75e-9}, {2.95, 75e-9}})},
+       spec_of({3.973e-8, 1.788e-6, 32, 32, 1.75, 1.46, 0.005})},
       {"synapse_target", "target of the NeuroSim study", "NeuroSim" + table,
        "A requirement, not a measured device." + labels, spec_of({1e-7, 5e-6, 64, 64, 1, -1, 0.02})},
       {"synapse_ideal", "ideal synapse of the NeuroSim study", "NeuroSim" + table,
