@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/base/matrix.hpp"
@@ -22,17 +23,38 @@ class Mask {
 
   Index queries() const { return queries_; }
   Index keys() const { return keys_; }
-  bool operator()(Index query, Index key) const { return row(query)[key] != 0; }
-  const std::uint8_t* row(Index query) const { return attended_->data() + query * keys_; }
+
+  /// The keys from the first to the last that a query attends to.
+  struct Run {
+    Index begin = 0;
+    Index count = 0;
+    bool whole = true;  ///< it attends to all of them
+  };
+  const Run& run(Index query) const { return attended_->runs[static_cast<std::size_t>(query)]; }
+  /// Whether the query attends to the key.
+  bool operator()(Index query, Index key) const {
+    const Run& r = run(query);
+    return key >= r.begin && key < r.begin + r.count && (r.whole || row(query)[key] != 0);
+  }
+  /// One byte per key, of a query whose run is not whole.
+  const std::uint8_t* row(Index query) const { return attended_->bytes.data() + query * keys_; }
   /// Whether the mask is that of causal().
   bool is_causal() const;
 
  private:
-  Mask(Index queries, Index keys, std::vector<std::uint8_t> attended);
+  /// One run per query: causal, windowed and full masks take no more, so that long sequences can have one.
+  struct Attended {
+    std::vector<Run> runs;
+    std::vector<std::uint8_t> bytes;
+  };
+  Mask(Index queries, Index keys, std::vector<Run> runs, std::vector<std::uint8_t> bytes)
+      : queries_(queries),
+        keys_(keys),
+        attended_(std::make_shared<const Attended>(Attended{std::move(runs), std::move(bytes)})) {}
 
   Index queries_;
   Index keys_;
-  std::shared_ptr<const std::vector<std::uint8_t>> attended_;
+  std::shared_ptr<const Attended> attended_;
 };
 
 }  // namespace nudge

@@ -26,14 +26,15 @@ struct MixerOptions {
   bool observe = false;      ///< record quantities to log
 
   // Free Energy Mixer
-  Index values = 4;       ///< d, channels that are read
-  Index keys = 8;         ///< columns of W_q and W_k: heads times the head's key width
-  Index decays = 2;       ///< columns of W_dec: gla 1 per head or 1 per feature (keys), lrnn one per group
-  Index groups = 1;       ///< aft: columns of W_k
-  Index states = 3;       ///< N of the state-space priors
-  bool rope = false;      ///< rotary positions: attention and the softmax prior (gla always has them)
-  double epsilon = 1e-6;  ///< added to gla's features
-  Index gate_groups = 1;  ///< groups of the RMS norm of the outer gate
+  Index values = 4;        ///< d, channels that are read
+  Index keys = 8;          ///< columns of W_q and W_k: heads times the head's key width
+  Index decays = 2;        ///< columns of W_dec: gla 1 per head, 1 per feature (keys) or 0: none, lrnn one per group
+  Index groups = 1;        ///< aft: columns of W_k
+  Index states = 3;        ///< N of the state-space priors
+  bool rope = false;       ///< rotary positions: attention and the softmax prior (gla always has them)
+  double epsilon = 1e-6;   ///< added to gla's features
+  bool quadratic = false;  ///< gla with decays per head or none: as T x T products, faster for short sequences
+  Index gate_groups = 1;   ///< groups of the RMS norm of the outer gate
   Modulation modulation = Modulation::none;
   Index hidden = 3;           ///< Hc of the time-decay conditioner
   double hidden_scale = 1.0;  ///< factor of its unit-norm gate: 1 (paper) or √Hc (published code)

@@ -22,13 +22,17 @@ void append_window(std::span<const int> ids, std::size_t start, Batch& batch) {
 
 }  // namespace
 
+std::uint64_t training_start(std::span<const int> ids, Index tokens, std::uint64_t seed, std::uint64_t step,
+                             std::uint32_t b) {
+  const RngKey key{seed, Purpose::batch_order, 0};
+  return random_below(ids.size() - static_cast<std::size_t>(tokens), key, step, b, 0);
+}
+
 Batch training_batch(std::span<const int> ids, Index sequences, Index tokens, std::uint64_t seed, std::uint64_t step) {
   NUDGE_EXPECT(sequences >= 1 && tokens >= 1 && static_cast<std::size_t>(tokens) < ids.size());
-  const std::uint64_t starts = ids.size() - static_cast<std::size_t>(tokens);
   Batch batch = empty_batch(sequences, tokens);
   for (Index b = 0; b < sequences; ++b) {
-    const RngKey key{seed, Purpose::batch_order, 0};
-    append_window(ids, random_below(starts, key, step, static_cast<std::uint32_t>(b), 0), batch);
+    append_window(ids, training_start(ids, tokens, seed, step, static_cast<std::uint32_t>(b)), batch);
   }
   return batch;
 }

@@ -29,6 +29,10 @@ struct Batch {
 /// (ids, seed, step), so a resumed run and any estimator with the same seed see the same batches. Needs T < ids.size().
 Batch training_batch(std::span<const int> ids, Index sequences, Index tokens, std::uint64_t seed, std::uint64_t step);
 
+/// Where window b of that batch starts.
+std::uint64_t training_start(std::span<const int> ids, Index tokens, std::uint64_t seed, std::uint64_t step,
+                             std::uint32_t b);
+
 /// The same `count` batches for every seed and step: count·B windows, evenly spaced from the first to the last
 /// possible start. Windows overlap when the text is shorter than count·B·T characters. Needs T < ids.size().
 std::vector<Batch> validation_batches(std::span<const int> ids, Index count, Index sequences, Index tokens);

@@ -24,6 +24,10 @@ class DeviceBits final : public BitSampler<S> {
       : devices_(&devices), gain_(gain), step_(step), sequence_(sequence) {}
 
   void draw(const Matrix<S>& logits, std::vector<std::uint8_t>& bits) override;
+  void select(std::uint64_t step, std::uint32_t sequence) override {
+    step_ = step;
+    sequence_ = sequence;
+  }
 
  private:
   const StochasticBits* devices_;

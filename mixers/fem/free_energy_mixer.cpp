@@ -117,9 +117,9 @@ void check(const MixerOptions& o, Prior prior) {
   }
   if (prior == Prior::gla) {
     require_positive("epsilon", o.epsilon);
-    if (o.decays != o.heads && o.decays != o.keys) {
+    if (o.decays != 0 && o.decays != o.heads && o.decays != o.keys) {
       throw UserError(
-          fmt::format("decays = {} (must be one per head, {}, or one per feature, {})", o.decays, o.heads, o.keys));
+          fmt::format("decays = {} (must be one per head, {}, one per feature, {}, or 0)", o.decays, o.heads, o.keys));
     }
   }
   if (prior == Prior::aft) require_divides("groups", o.groups, "values", o.values);
@@ -193,7 +193,11 @@ Branches<S> read_prior(Prior prior, MixerCall<S>& call, Value<S> x, Value<S> bet
         k = rotate_positions(k, o.heads, first);
       }
       if (prior == Prior::softmax) return softmax_prior(q, k, v, beta, o.heads, call.mask);
-      return gla_prior(q, k, decays(), v, beta, o.heads, o.epsilon, streams);
+      const Value<S> g = o.decays > 0 ? decays() : x.tape->constant(Matrix<S>::Zero(x.rows(), o.heads));
+      if (o.quadratic && streams == nullptr && g.cols() == o.heads) {
+        return gla_prior_quadratic<S>(q, k, o.decays > 0 ? &g : nullptr, v, beta, o.heads, o.epsilon, call.mask);
+      }
+      return gla_prior(q, k, g, v, beta, o.heads, o.epsilon, streams);
     }
     case Prior::aft: return aft_prior(modulations.scale(linear("k")), v, beta, streams);
     case Prior::lrnn: return lrnn_prior(decays(), v, beta, streams);
@@ -246,7 +250,7 @@ MixerKind<S> fem_kind(const std::string& name, const std::string& summary) {
 /// decay's pre-activation plus δ, λ and g by `modulation`; the η of a key belongs to the key's own token (eq. 34b
 /// prints the query's, which would forbid streaming). Departures from the print: g stands before W_o (eq. 11; M.1 puts
 /// it after, which would cost more than the stated parameters); gates read token features (2.3.2, not M.4's values);
-/// 1/√dk in the logits (B.1, not H.1). Options: width, values, keys, heads, decays, groups, states, rope, epsilon,
+/// 1/√dk in the logits (B.1, not H.1). Options: width, values, keys, heads, decays, groups, states, rope, epsilon, quadratic,
 /// gate_groups, modulation, hidden, hidden_scale, and the ablations log_sum_exp, inner_gate, outer_gate. All but
 /// softmax: causal, O(T), with streams. Observed: v, mu, Fmax, lam, g.
 template <class S>

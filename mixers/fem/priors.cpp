@@ -77,6 +77,30 @@ Branches<S> gla_prior(Value<S> q, Value<S> k, Value<S> g, Value<S> v, Value<S> b
 }
 
 template <class S>
+Branches<S> gla_prior_quadratic(Value<S> q, Value<S> k, const Value<S>* g, Value<S> v, Value<S> beta, Index heads,
+                                double epsilon, const Mask& mask) {
+  const Index m = q.cols() / heads;
+  const auto feature = [&](Value<S> x) { return affine(apply(Function::relu, x), 1.0, epsilon); };
+  const Value<S> a = feature(q);
+  const Value<S> b = feature(k);
+  const Index n = q.rows();
+  // Σ_{τ≤t} g_τ as a column and as a row: row t minus column i is the decay from i to t.
+  Matrix<S> below = Matrix<S>::Zero(n, n);
+  below.template triangularView<Eigen::Lower>().setOnes();
+  const Value<S> sums = q.tape->constant(below);
+  const Value<S> sums_transposed = q.tape->constant(below.transpose());
+  return read_groups<S>(v, beta, heads, [&](Index h, Value<S> v_h, Value<S> beta_h) {
+    const auto cut = [&](Value<S> x) { return columns(x, h * m, m); };
+    Value<S> logits = apply(Function::logarithm, product_nt(cut(a), cut(b)));
+    if (g != nullptr) {
+      const Value<S> g_h = columns(*g, h, 1);
+      logits = logits + product(sums, g_h) - product_tn(g_h, sums_transposed);
+    }
+    return free_energy_read(logits, v_h, beta_h, mask);
+  });
+}
+
+template <class S>
 Branches<S> aft_prior(Value<S> k, Value<S> v, Value<S> beta, Streams<S>* streams) {
   const Value<S> zero = filled(v, v.rows(), 1, S(0));
   return read_groups<S>(v, beta, k.cols(), [&](Index g, Value<S> v_g, Value<S> beta_g) {
@@ -126,12 +150,14 @@ Branches<S> ssm_selective_prior(const SelectiveStates<S>& states, Value<S> v, Va
   });
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                       \
-  template Branches<S> softmax_prior<S>(Value<S>, Value<S>, Value<S>, Value<S>, Index, const Mask&);               \
-  template Branches<S> gla_prior<S>(Value<S>, Value<S>, Value<S>, Value<S>, Value<S>, Index, double, Streams<S>*); \
-  template Branches<S> aft_prior<S>(Value<S>, Value<S>, Value<S>, Streams<S>*);                                    \
-  template Branches<S> lrnn_prior<S>(Value<S>, Value<S>, Value<S>, Streams<S>*);                                   \
-  template Branches<S> ssm_invariant_prior<S>(const InvariantStates<S>&, Value<S>, Value<S>, Streams<S>*);         \
+#define NUDGE_INSTANTIATE(S)                                                                                          \
+  template Branches<S> softmax_prior<S>(Value<S>, Value<S>, Value<S>, Value<S>, Index, const Mask&);                  \
+  template Branches<S> gla_prior<S>(Value<S>, Value<S>, Value<S>, Value<S>, Value<S>, Index, double, Streams<S>*);    \
+  template Branches<S> gla_prior_quadratic<S>(Value<S>, Value<S>, const Value<S>*, Value<S>, Value<S>, Index, double, \
+                                              const Mask&);                                                           \
+  template Branches<S> aft_prior<S>(Value<S>, Value<S>, Value<S>, Streams<S>*);                                       \
+  template Branches<S> lrnn_prior<S>(Value<S>, Value<S>, Value<S>, Streams<S>*);                                      \
+  template Branches<S> ssm_invariant_prior<S>(const InvariantStates<S>&, Value<S>, Value<S>, Streams<S>*);            \
   template Branches<S> ssm_selective_prior<S>(const SelectiveStates<S>&, Value<S>, Value<S>, Streams<S>*);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

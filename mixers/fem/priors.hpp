@@ -31,6 +31,12 @@ template <class S>
 Branches<S> gla_prior(Value<S> q, Value<S> k, Value<S> g, Value<S> v, Value<S> beta, Index heads, double epsilon,
                       Streams<S>* streams);
 
+/// The same numbers by products of T x T matrices, in time T²: with a T of some hundreds faster than the recurrence. g
+/// (T, heads) per head, or null: no decay (linear attention). Causal; from the start of the sequence.
+template <class S>
+Branches<S> gla_prior_quadratic(Value<S> q, Value<S> k, const Value<S>* g, Value<S> v, Value<S> beta, Index heads,
+                                double epsilon, const Mask& mask);
+
 /// AFT (H.3): s = exp(k_i), one weight per group: k (T, G). The paper's k ∈ R^m does not say how groups map to
 /// channels; here they are contiguous.
 template <class S>

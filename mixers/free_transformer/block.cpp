@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "mixers/feed_forward.hpp"
 #include "mixers/ops/arithmetic.hpp"
-#include "mixers/ops/function.hpp"
 #include "mixers/ops/layout.hpp"
 #include "mixers/ops/normalize.hpp"
 #include "mixers/ops/product.hpp"
@@ -17,16 +17,13 @@ namespace nudge {
 
 std::vector<Field> block_fields(const std::string& prefix, Index width, Index inner) {
   const double narrow = 1.0 / std::sqrt(static_cast<double>(width));
-  const double wide = 1.0 / std::sqrt(static_cast<double>(inner));
-  return {{prefix + "n1", {width}, 1},
-          {prefix + "Wq", {width, width}, 0, narrow},
-          {prefix + "Wk", {width, width}, 0, narrow},
-          {prefix + "Wv", {width, width}, 0, narrow},
-          {prefix + "Wo", {width, width}, 0, narrow},
-          {prefix + "n2", {width}, 1},
-          {prefix + "Wg", {width, inner}, 0, narrow},
-          {prefix + "Wu", {width, inner}, 0, narrow},
-          {prefix + "Wd", {inner, width}, 0, wide}};
+  std::vector<Field> fields = {{prefix + "n1", {width}, 1},
+                               {prefix + "Wq", {width, width}, 0, narrow},
+                               {prefix + "Wk", {width, width}, 0, narrow},
+                               {prefix + "Wv", {width, width}, 0, narrow},
+                               {prefix + "Wo", {width, width}, 0, narrow}};
+  for (Field& field : feed_forward_fields(prefix, width, inner)) fields.push_back(std::move(field));
+  return fields;
 }
 
 namespace {
@@ -71,9 +68,7 @@ Value<S> block_of(Value<S> in_q, Value<S> in_kv, const NamedValues<S>& parameter
     reads.push_back(product(softmax(affine(product_nt(cut(q), cut(k)), scale), mask), cut(v)));
   }
   const Value<S> attended = in_q + product(join_columns(reads), w("Wo"));
-  const Value<S> normed = rms_norm(attended) * w("n2");
-  const Value<S> gated = apply(Function::silu, product(normed, w("Wg"))) * product(normed, w("Wu"));
-  return attended + product(gated, w("Wd"));
+  return attended + feed_forward(attended, parameters, prefix);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "mixers/checks.hpp"
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/function.hpp"
-#include "mixers/ops/layout.hpp"
 #include "mixers/ops/normalize.hpp"
 #include "mixers/ops/product.hpp"
 #include "sim/base/errors.hpp"
@@ -66,6 +65,11 @@ Value<S> FreeTransformer<S>::decoder_block(Index layer, Value<S> x, Value<S> in_
 
 template <class S>
 Value<S> FreeTransformer<S>::lower_half(const std::vector<int>& tokens, DecoderCache<S>* cache) const {
+  return lower_half(std::make_shared<const std::vector<int>>(tokens), cache);
+}
+
+template <class S>
+Value<S> FreeTransformer<S>::lower_half(const SharedIndices& tokens, DecoderCache<S>* cache) const {
   Value<S> x = gather_rows((*parameters_)["emb"], tokens);
   for (Index l = 0; l < shape_.layers / 2; ++l) x = decoder_block(l, x, x, cache);
   return x;

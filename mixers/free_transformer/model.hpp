@@ -6,6 +6,7 @@
 
 #include "mixers/free_transformer/block.hpp"
 #include "mixers/ops/bit_mapper.hpp"
+#include "mixers/ops/layout.hpp"
 
 namespace nudge {
 
@@ -42,6 +43,7 @@ class FreeTransformer {
       : shape_(shape), parameters_(&parameters) {}
 
   /// x after the first half of the blocks, (T, D). With a cache: of the tokens that follow those seen through it.
+  Value<S> lower_half(const SharedIndices& tokens, DecoderCache<S>* cache = nullptr) const;
   Value<S> lower_half(const std::vector<int>& tokens, DecoderCache<S>* cache = nullptr) const;
   /// Logits of the bits, (T, H).
   Value<S> encode(Value<S> x) const;

@@ -8,15 +8,18 @@ namespace {
 
 enum class Kind { add, subtract, multiply, divide };
 
-/// Walks a matrix that is repeated to a larger shape.
-template <class M>
-struct Repeated {
-  M* matrix;
-  Index row_stride;
-  Index col_stride;
-  explicit Repeated(M& m) : matrix(&m), row_stride(m.rows() == 1 ? 0 : m.cols()), col_stride(m.cols() == 1 ? 0 : 1) {}
-  auto& at(Index i, Index j) const { return matrix->data()[i * row_stride + j * col_stride]; }
-};
+/// Row t of b as it meets row t of a: a row, or one number for the whole row. b is repeated to a larger shape.
+template <class S, class F>
+void for_rows(const Matrix<S>& b, Index rows, F f) {
+  for (Index t = 0; t < rows; ++t) {
+    const Index from = b.rows() == 1 ? 0 : t;
+    if (b.cols() == 1) {
+      f(t, b(from, 0));
+    } else {
+      f(t, b.row(from).array());
+    }
+  }
+}
 
 template <class S>
 class Binary final : public Operation<S> {
@@ -27,73 +30,78 @@ class Binary final : public Operation<S> {
 
   void forward(Arguments<S> x, Matrix<S>& y) override {
     const Matrix<S>& a = *x[0];
-    const Repeated b(*x[1]);
     y.resize(a.rows(), a.cols());
-    each(y, [&](Index i, Index j) {
-      const S s = a(i, j);
-      const S t = b.at(i, j);
+    for_rows(*x[1], a.rows(), [&](Index t, const auto& b) {
+      auto out = y.row(t).array();
+      const auto in = a.row(t).array();
       switch (kind_) {
-        case Kind::add: return s + t;
-        case Kind::subtract: return s - t;
-        case Kind::multiply: return s * t;
-        case Kind::divide: return s / t;
+        case Kind::add: out = in + b; return;
+        case Kind::subtract: out = in - b; return;
+        case Kind::multiply: out = in * b; return;
+        case Kind::divide: out = in / b; return;
       }
-      return S(0);
     });
   }
 
   void jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const override {
-    const Matrix<S>& a = *x[0];
-    const Repeated b(*x[1]);
-    const Matrix<S>* da = dx[0];
-    const Repeated db(dx[1] != nullptr ? *dx[1] : *x[1]);
-    const bool has_b = dx[1] != nullptr;
-    each(dy, [&](Index i, Index j) {
-      const S s = da != nullptr ? (*da)(i, j) : S(0);
-      const S t = has_b ? db.at(i, j) : S(0);
-      switch (kind_) {
-        case Kind::add: return s + t;
-        case Kind::subtract: return s - t;
-        case Kind::multiply: return s * b.at(i, j) + a(i, j) * t;
-        case Kind::divide: return (s - y(i, j) * t) / b.at(i, j);
-      }
-      return S(0);
+    const bool keeps = kind_ == Kind::add || kind_ == Kind::subtract;
+    dy.setZero();
+    if (dx[0] != nullptr) {
+      for_rows(*x[1], y.rows(), [&](Index t, const auto& b) {
+        const auto in = dx[0]->row(t).array();
+        if (keeps) dy.row(t).array() = in;
+        if (kind_ == Kind::multiply) dy.row(t).array() = in * b;
+        if (kind_ == Kind::divide) dy.row(t).array() = in / b;
+      });
+    }
+    if (dx[1] == nullptr) return;
+    for_rows(*dx[1], y.rows(), [&](Index t, const auto& db) {
+      if (kind_ == Kind::add) dy.row(t).array() += db;
+      if (kind_ == Kind::subtract) dy.row(t).array() -= db;
+      if (kind_ == Kind::multiply) dy.row(t).array() += x[0]->row(t).array() * db;
+      if (kind_ == Kind::divide) dy.row(t).array() -= y.row(t).array() * db / repeated(*x[1], t, y.cols());
     });
   }
 
   void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
-    const Matrix<S>& a = *x[0];
-    const Repeated b(*x[1]);
     if (dx[0] != nullptr) {
-      Matrix<S>& da = *dx[0];
-      for (Index i = 0; i < dy.rows(); ++i) {
-        for (Index j = 0; j < dy.cols(); ++j) {
-          const S u = dy(i, j);
-          da(i, j) += kind_ == Kind::multiply ? u * b.at(i, j) : kind_ == Kind::divide ? u / b.at(i, j) : u;
+      for_rows(*x[1], y.rows(), [&](Index t, const auto& b) {
+        auto out = dx[0]->row(t).array();
+        const auto u = dy.row(t).array();
+        if (kind_ == Kind::multiply) {
+          out += u * b;
+        } else if (kind_ == Kind::divide) {
+          out += u / b;
+        } else {
+          out += u;
         }
-      }
+      });
     }
     if (dx[1] == nullptr) return;
-    const Repeated db(*dx[1]);
-    for (Index i = 0; i < dy.rows(); ++i) {
-      for (Index j = 0; j < dy.cols(); ++j) {
-        const S u = dy(i, j);
-        switch (kind_) {
-          case Kind::add: db.at(i, j) += u; break;
-          case Kind::subtract: db.at(i, j) -= u; break;
-          case Kind::multiply: db.at(i, j) += u * a(i, j); break;
-          case Kind::divide: db.at(i, j) -= u * y(i, j) / b.at(i, j); break;
-        }
+    for (Index t = 0; t < y.rows(); ++t) {
+      const auto u = dy.row(t).array();
+      switch (kind_) {
+        case Kind::add: add_row(*dx[1], t, u); break;
+        case Kind::subtract: add_row(*dx[1], t, -u); break;
+        case Kind::multiply: add_row(*dx[1], t, u * x[0]->row(t).array()); break;
+        case Kind::divide: add_row(*dx[1], t, -(u * y.row(t).array() / repeated(*x[1], t, y.cols()))); break;
       }
     }
   }
 
  private:
-  template <class F>
-  static void each(Matrix<S>& y, F f) {
-    for (Index i = 0; i < y.rows(); ++i) {
-      for (Index j = 0; j < y.cols(); ++j) y(i, j) = f(i, j);
+  /// Adds a row to what a repeated argument receives.
+  template <class Row>
+  static void add_row(Matrix<S>& db, Index t, const Row& row) {
+    const Index to = db.rows() == 1 ? 0 : t;
+    if (db.cols() == 1 && row.cols() != 1) {
+      db(to, 0) += row.sum();
+    } else {
+      db.row(to).array() += row;
     }
+  }
+  static auto repeated(const Matrix<S>& b, Index t, Index cols) {
+    return b.row(b.rows() == 1 ? 0 : t).array().replicate(1, b.cols() == 1 ? cols : 1);
   }
 
   Kind kind_;

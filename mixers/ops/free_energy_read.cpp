@@ -29,31 +29,31 @@ class FreeEnergyRead final : public Operation<S> {
     const Matrix<S>& beta = *x[2];
     const Index width = v.cols();
     softmax_rows(*x[0], mask_, p_, normaliser_);
-    largest_.resize(1, width);
     both_.resize(v.rows(), 2 * width);
     both_.leftCols(width) = v;
-    for (Index c = 0; c < width; ++c) {
-      S largest = -std::numeric_limits<S>::infinity();
-      for (Index i = 0; i < v.rows(); ++i) largest = std::max(largest, beta(0, c) * v(i, c));
-      largest_(0, c) = largest;
-      for (Index i = 0; i < v.rows(); ++i) both_(i, width + c) = std::exp(beta(0, c) * v(i, c) - largest);
-    }
+    auto weights = both_.rightCols(width).array();  // in steps that become vector code
+    weights = v.array().rowwise() * beta.row(0).array();
+    largest_ = weights.colwise().maxCoeff();
+    weights.rowwise() -= largest_.row(0).array();
+    weights = weights.exp();
     y.resize(p_.rows(), 2 * width);
     multiply<S>(p_, both_, y);
-    inverse_.resize(p_.rows(), width);
+    auto sums = y.rightCols(width).array();
+    inverse_ = sums.inverse();
     exceptions_.clear();
-    for (Index t = 0; t < y.rows(); ++t) {
-      for (Index c = 0; c < width; ++c) {
-        const S sum = y(t, width + c);
-        if (sum >= kSmallestSum<S>) {
-          inverse_(t, c) = S(1) / sum;
-          y(t, width + c) = (largest_(0, c) + std::log(sum)) / beta(0, c);
-        } else {
-          inverse_(t, c) = 0;
-          add_exception(x, t, c);
-          y(t, width + c) = exceptions_.back().log_sum / beta(0, c);
+    if (!(sums.minCoeff() >= kSmallestSum<S>)) {
+      for (Index t = 0; t < y.rows(); ++t) {
+        for (Index c = 0; c < width; ++c) {
+          if (!(y(t, width + c) >= kSmallestSum<S>)) add_exception(x, t, c);
         }
       }
+    }
+    sums = sums.log();
+    sums.rowwise() += largest_.row(0).array();
+    sums.rowwise() /= beta.row(0).array();
+    for (const Exception& one : exceptions_) {
+      inverse_(one.query, one.channel) = 0;
+      y(one.query, width + one.channel) = one.log_sum / beta(0, one.channel);
     }
   }
 
@@ -67,24 +67,21 @@ class FreeEnergyRead final : public Operation<S> {
     if (dx[0] != nullptr) {
       softmax_jacobian_rows(p_, *dx[0], dp);
       multiply<S>(dp, both_, dy);
-      for (Index c = 0; c < width; ++c) dy.col(width + c) /= beta(0, c);
+      dy.rightCols(width).array().rowwise() /= beta.row(0).array();
     }
-    Matrix<S> moved = Matrix<S>::Zero(v.rows(), 2 * width);
-    for (Index i = 0; i < v.rows(); ++i) {
-      for (Index c = 0; c < width; ++c) {
-        const S dv = dx[1] != nullptr ? (*dx[1])(i, c) : S(0);
-        const S dbeta = dx[2] != nullptr ? (*dx[2])(0, c) : S(0);
-        moved(i, c) = dv;
-        moved(i, width + c) = both_(i, width + c) * (dv + v(i, c) * dbeta / beta(0, c));
+    if (dx[1] != nullptr || dx[2] != nullptr) {
+      Matrix<S> moved = Matrix<S>::Zero(v.rows(), 2 * width);
+      if (dx[1] != nullptr) moved.leftCols(width) = moved.rightCols(width) = *dx[1];
+      if (dx[2] != nullptr) {
+        moved.rightCols(width).array() += v.array().rowwise() * (dx[2]->row(0).array() / beta.row(0).array());
       }
+      moved.rightCols(width).array() *= both_.rightCols(width).array();
+      multiply<S>(p_, moved, dy, Store::add);
     }
-    if (dx[1] != nullptr || dx[2] != nullptr) multiply<S>(p_, moved, dy, Store::add);
-    for (Index t = 0; t < dy.rows(); ++t) {
-      for (Index c = 0; c < width; ++c) {
-        S& out = dy(t, width + c);
-        out *= inverse_(t, c);
-        if (dx[2] != nullptr) out -= y(t, width + c) * (*dx[2])(0, c) / beta(0, c);
-      }
+    dy.rightCols(width).array() *= inverse_.array();
+    if (dx[2] != nullptr) {
+      dy.rightCols(width).array() -=
+          y.rightCols(width).array().rowwise() * (dx[2]->row(0).array() / beta.row(0).array());
     }
     for (const Exception& one : exceptions_) {
       const S b = beta(0, one.channel);
@@ -111,22 +108,18 @@ class FreeEnergyRead final : public Operation<S> {
     if (dx[1] != nullptr || dx[2] != nullptr) {
       Matrix<S> pulled(v.rows(), 2 * width);
       multiply_outer<S>(p_, weights, S(1), pulled, Store::assign);
-      for (Index i = 0; i < v.rows(); ++i) {
-        for (Index c = 0; c < width; ++c) {
-          const S posterior = both_(i, width + c) * pulled(i, width + c);  // Σ_t u_F q_t(i)
-          if (dx[1] != nullptr) (*dx[1])(i, c) += pulled(i, c) + posterior;
-          if (dx[2] != nullptr) (*dx[2])(0, c) += posterior * v(i, c) / beta(0, c);
-        }
+      pulled.rightCols(width).array() *= both_.rightCols(width).array();  // Σ_t u_F q_t(i)
+      if (dx[1] != nullptr) *dx[1] += pulled.leftCols(width) + pulled.rightCols(width);
+      if (dx[2] != nullptr) {
+        dx[2]->array() += pulled.rightCols(width).cwiseProduct(v).colwise().sum().array() / beta.array();
       }
     }
     if (dx[2] != nullptr) {
-      for (Index c = 0; c < width; ++c) {
-        (*dx[2])(0, c) -= dy.col(width + c).dot(y.col(width + c)) / beta(0, c);
-      }
+      dx[2]->array() -= dy.rightCols(width).cwiseProduct(y.rightCols(width)).colwise().sum().array() / beta.array();
     }
     Matrix<S> prior;  // cotangent of p, to be pulled through the softmax
     if (dx[0] != nullptr) {
-      for (Index c = 0; c < width; ++c) weights.col(width + c) /= beta(0, c);
+      weights.rightCols(width).array().rowwise() /= beta.row(0).array();
       prior.resize(p_.rows(), p_.cols());
       multiply_transposed<S>(weights, both_, prior);
       Matrix<S> pulled;

@@ -14,19 +14,24 @@ void softmax_rows(const Matrix<S>& scores, const Mask& mask, Matrix<S>& p, Matri
   p.resize(scores.rows(), scores.cols());
   normaliser.resize(scores.rows(), 1);
   for (Index t = 0; t < scores.rows(); ++t) {
-    const std::uint8_t* attended = mask.row(t);
-    const S* s = scores.data() + t * scores.cols();
-    S* out = p.data() + t * scores.cols();
+    const Mask::Run run = mask.run(t);
+    const auto s = scores.row(t).segment(run.begin, run.count).array();
+    auto out = p.row(t).segment(run.begin, run.count).array();
+    p.row(t).head(run.begin).setZero();
+    p.row(t).tail(p.cols() - run.begin - run.count).setZero();
     S largest = -std::numeric_limits<S>::infinity();
-    for (Index i = 0; i < scores.cols(); ++i) {
-      if (attended[i] != 0) largest = std::max(largest, s[i]);
+    if (run.whole) {
+      largest = s.maxCoeff();
+      out = (s - largest).exp();
+    } else {
+      const std::uint8_t* attended = mask.row(t) + run.begin;
+      for (Index i = 0; i < run.count; ++i) {
+        if (attended[i] != 0) largest = std::max(largest, s(i));
+      }
+      for (Index i = 0; i < run.count; ++i) out(i) = attended[i] != 0 ? std::exp(s(i) - largest) : S(0);
     }
-    S sum = 0;
-    for (Index i = 0; i < scores.cols(); ++i) {
-      out[i] = attended[i] != 0 ? std::exp(s[i] - largest) : S(0);
-      sum += out[i];
-    }
-    for (Index i = 0; i < scores.cols(); ++i) out[i] /= sum;
+    const S sum = out.sum();
+    out *= S(1) / sum;
     normaliser(t, 0) = largest + std::log(sum);
   }
 }
@@ -35,9 +40,8 @@ template <class S>
 void softmax_jacobian_rows(const Matrix<S>& p, const Matrix<S>& d, Matrix<S>& y) {
   y.resize(p.rows(), p.cols());
   for (Index t = 0; t < p.rows(); ++t) {
-    S mean = 0;
-    for (Index i = 0; i < p.cols(); ++i) mean += p(t, i) * d(t, i);
-    for (Index i = 0; i < p.cols(); ++i) y(t, i) = p(t, i) * (d(t, i) - mean);
+    const S mean = p.row(t).dot(d.row(t));
+    y.row(t).array() = p.row(t).array() * (d.row(t).array() - mean);
   }
 }
 

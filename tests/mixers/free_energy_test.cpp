@@ -155,3 +155,22 @@ TEST_CASE("both parameter budgets hold 4 width² weights") {
     CHECK(weights == 4 * width * width);
   }
 }
+
+TEST_CASE("gated linear attention by products is its recurrence, with decays per head and without") {
+  // Both sum some hundred positive terms; the products' decays are differences of sums up to 40: 1e-16·40·some.
+  const Index tokens = 40;
+  Tape<double> tape;
+  const auto q = tape.input(random_matrix<double>(tokens, 6, 1));
+  const auto k = tape.input(random_matrix<double>(tokens, 6, 2));
+  const auto v = tape.input(random_matrix<double>(tokens, 4, 3));
+  const auto beta = tape.input(M::Constant(1, 4, 1.3));
+  const auto decay = tape.input(-random_matrix<double>(tokens, 2, 4).cwiseAbs());
+  const auto none = tape.input(M::Zero(tokens, 2));
+  const Mask mask = Mask::causal(tokens);
+  for (const bool decays : {true, false}) {
+    const auto slow = gla_prior<double>(q, k, decays ? decay : none, v, beta, 2, 1e-3, nullptr);
+    const auto fast = gla_prior_quadratic<double>(q, k, decays ? &decay : nullptr, v, beta, 2, 1e-3, mask);
+    CHECK(test::relative_error(fast.mean.matrix(), slow.mean.matrix()) < 1e-12);
+    CHECK(test::relative_error(fast.free_energy.matrix(), slow.free_energy.matrix()) < 1e-12);
+  }
+}

@@ -43,7 +43,16 @@ std::vector<MixerOptions> variants(const std::string& name) {
     variant([](MixerOptions& o) { o.outer_gate = false; });
   }
   if (name == "fem_softmax") variant([](MixerOptions& o) { o.rope = true; });
-  if (name == "fem_gla") variant([](MixerOptions& o) { o.decays = o.keys; });
+  if (name == "fem_gla") {
+    variant([](MixerOptions& o) { o.decays = o.keys; });
+    variant([](MixerOptions& o) { o.decays = 0; });
+    variant([](MixerOptions& o) { o.quadratic = true; });
+    variant([](MixerOptions& o) {
+      o.quadratic = true;
+      o.decays = 0;
+    });
+  }
+  if (name == "mha" || name == "light2nd1st") variant([](MixerOptions& o) { o.rope = true; });
   return all;
 }
 

@@ -93,7 +93,13 @@ Experiment plan_experiment(const Config& config) {
   if (config.integers("experiment.seeds").empty()) problems.emplace_back("experiment.seeds is empty (name one seed)");
   for (const std::string& name : config.texts("experiment.tasks")) {
     const ExperimentTask& task = experiment_task(name);
-    for (const std::string& variant : task.variants(config)) {
+    std::vector<std::string> variants;
+    try {
+      variants = task.variants(config);
+    } catch (const UserError& error) {
+      problems.push_back(fmt::format("{}: {}", name, error.what()));
+    }
+    for (const std::string& variant : variants) {
       ExperimentRun run;
       run.task = name;
       run.variant = variant;

@@ -3,7 +3,16 @@
 #include "training/experiments/task.hpp"
 
 /// The list of tasks.
-#define NUDGE_TASKS(X) X(argmax)
+#define NUDGE_TASKS(X) \
+  X(argmax)            \
+  X(characters)        \
+  X(free_transformer)  \
+  X(in_context_recall) \
+  X(noisy_recall)      \
+  X(fuzzy_recall)      \
+  X(selective_copy)    \
+  X(compression)       \
+  X(memorization)
 
 namespace nudge {
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/mixer_floor.hpp"
+
+namespace nudge::bench {
+namespace {
+
+Matrix<float> filled(Index rows, Index cols) { return Matrix<float>::Random(rows, cols) * 0.1F; }
+
+}  // namespace
+
+MixerFloor::MixerFloor(const SequenceShape& s) {
+  for (const Field& field : sequence_fields(s)) {
+    const bool looked_up = field.name == "emb";
+    if (looked_up || field.rows() == 1) continue;
+    // Attention's weights are (heads·m, D), used transposed: the same products.
+    const bool transposed = field.shape.size() == 3;
+    const Index in = transposed ? s.width : field.rows();
+    const Index out = field.rows() * field.cols() / in;
+    weights_.push_back({filled(s.tokens, in), filled(in, out), filled(s.tokens, out), filled(in, out)});
+  }
+  const MixerOptions options = sequence_mixer(s.mixer, s.width, s.heads, s.tokens).options;
+  const bool free_energy = s.mixer.rfind("fem", 0) == 0;
+  const Index keys = (free_energy ? options.keys : s.width) / s.heads;
+  const Index values = free_energy ? 2 * options.values / s.heads : s.width / s.heads;
+  reads_ = s.blocks * s.heads;
+  read_ = {filled(s.tokens, keys), filled(s.tokens, keys), filled(s.tokens, values), filled(s.tokens, s.tokens),
+           filled(s.tokens, values)};
+}
+
+void MixerFloor::token_products(Weight& each) {
+  multiply<float>(each.x, each.w, each.y);
+  multiply_transposed<float>(each.y, each.w, each.x);
+  multiply_outer<float>(each.x, each.y, 1e-6F, each.g, Store::assign);
+}
+
+void MixerFloor::read_products(Read& r) {
+  multiply_transposed<float>(r.q, r.k, r.p);
+  multiply<float>(r.p, r.v, r.o);
+  multiply_transposed<float>(r.o, r.v, r.p);
+  multiply_outer<float>(r.p, r.o, 1e-6F, r.v, Store::assign);
+  multiply<float>(r.p, r.k, r.q);
+  multiply_outer<float>(r.p, r.q, 1e-6F, r.k, Store::assign);
+}
+
+void MixerFloor::run() {
+  for (Weight& each : weights_) {
+    token_products(each);
+    for (Matrix<float>* m : {&each.x, &each.y}) m->setConstant(0.1F);  // numbers stay where products are fast
+  }
+  for (Index n = 0; n < reads_; ++n) {
+    read_products(read_);
+    for (Matrix<float>* m : {&read_.q, &read_.k, &read_.v}) m->setConstant(0.1F);
+  }
+}
+
+double MixerFloor::flops() const {
+  double sum = 0;
+  for (const Weight& each : weights_) {
+    sum += 6.0 * static_cast<double>(each.x.rows()) * static_cast<double>(each.w.size());
+  }
+  const double pairs = static_cast<double>(read_.p.size()) * static_cast<double>(reads_);
+  return sum + 6.0 * pairs * static_cast<double>(read_.k.cols() + read_.v.cols());
+}
+
+}  // namespace nudge::bench

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequence mixers: a training step and a read against their GEMM floors in the same run, and how the O(T) priors scale; see
+// bench/README.md.
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "bench/mixer_floor.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/free_energy_read.hpp"
+#include "mixers/ops/product.hpp"
+#include "mixers/ops/softmax.hpp"
+#include "mixers/registry.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/base/rng.hpp"
+#include "training/experiments/token_task.hpp"
+#include "training/tapes/learner.hpp"
+
+namespace nudge::bench {
+namespace {
+
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Random characters of 65 kinds.
+class RandomText final : public TokenData {
+ public:
+  Index vocabulary() const override { return 65; }
+  Index tokens() const override { return 64; }
+  void example(const Example& example, std::vector<int>& tokens, std::vector<int>& targets) const override {
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      tokens[t] = static_cast<int>((t * 7919 + example.number * 104729) % 65);
+      targets[t] = static_cast<int>((t * 7919 + 7919 + example.number * 104729) % 65);
+    }
+  }
+  std::vector<Example> batch(std::uint64_t) const override {
+    std::vector<Example> examples;
+    for (std::uint64_t b = 0; b < 32; ++b) examples.push_back({Split::training, b});
+    return examples;
+  }
+  std::vector<Example> tests() const override { return {}; }
+};
+
+void report(benchmark::State& state, const std::vector<double>& floors, const std::vector<double>& ratios,
+            double flops) {
+  state.counters["floor_ms"] = 1e3 * median(floors);
+  state.counters["ratio"] = median(ratios);
+  state.counters["floor_GFLOPs"] = 1e-9 * flops / median(floors);
+}
+
+/// Gradient of 32 sequences of 64 characters and the AdamW step, in float, as examples/experiment_characters.toml.
+void training_step(benchmark::State& state, const char* mixer, int threads) {
+  const auto data = std::make_shared<const RandomText>();
+  SequenceShape shape;
+  shape.mixer = mixer;
+  const auto problem = token_problem<float>(shape, data);
+  const std::vector<Field> fields = problem->fields();
+  auto parameters = initial_parameters<float>(fields, 1);
+  std::vector<ParameterShape> shapes;
+  for (const Field& field : fields) shapes.push_back({field.rows(), field.cols()});
+  const auto adam = make_optimizer<float>("adam", {}, shapes);
+  TapeBatch<float> tapes([&] { return problem->record(parameters); }, fields, threads);
+  Gradient<float> gradient(shapes);
+  std::vector<Matrix<float>> delta;
+  const auto batch = data->batch(0);
+  const auto step = [&] {
+    benchmark::DoNotOptimize(tapes.gradient(batch, gradient));
+    adam->step(gradient.matrices(), 1e-3, delta);
+    add_with_decay<float>(delta, 1e-4, parameters);
+  };
+  std::vector<MixerFloor> floors(static_cast<std::size_t>(threads), MixerFloor(shape));
+  const auto floor = [&] {
+    parallel_for(static_cast<Index>(batch.size()), threads,
+                 [&](Index, int thread) { floors[static_cast<std::size_t>(thread)].run(); });
+  };
+  step();
+  floor();
+  std::vector<double> times, ratios;
+  for (auto _ : state) {
+    times.push_back(seconds_of(floor));
+    const double taken = seconds_of(step);
+    state.SetIterationTime(taken);
+    ratios.push_back(taken / times.back());
+  }
+  report(state, times, ratios, floors[0].flops() * static_cast<double>(batch.size()));
+}
+
+Matrix<float> normal(Index rows, Index cols, std::uint32_t which) {
+  Matrix<float> m(rows, cols);
+  fill_normal<float>({1, Purpose::probe, which}, 0, 0, std::span<float>(m.data(), static_cast<std::size_t>(m.size())));
+  return m;
+}
+
+/// One head's causal read and its derivative at queries, keys (T, 32); values (T, 32), or (T, 16) read as [μ | F].
+void one_read(benchmark::State& state, bool free_energy, Index tokens) {
+  constexpr Index m = 32;
+  Tape<float> tape;
+  const Mask mask = Mask::causal(tokens);
+  const auto q = tape.input(normal(tokens, m, 1));
+  const auto k = tape.input(normal(tokens, m, 2));
+  const auto v = tape.input(normal(tokens, free_energy ? m / 2 : m, 3));
+  const auto scores = affine(product_nt(q, k), 1.0 / std::sqrt(static_cast<double>(m)));
+  const auto y = free_energy ? free_energy_read(scores, v, tape.input(Matrix<float>::Constant(1, m / 2, 2.0F)), mask)
+                             : product(softmax(scores, mask), v);
+  const Matrix<float> weight = normal(tokens, m, 4);
+  Matrix<float> p(tokens, tokens), a = normal(tokens, m, 5), b = normal(tokens, m, 6), c = normal(tokens, m, 7);
+  const auto floor = [&] {
+    multiply_transposed<float>(a, b, p);
+    multiply<float>(p, b, c);
+    multiply_transposed<float>(a, b, p);
+    multiply_outer<float>(p, a, 1.0F, c, Store::assign);
+    multiply<float>(p, b, c);
+    multiply_outer<float>(p, a, 1.0F, c, Store::assign);
+  };
+  const auto read = [&] {
+    tape.run();
+    tape.clear_cotangents();
+    tape.add_cotangent(y, weight);
+    tape.pull_back();
+  };
+  const int repeats = static_cast<int>(std::max<Index>(1, 1'000'000 / (tokens * tokens)));
+  std::vector<double> times, ratios;
+  for (auto _ : state) {
+    const double floor_s = seconds_of([&] {
+      for (int n = 0; n < repeats; ++n) floor();
+    });
+    const double read_s = seconds_of([&] {
+      for (int n = 0; n < repeats; ++n) read();
+    });
+    state.SetIterationTime(read_s / repeats);
+    times.push_back(floor_s / repeats);
+    ratios.push_back(read_s / floor_s);
+  }
+  report(state, times, ratios, 12.0 * static_cast<double>(tokens * tokens * m));
+}
+
+/// Forward time of a whole sequence at T = 1024 ... 65536; exponent: slope of log time over log T.
+void scaling(benchmark::State& state, const char* name) {
+  const MixerKind<float>& kind = mixer_kind<float>(name);
+  MixerOptions options;
+  options.width = 32;
+  options.values = 16;
+  options.heads = options.decays = options.groups = 2;
+  options.keys = 16;
+  const MixerSpec spec = kind.spec(options);
+  for (auto _ : state) {
+    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    double taken = 0;
+    for (Index tokens = 1024; tokens <= 65536; tokens *= 2) {
+      const auto before = mallinfo2();
+      Tape<float> tape;
+      MixerCall<float> call{options, {}, {}, Mask::causal(tokens)};
+      std::vector<Matrix<float>> parameters;
+      for (const Field& field : spec.parameters) {
+        parameters.push_back(0.3F * normal(field.rows(), field.cols(), static_cast<std::uint32_t>(parameters.size())));
+      }
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        call.parameters.add(spec.parameters[i].name, tape.parameter(parameters[i]));
+      }
+      call.inputs.add("x", tape.input(normal(tokens, options.width, 99)));
+      kind.forward(call);
+      taken = seconds_of([&] { tape.run(); });
+      for (int again = 0; again < 2; ++again) taken = std::min(taken, seconds_of([&] { tape.run(); }));
+      const auto after = mallinfo2();
+      const auto held =
+          static_cast<double>(after.uordblks + after.hblkhd) - static_cast<double>(before.uordblks + before.hblkhd);
+      const double per_token = held / static_cast<double>(tokens);
+      if (tokens == 1024) state.counters["bytes_per_token_1k"] = per_token;
+      if (tokens == 65536) state.counters["bytes_per_token_64k"] = per_token;
+      const double x = std::log(static_cast<double>(tokens));
+      n += 1;
+      sx += x;
+      sy += std::log(taken);
+      sxx += x * x;
+      sxy += x * std::log(taken);
+    }
+    state.SetIterationTime(taken);
+    state.counters["exponent"] = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+  }
+}
+
+void add(const std::string& name, int iterations, const std::function<void(benchmark::State&)>& run) {
+  benchmark::RegisterBenchmark(name.c_str(), run)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->Iterations(iterations);
+}
+
+}  // namespace
+}  // namespace nudge::bench
+
+int main(int argc, char** argv) {
+  using namespace nudge::bench;
+  for (const int threads : {1, 2}) {
+    for (const char* mixer : {"mha", "momen", "nag", "light2nd1st", "fem_softmax", "gla", "fem_gla"}) {
+      add(std::string("characters_step/") + mixer + "/threads" + std::to_string(threads), 7,
+          [=](benchmark::State& state) { training_step(state, mixer, threads); });
+    }
+  }
+  for (const int tokens : {64, 128, 256, 512}) {
+    for (const bool free_energy : {false, true}) {
+      add(std::string(free_energy ? "read/free_energy/T" : "read/softmax/T") + std::to_string(tokens), 9,
+          [=](benchmark::State& state) { one_read(state, free_energy, tokens); });
+    }
+  }
+  for (const char* kind : {"fem_gla", "fem_aft", "fem_lrnn", "fem_ssmlti", "fem_ssmsel"}) {
+    add(std::string("scaling/") + kind, 1, [=](benchmark::State& state) { scaling(state, kind); });
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "mixers/free_transformer/generate.hpp"
+#include "mixers/free_transformer/synthetic.hpp"
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/cross_entropy.hpp"
+#include "sim/base/parallel.hpp"
+#include "training/experiments/bit_source.hpp"
+#include "training/experiments/latent_agreement.hpp"
+#include "training/experiments/task.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr Index kTokens = SyntheticText::prompt + SyntheticText::body;
+constexpr std::uint64_t kTests = std::uint64_t{1} << 40;      ///< numbers of test examples start here
+constexpr std::uint64_t kGenerated = std::uint64_t{1} << 41;  ///< and of generated ones here
+
+template <class S>
+class LatentTape final : public ExampleTape<S> {
+ public:
+  LatentTape(const Config& config, const FreeTransformerShape& shape, double kappa, std::uint64_t seed,
+             const std::vector<Matrix<S>>& parameters)
+      : seed_(seed),
+        sampler_(make_bit_source<S>(config, seed)),
+        tokens_(std::make_shared<std::vector<int>>(SyntheticText::sequence(seed, 0))),
+        targets_(std::make_shared<std::vector<int>>(tokens_->size(), -1)),
+        named_(this->bind(free_transformer_fields(shape), parameters)) {
+    load({});
+    const FreeTransformer<S> model(shape, named_);
+    const Value<S> x = model.lower_half(SharedIndices(tokens_));
+    const Value<S> bits = model.encode(x);
+    const Value<S> logits = model.upper_half(x, model.latent(bits, sampler_));
+    cross_entropy_ = affine(cross_entropy(logits, SharedIndices(targets_)), 1.0 / static_cast<double>(kTokens - 1));
+    information_ = latent_information(bits);
+    this->set_loss(cross_entropy_ + free_bits(information_, kappa));
+  }
+
+  void load(const Example& example) override {
+    *tokens_ = SyntheticText::sequence(seed_, example.number + (example.split == Split::test ? kTests : 0));
+    std::copy(tokens_->begin() + 1, tokens_->end(), targets_->begin());
+    sampler_->select(example.number, example.split == Split::test ? 1 : 0);
+  }
+  double cross_entropy_nat() const { return static_cast<double>(cross_entropy_.matrix()(0, 0)); }
+  double information_bits() const { return static_cast<double>(information_.matrix().mean()) / std::numbers::ln2; }
+
+ private:
+  std::uint64_t seed_;
+  std::shared_ptr<BitSampler<S>> sampler_;
+  std::shared_ptr<std::vector<int>> tokens_, targets_;
+  NamedValues<S> named_;
+  Value<S> cross_entropy_, information_;
+};
+
+FreeTransformerShape shape_of(const Config& config) {
+  FreeTransformerShape shape;
+  shape.width = config.integer("model.channels");
+  shape.heads = config.integer("model.heads");
+  shape.layers = config.integer("experiment.blocks");
+  const auto inner = config.integer("experiment.inner");
+  shape.inner = shape.encoder_inner = inner > 0 ? inner : (8 * shape.width / 3 + 31) / 32 * 32;
+  shape.vocabulary = SyntheticText::classes;
+  shape.bits = config.integer("experiment.bits");
+  return shape;
+}
+
+template <class S>
+class LatentProblem final : public Problem<S> {
+ public:
+  LatentProblem(const Config& config, const std::string& kappa_bits, std::uint64_t seed)
+      : config_(config), shape_(shape_of(config)), kappa_(std::stod(kappa_bits) * std::numbers::ln2), seed_(seed) {}
+
+  std::vector<Field> fields() const override { return free_transformer_fields(shape_); }
+  std::unique_ptr<ExampleTape<S>> record(const std::vector<Matrix<S>>& parameters) const override {
+    return std::make_unique<LatentTape<S>>(config_, shape_, kappa_, seed_, parameters);
+  }
+  std::vector<Example> batch(std::uint64_t step) const override {
+    const auto size = static_cast<std::uint64_t>(config_.integer("train.batch"));
+    std::vector<Example> examples;
+    for (std::uint64_t b = 0; b < size; ++b) examples.push_back({Split::training, step * size + b});
+    return examples;
+  }
+  std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Matrix<S>>& parameters,
+                               typename Problem<S>::When when) const override {
+    std::vector<Example> examples;
+    const auto tests = static_cast<std::uint64_t>(config_.integer("experiment.test_examples"));
+    for (std::uint64_t n = 0; n < tests; ++n) examples.push_back({Split::test, n});
+    std::vector<double> losses(examples.size()), bits(examples.size());
+    tapes.run(examples, [&](std::size_t i, ExampleTape<S>& tape) {
+      losses[i] = static_cast<LatentTape<S>&>(tape).cross_entropy_nat();
+      bits[i] = static_cast<LatentTape<S>&>(tape).information_bits();
+    });
+    std::vector<double> measured = {0, 0};
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      measured[0] += losses[i] / static_cast<double>(examples.size());
+      measured[1] += bits[i] / static_cast<double>(examples.size());
+    }
+    measured.resize(8, std::numeric_limits<double>::quiet_NaN());
+    if (when == Problem<S>::When::finished) generate_pairs(parameters, measured);
+    return measured;
+  }
+
+ private:
+  /// A sequence from a letter's prompt and latent bits that are fair coins of the source, by number.
+  std::vector<int> sample(const std::vector<Matrix<S>>& parameters, int letter, std::uint64_t latent,
+                          std::uint64_t tokens) const {
+    const auto source = make_bit_source<S>(config_, seed_);
+    source->select(kGenerated + latent, 0);
+    return generate<S>(shape_, parameters, {letter, SyntheticText::end_of_prompt},
+                       prior_latents<S>(kTokens, shape_.bits, *source), 1.0, seed_, static_cast<std::uint32_t>(tokens));
+  }
+
+  void generate_pairs(const std::vector<Matrix<S>>& parameters, std::vector<double>& measured) const {
+    const Index n = config_.integer("experiment.pairs");
+    std::vector<SequencePair> shared(static_cast<std::size_t>(n)), independent(shared);
+    parallel_for(n, static_cast<int>(config_.integer("threads")), [&](Index i, int /*thread*/) {
+      const auto k = static_cast<std::uint64_t>(i);
+      const auto letter = static_cast<int>(i % SyntheticText::blank);
+      const auto one = sample(parameters, letter, 2 * k, 3 * k);
+      shared[static_cast<std::size_t>(i)] = {one, sample(parameters, letter, 2 * k, 3 * k + 1)};
+      independent[static_cast<std::size_t>(i)] = {one, sample(parameters, letter, 2 * k + 1, 3 * k + 2)};
+    });
+    const Agreement with = agreement(shared);
+    const Agreement without = agreement(independent);
+    std::vector<std::vector<int>> all;
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+      for (const auto* each : {&shared[i].first, &shared[i].second, &independent[i].second}) all.push_back(*each);
+    }
+    const SyntheticStatistics statistics = synthetic_statistics(all);
+    measured[2] = with.position;
+    measured[3] = without.position;
+    measured[4] = with.noise;
+    measured[5] = without.noise;
+    measured[6] = statistics.whole_targets * statistics.right_letters;
+    measured[7] = statistics.noise;
+  }
+
+  Config config_;
+  FreeTransformerShape shape_;
+  double kappa_;
+  std::uint64_t seed_;
+};
+
+template <class S>
+std::unique_ptr<Problem<S>> make(const Config& config, const std::string& variant, std::uint64_t seed) {
+  return std::make_unique<LatentProblem<S>>(config, variant, seed);
+}
+
+}  // namespace
+
+/// free_transformer: the Free Transformer on its synthetic sequences, a variant per free bits κ of experiment.kappa. The
+/// loss is the mean cross-entropy per token plus the free-bits penalty per token. What Z carries shows in sequences
+/// generated from one prompt with the same Z, against independent Z: agreement of the place of the target (chance 1/57)
+/// and of the noise (chance 0), and in the share of sequences that follow the rules.
+ExperimentTask free_transformer_task() {
+  return {"free_transformer",
+          "what the latent of a Free Transformer holds",
+          "kappa",
+          {{"validation_loss", "nat", "mean cross-entropy per token given the encoder's Z"},
+           {"information", "bit", "mean KL divergence per token of the encoder's bits from fair coins"},
+           {"position_shared", "1", "share of pairs with the same Z whose targets stand at the same place"},
+           {"position_independent", "1", "the same with independent Z"},
+           {"noise_shared", "1", "correlation of the places of noise in pairs with the same Z"},
+           {"noise_independent", "1", "the same with independent Z"},
+           {"right", "1", "share of generated sequences with one whole target of the prompt's letter"},
+           {"noise", "1", "share of noise among generated characters, 1/16 in the data"}},
+          [](const Config& config) {
+            std::vector<std::string> variants;
+            for (const double kappa : config.reals("experiment.kappa")) {
+              variants.push_back(format_quantity(kappa, Unit::none, 6));
+            }
+            return variants;
+          },
+          [](const Config& config) { return config.integer("train.steps"); },
+          make<float>,
+          make<double>};
+}
+
+}  // namespace nudge

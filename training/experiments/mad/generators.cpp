@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/experiments/mad/generators.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sim/base/errors.hpp"
+#include "training/experiments/mad/draws.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr Index kLongestMotif = 3;
+
+/// The next token everywhere in training, what `asked` marks in tests; reads all but the last token.
+MadExample next_token(const std::vector<int>& sequence, const std::vector<bool>& asked, Split split) {
+  MadExample example;
+  example.tokens.assign(sequence.begin(), sequence.end() - 1);
+  for (std::size_t t = 1; t < sequence.size(); ++t) {
+    const bool wanted = split == Split::training || asked[t];
+    example.targets.push_back(wanted ? sequence[t] : -1);
+  }
+  return example;
+}
+
+/// Pairs of key and value, some of them noise.
+MadExample recall(const MadSizes& sizes, bool noisy, Split split, Draws draws) {
+  const Index kinds = noisy ? sizes.vocabulary / 4 : sizes.vocabulary / 2;
+  const Index pairs = sizes.tokens / 2 - 1;
+  const Index forced = draws.below(pairs);
+  std::map<int, int> value_of;
+  std::vector<int> sequence;
+  std::vector<bool> asked;
+  const auto append = [&](int token, bool is_asked) {
+    sequence.push_back(token);
+    asked.push_back(is_asked);
+  };
+  for (Index i = 0; i < pairs; ++i) {
+    if (noisy && draws.one_in(5) && i != forced) {
+      for (int n = 0; n < 2; ++n) append(static_cast<int>(2 * kinds) + draws.below(2 * kinds), false);
+      continue;
+    }
+    const int key = draws.below(kinds);
+    const bool known = value_of.count(key) > 0;
+    if (!known) value_of[key] = static_cast<int>(kinds) + draws.below(kinds);
+    append(key, false);
+    append(value_of[key], known);
+  }
+  auto probe = value_of.begin();
+  std::advance(probe, draws.below(static_cast<Index>(value_of.size())));
+  append(probe->first, false);
+  append(probe->second, true);
+  return next_token(sequence, asked, split);
+}
+
+struct Motifs {
+  std::vector<int> key;
+  std::vector<int> value;
+  Index size() const { return static_cast<Index>(key.size() + value.size()); }
+};
+
+MadExample fuzzy_recall(const MadSizes& sizes, Split split, Draws draws) {
+  const int pad = static_cast<int>(sizes.vocabulary) - 1;
+  const Index keys = sizes.vocabulary / 2 - 1;
+  const Index values = sizes.vocabulary / 2;
+  std::map<std::vector<int>, std::vector<int>> value_of;
+  const auto pair = [&] {
+    const Index key_size = split == Split::training ? 1 + draws.below(kLongestMotif) : kLongestMotif;
+    Motifs motifs{draws.different(key_size, 0, keys), {}};
+    const auto known = value_of.find(motifs.key);
+    motifs.value = known != value_of.end()
+                       ? known->second
+                       : draws.different(1 + draws.below(kLongestMotif), static_cast<int>(keys), values);
+    value_of[motifs.key] = motifs.value;
+    return motifs;
+  };
+  const Motifs probe = pair();
+  std::vector<Motifs> slots;
+  Index length = probe.size();  // the probe among them
+  while (length < sizes.tokens - probe.size() - 2 * kLongestMotif) {
+    slots.push_back(pair());
+    length += slots.back().size();
+  }
+  slots.insert(slots.begin() + draws.below(static_cast<Index>(slots.size()) + 1), probe);
+  slots.push_back(probe);
+  length += probe.size();
+  NUDGE_EXPECT(length <= sizes.tokens + 1);
+  std::vector<int> sequence(static_cast<std::size_t>(sizes.tokens + 1 - length), pad);
+  std::vector<bool> asked(sequence.size(), false);
+  std::set<std::vector<int>> seen;
+  for (const Motifs& motifs : slots) {
+    const bool known = !seen.insert(motifs.key).second;
+    sequence.insert(sequence.end(), motifs.key.begin(), motifs.key.end());
+    asked.insert(asked.end(), motifs.key.size(), false);
+    sequence.insert(sequence.end(), motifs.value.begin(), motifs.value.end());
+    asked.insert(asked.end(), motifs.value.size(), known);
+  }
+  MadExample example = next_token(sequence, asked, split);
+  for (int& target : example.targets) target = target == pad ? -1 : target;
+  return example;
+}
+
+Index tokens_to_copy(const MadSizes& sizes) { return std::clamp<Index>(sizes.tokens / 16, 8, 16); }
+
+MadExample selective_copy(const MadSizes& sizes, Draws draws) {
+  const Index n = tokens_to_copy(sizes);
+  const int copy = static_cast<int>(sizes.vocabulary) - 1;
+  const int blank = copy - 1;
+  std::vector<int> wanted;
+  for (Index i = 0; i < n; ++i) wanted.push_back(draws.below(blank));
+  std::vector<Index> blanks_before(static_cast<std::size_t>(n), 0);
+  for (Index b = 0; b < sizes.tokens - 2 * n - 1; ++b) ++blanks_before[static_cast<std::size_t>(draws.below(n))];
+  MadExample example;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    example.tokens.insert(example.tokens.end(), static_cast<std::size_t>(blanks_before[i]), blank);
+    example.tokens.push_back(wanted[i]);
+  }
+  example.tokens.push_back(copy);
+  example.tokens.insert(example.tokens.end(), wanted.size(), blank);
+  example.targets.assign(example.tokens.size() - wanted.size(), -1);
+  example.targets.insert(example.targets.end(), wanted.begin(), wanted.end());
+  return example;
+}
+
+MadExample compression(const MadSizes& sizes, Draws draws) {
+  MadExample example;
+  for (Index t = 0; t + 1 < sizes.tokens; ++t) example.tokens.push_back(draws.below(sizes.vocabulary - 1));
+  example.tokens.push_back(static_cast<int>(sizes.vocabulary) - 1);
+  example.targets = example.tokens;
+  return example;
+}
+
+MadExample memorization(const MadSizes& sizes, std::uint64_t seed, Draws draws) {
+  const Index keys = sizes.vocabulary / 2 - 1;
+  const Index values = sizes.vocabulary / 2;
+  const auto value_of = Draws(seed, Split::training, ~std::uint64_t{0}).different(keys, static_cast<int>(keys), values);
+  MadExample example;
+  for (Index i = 0; i < sizes.tokens / 2; ++i) {
+    const int key = draws.below(keys);
+    example.tokens.push_back(key);
+    example.tokens.push_back(static_cast<int>(sizes.vocabulary) - 1);
+    example.targets.push_back(-1);
+    example.targets.push_back(value_of[static_cast<std::size_t>(key)]);
+  }
+  return example;
+}
+
+}  // namespace
+
+MadSizes published_sizes(MadTask task) {
+  switch (task) {
+    case MadTask::in_context_recall: return {16, 128, 12800, 1280, 200, 128};
+    case MadTask::noisy_recall: return {32, 128, 12800, 1280, 200, 128};
+    case MadTask::fuzzy_recall: return {16, 128, 12800, 1280, 200, 128};
+    case MadTask::selective_copy: return {16, 256, 12800, 1280, 200, 128};
+    case MadTask::compression: return {16, 32, 12800, 1280, 200, 128};
+    case MadTask::memorization: return {256, 32, 256, 1280, 200, 128};
+  }
+  throw ContractViolation("unknown MAD task");
+}
+
+MadExample mad_example(MadTask task, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number) {
+  const Draws draws(seed, split, number);
+  switch (task) {
+    case MadTask::in_context_recall: return recall(sizes, false, split, draws);
+    case MadTask::noisy_recall: return recall(sizes, true, split, draws);
+    case MadTask::fuzzy_recall: return fuzzy_recall(sizes, split, draws);
+    case MadTask::selective_copy: return selective_copy(sizes, draws);
+    case MadTask::compression: return compression(sizes, draws);
+    case MadTask::memorization: return memorization(sizes, seed, draws);
+  }
+  throw ContractViolation("unknown MAD task");
+}
+
+}  // namespace nudge

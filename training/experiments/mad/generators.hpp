@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "training/tapes/example_tape.hpp"
+
+namespace nudge {
+
+/// The synthetic token tasks of "Mechanistic Design and Scaling of Hybrid Architectures" (Poli et al., arXiv:2403.17844)
+/// in their baseline difficulty, as the published generators make them.
+enum class MadTask { in_context_recall, noisy_recall, fuzzy_recall, selective_copy, compression, memorization };
+
+struct MadSizes {
+  Index vocabulary;
+  Index tokens;    ///< T of the inputs
+  Index examples;  ///< of the training set
+  Index tests;
+  Index epochs;
+  Index batch;
+};
+
+/// The published sizes: 12800 training and 1280 test sequences (memorization 256), 200 epochs, batches of 128.
+MadSizes published_sizes(MadTask task);
+
+/// Tokens the model reads and what it is asked for at each place, −1: nothing.
+struct MadExample {
+  std::vector<int> tokens;
+  std::vector<int> targets;
+};
+
+/// Example `number` of a split: a pure function of its arguments. With V the vocabulary and T the tokens:
+///
+/// in_context_recall: (T+1)/2 pairs of a key 0..V/2−1 and a value V/2..V−1; a key keeps the value of its first
+///   occurrence (values may repeat); the last key is one presented before. Read: all but the last token. Targets in
+///   training: the next token everywhere; in tests: the value after every key that occurred before. T even: T − 1 tokens
+///   are read.
+/// noisy_recall: the same with V/2 noise tokens V/2..V−1, keys 0..V/4−1, values V/4..V/2−1; each pair but the last and a
+///   random one is with probability 0.2 two noise tokens instead.
+/// fuzzy_recall: keys are motifs of 1 to 3 (tests: 3) different tokens 0..V/2−2, values motifs of 1 to 3 of V/2−1..V−2, a
+///   key keeps its value; one pair, the probe, stands at a random place and again at the end; padded with V−1 on the left.
+///   Targets in training: the next token (not of padding); in tests: the value tokens of keys that occurred before.
+/// selective_copy: n tokens 0..V−3 (n = T/16, at least 8, at most 16) with T − 2n − 1 blanks V−2 at random places before
+///   the last of them, a copy token V−1, n blanks. Targets: the tokens in order, on the last n places.
+/// compression: T − 1 tokens 0..V−2 and V−1. Targets: all T tokens, of an auto-encoder.
+/// memorization: T/2 pairs of a key 0..V/2−2 and the token V−1; target at that token: the key's value V/2−1..V−2 of one
+///   fixed map per seed, in which no value occurs twice.
+MadExample mad_example(MadTask task, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number);
+
+}  // namespace nudge

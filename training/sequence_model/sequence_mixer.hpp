@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mixers/mixer.hpp"
+
+namespace nudge {
+
+/// How a sub-layer's update U changes the state.
+enum class StepRule {
+  residual,    ///< x + U(x)
+  heavy_ball,  ///< momentum_step() of mixers/attention/momentum.hpp, through mixers and feed-forward parts
+  nesterov,    ///< the same with the look-ahead as printed
+};
+
+/// A mixer as it stands in the blocks of a sequence model, with 4 width² weights (and the little that is said below).
+struct SequenceMixer {
+  std::string name;
+  std::string kind;  ///< of the mixer registry
+  StepRule rule = StepRule::residual;
+  MixerOptions options;
+};
+
+/// Names, in the order of tables:
+///   mha            softmax attention
+///   momen, nag     the same with momentum, and Nesterov momentum (two numbers per sub-layer more)
+///   light2nd1st    preconditioned attention to first order (a number per head more)
+///   fem_softmax_l  Free Energy Mixer without gates: d = D values, queries and keys of D
+///   fem_softmax_lt with the inner gate: d = 3D/4, queries and keys of 7D/8
+///   fem_softmax    with inner and outer gate, budget (i): d = D/2
+///   linear         linear attention, features relu + 1e-6, normalised
+///   gla            gated linear attention: decay per head, outer gate, keys D/2 (D decay weights per head more)
+///   fem_gla        Free Energy Mixer over the same prior, budget (i) (the same more)
+const std::vector<std::string>& sequence_mixer_names();
+
+/// UserError naming a width or number of heads that the mixer cannot have. All have rotary positions.
+SequenceMixer sequence_mixer(const std::string& name, Index width, Index heads, Index tokens);
+
+}  // namespace nudge
