@@ -36,6 +36,9 @@ if(NUDGE_SANITIZE)
 endif()
 target_compile_definitions(nudge_flags INTERFACE
   EIGEN_DONT_PARALLELIZE
+  # Packing space of a product up to 1 MiB lies on the stack (Eigen's default is 128 KiB, beyond it takes the heap): nothing
+  # is allocated inside a phase. Stacks of threads have 8 MiB.
+  EIGEN_STACK_ALLOCATION_LIMIT=1048576
   $<$<BOOL:${NUDGE_CONTRACTS}>:NUDGE_CONTRACTS=1>)
 target_include_directories(nudge_flags INTERFACE "${CMAKE_SOURCE_DIR}")
 
