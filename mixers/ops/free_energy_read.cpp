@@ -29,12 +29,12 @@ class FreeEnergyRead final : public Operation<S> {
     const Matrix<S>& beta = *x[2];
     const Index width = v.cols();
     softmax_rows(*x[0], mask_, p_, normaliser_);
-    const Matrix<S> scaled = v.array().rowwise() * beta.row(0).array();
-    largest_ = scaled.colwise().maxCoeff();
     both_.resize(v.rows(), 2 * width);
     both_.leftCols(width) = v;
     auto weights = both_.rightCols(width).array();  // in steps that become vector code
-    weights = scaled.array().rowwise() - largest_.row(0).array();
+    weights = v.array().rowwise() * beta.row(0).array();
+    largest_ = weights.colwise().maxCoeff();
+    weights.rowwise() -= largest_.row(0).array();
     weights = weights.exp();
     y.resize(p_.rows(), 2 * width);
     multiply<S>(p_, both_, y);
