@@ -74,16 +74,14 @@ struct AffineStep {
     auto q = q_all.head(chunk.size);
     auto base = base_all.head(chunk.size);
     auto ratio = ratio_all.head(chunk.size);
-    const S up = static_cast<S>(gamma_up);
-    const S down = static_cast<S>(gamma_down);
-    S bend = 0;
-    for (Index i = 0; i < chunk.size; ++i) {
-      const S slope = (chunk.sign[i] > 0 ? up : down) / (chunk.upper[i] - chunk.reference[i]);
-      base[i] = chunk.step[i] * std::max(S(1) - slope * (chunk.g[i] - chunk.reference[i]), S(0));
-      q[i] = std::min(slope * chunk.step[i], static_cast<S>(largest_q));
-      bend = std::max(bend, std::max(chunk.n[i], S(1)) * q[i]);
-      ratio[i] = q[i] * q[i] * sigma * sigma / ((S(1) - q[i]) * (S(1) - q[i]));
-    }
+    const S mean = static_cast<S>((gamma_up + gamma_down) / 2);
+    const S tilt = static_cast<S>((gamma_up - gamma_down) / 2);
+    const auto reference = part(chunk.reference);
+    q = (mean + tilt * part(chunk.sign)) / (part(chunk.upper) - reference);
+    base = part(chunk.step) * (S(1) - q * (part(chunk.g) - reference)).max(S(0));
+    q = (q * part(chunk.step)).min(static_cast<S>(largest_q));
+    ratio = (sigma * q / (S(1) - q)).square();
+    const S bend = (n.max(S(1)) * q).maxCoeff();
     auto moved = change.head(chunk.size);
     auto spread = noise.head(chunk.size);
     if (bend < straight<S>) {
@@ -103,6 +101,7 @@ struct AffineStep {
     // σ √n (1 − q)ⁿ⁻¹ (1 + (n − 1) ratio/4); the next term is below (n ratio)²/16 of it, and beyond 0.02 the closed form
     // is used.
     spread *= base * sigma * n.sqrt() * (S(1) + (n - S(1)) * ratio / S(4));
+    if ((n * ratio).maxCoeff() < S(0.02)) return;
     for (Index i = 0; i < chunk.size; ++i) {
       if (chunk.n[i] * ratio[i] >= S(0.02)) {
         spread[i] = this->noise(chunk.element(i), chunk.direction(i), chunk.n[i], sigma);

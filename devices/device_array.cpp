@@ -43,6 +43,7 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
   cells_.step_up.resize(rows, cols);
   cells_.step_down.resize(rows, cols);
   sample();
+  if (model_->bounded()) cells_.g = cells_.g.cwiseMax(cells_.lower).cwiseMin(cells_.upper);
   sample_faults();
   if (spec.programming.write_noise > 0) offset_ = Matrix<S>::Zero(rows, cols);
   before_ = follows_writes_ ? cells_.g : Matrix<S>();
@@ -249,26 +250,31 @@ PulseCount DeviceArray<S>::pulse(const std::vector<Index>& which, const Matrix<S
 template <class S>
 PulseCount DeviceArray<S>::pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number) {
   NUDGE_EXPECT(counts_up.size() == cells_.g.size() && counts_down.size() == cells_.g.size());
-  Matrix<S> first(cells_.g.rows(), cells_.g.cols());
-  Matrix<S> second(cells_.g.rows(), cells_.g.cols());
+  const Index cols = cells_.g.cols();
+  Matrix<S> first(cells_.g.rows(), cols), second(cells_.g.rows(), cols), third(cells_.g.rows(), cols);
   const RngKey key = {identity_.seed, Purpose::pulse_order, identity_.entity};
-  constexpr Index word = 64;
   parallel_for(cells_.g.rows(), threads_, [&](Index row, int) {
-    const Index begin = row * cells_.g.cols();
-    for (Index at = 0; at < cells_.g.cols(); at += word) {
-      const std::uint64_t coins = random_bits(key, number, 2 * static_cast<std::uint32_t>(row) + identity_.side,
-                                              static_cast<std::uint32_t>(at / word));
-      for (Index k = 0; k < std::min(word, cells_.g.cols() - at); ++k) {
-        const S up = counts_up.data()[begin + at + k];
-        const S down = -counts_down.data()[begin + at + k];
-        const bool up_first = ((coins >> static_cast<unsigned>(k)) & 1U) != 0;
-        first.data()[begin + at + k] = up_first ? up : down;
-        second.data()[begin + at + k] = up_first ? down : up;
-      }
+    S* __restrict before = &first(row, 0);
+    S* __restrict between = &second(row, 0);
+    S* __restrict after = &third(row, 0);
+    const S* __restrict up = &counts_up(row, 0);
+    const S* __restrict down = &counts_down(row, 0);
+    // One uniform number in [0, 1) is both coins: its first and its second binary digit.
+    const auto lane = 2 * static_cast<std::uint32_t>(row) + identity_.side;
+    fill_uniform<S>(key, number, lane, {after, static_cast<std::size_t>(cols)});
+    for (Index k = 0; k < cols; ++k) {
+      const S split_up = std::floor(S(2) * after[k]);
+      const S odd = std::floor(S(4) * after[k]) - S(2) * split_up;
+      const S split = split_up * up[k] - (S(1) - split_up) * down[k];
+      const S half = std::trunc((split + std::copysign(odd, split)) / S(2));
+      before[k] = half;
+      between[k] = (S(1) - split_up) * up[k] - split_up * down[k];
+      after[k] = split - half;
     }
   });
   PulseCount sent = pulse(first, number);
   sent += pulse(second, number + 1);
+  sent += pulse(third, number + 2);
   return sent;
 }
 

@@ -13,7 +13,8 @@
 namespace nudge {
 
 /// Devices of one kind, sampled from a DeviceSpec: bounds and pulse sizes of each device are drawn once (static,
-/// device-to-device), the conductance starts at g_min.
+/// device-to-device), the conductance starts at g_min,
+/// or at the device's own lower bound where that is higher.
 template <class S>
 class DeviceArray {
  public:
@@ -33,9 +34,9 @@ class DeviceArray {
   PulseCount pulse(const Matrix<S>& counts, std::uint64_t number);
   /// The same to the devices at the flat places `which` only; counts (1, which.size()).
   PulseCount pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number);
-  /// counts_up and counts_down (≥ 0) pulses to every device, in an order drawn anew for each device: which direction goes
-  /// first is a fair coin, so that the order of unknown interleaving biases nothing to second order in the change.
-  /// Uses the numbers `number` and `number` + 1.
+  /// counts_up and counts_down (≥ 0) pulses to every device whose order is not known: half of one direction, all of the
+  /// other, the rest of the first; which is which, and which half has the odd pulse, are fair coins per device. The
+  /// unknown order then biases nothing to second order in the change. Uses the numbers `number` to `number` + 2.
   PulseCount pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number);
 
   /// Time passes without pulses: drift, decay and leak change what is stored, telegraph and 1/f noise what is seen. No

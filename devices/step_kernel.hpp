@@ -68,37 +68,49 @@ void chunk_moves(const Rule& rule, const ElementChunk<S>& chunk, S sigma, ChunkA
 template <class S>
 bool fill_chunk(const DeviceCells<S>& cells, const UpdateRequest<S>& request, Index begin, std::uint32_t lane,
                 ElementChunk<S>& chunk) {
-  const S* delta = request.delta.data() + begin;
-  bool any = false;
-  for (Index i = 0; i < chunk.size; ++i) any = any || delta[i] != 0;
-  if (!any || request.factor == 0) return false;
+  const auto at = [begin, &chunk](const Matrix<S>& all) {
+    return Eigen::Map<const Eigen::Array<S, Eigen::Dynamic, 1>>(all.data() + begin, chunk.size);
+  };
+  // A sum with a NaN is not 0 either.
+  if (request.factor == 0 || at(request.delta).abs().sum() == 0) return false;
   const S pulse = request.pulse > 0 ? request.pulse : cells.mean_step;
-  // Aligned: the last bit of a vectorised random number may depend on the alignment of its target, and stacks differ
-  // between threads.
-  alignas(64) std::array<S, kDeviceChunk> uniform;
-  const bool pulsed = request.mode == PulseMode::pulsed;
-  if (pulsed) {
+  auto n = chunk.n.head(chunk.size);
+  auto sign = chunk.sign.head(chunk.size);
+  n = (request.factor * at(request.delta)).abs() / pulse;
+  for (Index i = 0; i < chunk.size; ++i)
+    chunk.sign[i] = std::copysign(S(1), request.factor * request.delta.data()[begin + i]);
+  if (request.mode == PulseMode::pulsed) {
+    ChunkArray<S> uniform;  // aligned: see update_chunk
     fill_uniform<S>({request.seed, Purpose::pulse_train, request.entity}, request.number, lane,
                     {uniform.data(), static_cast<std::size_t>(chunk.size)});
+    // ⌊n⌋, and one more where the number drawn is below the rest.
+    n = n.floor() + ((n - n.floor()) - uniform.head(chunk.size)).ceil();
   }
-  for (Index i = 0; i < chunk.size; ++i) {
-    const S wanted = request.factor * delta[i];
-    const S n = std::abs(wanted) / pulse;
-    chunk.sign[i] = wanted < 0 ? S(-1) : S(1);
-    const S whole = std::floor(n);
-    chunk.n[i] = pulsed ? whole + (uniform[static_cast<std::size_t>(i)] < n - whole ? S(1) : S(0)) : n;
-  }
-  for (Index i = 0; i < chunk.size; ++i) {
-    const S lower = cells.lower.data()[begin + i];
-    const S upper = cells.upper.data()[begin + i];
-    const bool up = chunk.sign[i] > 0;
-    chunk.g[i] = chunk.sign[i] * cells.g.data()[begin + i];
-    chunk.upper[i] = up ? upper : -lower;
-    chunk.reference[i] = chunk.sign[i] * cells.reference;
-    chunk.width[i] = upper - lower;
-    chunk.step[i] = up ? cells.step_up.data()[begin + i] : cells.step_down.data()[begin + i];
-  }
+  const auto up = S(0.5) + S(0.5) * sign;  // 1 or 0: an exact choice that needs no branch
+  const auto down = S(0.5) - S(0.5) * sign;
+  chunk.g.head(chunk.size) = sign * at(cells.g);
+  chunk.upper.head(chunk.size) = up * at(cells.upper) - down * at(cells.lower);
+  chunk.reference.head(chunk.size) = sign * cells.reference;
+  chunk.width.head(chunk.size) = at(cells.upper) - at(cells.lower);
+  chunk.step.head(chunk.size) = up * at(cells.step_up) + down * at(cells.step_down);
   return true;
+}
+
+/// Moves the devices of a chunk inside their bounds and counts their pulses. A device that time has taken out of its bounds
+/// is not moved further out. What was not finite shows as NaN and counts as no pulse.
+template <class S>
+void apply_chunk(const ChunkArray<S>& change, ElementChunk<S>& chunk, DeviceCells<S>& cells, Index begin) {
+  using Part = Eigen::Array<S, Eigen::Dynamic, 1>;
+  const Eigen::Map<const Part> lower(cells.lower.data() + begin, chunk.size);
+  const Eigen::Map<const Part> upper(cells.upper.data() + begin, chunk.size);
+  Eigen::Map<Part> g(cells.g.data() + begin, chunk.size);
+  auto n = chunk.n.head(chunk.size);
+  // n − n is 0 but where n is not finite.
+  g = (g + chunk.sign.head(chunk.size) * change.head(chunk.size)).max(lower.min(g)).min(upper.max(g)) + (n - n);
+  if ((n - n).sum() != 0) {
+    for (Index i = 0; i < chunk.size; ++i) chunk.n[i] = std::isfinite(chunk.n[i]) ? chunk.n[i] : S(0);
+  }
+  Eigen::Map<Part>(cells.writes.data() + begin, chunk.size) += n;
 }
 
 /// Sends the pulses of one chunk [begin, end) of the flat arrays. Rule::change(element, direction, n) is the mean change
@@ -110,6 +122,8 @@ std::array<double, 2> update_chunk(const Rule& rule, DeviceCells<S>& cells, cons
   chunk.size = end - begin;
   const auto lane = static_cast<std::uint32_t>(begin / kDeviceChunk * 2) + request.side;
   if (!fill_chunk(cells, request, begin, lane, chunk)) return {0, 0};
+  // Aligned: the last bit of a vectorised random number may depend on the alignment of its target, and stacks differ
+  // between threads.
   ChunkArray<S> change;
   ChunkArray<S> noise;
   ChunkArray<S> normal;
@@ -119,25 +133,14 @@ std::array<double, 2> update_chunk(const Rule& rule, DeviceCells<S>& cells, cons
                    {normal.data(), static_cast<std::size_t>(chunk.size)});
   }
   chunk_moves(rule, chunk, request.noise, change, noise);
-  if (noisy) {
-    for (Index i = 0; i < chunk.size; ++i) change[i] += std::min(noise[i], chunk.width[i]) * normal[i];
-  }
-  std::array<double, 2> count = {0, 0};
-  for (Index i = 0; i < chunk.size; ++i) {
-    const S n = chunk.n[i];
-    S& g = cells.g.data()[begin + i];
-    const S lower = cells.lower.data()[begin + i];
-    const S upper = cells.upper.data()[begin + i];
-    const S moved = std::min(std::max(g + chunk.sign[i] * change[i], lower), upper);
-    // n − n is 0 but where n is not finite: a numerical failure upstream shows as NaN.
-    const bool finite = n - n == 0;
-    g = finite ? (n == 0 ? g : moved) : std::numeric_limits<S>::quiet_NaN();
-    const S sent = finite ? n : S(0);
-    cells.writes.data()[begin + i] += sent;
-    count[0] += static_cast<double>(chunk.sign[i] > 0 ? sent : S(0));
-    count[1] += static_cast<double>(chunk.sign[i] > 0 ? S(0) : sent);
-  }
-  return count;
+  if (noisy)
+    change.head(chunk.size) += noise.head(chunk.size).min(chunk.width.head(chunk.size)) * normal.head(chunk.size);
+  apply_chunk(change, chunk, cells, begin);
+  const auto n = chunk.n.head(chunk.size).template cast<double>();
+  const auto sign = chunk.sign.head(chunk.size).template cast<double>();
+  const double all = n.sum();
+  const double net = (n * sign).sum();
+  return {(all + net) / 2, (all - net) / 2};
 }
 
 template <class Rule, class S>

@@ -30,8 +30,16 @@ try "shakespeare_small" "$program" train examples/shakespeare_small.toml --out "
   --set data.text= --set train.evaluation_batches=1
 try "shakespeare_large" "$program" train examples/shakespeare_large.toml --out "$folder/large.h5" --set train.steps=1 \
   --set data.text= --set train.evaluation_batches=1
+try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
+  --set train.evaluation_batches=1
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5
+try "converters" "$program" sweep examples/converters.toml --out "$folder/converters.h5" --set gradcheck.train_steps=2 \
+  --set train.batch=1 --set model.tokens=8
+try "device_gradients" "$program" sweep examples/device_gradients.toml --out "$folder/device.h5" --set sweep.seeds=[1] \
+  --set gradcheck.train_steps=2 --set train.batch=1 --set model.tokens=8
+try "device_training" "$program" sweep examples/device_training.toml --out "$folder/training.h5" --set train.steps=1 \
+  --set data.text= --set train.evaluation_batches=1 --set train.batch=2
 try "experiment_argmax" "$program" experiment examples/experiment_argmax.toml --out "$folder/argmax.h5" \
   --set model.channels=32 --set train.steps=5 --set experiment.test_examples=20
 try "experiment_characters" "$program" experiment examples/experiment_characters.toml --out "$folder/characters.h5" \
@@ -40,10 +48,12 @@ try "experiment_free_transformer" "$program" experiment examples/experiment_free
   --out "$folder/latent.h5" --set train.steps=1 --set train.batch=4 --set experiment.test_examples=2 --set experiment.pairs=1
 try "experiment_mad" "$program" experiment examples/experiment_mad.toml --out "$folder/mad.h5" --set experiment.full_size=[] \
   --set experiment.examples=4 --set experiment.epochs=1 --set train.batch=4 --set experiment.test_examples=2
-try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" -o "$folder/report.html"
+try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" "$folder/converters.h5" \
+  "$folder/device.h5" "$folder/training.h5" -o "$folder/report.html"
 try "info" "$program" info "$folder/train.h5"
 try "crossbar" "$program" crossbar examples/train_charlm.toml --array Wo --spice "$folder/array.cir"
 try "devices" "$program" devices show soft_bounds
+try "characterize" "$program" devices characterize ecram --out "$folder/ecram.h5"
 for example in "$(dirname -- "$program")"/../examples/example_*; do
   if [ -x "$example" ] && [ -f "$example" ]; then try "${example##*/}" "$example"; fi
 done

@@ -68,7 +68,7 @@ struct BatchGradient<S>::Worker {
   CrossEntropyReadout<S> cost;
   GrowthPenalty<S> growth;
   std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
-  ReadMeter meter;  ///< of the present sequence
+  ReadMeter meter;                          ///< of the present sequence
   Matrix<S> drive, state, initial_gradient;
   SettleWorkspace<S> settle;
 };

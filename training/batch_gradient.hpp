@@ -43,7 +43,7 @@ struct BatchReport {
   double cost_in_forces = 0;   ///< mean
   long clipped = 0;
   int diverged = 0;  ///< sequences whose free or nudged phase diverged
-  ReadMeter reads;  ///< of all crossbars and all sequences
+  ReadMeter reads;   ///< of all crossbars and all sequences
   std::vector<SequenceReport> sequences;
 };
 

@@ -75,11 +75,15 @@ class Check {
     for (std::uint64_t step = 0; step < first_step(); ++step) lane_.step(step, batch(step));
   }
 
-  /// Writes the trained weights into the configured devices, which is what is then compared.
+  /// Writes the trained weights into the configured devices and lets them age: what is then compared.
   void program() {
     device_ = make_model<S>(config_, lane_.model().shape(), Weights::configured);
     device_->block().set_damping(out_.damping);
-    for (int p = 0; p < device_->parameters(); ++p) device_->map(p).program(lane_.model().map(p).weights());
+    const double age = config_.real("gradcheck.age");
+    for (int p = 0; p < device_->parameters(); ++p) {
+      device_->map(p).program(lane_.model().map(p).weights());
+      device_->map(p).elapse(age, first_step());
+    }
   }
 
   /// What is checked.

@@ -34,7 +34,10 @@ void run_training(const Config& config, const std::function<bool()>& go_on, Swee
                    s.residual,
                    s.damping,
                    static_cast<double>(s.skipped),
-                   static_cast<double>(s.nonfinite)};
+                   static_cast<double>(s.nonfinite),
+                   s.pulses,
+                   s.write_energy,
+                   s.array_energy};
   point.status = s.failed ? "stopped: the gradient was not finite many steps in a row"
                  : std::isfinite(s.loss) && std::isfinite(s.validation_loss) ? "ok"
                                                                              : "the loss is not finite";
@@ -98,7 +101,10 @@ const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
       {"residual", "1", "mean |F|/|z| after the free phase of the last step"},
       {"damping", "1", "damping c at the end"},
       {"skipped", "1", "outlier steps that were skipped"},
-      {"nonfinite", "1", "steps that were not finite and were rolled back"}};
+      {"nonfinite", "1", "steps that were not finite and were rolled back"},
+      {"pulses", "1", "pulses sent to all crossbars"},
+      {"write_energy", "J", "heat of these pulses; 0 where the pulses of the device are not known"},
+      {"array_energy", "J", "heat in the devices during the reads of one training step, mean"}};
   static const std::vector<SweepMetric> checking = {
       {"cosine", "1", "cosine of the gradient with the exact adjoint's, mean over parameter groups"},
       {"relative_l2", "1", "|g - exact|/|exact| over the equilibrium's parameters"},

@@ -48,7 +48,8 @@ struct Sweep {
   std::size_t count_ok() const;
 };
 
-/// Metrics of sweep.run = train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite;
+/// Metrics of sweep.run = train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite, pulses,
+/// write_energy, array_energy;
 /// of gradcheck: cosine, relative_l2, sign_agreement, residual, nudged_residual, loss, force_evaluations.
 const std::vector<SweepMetric>& sweep_metrics(const std::string& run);
 

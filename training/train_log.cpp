@@ -36,6 +36,15 @@ double TrainLog::last(const std::string& name) const {
   return all.empty() ? std::numeric_limits<double>::quiet_NaN() : all.back();
 }
 
+double TrainLog::sum_last(const std::string& prefix, const std::string& suffix) const {
+  double sum = 0;
+  for (const Column& c : columns_) {
+    const bool named = c.name.starts_with(prefix + "/") && c.name.ends_with("/" + suffix);
+    if (named && !c.values.empty()) sum += c.values.back();
+  }
+  return sum;
+}
+
 const std::vector<double>& TrainLog::values(const std::string& name) const {
   static const std::vector<double> none;
   const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == name; });

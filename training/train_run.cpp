@@ -143,6 +143,12 @@ class TrainRun {
     s.damping = log.last("train/damping");
     s.skipped = lanes_[0]->skipped();
     s.nonfinite = lanes_[0]->nonfinite();
+    s.array_energy = mean_of(log.values("train/array_energy"));
+    s.phase_time = mean_of(log.values("train/phase_time"));
+    s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down");
+    s.verify_reads = log.sum_last("device", "verify_reads");
+    s.write_failures = log.sum_last("device", "write_failures");
+    s.write_energy = log.sum_last("device", "write_energy");
     s.cosine = mean_cosine(log.values("train/cosine"));
     if (lanes_.size() > 1) {
       s.beside = lanes_[1]->estimator();
@@ -150,6 +156,13 @@ class TrainRun {
     }
     s.seconds = seconds();
     return s;
+  }
+
+  /// 0 for an empty column.
+  static double mean_of(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double v : values) sum += std::isfinite(v) ? v / static_cast<double>(values.size()) : 0;
+    return sum;
   }
 
   double mean_cosine(const std::vector<double>& cosines) const {

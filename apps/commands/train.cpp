@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/units.hpp"
 #include "training/config_table.hpp"
 #include "training/train_run.hpp"
 
@@ -48,6 +49,16 @@ TrainObserver printer(std::uint64_t every) {
   };
 }
 
+/// What the simulated circuit took; nothing for exact numbers.
+void print_hardware(const TrainSummary& s) {
+  if (s.array_energy == 0 && s.pulses == 0) return;
+  fmt::print("on the simulated circuit: {} per sequence, {} of reads per step, {:.3g} pulses",
+             format_quantity(s.phase_time, Unit::second, 3), format_quantity(s.array_energy, Unit::joule, 3), s.pulses);
+  if (s.write_energy > 0) fmt::print(" ({})", format_quantity(s.write_energy, Unit::joule, 3));
+  if (s.verify_reads > 0) fmt::print(", {:.3g} verify reads, {:.3g} failures", s.verify_reads, s.write_failures);
+  fmt::print("\n");
+}
+
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (json) {
     nlohmann::json out = {{"file", file},           {"steps", s.done},
@@ -55,6 +66,9 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
                           {"residual", s.residual}, {"damping", s.damping},
                           {"skipped", s.skipped},   {"nonfinite", s.nonfinite},
                           {"seconds", s.seconds}};
+    out["hardware"] = {
+        {"phase_time_s", s.phase_time},   {"array_energy_J", s.array_energy},   {"pulses", s.pulses},
+        {"verify_reads", s.verify_reads}, {"write_failures", s.write_failures}, {"write_energy_J", s.write_energy}};
     if (!s.beside.empty()) out["beside"] = {{"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}};
     fmt::print("{}\n", out.dump(2));
     return;
@@ -62,6 +76,7 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   fmt::print("{} steps in {:.1f} s: validation loss {:.4f} nat ({} skipped, {} not finite steps)\n", s.done, s.seconds,
              s.validation_loss, s.skipped, s.nonfinite);
   if (!s.beside.empty()) fmt::print("beside it, {}: validation loss {:.4f} nat\n", s.beside, s.beside_validation_loss);
+  print_hardware(s);
   fmt::print("{}\n", file);
 }
 

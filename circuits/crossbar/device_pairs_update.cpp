@@ -82,7 +82,7 @@ template <class S>
 void DevicePairs<S>::send(const Matrix<S>& up, const Matrix<S>& down) {
   writes_.pulses += plus_.pulse_both(up, down, writes_.operations);
   if (mapping_->steps(scale_(0, 0)).second != 0) writes_.pulses += minus_.pulse_both(down, up, writes_.operations);
-  writes_.operations += 2;
+  writes_.operations += 3;
 }
 
 template <class S>

@@ -17,7 +17,8 @@ void check(bool holds, const char* key, double value, const char* rule) {
 }  // namespace
 
 void ProgrammingSpec::validate(const DeviceSpec& device) const {
-  check(tolerance > 0 && tolerance < 1, "verify_tolerance", tolerance, "> 0 and < 1: a distance relative to the window");
+  check(tolerance > 0 && tolerance < 1, "verify_tolerance", tolerance,
+        "> 0 and < 1: a distance relative to the window");
   check(limit >= 0 && limit <= 1e9 && limit == std::floor(limit), "verify_limit", limit,
         "a whole number of pulses in [0, 1e9]; 0 means twice device.pulses");
   check(burst >= 0 && burst <= 1, "verify_burst", burst, "in [0, 1]; 0 sends single pulses");

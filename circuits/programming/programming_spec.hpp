@@ -21,18 +21,18 @@ enum class UpdateScheme {
 
 /// In which order the pulses of a batch of coincidences reach a device.
 enum class PulseOrder {
-  batch,   ///< counted over the batch, then all up and all down pulses of a device, in random order of the two
+  batch,   ///< counted over the batch, then all pulses of a device, one direction in two halves around the other
   sample,  ///< sample by sample, as an array would
 };
 
 struct ProgrammingSpec {
   ProgrammingScheme scheme = ProgrammingScheme::open_loop_error;
   UpdateScheme update = UpdateScheme::pulses;
-  double tolerance = 0.01;      ///< write–verify: largest accepted distance from the target, of the window
-  double limit = 0;             ///< write–verify and open loop: pulses a device may get per write; 0: twice device.pulses
-  double burst = 0.5;           ///< share of the pulses believed to be needed that is sent between two reads
-  double read_time = 1;         ///< length of a verify read in units of τ: its noise falls as 1/√time
-  int train = 31;               ///< coincidence: most slots of a pulse train, 1 to 64
+  double tolerance = 0.01;  ///< write–verify: largest accepted distance from the target, of the window
+  double limit = 0;         ///< write–verify and open loop: pulses a device may get per write; 0: twice device.pulses
+  double burst = 0.5;       ///< share of the pulses believed to be needed that is sent between two reads
+  double read_time = 1;     ///< length of a verify read in units of τ: its noise falls as 1/√time
+  int train = 31;           ///< coincidence: most slots of a pulse train, 1 to 64
   PulseOrder order = PulseOrder::batch;
 
   /// Pulses a device may get per write.
@@ -45,12 +45,12 @@ struct ProgrammingSpec {
 /// Two arrays instead of one (Tiki-Taka): see tiki_taka.hpp.
 struct TransferSpec {
   bool active = false;
-  int every = 1;        ///< updates between transfers
-  int columns = 1;      ///< columns transferred at a time, in turn
-  double rate = 0.02;   ///< share of what the fast array has gathered that a transfer asks the slow array for
-  double fast_gain = 1; ///< an update δ asks the fast array for fast_gain δ
-  double share = 0;     ///< γ of W = γ (A − A₀) + C
-  int zero_shift = 8;   ///< cycles per level of the search for the symmetry point A₀; 0: taken as 0
+  int every = 1;         ///< updates between transfers
+  int columns = 1;       ///< columns transferred at a time, in turn
+  double rate = 0.02;    ///< share of what the fast array has gathered that a transfer asks the slow array for
+  double fast_gain = 1;  ///< an update δ asks the fast array for fast_gain δ
+  double share = 0;      ///< γ of W = γ (A − A₀) + C
+  int zero_shift = 8;    ///< cycles per level of the search for the symmetry point A₀; 0: taken as 0
 
   void validate() const;
 };

@@ -178,8 +178,8 @@ std::vector<MapReading> TikiTaka<S>::readings() const {
       all.push_back(std::move(reading));
     }
   }
-  all.push_back({"transfers", "1", "transfers done since the start, modulo 2^20",
-                 static_cast<double>(counters_(0, 2))});
+  all.push_back(
+      {"transfers", "1", "transfers done since the start, modulo 2^20", static_cast<double>(counters_(0, 2))});
   return all;
 }
 

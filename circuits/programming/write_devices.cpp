@@ -19,8 +19,8 @@ template <class S>
 void add_errors(const DeviceArray<S>& array, const std::vector<Index>& which, const Matrix<S>& target,
                 WriteReport& report) {
   for (std::size_t k = 0; k < which.size(); ++k) {
-    const double error = static_cast<double>(array.conductance().data()[which[k]] - target.data()[k]) /
-                         array.spec().window_S();
+    const double error =
+        static_cast<double>(array.conductance().data()[which[k]] - target.data()[k]) / array.spec().window_S();
     report.error_sum += error;
     report.error_squares += error * error;
   }
@@ -151,11 +151,11 @@ WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const Pr
   return report;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                      \
-  template WriteReport write_verify<S>(DeviceArray<S>&, const std::vector<Index>&, const Matrix<S>&,              \
-                                       const ProgrammingSpec&, std::uint64_t&);                                   \
+#define NUDGE_INSTANTIATE(S)                                                                                          \
+  template WriteReport write_verify<S>(DeviceArray<S>&, const std::vector<Index>&, const Matrix<S>&,                  \
+                                       const ProgrammingSpec&, std::uint64_t&);                                       \
   template WriteReport write_open_loop<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t&); \
-  template WriteReport write_array<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t,   \
+  template WriteReport write_array<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t,       \
                                       std::uint64_t&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

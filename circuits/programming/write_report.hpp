@@ -40,7 +40,7 @@ struct WriteCounts {
   std::uint64_t verify_reads = 0;
   std::uint64_t verified = 0;  ///< devices written by write–verify
   std::uint64_t failures = 0;
-  std::uint64_t slots = 0;          ///< of coincidence pulse trains
+  std::uint64_t slots = 0;            ///< of coincidence pulse trains
   std::uint64_t clipped_samples = 0;  ///< of coincidence updates: a firing probability was cut at 1
 };
 

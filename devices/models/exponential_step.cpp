@@ -47,11 +47,11 @@ struct ExponentialStep {
     auto rate = rate_all.head(chunk.size);
     auto growth = growth_all.head(chunk.size);
     for (Index i = 0; i < chunk.size; ++i) {
-      const bool up = chunk.sign[i] > 0;
-      const S gamma = static_cast<S>(up ? gamma_up : gamma_down);
+      const S up = S(0.5) + S(0.5) * chunk.sign[i];  // 1 or 0
+      const S gamma = up * static_cast<S>(gamma_up) + (S(1) - up) * static_cast<S>(gamma_down);
       const S bend = gamma * static_cast<S>(2 * a) / chunk.width[i];
-      z[i] = bend * (chunk.g[i] - chunk.reference[i]) + gamma * static_cast<S>(up ? b : -b);
-      amplitude[i] = static_cast<S>(up ? A_up : A_down);
+      z[i] = bend * (chunk.g[i] - chunk.reference[i]) + gamma * chunk.sign[i] * static_cast<S>(b);
+      amplitude[i] = up * static_cast<S>(A_up) + (S(1) - up) * static_cast<S>(A_down);
       rate[i] = bend * chunk.step[i];
     }
     const auto n = chunk.n.head(chunk.size);

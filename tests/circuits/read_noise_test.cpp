@@ -106,18 +106,21 @@ TEST_CASE("noise: each kind has its closed form, for every mapping and direction
   const auto kind = GENERATE(MappingKind::differential, MappingKind::reference_column, MappingKind::offset);
   const bool forward = GENERATE(true, false);
   const Matrix<double> x = test::random_matrix<double>(1, forward ? kIn : kOut, 3, 0.7);
-  for (const auto& [thermal, shot, device] :
-       {std::array<double, 3>{1, 0, 0}, std::array<double, 3>{0, 1, 0}, std::array<double, 3>{0, 0, 0.03}}) {
-    const CrossbarSpec spec = spec_of(kind, thermal > 0, shot > 0, device);
+  struct Strength {
+    double thermal, shot, device;
+  };
+  for (const Strength& on : {Strength{1, 0, 0}, Strength{0, 1, 0}, Strength{0, 0, 0.03}}) {
+    const CrossbarSpec spec = spec_of(kind, on.thermal > 0, on.shot > 0, on.device);
     const Crossbar<double> array(spec, weights(), 0, 1);
     const auto& first = array.plus().conductance();
     const auto& second = array.minus().conductance();
     const double interval = 0.3;
     const double dt = interval * spec.circuit.time_constant_s;
     const double volts = spec.circuit.read_voltage_V;
-    const double sigma_S = device * spec.device.window_S();
+    const double sigma_S = on.device * spec.device.window_S();
     const auto variance = [&](double g, double drive) {  // A², of one device
-      return thermal * 4 * kT * g / (2 * dt) + shot * 2 * 1.602176634e-19 * std::abs(g * volts * drive) / (2 * dt) +
+      return on.thermal * 4 * kT * g / (2 * dt) +
+             on.shot * 2 * 1.602176634e-19 * std::abs(g * volts * drive) / (2 * dt) +
              sigma_S * sigma_S * volts * drive * volts * drive / interval;
     };
     const Matrix<double> noise = sample(array, forward, x, interval);

@@ -174,3 +174,37 @@ TEST_CASE("a request that is not finite shows as NaN and nothing else breaks", "
     CHECK(std::isfinite(array.conductance()(0, 0)));
   }
 }
+
+TEST_CASE("time passes alike for every model: finite, within bounds of zero and above, same bits for any threads",
+          "[devices]") {
+  for (const DeviceModel& model : device_models()) {
+    CAPTURE(model.name);
+    DeviceSpec spec = rough(model.name);
+    spec.retention.drift_exponent = 0.05;
+    spec.retention.drift_spread = 0.02;
+    spec.retention.decay_spread_S = 1e-7;
+    spec.retention.leak_time_s = 1e3;
+    spec.telegraph = {0.3, 0.05, 0.1, 1e-3, 1e-3, 0.5};
+    spec.flicker.noise = 0.01;
+    spec.programming.write_noise = 2;
+    spec.programming.fit_S = {1e-7, 1e-7};
+    spec.faults = {0.01, 0.01, 0.01};
+    auto one = spread_over_window<float>(spec, 40, 50, 1);
+    auto three = spread_over_window<float>(spec, 40, 50, 3);
+    const Matrix<float> delta = pattern<float>(40, 50);
+    for (std::uint64_t step = 0; step < 12; ++step) {
+      one.update(delta, static_cast<float>((step % 2 ? -0.2 : 0.2) * spec.window_S()), step);
+      three.update(delta, static_cast<float>((step % 2 ? -0.2 : 0.2) * spec.window_S()), step);
+      one.elapse(std::pow(10.0, static_cast<double>(step) - 6), step);
+      three.elapse(std::pow(10.0, static_cast<double>(step) - 6), step);
+      REQUIRE(one.conductance().allFinite());
+      REQUIRE((one.conductance() == three.conductance()));
+      if (!model.make(spec)->bounded()) continue;
+      REQUIRE((one.conductance().array() >= 0).all());
+      REQUIRE((one.cells().g.array() <= one.cells().upper.array()).all());
+    }
+    const Matrix<float> before = one.conductance();
+    one.elapse(0, 99);
+    CHECK((one.conductance() == before));
+  }
+}

@@ -103,6 +103,8 @@ TEST_CASE("presets are valid and hold the published numbers", "[devices]") {
         Approx((0.0112185391 + 0.01129027418 * 50) * 1e-6).epsilon(1e-12));
   // 3.2 uA at 16 uS: sigma_I = 19.89 nA (1 - exp(-3200/176.3)).
   CHECK(device_preset("sonos_0").spec.programming.sigma_S(16e-6, 16e-6) * 0.2 == Approx(19.89e-9).epsilon(1e-7));
+  CHECK(device_preset("ag_asi").spec.pulse_down.voltage_V == 2.8);
+  CHECK(device_preset("ag_asi").spec.pulse_up.width_s == 300e-6);
   CHECK(device_preset("ag_asi").spec.update_noise == Approx(0.035 * 97).epsilon(1e-12));
   CHECK(device_preset("reram_array_om").spec.pulses == Approx(21.07).epsilon(1e-3));
   CHECK_THROWS_WITH(device_preset("ecran"), Contains("did you mean ecram?"));

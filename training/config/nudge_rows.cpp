@@ -44,6 +44,8 @@ ParamTable nudge_rows() {
           "gradcheck.weights", "configured", {"configured", "programmed"},
           "configured: the training steps run on the configured devices; programmed: on exact numbers, which are then "
           "programmed into the devices (with crossbar.scale = renew the window is fitted to them)."),
+      param::quantity("gradcheck.age", "0 s", Unit::second, at_least(0),
+                      "Time between programming and the comparison, for drift, leak, telegraph and 1/f noise."),
       choice(
           "gradcheck.reference", "device", {"device", "nominal"},
           "Whose exact gradient is the truth: that of the weights which the devices hold, or of the numbers they were "

@@ -100,9 +100,10 @@ ConfigRule coincidence_is_plain_sgd(const std::string& key, bool (*fits)(const C
   return {{key, "crossbar.update", "device.model"}, [=](const Config& c) {
             const bool coincides = c.text("crossbar.update") == "coincidence" && c.text("device.model") != "digital";
             if (!coincides || fits(c)) return std::string();
-            return fmt::format("{} for crossbar.update = coincidence: pulse trains apply x and y of each sample to the "
-                               "devices and never form the gradient",
-                               rule);
+            return fmt::format(
+                "{} for crossbar.update = coincidence: pulse trains apply x and y of each sample to the "
+                "devices and never form the gradient",
+                rule);
           }};
 }
 
