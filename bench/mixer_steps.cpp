@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include "bench/mixer_floor.hpp"
 #include "mixers/ops/arithmetic.hpp"
@@ -145,49 +146,81 @@ void one_read(benchmark::State& state, bool free_energy, Index tokens) {
   report(state, times, ratios, 12.0 * static_cast<double>(tokens * tokens * m));
 }
 
-/// Forward time of a whole sequence at T = 1024 ... 65536; exponent: slope of log time over log T.
-void scaling(benchmark::State& state, const char* name) {
-  const MixerKind<float>& kind = mixer_kind<float>(name);
+/// Processor time, so that other programs count little.
+double cpu_seconds_of(const auto& work) {
+  const std::clock_t start = std::clock();
+  work();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+/// A mixer with weights, to be evaluated on pieces of a sequence.
+struct Evaluated {
+  const MixerKind<float>& kind;
   MixerOptions options;
-  options.width = 32;
-  options.values = 16;
-  options.heads = options.decays = options.groups = 2;
-  options.keys = 16;
-  const MixerSpec spec = kind.spec(options);
-  for (auto _ : state) {
-    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-    double taken = 0;
-    for (Index tokens = 1024; tokens <= 65536; tokens *= 2) {
-      const auto before = mallinfo2();
+  MixerSpec spec;
+  std::vector<Matrix<float>> parameters;
+
+  explicit Evaluated(const char* name) : kind(mixer_kind<float>(name)) {
+    options.width = 32;
+    options.values = 16;
+    options.heads = options.decays = options.groups = 2;
+    options.keys = 16;
+    spec = kind.spec(options);
+    for (const Field& field : spec.parameters) {
+      parameters.push_back(0.3F * normal(field.rows(), field.cols(), static_cast<std::uint32_t>(parameters.size())));
+    }
+  }
+  void forward(Tape<float>& tape, const Matrix<float>& x, Streams<float>* streams) const {
+    MixerCall<float> call{options, {}, {}, Mask::causal(x.rows()), streams};
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      call.parameters.add(spec.parameters[i].name, tape.parameter(parameters[i]));
+    }
+    call.inputs.add("x", tape.input(x));
+    kind.forward(call);
+  }
+};
+
+/// Bytes per token that a tape of the whole sequence holds.
+double bytes_per_token(const Evaluated& mixer, Index tokens) {
+  const Matrix<float> x = normal(tokens, mixer.options.width, 99);
+  const auto before = mallinfo2();
+  Tape<float> tape;
+  mixer.forward(tape, x, nullptr);
+  const auto after = mallinfo2();
+  return (static_cast<double>(after.uordblks + after.hblkhd) - static_cast<double>(before.uordblks + before.hblkhd)) /
+         static_cast<double>(tokens);
+}
+
+/// Forward time of sequences of T = 1024 ... 65536 in pieces of 512; exponent: slope of log time over log T.
+void scaling(benchmark::State& state, const char* name) {
+  constexpr Index piece = 512;
+  const Evaluated mixer(name);
+  const Matrix<float> x = normal(piece, mixer.options.width, 99);
+  const auto sequence = [&](Index tokens) {
+    Streams<float> streams;
+    for (Index at = 0; at < tokens; at += piece) {
       Tape<float> tape;
-      MixerCall<float> call{options, {}, {}, Mask::causal(tokens)};
-      std::vector<Matrix<float>> parameters;
-      for (const Field& field : spec.parameters) {
-        parameters.push_back(0.3F * normal(field.rows(), field.cols(), static_cast<std::uint32_t>(parameters.size())));
-      }
-      for (std::size_t i = 0; i < parameters.size(); ++i) {
-        call.parameters.add(spec.parameters[i].name, tape.parameter(parameters[i]));
-      }
-      call.inputs.add("x", tape.input(normal(tokens, options.width, 99)));
-      kind.forward(call);
-      taken = seconds_of([&] { tape.run(); });
-      for (int again = 0; again < 2; ++again) taken = std::min(taken, seconds_of([&] { tape.run(); }));
-      const auto after = mallinfo2();
-      const auto held =
-          static_cast<double>(after.uordblks + after.hblkhd) - static_cast<double>(before.uordblks + before.hblkhd);
-      const double per_token = held / static_cast<double>(tokens);
-      if (tokens == 1024) state.counters["bytes_per_token_1k"] = per_token;
-      if (tokens == 65536) state.counters["bytes_per_token_64k"] = per_token;
-      const double x = std::log(static_cast<double>(tokens));
+      mixer.forward(tape, x, &streams);
+    }
+  };
+  for (auto _ : state) {
+    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, taken = 0;
+    for (Index tokens = 1024; tokens <= 65536; tokens *= 2) {
+      taken = cpu_seconds_of([&] { sequence(tokens); });
+      for (int again = 0; again < 2; ++again) taken = std::min(taken, cpu_seconds_of([&] { sequence(tokens); }));
+      const double log_tokens = std::log(static_cast<double>(tokens));
       n += 1;
-      sx += x;
+      sx += log_tokens;
       sy += std::log(taken);
-      sxx += x * x;
-      sxy += x * std::log(taken);
+      sxx += log_tokens * log_tokens;
+      sxy += log_tokens * std::log(taken);
     }
     state.SetIterationTime(taken);
     state.counters["exponent"] = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+    state.counters["us_per_token"] = 1e6 * taken / 65536;
   }
+  state.counters["bytes_per_token_1k"] = bytes_per_token(mixer, 1024);
+  state.counters["bytes_per_token_64k"] = bytes_per_token(mixer, 65536);
 }
 
 void add(const std::string& name, int iterations, const std::function<void(benchmark::State&)>& run) {
