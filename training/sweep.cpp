@@ -140,7 +140,7 @@ Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const Sweep
     const std::lock_guard<std::mutex> lock(mutex);
     sweep.points[at] = point;
     file.write(sweep);
-    if (observer.finished) observer.finished(point, ++done);
+    if (observer.finished) observer.finished(sweep, point, ++done);
   });
   sweep.interrupted = !go_on();
   file.write(sweep);
