@@ -59,6 +59,7 @@ struct AffineStep {
       // σ √n (1 − q)ⁿ⁻¹ to second order in q; what is left out is below 3e-5 of it.
       return e.step * l.f * sigma * std::sqrt(n) * (S(1) - (n - 1) * l.q * (S(1) - (n - 2) * l.q / S(2)));
     }
+    if (l.f == 0) return 0;  // at the bound, where the variance below may have overflowed
     const S shrink = S(2) * std::log1p(-l.q);
     const S growth = n * std::log1p(ratio * ratio);
     // exp(growth) − 1 = exp(growth) to the last bit of a double from growth = 37 on.
