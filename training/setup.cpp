@@ -50,18 +50,21 @@ CorrectionSpec correction_spec(const Config& config) {
           {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
 }
 
+void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::size_t scalar_bytes) {
+  if (spec.device.model == digital_model) return;
+  for (const Parameter& p : parameters_of(shape)) {
+    if (!p.on_devices) continue;
+    check_array_memory(p.shape.rows, p.shape.cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes());
+  }
+}
+
 template <class S>
 std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights) {
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
   const InitialScales scales{config.real("model.attention_scale"), config.real("model.output_scale"),
                              config.real("model.memory_scale"), config.real("model.embedding_scale")};
   const CrossbarSpec spec = crossbar_spec(config);
-  if (weights == Weights::configured && spec.device.model != digital_model) {
-    for (const Parameter& p : parameters_of(shape)) {
-      if (!p.on_devices) continue;
-      check_array_memory(p.shape.rows, p.shape.cols, spec.mapping.kind, sizeof(S), physical_memory_bytes());
-    }
-  }
+  if (weights == Weights::configured) check_arrays_fit(spec, shape, sizeof(S));
   std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
   std::vector<typename LanguageModel<S>::Map> maps;
   const std::vector<Parameter> parameters = parameters_of(shape);

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "circuits/correction_spec.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/config/config.hpp"
 #include "training/batch_gradient.hpp"
 #include "training/optimizer.hpp"
@@ -25,6 +27,9 @@ MixerChoice mixer_choice(const Config& config);
 /// Learning rate over train.steps, and constants of the update rules.
 Schedule schedule_of(const Config& config);
 OptimizerOptions optimizer_options(const Config& config);
+
+/// UserError when one array of the model is larger than this machine's memory: before anything of it is made.
+void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::size_t scalar_bytes);
 
 /// What holds the weights.
 enum class Weights {

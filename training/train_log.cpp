@@ -36,13 +36,26 @@ double TrainLog::last(const std::string& name) const {
   return all.empty() ? std::numeric_limits<double>::quiet_NaN() : all.back();
 }
 
+std::vector<double> TrainLog::all_last(const std::string& prefix, const std::string& suffix) const {
+  std::vector<double> found;
+  for (const Column& c : columns_) {
+    const bool named = c.name.starts_with(prefix + "/") &&
+                       (c.name.ends_with("/" + suffix) || c.name.ends_with("_" + suffix));
+    if (named && !c.values.empty()) found.push_back(c.values.back());
+  }
+  return found;
+}
+
 double TrainLog::sum_last(const std::string& prefix, const std::string& suffix) const {
   double sum = 0;
-  for (const Column& c : columns_) {
-    const bool named = c.name.starts_with(prefix + "/") && (c.name.ends_with("/" + suffix) || c.name.ends_with("_" + suffix));
-    if (named && !c.values.empty()) sum += c.values.back();
-  }
+  for (const double value : all_last(prefix, suffix)) sum += value;
   return sum;
+}
+
+double TrainLog::largest_last(const std::string& prefix, const std::string& suffix) const {
+  double largest = 0;
+  for (const double value : all_last(prefix, suffix)) largest = std::max(largest, value);
+  return largest;
 }
 
 const std::vector<double>& TrainLog::values(const std::string& name) const {

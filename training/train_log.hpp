@@ -23,6 +23,8 @@ class TrainLog {
   double last(const std::string& name) const;
   /// Sum of the last values of all columns prefix.../suffix and prefix..._suffix ("device", "pulses_up"); 0 when there is none.
   double sum_last(const std::string& prefix, const std::string& suffix) const;
+  /// The largest of these values; 0 when there is none.
+  double largest_last(const std::string& prefix, const std::string& suffix) const;
   const std::vector<double>& values(const std::string& name) const;
 
   void event(std::uint64_t step, const std::string& text);
@@ -34,6 +36,7 @@ class TrainLog {
   void restore(const H5Reader& file, const std::string& prefix);
 
  private:
+  std::vector<double> all_last(const std::string& prefix, const std::string& suffix) const;
   struct Column {
     std::string name, unit, description, columns_label;
     Index width = 0;  ///< 0: one number per entry

@@ -147,6 +147,7 @@ class TrainRun {
     s.phase_time = mean_of_accepted("train/phase_time");
     s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down");
     s.verify_reads = log.sum_last("device", "verify_reads");
+    s.ir_drop = log.largest_last("device", "ir_drop");
     s.write_failures = log.sum_last("device", "write_failures");
     s.write_energy = log.sum_last("device", "write_energy");
     s.cosine = mean_cosine(log.values("train/cosine"));

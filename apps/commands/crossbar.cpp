@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "apps/commands/block_export.hpp"
 #include "apps/config_arguments.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
@@ -27,9 +28,9 @@ namespace {
 
 struct Options {
   ConfigArguments config;
-  std::string array = "Winput", spice;
+  std::string array = "Winput", spice, block;
   double volts = 0.1;
-  bool json = false;
+  bool negative = false, json = false;
 };
 
 /// One array as programmed: how far its weights are from the nominal ones, and what its reads add.
@@ -162,9 +163,12 @@ ExitCode run(const Options& options) {
     throw UserError("crossbar: device.model is digital: there is no array (set device.model, for example soft_bounds)");
   }
   if (!std::isfinite(options.volts)) throw UserError("crossbar: --volts must be a finite number of volts");
-  if (!options.spice.empty()) check_output_path(options.spice, Overwrite::must_not_exist);
+  for (const std::string& path : {options.spice, options.block}) {
+    if (!path.empty()) check_output_path(path, Overwrite::must_not_exist);
+  }
   const TextDataset data = load_dataset(config);
   const ModelShape shape = model_shape(config, data.vocabulary_size());
+  check_arrays_fit(spec, shape, sizeof(double));
   const auto digital = make_model<double>(config, shape, Weights::digital);
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
   const auto parameters = parameters_of(shape);
@@ -179,13 +183,16 @@ ExitCode run(const Options& options) {
     arrays.push_back(name);
     if (options.spice.empty() || options.array != name) continue;
     const Matrix<double> volts = Matrix<double>::Constant(1, nominal.rows(), options.volts);
-    const std::string text = crossbar_netlist(array.plus().conductance(), spec.wires, volts, spec.device.curve);
+    const Matrix<double>& exported = options.negative ? array.minus().conductance() : array.plus().conductance();
+    if (exported.size() == 0) throw UserError("crossbar: --negative: crossbar.mapping = offset has one array only");
+    const std::string text = crossbar_netlist(exported, spec.wires, volts, spec.device.curve);
     write_atomically(options.spice, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   }
   if (std::find(arrays.begin(), arrays.end(), options.array) == arrays.end()) {
     throw UserError(
         fmt::format("crossbar: unknown array \"{}\" ({})", options.array, did_you_mean(options.array, arrays)));
   }
+  if (!options.block.empty()) export_block(config, data, options.block);
   const double free_phase = static_cast<double>(config.integer("relaxation.free_steps")) *
                             relaxation_step(config, config.real("model.damping"));
   const CircuitFacts facts = {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)};
@@ -193,7 +200,11 @@ ExitCode run(const Options& options) {
     fmt::print("{}\n", to_json(all, spec.circuit, facts).dump(2));
   } else {
     print(all, spec.circuit, facts);
-    if (!options.spice.empty()) fmt::print("{}: netlist of the positive devices of {}\n", options.spice, options.array);
+    if (!options.spice.empty()) {
+      fmt::print("{}: netlist of the {} devices of {}\n", options.spice, options.negative ? "negative" : "positive",
+                 options.array);
+    }
+    if (!options.block.empty()) fmt::print("{}: transient of the block (ngspice -b)\n", options.block);
   }
   return ExitCode::ok;
 }
@@ -203,6 +214,9 @@ std::function<ExitCode()> add(CLI::App& app) {
   add_config_arguments(app, options->config);
   app.add_option("--array", options->array, "Array to export: Winput, Wo or Wh")->capture_default_str();
   app.add_option("--spice", options->spice, "Write an ngspice netlist of the array to this file, which must not exist");
+  app.add_flag("--negative", options->negative, "Export the negative devices of pairs, or the reference column");
+  app.add_option("--block", options->block,
+                 "Write the block of the first tokens as an ngspice transient to this file, which must not exist");
   app.add_option("--volts", options->volts, "Voltage of all rows in the netlist")->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run(*options); };

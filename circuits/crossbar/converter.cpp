@@ -12,7 +12,7 @@ namespace nudge {
 void ConverterSpec::validate(const std::string& key) const {
   constexpr int largest = 24;  // beyond the significand of float
   if (bits < 0 || bits == 1 || bits > largest) {
-    throw UserError(fmt::format("{}_bits = {} (must be 0, ideal, or 2 to {})", key, bits, largest));
+    throw UserError(fmt::format("{}_bits = {} (must be 0, no rounding, or 2 to {})", key, bits, largest));
   }
   if (!(range >= 0 && std::isfinite(range))) {
     throw UserError(

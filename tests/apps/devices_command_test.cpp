@@ -89,15 +89,15 @@ TEST_CASE("bad devices in a configuration are refused with place and rule", "[ap
   CHECK_THAT(errors("drift_start = '20 S'\n"), Contains("bad.toml:3"));
   CHECK_THAT(errors("pulsess = 3\n"), Contains("pulses"));
   // Rules that join several numbers: reported where one of them was set, whatever the command.
-  CHECK_THAT(errors("pulses = 1e8\n"), Contains("bad.toml:3:10: device.pulses = 1e+08 (must be <=") &&
+  CHECK_THAT(errors("pulses = 1e8\n"), Contains("bad.toml:3:1: device.pulses = 1e+08 (must be <=") &&
                                            Contains("more levels than the window can hold"));
-  CHECK_THAT(errors("[crossbar]\nforward_adc_bits = 1\n"), Contains("bad.toml:4:20: crossbar.forward_adc_bits = 1"));
+  CHECK_THAT(errors("[crossbar]\nforward_adc_bits = 1\n"), Contains("bad.toml:4:1: crossbar.forward_adc_bits = 1"));
   CHECK_THAT(errors("[crossbar]\ndriver_resistance = '10 Ohm'\n"),
-             Contains("bad.toml:4:21: crossbar.driver_resistance = 10 Ohm (must be 0 while crossbar.row_resistance"));
+             Contains("bad.toml:4:1: crossbar.driver_resistance = 10 Ohm (must be 0 while crossbar.row_resistance"));
   CHECK_THAT(errors("pulses = 10\n[crossbar]\nprogramming = 'write_verify'\n"),
-             Contains("bad.toml:3:10: crossbar.verify_tolerance = 0.01 (must be >= 0.05)"));
-  CHECK_THAT(errors("stuck_low = 0.6\nstuck_high = 0.6\n"), Contains("bad.toml:3:13: device.stuck_low"));
-  CHECK_THAT(errors("iv_sinh = '1 mV'\n"), Contains("bad.toml:3:11: device.iv_sinh") && Contains("read_voltage"));
+             Contains("bad.toml:3:1: crossbar.verify_tolerance = 0.01 (must be >= 0.05)"));
+  CHECK_THAT(errors("stuck_low = 0.6\nstuck_high = 0.6\n"), Contains("bad.toml:3:1: device.stuck_low"));
+  CHECK_THAT(errors("iv_sinh = '1 mV'\n"), Contains("bad.toml:3:1: device.iv_sinh") && Contains("read_voltage"));
   CHECK_THAT(errors("[correction]\ngain_error = -1\n"), Contains("bad.toml:4") && Contains("correction.gain_error"));
   CHECK_THAT(errors("[circuit]\namplifier_bandwidth = '1 MHz'\n[relaxation]\nsolver = 'rk4'\n"),
              Contains("circuit.amplifier_bandwidth") && Contains("relaxation.solver = euler"));
@@ -111,4 +111,41 @@ TEST_CASE("bad devices in a configuration are refused with place and rule", "[ap
   CHECK(memory.exit_code == 2);
   CHECK_THAT(memory.errors, Contains("crossbar of 65536 x 262144 weights: needs"));
   CHECK_THAT(run_nudge(folder, "crossbar good.toml --volts nan").errors, Contains("--volts"));
+}
+
+TEST_CASE("crossbar shows curved devices and amplifiers, and exports arrays and the block to SPICE", "[apps]") {
+  const Folder folder;
+  folder.write("small.toml",
+               "[model]\nchannels = 4\ntokens = 2\nmemories = 6\nheads = 2\n[train]\nsteps = 1\nbatch = 1\n"
+               "evaluation_batches = 1\n[device]\nmodel = 'soft_bounds'\niv_sinh = '0.1 V'\n"
+               "[circuit]\namplifier_bandwidth = '20 MHz'\n[crossbar]\nrow_resistance = '1 Ohm'\n");
+  const Outcome shown = run_nudge(folder, "crossbar small.toml --spice minus.cir --negative --block block.cir");
+  CHECK(shown.exit_code == 0);
+  // tau_a = 1/(2 pi 20 MHz 25 ns) = 0.318; sinh(2)/2 = 1.813.
+  CHECK_THAT(shown.output, Contains("a lag of 0.318 tau") && Contains("currents at the read voltage 81.") &&
+                               Contains("negative devices of Winput"));
+  CHECK_THAT(read_file(folder.file("minus.cir")), Contains("sinh"));
+  CHECK_THAT(read_file(folder.file("block.cir")), Contains("block.cir.data"));
+  const Outcome again = run_nudge(folder, "crossbar small.toml --block block.cir");
+  CHECK(again.exit_code == 2);
+  CHECK_THAT(again.errors, Contains("block.cir: exists already"));
+  const Outcome large = run_nudge(folder, "crossbar small.toml --block b.cir --set model.channels=128");
+  CHECK(large.exit_code == 2);
+  CHECK_THAT(large.errors, Contains("source terms") && Contains("model.channels = 128"));
+  const auto json = nlohmann::json::parse(run_nudge(folder, "crossbar small.toml --json").output);
+  CHECK(json["circuit"]["amplifier_lag"].get<double>() == Approx(0.3183).epsilon(1e-3));
+  CHECK(json["arrays"][0]["curve_missed"].get<double>() < 0.01);  // a drop of 18^2/3 x 1 ohm x 23 uS = 0.25 %, bent twice
+}
+
+TEST_CASE("train with amplifiers, curved devices and useless wires runs and warns", "[apps]") {
+  const Folder folder;
+  folder.write("wires.toml",
+               "[model]\nchannels = 16\ntokens = 8\nmemories = 16\nheads = 2\n[train]\nsteps = 2\nbatch = 2\n"
+               "evaluation_batches = 1\n[device]\npreset = 'ecram'\niv_cubic = 1\nread_saturating = '1 nS'\n"
+               "[circuit]\namplifier_bandwidth = '20 MHz'\n[crossbar]\nrow_resistance = '500 Ohm'\n"
+               "scheme = 'tiki_taka'\n");
+  const Outcome run = run_nudge(folder, "train wires.toml --out w.h5 --json");
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.errors, Contains("wire resistance: (2/3) R G N M ="));
+  CHECK(nlohmann::json::parse(run.output)["hardware"]["pulses"].get<double>() > 0);  // of both arrays of a matrix
 }

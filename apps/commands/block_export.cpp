@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/block_export.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/spice/block_netlist.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/io/atomic_file.hpp"
+#include "training/setup.hpp"
+
+namespace nudge {
+namespace {
+
+/// Terms of all behavioural sources (chosen: a netlist of a few megabytes; ngspice is for small blocks).
+constexpr double most_terms = 5e4;
+
+void check(const Config& config, const ModelShape& shape) {
+  if (!shape.mixer.is_fused() || shape.memory_arrays != 1) {
+    throw UserError(
+        "crossbar: --block exports the fused attention and a memory on one array (leave model.mixer and "
+        "model.memory_arrays at their defaults)");
+  }
+  const double terms = static_cast<double>(shape.tokens * shape.channels * (4 * shape.channels + shape.memories));
+  if (terms <= most_terms) return;
+  throw UserError(
+      fmt::format("crossbar: --block: {:g} source terms, T C (4 C + M) (must be <= {:g}): make model.tokens = {}, "
+                  "model.channels = {} and model.memories = {} smaller",
+                  terms, most_terms, config.as_text("model.tokens"), config.as_text("model.channels"),
+                  config.as_text("model.memories")));
+}
+
+}  // namespace
+
+void export_block(const Config& config, const TextDataset& data, const std::filesystem::path& path) {
+  const ModelShape shape = model_shape(config, data.vocabulary_size());
+  check(config, shape);
+  const auto model = make_model<double>(config, shape, Weights::configured);
+  const CircuitSpec circuit = crossbar_spec(config).circuit;
+  BlockNetlist spec;
+  spec.drive.resize(shape.tokens, shape.channels);
+  model->embed(data.training().first(static_cast<std::size_t>(shape.tokens)), spec.drive);
+  spec.start = Matrix<double>::Zero(shape.tokens, shape.channels);
+  spec.time_constant_s = circuit.time_constant_s;
+  spec.capacitance_F = circuit.node_capacitance_F;
+  spec.stop_s = 20 * circuit.time_constant_s;
+  spec.print_step_s = 0.01 * circuit.time_constant_s;
+  const std::string text = block_netlist(model->block(), shape.heads, model->map(ParameterId::force), spec,
+                                         path.filename().string() + ".data");
+  write_atomically(path, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
+}
+
+}  // namespace nudge
