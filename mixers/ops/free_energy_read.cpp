@@ -151,11 +151,13 @@ class FreeEnergyRead final : public Operation<S> {
 
   void add_exception(Arguments<S> x, Index t, Index c) {
     S largest = -std::numeric_limits<S>::infinity();
-    for (Index i = 0; i < p_.cols(); ++i) {
+    const Index begin = mask_.run(t).begin;
+    const Index end = begin + mask_.run(t).count;
+    for (Index i = begin; i < end; ++i) {
       if (mask_(t, i)) largest = std::max(largest, exponent(x, t, i, c));
     }
     S sum = 0;
-    for (Index i = 0; i < p_.cols(); ++i) {
+    for (Index i = begin; i < end; ++i) {
       if (mask_(t, i)) sum += std::exp(exponent(x, t, i, c) - largest);
     }
     exceptions_.push_back({t, c, largest + std::log(sum)});
@@ -163,7 +165,9 @@ class FreeEnergyRead final : public Operation<S> {
 
   template <class Visit>
   void for_posterior(Arguments<S> x, const Exception& one, Visit visit) const {
-    for (Index i = 0; i < p_.cols(); ++i) {
+    const Index begin = mask_.run(one.query).begin;
+    const Index end = begin + mask_.run(one.query).count;
+    for (Index i = begin; i < end; ++i) {
       if (mask_(one.query, i)) visit(i, std::exp(exponent(x, one.query, i, one.channel) - one.log_sum));
     }
   }
