@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/experiments/latent_agreement.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -41,12 +42,70 @@ TEST_CASE("agreement: equal sequences agree in place and noise, independent ones
     equal.push_back({all[i], all[i]});
     independent.push_back({all[i], all[500 + i]});
   }
-  CHECK(agreement(equal).position == 1);
+  CHECK(agreement(equal).place == Approx(1));
+  CHECK(agreement(equal).distance == 0);
   CHECK(agreement(equal).noise == Approx(1));
-  // 500 pairs at 1/57: 8.8 expected, deviation 2.9. The correlation of 32000 places deviates by 1/√32000 = 0.0056.
-  CHECK(agreement(independent).position < 0.047);
+  // By chance, of 500 pairs of places uniform over n = 57 (the first of equally dense windows shifts few by little):
+  // correlation 0, deviation 1/sqrt(500) = 0.045; E|p - q| = (n^2 - 1)/(3n) = 18.99, deviation
+  // sqrt((n^2 - 1)/6 - 18.99^2)/sqrt(500) = 13.44/22.4 = 0.60. 32000 characters: 1/sqrt(32000) = 0.0056. Five each.
+  CHECK(std::abs(agreement(independent).place) < 0.23);
+  CHECK(std::abs(agreement(independent).distance - 18.99) < 3.0);
   CHECK(std::abs(agreement(independent).noise) < 0.028);
+}
+
+TEST_CASE("agreement: distance and correlation of known places; sequences without a letter do not count") {
+  const auto target_at = [](int place) {
+    std::vector<int> text(66, SyntheticText::blank);
+    std::fill_n(text.begin() + 2 + place, 8, 3);
+    return text;
+  };
   const std::vector<int> blank(66, SyntheticText::blank);
+  // a = (10, 20, 30), b = (13, 17, 36): deviations (-10, 0, 10) and (-9, -5, 14), so 230/sqrt(200*302).
+  const Agreement some = agreement({{target_at(10), target_at(13)},
+                                    {target_at(20), target_at(17)},
+                                    {target_at(30), target_at(36)},
+                                    {target_at(5), blank}});
+  CHECK(some.place == Approx(230 / std::sqrt(200.0 * 302.0)));
+  CHECK(some.distance == Approx(4));
   CHECK(agreement({{blank, blank}}).noise == 0);
-  CHECK(agreement({{blank, blank}}).position == 0);
+  CHECK(agreement({{blank, blank}}).place == 0);
+  CHECK(std::isnan(agreement({{blank, blank}}).distance));
+}
+
+TEST_CASE("spent bits: the best decoder without a latent spends log2 57 on the place and -log2 of 1/16 or 15/16 on noise") {
+  // Before its target starts, place t is its start with probability 1/(57 - t); then letters, then blanks are certain.
+  const int letter = 4;
+  const double hidden = -40;  // e^-40 of probability: below the tolerance
+  for (const int place : {0, 1, 30, 56}) {
+    std::vector<int> text(66, SyntheticText::blank);
+    text[0] = letter;
+    text[1] = SyntheticText::end_of_prompt;
+    std::fill_n(text.begin() + 2 + place, 8, letter);
+    Matrix<double> logits = Matrix<double>::Constant(66, SyntheticText::classes, hidden);
+    for (int t = 0; t < 64; ++t) {
+      const double start = t > place ? (t < place + 8 ? 1.0 : 0.0) : 1.0 / (57 - t);
+      logits(1 + t, letter) = std::max(hidden, std::log(15.0 / 16 * start));
+      logits(1 + t, SyntheticText::blank) = std::max(hidden, std::log(15.0 / 16 * (1 - start)));
+      logits(1 + t, SyntheticText::noise) = std::log(1.0 / 16);
+    }
+    CHECK(spent_bits(logits, text).place == Approx(std::log2(57.0)).epsilon(1e-12));
+    CHECK(spent_bits(logits, text).noise == Approx(-64 * std::log2(15.0 / 16)).epsilon(1e-12));
+    text[2] = text[60] = SyntheticText::noise;  // noise costs log2 16, and a hidden character nothing else
+    CHECK(spent_bits(logits, text).noise == Approx(-62 * std::log2(15.0 / 16) + 8).epsilon(1e-12));
+    CHECK(spent_bits(logits, text).place <= Approx(std::log2(57.0)));
+  }
+}
+
+TEST_CASE("spent bits: both parts together are the cross-entropy of the body") {
+  const auto text = SyntheticText::sequence(3, 8);
+  Matrix<float> logits(66, SyntheticText::classes);
+  for (Index k = 0; k < logits.size(); ++k) logits.data()[k] = std::sin(static_cast<float>(k * k % 97));
+  double whole = 0;
+  for (Index t = 2; t < 66; ++t) {
+    const Matrix<double> row = logits.row(t - 1).cast<double>();
+    whole += std::log2(row.array().exp().sum()) - row(0, text[static_cast<std::size_t>(t)]) / std::log(2.0);
+  }
+  const SpentBits spent = spent_bits(logits, text);
+  CHECK(spent.place + spent.noise == Approx(whole).epsilon(1e-12));
+  CHECK(spent.noise > 0);
 }

@@ -24,23 +24,61 @@ int densest_place(const std::vector<int>& sequence) {
   return best_place;
 }
 
+namespace {
+
+/// Moments of two numbers that belong together.
+struct Joint {
+  double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+  void add(double x, double y) {
+    n += 1;
+    a += x;
+    b += y;
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+  }
+  double correlation() const {
+    const double variance = (n * aa - a * a) * (n * bb - b * b);
+    return variance > 0 ? (n * ab - a * b) / std::sqrt(variance) : 0;
+  }
+};
+
+}  // namespace
+
 Agreement agreement(const std::vector<SequencePair>& pairs) {
-  double same = 0, n = 0, a = 0, b = 0, both = 0;
+  Joint place, noise;
+  double distance = 0;
   for (const SequencePair& pair : pairs) {
-    const int place = densest_place(pair.first);
-    same += place >= 0 && place == densest_place(pair.second) ? 1 : 0;
+    const int first = densest_place(pair.first);
+    const int second = densest_place(pair.second);
+    if (first >= 0 && second >= 0) {
+      place.add(first, second);
+      distance += std::abs(first - second);
+    }
     for (std::size_t t = SyntheticText::prompt; t < pair.first.size(); ++t) {
-      const bool first = pair.first[t] == SyntheticText::noise;
-      const bool second = pair.second[t] == SyntheticText::noise;
-      n += 1;
-      a += first ? 1 : 0;
-      b += second ? 1 : 0;
-      both += first && second ? 1 : 0;
+      noise.add(pair.first[t] == SyntheticText::noise ? 1 : 0, pair.second[t] == SyntheticText::noise ? 1 : 0);
     }
   }
-  const double variance = (a / n) * (1 - a / n) * (b / n) * (1 - b / n);
-  const double covariance = both / n - (a / n) * (b / n);
-  return {same / static_cast<double>(pairs.size()), variance > 0 ? covariance / std::sqrt(variance) : 0};
+  return {place.correlation(), distance / place.n, noise.correlation()};
 }
+
+template <class S>
+SpentBits spent_bits(const Matrix<S>& logits, const std::vector<int>& sequence) {
+  SpentBits spent;
+  for (std::size_t t = SyntheticText::prompt; t < sequence.size(); ++t) {
+    const Matrix<double> row = logits.row(static_cast<Index>(t) - 1).template cast<double>();
+    const double top = row.maxCoeff();
+    const double noise = std::exp(row(0, SyntheticText::noise) - top);
+    double others = 0;
+    for (Index c = 0; c < row.cols(); ++c) others += c == SyntheticText::noise ? 0 : std::exp(row(0, c) - top);
+    const bool is_noise = sequence[t] == SyntheticText::noise;
+    spent.noise += std::log2((noise + others) / (is_noise ? noise : others));
+    if (!is_noise) spent.place += std::log2(others / std::exp(row(0, sequence[t]) - top));
+  }
+  return spent;
+}
+
+template SpentBits spent_bits(const Matrix<float>&, const std::vector<int>&);
+template SpentBits spent_bits(const Matrix<double>&, const std::vector<int>&);
 
 }  // namespace nudge
