@@ -5,6 +5,7 @@
 #include "apps/commands/config.hpp"
 #include "apps/commands/crossbar.hpp"
 #include "apps/commands/devices.hpp"
+#include "apps/commands/energy.hpp"
 #include "apps/commands/experiment.hpp"
 #include "apps/commands/files.hpp"
 #include "apps/commands/gradcheck.hpp"
@@ -15,8 +16,8 @@ namespace nudge {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      train_command(),    gradcheck_command(), sweep_command(), experiment_command(), case_command(),   devices_command(),
-      crossbar_command(), report_command(),    info_command(),  config_command(),
+      train_command(),   gradcheck_command(), sweep_command(),  experiment_command(), energy_command(), case_command(),
+      devices_command(), crossbar_command(),  report_command(), info_command(),       config_command(),
   };
   return commands;
 }

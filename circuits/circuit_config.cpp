@@ -18,6 +18,10 @@ ParamTable circuit_param_rows() {
           flag("circuit.thermal_noise", "false", "Fresh noise 4 k T G per hertz of every device, in every read."),
           flag("circuit.shot_noise", "false",
                "Fresh noise 2 q |I| per hertz of every device, in every read: full shot noise, an upper bound."),
+          quantity("circuit.amplifier_bandwidth", "0 Hz", Unit::hertz, at_least(0),
+                   "Closed-loop bandwidth of the amplifiers that drive the nodes: one pole between force and node in every "
+                   "phase; 0: infinite.",
+                   "tau_a = 1/(2 pi f tau); IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764"),
           quantity("circuit.dac_energy", "0 J", Unit::joule, at_least(0),
                    "Energy of one digital-to-analog conversion; 0: not counted, no figure fits all converters."),
           quantity("circuit.adc_energy", "0 J", Unit::joule, at_least(0),
@@ -32,6 +36,7 @@ CircuitSpec circuit_spec(const Config& config) {
   spec.node_capacitance_F = config.real("circuit.node_capacitance");
   spec.thermal_noise = config.flag("circuit.thermal_noise");
   spec.shot_noise = config.flag("circuit.shot_noise");
+  spec.amplifier_bandwidth_Hz = config.real("circuit.amplifier_bandwidth");
   spec.dac_energy_J = config.real("circuit.dac_energy");
   spec.adc_energy_J = config.real("circuit.adc_energy");
   return spec;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "sim/base/errors.hpp"
 
@@ -19,8 +20,14 @@ void CircuitSpec::validate() const {
   check("read_voltage", read_voltage_V, false);
   check("time_constant", time_constant_s, false);
   check("node_capacitance", node_capacitance_F, false);
+  check("amplifier_bandwidth", amplifier_bandwidth_Hz, true);
   check("dac_energy", dac_energy_J, true);
   check("adc_energy", adc_energy_J, true);
+}
+
+double amplifier_lag(const CircuitSpec& spec) {
+  if (spec.amplifier_bandwidth_Hz == 0) return 0;
+  return 1 / (2 * std::numbers::pi * spec.amplifier_bandwidth_Hz * spec.time_constant_s);
 }
 
 }  // namespace nudge

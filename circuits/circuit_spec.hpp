@@ -11,12 +11,18 @@ struct CircuitSpec {
   double node_capacitance_F = 100e-15;  ///< of a state node; with τ it fixes the conductance C/τ of its clamp
   bool thermal_noise = false;           ///< Johnson–Nyquist noise of every device, 4 k T G per hertz
   bool shot_noise = false;              ///< 2 q |I| per hertz of every device: an upper bound for diffusive conductors
+  double amplifier_bandwidth_Hz = 0;  ///< closed loop, of the amplifiers that drive the nodes; 0: infinite
   double dac_energy_J = 0;              ///< per conversion
   double adc_energy_J = 0;
 
   /// Throws UserError naming the key, its value and the rule.
   void validate() const;
 };
+
+/// τ_a = 1/(2π f_c τ) of those amplifiers, in units of τ; 0 for an infinite bandwidth. An amplifier of gain–bandwidth
+/// product GBW on a line of load L (noise gain 1 + L) has f_c = GBW/(1 + L): first-order model of IEEE TCAS-II 2021,
+/// doi:10.1109/TCSII.2021.3068764.
+double amplifier_lag(const CircuitSpec& spec);
 
 // CODATA 2018, exact by definition of the SI.
 inline constexpr double boltzmann_J_per_K = 1.380649e-23;

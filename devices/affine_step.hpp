@@ -34,7 +34,8 @@ struct AffineStep {
 
   template <class S>
   Line<S> line(const Element<S>& e, Direction direction) const {
-    const S gamma = static_cast<S>(direction == Direction::up ? gamma_up : gamma_down);
+    const S common = static_cast<S>(direction == Direction::up ? gamma_up : gamma_down);
+    const S gamma = e.gamma < S(0) ? common : e.gamma;
     const S span = e.upper - e.reference;
     const S f = S(1) - gamma * (e.g - e.reference) / span;
     return {std::max(f, S(0)), std::min(gamma * e.step / span, static_cast<S>(largest_q))};
@@ -58,6 +59,7 @@ struct AffineStep {
       // σ √n (1 − q)ⁿ⁻¹ to second order in q; what is left out is below 3e-5 of it.
       return e.step * l.f * sigma * std::sqrt(n) * (S(1) - (n - 1) * l.q * (S(1) - (n - 2) * l.q / S(2)));
     }
+    if (l.f == 0) return 0;  // at the bound, where the variance below may have overflowed
     const S shrink = S(2) * std::log1p(-l.q);
     const S growth = n * std::log1p(ratio * ratio);
     // exp(growth) − 1 = exp(growth) to the last bit of a double from growth = 37 on.
@@ -77,7 +79,9 @@ struct AffineStep {
     const S mean = static_cast<S>((gamma_up + gamma_down) / 2);
     const S tilt = static_cast<S>((gamma_up - gamma_down) / 2);
     const auto reference = part(chunk.reference);
-    q = (mean + tilt * part(chunk.sign)) / (part(chunk.upper) - reference);
+    q = mean + tilt * part(chunk.sign);
+    if (chunk.own_gamma) q = part(chunk.gamma);
+    q /= part(chunk.upper) - reference;
     base = part(chunk.step) * (S(1) - q * (part(chunk.g) - reference)).max(S(0));
     q = (q * part(chunk.step)).min(static_cast<S>(largest_q));
     ratio = (sigma * q / (S(1) - q)).square();

@@ -87,7 +87,7 @@ void DeviceArray<S>::sample() {
   cells_.step_up = (cells_.mean_step * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).max(least)).matrix();
   cells_.step_down =
       (cells_.mean_step * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).max(least)).matrix();
-  model_->prepare(cells_, draw(StaticDraw::symmetry_point));
+  model_->prepare(cells_, StaticNormals<S>(draw));
 }
 
 template <class S>

@@ -20,6 +20,10 @@ DeviceCells<S> gather(const DeviceCells<S>& cells, const std::vector<Index>& whi
   part.step_up = take(cells.step_up);
   part.step_down = take(cells.step_down);
   part.writes = take(cells.writes);
+  if (cells.gamma_up.size() > 0) {
+    part.gamma_up = take(cells.gamma_up);
+    part.gamma_down = take(cells.gamma_down);
+  }
   return part;
 }
 

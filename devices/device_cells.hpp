@@ -18,6 +18,7 @@ struct DeviceCells {
   Matrix<S> upper;      ///< upper bound of each device
   Matrix<S> step_up;    ///< mean size of an up pulse at the reference point
   Matrix<S> step_down;  ///< mean size of a down pulse at the reference point, positive
+  Matrix<S> gamma_up, gamma_down;  ///< slope of the linear step of each device; empty: the model's own
   Matrix<S> writes;     ///< pulses each device has received: its wear; whole numbers are exact up to 2^24 in float
   S reference = 0;      ///< conductance where the pulses have these sizes
   S mean_step = 0;      ///< s₀: what the controller believes one pulse does

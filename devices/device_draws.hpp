@@ -29,6 +29,8 @@ enum class StaticDraw : std::uint64_t {
   trap_amplitude = 9,
   trap_time = 10,
   trap_state = 11,
+  slope_up = 12,
+  slope_down = 13,
   flicker = 32,  // and the following, one per time constant
 };
 

@@ -100,8 +100,20 @@ Rows noise_rows() {
           "standard deviation of the fresh noise of a conductance in one read per sqrt(tau), relative to g_max - g_min",
           ours),
       row(
+          "read_saturating", "S", [](Spec& s) -> double& { return s.read_saturating_S; },
+          "A of a fresh noise of a conductance of standard deviation A (1 - exp(-g/B)) per sqrt(tau), beside read_noise",
+          ours),
+      row(
+          "read_scale", "S", [](Spec& s) -> double& { return s.read_scale_S; }, "B of that noise",
+          "chosen: of no effect while A is 0", true),
+      row(
           "update_noise", "1", [](Spec& s) -> double& { return s.update_noise; },
           "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
+      row(
+          "iv_sinh", "V", [](Spec& s) -> double& { return s.curve.sinh_V; },
+          "V0 of the current I = G (V0 sinh(V/V0) + c V^3) of a read at V; 0: V0 sinh(V/V0) is V", ours),
+      row(
+          "iv_cubic", "1/V^2", [](Spec& s) -> double& { return s.curve.cubic_per_V2; }, "c of that current", ours),
       row(
           "endurance", "1", [](Spec& s) -> double& { return s.endurance; },
           "pulses after which a device counts as worn, in the log only; 0: not known", ours),

@@ -49,13 +49,13 @@ void check_together(const DeviceSpec& s) {
   const double most = 0.25 * s.window_S() / (s.g_max_S * 0x1p-24);
   if (s.pulses > most) {
     throw UserError(
-        fmt::format("device.pulses = {:g} (must be <= {:.3g} for the window {:g} to {:g} S): more levels than the "
-                    "window can hold, one "
-                    "pulse would be below the resolution of a conductance; fewer pulses, or a wider window",
+        fmt::format("device.pulses = {:g} (must be <= {:.3g} for device.g_min = {:g} S and device.g_max = {:g} S): more "
+                    "levels than the window can hold, one pulse would be below the resolution of a conductance; fewer "
+                    "pulses, or a wider window",
                     s.pulses, most, s.g_min_S, s.g_max_S));
   }
   if (s.faults.low + s.faults.high + s.faults.random > 1) {
-    throw UserError(fmt::format("device.stuck_low + stuck_high + stuck_random = {:g} (must be <= 1): shares of devices",
+    throw UserError(fmt::format("device.stuck_low + device.stuck_high + device.stuck_random = {:g} (must be <= 1): shares of devices",
                                 s.faults.low + s.faults.high + s.faults.random));
   }
   const double ratio = s.flicker.slowest_s / s.flicker.fastest_s;

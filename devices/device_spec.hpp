@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "devices/current_curve.hpp"
 #include "devices/effects.hpp"
 
 namespace nudge {
@@ -33,6 +36,8 @@ struct DeviceSpec {
   double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
   double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
+  double read_saturating_S = 0;   ///< A of the state-dependent part of that noise, A (1 − exp(−g/B)); squares add
+  double read_scale_S = 1e-6;     ///< B
   double update_noise = 0;        ///< cycle to cycle: std of one pulse, of that pulse
   double endurance = 0;           ///< pulses after which a device counts as worn; 0: not known
   WritePulse pulse_up = {}, pulse_down = {};  ///< for the energy of updates
@@ -44,8 +49,13 @@ struct DeviceSpec {
   TelegraphSpec telegraph = {};
   FlickerSpec flicker = {};
   FaultSpec faults = {};
+  CurrentCurve curve = {};  ///< current over voltage at fixed conductance
 
   double window_S() const { return g_max_S - g_min_S; }
+  /// Standard deviation of the fresh noise of a conductance g in one read per √τ.
+  double read_sigma_S(double g_S) const {
+    return std::hypot(read_noise * window_S(), read_saturating_S * -std::expm1(-std::max(g_S, 0.0) / read_scale_S));
+  }
   double g_reference_S() const { return g_min_S + reference * window_S(); }
 
   /// Throws UserError naming the field, its value, the rule and what to do.

@@ -25,6 +25,7 @@ struct Element {
   S reference;
   S width;  ///< upper − lower
   S step;   ///< mean pulse size at the reference point
+  S gamma;  ///< slope of the linear step of this device; negative: the rule's own
 };
 
 // Devices handled with one draw of random numbers: fixed, so that results do not depend on the number of threads.
@@ -39,8 +40,10 @@ template <class S>
 struct ElementChunk {
   ChunkArray<S> g, upper, reference, width, step, n;
   ChunkArray<S> sign;  ///< +1 up, −1 down
+  ChunkArray<S> gamma;
+  bool own_gamma = false;  ///< gamma holds a slope of each device
   Index size = 0;
-  Element<S> element(Index i) const { return {g[i], upper[i], reference[i], width[i], step[i]}; }
+  Element<S> element(Index i) const { return {g[i], upper[i], reference[i], width[i], step[i], own_gamma ? gamma[i] : S(-1)}; }
   Direction direction(Index i) const { return sign[i] > 0 ? Direction::up : Direction::down; }
 };
 
@@ -93,6 +96,8 @@ bool fill_chunk(const DeviceCells<S>& cells, const UpdateRequest<S>& request, In
   chunk.reference.head(chunk.size) = sign * cells.reference;
   chunk.width.head(chunk.size) = at(cells.upper) - at(cells.lower);
   chunk.step.head(chunk.size) = up * at(cells.step_up) + down * at(cells.step_down);
+  chunk.own_gamma = cells.gamma_up.size() > 0;
+  if (chunk.own_gamma) chunk.gamma.head(chunk.size) = up * at(cells.gamma_up) + down * at(cells.gamma_down);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,12 @@ namespace nudge {
 
 enum class Direction { up, down };
 
+enum class StaticDraw : std::uint64_t;  // devices/device_draws.hpp
+
+/// A standard normal number for every device of an array, by the name of the draw.
+template <class S>
+using StaticNormals = std::function<Matrix<S>(StaticDraw)>;
+
 /// How a kind of device answers pulses. One virtual call per array, never per device.
 class StepModel {
  public:
@@ -20,9 +27,8 @@ class StepModel {
   virtual bool bounded() const = 0;
 
   /// Changes what was sampled for each device (static): called once, before anything is programmed.
-  /// `draw` holds a standard normal number per device.
-  virtual void prepare(DeviceCells<float>& /*cells*/, const Matrix<float>& /*draw*/) const {}
-  virtual void prepare(DeviceCells<double>& /*cells*/, const Matrix<double>& /*draw*/) const {}
+  virtual void prepare(DeviceCells<float>& /*cells*/, const StaticNormals<float>& /*normals*/) const {}
+  virtual void prepare(DeviceCells<double>& /*cells*/, const StaticNormals<double>& /*normals*/) const {}
 
   /// Moves cells.g as far as the devices can follow the request. The result depends on the request and its stream of
   /// random numbers only, not on threads. A non-finite request makes the conductance NaN (a numerical failure upstream).

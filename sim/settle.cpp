@@ -47,6 +47,11 @@ void check(const SettleOptions& o) {
   require(o.step > 0 && std::isfinite(o.step), "step", o.step, "positive and finite (dt in units of tau)");
   require(o.max_steps >= 0, "max_steps", o.max_steps, "0 or more");
   require(o.tolerance >= 0, "tolerance", o.tolerance, "0 (never stop early) or positive");
+  require(o.lag >= 0 && std::isfinite(o.lag), "lag", o.lag, "0 or positive (time constant in units of tau)");
+  if (o.lag > 0 && o.solver != "euler") {
+    throw UserError(fmt::format("settling option lag = {} must be 0 for solver {}: only euler knows amplifiers", o.lag,
+                                o.solver));
+  }
   require(o.average_last >= 1, "average_last", o.average_last, "1 (no averaging) or more");
   require(o.divergence_ratio > 0, "divergence_ratio", o.divergence_ratio, "positive");
   require(o.window >= 2, "window", o.window, "2 or more");

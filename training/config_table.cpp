@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
 #include "training/config/rows.hpp"
+#include "training/setup.hpp"
 
 namespace nudge {
 namespace {
@@ -34,11 +37,20 @@ std::string device_preset_text(const std::string& name) {
   return known ? device_preset_toml(name) : "";
 }
 
+/// What the devices, the crossbar and the correction path require of their numbers together.
+std::vector<ConfigCheck> program_checks() {
+  return {[](const Config& config) { validate_linear_map(crossbar_spec(config)); },
+          [](const Config& config) { correction_spec(config).validate(); }};
+}
+
 }  // namespace
 
 const ConfigSchema& program_schema() {
   static const ConfigSchema schema{
-      concatenated(), program_rules(), {{"preset", preset_text}, {"device.preset", device_preset_text}}};
+      concatenated(),
+                                   program_rules(),
+                                   {{"preset", preset_text}, {"device.preset", device_preset_text}},
+                                   program_checks()};
   return schema;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/setup.hpp"
 
+#include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/linear_map_factory.hpp"
@@ -40,13 +41,28 @@ OptimizerOptions optimizer_options(const Config& config) {
           config.real("train.adam_epsilon")};
 }
 
+CorrectionSpec correction_spec(const Config& config) {
+  return {config.real("correction.gain_error"),
+          config.real("correction.gain_spread"),
+          config.real("correction.offset"),
+          config.real("correction.noise"),
+          config.real("correction.delay"),
+          {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
+}
+
 template <class S>
 std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights) {
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
   const InitialScales scales{config.real("model.attention_scale"), config.real("model.output_scale"),
                              config.real("model.memory_scale"), config.real("model.embedding_scale")};
-  std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
   const CrossbarSpec spec = crossbar_spec(config);
+  if (weights == Weights::configured && spec.device.model != digital_model) {
+    for (const Parameter& p : parameters_of(shape)) {
+      if (!p.on_devices) continue;
+      check_array_memory(p.shape.rows, p.shape.cols, spec.mapping.kind, sizeof(S), physical_memory_bytes());
+    }
+  }
+  std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
   std::vector<typename LanguageModel<S>::Map> maps;
   const std::vector<Parameter> parameters = parameters_of(shape);
   for (std::size_t p = 0; p < parameters.size(); ++p) {
@@ -82,6 +98,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.free.divergence_ratio = config.real("relaxation.divergence_ratio");
   phases.free.ode_relative_error = config.real("relaxation.ode_tolerance");
   phases.free.memory = static_cast<int>(config.integer("relaxation.memory"));
+  phases.free.lag = amplifier_lag(crossbar_spec(config).circuit);
   phases.nudged_steps = static_cast<int>(config.integer("relaxation.nudged_steps"));
   phases.average_nudged = static_cast<int>(config.integer("relaxation.average_nudged"));
   phases.beta = config.real("beta") > 0 ? config.real("beta") : default_beta<S>(options.estimator);
@@ -94,13 +111,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.anchor_reads = static_cast<int>(config.integer("nudge.anchor_reads"));
   options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),
                     static_cast<int>(config.integer("growth.iterations"))};
-  options.correction = {
-      config.real("correction.gain_error"),
-      config.real("correction.gain_spread"),
-      config.real("correction.offset"),
-      config.real("correction.noise"),
-      config.real("correction.delay"),
-      {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
+  options.correction = correction_spec(config);
   options.threads = static_cast<int>(config.integer("threads"));
   options.seed = static_cast<std::uint64_t>(config.integer("seed"));
   return options;
@@ -110,6 +121,7 @@ template <class S>
 BatchGradientOptions exact_options(const Config& config) {
   BatchGradientOptions options = gradient_options<S>(config, "implicit");
   options.growth.strength = 0;
+  options.phases.free.lag = 0;
   options.noisy = false;
   options.correction = {};
   // Rounding of one vjp limits what GMRES can reach: 100 ulps of S.

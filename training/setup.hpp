@@ -32,6 +32,9 @@ enum class Weights {
   digital,     ///< exact numbers: references, and the lane trained beside
 };
 
+/// What real circuits make of the correction of the nudged phase.
+CorrectionSpec correction_spec(const Config& config);
+
 /// The model with its initial weights (a function of the seed), programmed into the configured maps.
 template <class S>
 std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights);

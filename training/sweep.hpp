@@ -55,7 +55,8 @@ const std::vector<SweepMetric>& sweep_metrics(const std::string& run);
 
 /// Who watches a sweep. Called from several threads, one call of `finished` at a time.
 struct SweepObserver {
-  std::function<void(const SweepPoint& point, std::size_t done)> finished = {};  ///< after each point
+  /// After each point; of `sweep`, the points that have not been run have an empty status.
+  std::function<void(const Sweep& sweep, const SweepPoint& point, std::size_t done)> finished = {};
   std::function<bool()> stop = {};  ///< true: stop soon; points that are not finished can be run by --resume
 };
 

@@ -39,7 +39,7 @@ double TrainLog::last(const std::string& name) const {
 double TrainLog::sum_last(const std::string& prefix, const std::string& suffix) const {
   double sum = 0;
   for (const Column& c : columns_) {
-    const bool named = c.name.starts_with(prefix + "/") && c.name.ends_with("/" + suffix);
+    const bool named = c.name.starts_with(prefix + "/") && (c.name.ends_with("/" + suffix) || c.name.ends_with("_" + suffix));
     if (named && !c.values.empty()) sum += c.values.back();
   }
   return sum;

@@ -21,7 +21,7 @@ class TrainLog {
 
   /// Last value of a column, NaN when there is none.
   double last(const std::string& name) const;
-  /// Sum of the last values of all columns prefix.../suffix ("device", "pulses_up"); 0 when there is none.
+  /// Sum of the last values of all columns prefix.../suffix and prefix..._suffix ("device", "pulses_up"); 0 when there is none.
   double sum_last(const std::string& prefix, const std::string& suffix) const;
   const std::vector<double>& values(const std::string& name) const;
 

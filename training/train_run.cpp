@@ -143,8 +143,8 @@ class TrainRun {
     s.damping = log.last("train/damping");
     s.skipped = lanes_[0]->skipped();
     s.nonfinite = lanes_[0]->nonfinite();
-    s.array_energy = mean_of(log.values("train/array_energy"));
-    s.phase_time = mean_of(log.values("train/phase_time"));
+    s.array_energy = mean_of_accepted("train/array_energy");
+    s.phase_time = mean_of_accepted("train/phase_time");
     s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down");
     s.verify_reads = log.sum_last("device", "verify_reads");
     s.write_failures = log.sum_last("device", "write_failures");
@@ -158,11 +158,21 @@ class TrainRun {
     return s;
   }
 
-  /// 0 for an empty column.
-  static double mean_of(const std::vector<double>& values) {
+  /// Mean of a column over the steps that were neither skipped nor rolled back: a state that runs away draws any power
+  /// in the model, where the amplifiers of a circuit saturate. 0 for an empty column.
+  double mean_of_accepted(const char* column) const {
+    const TrainLog& log = lanes_[0]->log();
+    const auto& values = log.values(column);
+    const auto& skipped = log.values("train/skipped");
+    const auto& nonfinite = log.values("train/nonfinite");
     double sum = 0;
-    for (const double v : values) sum += std::isfinite(v) ? v / static_cast<double>(values.size()) : 0;
-    return sum;
+    double count = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (skipped[i] != 0 || nonfinite[i] != 0 || !std::isfinite(values[i])) continue;
+      sum += values[i];
+      ++count;
+    }
+    return count > 0 ? sum / count : 0;
   }
 
   double mean_cosine(const std::vector<double>& cosines) const {

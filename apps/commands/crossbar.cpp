@@ -15,6 +15,8 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/energy.hpp"
 #include "circuits/spice/crossbar_netlist.hpp"
+#include "circuits/wires/nonlinear_solver.hpp"
+#include "circuits/wires/tiled_array.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
 #include "sim/io/atomic_file.hpp"
@@ -41,6 +43,9 @@ struct ArrayFacts {
   double mean_conductance_S = 0;
   double devices = 0;
   double power_W = 0;  ///< driven by numbers of rms 1
+  double load = 0;     ///< of the heaviest line, over the feedback conductance of its amplifier
+  double curve = 0;    ///< curved devices: change of the currents of the first tile at the read voltage, relative
+  double curve_missed = 0;  ///< what reads leave out of that behind wires, relative
 };
 
 /// Physical scale of the whole circuit.
@@ -48,6 +53,22 @@ struct CircuitFacts {
   double phase_s = 0;  ///< the free phase of the config
   double node_noise_V = 0;
 };
+
+/// The first tile of the positive devices with all rows at the read voltage, as Newton's method finds it on all nodes:
+/// against straight devices, and against what a read makes of the curve (the straight network, driven harder).
+void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec, ArrayFacts& f) {
+  const CurrentCurve& curve = spec.device.curve;
+  if (curve.linear()) return;
+  const Index rows = spec.tiles.rows > 0 ? std::min(spec.tiles.rows, conductance_S.rows()) : conductance_S.rows();
+  const Index cols = spec.tiles.columns > 0 ? std::min(spec.tiles.columns, conductance_S.cols()) : conductance_S.cols();
+  const Matrix<double> tile = conductance_S.topLeftCorner(rows, cols);
+  const double volts = spec.circuit.read_voltage_V;
+  const auto exact = NonlinearSolver(tile, curve, spec.wires).solve(Matrix<double>::Constant(1, rows, volts));
+  if (exact.status != Status::converged) throw NumericalFailure(f.name + ": the curved devices have not been solved");
+  const Matrix<double> straight = effective_conductance(tile, spec.wires, {}, 1).colwise().sum() * volts;
+  f.curve = (exact.currents_A - straight).norm() / straight.norm();
+  f.curve_missed = (exact.currents_A - straight * (curve.current(volts) / volts)).norm() / exact.currents_A.norm();
+}
 
 ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, const Matrix<double>& nominal,
                     const CrossbarSpec& spec) {
@@ -59,11 +80,14 @@ ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, cons
   // devices of a weight, its reference included.
   const double rms_weight = array.weights().norm() / std::sqrt(static_cast<double>(nominal.size()));
   const double devices = spec.mapping.kind == MappingKind::offset ? 1 : 2;
-  f.read_noise =
-      std::sqrt(devices) * spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight / rms_weight;
+  const double uniform = devices * std::pow(spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight, 2);
+  const double of_state = array.view().variance.size() > 0 ? array.view().variance.mean() : 0;
+  f.read_noise = std::sqrt(uniform + of_state) / rms_weight;
   f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);
   f.devices = static_cast<double>(array.plus().conductance().size() + array.minus().conductance().size());
   f.power_W = unit_drive_power_W(array.view(), f.siemens_per_weight, spec.circuit);
+  f.load = static_cast<double>(std::max(array.view().column_load.maxCoeff(), array.view().row_load.maxCoeff()));
+  compare_curve(array.plus().conductance(), spec, f);
   f.mean_conductance_S = (array.plus().conductance().sum() + array.minus().conductance().sum()) / f.devices;
   return f;
 }
@@ -87,6 +111,17 @@ void print(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const
              format_quantity(circuit.time_constant_s, Unit::second, 4), format_quantity(facts.phase_s, Unit::second, 4),
              format_quantity(circuit.node_capacitance_F, Unit::farad, 4),
              format_quantity(facts.node_noise_V, Unit::volt, 3));
+  double load = 0;
+  for (const ArrayFacts& f : all) load = std::max(load, f.load);
+  if (circuit.amplifier_bandwidth_Hz > 0) {
+    fmt::print("amplifiers: a lag of {:.3g} tau; the heaviest line asks for a gain-bandwidth product of {}\n",
+               amplifier_lag(circuit), format_quantity((1 + load) * circuit.amplifier_bandwidth_Hz, Unit::hertz, 3));
+  }
+  for (const ArrayFacts& f : all) {
+    if (f.curve == 0) continue;
+    fmt::print("curved devices, {}: currents at the read voltage {:.3g} % off straight ones; reads behind wires miss {:.2g} %\n",
+               f.name, 100 * f.curve, 100 * f.curve_missed);
+  }
   for (const ArrayFacts& f : all) {
     if (f.ir_drop > 0.5)
       fmt::print(stderr, "warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
@@ -106,14 +141,18 @@ nlohmann::json to_json(const std::vector<ArrayFacts>& all, const CircuitSpec& ci
                       {"read_noise", f.read_noise},
                       {"ir_drop", f.ir_drop},
                       {"mean_conductance_S", f.mean_conductance_S},
-                      {"power_W", f.power_W}});
+                      {"power_W", f.power_W},
+                      {"largest_load", f.load},
+                      {"curve", f.curve},
+                      {"curve_missed", f.curve_missed}});
   }
   return {{"arrays", arrays},
           {"circuit",
            {{"read_voltage_V", circuit.read_voltage_V},
             {"time_constant_s", circuit.time_constant_s},
             {"free_phase_s", facts.phase_s},
-            {"node_noise_V", facts.node_noise_V}}}};
+            {"node_noise_V", facts.node_noise_V},
+            {"amplifier_lag", amplifier_lag(circuit)}}}};
 }
 
 ExitCode run(const Options& options) {
@@ -122,6 +161,8 @@ ExitCode run(const Options& options) {
   if (spec.device.model == "digital") {
     throw UserError("crossbar: device.model is digital: there is no array (set device.model, for example soft_bounds)");
   }
+  if (!std::isfinite(options.volts)) throw UserError("crossbar: --volts must be a finite number of volts");
+  if (!options.spice.empty()) check_output_path(options.spice, Overwrite::must_not_exist);
   const TextDataset data = load_dataset(config);
   const ModelShape shape = model_shape(config, data.vocabulary_size());
   const auto digital = make_model<double>(config, shape, Weights::digital);
@@ -138,7 +179,7 @@ ExitCode run(const Options& options) {
     arrays.push_back(name);
     if (options.spice.empty() || options.array != name) continue;
     const Matrix<double> volts = Matrix<double>::Constant(1, nominal.rows(), options.volts);
-    const std::string text = crossbar_netlist(array.plus().conductance(), spec.wires, volts);
+    const std::string text = crossbar_netlist(array.plus().conductance(), spec.wires, volts, spec.device.curve);
     write_atomically(options.spice, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   }
   if (std::find(arrays.begin(), arrays.end(), options.array) == arrays.end()) {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -15,6 +16,7 @@
 #include "devices/fit/fit_pulses.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/run_record.hpp"
 
@@ -44,7 +46,11 @@ DeviceSpec spec_named(const std::string& name) {
 ExitCode characterize_command(Options options) {
   const auto start = std::chrono::steady_clock::now();
   const std::string started = now_utc();
-  options.measure.interval_s = parse_quantity(options.interval, Unit::second);
+  const Quantity interval = read_quantity(options.interval, Unit::second);
+  if (!interval.problem.empty()) {
+    throw UserError(fmt::format("devices characterize: --interval \"{}\": {}", options.interval, interval.problem));
+  }
+  options.measure.interval_s = interval.value;
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   const DeviceSpec spec = spec_named(options.name);
   const Characterization c = characterize(spec, options.measure);
@@ -103,7 +109,9 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& option
   sub->add_option("--samples", options->measure.samples, "Looks of the noise record")->capture_default_str();
   sub->add_option("--interval", options->interval, "Time between two looks")->capture_default_str();
   sub->add_option("--cycles", options->measure.cycles, "Cycles from bound to bound")->capture_default_str();
-  sub->add_option("--seed", options->measure.seed, "Seed of the devices")->capture_default_str();
+  sub->add_option("--seed", options->measure.seed, "Seed of the devices")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
   sub->add_flag("--json", options->json, "Print JSON");
   return sub;
 }

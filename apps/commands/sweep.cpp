@@ -27,18 +27,25 @@ struct Options {
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int /*signal*/) { interrupted = 1; }
 
+/// "key = value" of a point; in a sweep of one key at a time, of the key that left its baseline.
 std::string place_text(const Sweep& sweep, const std::vector<std::string>& values) {
+  const bool alone = sweep.mode == "one_at_a_time";
+  const std::vector<std::string>& baseline = sweep.points.front().values;
   std::string out;
-  for (std::size_t k = 0; k < values.size(); ++k) out += fmt::format("{} = {}  ", sweep.keys[k], values[k]);
-  return out;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!alone || values[k] != baseline[k]) out += fmt::format("{} = {}  ", sweep.keys[k], values[k]);
+  }
+  return out.empty() ? "baseline  " : out;
 }
 
 std::string table_text(const Sweep& sweep) {
-  std::vector<std::vector<std::string>> rows(1, sweep.keys);
+  const bool alone = sweep.mode == "one_at_a_time";
+  std::vector<std::vector<std::string>> rows(1, alone ? std::vector<std::string>{"point"} : sweep.keys);
+  const std::size_t texts = rows[0].size();
   rows[0].push_back("runs");
   for (const SweepMetric& metric : sweep.metrics) rows[0].push_back(metric.name);
   for (const SweepCell& cell : summarise_sweep(sweep)) {
-    std::vector<std::string> row = cell.values;
+    std::vector<std::string> row = alone ? std::vector<std::string>{place_text(sweep, cell.values)} : cell.values;
     row.push_back(cell.failed > 0 ? fmt::format("{} ({} failed)", cell.runs, cell.failed) : std::to_string(cell.runs));
     for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
       row.push_back(!std::isfinite(cell.mean[m]) ? "-"
@@ -47,7 +54,7 @@ std::string table_text(const Sweep& sweep) {
     }
     rows.push_back(std::move(row));
   }
-  return text_table(rows, sweep.keys.size());
+  return text_table(rows, texts);
 }
 
 nlohmann::json value_json(const Sweep& sweep, const SweepPoint& point, std::size_t k) {
@@ -75,22 +82,15 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
   return {{"file", file}, {"keys", sweep.keys}, {"points", points}, {"summary", summary}};
 }
 
-SweepObserver observer_for(const ConfigSource& source, ProgressLine& progress) {
-  const Config config = parse_program_config(source.name, source.text, source.settings);
-  Sweep shape;
-  std::size_t of = config.integers("sweep.seeds").size();
-  for (const GridAxis& axis : config.grid("sweep.grid")) {
-    shape.keys.push_back(axis.key);
-    of *= axis.values.size();
-  }
-  shape.metrics = sweep_metrics(config.text("sweep.run"));
+SweepObserver observer_for(ProgressLine& progress) {
   SweepObserver observer;
   observer.stop = [] { return interrupted != 0; };
-  observer.finished = [shape, of, &progress](const SweepPoint& point, std::size_t done) {
-    std::string text = fmt::format("{}/{}  {}seed {}  ", done, of, place_text(shape, point.values), point.seed);
+  observer.finished = [&progress](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
+    std::string text =
+        fmt::format("{}/{}  {}seed {}  ", done, sweep.points.size(), place_text(sweep, point.values), point.seed);
     if (point.status != "ok") text += point.status;
     for (std::size_t m = 0; point.status == "ok" && m < 3; ++m) {
-      text += fmt::format("{} {:.4g}  ", shape.metrics[m].name, point.metrics[m]);
+      text += fmt::format("{} {:.4g}  ", sweep.metrics[m].name, point.metrics[m]);
     }
     progress.print(text);
   };
@@ -116,7 +116,7 @@ ExitCode run(const Options& options) {
   Sweep sweep;
   {
     ProgressLine progress;
-    sweep = run_sweep(source, files, observer_for(source, progress));
+    sweep = run_sweep(source, files, observer_for(progress));
   }
   if (options.json) {
     fmt::print("{}\n", json_of(sweep, files.output.string()).dump(2));

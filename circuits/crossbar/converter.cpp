@@ -23,6 +23,11 @@ void ConverterSpec::validate(const std::string& key) const {
 template <class S>
 void convert(const ConverterSpec& spec, MatrixRef<S> x) {
   if (spec.ideal()) return;
+  if (spec.bits == 0) {
+    const S range = static_cast<S>(spec.range);
+    x = x.cwiseMax(-range).cwiseMin(range);
+    return;
+  }
   const S steps = static_cast<S>((1 << (spec.bits - 1)) - 1);  // on either side of 0
   for (Index row = 0; row < x.rows(); ++row) {
     auto values = x.row(row).array();

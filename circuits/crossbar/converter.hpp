@@ -10,13 +10,14 @@ namespace nudge {
 /// A digital-to-analog or analog-to-digital converter between ±R with 2^bits − 1 levels, 0 among them:
 ///     q(x) = Δ round(clip(x, −R, R)/Δ),   Δ = 2R/(2^bits − 2)
 /// range R > 0: a fixed full scale; 0: autoranged, R = max|x| of every row (one drive or read-out of the array), as a
-/// programmable gain in front of the converter does. bits 0: ideal, x unchanged.
+/// programmable gain in front of the converter does. bits 0: no rounding; the range, if any, still clips.
 /// Not modelled: offset and gain error, integral nonlinearity, settling.
 struct ConverterSpec {
   int bits = 0;
   double range = 0;
 
-  bool ideal() const { return bits == 0; }
+  bool ideal() const { return bits == 0 && range == 0; }
+  bool converts() const { return bits > 0; }  ///< to or from a number: costs the energy of a conversion
   /// UserError naming `key` when bits is 1, negative or above 24, or the range is negative or not finite.
   void validate(const std::string& key) const;
 };

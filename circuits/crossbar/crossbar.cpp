@@ -21,7 +21,7 @@ Crossbar<S>::Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::u
     : pairs_(checked(spec, weights.rows(), weights.cols(), sizeof(S)), weights, id, seed),
       path_(spec.periphery, spec.circuit,
             {spec.device, spec.circuit, pairs_.mapping().devices(), pairs_.view().reference.size() > 0, id},
-            weights.rows(), weights.cols(), seed, id) {
+            spec.device.curve, weights.rows(), weights.cols(), seed, id) {
   path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
 }
 

@@ -97,7 +97,27 @@ void DevicePairs<S>::program(const Matrix<S>& target) {
 }
 
 template <class S>
+void DevicePairs<S>::refresh_variance() {
+  const double amplitude = spec_.device.read_saturating_S / static_cast<double>(scale_(0, 0));
+  if (amplitude == 0) return;
+  const auto of = [&](S g) {
+    const double sigma = amplitude * -std::expm1(-std::max(static_cast<double>(g), 0.0) / spec_.device.read_scale_S);
+    return static_cast<S>(sigma * sigma);
+  };
+  const Matrix<S>& second = minus_.conductance();
+  view_.variance = plus_.conductance().unaryExpr(of);
+  if (second.cols() == view_.variance.cols()) view_.variance += second.unaryExpr(of);
+  if (view_.reference.size() > 0) view_.reference_variance = second.col(0).unaryExpr(of).transpose().array();
+}
+
+template <class S>
 void DevicePairs<S>::refresh() {
+  refresh_view();
+  refresh_variance();
+}
+
+template <class S>
+void DevicePairs<S>::refresh_view() {
   const bool want_total = spec_.circuit.shot_noise;
   const auto view = [&](const Matrix<S>& plus, const Matrix<S>& minus, bool total, LineView<S>& out) {
     mapping_->view(plus, minus, middle(), scale_(0, 0), total, out);

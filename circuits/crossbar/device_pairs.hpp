@@ -66,6 +66,8 @@ class DevicePairs {
   void record(const WriteReport& report);
   void append_write_readings(std::vector<MapReading>& all) const;
   void refresh();
+  void refresh_view();
+  void refresh_variance();
 
   CrossbarSpec spec_;
   std::unique_ptr<const Mapping<S>> mapping_;

@@ -16,6 +16,9 @@ struct LineView {
   Matrix<S> weights;          ///< (N, M): net conductance, what a read multiplies with
   Matrix<S> backward;         ///< (N, M): the same over the path of a transposed read; empty: that of `weights`
   Matrix<S> total;            ///< (N, M): sum of all devices at a cross point; empty unless shot noise asks for it
+  Matrix<S> variance;         ///< (N, M): state-dependent variance of the conductance of a cross point per τ, over k²;
+                              ///< empty: none. Of the devices themselves: wires are not seen.
+  LineValues<S> reference_variance;  ///< (N): that of the reference devices
   LineValues<S> column_load;  ///< (M): sum over all devices of a column line
   LineValues<S> row_load;     ///< (N): sum over all devices of a row line, its reference device included
   LineValues<S> reference;    ///< (N): the reference device of each row; empty: none

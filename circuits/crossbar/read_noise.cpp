@@ -36,21 +36,34 @@ void ReadNoise<S>::set_scale(double k) {
   shot_ = circuit_.shot_noise ? electron_charge_C / (tau * volts * k) : 0;
 }
 
-/// variance (n, outputs) = shot · Σ_i |x_ni| T_ij, reference devices of a transposed read included.
 template <class S>
-void ReadNoise<S>::shot_variance(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive,
-                                 Columns columns, Matrix<S>& variance) const {
-  static thread_local Matrix<S> magnitude;
-  magnitude = static_cast<S>(shot_) * drive.cwiseAbs();
-  const auto total = view.total.middleCols(columns.begin, columns.count);
-  if (direction == ReadDirection::forward) {
-    multiply<S>(magnitude, total, variance);
-    return;
+void ReadNoise<S>::product_variance(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive,
+                                    Columns columns, Matrix<S>& variance) const {
+  static thread_local Matrix<S> power;  // of the drive: |x| of shot noise, x² of conductance noise
+  const bool forward = direction == ReadDirection::forward;
+  Store store = Store::assign;
+  const auto add = [&](const Matrix<S>& of_devices) {
+    const auto part = of_devices.middleCols(columns.begin, columns.count);
+    if (forward) {
+      multiply<S>(power, part, variance, store);
+    } else {
+      multiply_transposed<S>(power, part, variance, store);
+    }
+    store = Store::add;
+  };
+  if (shot_ > 0) {
+    power = static_cast<S>(shot_) * drive.cwiseAbs();
+    add(view.total);
   }
-  multiply_transposed<S>(magnitude, total, variance);
-  if (!reference_) return;
+  if (view.variance.size() > 0) {
+    power = drive.cwiseAbs2();
+    add(view.variance);
+  }
+  if (forward || !reference_) return;
   for (Index n = 0; n < drive.rows(); ++n) {
-    variance.row(n).array() += static_cast<S>(shot_) * std::abs(drive.row(n).sum()) * view.reference;
+    const S sum = drive.row(n).sum();
+    if (shot_ > 0) variance.row(n).array() += static_cast<S>(shot_) * std::abs(sum) * view.reference;
+    if (view.variance.size() > 0) variance.row(n).array() += sum * sum * view.reference_variance;
   }
 }
 
@@ -62,20 +75,21 @@ void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMa
   const std::uint32_t lane = read.phase * max_read + read.read;
   ++read.read;
   const S scale = sign * static_cast<S>(read.noise_scale());
-  if (scale == S(0) || (device_ == 0 && thermal_ == 0 && shot_ == 0)) return;
+  const bool products = shot_ > 0 || view.variance.size() > 0;
+  if (scale == S(0) || (device_ == 0 && thermal_ == 0 && !products)) return;
   const bool forward = direction == ReadDirection::forward;
   const bool shared = reference_ && forward;
   // Grown once per thread, then reused: nothing is allocated inside a phase. An Eigen array, hence aligned: the last bit
   // of a vectorised normal number may depend on the alignment of its target.
   static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers;
-  static thread_local Matrix<S> shot;
+  static thread_local Matrix<S> product;
   const Index count = out.size() + (shared ? out.rows() : 0);
   if (numbers.size() < count) numbers.resize(count);
   fill_normal<S>({read.seed, Purpose::read_noise, id_}, place, lane,
                  std::span<S>(numbers.data(), static_cast<std::size_t>(count)));
-  if (shot_ > 0) {
-    shot.resize(out.rows(), out.cols());
-    shot_variance(direction, view, drive, columns, shot);
+  if (products) {
+    product.resize(out.rows(), out.cols());
+    product_variance(direction, view, drive, columns, product);
   }
   const S device = static_cast<S>(device_);
   const S thermal = static_cast<S>(thermal_);
@@ -86,13 +100,13 @@ void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMa
     const S sum = reference_ && !forward ? drive.row(n).sum() : S(0);
     const S own = device * (static_cast<S>(devices_) * squares + sum * sum);
     auto row = out.row(n).array();
-    if (thermal_ == 0 && shot_ == 0) {
+    if (thermal_ == 0 && !products) {
       row += scale * std::sqrt(own) * draw;
     } else {
       const auto load = forward ? view.column_load.segment(columns.begin, columns.count)
                                 : view.row_load.segment(0, view.row_load.size());
-      if (shot_ > 0) {
-        row += scale * (own + thermal * load + shot.row(n).array()).sqrt() * draw;
+      if (products) {
+        row += scale * (own + thermal * load + product.row(n).array()).sqrt() * draw;
       } else {
         row += scale * (own + thermal * load).sqrt() * draw;
       }
@@ -100,6 +114,7 @@ void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMa
     if (!shared) continue;
     S common = device * squares + thermal * view.reference_load;
     if (shot_ > 0) common += static_cast<S>(shot_) * (drive.row(n).array().abs() * view.reference).sum();
+    if (view.variance.size() > 0) common += (drive.row(n).array().square() * view.reference_variance).sum();
     row += scale * std::sqrt(common) * numbers(out.size() + n);
   }
 }

@@ -15,10 +15,11 @@ enum class ReadDirection { forward, transposed };
 /// Fresh noise of a read, drawn at the outputs, which is exact for independent Gaussian noise of the devices. In units of
 /// weight · drive and for an interval Δ (in τ) between reads, every output gains independently N(0, v/Δ) with
 ///     v = d (σ W/k)² Σ x²                       conductance noise σ (of the window W, per √τ) of d devices
+///       + Σ_i x_i² V_ij                         the part of it that depends on the state, V_ij of a cross point over k²
 ///       + 2 k_B T/(τ V² k) · L                  thermal: 4 k_B T ΣG per hertz of the whole sensed line of load L
 ///       + q/(τ V k) · Σ_i |x_i| T_ij            shot: 2 q |I| per hertz of every device
 /// (a one-sided density s averaged over Δτ has the variance s/(2Δτ); V the read voltage, T_ij all conductance of a cross
-/// point over k). Reference devices add the same three terms of their own: in a forward read one number common to all
+/// point over k). Reference devices add the same terms of their own: in a forward read one number common to all
 /// outputs of a row of the drive, in a transposed read, where they are driven by −Σ x, to every output its own.
 /// With wires, L and T are those seen through them: exact to first order in their resistance.
 /// Valid for noise that is white beyond 1/(Δτ) and small against the signal; not for noise with memory.
@@ -39,8 +40,9 @@ class ReadNoise {
   static bool wants_total(const CircuitSpec& circuit) { return circuit.shot_noise; }
 
  private:
-  void shot_variance(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
-                     Matrix<S>& variance) const;
+  /// variance (n, outputs) = Σ_i of what depends on drive and device: shot noise and state-dependent noise.
+  void product_variance(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
+                        Matrix<S>& variance) const;
 
   CircuitSpec circuit_;
   double sigma_S_;  ///< standard deviation of one conductance for an interval of τ

@@ -23,13 +23,22 @@ void add_pedestal(ConstMatrixRef<S> drive, S c, MatrixRef<S> out) {
   for (Index n = 0; n < out.rows(); ++n) out.row(n).array() += c * drive.row(n).sum();
 }
 
+/// x ← I(x V)/(G V): what a straight device of the same conductance would have to be driven with.
+template <class S>
+void bend(const CurrentCurve& curve, double volts, MatrixRef<S> x) {
+  x = x.unaryExpr([&curve, volts](S one) {
+    return static_cast<S>(curve.current(static_cast<double>(one) * volts) / volts);
+  });
+}
+
 }  // namespace
 
 template <class S>
-ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, Index inputs,
-                      Index outputs, std::uint64_t seed, std::uint32_t id)
+ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise,
+                      const CurrentCurve& curve, Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id)
     : spec_(spec),
       circuit_(circuit),
+      curve_(curve),
       noise_(noise),
       forward_(spec.forward.amplifier, outputs, seed, id, 0),
       transposed_(spec.transposed.amplifier, inputs, seed, id, 1) {}
@@ -47,7 +56,7 @@ void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMa
                        Columns columns, Store store, ReadContext& read) const {
   const bool forward = direction == ReadDirection::forward;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
-  if (port.ideal()) {
+  if (port.ideal() && curve_.linear()) {
     drive_lines<S>(direction, view, drive, out, columns, store);
     if (read.meter != nullptr) meter(direction, view, drive, columns, out.size(), read);
     noise_.add(direction, view, drive, columns, store == Store::subtract ? S(-1) : S(1), out, read);
@@ -59,13 +68,19 @@ void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMa
   driven = drive;
   sensed.resize(out.rows(), out.cols());
   convert<S>(port.dac, driven);
-  drive_lines<S>(direction, view, driven, sensed, columns, Store::assign);
   if (read.meter != nullptr) meter(direction, view, driven, columns, out.size(), read);
+  static thread_local Matrix<S> known;  // what the digital side takes the pedestal of: it does not see the curve
+  known.resize(0, 0);
+  if (!curve_.linear()) {
+    if (view.pedestal != S(0)) known = driven;
+    bend<S>(curve_, circuit_.read_voltage_V, driven);
+  }
+  drive_lines<S>(direction, view, driven, sensed, columns, Store::assign);
   add_pedestal<S>(driven, view.pedestal, sensed);
   noise_.add(direction, view, driven, columns, S(1), sensed, read);
   (forward ? forward_ : transposed_).apply(sensed, forward ? columns.begin : 0);
   convert<S>(port.adc, sensed);
-  add_pedestal<S>(driven, -view.pedestal, sensed);
+  add_pedestal<S>(known.size() > 0 ? known : driven, -view.pedestal, sensed);
   if (store == Store::assign) out = sensed;
   if (store == Store::add) out += sensed;
   if (store == Store::subtract) out -= sensed;
@@ -90,8 +105,8 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
   const double volts = circuit_.read_voltage_V;
   read.meter->array_J += volts * volts * siemens_per_weight_ * squares * read.interval * circuit_.time_constant_s;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
-  if (!port.dac.ideal()) read.meter->dac_conversions += static_cast<std::uint64_t>(drive.size());
-  if (!port.adc.ideal()) read.meter->adc_conversions += static_cast<std::uint64_t>(outputs);
+  if (port.dac.converts()) read.meter->dac_conversions += static_cast<std::uint64_t>(drive.size());
+  if (port.adc.converts()) read.meter->adc_conversions += static_cast<std::uint64_t>(outputs);
   read.meter->reads += static_cast<std::uint64_t>(drive.rows());
 }
 

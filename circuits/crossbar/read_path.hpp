@@ -13,15 +13,17 @@
 namespace nudge {
 
 /// One read of an array in either direction:
-///     drive → DAC → product with the devices (+ pedestal) → fresh noise → amplifiers → ADC → (− pedestal) → output
+///     drive → DAC → curve of the devices → product with them (+ pedestal) → fresh noise → amplifiers → ADC → (− pedestal)
+/// All devices share the shape of their current over voltage, so that a curved device at x V is a straight one at
+/// I(x V)/G: exact with ideal wires, and with wires to first order in the product of curvature and voltage drop.
 /// The pedestal c Σ_i x_i of the offset mapping loads amplifiers and converters and is taken off digitally after them.
 /// What is ideal costs nothing.
 template <class S>
 class ReadPath {
  public:
-  /// noise: of this array's devices. `id` and `seed` name the array.
-  ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, Index inputs,
-           Index outputs, std::uint64_t seed, std::uint32_t id);
+  /// noise, curve: of this array's devices. `id` and `seed` name the array.
+  ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise,
+           const CurrentCurve& curve, Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id);
 
   const CircuitSpec& circuit() const { return circuit_; }
 
@@ -38,6 +40,7 @@ class ReadPath {
 
   PeripherySpec spec_;
   CircuitSpec circuit_;
+  CurrentCurve curve_;
   ReadNoise<S> noise_;
   Amplifiers<S> forward_, transposed_;
   double siemens_per_weight_ = 1;

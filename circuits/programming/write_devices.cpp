@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -43,6 +44,9 @@ std::vector<double> nominal_curve(const DeviceSpec& spec, Index limit) {
   nominal.telegraph = {};
   nominal.flicker = {};
   nominal.faults = {};
+  for (const DeviceParameter& row : device_model(spec.model).shape) {  // symmetry_spread, gamma_spread
+    if (row.name.ends_with("_spread")) nominal.shape[row.name] = 0;
+  }
   DeviceArray<double> devices(nominal, 1, limit + 1, {});
   Matrix<double> counts(1, limit + 1);
   for (Index k = 0; k <= limit; ++k) counts(0, k) = static_cast<double>(k);
@@ -81,20 +85,23 @@ WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which,
   const double tolerance = spec.tolerance * device.window_S();
   const double limit = spec.pulse_limit(device);
   const double pulse = device.window_S() / device.pulses;
-  const auto sigma = static_cast<S>(device.read_noise * device.window_S() / std::sqrt(spec.read_time));
+  const bool noisy = device.read_noise > 0 || device.read_saturating_S > 0;
+  const double shorter = 1 / std::sqrt(spec.read_time);
   const ArrayIdentity& id = array.identity();
   WriteReport report;
   Pending<S> open{which, {target.data(), target.data() + target.size()}, std::vector<double>(which.size(), 0.0)};
   Eigen::Array<S, Eigen::Dynamic, 1> noise = Eigen::Array<S, Eigen::Dynamic, 1>::Zero(target.size());
   while (!open.place.empty()) {
     const std::size_t count = open.place.size();
-    if (sigma > 0) {
+    if (noisy) {
       fill_normal<S>({id.seed, Purpose::verify_read, id.entity}, operation, id.side, std::span<S>(noise.data(), count));
     }
     report.reads += count;
     Matrix<S> pulses(1, static_cast<Index>(count));
     for (std::size_t k = 0; k < count; ++k) {
-      const S read = array.conductance().data()[open.place[k]] + sigma * noise[static_cast<Index>(k)];
+      const S g = array.conductance().data()[open.place[k]];
+      const S read = g + static_cast<S>(shorter * device.read_sigma_S(static_cast<double>(g))) *
+                             noise[static_cast<Index>(k)];
       const auto missing = static_cast<double>(open.target[k] - read);
       if (std::abs(missing) <= tolerance) continue;
       const double left = limit - open.sent[k];

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "circuits/wires/current_curve.hpp"
+#include "devices/current_curve.hpp"
 #include "circuits/wires/wire_spec.hpp"
 
 namespace nudge {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "circuits/wires/current_curve.hpp"
+#include "devices/current_curve.hpp"
 #include "circuits/wires/line_set.hpp"
 #include "sim/base/status.hpp"
 

@@ -12,15 +12,20 @@ namespace nudge {
 void WireSpec::validate() const {
   const auto check = [](const char* name, double value) {
     if (!std::isfinite(value) || value < 0) {
-      throw UserError(fmt::format("wires.{} = {} ohm (must be finite and >= 0)", name, value));
+      throw UserError(fmt::format("crossbar.{} = {} ohm (must be finite and >= 0)", name, value));
     }
   };
-  check("row_ohm", row_ohm);
-  check("column_ohm", column_ohm);
-  check("driver_ohm", driver_ohm);
-  check("sense_ohm", sense_ohm);
-  if (row_ohm == 0 && driver_ohm > 0) throw UserError("wires.driver_ohm needs wires.row_ohm > 0");
-  if (column_ohm == 0 && sense_ohm > 0) throw UserError("wires.sense_ohm needs wires.column_ohm > 0");
+  check("row_resistance", row_ohm);
+  check("column_resistance", column_ohm);
+  check("driver_resistance", driver_ohm);
+  check("sense_resistance", sense_ohm);
+  const auto together = [](const char* end, double end_ohm, const char* wire, double wire_ohm) {
+    if (end_ohm == 0 || wire_ohm > 0) return;
+    throw UserError(fmt::format("crossbar.{} = {:g} Ohm (must be 0 while crossbar.{} = 0 Ohm: an ideal wire has no end)",
+                                end, end_ohm, wire));
+  };
+  together("driver_resistance", driver_ohm, "row_resistance", row_ohm);
+  together("sense_resistance", sense_ohm, "column_resistance", column_ohm);
 }
 
 double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S) {

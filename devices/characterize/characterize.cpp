@@ -139,7 +139,7 @@ NoiseRecord noise(const Characterization& c) {
   }
   record.slow_std = without_rounding(std::sqrt(looks.squaredNorm() / static_cast<double>(looks.size())), 1);
   if (record.slow_std == 0) looks.setZero();
-  record.fresh_std = c.spec.read_noise * c.spec.window_S() / g;
+  record.fresh_std = c.spec.read_sigma_S(g) / g;
   relative_spectrum(looks, c.options.interval_s, record.frequency_Hz, record.spectrum_Hz);
   record.slope = log_slope(record.frequency_Hz, record.spectrum_Hz);
   // The histogram holds both kinds: one read per sqrt(tau) at each look.

@@ -217,7 +217,9 @@ PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int poi
   if (std::find(known.begin(), known.end(), model) == known.end()) {
     throw UserError(fmt::format("devices fit: unknown model \"{}\" ({})", model, did_you_mean(model, known)));
   }
-  if (points < 2) throw UserError(fmt::format("devices fit: {} points (a table needs at least 2)", points));
+  if (points < 2 || points > 1000) {
+    throw UserError(fmt::format("devices fit: --points {} (must be in [2, 1000]: values of a table)", points));
+  }
   const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
   if (!(*low < *high)) throw UserError("devices fit: the conductance never changes: there is no window to fit");
   PulseFit fit;

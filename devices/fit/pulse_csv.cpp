@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -129,7 +130,11 @@ PulseRecord parse_pulse_csv(std::string_view text, const std::string& name) {
 PulseRecord read_pulse_csv(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf())) throw UserError(path + ": cannot be read (does the file exist?)");
+  if (!stream || stream.peek() == std::ifstream::traits_type::eof()) {
+    if (stream.is_open() && !stream.bad() && std::filesystem::is_regular_file(path)) return parse_pulse_csv("", path);
+    throw UserError(path + ": cannot be read (is it a file, and does it exist?)");
+  }
+  text << stream.rdbuf();
   return parse_pulse_csv(text.str(), path);
 }
 

@@ -5,6 +5,7 @@
 // after subtraction both bounds are shifted by d = g_ref - g_sym + e, e = symmetry_spread (g_max - g_min) N(0, 1) being the
 // error of the reference device. The slopes stay, so the steps at the reference point become q (g_bound + d - g_ref).
 #include "devices/affine_step.hpp"
+#include "devices/device_draws.hpp"
 
 namespace nudge {
 namespace {
@@ -17,8 +18,12 @@ class SoftBoundsReference final : public StepModel {
  public:
   SoftBoundsReference(double spread_S) : spread_S_(spread_S) {}
   bool bounded() const override { return true; }
-  void prepare(DeviceCells<float>& cells, const Matrix<float>& draw) const override { shift(cells, draw); }
-  void prepare(DeviceCells<double>& cells, const Matrix<double>& draw) const override { shift(cells, draw); }
+  void prepare(DeviceCells<float>& cells, const StaticNormals<float>& normals) const override {
+    shift(cells, normals(StaticDraw::symmetry_point));
+  }
+  void prepare(DeviceCells<double>& cells, const StaticNormals<double>& normals) const override {
+    shift(cells, normals(StaticDraw::symmetry_point));
+  }
   PulseCount update(DeviceCells<float>& cells, const UpdateRequest<float>& request) const override {
     return rule_.update(cells, request);
   }

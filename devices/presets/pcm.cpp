@@ -73,6 +73,14 @@ const std::string floor =
     "this fit.";
 const std::string slow = " The slowest 1/f time constant is our default of 1e4 s.";
 
+DeviceSpec gst() {
+  DeviceSpec spec;
+  spec.model = "constant_step";
+  spec.g_min_S = 1.072e-5;
+  spec.g_max_S = 2.123e-4;
+  return spec;
+}
+
 }  // namespace
 
 std::vector<DevicePreset> pcm_presets() {
@@ -105,8 +113,12 @@ std::vector<DevicePreset> pcm_presets() {
       {"pcm_suri", "Ge2Sb2Te5 phase-change synapse, 30 potentiation pulses",
        "Suri et al., J. Appl. Phys. (2012), numbers of a public fit",
        "Window and number of pulses only; the shape of the curve is not in the source, constant steps are used. The "
-       "sources disagree by a factor of ten on such devices: NeuroSim's Ge2Sb2Te5 has 1.072e-5 to 2.123e-4 S.",
+       "sources disagree by a factor of ten on such devices: see pcm_gst.",
        suri()},
+      {"pcm_gst", "Ge2Sb2Te5 phase-change memory, window of NeuroSim",
+       "NeuroSim's Ge2Sb2Te5 device, from a third-party copy of its parameters",
+       "Window only. The sources disagree by a factor of ten on such devices: see pcm_suri." + preset::own_pulses,
+       gst()},
   };
 }
 

@@ -41,6 +41,8 @@ DeviceSpec array_of(const Published& p, double log_spread) {
   return spec;
 }
 
+const std::string slope =
+    " Slopes are relative to the bounds of each device here, to the mean bounds in the source.";
 const std::string window = " Window in siemens: not in the source, our default.";
 const std::string fit = "; fit: IBM aihwkit 1.1.0 (MIT licence), preset ";
 
@@ -64,21 +66,19 @@ std::vector<DevicePreset> pulsed_presets() {
       {"capacitor", "14 nm trench capacitor cell, linear step",
        "Li et al., VLSI 2018 (IEEE 8510648)" + fit + "Capacitor",
        "The source leaks with a lifetime of 1e6 minibatches, spread 0.3: set device.leak_time to 1e6 times the time of "
-       "a training step of your circuit and device.leak_spread to 0.3 (0 here: no leak). Not modelled: "
-       "device-to-device "
-       "spread 0.01 of gamma." +
-           window,
+       "a training step of your circuit and device.leak_spread to 0.3 (0 here: no leak)." +
+           slope + window,
        spec_of({"linear_step", 0.005, 1, -1, 0.1, 0.07, 0.07, 0.06, 0.3, 0},
-               {{"gamma_up", 0.05}, {"gamma_down", 0.05}})},
+               {{"gamma_up", 0.05}, {"gamma_down", 0.05}, {"gamma_spread", 0.01}})},
       {"ecram", "Li/WO3 electrochemical RAM, linear step", "Tang et al., IEDM 2018 (IEEE 8614551)" + fit + "EcRam",
-       "Not modelled: device-to-device spread 0.05 of gamma." + window,
+       slope + window,
        spec_of({"linear_step", 0.002, 1.1724, -0.8276, 0.1, 0.05, 0.05, 0.01, 0.3, 0},
-               {{"gamma_up", 0.1153}, {"gamma_down", 0.5085}})},
+               {{"gamma_up", 0.1153}, {"gamma_down", 0.5085}, {"gamma_spread", 0.05}})},
       {"ecram_mo", "metal-oxide electrochemical RAM, linear step",
        "Kim et al., IEDM 2019 (IEEE 8993463)" + fit + "EcRamMO",
-       "Not modelled: device-to-device spread 0.05 of gamma." + window,
+       slope + window,
        spec_of({"linear_step", 2.8214e-4, 1.1714, -0.8286, 0.1, 0.05, 0.05, 0.01, 2.0, 0},
-               {{"gamma_up", 0.4152}, {"gamma_down", 0.7342}})},
+               {{"gamma_up", 0.4152}, {"gamma_down", 0.7342}, {"gamma_spread", 0.05}})},
       {"idealized", "idealised symmetric device with fine pulses",
        "Rasch, Gokmen and Haensch, IEEE Design & Test (2019), arXiv:1906.02698" + fit + "Idealized",
        "A requirement, not a measured device." + window,

@@ -26,6 +26,19 @@ DeviceSpec wan(const std::vector<double>& micro) {
   return spec;
 }
 
+/// Cubic fit over G in uS, up to 39.26 uS.
+DeviceSpec wan_cubic() {
+  constexpr double g_max_uS = 39.26;
+  DeviceSpec spec = window_of(0, g_max_uS);
+  double power = 1;
+  for (const double c : {1.053, 0.2374, -1.167e-2, 1.536e-4}) {
+    spec.programming.fit_S.push_back(c * power * uS);
+    power *= g_max_uS;
+  }
+  spec.read_noise = 0.01;
+  return spec;
+}
+
 DeviceSpec milo() {
   DeviceSpec spec = window_of(50, 225);
   spec.programming.fit_S = {4.782321 * uS, -0.009107 * 225 * uS};
@@ -48,7 +61,8 @@ DeviceSpec sonos(double a_nA, double b_nA) {
   DeviceSpec spec = window_of(0, 16);
   spec.programming.saturating_S = a_nA * 1e-9 / volts;
   spec.programming.saturating_scale_S = b_nA * 1e-9 / volts;
-  spec.read_noise = 12.58e-9 / 3.2e-6;
+  spec.read_saturating_S = 12.58e-9 / volts;
+  spec.read_scale_S = 215.4e-9 / volts;
   return spec;
 }
 
@@ -69,19 +83,23 @@ std::vector<DevicePreset> resistive_presets() {
       "Wan et al., Nature (2022), doi:10.1038/s41586-022-04992-8; fit: IBM aihwkit 1.1.0 (MIT licence)";
   const std::string wan_note =
       "The short read noise of about 1 % of g_max is set as read_noise per sqrt(tau): its bandwidth is not in the "
-      "source. "
-      "The sources disagree: Sandia CrossSim fits the same data at 1 s with a cubic.";
+      "source. The sources disagree: at 1 s see rram_wan_1s_cubic.";
   const std::string cmo_source =
       "Falcone et al., arXiv:2502.04524; fit: IBM aihwkit 1.1.0 (MIT licence), window 9 to 88.19 uS";
   const std::string cmo_note = "Not modelled: 1/f-like noise K log10(g/uS) with K = 0.02773 uS of the fit.";
   const std::string sonos_source = "Agrawal et al., IEDM 2022; fit: Sandia CrossSim (BSD-3 licence)";
   const std::string sonos_note =
       "The source gives currents; 0.2 V turn 3.2 uA into 16 uS. Its read noise 12.58 nA (1 - exp(-I/215.4 nA)) is "
-      "replaced "
-      "by its largest value at every state, per sqrt(tau).";
+      "taken per sqrt(tau): its bandwidth is not in the source.";
   return {
       {"rram_wan_1s", "HfOx RRAM 1 s after programming", wan_source, wan_note + preset::own_pulses,
        wan({0.348, 16.030, -43.853, 45.393, -16.815})},
+      {"rram_wan_1s_cubic", "HfOx RRAM 1 s after programming, another fit of the same data",
+       "Wan et al., Nature (2022), doi:10.1038/s41586-022-04992-8; cubic fit: Sandia CrossSim (BSD-3 licence)",
+       "The fit holds up to 39.26 uS. The sources disagree: rram_wan_1s is the quartic fit of IBM aihwkit. Short read "
+       "noise of about 1 % of g_max as there, per sqrt(tau)." +
+           preset::own_pulses,
+       wan_cubic()},
       {"rram_wan_1day", "HfOx RRAM one day after programming", wan_source, wan_note + preset::own_pulses,
        wan({0.701, 22.086, -50.773, 47.095, -16.458})},
       {"rram_wan_2days", "HfOx RRAM two days after programming", wan_source, wan_note + preset::own_pulses,

@@ -31,8 +31,7 @@ EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S
                                                         : affine(product_nt(a_h, b_h), 1.0 / temperature);
     const Value<S> drive = product(softmax(scores, mask), b_h);
     drives.push_back(kind == PairEnergy::elastic ? drive - a_h : drive);
-    const Value<S> part = affine(log_sum_exp(scores, mask), -temperature / static_cast<double>(heads));
-    energy = h == 0 ? part : energy + part;
+    add_free_energy(energy, scores, temperature / static_cast<double>(heads), mask);
   }
   const Value<S> step = affine(product(join_columns(drives), w1), options.eta / static_cast<double>(heads));
   return {z + step, energy};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/attention/heads.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "mixers/checks.hpp"
@@ -9,6 +11,7 @@
 #include "mixers/ops/product.hpp"
 #include "mixers/ops/rope.hpp"
 #include "mixers/ops/softmax.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
@@ -21,6 +24,10 @@ Field head_projection(const std::string& name, const MixerOptions& options) {
   require_at_least("heads", options.heads, 1);
   require_at_least("head_width", options.head_width, 1);
   require_at_least("width", options.width, 1);
+  if (options.rope && options.head_width % 2 != 0) {
+    throw UserError(
+        fmt::format("head_width = {} is odd (rotary positions turn pairs: use an even width)", options.head_width));
+  }
   return {name, {options.heads, options.head_width, options.width}, 0, fan_in_deviation(options.width)};
 }
 
@@ -57,8 +64,20 @@ Value<S> with_positions(Value<S> x, const MixerOptions& options) {
 }
 
 template <class S>
+void add_free_energy(Value<S>& energy, Value<S> scores, Value<S> share, const Mask& mask) {
+  const Value<S> part = log_sum_exp(scores, mask) * share;
+  energy = energy.id < 0 ? affine(part, -1.0) : energy - part;
+}
+
+template <class S>
+void add_free_energy(Value<S>& energy, Value<S> scores, double share, const Mask& mask) {
+  const Value<S> part = affine(log_sum_exp(scores, mask), -share);
+  energy = energy.id < 0 ? part : energy + part;
+}
+
+template <class S>
 Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix,
-                          const MixerOptions& options, const Mask& mask) {
+                          const MixerOptions& options, const Mask& mask, Value<S>* energy) {
   const Index heads = options.heads;
   const Value<S> q = with_positions(product_nt(z, parameters[prefix + "Wq"]), options);
   const Value<S> k = with_positions(product_nt(z, parameters[prefix + "Wk"]), options);
@@ -67,7 +86,9 @@ Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const st
   const double scale = 1.0 / std::sqrt(static_cast<double>(m));
   return sum_over_heads<S>(heads, [&](Index h) {
     const auto cut = [&](Value<S> x) { return columns(x, h * m, m); };
-    const Value<S> p = softmax(affine(product_nt(cut(q), cut(k)), scale), mask);
+    const Value<S> scores = affine(product_nt(cut(q), cut(k)), scale);
+    if (energy != nullptr) add_free_energy(*energy, scores, 1.0 / (scale * static_cast<double>(heads)), mask);
+    const Value<S> p = softmax(scores, mask);
     return product_nt(product(p, cut(v)), head(parameters[prefix + "Wo"], h, heads));
   });
 }
@@ -76,7 +97,9 @@ Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const st
   template Value<S> head<S>(Value<S>, Index, Index);                                                              \
   template Value<S> sum_over_heads<S>(Index, const std::function<Value<S>(Index)>&);                              \
   template Value<S> attention_update<S>(Value<S>, const NamedValues<S>&, const std::string&, const MixerOptions&, \
-                                        const Mask&);                                                             \
+                                        const Mask&, Value<S>*);                                                  \
+  template void add_free_energy<S>(Value<S>&, Value<S>, Value<S>, const Mask&);                                   \
+  template void add_free_energy<S>(Value<S>&, Value<S>, double, const Mask&);                                     \
   template Value<S> with_positions<S>(Value<S>, const MixerOptions&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

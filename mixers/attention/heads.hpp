@@ -23,11 +23,19 @@ Value<S> head(Value<S> weights, Index h, Index heads);
 template <class S>
 Value<S> sum_over_heads(Index heads, const std::function<Value<S>(Index)>& f);
 
+/// The Helmholtz free energy of each token, (tokens, 1), head by head: energy ← energy − (T/H) log Σ_i exp(score_i) with the
+/// head's T/H as `share` and its scores −E/T over the mask; the first head starts it.
+template <class S>
+void add_free_energy(Value<S>& energy, Value<S> scores, Value<S> share, const Mask& mask);
+template <class S>
+void add_free_energy(Value<S>& energy, Value<S> scores, double share, const Mask& mask);
+
 /// The multi-head attention update Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i of the tokens z, context included;
-/// parameters <prefix>Wq, Wk, Wv, Wo. Options: heads, rope.
+/// parameters <prefix>Wq, Wk, Wv, Wo. Options: heads, rope. `energy`, where given, becomes the free energy of the pairs
+/// E = −q·k at T = √dh, of which this is the descent direction for Wo_h Wv_h = (η/H) Wq_hᵀ Wk_h.
 template <class S>
 Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix,
-                          const MixerOptions& options, const Mask& mask);
+                          const MixerOptions& options, const Mask& mask, Value<S>* energy = nullptr);
 
 /// The queries and keys of all heads with rotary positions where options.rope asks for them.
 template <class S>

@@ -26,12 +26,15 @@ Value<S> scores(const MixerCall<S>& call, Value<S> z) {
 }  // namespace
 
 /// linattn: y = z + Σ_i (Wq z·Wk h_i) Wv h_i, no softmax, no scale (Ren et al., "Transformers as Intrinsic Optimizers", theorem 2: gradient descent on
-/// −T/2 Σ (Wq z·Wk h_i)² with W_V = ηT Wqᵀ...). One head. Options: width.
+/// −T/2 Σ (Wq z·Wk h_i)² with W_V = ηT Wqᵀ Wk). One head. That energy is unbounded below, quartic in the tokens when they are
+/// their own context. Options: width. Observed: "energy" (tokens, 1) at T = 1.
 template <class S>
 MixerKind<S> linattn_mixer() {
   return {"linattn", "linear attention without features", linear_spec, [](MixerCall<S>& call) {
             const Value<S> z = call.inputs["z"];
-            call.outputs = {z + product(masked(scores(call, z), call.mask), product_nt(z, call.parameters["Wv"]))};
+            const Value<S> pairs = masked(scores(call, z), call.mask);
+            if (call.options.observe) call.observed.add("energy", affine(row_sum(pairs * pairs), -0.5));
+            call.outputs = {z + product(pairs, product_nt(z, call.parameters["Wv"]))};
           }};
 }
 

@@ -47,14 +47,18 @@ void second_order(MixerCall<S>& call) {
   const MixerOptions& o = call.options;
   const Value<S> z = call.inputs["z"];
   const Heads<S> heads(call, z);
+  Value<S> energy;
   const Value<S> step = sum_over_heads<S>(heads.count, [&](Index h) {
     const Value<S> q = heads.query(h);
     const Value<S> k = heads.key(h);
-    const Value<S> p = softmax(affine(squared_distance(q, k), -0.5 / o.temperature), call.mask);
+    const Value<S> scores = affine(squared_distance(q, k), -0.5 / o.temperature);
+    if (o.observe) add_free_energy(energy, scores, o.temperature / static_cast<double>(heads.count), call.mask);
+    const Value<S> p = softmax(scores, call.mask);
     const Value<S> newton = covariance_solve(p, k, q - product(p, k), 1.0, -1.0 / o.temperature);
     const Value<S> w = head(call.parameters["Wq"], h, heads.count);
     return product(newton, solve(product_nt(w, w), w));  // x ↦ M x by rows, M = Wqᵀ (Wq Wqᵀ)⁻¹
   });
+  if (o.observe) call.observed.add("energy", energy);
   call.outputs = {z + affine(step, -o.eta / static_cast<double>(heads.count))};
 }
 
@@ -75,10 +79,15 @@ void first_order(MixerCall<S>& call) {
   for (Index n = 0; n < temperature.cols(); ++n) {
     require_positive("Tp", static_cast<double>(temperature.matrix()(0, n)));
   }
+  Value<S> energy;
   const Value<S> update = sum_over_heads<S>(heads.count, [&](Index h) {
     const Value<S> k = heads.key(h);
-    const Value<S> distance = affine(squared_distance(heads.query(h), k), -0.5);
-    const Value<S> p = softmax(distance / columns(temperature, h, 1), call.mask);
+    const Value<S> temperature_h = columns(temperature, h, 1);
+    const Value<S> scores = affine(squared_distance(heads.query(h), k), -0.5) / temperature_h;
+    if (call.options.observe) {
+      add_free_energy(energy, scores, affine(temperature_h, 1.0 / static_cast<double>(heads.count)), call.mask);
+    }
+    const Value<S> p = softmax(scores, call.mask);
     const Value<S> mean = product(p, k);
     const Value<S> r = heads.query(h) - mean;
     Value<S> x = r + covariance_product(p, k, mean, r) * columns(call.parameters["taub"], h, 1);
@@ -89,6 +98,7 @@ void first_order(MixerCall<S>& call) {
     }
     return product_nt(x, head(call.parameters["Wo"], h, heads.count));
   });
+  if (call.options.observe) call.observed.add("energy", energy);
   call.outputs = {z + update};
 }
 
@@ -97,7 +107,8 @@ void first_order(MixerCall<S>& call) {
 /// mha2nd: per head the Newton step on its elastic free energy (Ren et al., "Transformers as Intrinsic Optimizers", eqs. 29–31),
 ///     y = z − (η/H) Σ_h M_h C_h⁻¹ (q_h − k̄_h),  C = I − Cov_p(k)/T,  M = Wqᵀ(Wq Wqᵀ)⁻¹,  p_i ∝ exp(−‖q − k_i‖²/2T).
 /// The paper prints a plus sign: −Hess⁺ grad is this minus. C is indefinite where Cov has an eigenvalue above T; no
-/// damping. Options: width, heads, head_width, temperature, eta.
+/// damping. Options: width, heads, head_width, temperature, eta. Observed, here and below: "energy" (tokens, 1), the free
+/// energy of the pairs whose softmax p is.
 template <class S>
 MixerKind<S> mha2nd_mixer() {
   return {"mha2nd", "Newton step per head", second_order_spec, second_order<S>};
@@ -137,11 +148,17 @@ void light(MixerCall<S>& call, double temperature, double scale, F f) {
   const Value<S> z = call.inputs["z"];
   const Heads<S> heads(call, z);
   const Value<S> values = product_nt(z, call.parameters["Wv"]);
+  Value<S> energy;
   const Value<S> update = sum_over_heads<S>(heads.count, [&](Index h) {
-    const Value<S> p = softmax(affine(product_nt(heads.query(h), heads.key(h)), 1.0 / temperature), call.mask);
+    const Value<S> scores = affine(product_nt(heads.query(h), heads.key(h)), 1.0 / temperature);
+    if (call.options.observe) {
+      add_free_energy(energy, scores, temperature / static_cast<double>(heads.count), call.mask);
+    }
+    const Value<S> p = softmax(scores, call.mask);
     const Value<S> v = columns(values, h * heads.width, heads.width);
     return product_nt(f(h, p, v, product(p, v)), head(call.parameters["Wo"], h, heads.count));
   });
+  if (call.options.observe) call.observed.add("energy", energy);
   call.outputs = {z + (scale == 1.0 ? update : affine(update, scale))};
 }
 

@@ -6,7 +6,8 @@
 namespace nudge {
 
 /// mha: y = z + Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i over the attended tokens, the token itself included (Ren et al., "Transformers as Intrinsic Optimizers",
-/// eq. 13; its footnote 1 leaves the token out). Options: width, heads, head_width, rope. Observed: "update" = y − z.
+/// eq. 13; its footnote 1 leaves the token out). Options: width, heads, head_width, rope. Observed: "update" = y − z and
+/// "energy" (attention_update).
 template <class S>
 MixerKind<S> mha_mixer() {
   return {"mha", "multi-head softmax attention with residual",
@@ -16,8 +17,13 @@ MixerKind<S> mha_mixer() {
           },
           [](MixerCall<S>& call) {
             const Value<S> z = call.inputs["z"];
-            const Value<S> update = attention_update(z, call.parameters, "", call.options, call.mask);
-            if (call.options.observe) call.observed.add("update", update);
+            Value<S> energy;
+            const Value<S> update = attention_update(z, call.parameters, "", call.options, call.mask,
+                                                     call.options.observe ? &energy : nullptr);
+            if (call.options.observe) {
+              call.observed.add("update", update);
+              call.observed.add("energy", energy);
+            }
             call.outputs = {z + update};
           }};
 }

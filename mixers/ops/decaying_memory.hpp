@@ -11,9 +11,10 @@ struct DecayingMemory {
   DecayingMemory() = default;
   DecayingMemory(Index cells, Index channels);  ///< empty
 
-  Matrix<S> log_mass;  ///< ℓ (N, 1)
-  Matrix<S> mean;      ///< ν (N, C)
-  Matrix<S> log_tilt;  ///< Λ (N, C)
+  Matrix<S> log_mass;                    ///< ℓ (N, 1)
+  Matrix<S> mean;                        ///< ν (N, C)
+  Matrix<S> log_tilt;                    ///< Λ (N, C)
+  Matrix<S> log_mass_low, log_tilt_low;  ///< what their rounding has lost
 
   /// Decays by g (N) and takes in a token with weights b, values v and β v (C).
   void absorb(const S* g, const S* log_b, const S* v, const S* beta_v);

@@ -26,7 +26,6 @@ enum class Purpose : std::uint32_t {
   coincidence_rows = 21,
   coincidence_columns = 22,
   pulse_order = 23,
-  transfer_read = 24,
   amplifier = 30,
 };
 

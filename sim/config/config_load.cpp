@@ -57,6 +57,32 @@ std::string preset_name(const std::string& key, const Config& config, const std:
   return name;
 }
 
+/// The text with the most specific place that set one of the keys it names in front.
+std::string placed(const Config& config, const std::string& text) {
+  const char* const name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+  const Origin* best = nullptr;
+  for (std::size_t end = 0, begin = text.find_first_of(name_characters); begin != std::string::npos;
+       begin = text.find_first_of(name_characters, end)) {
+    end = std::min(text.find_first_not_of(name_characters, begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (find_row(config.table(), word) == nullptr) continue;
+    const Origin& origin = config.origin(word);
+    if (origin.layer != Layer::standard && (best == nullptr || origin.layer > best->layer)) best = &origin;
+  }
+  return best == nullptr ? text : best->where + ": " + text;
+}
+
+void run_checks(const ConfigSchema& schema, const Config& config, std::vector<std::string>& problems) {
+  for (const ConfigCheck& check : schema.checks) {
+    if (!problems.empty()) return;
+    try {
+      check(config);
+    } catch (const UserError& error) {
+      problems.push_back(placed(config, error.what()));
+    }
+  }
+}
+
 void check_rules(const ConfigSchema& schema, const Config& config, const std::vector<std::string>& bad_keys,
                  std::vector<std::string>& problems) {
   for (const ConfigRule& rule : schema.rules) {
@@ -71,6 +97,7 @@ void check_rules(const ConfigSchema& schema, const Config& config, const std::ve
     });
     problems.push_back(fmt::format("{}: {} = {} ({})", config.origin(place).where, key, config.as_text(key), broken));
   }
+  run_checks(schema, config, problems);
 }
 
 }  // namespace

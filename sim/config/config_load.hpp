@@ -16,6 +16,10 @@ struct ConfigRule {
   std::function<std::string(const Config&)> broken;
 };
 
+/// A check of what several keys make together, run when each key and every rule holds. Throws UserError with a text that
+/// names keys in full ("device.pulses = 1e8 (must be ...)"); it is reported at the most specific place that set one of them.
+using ConfigCheck = std::function<void(const Config&)>;
+
 /// A text key of the table whose value, when not empty, names a preset: `text` gives its TOML, or throws UserError.
 struct PresetKey {
   std::string key;
@@ -27,6 +31,7 @@ struct ConfigSchema {
   ParamTable table;
   std::vector<ConfigRule> rules = {};
   std::vector<PresetKey> presets = {};
+  std::vector<ConfigCheck> checks = {};
 };
 
 /// Defaults < preset < text < settings ("key=value", what follows --set). All problems are thrown at once in one

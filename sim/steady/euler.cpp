@@ -2,6 +2,7 @@
 // Fixed-step Euler, z ← z + ε F(z): the relaxation of the founding note and of every training phase. First order in
 // physical time; at an equilibrium it is the damped Jacobi iteration, stable while |1 + ε λ| < 1 for every eigenvalue
 // λ of the Jacobian. Nothing is allocated after the first call of a shape.
+#include "sim/lag.hpp"
 #include "sim/steady/monitor.hpp"
 #include "sim/steady/solvers.hpp"
 
@@ -16,13 +17,14 @@ SettleResult settle_euler(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
-  const auto step = static_cast<S>(options.step);
+  const Lag<S> lag(options.lag, options.step);
+  lag.start(z.rows(), z.cols(), scratch.flow);
   while (result.steps < options.max_steps) {
     dynamics.force(z, force);
     ++result.force_evaluations;
     // The norms come before the update: where both are finite no element of the next state can overflow.
     if (monitor.observe(frobenius_norm<S>(z), frobenius_norm<S>(force))) return monitor.finish(result);
-    z += step * force;
+    lag.advance(z, force, scratch.flow);
     ++result.steps;
     result.time = result.steps * options.step;
     end.add(z, result.steps);

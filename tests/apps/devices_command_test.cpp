@@ -32,7 +32,8 @@ TEST_CASE("devices characterize refuses bad input with exit code 2", "[apps]") {
   CHECK_THAT(unknown.errors, Contains("did you mean ecram?"));
   const Outcome unit = run_nudge(folder, "devices characterize ecram --interval '1 V'");
   CHECK(unit.exit_code == 2);
-  CHECK_THAT(unit.errors, Contains("1 V"));
+  CHECK_THAT(unit.errors, Contains("--interval \"1 V\"") && Contains("seconds"));
+  CHECK(run_nudge(folder, "devices characterize ecram --seed -1").exit_code == 2);
   CHECK(run_nudge(folder, "devices characterize ecram --devices 0").exit_code == 2);
 }
 
@@ -61,6 +62,17 @@ TEST_CASE("devices fit turns measured pulses into a configuration", "[apps]") {
   CHECK_THAT(run_nudge(folder, "devices fit nan.csv").errors, Contains("nan.csv:3"));
   CHECK(run_nudge(folder, "devices fit nan.csv").exit_code == 2);
   CHECK(run_nudge(folder, "devices fit absent.csv").exit_code == 2);
+  folder.write("empty.csv", "");
+  const Outcome empty = run_nudge(folder, "devices fit empty.csv");
+  CHECK(empty.exit_code == 2);
+  CHECK_THAT(empty.errors, Contains("empty.csv: empty (the first line must be"));
+  CHECK_THAT(run_nudge(folder, "devices fit pulses.csv --points 1000000000").errors, Contains("--points 1000000000"));
+  // Nothing is overwritten.
+  folder.write("kept.toml", "kept");
+  const Outcome kept = run_nudge(folder, "devices fit pulses.csv --out kept.toml");
+  CHECK(kept.exit_code == 2);
+  CHECK_THAT(kept.errors, Contains("kept.toml: exists already"));
+  CHECK(read_file(folder.file("kept.toml")) == "kept");
 }
 
 TEST_CASE("bad devices in a configuration are refused with place and rule", "[apps]") {
@@ -76,8 +88,27 @@ TEST_CASE("bad devices in a configuration are refused with place and rule", "[ap
   CHECK_THAT(errors("[crossbar]\nrow_resistance = '-1 Ohm'\n"), Contains("bad.toml:4") && Contains("row_resistance"));
   CHECK_THAT(errors("drift_start = '20 S'\n"), Contains("bad.toml:3"));
   CHECK_THAT(errors("pulsess = 3\n"), Contains("pulses"));
-  folder.write("levels.toml", "[device]\nmodel = 'soft_bounds'\npulses = 1e8\n");
-  const Outcome levels = run_nudge(folder, "crossbar levels.toml");
-  CHECK(levels.exit_code == 2);
-  CHECK_THAT(levels.errors, Contains("more levels than the window can hold"));
+  // Rules that join several numbers: reported where one of them was set, whatever the command.
+  CHECK_THAT(errors("pulses = 1e8\n"), Contains("bad.toml:3:10: device.pulses = 1e+08 (must be <=") &&
+                                           Contains("more levels than the window can hold"));
+  CHECK_THAT(errors("[crossbar]\nforward_adc_bits = 1\n"), Contains("bad.toml:4:20: crossbar.forward_adc_bits = 1"));
+  CHECK_THAT(errors("[crossbar]\ndriver_resistance = '10 Ohm'\n"),
+             Contains("bad.toml:4:21: crossbar.driver_resistance = 10 Ohm (must be 0 while crossbar.row_resistance"));
+  CHECK_THAT(errors("pulses = 10\n[crossbar]\nprogramming = 'write_verify'\n"),
+             Contains("bad.toml:3:10: crossbar.verify_tolerance = 0.01 (must be >= 0.05)"));
+  CHECK_THAT(errors("stuck_low = 0.6\nstuck_high = 0.6\n"), Contains("bad.toml:3:13: device.stuck_low"));
+  CHECK_THAT(errors("iv_sinh = '1 mV'\n"), Contains("bad.toml:3:11: device.iv_sinh") && Contains("read_voltage"));
+  CHECK_THAT(errors("[correction]\ngain_error = -1\n"), Contains("bad.toml:4") && Contains("correction.gain_error"));
+  CHECK_THAT(errors("[circuit]\namplifier_bandwidth = '1 MHz'\n[relaxation]\nsolver = 'rk4'\n"),
+             Contains("circuit.amplifier_bandwidth") && Contains("relaxation.solver = euler"));
+  folder.write("good.toml", "[device]\nmodel = 'soft_bounds'\n");
+  const Outcome set = run_nudge(folder, "config check good.toml --set device.pulses=1e8");
+  CHECK(set.exit_code == 2);
+  CHECK_THAT(set.errors, Contains("--set: device.pulses = 1e+08"));
+  const Outcome memory = run_nudge(folder,
+                                   "crossbar good.toml --set model.channels=65536 --set model.memories=65536 "
+                                   "--set model.heads=1");
+  CHECK(memory.exit_code == 2);
+  CHECK_THAT(memory.errors, Contains("crossbar of 65536 x 262144 weights: needs"));
+  CHECK_THAT(run_nudge(folder, "crossbar good.toml --volts nan").errors, Contains("--volts"));
 }

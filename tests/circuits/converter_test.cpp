@@ -63,6 +63,27 @@ TEST_CASE("converter: rounding noise of a read is that of uniform errors", "[con
   CHECK((sum - b - a).norm() < 1e-12 * b.norm());
 }
 
+TEST_CASE("converter: without rounding a full scale still clips", "[converter]") {
+  const Matrix<double> x = test::random_matrix<double>(3, 50, 4, 2.0);
+  Matrix<double> clipped = x;
+  convert<double>({0, 1.5}, clipped);
+  CHECK(clipped == Matrix<double>(x.cwiseMax(-1.5).cwiseMin(1.5)));
+  CHECK(clipped != x);
+  convert<double>({0, 0}, clipped);
+  CHECK(clipped.cwiseAbs().maxCoeff() == 1.5);
+  // Nothing is converted, so nothing is paid for.
+  CrossbarSpec spec;
+  spec.periphery.forward.adc = {0, 1.5};
+  const Crossbar<double> array(spec, test::random_matrix<double>(50, 4, 5), 0, 1);
+  ReadMeter meter;
+  ReadContext read;
+  read.meter = &meter;
+  Matrix<double> y(3, 4);
+  array.forward(x, y, array.all_columns(), Store::assign, read);
+  CHECK(y.cwiseAbs().maxCoeff() == 1.5);
+  CHECK(meter.adc_conversions == 0);
+}
+
 TEST_CASE("converter: bad input", "[converter]") {
   CHECK_THROWS_AS((ConverterSpec{1, 0}.validate("crossbar.forward_adc")), UserError);
   CHECK_THROWS_WITH((ConverterSpec{30, 0}.validate("crossbar.forward_adc")),

@@ -70,10 +70,10 @@ Matrix<double> device_by_device(const Crossbar<double>& array, const CrossbarSpe
   std::normal_distribution<double> normal;
   const double volts = spec.circuit.read_voltage_V;
   const double dt = interval * spec.circuit.time_constant_s;
-  const double sigma_S = spec.device.read_noise * spec.device.window_S() / std::sqrt(interval);
+  const double root = 1 / std::sqrt(interval);
   const double q = 1.602176634e-19;
   const auto current = [&](double g, double v) {  // fluctuation of the current of one device, averaged over dt
-    double i = v * sigma_S * normal(engine);
+    double i = v * root * spec.device.read_sigma_S(g) * normal(engine);
     if (spec.circuit.thermal_noise) i += std::sqrt(4 * kT * g / (2 * dt)) * normal(engine);
     if (spec.circuit.shot_noise) i += std::sqrt(2 * q * std::abs(g * v) / (2 * dt)) * normal(engine);
     return i;
@@ -107,10 +107,12 @@ TEST_CASE("noise: each kind has its closed form, for every mapping and direction
   const bool forward = GENERATE(true, false);
   const Matrix<double> x = test::random_matrix<double>(1, forward ? kIn : kOut, 3, 0.7);
   struct Strength {
-    double thermal, shot, device;
+    double thermal, shot, device, of_state_S;
   };
-  for (const Strength& on : {Strength{1, 0, 0}, Strength{0, 1, 0}, Strength{0, 0, 0.03}}) {
-    const CrossbarSpec spec = spec_of(kind, on.thermal > 0, on.shot > 0, on.device);
+  for (const Strength& on : {Strength{1, 0, 0, 0}, Strength{0, 1, 0, 0}, Strength{0, 0, 0.03, 0}, Strength{0, 0, 0, 2e-9}}) {
+    CrossbarSpec spec = spec_of(kind, on.thermal > 0, on.shot > 0, on.device);
+    spec.device.read_saturating_S = on.of_state_S;
+    spec.device.read_scale_S = 3e-8;  // bends within the window of 1 to 100 nS
     const Crossbar<double> array(spec, weights(), 0, 1);
     const auto& first = array.plus().conductance();
     const auto& second = array.minus().conductance();
@@ -121,7 +123,8 @@ TEST_CASE("noise: each kind has its closed form, for every mapping and direction
     const auto variance = [&](double g, double drive) {  // A², of one device
       return on.thermal * 4 * kT * g / (2 * dt) +
              on.shot * 2 * 1.602176634e-19 * std::abs(g * volts * drive) / (2 * dt) +
-             sigma_S * sigma_S * volts * drive * volts * drive / interval;
+             (sigma_S * sigma_S + std::pow(on.of_state_S * (1 - std::exp(-g / 3e-8)), 2)) * volts * drive * volts *
+                 drive / interval;
     };
     const Matrix<double> noise = sample(array, forward, x, interval);
     double common = 0;
@@ -157,7 +160,9 @@ TEST_CASE("noise: each kind has its closed form, for every mapping and direction
 TEST_CASE("noise: drawn at the output it is distributed as drawn device by device", "[noise][statistics]") {
   const auto kind = GENERATE(MappingKind::differential, MappingKind::reference_column, MappingKind::offset);
   const bool forward = GENERATE(true, false);
-  const CrossbarSpec spec = spec_of(kind, true, true, 0.02);
+  CrossbarSpec spec = spec_of(kind, true, true, 0.02);
+  spec.device.read_saturating_S = 1e-9;
+  spec.device.read_scale_S = 3e-8;
   const Crossbar<double> array(spec, weights(), 0, 1);
   const Matrix<double> x = test::random_matrix<double>(1, forward ? kIn : kOut, 4, 0.7);
   const Matrix<double> drawn = sample(array, forward, x, 0.5);
@@ -183,6 +188,8 @@ TEST_CASE("noise: a node relaxing through a noisy conductance holds kT/C, whatev
   spec.device.g_min_S = 0;
   spec.device.g_max_S = 1e-6;
   spec.mapping.headroom = 1;
+  spec.circuit.temperature_K = GENERATE(77.0, 300.0, 400.0);  // fluctuation and dissipation: the variance follows T
+  const double here = boltzmann_J_per_K * spec.circuit.temperature_K;
   const Crossbar<double> array(spec, Matrix<double>::Constant(1, 1, -1.0), 0, 1);
   REQUIRE(array.plus().conductance()(0, 0) == Approx(0).margin(1e-20));
   const double capacitance_F = spec.circuit.time_constant_s * 1e-6;
@@ -201,7 +208,7 @@ TEST_CASE("noise: a node relaxing through a noisy conductance holds kT/C, whatev
       if (n % apart == 0) squares += z.squaredNorm();
     }
     // z ← (1 − h) z + h η with var η = σ²/h settles at σ²/(2 − h): kT/C in the limit h → 0. 5 samples of 20000 copies.
-    const double expected = kT / capacitance_F / (volts * volts) * 2 / (2 - step);
+    const double expected = here / capacitance_F / (volts * volts) * 2 / (2 - step);
     CHECK(std::abs(squares / (5.0 * copies) / expected - 1) <= 5 * std::sqrt(2.0 / (5.0 * copies)));
   }
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "devices/device_array.hpp"
+#include "devices/presets.hpp"
 #include "devices/registry.hpp"
 
 using namespace nudge;
@@ -72,22 +73,38 @@ TEST_CASE("every device model is documented", "[devices]") {
   }
 }
 
+namespace {
+
+void check_bounds(const DeviceSpec& spec, Index size) {
+  auto array = spread_over_window<float>(spec, size, size);
+  const Matrix<float> delta = pattern<float>(size, size);
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    // Requests up to three windows, in alternating directions: many devices stand at a bound and are pushed into it.
+    array.update(delta, static_cast<float>((step / 2 % 2 ? -3 : 3) * spec.window_S()), step);
+    const auto& cells = array.cells();
+    REQUIRE(cells.g.allFinite());
+    REQUIRE((cells.g.array() >= cells.lower.array()).all());
+    REQUIRE((cells.g.array() <= cells.upper.array()).all());
+    REQUIRE((cells.lower.array() >= 0).all());
+  }
+}
+
+}  // namespace
+
 TEST_CASE("conductances stay inside the bounds of each device", "[devices]") {
   for (const DeviceModel& model : device_models()) {
     CAPTURE(model.name);
-    const DeviceSpec spec = rough(model.name);
+    DeviceSpec spec = rough(model.name);
     if (!model.make(spec)->bounded()) continue;
-    auto array = spread_over_window<float>(spec, 40, 50);
-    const Matrix<float> delta = pattern<float>(40, 50);
-    for (std::uint64_t step = 0; step < 20; ++step) {
-      // Requests up to three windows, in alternating directions.
-      array.update(delta, static_cast<float>((step % 2 ? -3 : 3) * spec.window_S()), step);
-      const auto& cells = array.cells();
-      REQUIRE(cells.g.allFinite());
-      REQUIRE((cells.g.array() >= cells.lower.array()).all());
-      REQUIRE((cells.g.array() <= cells.upper.array()).all());
-      REQUIRE((cells.lower.array() >= 0).all());
-    }
+    check_bounds(spec, 45);
+    // Pulses that scatter by several times their size, and devices with hardly a window.
+    spec.update_noise = 4;
+    spec.lower_bound_spread = 0.5;
+    check_bounds(spec, 100);
+  }
+  for (const DevicePreset& preset : device_presets()) {
+    CAPTURE(preset.name);
+    if (device_model(preset.spec.model).make(preset.spec)->bounded()) check_bounds(preset.spec, 64);
   }
 }
 

@@ -93,6 +93,36 @@ TEST_CASE("linear step: k pulses equal the recursion, off-centre reference", "[d
   }
 }
 
+TEST_CASE("linear step: slopes of each device have the given spread and stay with it", "[devices][statistics]") {
+  DeviceSpec spec = make("linear_step", 1e5);
+  spec.shape = {{"gamma_up", 0.5}, {"gamma_down", 0.3}, {"gamma_spread", 0.1}};
+  constexpr Index n = 20000;
+  DeviceArray<double> array(spec, 1, n, {3, 0, 0});
+  const double middle = 15e-6;
+  const double s = window_S / 1e5;
+  const auto slopes = [&](int direction, std::uint64_t number) {
+    // One pulse at g: s (1 − γ (g − g_ref)/(g_bound − g_ref)), half way to the bound that it moves to.
+    array.program(Matrix<double>::Constant(1, n, middle + direction * 5e-6), number);
+    const Matrix<double> before = array.conductance();
+    array.pulse(Matrix<double>::Constant(1, n, direction), number);
+    return Eigen::ArrayXd(2 * (1 - direction * (array.conductance() - before).row(0).transpose().array() / s));
+  };
+  const Eigen::ArrayXd up = slopes(1, 0);
+  const Eigen::ArrayXd down = slopes(-1, 1);
+  // 5 standard errors: σ/√n of a mean, √(2/n) of a variance, 1/√n of a correlation (false alarms 6e-7 each).
+  const double error = 0.1 / std::sqrt(static_cast<double>(n));
+  CHECK(std::abs(up.mean() - 0.5) <= 5 * error);
+  CHECK(std::abs(down.mean() - 0.3) <= 5 * error + 1e-4);  // 0.13 % of the devices are folded at 0
+  CHECK(std::abs((up - up.mean()).square().mean() / 0.01 - 1) <= 5 * std::sqrt(2.0 / n));
+  CHECK(std::abs(((up - 0.5) * (down - 0.3)).mean() / 0.01) <= 5 / std::sqrt(static_cast<double>(n)));
+  // Static: the same again; a device picked out of the array keeps its own.
+  CHECK((slopes(1, 2) - up).abs().maxCoeff() < 1e-8);
+  array.program(Matrix<double>::Constant(1, n, middle + 5e-6), 3);
+  const double start = array.conductance()(0, 77);
+  array.pulse({77}, Matrix<double>::Ones(1, 1), 3);
+  CHECK(2 * (1 - (array.conductance()(0, 77) - start) / s) == Approx(up[77]).margin(1e-8));
+}
+
 TEST_CASE("constant step: linear up to the bound", "[devices]") {
   const DeviceSpec spec = make("constant_step", 100);
   CHECK(std::abs(after(spec, 10e-6, 25) - 15e-6) <= rounding_S);

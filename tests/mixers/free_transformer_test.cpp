@@ -5,6 +5,7 @@
 #include "mixers/free_transformer/synthetic.hpp"
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/cross_entropy.hpp"
+#include "mixers/ops/normalize.hpp"
 #include "mixers/ops/product.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/mixers/derivative_checks.hpp"
@@ -79,6 +80,61 @@ TEST_CASE("binary mapper: value is a drawn row, derivatives are those of G") {
   tape.pull_back();
   CHECK(test::dot(tape.cotangent(l), v) == Approx(test::dot(w, tape.tangent(y))).epsilon(1e-12));
   CHECK((probabilities(logits).rowwise().sum().array() - 1).abs().maxCoeff() < 1e-14);
+}
+
+TEST_CASE("binary mapper: at 20 bits the index goes there and back, and the derivatives are adjoint") {
+  // 2^20 probabilities; sums of as many positive terms that add up to one: 1e-16 · √2^20, some.
+  const Index bits = 20;
+  const M logits = random_matrix<double>(2, bits, 4, 2.0);
+  Tape<double> tape;
+  const auto l = tape.input(logits);
+  const auto y = bit_mapper(l, uniforms(2, bits));
+  for (Index t = 0; t < 2; ++t) {
+    Index at = 0;
+    CHECK(y.matrix().row(t).maxCoeff(&at) == 1);
+    for (Index h = 0; h < bits; ++h) CHECK(((at >> h) % 2 == 1) == (logits(t, h) > 0));
+  }
+  const M v = random_matrix<double>(2, bits, 5), w = random_matrix<double>(2, Index(1) << bits, 6);
+  tape.set_tangent(l, v);
+  tape.push_forward();
+  CHECK(std::abs(tape.tangent(y).sum()) < 1e-12);  // Σ G = 1 has no slope
+  tape.add_cotangent(y, w);
+  tape.pull_back();
+  CHECK(test::dot(tape.cotangent(l), v) == Approx(test::dot(w, tape.tangent(y))).epsilon(1e-10));
+  CHECK_THROWS_WITH(bit_mapper(tape.input(M::Zero(1, 21)), uniforms(1, 21)), Catch::Contains("H = 21"));
+}
+
+TEST_CASE("drawn indices have the probabilities G") {
+  // 40000 draws over 8 indices; 5 standard deviations each: false alarm 5e-6 in all.
+  const Index n = 40000;
+  const M row = random_matrix<double>(1, 3, 8, 1.5);
+  const M g = probabilities(row);
+  PseudoRandomBits<double> source(11, 0, 0);
+  std::vector<std::uint8_t> bits;
+  source.draw(row.replicate(n, 1), bits);
+  std::vector<double> share(8, 0.0);
+  for (const int index : bit_index(bits, 3)) share[static_cast<std::size_t>(index)] += 1.0 / static_cast<double>(n);
+  for (Index d = 0; d < 8; ++d) {
+    const double p = g(0, d);
+    CHECK(std::abs(share[static_cast<std::size_t>(d)] - p) < 5 * std::sqrt(p * (1 - p) / static_cast<double>(n)));
+  }
+}
+
+TEST_CASE("without a latent the free transformer is a plain decoder") {
+  Small model;
+  const auto fields = free_transformer_fields(model.shape);
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    if (fields[k].name == "post") model.parameters[k].setZero();
+  }
+  Tape<double> tape;
+  const auto named = model.bind(tape);
+  const FreeTransformer<double> transformer(model.shape, named);
+  const std::vector<int> tokens = {1, 4, 0, 6, 2};
+  const auto logits = transformer.upper_half(transformer.lower_half(tokens), transformer.latent({3, 0, 7, 1, 3}));
+  auto x = gather_rows(named["emb"], tokens);
+  for (const char* prefix : {"b0_", "b1_", "b2_", "b3_"}) x = block(x, x, named, prefix, 2, Mask::causal(5));
+  const auto plain = product(rms_norm(x) * named["nf"], named["read"]);
+  CHECK(test::relative_error(logits.matrix(), plain.matrix()) < 1e-13);
 }
 
 TEST_CASE("bit lookup is the mapper times its table") {

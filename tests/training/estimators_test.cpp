@@ -147,6 +147,23 @@ TEST_CASE("every form of AEP converges to the exact adjoint as its phase gets lo
   CHECK(error("ep_anchored", 400) > 1e-2);
 }
 
+TEST_CASE("amplifiers of finite bandwidth delay the adjoint and leave its limit alone", "[estimators]") {
+  const auto model = tiny_model<double>(5);
+  const Batch batch = tiny_batch(1, 5);
+  const auto exact = exact_at(*model, batch);
+  const auto error = [&](const std::string& name, double lag, int steps) {
+    auto options = tiny_options(name, kSettled, steps);
+    options.phases.free.lag = lag;
+    const auto learned = learn(*model, batch, options);
+    return (learned.adjoints[0] - exact.adjoints[0]).norm() / exact.adjoints[0].norm();
+  };
+  for (const char* name : {"aep_anchored", "aep_tracked", "aep_transposed"}) {
+    CAPTURE(name);
+    CHECK(error(name, 0.3, 800) < 1e-8);  // as without: the curvature and rounding of beta = 1e-5
+    CHECK(error(name, 0.3, 8) > 1.1 * error(name, 0, 8));
+  }
+}
+
 TEST_CASE("the centered nudge errs as beta squared, the one-sided as beta, N points as beta to the N", "[estimators]") {
   const std::vector<double> betas{0.06, 0.03, 0.015};
   // First order: z± = z* ∓ β a. Where a gate flips between the nudged states the error is not a power of β, so take the

@@ -37,7 +37,7 @@ std::string error_of(const ConfigSource& source, const SweepFiles& files) {
 /// Stops the sweep after some points.
 SweepObserver stop_after(std::size_t points, std::size_t& seen) {
   SweepObserver observer;
-  observer.finished = [&seen](const SweepPoint&, std::size_t) { ++seen; };
+  observer.finished = [&seen](const Sweep&, const SweepPoint&, std::size_t) { ++seen; };
   observer.stop = [&seen, points] { return seen >= points; };
   return observer;
 }

@@ -107,6 +107,15 @@ ConfigRule coincidence_is_plain_sgd(const std::string& key, bool (*fits)(const C
           }};
 }
 
+ConfigRule lag_needs_euler() {
+  return {{"circuit.amplifier_bandwidth", "relaxation.solver"}, [](const Config& c) {
+            const bool lags = c.real("circuit.amplifier_bandwidth") > 0;
+            return lags && c.text("relaxation.solver") != "euler"
+                       ? "must be 0 unless relaxation.solver = euler: the other solvers know no amplifiers"
+                       : "";
+          }};
+}
+
 ConfigRule nominal_needs_programmed() {
   return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
             const bool unknown =
@@ -160,7 +169,8 @@ std::vector<ConfigRule> program_rules() {
           coincidence_is_plain_sgd(
               "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
               "must be 0 (no norm to clip)"),
-          nominal_needs_programmed()};
+          nominal_needs_programmed(),
+          lag_needs_euler()};
 }
 
 }  // namespace nudge

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/lag.hpp"
+
 namespace nudge {
 namespace {
 
@@ -70,7 +72,8 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
   const auto copies = static_cast<Index>(betas.size());
   task.dynamics->set_read_interval(options.step);
   prepare(task, at, copies, law, anchored, options);
-  const S step = static_cast<S>(options.step);
+  const Lag<S> lag(options.free.lag, options.step);
+  lag.start(states_.rows(), states_.cols(), flow_);
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
   mean_.setZero();
   report.nudged = Status::max_steps;
@@ -82,7 +85,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
       f -= static_cast<S>(betas[static_cast<std::size_t>(k)]) * cost_gradient_.middleRows(k * tokens, tokens);
       if (anchored) f -= anchor_;
     }
-    states_ += step * force_;
+    lag.advance(states_, force_, flow_);
     if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
   }
   const double force_norm = static_cast<double>(force_.norm());

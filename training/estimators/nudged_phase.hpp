@@ -17,6 +17,7 @@ enum class NudgeLaw {
 
 /// Nudged phases run side by side from z*, one per entry of betas:
 ///     z ← z + ε (f(z) − anchor − β_k ∂C/∂z(z)),  T2 times;   anchor = F(z*) or 0.
+/// With amplifiers of finite bandwidth (SettleOptions::lag of the free phase) the bracket passes them first.
 template <class S>
 class NudgedPhase {
  public:
@@ -30,7 +31,7 @@ class NudgedPhase {
   void evaluate(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip, SequenceReport& report);
 
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
-  Matrix<S> displacement_, forward_, backward_;
+  Matrix<S> displacement_, forward_, backward_, flow_;
 };
 
 }  // namespace nudge

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "sim/lag.hpp"
+
 namespace nudge {
 
 template <class S>
@@ -10,11 +12,12 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
   SequenceReport report;
   free_.run(task, options_.free, report);
   const Index tokens = task.state->rows();
-  const S step = static_cast<S>(options_.step);
+  const Lag<S> lag(options_.free.lag, options_.step);
   const S beta = static_cast<S>(options_.beta);
   Matrix<S>& m = this->point_;
   m = *task.state;
   states_ = task.state->replicate(2, 1);
+  lag.start(states_.rows(), states_.cols(), flow_);
   for (Matrix<S>* x : {&force_, &cost_gradient_}) x->resize(2 * tokens, m.cols());
   for (Matrix<S>* x : {&half_, &forward_, &backward_}) x->resize(tokens, m.cols());
   task.dynamics->set_read_interval(options_.step);
@@ -31,7 +34,7 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
     task.cost->gradient(states_, cost_gradient_);
     force_.topRows(tokens) -= beta * cost_gradient_.topRows(tokens) + forward_;
     force_.bottomRows(tokens) += beta * cost_gradient_.bottomRows(tokens) + forward_;
-    states_ += step * force_;
+    lag.advance(states_, force_, flow_);
   }
   m = S(0.5) * (states_.topRows(tokens) + states_.bottomRows(tokens));
   this->adjoint_ = (states_.bottomRows(tokens) - states_.topRows(tokens)) / (S(2) * beta);

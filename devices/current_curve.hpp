@@ -9,6 +9,7 @@ namespace nudge {
 ///     I(V) = G (V₀ sinh(V/V₀) + c V³),   V₀ = 0: no sinh, I = G (V + c V³)
 /// sinh is the form of hopping and tunnelling conduction with the characteristic voltage V₀; the cubic term the first odd
 /// correction to Ohm's law. Both are odd and, for c ≥ 0, increasing: the network has one solution.
+/// It changes no conductance and no pulse: only what a read at a finite voltage gives (circuits/).
 struct CurrentCurve {
   double sinh_V = 0;        ///< V₀, ≥ 0
   double cubic_per_V2 = 0;  ///< c, ≥ 0

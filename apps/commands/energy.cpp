@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/energy.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/text_table.hpp"
+#include "apps/config_arguments.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/io/run_record.hpp"
+#include "training/mixer_energy.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  ConfigArguments arguments;
+  std::string out;
+  bool json = false;
+};
+
+std::string table_of(const MixerEnergy& trace) {
+  std::vector<std::vector<std::string>> cells = {{"iteration", "mean F*", "change", "largest rise", "tokens risen"}};
+  for (std::size_t n = 0; n < trace.mean.size(); ++n) {
+    cells.push_back({std::to_string(n), fmt::format("{:.6g}", trace.mean[n]),
+                     n == 0 ? "-" : fmt::format("{:+.3e}", trace.mean[n] - trace.mean[n - 1]),
+                     n == 0 ? "-" : fmt::format("{:+.3e}", trace.largest_rise[n]),
+                     n == 0 ? "-" : fmt::format("{:.3g} %", 100 * trace.share_risen[n])});
+  }
+  return fmt::format("{}: free energy per token, {} sequences of {} tokens\n{}", trace.mixer, trace.sequences,
+                     trace.tokens, text_table(cells, 0));
+}
+
+nlohmann::json json_of(const MixerEnergy& trace) {
+  return {{"mixer", trace.mixer},
+          {"mean", trace.mean},
+          {"largest_rise", trace.largest_rise},
+          {"share_risen", trace.share_risen}};
+}
+
+ExitCode run(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  RunRecord record;
+  record.started = now_utc();
+  const Config config = load_config(options.arguments);
+  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
+  const MixerEnergy trace = mixer_energy(config);
+  if (!options.out.empty()) {
+    H5Document file;
+    write(file, trace);
+    record.kind = "energy";
+    record.config = dump_toml(config, DumpComments::none);
+    record.seed = config.integer("seed");
+    record.precision = config.text("precision");
+    record.threads = thread_count(static_cast<int>(config.integer("threads")));
+    record.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    add_run_record(file, record);
+    file.write(options.out, Overwrite::must_not_exist);
+  }
+  fmt::print("{}", options.json ? json_of(trace).dump(2) + "\n" : table_of(trace));
+  if (!options.out.empty() && !options.json) fmt::print("{}\n", options.out);
+  if (trace.finite()) return ExitCode::ok;
+  fmt::print(stderr, "nudge: the energy is not finite: this step runs away (a smaller mixer.eta or initial_scale)\n");
+  return ExitCode::numerical_failure;
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_config_arguments(app, options->arguments);
+  app.add_option("--out", options->out, "HDF5 file to write, which must not exist");
+  app.add_flag("--json", options->json, "Print JSON");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command energy_command() {
+  return {"energy", "Log the free energy of an attention mixer per iteration",
+          "nudge energy examples/attention_energy.toml --out energy.h5", add};
+}
+
+}  // namespace nudge

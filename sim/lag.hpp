@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// Amplifiers of finite bandwidth between the forces and the nodes they drive: one pole each, an ODE state y beside every z,
+///     dz/dt = y,   dy/dt = (f − y)/τ_a        (times in units of τ),   y = 0 at the start
+/// Equilibria are those of f; their stability is not: an eigenvalue μ of f becomes the roots of λ (1 + τ_a λ) = μ, which
+/// stay in the left half-plane only while τ_a (Im μ)² < −Re μ: coupling that rotates asks for fast amplifiers.
+/// One fixed step: y relaxes exactly towards the f of the step, then z ← z + ε y; first order in ε. τ_a = 0 is Euler.
+/// What it does not model: a pole per line inside a force of several reads in a row (attention); lags are lumped at the
+/// nodes.
+template <class S>
+class Lag {
+ public:
+  Lag(double lag, double step)
+      : step_(static_cast<S>(step)), share_(lag > 0 ? static_cast<S>(-std::expm1(-step / lag)) : S(1)) {}
+
+  /// z ← z + ε y; `flow` holds y from one step to the next and is zeroed by start().
+  void start(Index rows, Index cols, Matrix<S>& flow) const {
+    if (share_ < S(1)) flow.setZero(rows, cols);
+  }
+  void advance(MatrixRef<S> z, ConstMatrixRef<S> force, Matrix<S>& flow) const {
+    if (share_ == S(1)) {
+      z += step_ * force;
+      return;
+    }
+    flow += share_ * (force - flow);
+    z += step_ * flow;
+  }
+
+ private:
+  S step_, share_;
+};
+
+}  // namespace nudge
