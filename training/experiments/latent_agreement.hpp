@@ -14,9 +14,10 @@ struct SequencePair {
 
 /// What pairs have in common. Correlations: (E[ab] − E[a]E[b])/(s_a s_b), 0 where a deviation is 0.
 struct Agreement {
-  double place = 0;     ///< correlation of the densest places; by chance 0
-  double distance = 0;  ///< their mean |difference|; by chance (57² − 1)/(3·57) = 18.99. Both without pairs that lack one
-  double noise = 0;     ///< correlation of '!' at the same character, over all body characters; by chance 0
+  double place = 0;  ///< correlation of the densest places; by chance 0
+  double distance =
+      0;  ///< their mean |difference|; by chance (57² − 1)/(3·57) = 18.99. Both without pairs that lack one
+  double noise = 0;  ///< correlation of '!' at the same character, over all body characters; by chance 0
 };
 Agreement agreement(const std::vector<SequencePair>& pairs);
 
