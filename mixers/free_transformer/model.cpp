@@ -51,7 +51,7 @@ std::vector<Field> free_transformer_fields(const FreeTransformerShape& s) {
   add(block_fields("enc_", s.width, s.encoder_inner));
   add({{"enc_nf", {s.width}, 1},
        {"enc_read", {s.width, s.bits}, 0, narrow},
-       {"post", {Index(1) << s.bits, s.width}, 0, narrow}});
+       {"post", {Index(1) << s.bits, s.width}, 0, 1}});  // an embedding like emb: a smaller one is not read
   return fields;
 }
 

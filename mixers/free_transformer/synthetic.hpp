@@ -22,6 +22,7 @@ struct SyntheticText {
   static constexpr int prompt = 2;
   static constexpr int body = 64;
   static constexpr int target = 8;
+  static constexpr double noise_rate = 1.0 / 16;
 
   /// Sequence number n of a seed: 66 tokens.
   static std::vector<int> sequence(std::uint64_t seed, std::uint64_t n);

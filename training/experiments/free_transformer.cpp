@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -27,15 +26,10 @@ class LatentTape final : public ExampleTape<S> {
   LatentTape(const Config& config, const FreeTransformerShape& shape, double kappa, std::uint64_t seed,
              const std::vector<Matrix<S>>& parameters)
       : seed_(seed),
-        target_(kappa),
-        falling_(config.real("experiment.kappa_anneal") * static_cast<double>(config.integer("train.steps"))),
-        batch_(static_cast<std::uint64_t>(config.integer("train.batch"))),
-        start_(static_cast<double>(shape.bits) * std::numbers::ln2),
         sampler_(make_bit_source<S>(config, seed)),
         tokens_(std::make_shared<std::vector<int>>(SyntheticText::sequence(seed, 0))),
         targets_(std::make_shared<std::vector<int>>(tokens_->size(), -1)),
         named_(this->bind(free_transformer_fields(shape), parameters)) {
-    kappa_ = this->tape().constant(Matrix<S>::Zero(1, 1));
     load({});
     const FreeTransformer<S> model(shape, named_);
     const Value<S> x = model.lower_half(SharedIndices(tokens_));
@@ -43,36 +37,24 @@ class LatentTape final : public ExampleTape<S> {
     logits_ = model.upper_half(x, model.latent(bits, sampler_));
     cross_entropy_ = affine(cross_entropy(logits_, SharedIndices(targets_)), 1.0 / static_cast<double>(kTokens - 1));
     information_ = latent_information(bits);
-    this->set_loss(cross_entropy_ + free_bits(information_ - kappa_, 0));
+    this->set_loss(cross_entropy_ + free_bits(information_, kappa));
   }
 
   void load(const Example& example) override {
     *tokens_ = SyntheticText::sequence(seed_, example.number + (example.split == Split::test ? kTests : 0));
     std::copy(tokens_->begin() + 1, tokens_->end(), targets_->begin());
     sampler_->select(example.number, example.split == Split::test ? 1 : 0);
-    const bool test = example.split == Split::test;
-    this->tape().leaf(kappa_)(0, 0) = static_cast<S>(test ? target_ : kappa_at(example.number / batch_));
   }
   double cross_entropy_nat() const { return static_cast<double>(cross_entropy_.matrix()(0, 0)); }
-  SpentBits spent() const { return spent_bits(logits_.matrix(), *tokens_); }
+  ToldBits told() const { return told_bits(logits_.matrix(), *tokens_); }
   double information_bits() const { return static_cast<double>(information_.matrix().mean()) / std::numbers::ln2; }
 
  private:
-  /// From all bits, free of charge, down to κ geometrically.
-  double kappa_at(std::uint64_t step) const {
-    const auto k = static_cast<double>(step);
-    if (k >= falling_ || target_ >= start_) return target_;
-    return start_ * std::pow(std::max(target_, 1e-6) / start_, k / falling_);
-  }
-
   std::uint64_t seed_;
-  double target_, falling_;  ///< κ in nats, and the steps until it is reached
-  std::uint64_t batch_;
-  double start_;
   std::shared_ptr<BitSampler<S>> sampler_;
   std::shared_ptr<std::vector<int>> tokens_, targets_;
   NamedValues<S> named_;
-  Value<S> kappa_, logits_, cross_entropy_, information_;
+  Value<S> logits_, cross_entropy_, information_;
 };
 
 FreeTransformerShape shape_of(const Config& config) {
@@ -111,8 +93,8 @@ class LatentProblem final : public Problem<S> {
     std::vector<std::array<double, 4>> each(examples.size());
     tapes.run(examples, [&](std::size_t i, ExampleTape<S>& tape) {
       const auto& one = static_cast<LatentTape<S>&>(tape);
-      const SpentBits spent = one.spent();
-      each[i] = {one.cross_entropy_nat(), one.information_bits(), spent.place, spent.noise};
+      const ToldBits told = one.told();
+      each[i] = {one.cross_entropy_nat(), one.information_bits(), told.place, told.noise};
     });
     std::vector<double> measured(4, 0);
     for (const auto& one : each) {
@@ -175,19 +157,18 @@ std::unique_ptr<Problem<S>> make(const Config& config, const std::string& varian
 }  // namespace
 
 /// free_transformer: the Free Transformer on its synthetic sequences, a variant per free bits κ of experiment.kappa. The
-/// loss is the mean cross-entropy per token plus the free-bits penalty per token; over the first experiment.kappa_anneal of
-/// the steps κ falls from H bits, so that the decoder has learnt to read Z when bits begin to cost (the paper trains
-/// longer at the final κ). What Z carries shows twice: in the bits that the decoder still spends on a test sequence's
-/// place and noise given the encoder's Z, and in what sequences generated from one prompt with the same Z from the prior
-/// have in common, against independent Z; and in the share of generated sequences that follow the rules.
+/// loss is the mean cross-entropy per token plus the free-bits penalty per token. What Z carries shows twice: in the bits
+/// that the encoder's Z spares the decoder on a test sequence's place and noise, and in what sequences generated from one
+/// prompt with the same Z from the prior have in common, against independent Z; and in the share of generated sequences
+/// that follow the rules.
 ExperimentTask free_transformer_task() {
   return {"free_transformer",
           "what the latent of a Free Transformer holds",
           "kappa",
           {{"validation_loss", "nat", "mean cross-entropy per token given the encoder's Z"},
            {"information", "bit", "mean KL divergence per token of the encoder's bits from fair coins"},
-           {"place_spent", "bit", "part of a sequence's cross-entropy that is the target's place; 5.83 without Z"},
-           {"noise_spent", "bit", "part that is the noise; 21.59 without Z"},
+           {"place_told", "bit", "what Z tells the decoder of a sequence's target's place: of 5.83"},
+           {"noise_told", "bit", "what it tells of its noise: of 21.59"},
            {"place_shared", "1", "correlation of the targets' places in pairs generated with the same Z"},
            {"place_independent", "1", "the same with independent Z: 0 by chance"},
            {"distance_shared", "1", "mean distance of the targets in pairs generated with the same Z"},

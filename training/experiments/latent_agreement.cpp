@@ -63,8 +63,9 @@ Agreement agreement(const std::vector<SequencePair>& pairs) {
 }
 
 template <class S>
-SpentBits spent_bits(const Matrix<S>& logits, const std::vector<int>& sequence) {
-  SpentBits spent;
+ToldBits told_bits(const Matrix<S>& logits, const std::vector<int>& sequence) {
+  ToldBits told;
+  told.place = std::log2(SyntheticText::body - SyntheticText::target + 1);
   for (std::size_t t = SyntheticText::prompt; t < sequence.size(); ++t) {
     const Matrix<double> row = logits.row(static_cast<Index>(t) - 1).template cast<double>();
     const double top = row.maxCoeff();
@@ -72,13 +73,14 @@ SpentBits spent_bits(const Matrix<S>& logits, const std::vector<int>& sequence) 
     double others = 0;
     for (Index c = 0; c < row.cols(); ++c) others += c == SyntheticText::noise ? 0 : std::exp(row(0, c) - top);
     const bool is_noise = sequence[t] == SyntheticText::noise;
-    spent.noise += std::log2((noise + others) / (is_noise ? noise : others));
-    if (!is_noise) spent.place += std::log2(others / std::exp(row(0, sequence[t]) - top));
+    const double share = is_noise ? noise / SyntheticText::noise_rate : others / (1 - SyntheticText::noise_rate);
+    told.noise += std::log2(share / (noise + others));
+    if (!is_noise) told.place += std::log2(std::exp(row(0, sequence[t]) - top) / others);
   }
-  return spent;
+  return told;
 }
 
-template SpentBits spent_bits(const Matrix<float>&, const std::vector<int>&);
-template SpentBits spent_bits(const Matrix<double>&, const std::vector<int>&);
+template ToldBits told_bits(const Matrix<float>&, const std::vector<int>&);
+template ToldBits told_bits(const Matrix<double>&, const std::vector<int>&);
 
 }  // namespace nudge
