@@ -32,6 +32,7 @@ try "shakespeare_large" "$program" train examples/shakespeare_large.toml --out "
   --set data.text= --set train.evaluation_batches=1
 try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
   --set train.evaluation_batches=1
+try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5
 try "converters" "$program" sweep examples/converters.toml --out "$folder/converters.h5" --set gradcheck.train_steps=2 \

@@ -31,6 +31,12 @@ Index positive_size(const H5Reader& file, const std::string& attribute) {
   return static_cast<Index>(value);
 }
 
+bool flag_of(const H5Reader& file, const std::string& attribute) {
+  const auto value = file.integer_attribute(attribute);
+  if (value != 0 && value != 1) file.fail("attribute " + attribute, fmt::format("{} (must be 0 or 1)", value));
+  return value == 1;
+}
+
 double finite_real(const H5Reader& file, const std::string& attribute) {
   const double value = file.real_attribute(attribute);
   if (!std::isfinite(value)) file.fail("attribute " + attribute, fmt::format("{} (must be finite)", value));

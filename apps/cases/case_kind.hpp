@@ -40,6 +40,9 @@ const std::vector<CaseKind>& case_kinds();
 /// A positive integer attribute; an error that names file and attribute otherwise.
 Index positive_size(const H5Reader& file, const std::string& attribute);
 
+/// An attribute that is 0 or 1.
+bool flag_of(const H5Reader& file, const std::string& attribute);
+
 /// A finite real attribute.
 double finite_real(const H5Reader& file, const std::string& attribute);
 

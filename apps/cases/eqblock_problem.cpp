@@ -71,8 +71,7 @@ void EqblockProblem::set_gain(double s) {
   for (const auto& matrix : weights) maps.push_back(std::make_unique<DigitalMatrix<double>>(matrix));
   model = std::make_unique<LanguageModel<double>>(shape, BlockLeak{gain, damping}, std::move(maps));
   dynamics = std::make_unique<BlockDynamics<double>>(model->block(), shape.tokens, 2);
-  cost = std::make_unique<CrossEntropyReadout<double>>(model->map(model->readout()), model->readout(),
-                                                       shape.tokens, 2);
+  cost = std::make_unique<CrossEntropyReadout<double>>(model->map(model->readout()), model->readout(), shape.tokens, 2);
 }
 
 EstimatorOptions EqblockProblem::options() const {

@@ -42,7 +42,7 @@ std::vector<CaseDataset> loop(const H5Reader& file) {
   options.temperature = positive_real(file, "T_temp");
   options.eta = finite_real(file, "eta");
   options.iterations = static_cast<int>(positive_size(file, "K"));
-  options.refresh = file.integer_attribute("refresh") != 0;
+  options.refresh = flag_of(file, "refresh");
   return compute(file, options);
 }
 

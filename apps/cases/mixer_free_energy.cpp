@@ -51,10 +51,10 @@ std::vector<CaseDataset> composite(const H5Reader& file) {
   o.gate_groups = positive_size(file, "g_groups");
   if (mixer == "fem_softmax" || mixer == "fem_gla") o.keys = sizes_of(file, "params/W_q")[1];
   if (mixer == "fem_gla" || mixer == "fem_lrnn") o.decays = sizes_of(file, "params/W_dec")[1];
-  if (mixer == "fem_gla") o.epsilon = positive_real(file, "eps");
+  if (mixer == "fem_gla" || file.has_attribute("eps")) o.epsilon = positive_real(file, "eps");
   if (mixer == "fem_aft") o.groups = sizes_of(file, "params/W_k")[1];
   if (mixer == "fem_ssmlti" || mixer == "fem_ssmsel") o.states = sizes_of(file, "params/ssm_A")[1];
-  o.rope = file.integer_attribute("rope") != 0;
+  o.rope = flag_of(file, "rope");
   check_sizes(file, {{"D", o.width}, {"d", o.values}});
   read_conditioner(file, o);
   return compute_mixer_case(file, mixer, o);

@@ -82,8 +82,7 @@ Stress read_stress(const H5Reader& file) {
     }
   }
   static_cast<void>(TapeCase::sizes(file, "inputs/q", 4));
-  Stress s{
-      q[0], q[1], q[2], q[3], v[2], dec[2], aft[2], file.integer_attribute("rope") != 0, positive_real(file, "eps")};
+  Stress s{q[0], q[1], q[2], q[3], v[2], dec[2], aft[2], flag_of(file, "rope"), positive_real(file, "eps")};
   if (positive_size(file, "H") != s.heads) file.fail("attribute H", fmt::format("must be the {} heads of q", s.heads));
   if (s.rope && s.key_width % 2 != 0) {
     file.fail("inputs/q", fmt::format("head width {} is odd (rotary positions need an even width)", s.key_width));

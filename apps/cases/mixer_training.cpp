@@ -44,7 +44,7 @@ Toy read_toy(const H5Reader& file) {
   if (toy.width % toy.heads != 0) {
     file.fail("attribute H", fmt::format("{} (must divide the width {})", toy.heads, toy.width));
   }
-  toy.free_energy = file.integer_attribute("fem") != 0;
+  toy.free_energy = flag_of(file, "fem");
   toy.rate = finite_real(file, "lr");
   toy.weight_decay = finite_real(file, "weight_decay");
   toy.adam.beta1 = finite_real(file, "beta1");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 #include "apps/cases/case_kind.hpp"
 #include "sim/config/suggest.hpp"
@@ -48,6 +49,12 @@ CaseOutcome run_case(const std::filesystem::path& input, const std::optional<std
   const H5Reader file(input);
   const CaseKind& kind = kind_of(file);
   if (output) check_output_path(*output, Overwrite::must_not_exist);
+  for (const std::string& name : file.attributes()) {
+    const H5Attribute value = file.attribute(name);
+    const auto* real = std::get_if<double>(&value);
+    if (real != nullptr && !std::isfinite(*real))
+      file.fail("attribute " + name, fmt::format("{} (must be finite)", *real));
+  }
   const std::vector<CaseDataset> datasets = kind.compute(file);
   CaseOutcome outcome;
   if (kind.remarks != nullptr) outcome.report += kind.remarks(file);

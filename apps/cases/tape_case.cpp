@@ -41,6 +41,22 @@ TapeCase::Sizes TapeCase::sizes(const H5Reader& file, const std::string& input, 
   return {shape[0], shape[1]};
 }
 
+TapeCase::TapeCase(const H5Reader& file, Index batch) : file_(&file), batch_(batch) {
+  // What is computed has these: a file that says otherwise means something else.
+  static const std::pair<const char*, double> fixed[] = {
+      {"sign", -1}, {"pre_ln", 1}, {"ln_eps", 1e-5}, {"rms_eps", 1e-6}};
+  for (const auto& [name, value] : fixed) {
+    if (!file.has_attribute(name)) continue;
+    const double stated = finite_real(file, name);
+    if (std::abs(stated - value) > 1e-6 * std::abs(value)) {  // float attributes carry seven digits
+      file.fail(std::string("attribute ") + name, fmt::format("{} (must be {})", stated, value));
+    }
+  }
+  if (file.has_attribute("gelu") && file.text_attribute("gelu") != "erf") {
+    file.fail("attribute gelu", fmt::format("\"{}\" (must be erf)", file.text_attribute("gelu")));
+  }
+}
+
 void TapeCase::parameter(const std::string& name, const H5Shape& shape) {
   Array array{name, shape, Spread::shared};
   array.values = file_->reals<double>("params/" + name, shape, NonFinite::rejected);

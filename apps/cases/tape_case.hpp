@@ -21,7 +21,8 @@ enum class Spread {
 /// tangents, computes out/, vjp/, jvp/ and aux/. Malformed input is a UserError that names the file and the dataset.
 class TapeCase {
  public:
-  TapeCase(const H5Reader& file, Index batch) : file_(&file), batch_(batch) {}
+  /// UserError for an attribute that states another convention than MIXERS.md's (sign, gelu, ln_eps, ...).
+  TapeCase(const H5Reader& file, Index batch);
 
   /// params/<name>, and tan/params/<name> where the file has it.
   void parameter(const std::string& name, const H5Shape& shape);

@@ -26,7 +26,7 @@ struct Options {
 
 std::string table_of(const MixerEnergy& trace) {
   std::vector<std::vector<std::string>> cells = {{"iteration", "mean F*", "change", "largest rise", "tokens risen"}};
-  for (std::size_t n = 0; n < trace.mean.size(); ++n) {
+  for (std::size_t n = 0; n < trace.mean.size() && (n == 0 || std::isfinite(trace.mean[n - 1])); ++n) {
     cells.push_back({std::to_string(n), fmt::format("{:.6g}", trace.mean[n]),
                      n == 0 ? "-" : fmt::format("{:+.3e}", trace.mean[n] - trace.mean[n - 1]),
                      n == 0 ? "-" : fmt::format("{:+.3e}", trace.largest_rise[n]),

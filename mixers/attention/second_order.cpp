@@ -107,7 +107,8 @@ void first_order(MixerCall<S>& call) {
 /// mha2nd: per head the Newton step on its elastic free energy (Ren et al., "Transformers as Intrinsic Optimizers", eqs. 29–31),
 ///     y = z − (η/H) Σ_h M_h C_h⁻¹ (q_h − k̄_h),  C = I − Cov_p(k)/T,  M = Wqᵀ(Wq Wqᵀ)⁻¹,  p_i ∝ exp(−‖q − k_i‖²/2T).
 /// The paper prints a plus sign: −Hess⁺ grad is this minus. C is indefinite where Cov has an eigenvalue above T; no
-/// damping. Options: width, heads, head_width, temperature, eta. Observed, here and below: "energy" (tokens, 1), the free
+/// damping. The step per head is Newton's on the mean over heads only up to a factor H, and only where the heads' row spaces are
+/// orthogonal. Options: width, heads, head_width, temperature, eta. Observed, here and below: "energy" (tokens, 1), the free
 /// energy of the pairs whose softmax p is.
 template <class S>
 MixerKind<S> mha2nd_mixer() {

@@ -247,8 +247,8 @@ MixerKind<S> fem_kind(const std::string& name, const std::string& summary) {
 ///     y = (g ∘ ((1 − λ) μ + λ F)) W_o + b_o
 /// and the prior's own projections (priors.hpp): W_q, W_k, b_* (keys columns; aft: W_k of `groups`), W_dec (decay
 /// −softplus), W_dt, W_B, W_C, ssm_*. With modulation, tdc_* condition on the past: v, q, k (before RoPE) times 1 + η,
-/// decay's pre-activation plus δ, λ and g by `modulation`; the η of a key belongs to the key's own token (eq. 34b
-/// prints the query's, which would forbid streaming). Departures from the print: g stands before W_o (eq. 11; M.1 puts
+/// decay's pre-activation plus δ, λ and g by `modulation`; the η of a key or value belongs to the key's own token
+/// (eq. 34b prints the query's, which would forbid streaming), and q, k are scaled where eq. 34a adds Δθ. Departures from the print: g stands before W_o (eq. 11; M.1 puts
 /// it after, which would cost more than the stated parameters); gates read token features (2.3.2, not M.4's values);
 /// 1/√dk in the logits (B.1, not H.1). Options: width, values, keys, heads, decays, groups, states, rope, epsilon, quadratic,
 /// gate_groups, modulation, hidden, hidden_scale, and the ablations log_sum_exp, inner_gate, outer_gate. All but

@@ -62,6 +62,7 @@ H5Type h5_type(hid_t type) {
   switch (H5Tget_class(type)) {
     case H5T_FLOAT: return size == 4 ? H5Type::real32 : size == 8 ? H5Type::real64 : H5Type::other;
     case H5T_INTEGER: return size < 8 || H5Tget_sign(type) == H5T_SGN_2 ? H5Type::integer : H5Type::other;
+    case H5T_ENUM: return size == 1 ? H5Type::integer : H5Type::other;  // h5py's bool; HDF5 converts it
     case H5T_STRING: return H5Type::text;
     default: return H5Type::other;
   }

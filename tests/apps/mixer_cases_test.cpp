@@ -126,6 +126,15 @@ TEST_CASE("mixer cases refuse sizes and numbers that make no sense", "[mixer_cas
   const auto n = [](std::int64_t value) { return H5Attribute(value); };
   const std::vector<Wrong> wrong = {
       {"mha", "H", n(3)},
+      {"mha2nd", "sign", n(1)},
+      {"momen_stack", "gelu", std::string("tanh")},
+      {"nag_stack", "ln_eps", 1e-6},
+      {"ft_model", "rms_eps", 1e-5},
+      {"fem_softmax", "rope", n(2)},
+      {"fem_aft", "eps", 0.0},
+      {"fem_lrnn", "tdc_norm_scale", std::numeric_limits<double>::quiet_NaN()},
+      {"loop_inner", "refresh", n(-1)},
+      {"toy", "fem", n(2)},
       {"mha", "B", n(3)},
       {"mha", "T", n(0)},
       {"fem_softmax", "H", n(5)},

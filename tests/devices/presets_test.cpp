@@ -187,6 +187,17 @@ TEST_CASE("presets: drift, decay, slow and read noise", "[devices]") {
                                   : -.0436 * r * r - .0126 * r + .0736;
       CHECK(spec_of(name).retention.mean_exponent(r) == Approx(nu).epsilon(1e-12));
     }
+    const double l = std::log(r);
+    CHECK(spec_of("hermes_1").retention.exponent_spread(r) ==
+          Approx(r < .3039 ? clip(-.0120 * l - .0023, .0124, .04) : (-.0165 * r + .0116) * r + .0104).epsilon(1e-12));
+    CHECK(spec_of("hermes_2").retention.exponent_spread(r) ==
+          Approx(r < .3055 ? clip(-.0117 * l - .0057, .0091, .04) : (-.0118 * r + .0093) * r + .0073).epsilon(1e-12));
+    CHECK(spec_of("hermes_1").flicker.q(r) ==
+          Approx(r < .1591 ? clip(-.0078 * l + .0038, .0179, .04) : ((.0664 * r - .1352) * r + .0768) * r + .0088)
+              .epsilon(1e-12));
+    CHECK(spec_of("hermes_2").flicker.q(r) ==
+          Approx(r < .16 ? clip(-.0117 * l - .0069, .015, .04) : ((.0069 * r - .0280) * r + .0211) * r + .0123)
+              .epsilon(1e-12));
   }
   // The published 1/f variance counts frequencies up to 1/(2 t_read).
   CHECK(pcm.flicker.fastest_s == Approx(250e-9 / std::acos(-1.0)).epsilon(1e-12));

@@ -67,8 +67,8 @@ std::vector<Matrix<S>> leaves(const MixerSpec& spec) {
 
 template <class S>
 std::vector<Value<S>> forward(const MixerKind<S>& kind, const MixerOptions& options, const MixerSpec& spec,
-                              const std::vector<Value<S>>& x) {
-  MixerCall<S> call{options, {}, {}, Mask::causal(x[0].rows())};
+                              const std::vector<Value<S>>& x, const Mask& mask = Mask::causal(kTokens)) {
+  MixerCall<S> call{options, {}, {}, mask};
   std::size_t at = 0;
   for (const Field& field : spec.inputs) call.inputs.add(field.name, x[at++]);
   for (const Field& field : spec.parameters) call.parameters.add(field.name, x[at++]);
@@ -84,8 +84,16 @@ TEST_CASE("every mixer: adjoint, parameter gradients, central difference") {
     for (const MixerOptions& options : variants(kind.name)) {
       CAPTURE(kind.name, number++);
       const MixerSpec spec = kind.spec(options);
-      test::check_derivatives(
-          {leaves<double>(spec), [&](const std::vector<Value<double>>& x) { return forward(kind, options, spec, x); }});
+      std::vector<Mask> masks = {Mask::causal(kTokens)};
+      if (!spec.only_causal) {
+        masks.push_back(Mask::full(kTokens, kTokens));
+        masks.push_back(Mask::causal_window(kTokens, 2));
+      }
+      for (const Mask& mask : masks) {
+        test::check_derivatives({leaves<double>(spec), [&](const std::vector<Value<double>>& x) {
+                                   return forward(kind, options, spec, x, mask);
+                                 }});
+      }
     }
   }
 }
@@ -180,6 +188,15 @@ TEST_CASE("mixers refuse wrong options, naming them") {
       "light2nd", [](MixerOptions& o) { o.ridge = -1; }, "ridge = -1");
   refuses(
       "mha", [](MixerOptions& o) { o.heads = 0; }, "heads = 0");
+  for (const char* kind : {"mha", "mha2nd", "light2nd1st", "nag_stack"}) {
+    refuses(
+        kind,
+        [](MixerOptions& o) {
+          o.head_width = 3;
+          o.rope = true;
+        },
+        "head_width = 3 is odd");
+  }
   refuses(
       "fem_softmax", [](MixerOptions& o) { o.heads = 3; }, "heads = 3");
   refuses(

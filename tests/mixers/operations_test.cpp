@@ -96,6 +96,13 @@ std::map<std::string, Differentiable> examples() {
   M steep = normal(6, 3, 23);
   steep.row(4).array() += 500;  // rows 0..3 of P E underflow: they go through their own log-sum-exp
   all["free_energy_read beyond underflow"] = {{normal(6, 6, 22), steep, positive(1, 3, 24)}, read};
+  // 150 tokens whose values rise by 3·2·150: three blocks of queries, each with its maximum, and rows of their own inside.
+  M rising = normal(150, 2, 45);
+  for (Index t = 0; t < 150; ++t) rising.row(t).array() += 3.0 * static_cast<double>(t);
+  const Mask long_causal = Mask::causal(150);
+  all["free_energy_read in blocks"] = {
+      {normal(150, 150, 44), rising, 2 * positive(1, 2, 46)},
+      [long_causal](const X& v) { return X{free_energy_read(v[0], v[1], v[2], long_causal)}; }};
   // 70 tokens: the adjoint sweep crosses a chunk.
   const std::vector<M> memory = {normal(70, 2, 25), normal(70, 2, 26),  -positive(70, 2, 27),
                                  normal(70, 3, 28), positive(1, 3, 29), normal(1, 1, 30)};
