@@ -35,10 +35,21 @@ MemoryBoundOptions memory_options(const Config& config) {
   return options;
 }
 
+/// On exact numbers the correction path and the amplifiers are exact as well.
+template <class S>
+BatchGradientOptions lane_options(const Config& config, const std::string& estimator, Weights weights) {
+  BatchGradientOptions options = gradient_options<S>(config, estimator);
+  if (weights == Weights::digital) {
+    options.correction = {};
+    options.phases.free.lag = 0;
+  }
+  return options;
+}
+
 /// Arrays that update by coincidences get the factors of their gradient and not the sum.
 template <class S>
-BatchGradientOptions learner_options(const Config& config, const std::string& estimator) {
-  BatchGradientOptions options = gradient_options<S>(config, estimator);
+BatchGradientOptions learner_options(const Config& config, const std::string& estimator, Weights weights) {
+  BatchGradientOptions options = lane_options<S>(config, estimator, weights);
   options.factors = true;
   return options;
 }
@@ -50,7 +61,7 @@ Lane<S>::Lane(const Config& config, const ModelShape& shape, const std::string& 
     : config_(&config),
       estimator_(estimator.empty() ? config.text("estimator") : estimator),
       model_(make_model<S>(config, shape, weights)),
-      learner_(std::make_unique<BatchGradient<S>>(*model_, learner_options<S>(config, estimator))),
+      learner_(std::make_unique<BatchGradient<S>>(*model_, learner_options<S>(config, estimator, weights))),
       optimizer_(
           make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), model_->parameter_shapes())),
       guard_({config.real("train.skip_ratio"), 0.99, 10}),
@@ -61,7 +72,7 @@ Lane<S>::Lane(const Config& config, const ModelShape& shape, const std::string& 
       gradient_(model_->parameter_shapes()) {
   for (const auto& s : model_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (config.integer("train.cosine_every") > 0) {
-    BatchGradientOptions bare = gradient_options<S>(config, estimator);
+    BatchGradientOptions bare = lane_options<S>(config, estimator, weights);
     bare.growth.strength = 0;
     bare_ = std::make_unique<BatchGradient<S>>(*model_, bare);
   }

@@ -34,7 +34,7 @@ void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::si
 /// What holds the weights.
 enum class Weights {
   configured,  ///< device.model
-  digital,     ///< exact numbers: references, and the lane trained beside
+  digital,     ///< exact numbers and circuits: references, and the lane trained beside
 };
 
 /// What real circuits make of the correction of the nudged phase.

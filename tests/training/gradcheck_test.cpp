@@ -93,6 +93,15 @@ TEST_CASE("the gradient of the device and that of the nominal weights differ by 
   CHECK_THROWS_WITH(small({"gradcheck.reference=nominal"}), Catch::Contains("gradcheck.weights = programmed"));
 }
 
+TEST_CASE("training on exact numbers has an exact correction path") {
+  std::vector<std::string> settings = {"device.model=soft_bounds", "gradcheck.train_steps=3",
+                                       "gradcheck.weights=programmed", "gradcheck.estimators=aep_transposed"};
+  const double bare = gradcheck(small(settings)).loss;
+  settings.emplace_back("correction.gain_error=0.5");
+  settings.emplace_back("correction.noise=0.5");
+  CHECK(gradcheck(small(settings)).loss == bare);  // the same trained weights, to the bit
+}
+
 TEST_CASE("a reference that cannot converge is reported, not hidden") {
   const GradcheckReport report = gradcheck(small({"gradcheck.estimators=aep", "gradcheck.finite_difference_entries=0",
                                                   "model.tokens=40", "gradcheck.adjoint_iterations=1"}));
