@@ -5,27 +5,28 @@ namespace nudge {
 
 ParamTable circuit_param_rows() {
   using namespace param;
-  return {quantity("circuit.temperature", "300 K", Unit::kelvin, at_least(0), "Temperature of the devices.",
-                   "room temperature"),
-          quantity("circuit.read_voltage", "0.2 V", Unit::volt, above(0),
-                   "Voltage that a drive of 1 stands for: scales physical noise, amplifier offsets and power.",
-                   "chosen: the usual read voltage of memristive arrays, well below switching"),
-          quantity("circuit.time_constant", "25 ns", Unit::second, above(0),
-                   "Time constant tau of a state node: one unit of simulated time.",
-                   "chosen: analog associative memories settle in tens to hundreds of ns (arXiv:2512.15002)"),
-          quantity("circuit.node_capacitance", "100 fF", Unit::farad, above(0),
-                   "Capacitance of a state node; its clamp then has the conductance C/tau.", "chosen"),
-          flag("circuit.thermal_noise", "false", "Fresh noise 4 k T G per hertz of every device, in every read."),
-          flag("circuit.shot_noise", "false",
-               "Fresh noise 2 q |I| per hertz of every device, in every read: full shot noise, an upper bound."),
-          quantity("circuit.amplifier_bandwidth", "0 Hz", Unit::hertz, at_least(0),
-                   "Closed-loop bandwidth of the amplifiers that drive the nodes: one pole between force and node in every "
-                   "phase; 0: infinite.",
-                   "tau_a = 1/(2 pi f tau); IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764"),
-          quantity("circuit.dac_energy", "0 J", Unit::joule, at_least(0),
-                   "Energy of one digital-to-analog conversion; 0: not counted, no figure fits all converters."),
-          quantity("circuit.adc_energy", "0 J", Unit::joule, at_least(0),
-                   "Energy of one analog-to-digital conversion; 0: not counted.")};
+  return {
+      quantity("circuit.temperature", "300 K", Unit::kelvin, at_least(0), "Temperature of the devices.",
+               "room temperature"),
+      quantity("circuit.read_voltage", "0.2 V", Unit::volt, above(0),
+               "Voltage that a drive of 1 stands for: scales physical noise, amplifier offsets and power.",
+               "chosen: the usual read voltage of memristive arrays, well below switching"),
+      quantity("circuit.time_constant", "25 ns", Unit::second, above(0),
+               "Time constant tau of a state node: one unit of simulated time.",
+               "chosen: analog associative memories settle in tens to hundreds of ns (arXiv:2512.15002)"),
+      quantity("circuit.node_capacitance", "100 fF", Unit::farad, above(0),
+               "Capacitance of a state node; its clamp then has the conductance C/tau.", "chosen"),
+      flag("circuit.thermal_noise", "false", "Fresh noise 4 k T G per hertz of every device, in every read."),
+      flag("circuit.shot_noise", "false",
+           "Fresh noise 2 q |I| per hertz of every device, in every read: full shot noise, an upper bound."),
+      quantity("circuit.amplifier_bandwidth", "0 Hz", Unit::hertz, at_least(0),
+               "Closed-loop bandwidth of the amplifiers that drive the nodes: one pole between force and node in every "
+               "phase; 0: infinite.",
+               "tau_a = 1/(2 pi f tau); IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764"),
+      quantity("circuit.dac_energy", "0 J", Unit::joule, at_least(0),
+               "Energy of one digital-to-analog conversion; 0: not counted, no figure fits all converters."),
+      quantity("circuit.adc_energy", "0 J", Unit::joule, at_least(0),
+               "Energy of one analog-to-digital conversion; 0: not counted.")};
 }
 
 CircuitSpec circuit_spec(const Config& config) {

@@ -11,7 +11,7 @@ struct CircuitSpec {
   double node_capacitance_F = 100e-15;  ///< of a state node; with τ it fixes the conductance C/τ of its clamp
   bool thermal_noise = false;           ///< Johnson–Nyquist noise of every device, 4 k T G per hertz
   bool shot_noise = false;              ///< 2 q |I| per hertz of every device: an upper bound for diffusive conductors
-  double amplifier_bandwidth_Hz = 0;  ///< closed loop, of the amplifiers that drive the nodes; 0: infinite
+  double amplifier_bandwidth_Hz = 0;    ///< closed loop, of the amplifiers that drive the nodes; 0: infinite
   double dac_energy_J = 0;              ///< per conversion
   double adc_energy_J = 0;
 

@@ -13,15 +13,15 @@ namespace nudge {
 /// Sampled devices of one array, as contiguous arrays of one shape; all in siemens.
 template <class S>
 struct DeviceCells {
-  Matrix<S> g;          ///< conductance
-  Matrix<S> lower;      ///< lower bound of each device
-  Matrix<S> upper;      ///< upper bound of each device
-  Matrix<S> step_up;    ///< mean size of an up pulse at the reference point
-  Matrix<S> step_down;  ///< mean size of a down pulse at the reference point, positive
+  Matrix<S> g;                     ///< conductance
+  Matrix<S> lower;                 ///< lower bound of each device
+  Matrix<S> upper;                 ///< upper bound of each device
+  Matrix<S> step_up;               ///< mean size of an up pulse at the reference point
+  Matrix<S> step_down;             ///< mean size of a down pulse at the reference point, positive
   Matrix<S> gamma_up, gamma_down;  ///< slope of the linear step of each device; empty: the model's own
-  Matrix<S> writes;     ///< pulses each device has received: its wear; whole numbers are exact up to 2^24 in float
-  S reference = 0;      ///< conductance where the pulses have these sizes
-  S mean_step = 0;      ///< s₀: what the controller believes one pulse does
+  Matrix<S> writes;  ///< pulses each device has received: its wear; whole numbers are exact up to 2^24 in float
+  S reference = 0;   ///< conductance where the pulses have these sizes
+  S mean_step = 0;   ///< s₀: what the controller believes one pulse does
 };
 
 /// Ask every device i for g_i ← g_i + factor · delta_i.

@@ -101,7 +101,8 @@ Rows noise_rows() {
           ours),
       row(
           "read_saturating", "S", [](Spec& s) -> double& { return s.read_saturating_S; },
-          "A of a fresh noise of a conductance of standard deviation A (1 - exp(-g/B)) per sqrt(tau), beside read_noise",
+          "A of a fresh noise of a conductance of standard deviation A (1 - exp(-g/B)) per sqrt(tau), beside "
+          "read_noise",
           ours),
       row(
           "read_scale", "S", [](Spec& s) -> double& { return s.read_scale_S; }, "B of that noise",

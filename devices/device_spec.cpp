@@ -48,15 +48,16 @@ void check_together(const DeviceSpec& s) {
   // A float holds about 24 bits: a pulse below four units in the last place of g_max would be lost or badly rounded.
   const double most = 0.25 * s.window_S() / (s.g_max_S * 0x1p-24);
   if (s.pulses > most) {
-    throw UserError(
-        fmt::format("device.pulses = {:g} (must be <= {:.3g} for device.g_min = {:g} S and device.g_max = {:g} S): more "
-                    "levels than the window can hold, one pulse would be below the resolution of a conductance; fewer "
-                    "pulses, or a wider window",
-                    s.pulses, most, s.g_min_S, s.g_max_S));
+    throw UserError(fmt::format(
+        "device.pulses = {:g} (must be <= {:.3g} for device.g_min = {:g} S and device.g_max = {:g} S): more "
+        "levels than the window can hold, one pulse would be below the resolution of a conductance; fewer "
+        "pulses, or a wider window",
+        s.pulses, most, s.g_min_S, s.g_max_S));
   }
   if (s.faults.low + s.faults.high + s.faults.random > 1) {
-    throw UserError(fmt::format("device.stuck_low + device.stuck_high + device.stuck_random = {:g} (must be <= 1): shares of devices",
-                                s.faults.low + s.faults.high + s.faults.random));
+    throw UserError(fmt::format(
+        "device.stuck_low + device.stuck_high + device.stuck_random = {:g} (must be <= 1): shares of devices",
+        s.faults.low + s.faults.high + s.faults.random));
   }
   const double ratio = s.flicker.slowest_s / s.flicker.fastest_s;
   if (s.flicker.active() && !(ratio >= 1 && ratio <= 1e20)) {

@@ -43,7 +43,9 @@ struct ElementChunk {
   ChunkArray<S> gamma;
   bool own_gamma = false;  ///< gamma holds a slope of each device
   Index size = 0;
-  Element<S> element(Index i) const { return {g[i], upper[i], reference[i], width[i], step[i], own_gamma ? gamma[i] : S(-1)}; }
+  Element<S> element(Index i) const {
+    return {g[i], upper[i], reference[i], width[i], step[i], own_gamma ? gamma[i] : S(-1)};
+  }
   Direction direction(Index i) const { return sign[i] > 0 ? Direction::up : Direction::down; }
 };
 

@@ -49,8 +49,8 @@ void check(const SettleOptions& o) {
   require(o.tolerance >= 0, "tolerance", o.tolerance, "0 (never stop early) or positive");
   require(o.lag >= 0 && std::isfinite(o.lag), "lag", o.lag, "0 or positive (time constant in units of tau)");
   if (o.lag > 0 && o.solver != "euler") {
-    throw UserError(fmt::format("settling option lag = {} must be 0 for solver {}: only euler knows amplifiers", o.lag,
-                                o.solver));
+    throw UserError(
+        fmt::format("settling option lag = {} must be 0 for solver {}: only euler knows amplifiers", o.lag, o.solver));
   }
   require(o.average_last >= 1, "average_last", o.average_last, "1 (no averaging) or more");
   require(o.divergence_ratio > 0, "divergence_ratio", o.divergence_ratio, "positive");

@@ -46,8 +46,7 @@ std::vector<ConfigCheck> program_checks() {
 }  // namespace
 
 const ConfigSchema& program_schema() {
-  static const ConfigSchema schema{
-      concatenated(),
+  static const ConfigSchema schema{concatenated(),
                                    program_rules(),
                                    {{"preset", preset_text}, {"device.preset", device_preset_text}},
                                    program_checks()};

@@ -39,8 +39,8 @@ double TrainLog::last(const std::string& name) const {
 std::vector<double> TrainLog::all_last(const std::string& prefix, const std::string& suffix) const {
   std::vector<double> found;
   for (const Column& c : columns_) {
-    const bool named = c.name.starts_with(prefix + "/") &&
-                       (c.name.ends_with("/" + suffix) || c.name.ends_with("_" + suffix));
+    const bool named =
+        c.name.starts_with(prefix + "/") && (c.name.ends_with("/" + suffix) || c.name.ends_with("_" + suffix));
     if (named && !c.values.empty()) found.push_back(c.values.back());
   }
   return found;

@@ -43,9 +43,9 @@ struct ArrayFacts {
   double ir_drop = 0;       ///< (2/3) R G N M of the worst tile
   double mean_conductance_S = 0;
   double devices = 0;
-  double power_W = 0;  ///< driven by numbers of rms 1
-  double load = 0;     ///< of the heaviest line, over the feedback conductance of its amplifier
-  double curve = 0;    ///< curved devices: change of the currents of the first tile at the read voltage, relative
+  double power_W = 0;       ///< driven by numbers of rms 1
+  double load = 0;          ///< of the heaviest line, over the feedback conductance of its amplifier
+  double curve = 0;         ///< curved devices: change of the currents of the first tile at the read voltage, relative
   double curve_missed = 0;  ///< what reads leave out of that behind wires, relative
 };
 
@@ -120,8 +120,10 @@ void print(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const
   }
   for (const ArrayFacts& f : all) {
     if (f.curve == 0) continue;
-    fmt::print("curved devices, {}: currents at the read voltage {:.3g} % off straight ones; reads behind wires miss {:.2g} %\n",
-               f.name, 100 * f.curve, 100 * f.curve_missed);
+    fmt::print(
+        "curved devices, {}: currents at the read voltage {:.3g} % off straight ones; reads behind wires miss {:.2g} "
+        "%\n",
+        f.name, 100 * f.curve, 100 * f.curve_missed);
   }
   for (const ArrayFacts& f : all) {
     if (f.ir_drop > 0.5)

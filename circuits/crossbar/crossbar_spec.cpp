@@ -45,10 +45,10 @@ void CrossbarSpec::validate() const {
   // Drives are a few times the read voltage at most; sinh of hundreds would overflow.
   constexpr double steepest = 20;
   if (device.curve.sinh_V > 0 && circuit.read_voltage_V > steepest * device.curve.sinh_V) {
-    throw UserError(
-        fmt::format("device.iv_sinh = {:g} V (must be 0, straight, or at least 1/{:g} of circuit.read_voltage = {:g} V): "
-                    "the current would grow by sinh({:g})",
-                    device.curve.sinh_V, steepest, circuit.read_voltage_V, circuit.read_voltage_V / device.curve.sinh_V));
+    throw UserError(fmt::format(
+        "device.iv_sinh = {:g} V (must be 0, straight, or at least 1/{:g} of circuit.read_voltage = {:g} V): "
+        "the current would grow by sinh({:g})",
+        device.curve.sinh_V, steepest, circuit.read_voltage_V, circuit.read_voltage_V / device.curve.sinh_V));
   }
 }
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "circuits/programming/write_devices.hpp"
 #include "circuits/energy.hpp"
+#include "circuits/programming/write_devices.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {

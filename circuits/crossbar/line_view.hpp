@@ -13,17 +13,17 @@ using LineValues = Eigen::Array<S, 1, Eigen::Dynamic>;
 /// k, the siemens per unit of weight: a current I is the number I/(k V_read).
 template <class S>
 struct LineView {
-  Matrix<S> weights;          ///< (N, M): net conductance, what a read multiplies with
-  Matrix<S> backward;         ///< (N, M): the same over the path of a transposed read; empty: that of `weights`
-  Matrix<S> total;            ///< (N, M): sum of all devices at a cross point; empty unless shot noise asks for it
-  Matrix<S> variance;         ///< (N, M): state-dependent variance of the conductance of a cross point per τ, over k²;
-                              ///< empty: none. Of the devices themselves: wires are not seen.
+  Matrix<S> weights;   ///< (N, M): net conductance, what a read multiplies with
+  Matrix<S> backward;  ///< (N, M): the same over the path of a transposed read; empty: that of `weights`
+  Matrix<S> total;     ///< (N, M): sum of all devices at a cross point; empty unless shot noise asks for it
+  Matrix<S> variance;  ///< (N, M): state-dependent variance of the conductance of a cross point per τ, over k²;
+                       ///< empty: none. Of the devices themselves: wires are not seen.
   LineValues<S> reference_variance;  ///< (N): that of the reference devices
-  LineValues<S> column_load;  ///< (M): sum over all devices of a column line
-  LineValues<S> row_load;     ///< (N): sum over all devices of a row line, its reference device included
-  LineValues<S> reference;    ///< (N): the reference device of each row; empty: none
-  S reference_load = 0;       ///< their sum
-  S pedestal = 0;             ///< what `weights` lacks at every cross point: taken off digitally after the converter
+  LineValues<S> column_load;         ///< (M): sum over all devices of a column line
+  LineValues<S> row_load;            ///< (N): sum over all devices of a row line, its reference device included
+  LineValues<S> reference;           ///< (N): the reference device of each row; empty: none
+  S reference_load = 0;              ///< their sum
+  S pedestal = 0;  ///< what `weights` lacks at every cross point: taken off digitally after the converter
 
   const Matrix<S>& transposed_weights() const { return backward.size() > 0 ? backward : weights; }
 };

@@ -26,9 +26,8 @@ void add_pedestal(ConstMatrixRef<S> drive, S c, MatrixRef<S> out) {
 /// x ← I(x V)/(G V): what a straight device of the same conductance would have to be driven with.
 template <class S>
 void bend(const CurrentCurve& curve, double volts, MatrixRef<S> x) {
-  x = x.unaryExpr([&curve, volts](S one) {
-    return static_cast<S>(curve.current(static_cast<double>(one) * volts) / volts);
-  });
+  x = x.unaryExpr(
+      [&curve, volts](S one) { return static_cast<S>(curve.current(static_cast<double>(one) * volts) / volts); });
 }
 
 }  // namespace

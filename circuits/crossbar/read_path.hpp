@@ -22,8 +22,8 @@ template <class S>
 class ReadPath {
  public:
   /// noise, curve: of this array's devices. `id` and `seed` name the array.
-  ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise,
-           const CurrentCurve& curve, Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id);
+  ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const ReadNoise<S>& noise, const CurrentCurve& curve,
+           Index inputs, Index outputs, std::uint64_t seed, std::uint32_t id);
 
   const CircuitSpec& circuit() const { return circuit_; }
 

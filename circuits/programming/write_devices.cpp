@@ -100,8 +100,8 @@ WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which,
     Matrix<S> pulses(1, static_cast<Index>(count));
     for (std::size_t k = 0; k < count; ++k) {
       const S g = array.conductance().data()[open.place[k]];
-      const S read = g + static_cast<S>(shorter * device.read_sigma_S(static_cast<double>(g))) *
-                             noise[static_cast<Index>(k)];
+      const S read =
+          g + static_cast<S>(shorter * device.read_sigma_S(static_cast<double>(g))) * noise[static_cast<Index>(k)];
       const auto missing = static_cast<double>(open.target[k] - read);
       if (std::abs(missing) <= tolerance) continue;
       const double left = limit - open.sent[k];

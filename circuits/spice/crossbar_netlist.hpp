@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "devices/current_curve.hpp"
 #include "circuits/wires/wire_spec.hpp"
+#include "devices/current_curve.hpp"
 
 namespace nudge {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "devices/current_curve.hpp"
 #include "circuits/wires/line_set.hpp"
+#include "devices/current_curve.hpp"
 #include "sim/base/status.hpp"
 
 namespace nudge {

@@ -61,7 +61,8 @@ DeviceModel linear_step_model() {
       {"gamma_down", "1", 0, 1, false, false, 0.05, "relative loss of the down step from reference to lower bound",
        source},
       {"gamma_spread", "1", 0, std::numeric_limits<double>::infinity(), false, false, 0,
-       "device-to-device standard deviation of both gammas (absolute), drawn for each; a negative one counts as its size",
+       "device-to-device standard deviation of both gammas (absolute), drawn for each; a negative one counts as its "
+       "size",
        "form: linear step of IBM aihwkit (MIT licence); default chosen: 0 switches it off"}};
   model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
     return std::make_unique<LinearStep>(AffineStep{spec.shape_value("gamma_up"), spec.shape_value("gamma_down")},

@@ -41,8 +41,7 @@ DeviceSpec array_of(const Published& p, double log_spread) {
   return spec;
 }
 
-const std::string slope =
-    " Slopes are relative to the bounds of each device here, to the mean bounds in the source.";
+const std::string slope = " Slopes are relative to the bounds of each device here, to the mean bounds in the source.";
 const std::string window = " Window in siemens: not in the source, our default.";
 const std::string fit = "; fit: IBM aihwkit 1.1.0 (MIT licence), preset ";
 
@@ -75,8 +74,7 @@ std::vector<DevicePreset> pulsed_presets() {
        spec_of({"linear_step", 0.002, 1.1724, -0.8276, 0.1, 0.05, 0.05, 0.01, 0.3, 0},
                {{"gamma_up", 0.1153}, {"gamma_down", 0.5085}, {"gamma_spread", 0.05}})},
       {"ecram_mo", "metal-oxide electrochemical RAM, linear step",
-       "Kim et al., IEDM 2019 (IEEE 8993463)" + fit + "EcRamMO",
-       slope + window,
+       "Kim et al., IEDM 2019 (IEEE 8993463)" + fit + "EcRamMO", slope + window,
        spec_of({"linear_step", 2.8214e-4, 1.1714, -0.8286, 0.1, 0.05, 0.05, 0.01, 2.0, 0},
                {{"gamma_up", 0.4152}, {"gamma_down", 0.7342}, {"gamma_spread", 0.05}})},
       {"idealized", "idealised symmetric device with fine pulses",

@@ -27,7 +27,8 @@ namespace {
 }
 
 [[noreturn]] void exists_already(const fs::path& path) {
-  throw UserError(path.string() + ": exists already and is not overwritten: choose another name, or continue a run with --resume");
+  throw UserError(path.string() +
+                  ": exists already and is not overwritten: choose another name, or continue a run with --resume");
 }
 
 /// A symbolic link stays a link: the file that it points to is replaced.

@@ -134,7 +134,8 @@ TEST_CASE("crossbar shows curved devices and amplifiers, and exports arrays and 
   CHECK_THAT(large.errors, Contains("source terms") && Contains("model.channels = 128"));
   const auto json = nlohmann::json::parse(run_nudge(folder, "crossbar small.toml --json").output);
   CHECK(json["circuit"]["amplifier_lag"].get<double>() == Approx(0.3183).epsilon(1e-3));
-  CHECK(json["arrays"][0]["curve_missed"].get<double>() < 0.01);  // a drop of 18^2/3 x 1 ohm x 23 uS = 0.25 %, bent twice
+  CHECK(json["arrays"][0]["curve_missed"].get<double>() <
+        0.01);  // a drop of 18^2/3 x 1 ohm x 23 uS = 0.25 %, bent twice
 }
 
 TEST_CASE("train with amplifiers, curved devices and useless wires runs and warns", "[apps]") {

@@ -54,10 +54,11 @@ TEST_CASE("curved devices: a read sums their currents, both ways, for every mapp
     }
     CHECK(test::relative_error(read(array, drive, forward), expected) < 1e-12);
     // Small signals see straight devices.
-    CHECK(test::relative_error(read(array, Matrix<double>(1e-5 * drive), forward),
-                               Matrix<double>(1e-5 * drive * (forward ? array.weights()
-                                                                      : Matrix<double>(array.weights().transpose())))) <
-          1e-6);  // (1e-5 · 4 · 0.2/0.15)²/6 of each term, cancelling at most 1e3 times
+    CHECK(
+        test::relative_error(
+            read(array, Matrix<double>(1e-5 * drive), forward),
+            Matrix<double>(1e-5 * drive * (forward ? array.weights() : Matrix<double>(array.weights().transpose())))) <
+        1e-6);  // (1e-5 · 4 · 0.2/0.15)²/6 of each term, cancelling at most 1e3 times
   }
 }
 

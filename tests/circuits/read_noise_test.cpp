@@ -109,7 +109,8 @@ TEST_CASE("noise: each kind has its closed form, for every mapping and direction
   struct Strength {
     double thermal, shot, device, of_state_S;
   };
-  for (const Strength& on : {Strength{1, 0, 0, 0}, Strength{0, 1, 0, 0}, Strength{0, 0, 0.03, 0}, Strength{0, 0, 0, 2e-9}}) {
+  for (const Strength& on :
+       {Strength{1, 0, 0, 0}, Strength{0, 1, 0, 0}, Strength{0, 0, 0.03, 0}, Strength{0, 0, 0, 2e-9}}) {
     CrossbarSpec spec = spec_of(kind, on.thermal > 0, on.shot > 0, on.device);
     spec.device.read_saturating_S = on.of_state_S;
     spec.device.read_scale_S = 3e-8;  // bends within the window of 1 to 100 nS

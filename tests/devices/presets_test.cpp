@@ -28,24 +28,103 @@ struct Pulsed {
 
 const std::vector<Pulsed>& pulsed_table() {
   static const std::vector<Pulsed> table = {
-      {"reram_es", "exponential_step", 0.00135, 1, -1, .2, .3, .3, .05, 5.0, .259359, 75,
+      {"reram_es",
+       "exponential_step",
+       0.00135,
+       1,
+       -1,
+       .2,
+       .3,
+       .3,
+       .05,
+       5.0,
+       .259359,
+       75,
        {{"A_up", -1.18445}, {"A_down", -0.081404}, {"gamma_up", 5}, {"gamma_down", 5}, {"a", -0.5}, {"b", -0.5}}},
       {"reram_sb", "soft_bounds", 0.002, 1.25, -0.75, .3, .24, .40, .01, 3.75, 0, 56},
-      {"reram_array_om", "soft_bounds_reference", 0.0949, 1, -1, 0, .3499, .5695, .01, .4158, 0, 1.4113,
-       {{"symmetry_spread", 0.05 / 2}}, .7829},  // 0.05 of a weight whose window is 2
-      {"reram_array_hfo2", "soft_bounds_reference", 0.4622, 1, -1, 0, .4295, .5990, .01, .2174, 0, .5841,
-       {{"symmetry_spread", 0.05 / 2}}, .7125},
-      {"capacitor", "linear_step", 0.005, 1, -1, .1, .07, .07, .06, .3, 0, 0,
+      {"reram_array_om",
+       "soft_bounds_reference",
+       0.0949,
+       1,
+       -1,
+       0,
+       .3499,
+       .5695,
+       .01,
+       .4158,
+       0,
+       1.4113,
+       {{"symmetry_spread", 0.05 / 2}},
+       .7829},  // 0.05 of a weight whose window is 2
+      {"reram_array_hfo2",
+       "soft_bounds_reference",
+       0.4622,
+       1,
+       -1,
+       0,
+       .4295,
+       .5990,
+       .01,
+       .2174,
+       0,
+       .5841,
+       {{"symmetry_spread", 0.05 / 2}},
+       .7125},
+      {"capacitor",
+       "linear_step",
+       0.005,
+       1,
+       -1,
+       .1,
+       .07,
+       .07,
+       .06,
+       .3,
+       0,
+       0,
        {{"gamma_up", .05}, {"gamma_down", .05}, {"gamma_spread", .01}}},
-      {"ecram", "linear_step", 0.002, 1.1724, -0.8276, .1, .05, .05, .01, .3, 0, 0,
+      {"ecram",
+       "linear_step",
+       0.002,
+       1.1724,
+       -0.8276,
+       .1,
+       .05,
+       .05,
+       .01,
+       .3,
+       0,
+       0,
        {{"gamma_up", .1153}, {"gamma_down", .5085}, {"gamma_spread", .05}}},
-      {"ecram_mo", "linear_step", 2.8214e-4, 1.1714, -0.8286, .1, .05, .05, .01, 2.0, 0, 0,
+      {"ecram_mo",
+       "linear_step",
+       2.8214e-4,
+       1.1714,
+       -0.8286,
+       .1,
+       .05,
+       .05,
+       .01,
+       2.0,
+       0,
+       0,
        {{"gamma_up", .4152}, {"gamma_down", .7342}, {"gamma_spread", .05}}},
       {"idealized", "constant_step", 0.0002, 1, -1, .3, .3, .3, 0, .3, 0, 0},
       {"gokmen_vlasov", "constant_step", 0.0016, 1, -1, .3, .3, .3, .01, .3, 0, 0},
       // The source's window is 0 to 2 and its reference 0; here the reference is the middle: the spread 0.1 of w_max = 2
       // is 0.2 of the half window, z = 2 a w/2 + b shifts b by a.
-      {"pcm_pulsed", "exponential_step", 0.01, 1, -1, .2, .2, 0, .05, .6, 0, 0,
+      {"pcm_pulsed",
+       "exponential_step",
+       0.01,
+       1,
+       -1,
+       .2,
+       .2,
+       0,
+       .05,
+       .6,
+       0,
+       0,
        {{"A_up", -27.235}, {"A_down", -2.235}, {"gamma_up", 2.5}, {"gamma_down", 2.5}, {"a", -1}, {"b", 0 - 1}}},
   };
   return table;
@@ -87,10 +166,8 @@ const std::vector<Programmed>& programmed_table() {
        [](double r) { return .15781817 + 2.32443916 * r - 2.16310839 * r * r + .68841818 * r * r * r; }},
       {"hermes_2", .207, 20.7,
        [](double r) { return .16603222 + 4.71806468 * r - 8.48101252 * r * r + 4.68961419 * r * r * r; }},
-      {"pcm_joshi", .25, 25,
-       [](double r) { return -.00178767 * 625 * r * r + .07585724 * 25 * r + .28638599; }},
-      {"rram_wan_1s", 0, 40,
-       [](double r) { return .348 + r * (16.030 + r * (-43.853 + r * (45.393 - 16.815 * r))); }},
+      {"pcm_joshi", .25, 25, [](double r) { return -.00178767 * 625 * r * r + .07585724 * 25 * r + .28638599; }},
+      {"rram_wan_1s", 0, 40, [](double r) { return .348 + r * (16.030 + r * (-43.853 + r * (45.393 - 16.815 * r))); }},
       {"rram_wan_1day", 0, 40,
        [](double r) { return .701 + r * (22.086 + r * (-50.773 + r * (47.095 - 16.458 * r))); }},
       {"rram_wan_2days", 0, 40,
@@ -183,8 +260,7 @@ TEST_CASE("presets: drift, decay, slow and read noise", "[devices]") {
     CHECK(pcm.retention.exponent_spread(r) == Approx(clip(-.0125 * std::log(r) - .0059, .008, .045)).epsilon(1e-12));
     CHECK(pcm.flicker.q(r) == Approx(std::min(.0088 / std::pow(r, .65), .2)).epsilon(1e-12));
     for (const char* name : {"hermes_1", "hermes_2"}) {
-      const double nu = r < .0945 ? clip(-.0387 * std::log(r) - .0182, .072, .13)
-                                  : -.0436 * r * r - .0126 * r + .0736;
+      const double nu = r < .0945 ? clip(-.0387 * std::log(r) - .0182, .072, .13) : -.0436 * r * r - .0126 * r + .0736;
       CHECK(spec_of(name).retention.mean_exponent(r) == Approx(nu).epsilon(1e-12));
     }
     const double l = std::log(r);
@@ -240,8 +316,8 @@ TEST_CASE("presets: none is left out of these tables, and sources that disagree 
     CHECK(checked.count(preset.name) == 1);
   }
   CHECK(device_presets().size() == checked.size());
-  for (const char* name : {"gokmen_vlasov", "pcm_joshi", "pcm_suri", "pcm_gst", "rram_wan_1s", "rram_wan_1s_cubic",
-                           "taox_tiox"}) {
+  for (const char* name :
+       {"gokmen_vlasov", "pcm_joshi", "pcm_suri", "pcm_gst", "rram_wan_1s", "rram_wan_1s_cubic", "taox_tiox"}) {
     CAPTURE(name);
     CHECK_THAT(device_preset(name).note, Contains("disagree"));
   }
