@@ -10,7 +10,8 @@
 namespace nudge {
 
 /// Joule heat of pulses, n V² G t, at the mean conductance of the devices: what the device takes, without drivers and lines.
-double write_energy_J(const PulseCount& pulses, const WritePulse& up, const WritePulse& down, double mean_conductance_S);
+double write_energy_J(const PulseCount& pulses, const WritePulse& up, const WritePulse& down,
+                      double mean_conductance_S);
 
 /// Seconds of `time` units of τ: a phase of n steps of ε lasts n ε τ.
 inline double seconds(double time, const CircuitSpec& circuit) { return time * circuit.time_constant_s; }

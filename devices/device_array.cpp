@@ -251,12 +251,12 @@ template <class S>
 PulseCount DeviceArray<S>::pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number) {
   NUDGE_EXPECT(counts_up.size() == cells_.g.size() && counts_down.size() == cells_.g.size());
   const Index cols = cells_.g.cols();
-  Matrix<S> first(cells_.g.rows(), cols), second(cells_.g.rows(), cols), third(cells_.g.rows(), cols);
+  for (Matrix<S>& run : runs_) run.resize(cells_.g.rows(), cols);
   const RngKey key = {identity_.seed, Purpose::pulse_order, identity_.entity};
   parallel_for(cells_.g.rows(), threads_, [&](Index row, int) {
-    S* __restrict before = &first(row, 0);
-    S* __restrict between = &second(row, 0);
-    S* __restrict after = &third(row, 0);
+    S* __restrict before = &runs_[0](row, 0);
+    S* __restrict between = &runs_[1](row, 0);
+    S* __restrict after = &runs_[2](row, 0);
     const S* __restrict up = &counts_up(row, 0);
     const S* __restrict down = &counts_down(row, 0);
     // One uniform number in [0, 1) is both coins: its first and its second binary digit.
@@ -272,9 +272,9 @@ PulseCount DeviceArray<S>::pulse_both(const Matrix<S>& counts_up, const Matrix<S
       after[k] = split - half;
     }
   });
-  PulseCount sent = pulse(first, number);
-  sent += pulse(second, number + 1);
-  sent += pulse(third, number + 2);
+  PulseCount sent = pulse(runs_[0], number);
+  sent += pulse(runs_[1], number + 1);
+  sent += pulse(runs_[2], number + 2);
   return sent;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -87,6 +88,7 @@ class DeviceArray {
   Matrix<S> before_;     ///< cells_.g after the last write or elapse
   Matrix<S> offset_;     ///< write noise of each device
   Matrix<S> seen_;
+  std::array<Matrix<S>, 3> runs_;  ///< working memory of pulse_both, kept: fresh pages cost as much as its arithmetic
 };
 
 }  // namespace nudge

@@ -76,6 +76,7 @@ class DevicePairs {
   DeviceArray<S> minus_;
   LineView<S> view_;
   Matrix<S> scale_;        ///< (1, 1), a matrix so that it can be checkpointed
+  Matrix<S> up_, down_;    ///< counts of coincidences, working memory
   Matrix<S> counters_;     ///< image of the counters below for checkpoints
   Matrix<S> write_error_;  ///< (1, 2): mean and rms of the last write, of the window
   ShadowWeights<S> shadow_;

@@ -52,8 +52,8 @@ template <class S>
 void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>& factors, S rate) {
   const double weight_per_pulse = static_cast<double>(plus_.cells().mean_step / mapping_->steps(scale_(0, 0)).first);
   const bool by_sample = spec_.programming.order == PulseOrder::sample;
-  Matrix<S> up = Matrix<S>::Zero(weights().rows(), weights().cols());
-  Matrix<S> down = up;
+  up_.setZero(weights().rows(), weights().cols());
+  down_.setZero(weights().rows(), weights().cols());
   TrainStream stream{plus_.identity().seed, id_, writes_.operations, 0};
   TrainReport report;
   for (const FactorPair<S>& pair : factors) {
@@ -62,16 +62,16 @@ void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>& factors, S rate)
     for (Index n = 0; n < pair.x.rows(); n += group) {
       const Columns c = pair.columns;
       report += count_coincidences<S>(pair.x.middleRows(n, group), pair.y.middleRows(n, group), pulses,
-                                      spec_.programming.train, stream, spec_.threads, up.middleCols(c.begin, c.count),
-                                      down.middleCols(c.begin, c.count));
+                                      spec_.programming.train, stream, spec_.threads, up_.middleCols(c.begin, c.count),
+                                      down_.middleCols(c.begin, c.count));
       stream.first += static_cast<std::uint32_t>(group);
       if (!by_sample) continue;
-      send(up, down);
-      up.setZero();
-      down.setZero();
+      send(up_, down_);
+      up_.setZero();
+      down_.setZero();
     }
   }
-  if (!by_sample) send(up, down);
+  if (!by_sample) send(up_, down_);
   ++writes_.operations;  // also where nothing was sent: the trains have used their numbers
   writes_.slots += report.slots;
   writes_.clipped_samples += report.clipped;

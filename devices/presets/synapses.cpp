@@ -9,7 +9,7 @@ struct Synapse {
   double g_min_S, g_max_S;
   double states_up, states_down;
   double label_up, label_down;
-  double cycle_noise;  ///< standard deviation of one pulse, of the window
+  double cycle_noise;                         ///< standard deviation of one pulse, of the window
   WritePulse pulse_up = {}, pulse_down = {};  ///< across the device; not those of a gate
 };
 
