@@ -13,7 +13,7 @@
 namespace nudge::test {
 
 /// The problem of the gradient tests: T = 3, C = 6, H = 2, M = 10, V = 7, s = c = 1.
-inline constexpr ModelShape kTinyShape{7, 3, 6, 10, 2};
+inline const ModelShape kTinyShape{7, 3, 6, 10, 2};
 /// Full attention (weights of variance 1/C), where leaving the correction out shows, and a memory well inside its bound.
 inline constexpr InitialScales kTinyScales{1.0, 1.0, 0.4, 0.5};
 
