@@ -35,6 +35,7 @@ try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mi
 try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5
+try "sweep_reciprocity" "$program" sweep examples/sweep_reciprocity.toml --out "$folder/reciprocity.h5"
 try "converters" "$program" sweep examples/converters.toml --out "$folder/converters.h5" --set gradcheck.train_steps=2 \
   --set train.batch=1 --set model.tokens=8
 try "device_gradients" "$program" sweep examples/device_gradients.toml --out "$folder/device.h5" --set sweep.seeds=[1] \

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "circuits/terms/causal_attention.hpp"
+#include "circuits/terms/coupling.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
@@ -23,6 +24,7 @@ std::vector<std::unique_ptr<ForceTerm<S>>> array_terms(const ModelShape& shape, 
     terms.push_back(std::make_unique<CausalAttention<S>>(shape.channels, shape.heads, static_cast<S>(gain),
                                                          ParameterId::force, *maps.at(ParameterId::force)));
   }
+  if (shape.coupling) terms.push_back(std::make_unique<Coupling<S>>(shape.channels));
   if (shape.memories > 0 && shape.memory_arrays == 2) {
     const std::size_t back = maps.size() - 2;
     terms.push_back(
@@ -60,7 +62,7 @@ std::vector<Parameter> parameters_of(const ModelShape& shape) {
   const bool fused = shape.mixer.is_fused();
   std::vector<Parameter> all = {{"tok", {shape.vocabulary, c}},
                                 {"pos", {shape.tokens, c}},
-                                {"Winput", {c, (fused ? 3 * c : 0) + shape.memories}, true}};
+                                {"Winput", {c, (fused ? 3 * c : 0) + (shape.coupling ? c : 0) + shape.memories}, true}};
   if (fused) {
     all.push_back({"Wo", {c, c}, true});
   } else {
@@ -89,6 +91,7 @@ std::vector<ParameterGroup> LanguageModel<S>::groups() const {
   const Index before_memory = map(Id::input).outputs() - shape_.memories;
   std::vector<ParameterGroup> all = {{"tok", Id::tok, {0, c}}, {"pos", Id::pos, {0, c}}};
   if (shape_.memories > 0) all.push_back({"Wm", Id::input, {before_memory, shape_.memories}});
+  if (shape_.coupling) all.push_back({"Wc", Id::input, {before_memory - c, c}});
   if (shape_.mixer.is_fused()) {
     all.push_back({"Wq", Id::input, {0, c}});
     all.push_back({"Wk", Id::input, {c, c}});
@@ -135,8 +138,8 @@ void LanguageModel<S>::accumulate_embedding(std::span<const int> indices, ConstM
 
 namespace {
 
-/// Numbers of the random streams; those of a mixer's weights follow.
-enum Stream : std::uint32_t { tok, pos, attention, memory, output, readout, mixer };
+/// Numbers of the random streams; those of a mixer's weights follow `mixer`.
+enum Stream : std::uint32_t { tok, pos, attention, memory, output, readout, mixer, coupling = 1u << 16 };
 
 /// W_m with the given spectral norm.
 template <class S>
@@ -168,10 +171,15 @@ std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialSca
   weights.push_back(normal_matrix<S>(shape.vocabulary, c, scales.embedding, seed, Stream::tok));
   weights.push_back(normal_matrix<S>(shape.tokens, c, scales.embedding, seed, Stream::pos));
   const Index projections = fused ? 3 * c : 0;
-  Matrix<S> input(c, projections + shape.memories);
+  const Index coupled = shape.coupling ? c : 0;
+  Matrix<S> input(c, projections + coupled + shape.memories);
   if (fused)
     input.leftCols(projections) =
         normal_matrix<S>(c, projections, scales.attention * per_channel, seed, Stream::attention);
+  if (shape.coupling) {
+    const Matrix<S> pattern = normal_matrix<S>(c, c, scales.coupling * per_channel, seed, Stream::coupling);
+    input.middleCols(projections, c) = coupling_matrix(pattern, scales.symmetric, scales.antisymmetric);
+  }
   if (shape.memories > 0) input.rightCols(shape.memories) = memory_matrix<S>(shape, scales.memory, seed);
   weights.push_back(std::move(input));
   if (fused) {

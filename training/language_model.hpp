@@ -12,8 +12,8 @@
 
 namespace nudge {
 
-/// Sizes of the character model: vocabulary V, tokens T, channels C, memories M (0: none), heads H (H divides C), and which
-/// mixer is its non-conservative force.
+/// Sizes of the character model: vocabulary V, tokens T, channels C, memories M (0: none), heads H (H divides C), which
+/// mixer is its non-conservative force, and whether the channels are also coupled directly (W_c).
 struct ModelShape {
   Index vocabulary = 65;
   Index tokens = 32;
@@ -21,6 +21,7 @@ struct ModelShape {
   Index memories = 256;
   Index heads = 4;
   MixerChoice mixer = {};
+  bool coupling = false;
   int memory_arrays = 1;  ///< 2: the memory returns through an array of its own, Wr (M, C), nominally W_mᵀ
   CorrectionScope correction = CorrectionScope::attention;  ///< with two arrays
 };
@@ -48,7 +49,7 @@ struct Parameter {
 
 /// All parameters by number: tok (V, C), pos (T, C), Winput (C, 3C + M: W_q | W_k | W_v | W_m), Wo (C, C), Wh (C, V); with
 /// another mixer Winput (C, M) and the mixer's own instead of Wo, which like the embeddings are always digital. A memory on
-/// two arrays adds Wr (M, C) before the read-out.
+/// two arrays adds Wr (M, C) before the read-out; a coupling its columns W_c (C, C) to Winput, before W_m.
 std::vector<Parameter> parameters_of(const ModelShape& shape);
 
 /// The equilibrium character model: x_in[t] = tok[idx_t] + pos[t] → block → logits = z* W_h. Owns its weights as linear
@@ -73,7 +74,7 @@ class LanguageModel {
   /// Number of Wr, or -1 for a memory on one array.
   int memory_return() const { return shape_.memory_arrays == 2 ? readout() - 1 : -1; }
 
-  /// Gradient groups in the order of tables: tok, pos, Wm, then Wq, Wk, Wv, Wo or the mixer's weights by name, Wr where
+  /// Gradient groups in the order of tables: tok, pos, Wm, Wc, then Wq, Wk, Wv, Wo or the mixer's weights by name, Wr where
   /// the memory has two arrays, and Wh.
   std::vector<ParameterGroup> groups() const;
   std::vector<ParameterShape> parameter_shapes() const;
@@ -92,13 +93,15 @@ class LanguageModel {
 };
 
 /// Initial weights: W_q, W_k, W_v ~ N(0, attention_scale²/C), W_o ~ N(0, output_scale²/C), W_m normal with spectral norm
-/// memory_scale, tok and pos ~ N(0, embedding_scale²), W_h ~ N(0, 1/C); the weights of another mixer as its MixerSpec says,
+/// memory_scale, W_c = coupling_matrix() of a pattern ~ N(0, coupling_scale²/C) with its two gains, tok and pos ~ N(0, embedding_scale²), W_h ~ N(0, 1/C); the weights of another mixer as its MixerSpec says,
 /// deviations times initial_scale. One matrix per parameter, a pure function of the seed.
 struct InitialScales {
   double attention = 0.6;
   double output = 0.6;
   double memory = 0.4;
   double embedding = 0.5;
+  double coupling = 0;
+  double symmetric = 1, antisymmetric = 1;  ///< gains of the coupling's two parts
 };
 template <class S>
 std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialScales& scales, std::uint64_t seed);

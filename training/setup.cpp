@@ -25,6 +25,7 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.memories = static_cast<Index>(config.integer("model.memories"));
   shape.heads = static_cast<Index>(config.integer("model.heads"));
   shape.mixer = mixer_choice(config);
+  shape.coupling = config.real("model.coupling_scale") > 0;
   shape.memory_arrays = static_cast<int>(config.integer("model.memory_arrays"));
   shape.correction = config.text("correction.scope") == "full" ? CorrectionScope::full : CorrectionScope::attention;
   return shape;
@@ -61,8 +62,10 @@ void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::si
 template <class S>
 std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights) {
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
-  const InitialScales scales{config.real("model.attention_scale"), config.real("model.output_scale"),
-                             config.real("model.memory_scale"), config.real("model.embedding_scale")};
+  const InitialScales scales{config.real("model.attention_scale"),       config.real("model.output_scale"),
+                             config.real("model.memory_scale"),          config.real("model.embedding_scale"),
+                             config.real("model.coupling_scale"),        config.real("model.coupling_symmetric"),
+                             config.real("model.coupling_antisymmetric")};
   const CrossbarSpec spec = crossbar_spec(config);
   if (weights == Weights::configured) check_arrays_fit(spec, shape, sizeof(S));
   std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);

@@ -23,10 +23,12 @@ void check(const Config& config, const ModelShape& shape) {
         "crossbar: --block exports the fused attention and a memory on one array (leave model.mixer and "
         "model.memory_arrays at their defaults)");
   }
-  const double terms = static_cast<double>(shape.tokens * shape.channels * (4 * shape.channels + shape.memories));
+  const Index columns = (shape.coupling ? 5 : 4) * shape.channels + shape.memories;
+  const double terms = static_cast<double>(shape.tokens * shape.channels * columns);
   if (terms <= most_terms) return;
   throw UserError(
-      fmt::format("crossbar: --block: {:g} source terms, T C (4 C + M) (must be <= {:g}): make model.tokens = {}, "
+      fmt::format("crossbar: --block: {:g} source terms, T C (4 C + M), 5 C with a coupling (must be <= {:g}): make "
+                  "model.tokens = {}, "
                   "model.channels = {} and model.memories = {} smaller",
                   terms, most_terms, config.as_text("model.tokens"), config.as_text("model.channels"),
                   config.as_text("model.memories")));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
@@ -27,7 +28,8 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
   const Index channels = block.channels();
   NUDGE_EXPECT(spec.drive.cols() == channels && spec.start.rows() == tokens && channels % heads == 0);
   const Matrix<double>& w = block.input().weights();
-  const Index memories = w.cols() - 3 * channels;
+  const bool coupled = std::ranges::any_of(block.terms(), [](const auto& at) { return at.term->name() == "coupling"; });
+  const Index memories = w.cols() - (coupled ? 4 : 3) * channels;
   const Index width = channels / heads;
   const double root = std::sqrt(static_cast<double>(width));
   std::string text = fmt::format("equilibrium block, {} tokens, {} channels, written by nudge\n", tokens, channels);
@@ -41,7 +43,8 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
       source(fmt::format("v{}_{}", t, k), combination("z", t, w.col(2 * channels + k)));
     }
     for (Index m = 0; m < memories; ++m) {
-      source(fmt::format("r{}_{}", t, m), fmt::format("2*max({},0)", combination("z", t, w.col(3 * channels + m))));
+      source(fmt::format("r{}_{}", t, m),
+             fmt::format("2*max({},0)", combination("z", t, w.rightCols(memories).col(m))));
     }
     for (Index h = 0; h < heads; ++h) {
       std::string total;
@@ -62,11 +65,12 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
     }
     for (Index c = 0; c < channels; ++c) {
       const Eigen::VectorXd back = w.row(c).rightCols(memories).transpose();
-      const std::string memory = memories > 0 ? fmt::format("+{}", combination("r", t, back)) : std::string();
+      std::string linear = memories > 0 ? fmt::format("+{}", combination("r", t, back)) : std::string();
+      if (coupled) linear += fmt::format("+{}", combination("z", t, w.col(3 * channels + c)));
       const std::string attention = combination("o", t, output.weights().col(c));
       text += fmt::format("cz{0}_{1} z{0}_{1} 0 {2:.17g} ic={3:.17g}\n", t, c, spec.capacitance_F, spec.start(t, c));
       text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6:.17g})*({7}))\n", t,
-                          c, spec.capacitance_F / spec.time_constant_s, spec.drive(t, c), block.leak().total(), memory,
+                          c, spec.capacitance_F / spec.time_constant_s, spec.drive(t, c), block.leak().total(), linear,
                           block.leak().gain, attention);
     }
   }

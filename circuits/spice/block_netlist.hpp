@@ -20,7 +20,8 @@ struct BlockNetlist {
 /// The founding note's block as an ngspice transient: one capacitor per state z_tc charged by a behavioural source with
 /// C/τ · F_tc(z); projections, rectifiers and the causal softmax are ideal dependent voltage sources, one volt per unit.
 /// Weights are those of the block's maps. The control block writes time and the T·C node voltages, row-major, to
-/// `data_file` (wrdata, columns of time and value in turn). For small blocks: T·C·(4C + M) source terms.
+/// `data_file` (wrdata, columns of time and value in turn). For small blocks: T·C·(4C + M) source terms, T·C² more with a
+/// coupling.
 std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, const LinearMap<double>& output,
                           const BlockNetlist& spec, const std::string& data_file);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coupling of chosen reciprocity, exact and held by devices, and amplifiers of finite bandwidth around it.
-#include "circuits/coupling.hpp"
+#include "circuits/terms/coupling.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "circuits/block_dynamics.hpp"
 #include "circuits/circuit_spec.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/digital_matrix.hpp"
@@ -22,6 +23,23 @@ Matrix<double> rotation(double sigma, double omega) {
   w << sigma, omega, -omega, sigma;
   return w;
 }
+
+/// F(z) = x − z + z W, one independent system per row of z.
+struct Network {
+  Network(LinearMap<double>& map, const Matrix<double>& drive)
+      : block(map.inputs(), terms(map.inputs()), 0, map, {0, 0}), dynamics(block, drive.rows(), 2) {
+    dynamics.bind(drive, ReadContext{});
+  }
+
+  static std::vector<std::unique_ptr<ForceTerm<double>>> terms(Index channels) {
+    std::vector<std::unique_ptr<ForceTerm<double>>> all;
+    all.push_back(std::make_unique<Coupling<double>>(channels));
+    return all;
+  }
+
+  EquilibriumBlock<double> block;
+  BlockDynamics<double> dynamics;
+};
 
 struct LastGradient final : GradientSink<double> {
   Matrix<double> g;
@@ -47,9 +65,9 @@ TEST_CASE("coupling: gains of the symmetric and antisymmetric part", "[coupling]
 TEST_CASE("coupling: eigenvalues, equilibrium and asymmetry in closed form", "[coupling]") {
   // J = −1 + W of σ ± iω: eigenvalues σ − 1 ± iω; asymmetry ‖J − Jᵀ‖/‖J‖ = 2ω/√((1 − σ)² + ω²), the same for every v.
   for (const double gain : {0.0, 0.5, 2.0}) {
-    const DigitalMatrix<double> map(coupling_matrix(rotation(0.3, 0.7), 1, gain));
-    Coupling<double> coupling(map, 0, Matrix<double>::Constant(1, 2, 0.4));
-    Linearization<double>& at = coupling.linearize(Matrix<double>::Zero(1, 2));
+    DigitalMatrix<double> map(coupling_matrix(rotation(0.3, 0.7), 1, gain));
+    Network coupling(map, Matrix<double>::Constant(1, 2, 0.4));
+    Linearization<double>& at = coupling.dynamics.linearize(Matrix<double>::Zero(1, 2));
     const double omega = 0.7 * gain;
     CHECK(asymmetry(at, 1, 2) == Approx(2 * omega / std::hypot(0.7, omega)).margin(1e-12));
     SpectrumOptions options;
@@ -66,35 +84,25 @@ TEST_CASE("coupling: eigenvalues, equilibrium and asymmetry in closed form", "[c
     settle_options.tolerance = 1e-13;
     settle_options.max_steps = 50;
     SettleWorkspace<double> scratch;
-    CHECK(settle<double>(coupling, z, settle_options, scratch).status == Status::converged);
+    CHECK(settle<double>(coupling.dynamics, z, settle_options, scratch).status == Status::converged);
     const Matrix<double> expected =
         Matrix<double>::Constant(1, 2, 0.4) * (Matrix<double>::Identity(2, 2) - map.weights()).inverse();
     CHECK(test::relative_error(z, expected) < 1e-11);
-    // The energy belongs to the conservative part: its descent is the part's force.
-    Matrix<double> f(1, 2);
-    coupling.force(z, f, Part::conservative);
-    for (Index i = 0; i < 2; ++i) {
-      Matrix<double> up = z;
-      Matrix<double> down = z;
-      up(0, i) += 1e-3;
-      down(0, i) -= 1e-3;
-      CHECK((*coupling.energy(down) - *coupling.energy(up)) / 2e-3 ==
-            Approx(f(0, i)).margin(1e-11));  // quadratic: exact
-    }
   }
 }
 
-TEST_CASE("coupling: derivatives, parts and corrected forces", "[coupling]") {
-  const DigitalMatrix<double> map(test::random_matrix<double>(6, 6, 2, 0.2));
-  Coupling<double> coupling(map, 0, test::random_matrix<double>(3, 6, 3));
+TEST_CASE("coupling: derivatives, gradient and corrected forces", "[coupling]") {
+  DigitalMatrix<double> map(test::random_matrix<double>(6, 6, 2, 0.2));
+  Network coupling(map, test::random_matrix<double>(3, 6, 3));
   const Matrix<double> z = test::random_matrix<double>(3, 6, 4);
-  Linearization<double>& at = coupling.linearize(z);
+  Linearization<double>& at = coupling.dynamics.linearize(z);
   for (const Part part : {Part::all, Part::conservative, Part::nonconservative}) {
     test::check_adjoint(at, 3, 6, part);
     const Matrix<double> v = test::random_matrix<double>(3, 6, 5);
     Matrix<double> jv(3, 6);
     at.jvp(v, jv, part);
-    CHECK(test::relative_error(jv, test::central_difference<double>(coupling, z, v, part)) < 1e-8);  // linear: rounding
+    CHECK(test::relative_error(jv, test::central_difference<double>(coupling.dynamics, z, v, part)) <
+          1e-8);  // linear: rounding
   }
   // Jacobian of both corrected forces: Jᵀ.
   const Matrix<double> v = test::random_matrix<double>(3, 6, 6);
@@ -118,9 +126,9 @@ TEST_CASE("coupling: devices make a reciprocal pattern non-reciprocal by their e
   const Matrix<double> pattern = coupling_matrix(test::random_matrix<double>(n, n, 7, 0.05), 1, 0);
   CrossbarSpec spec;
   spec.device.programming_error = 0.01;
-  const Crossbar<double> array(spec, pattern, 0, 1);
-  Coupling<double> coupling(array, 0, Matrix<double>::Zero(1, n));
-  const double measured = asymmetry(coupling.linearize(Matrix<double>::Zero(1, n)), 1, n, 32);
+  Crossbar<double> array(spec, pattern, 0, 1);
+  Network coupling(array, Matrix<double>::Zero(1, n));
+  const double measured = asymmetry(coupling.dynamics.linearize(Matrix<double>::Zero(1, n)), 1, n, 32);
   // J = −1 + W + E, E of independent entries with standard deviation s = √2 σ W/k; for a random v of norm 1 the numerator
   // has the mean square 2 s² n, the denominator is that of J.
   const double s = std::sqrt(2.0) * 0.01 * spec.device.window_S() / array.siemens_per_weight();
@@ -129,16 +137,16 @@ TEST_CASE("coupling: devices make a reciprocal pattern non-reciprocal by their e
   // E is one draw: its norm has a relative standard deviation of 1/√(n²) = 2 %, the mean over 32 probes of norms with
   // relative spread 1/√(2n) adds 2 %; 4 of them together.
   CHECK(measured == Approx(expected).epsilon(0.12));
-  const Crossbar<double> exact(CrossbarSpec{}, pattern, 0, 1);
-  Coupling<double> reciprocal(exact, 0, Matrix<double>::Zero(1, n));
-  CHECK(asymmetry(reciprocal.linearize(Matrix<double>::Zero(1, n)), 1, n) < 1e-13);
+  Crossbar<double> exact(CrossbarSpec{}, pattern, 0, 1);
+  Network reciprocal(exact, Matrix<double>::Zero(1, n));
+  CHECK(asymmetry(reciprocal.dynamics.linearize(Matrix<double>::Zero(1, n)), 1, n) < 1e-13);
 }
 
 TEST_CASE("amplifier bandwidth: growth and the edge of stability in closed form", "[amplifier]") {
   const double sigma = 0.2;
   const double omega = 2.0;
-  const DigitalMatrix<double> map(rotation(sigma, omega));
-  Coupling<double> coupling(map, 0, Matrix<double>::Zero(1, 2));
+  DigitalMatrix<double> map(rotation(sigma, omega));
+  Network coupling(map, Matrix<double>::Zero(1, 2));
   const std::complex<double> mu(sigma - 1, omega);
   // λ (1 + τ_a λ) = μ, stable while τ_a ω² < 1 − σ: the edge is at τ_a = 0.2. A rotation turns on a circle, so that the
   // slow root shows in the norm alone; the fast one has died by t = 8 (e^(−8/(2 τ_a)) or less beside the slow one).
@@ -152,7 +160,7 @@ TEST_CASE("amplifier bandwidth: growth and the edge of stability in closed form"
     for (int k = 0; k < 2; ++k) {
       Matrix<double> z = Matrix<double>::Constant(1, 2, 1e-3);
       options.max_steps = k == 0 ? 8000 : 10000;
-      settle<double>(coupling, z, options, scratch);
+      settle<double>(coupling.dynamics, z, options, scratch);
       norms[k] = z.norm();
     }
     CAPTURE(lag);
@@ -163,25 +171,25 @@ TEST_CASE("amplifier bandwidth: growth and the edge of stability in closed form"
 }
 
 TEST_CASE("amplifier bandwidth: the same equilibrium, and the step response of one node", "[amplifier]") {
-  const DigitalMatrix<double> map(Matrix<double>::Zero(1, 1));
-  Coupling<double> node(map, 0, Matrix<double>::Constant(1, 1, 1.0));
+  DigitalMatrix<double> map(Matrix<double>::Zero(1, 1));
+  Network node(map, Matrix<double>::Constant(1, 1, 1.0));
   SettleOptions options;
   options.step = 1e-3;
   options.max_steps = 1000;
   options.lag = 0.1;
   Matrix<double> z = Matrix<double>::Zero(1, 1);
   SettleWorkspace<double> scratch;
-  settle<double>(node, z, options, scratch);
+  settle<double>(node.dynamics, z, options, scratch);
   // z'' τ_a + z' + z = 1 from rest: z = 1 + (λ₂ e^{λ₁t} − λ₁ e^{λ₂t})/(λ₁ − λ₂). First order: a step of delay, 1e-3.
   const double root = std::sqrt(1 - 4 * options.lag);
   const double fast = (-1 - root) / (2 * options.lag);
   const double late = (-1 + root) / (2 * options.lag);
   CHECK(z(0, 0) == Approx(1 + (fast * std::exp(late) - late * std::exp(fast)) / (late - fast)).margin(2e-3));
   options.max_steps = 40000;
-  settle<double>(node, z, options, scratch);
+  settle<double>(node.dynamics, z, options, scratch);
   CHECK(z(0, 0) == Approx(1).epsilon(1e-9));
   options.solver = "rk4";
-  CHECK_THROWS_WITH(settle<double>(node, z, options, scratch), Catch::Contains("lag"));
+  CHECK_THROWS_WITH(settle<double>(node.dynamics, z, options, scratch), Catch::Contains("lag"));
   // 10 MHz of gain-bandwidth on a line of load 9 leave 1 MHz: 1/(2π · 1e6 · 25e-9).
   CircuitSpec circuit;
   circuit.amplifier_bandwidth_Hz = 1e6;

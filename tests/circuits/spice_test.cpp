@@ -10,6 +10,7 @@
 #include "circuits/spice/block_netlist.hpp"
 #include "circuits/spice/crossbar_netlist.hpp"
 #include "circuits/terms/causal_attention.hpp"
+#include "circuits/terms/coupling.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "circuits/wires/line_solver.hpp"
 #include "sim/base/rng.hpp"
@@ -49,12 +50,13 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
   constexpr Index tokens = 2;
   constexpr Index channels = 4;
   constexpr Index memories = 6;
-  Matrix<double> weights = normals(channels, 3 * channels + memories, 0.4, 4);
+  Matrix<double> weights = normals(channels, 4 * channels + memories, 0.4, 4);
   weights.rightCols(memories) *= 0.25;  // 2 ‖W_m‖₂² well below the clamp: bounded energy
   DigitalMatrix<double> input(weights);
   DigitalMatrix<double> output(normals(channels, channels, 0.5, 5));
   std::vector<std::unique_ptr<ForceTerm<double>>> terms;
   terms.push_back(std::make_unique<CausalAttention<double>>(channels, 2, 1.0, 1, output));
+  terms.push_back(std::make_unique<Coupling<double>>(channels));
   terms.push_back(std::make_unique<HopfieldMemory<double>>(memories));
   const EquilibriumBlock<double> block(channels, std::move(terms), 0, input, {1.0, 1.0});
   BlockNetlist spec;

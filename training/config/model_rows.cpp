@@ -32,6 +32,13 @@ ParamTable model_rows() {
       real("model.memory_scale", "0.4", at_least(0),
            "gm: spectral norm that the random W_m is scaled to; 2 gm^2 < 1 + s c keeps the energy bounded below.",
            recipe),
+      real("model.coupling_scale", "0", at_least(0),
+           "gc: channels also drive each other through W_c = S (P + P')/2 + A (P - P')/2 with P ~ N(0, gc^2/C), "
+           "trained like "
+           "the rest; 0: no such coupling. Settles while every eigenvalue of W_c has a real part below 1 + s c."),
+      real("model.coupling_symmetric", "1", any_number(), "S: gain of the reciprocal part of the initial W_c."),
+      real("model.coupling_antisymmetric", "1", any_number(),
+           "A: gain of the non-reciprocal part of the initial W_c; 0: a network with an energy, but for attention."),
       real("model.embedding_scale", "0.5", above(0), "Token and position embeddings ~ N(0, scale^2)."),
   };
 }
