@@ -44,17 +44,19 @@ struct Reader {
   }
 };
 
-/// The preset that the settings, else the file, else an earlier preset ask for; "" for none.
+/// The preset that the settings, else the file, else an earlier preset ask for; "" for none. Settings are read as they are
+/// taken later, quotes and all; one that is wrong is reported there.
 std::string preset_name(const std::string& key, const Config& config, const std::vector<RawEntry>& file,
                         const std::vector<std::string>& settings) {
-  std::string name = config.text(key);
+  Config asked = config;
+  Reader reader{asked};
   for (const RawEntry& entry : file) {
-    if (entry.key == key) name = entry.value.text;
+    if (entry.key == key) reader.take({entry}, Layer::file, "");
   }
   for (const std::string& setting : settings) {
-    if (setting.rfind(key + "=", 0) == 0) name = setting.substr(key.size() + 1);
+    if (setting.rfind(key + "=", 0) == 0) reader.take_setting(setting);
   }
-  return name;
+  return asked.text(key);
 }
 
 /// The text with the most specific place that set one of the keys it names in front.

@@ -71,6 +71,12 @@ TEST_CASE("a device preset fills in the device, and the config replaces single v
   CHECK(config.origin("device.model").layer == nudge::Layer::preset);
   CHECK(config.real("device.read_noise") == 0.01);
   CHECK_THROWS_WITH(nudge::parse_program_config("t", "device.preset = 'ekram'"), Contains("did you mean ecram?"));
+  for (const char* setting : {"device.preset=ecram", "device.preset=\"ecram\"", "device.preset='ecram'"}) {
+    CAPTURE(setting);
+    CHECK(nudge::parse_program_config("t", "device.preset = 'capacitor'", {setting}).text("device.model") ==
+          "linear_step");
+    CHECK(nudge::parse_program_config("t", "", {setting}).real("device.pulses") == config.real("device.pulses"));
+  }
 }
 
 TEST_CASE("rules between keys") {
