@@ -63,6 +63,10 @@ class LinearMap {
   /// those of the map's own count of updates, so that no two updates share them.
   virtual void apply_update(const Matrix<S>& delta, std::uint64_t step) = 0;
 
+  /// The same for a change that is no step of learning and must act at once (a bound on the weights): schemes that gather
+  /// updates elsewhere before they reach W write it to W itself.
+  virtual void adjust(const Matrix<S>& delta, std::uint64_t step) { apply_update(delta, step); }
+
   /// Whether training should hand over the factors of a gradient instead of their sum: rank-1 updates inside the array.
   virtual bool takes_factors() const { return false; }
 

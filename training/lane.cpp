@@ -134,10 +134,10 @@ void Lane<S>::bound_memory(std::uint64_t step) {
   const MemoryBoundResult result =
       memory_.enforce(input.weights().rightCols(memories), leak.gain, leak.damping, delta.rightCols(memories));
   if (!result.bound) return;
-  input.apply_update(delta, step);
+  input.adjust(delta, step);
   if (model_->memory_return() < 0) return;
   LinearMap<S>& back = model_->map(model_->memory_return());
-  back.apply_update(static_cast<S>(result.scale - 1) * back.weights(), step);
+  back.adjust(static_cast<S>(result.scale - 1) * back.weights(), step);
 }
 
 /// Drift, leak and telegraph noise go on between steps; within one they stand still.

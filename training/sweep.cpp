@@ -104,7 +104,7 @@ const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
       {"nonfinite", "1", "steps that were not finite and were rolled back"},
       {"pulses", "1", "pulses sent to all crossbars"},
       {"write_energy", "J", "heat of these pulses; 0 where the pulses of the device are not known"},
-      {"array_energy", "J", "heat in the devices during the reads of one training step, mean over accepted steps"}};
+      {"array_energy", "J", "heat in the devices during the reads of one training step, median over accepted steps"}};
   static const std::vector<SweepMetric> checking = {
       {"cosine", "1", "cosine of the gradient with the exact adjoint's, mean over parameter groups"},
       {"relative_l2", "1", "|g - exact|/|exact| over the equilibrium's parameters"},

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -143,8 +144,8 @@ class TrainRun {
     s.damping = log.last("train/damping");
     s.skipped = lanes_[0]->skipped();
     s.nonfinite = lanes_[0]->nonfinite();
-    s.array_energy = mean_of_accepted("train/array_energy");
-    s.phase_time = mean_of_accepted("train/phase_time");
+    s.array_energy = median_of_accepted("train/array_energy");
+    s.phase_time = median_of_accepted("train/phase_time");
     s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down");
     s.verify_reads = log.sum_last("device", "verify_reads");
     s.ir_drop = log.largest_last("device", "ir_drop");
@@ -159,21 +160,21 @@ class TrainRun {
     return s;
   }
 
-  /// Mean of a column over the steps that were neither skipped nor rolled back: a state that runs away draws any power
-  /// in the model, where the amplifiers of a circuit saturate. 0 for an empty column.
-  double mean_of_accepted(const char* column) const {
+  /// Median of a column over the steps that were neither skipped nor rolled back; 0 for an empty column. Not the mean: a
+  /// state that runs away draws any power in the model, where the amplifiers of a circuit saturate.
+  double median_of_accepted(const char* column) const {
     const TrainLog& log = lanes_[0]->log();
     const auto& values = log.values(column);
     const auto& skipped = log.values("train/skipped");
     const auto& nonfinite = log.values("train/nonfinite");
-    double sum = 0;
-    double count = 0;
+    std::vector<double> kept;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (skipped[i] != 0 || nonfinite[i] != 0 || !std::isfinite(values[i])) continue;
-      sum += values[i];
-      ++count;
+      if (skipped[i] == 0 && nonfinite[i] == 0 && std::isfinite(values[i])) kept.push_back(values[i]);
     }
-    return count > 0 ? sum / count : 0;
+    if (kept.empty()) return 0;
+    const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(kept.size() / 2);
+    std::nth_element(kept.begin(), middle, kept.end());
+    return *middle;
   }
 
   double mean_cosine(const std::vector<double>& cosines) const {

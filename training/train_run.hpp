@@ -36,8 +36,8 @@ struct TrainSummary {
   std::string beside;  ///< estimator of the second lane, empty without one
   double beside_validation_loss = 0;
   double seconds = 0;
-  double array_energy = 0;  ///< J of all reads of a step, mean over accepted steps; 0 without crossbars
-  double phase_time = 0;    ///< s, mean simulated time of all phases of a sequence, over accepted steps
+  double array_energy = 0;  ///< J of all reads of a step, median over accepted steps; 0 without crossbars
+  double phase_time = 0;    ///< s, simulated time of all phases of a sequence, median over accepted steps
   double pulses = 0, verify_reads = 0, write_failures = 0;  ///< of all crossbars since the start
   double write_energy = 0;                                  ///< J; 0 where the pulses of the device are not known
   double ir_drop = 0;                                       ///< (2/3) R G N M of the worst tile of any array at the end

@@ -14,6 +14,9 @@ constexpr std::uint32_t transfer_phase = 200;
 // Longest burst of the search for the symmetry point, and how often the counter of transfers starts again (an array
 // entry must hold it exactly in float).
 constexpr int longest_burst = 256;
+// Cycles that the symmetry point is averaged over: noise that is drawn at each write (56 pulses for the most noisy
+// preset, reram_sb) falls by √256 to a few pulses.
+constexpr int averaged_cycles = 128;
 constexpr double counter_range = 1 << 20;
 
 /// The fast array has the window of the slow one and starts at zero.
@@ -62,7 +65,13 @@ void TikiTaka<S>::find_symmetry_point() {
     }
     burst(0.5 * n);
   }
-  zero_ = fast_.weights();
+  for (int cycle = 0; cycle < averaged_cycles; ++cycle) {
+    for (const double n : {1.0, -1.0}) {
+      burst(n);
+      zero_ += fast_.weights();
+    }
+  }
+  zero_ /= S(2 * averaged_cycles);
 }
 
 template <class S>
@@ -97,6 +106,12 @@ template <class S>
 void TikiTaka<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
   fast_.apply_update(static_cast<S>(spec_.fast_gain) * delta, step);
   transfer_when_due();
+}
+
+template <class S>
+void TikiTaka<S>::adjust(const Matrix<S>& delta, std::uint64_t step) {
+  slow_.apply_update(delta, step);
+  refresh();
 }
 
 template <class S>

@@ -17,8 +17,9 @@ namespace nudge {
 /// zero, so that A rests at A₀ and C rests where the loss is lowest, wherever its own symmetry point lies.
 ///
 /// A₀ is found once, at construction and programming, by alternating bursts of up and down pulses of falling length
-/// (256, 128, …, 1 pulses, zero_shift cycles each) and kept as the noise-free weights after it, which stands for the
-/// reference array that holds it (idea: Kim et al., arXiv:1907.10228); with zero_shift = 0, A₀ = 0.
+/// (256, 128, …, 1 pulses, zero_shift cycles each) and kept as the mean of the noise-free weights over 128 more cycles of
+/// single pulses, which stands for the reference array that holds it (idea: Kim et al., arXiv:1907.10228); with
+/// zero_shift = 0, A₀ = 0. What A₀ is wrong by is transferred at every step: C drifts until the gradient balances it.
 template <class S>
 class TikiTaka final : public LinearMap<S> {
  public:
@@ -34,6 +35,7 @@ class TikiTaka final : public LinearMap<S> {
     slow_.accumulate(x, y, columns, scale, gradient);
   }
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
+  void adjust(const Matrix<S>& delta, std::uint64_t step) override;
   bool takes_factors() const override { return fast_.takes_factors(); }
   void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
   void program(const Matrix<S>& target) override;
