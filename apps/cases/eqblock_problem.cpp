@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "apps/cases/case_kind.hpp"
 #include "circuits/digital_matrix.hpp"
 
@@ -27,8 +29,12 @@ std::vector<Matrix<double>> read_weights(const H5Reader& file, const ModelShape&
     return file.matrix<double>("params/" + name, H5Shape{rows, cols}, NonFinite::rejected);
   };
   Matrix<double> input(s.channels, 3 * s.channels + s.memories);
-  input << read("Wq", s.channels, s.channels), read("Wk", s.channels, s.channels), read("Wv", s.channels, s.channels),
-      read("Wm", s.channels, s.memories);
+  Index next = 0;
+  for (const auto& [name, columns] :
+       {std::pair{"Wq", s.channels}, {"Wk", s.channels}, {"Wv", s.channels}, {"Wm", s.memories}}) {
+    input.middleCols(next, columns) = read(name, s.channels, columns);
+    next += columns;
+  }
   return {read("tok", s.vocabulary, s.channels), read("pos", s.tokens, s.channels), input,
           read("Wo", s.channels, s.channels), read("Wh", s.channels, s.vocabulary)};
 }

@@ -97,9 +97,11 @@ ConstantVoltageMotion::ConstantVoltageMotion(const Memristor& memristor, double 
 }
 
 double ConstantVoltageMotion::advance(double place, double seconds) const {
+  if (std::isnan(place) || std::isnan(seconds)) return place + seconds;
   const double limit = reach();
   if (place >= limit) return 0;
-  const auto at = static_cast<std::size_t>(place * cells);
+  // Just below the limit the product may round to its cell.
+  const auto at = std::min(static_cast<std::size_t>(place * cells), time_s_.size() - 2);
   const double inside = place * cells - static_cast<double>(at);
   const double now = time_s_[at] + inside * (time_s_[at + 1] - time_s_[at]);
   const double then = now + seconds;

@@ -35,7 +35,8 @@ class ConstantVoltageMotion {
   /// out of reach. UserError naming the voltage when nothing moves.
   ConstantVoltageMotion(const Memristor& memristor, double volts, bool up);
 
-  /// Distance moved along the direction within `seconds` from `place`: 0 at the end behind, 1 at the end ahead.
+  /// Distance moved along the direction within `seconds` from `place`: 0 at the end behind, 1 at the end ahead. NaN
+  /// where either is.
   double advance(double place, double seconds) const;
 
   /// Seconds from place 0 to the last place that can be reached, and that place.

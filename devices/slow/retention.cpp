@@ -78,7 +78,10 @@ template <class S>
 void Retention<S>::leak(DeviceCells<S>& cells) const {
   const auto rest = static_cast<S>(rest_S_);
   const auto waited = static_cast<S>(waiting_s_);
-  cells.g = (rest + (cells.g.array() - rest) * (-waited / leak_s_.array()).exp()).matrix();
+  const auto g = cells.g.array();
+  const auto left = rest + (g - rest) * (-waited / leak_s_.array()).exp();
+  cells.g =
+      left.max(g.min(rest)).min(g.max(rest)).matrix();  // rounding must not take g away from rest, out of its bounds
 }
 
 template <class S>
