@@ -105,7 +105,9 @@ void DeviceArray<S>::sample_faults() {
     if (u >= f.low + f.high + f.random) continue;
     const double at = u < f.low ? 0 : u < f.low + f.high ? 1 : place.data()[i];
     const S lower = cells_.lower.data()[i];
-    faults_.push_back({i, lower + static_cast<S>(at) * (cells_.upper.data()[i] - lower)});
+    const S upper = cells_.upper.data()[i];
+    faults_.push_back(
+        {i, std::min(lower + static_cast<S>(at) * (upper - lower), upper)});  // the sum may round above it
   }
 }
 
