@@ -31,6 +31,14 @@ Index positive_size(const H5Reader& file, const std::string& attribute) {
   return static_cast<Index>(value);
 }
 
+H5Shape matrix_shape(const H5Reader& file, const std::string& dataset) {
+  H5Shape shape = file.shape(dataset);
+  if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1) {
+    file.fail(dataset, fmt::format("shape {} (must be (rows, columns), both positive)", to_string(shape)));
+  }
+  return shape;
+}
+
 bool flag_of(const H5Reader& file, const std::string& attribute) {
   const auto value = file.integer_attribute(attribute);
   if (value != 0 && value != 1) file.fail("attribute " + attribute, fmt::format("{} (must be 0 or 1)", value));

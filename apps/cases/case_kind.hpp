@@ -40,6 +40,9 @@ const std::vector<CaseKind>& case_kinds();
 /// A positive integer attribute; an error that names file and attribute otherwise.
 Index positive_size(const H5Reader& file, const std::string& attribute);
 
+/// Sizes of a matrix (rows, columns), both positive; an error that names file and dataset otherwise.
+H5Shape matrix_shape(const H5Reader& file, const std::string& dataset);
+
 /// An attribute that is 0 or 1.
 bool flag_of(const H5Reader& file, const std::string& attribute);
 

@@ -12,15 +12,6 @@
 namespace nudge {
 namespace {
 
-/// Sizes of a matrix (rows, cols), all positive.
-H5Shape sizes_of(const H5Reader& file, const std::string& dataset) {
-  const H5Shape shape = file.shape(dataset);
-  if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1) {
-    file.fail(dataset, fmt::format("shape {} (must be (inputs, outputs), both positive)", to_string(shape)));
-  }
-  return shape;
-}
-
 void read_conditioner(const H5Reader& file, MixerOptions& options) {
   const std::string where = file.text_attribute("tdc");
   if (where == "none") return;
@@ -28,7 +19,7 @@ void read_conditioner(const H5Reader& file, MixerOptions& options) {
     file.fail("attribute tdc", fmt::format("\"{}\" (must be none, pre or post)", where));
   }
   options.modulation = where == "pre" ? Modulation::before : Modulation::after;
-  options.hidden = sizes_of(file, "params/tdc_Wf")[1];
+  options.hidden = matrix_shape(file, "params/tdc_Wf")[1];
   options.hidden_scale = finite_real(file, "tdc_norm_scale");
 }
 
@@ -45,15 +36,15 @@ std::vector<CaseDataset> composite(const H5Reader& file) {
   const std::string mixer = mixer_of(file);
   MixerOptions o;
   o.observe = true;
-  o.width = sizes_of(file, "params/W_v")[0];
-  o.values = sizes_of(file, "params/W_v")[1];
+  o.width = matrix_shape(file, "params/W_v")[0];
+  o.values = matrix_shape(file, "params/W_v")[1];
   o.heads = positive_size(file, "H");
   o.gate_groups = positive_size(file, "g_groups");
-  if (mixer == "fem_softmax" || mixer == "fem_gla") o.keys = sizes_of(file, "params/W_q")[1];
-  if (mixer == "fem_gla" || mixer == "fem_lrnn") o.decays = sizes_of(file, "params/W_dec")[1];
+  if (mixer == "fem_softmax" || mixer == "fem_gla") o.keys = matrix_shape(file, "params/W_q")[1];
+  if (mixer == "fem_gla" || mixer == "fem_lrnn") o.decays = matrix_shape(file, "params/W_dec")[1];
   if (mixer == "fem_gla" || file.has_attribute("eps")) o.epsilon = positive_real(file, "eps");
-  if (mixer == "fem_aft") o.groups = sizes_of(file, "params/W_k")[1];
-  if (mixer == "fem_ssmlti" || mixer == "fem_ssmsel") o.states = sizes_of(file, "params/ssm_A")[1];
+  if (mixer == "fem_aft") o.groups = matrix_shape(file, "params/W_k")[1];
+  if (mixer == "fem_ssmlti" || mixer == "fem_ssmsel") o.states = matrix_shape(file, "params/ssm_A")[1];
   o.rope = flag_of(file, "rope");
   check_sizes(file, {{"D", o.width}, {"d", o.values}});
   read_conditioner(file, o);
@@ -63,9 +54,9 @@ std::vector<CaseDataset> composite(const H5Reader& file) {
 std::vector<CaseDataset> conditioner_alone(const H5Reader& file) {
   MixerOptions o;
   o.observe = true;
-  o.width = sizes_of(file, "params/tdc_Wf")[0];
-  o.hidden = sizes_of(file, "params/tdc_Wf")[1];
-  o.conditioned = sizes_of(file, "params/tdc_Wc")[1];
+  o.width = matrix_shape(file, "params/tdc_Wf")[0];
+  o.hidden = matrix_shape(file, "params/tdc_Wf")[1];
+  o.conditioned = matrix_shape(file, "params/tdc_Wc")[1];
   o.hidden_scale = finite_real(file, "norm_scale");
   return compute_mixer_case(file, "tdc", o);
 }

@@ -39,15 +39,6 @@ Index heads_of(const H5Reader& file, Index width) {
   return heads;
 }
 
-/// (rows, cols) of a weight.
-H5Shape sizes_of(const H5Reader& file, const std::string& weight) {
-  const H5Shape shape = file.shape("params/" + weight);
-  if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1) {
-    file.fail("params/" + weight, fmt::format("shape {} (must be (rows, columns), both positive)", to_string(shape)));
-  }
-  return shape;
-}
-
 /// One sequence of a (batch, tokens, n) array.
 Matrix<double> sequence_of(const std::vector<double>& values, Index sequence, Index rows, Index cols) {
   return Eigen::Map<const Matrix<double>>(values.data() + sequence * rows * cols, rows, cols);
@@ -91,7 +82,7 @@ std::vector<CaseDataset> kl(const H5Reader& file) {
 
 std::vector<CaseDataset> inject(const H5Reader& file) {
   const auto sizes = TapeCase::sizes(file, "inputs/x", 3);
-  const H5Shape down = sizes_of(file, "Wd");
+  const H5Shape down = matrix_shape(file, "params/Wd");
   const Index width = down[1];
   const Index heads = heads_of(file, width);
   const Index rows = Index(1) << bits_of(file);
@@ -111,7 +102,7 @@ std::vector<CaseDataset> inject(const H5Reader& file) {
 
 std::vector<CaseDataset> encoder(const H5Reader& file) {
   const auto sizes = TapeCase::sizes(file, "inputs/x", 3);
-  const H5Shape down = sizes_of(file, "enc_Wd");
+  const H5Shape down = matrix_shape(file, "params/enc_Wd");
   FreeTransformerShape shape;
   shape.width = down[1];
   shape.heads = heads_of(file, shape.width);
@@ -150,10 +141,10 @@ Model read_model(const H5Reader& file) {
     file.fail("attribute L", fmt::format("{}, but {} is missing", m.shape.layers, last));
   }
   m.shape.bits = bits_of(file);
-  m.shape.width = sizes_of(file, "emb")[1];
+  m.shape.width = matrix_shape(file, "params/emb")[1];
   m.shape.heads = heads_of(file, m.shape.width);
-  m.shape.inner = sizes_of(file, "b0_Wd")[0];
-  m.shape.encoder_inner = sizes_of(file, "enc_Wd")[0];
+  m.shape.inner = matrix_shape(file, "params/b0_Wd")[0];
+  m.shape.encoder_inner = matrix_shape(file, "params/enc_Wd")[0];
   m.text = bounded_integers(file, "inputs/tok", text, m.shape.vocabulary);
   return m;
 }

@@ -69,7 +69,7 @@ double loss_and_gradients(const Toy& toy, Index step, std::vector<double>& predi
                           std::vector<Matrix<double>>& gradients) {
   const ArgmaxShape shape{toy.tokens, toy.width, toy.heads, toy.free_energy};
   gradients.clear();
-  for (const auto& each : toy.parameters) gradients.push_back(Matrix<double>::Zero(each.rows(), each.cols()));
+  for (const auto& each : toy.parameters) gradients.emplace_back(Matrix<double>::Zero(each.rows(), each.cols()));
   double loss = 0;
   for (Index b = 0; b < toy.batch; ++b) {
     const Index size = toy.tokens * toy.width;

@@ -41,7 +41,7 @@ std::string rows_text(const GradcheckReport& report) {
   std::string last;
   for (const GradcheckRow& row : report.rows) {
     const bool first = row.estimator != last;
-    if (first && !last.empty()) table.push_back({});
+    if (first && !last.empty()) table.emplace_back();
     last = row.estimator;
     table.push_back({first ? row.estimator : "", row.group, cosine_text(row.agreement.cosine),
                      fmt::format("{:.2e}", row.agreement.relative_l2),
