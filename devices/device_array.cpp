@@ -106,8 +106,8 @@ void DeviceArray<S>::sample_faults() {
     const double at = u < f.low ? 0 : u < f.low + f.high ? 1 : place.data()[i];
     const S lower = cells_.lower.data()[i];
     const S upper = cells_.upper.data()[i];
-    faults_.push_back(
-        {i, std::min(lower + static_cast<S>(at) * (upper - lower), upper)});  // the sum may round above it
+    // The sum may round above the bound.
+    faults_.push_back({i, std::min(lower + static_cast<S>(at) * (upper - lower), upper)});
   }
 }
 

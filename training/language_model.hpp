@@ -93,8 +93,9 @@ class LanguageModel {
 };
 
 /// Initial weights: W_q, W_k, W_v ~ N(0, attention_scale²/C), W_o ~ N(0, output_scale²/C), W_m normal with spectral norm
-/// memory_scale, W_c = coupling_matrix() of a pattern ~ N(0, coupling_scale²/C) with its two gains, tok and pos ~ N(0, embedding_scale²), W_h ~ N(0, 1/C); the weights of another mixer as its MixerSpec says,
-/// deviations times initial_scale. One matrix per parameter, a pure function of the seed.
+/// memory_scale, W_c = coupling_matrix() of a pattern ~ N(0, coupling_scale²/C) with its two gains, tok and pos ~
+/// N(0, embedding_scale²), W_h ~ N(0, 1/C); the weights of another mixer as its MixerSpec says, deviations times
+/// initial_scale. One matrix per parameter, a pure function of the seed.
 struct InitialScales {
   double attention = 0.6;
   double output = 0.6;

@@ -11,12 +11,12 @@ namespace {
 
 // Reads of a transfer are a phase of their own, apart from those of training and evaluation.
 constexpr std::uint32_t transfer_phase = 200;
-// Longest burst of the search for the symmetry point, and how often the counter of transfers starts again (an array
-// entry must hold it exactly in float).
+// Longest burst of the search for the symmetry point.
 constexpr int longest_burst = 256;
 // Cycles that the symmetry point is averaged over: noise that is drawn at each write (56 pulses for the most noisy
 // preset, reram_sb) falls by √256 to a few pulses.
 constexpr int averaged_cycles = 128;
+// How often the counter of transfers starts again: an array entry must hold it exactly in float.
 constexpr double counter_range = 1 << 20;
 
 /// The fast array has the window of the slow one and starts at zero.

@@ -80,8 +80,8 @@ void Retention<S>::leak(DeviceCells<S>& cells) const {
   const auto waited = static_cast<S>(waiting_s_);
   const auto g = cells.g.array();
   const auto left = rest + (g - rest) * (-waited / leak_s_.array()).exp();
-  cells.g =
-      left.max(g.min(rest)).min(g.max(rest)).matrix();  // rounding must not take g away from rest, out of its bounds
+  // Rounding must not take g away from rest, out of its bounds.
+  cells.g = left.max(g.min(rest)).min(g.max(rest)).matrix();
 }
 
 template <class S>

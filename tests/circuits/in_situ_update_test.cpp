@@ -171,3 +171,20 @@ TEST_CASE("Tiki-Taka: the symmetry point is where alternating pulses leave a dev
   map.forward(x, y, {0, 5}, Store::subtract, read);
   CHECK((y + x * map.weights()).cwiseAbs().maxCoeff() < 1e-12);
 }
+
+TEST_CASE("Tiki-Taka: a bound on the weights acts at once, an update only through transfers", "[circuits]") {
+  CrossbarSpec spec;
+  spec.device.model = "constant_step";
+  spec.device.pulses = 1e4;
+  spec.mapping.w_max = 1;
+  spec.transfer.active = true;
+  spec.transfer.every = 1000;
+  TikiTaka<double> map(spec, 0.1 * normals(6, 5, 0), 0, 1);
+  const Matrix<double> before = map.weights();
+  const Matrix<double> delta = 0.05 * normals(6, 5, 1);
+  map.apply_update(delta, 0);
+  CHECK((map.weights() == before));
+  map.adjust(delta, 0);
+  // Continuous pulses of constant size, away from the bounds: exact to rounding.
+  CHECK((map.weights() - before - delta).cwiseAbs().maxCoeff() < 1e-12);
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train_run.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -344,4 +345,40 @@ TEST_CASE("a hopeless run stops with the weights it started from", "[train]") {
   train(config, dir / "broken.h5", stop_after(30));
   CHECK(resume(dir / "broken.h5", nullptr).failed);
   CHECK(differing_objects(dir / "run.h5", dir / "broken.h5") == std::vector<std::string>{});
+}
+
+TEST_CASE("the heat and time of a run are medians over the steps that counted", "[train]") {
+  const TemporaryDirectory dir;
+  const TrainSummary summary = train(tiny_config(in_situ({"train.steps=15"})), dir / "run.h5");
+  const H5Reader file(dir / "run.h5");
+  const auto skipped = file.reals<double>("train/skipped");
+  const auto nonfinite = file.reals<double>("train/nonfinite");
+  const auto median = [&](const char* column) {
+    std::vector<double> kept;
+    const auto all = file.reals<double>(column);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (skipped[i] == 0 && nonfinite[i] == 0) kept.push_back(all[i]);
+    }
+    std::sort(kept.begin(), kept.end());
+    return kept.at(kept.size() / 2);
+  };
+  CHECK(summary.array_energy > 0);
+  CHECK(summary.array_energy == median("train/array_energy"));
+  CHECK(summary.phase_time == median("train/phase_time"));
+}
+
+TEST_CASE("coupled channels train on devices and resume to the same bits", "[train]") {
+  const TemporaryDirectory dir;
+  const Config config = tiny_config(in_situ({"model.coupling_scale=0.3", "train.steps=12"}));
+  CHECK(train(config, dir / "whole.h5").nonfinite == 0);
+  train(config, dir / "broken.h5", stop_after(5));
+  CHECK(resume(dir / "broken.h5", nullptr).done == 12);
+  CHECK(differing_objects(dir / "whole.h5", dir / "broken.h5") == std::vector<std::string>{});
+  const ModelShape shape = model_shape(config, load_dataset(config).vocabulary_size());
+  const auto start = make_model<float>(config, shape, Weights::configured);
+  for (const auto& group : start->groups()) {
+    if (group.name != "Wc") continue;
+    const Matrix<float> first = start->map(group.parameter).weights().middleCols(group.columns.begin, shape.channels);
+    CHECK_FALSE((H5Reader(dir / "whole.h5").matrix<float>("parameters/Wc") == first));
+  }
 }
