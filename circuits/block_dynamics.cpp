@@ -25,7 +25,7 @@ class BlockDynamics<S>::Point final : public Linearization<S> {
         f0_(owner.tokens_, owner.cols()),
         f0_conservative_(owner.tokens_, owner.cols()),
         h0_(owner.tokens_, columns),
-        g0_(by_difference() ? owner.tokens_ : 0, columns),
+        g0_(owner.tokens_, columns),
         v_(owner.g_.rows(), owner.cols()),
         dh_(owner.g_.rows(), columns) {}
 
@@ -39,14 +39,15 @@ class BlockDynamics<S>::Point final : public Linearization<S> {
   void transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
 
  private:
-  void drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read);
+  void drive_of_adjoint(ConstMatrixRef<S> u, Part part);
+  Columns returning(Part part) const;
   void displacement(ConstMatrixRef<S> z);
   bool by_difference() const { return owner_->block_->nudged_drive() == NudgedDrive::difference; }
   void drive_conservative(ConstMatrixRef<S> z, MatrixRef<S> f);
 
   BlockDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_, h0_;
-  Matrix<S> g0_;  ///< drives of the conservative terms at z₀; only for NudgedDrive::difference
+  Matrix<S> g0_;  ///< what the terms that return through the input array drive its columns with at z₀
   Matrix<S> v_, dh_;
 };
 
@@ -106,6 +107,7 @@ void BlockDynamics<S>::for_state_terms(Part part, Act act) {
 template <class S>
 void BlockDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   NUDGE_EXPECT(z.rows() % tokens_ == 0 && z.rows() <= h_.rows());
+  read_.pass();
   if (part == Part::nonconservative) {
     f.setZero();
   } else {
@@ -144,7 +146,8 @@ std::optional<double> BlockDynamics<S>::energy(ConstMatrixRef<S> z) {
     if (!term->conservative()) continue;
     auto h = h_.topRows(tokens_).middleCols(columns.begin, columns.count);
     ReadContext quiet = read_;
-    quiet.noisy = false;
+    quiet.kind = ReadClass::monitor;  // known from the model: no circuit sums it up
+    quiet.policy = ReadPolicy::all_ideal();
     block_->input().forward(z, h, columns, Store::assign, quiet);
     const auto energy = term->energy(h);
     if (!energy) return std::nullopt;
@@ -160,25 +163,33 @@ void BlockDynamics<S>::Point::set(ConstMatrixRef<S> z) {
   const LinearMap<S>& input = d.block_->input();
   z0_ = z;
   auto g = d.g_.topRows(d.tokens_);
-  ReadContext read = d.cache_read();
-  input.forward(z, h0_, input.all_columns(), Store::assign, read);
+  const ReadingAs stored(d.read_, ReadClass::stored);
+  d.read_.pass();
+  input.forward(z, h0_, input.all_columns(), Store::assign, d.read_);
   d.add_leak(z, f0_conservative_);
   f0_.setZero();  // the non-conservative force first; the sum in the end
   d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.linearize(z, f0_, point); });
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
     const auto& [term, columns] = d.block_->terms()[i];
     term->linearize(h0_.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count),
-                    term->conservative() ? f0_conservative_ : f0_, *d.points_[i], read);
+                    term->conservative() ? f0_conservative_ : f0_, *d.points_[i], d.read_);
   }
   for (const bool conservative : {true, false}) {
     const Columns back = d.span_of(
         [conservative](const auto& t) { return t.returns_through_input() && t.conservative() == conservative; });
     if (back.count == 0) continue;
     input.transposed(g.middleCols(back.begin, back.count), conservative ? f0_conservative_ : f0_, back, Store::add,
-                     read);
+                     d.read_);
   }
   f0_ += f0_conservative_;
-  if (by_difference()) g0_ = g;
+  const Columns back = returning(Part::all);
+  g0_.middleCols(back.begin, back.count) = g.middleCols(back.begin, back.count);
+}
+
+/// The columns that chosen terms send their force back through.
+template <class S>
+Columns BlockDynamics<S>::Point::returning(Part part) const {
+  return owner_->span_of([part](const auto& t) { return in_part(t, part) && t.returns_through_input(); });
 }
 
 template <class S>
@@ -205,33 +216,35 @@ void BlockDynamics<S>::Point::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part pa
   if (driven.count == 0) return;
   auto dh = dh_.topRows(v.rows());
   auto g = d.g_.topRows(v.rows());
-  d.block_->input().forward(v, dh.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
+  d.block_->input().forward_jvp(z0_, v, dh.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
     const auto& [term, columns] = d.block_->terms()[i];
     if (!in_part(*term, part)) continue;
     term->jvp(dh.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count), out,
               *d.points_[i], d.read_);
   }
-  const Columns back = d.span_of([part](const auto& t) { return in_part(t, part) && t.returns_through_input(); });
-  if (back.count > 0)
-    d.block_->input().transposed(g.middleCols(back.begin, back.count), out, back, Store::add, d.read_);
+  const Columns back = returning(part);
+  if (back.count == 0) return;
+  d.block_->input().transposed_jvp(g0_.middleCols(back.begin, back.count), g.middleCols(back.begin, back.count), out,
+                                   back, Store::add, d.read_);
 }
 
 /// Fills g_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms.
 template <class S>
-void BlockDynamics<S>::Point::drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read) {
+void BlockDynamics<S>::Point::drive_of_adjoint(ConstMatrixRef<S> u, Part part) {
   BlockDynamics& d = *owner_;
   auto hu = dh_.topRows(u.rows());
   auto g = d.g_.topRows(u.rows());
   const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part) && t.vjp_reads_input(); });
   if (driven.count > 0) {
-    d.block_->input().forward(u, hu.middleCols(driven.begin, driven.count), driven, Store::assign, read);
+    d.block_->input().transposed_vjp(g0_.middleCols(driven.begin, driven.count), u,
+                                     hu.middleCols(driven.begin, driven.count), driven, Store::assign, d.read_);
   }
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
     const auto& [term, columns] = d.block_->terms()[i];
     if (!in_part(*term, part)) continue;
     term->vjp(u, hu.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count), *d.points_[i],
-              read);
+              d.read_);
   }
 }
 
@@ -246,21 +259,28 @@ void BlockDynamics<S>::Point::vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part pa
   d.for_state_terms(part, [&](const auto& term, TermPoint& point) { term.vjp(u, out, point); });
   const Columns driven = d.span_of([part](const auto& t) { return in_part(t, part); });
   if (driven.count == 0) return;
-  drive_of_adjoint(u, part, d.read_);
-  d.block_->input().transposed(d.g_.topRows(u.rows()).middleCols(driven.begin, driven.count), out, driven, Store::add,
-                               d.read_);
+  drive_of_adjoint(u, part);
+  d.block_->input().forward_vjp(z0_, d.g_.topRows(u.rows()).middleCols(driven.begin, driven.count), out, driven,
+                                Store::add, d.read_);
 }
 
 template <class S>
 void BlockDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) {
   BlockDynamics& d = *owner_;
   d.drive_gradient_ += scale * u;
-  ReadContext read = d.cache_read();
-  drive_of_adjoint(u, Part::all, read);
-  sink.accumulate(d.block_->input_parameter(), d.block_->input().all_columns(), scale, z0_, d.g_.topRows(u.rows()));
+  const ReadingAs correlation(d.read_, ReadClass::correlation);
+  d.read_.pass();
+  const LinearMap<S>& input = d.block_->input();
+  drive_of_adjoint(u, Part::all);
+  input.correlate_forward(z0_, d.g_.topRows(u.rows()), input.all_columns(), scale, d.block_->input_parameter(), sink,
+                          d.read_);
+  const Columns back = returning(Part::all);
+  if (back.count > 0) {
+    input.correlate_transposed(g0_.middleCols(back.begin, back.count), u, back, scale, d.block_->input_parameter(),
+                               sink, d.read_);
+  }
   for (std::size_t i = 0; i < d.points_.size(); ++i) {
-    const auto& [term, columns] = d.block_->terms()[i];
-    term->accumulate(u, scale, *d.points_[i], d.block_->input_parameter(), columns, sink);
+    d.block_->terms()[i].term->accumulate(u, scale, *d.points_[i], sink, d.read_);
   }
   d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) { term.accumulate(u, scale, point, sink); });
 }

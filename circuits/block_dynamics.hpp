@@ -28,7 +28,10 @@ class BlockDynamics final : public Dynamics<S> {
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
   /// E = ½‖z − x_in‖² + ½ s c ‖z‖² + Σ E_term: −∂E/∂z is the conservative force.
   std::optional<double> energy(ConstMatrixRef<S> z) override;
-  void set_read_interval(double dt) override { read_.interval = dt; }
+  void begin_reads(ReadClass kind) override { read_.kind = kind; }
+  void set_read_timing(ReadTiming timing) override { read_.relaxation = timing; }
+  bool noisy() const override { return block_->noisy(); }
+  void use_exact_derivatives(bool exact) override { read_.exact = exact; }
 
   ReadContext& read() { return read_; }
   /// Σ scale·u over accumulate_parameter_gradient(): the gradient with respect to x_in (∂F/∂x_in = 1), (T, C).
@@ -44,12 +47,6 @@ class BlockDynamics final : public Dynamics<S> {
   /// act(term, point) for every term that reads the state, all of them non-conservative.
   template <class Act>
   void for_state_terms(Part part, Act act);
-  /// The reads that fill a linearisation's cache and drive the local correlation: quiet unless noisy_cache.
-  ReadContext cache_read() const {
-    ReadContext read = read_;
-    read.noisy = read_.noisy && read_.noisy_cache;
-    return read;
-  }
 
   const EquilibriumBlock<S>* block_;
   Index tokens_;

@@ -121,7 +121,7 @@ CorrectionPath<S>::CorrectionPath(Dynamics<S>& ideal, const CorrectionSpec& spec
     offset_[way] = spread(1, 0, spec_.offset);
   }
   point_ = std::make_unique<Point>(*this, draws_.rows());
-  set_read_interval(1.0);
+  set_read_timing({});
 }
 
 template <class S>
@@ -135,10 +135,22 @@ Linearization<S>& CorrectionPath<S>::linearize(ConstMatrixRef<S> z) {
 }
 
 template <class S>
-void CorrectionPath<S>::set_read_interval(double dt) {
-  ideal_->set_read_interval(dt);
-  read_.interval = dt;
-  const auto delay = static_cast<std::size_t>(std::lround(spec_.delay / dt));
+void CorrectionPath<S>::begin_reads(ReadClass kind) {
+  ideal_->begin_reads(kind);
+  read_.kind = kind;
+}
+
+template <class S>
+void CorrectionPath<S>::use_exact_derivatives(bool exact) {
+  ideal_->use_exact_derivatives(exact);
+  read_.exact = exact;
+}
+
+template <class S>
+void CorrectionPath<S>::set_read_timing(ReadTiming timing) {
+  ideal_->set_read_timing(timing);
+  read_.relaxation = timing;
+  const auto delay = static_cast<std::size_t>(std::lround(spec_.delay / timing.duration));
   history_.resize(delay > 0 ? delay + 1 : 0);
   for (Matrix<S>& v : history_) v.resize(draws_.rows(), draws_.cols());
 }
@@ -156,8 +168,9 @@ void CorrectionPath<S>::delay(MatrixRef<S> v) {
 
 template <class S>
 void CorrectionPath<S>::pass(Way way, MatrixRef<S> p) {
+  if (read_.exact) return;
   const auto index = static_cast<std::size_t>(way);
-  const double sigma = spec_.noise * read_.noise_scale();
+  const double sigma = spec_.noise * read_.noise_scale() / std::sqrt(std::max(read_.reads(), 1));
   if (spec_.noise > 0) {
     const std::uint64_t place = (static_cast<std::uint64_t>(read_.sequence) << 32) | read_.step;
     const std::uint32_t lane = 2 + read_.read++;  // lanes 0 and 1 of this purpose are static

@@ -34,7 +34,10 @@ class CorrectionPath final : public Dynamics<S> {
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override { ideal_->nearby_force(z, f, part); }
   std::optional<double> energy(ConstMatrixRef<S> z) override { return ideal_->energy(z); }
-  void set_read_interval(double dt) override;
+  void begin_reads(ReadClass kind) override;
+  void set_read_timing(ReadTiming timing) override;
+  bool noisy() const override { return ideal_->noisy() || spec_.noise > 0; }
+  void use_exact_derivatives(bool exact) override;
 
  private:
   class Point;

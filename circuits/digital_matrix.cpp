@@ -41,6 +41,11 @@ void DigitalMatrix<S>::program(const Matrix<S>& target) {
 }
 
 template <class S>
+std::unique_ptr<LinearMap<double>> DigitalMatrix<S>::noise_free() const {
+  return std::make_unique<DigitalMatrix<double>>(weights_.template cast<double>());
+}
+
+template <class S>
 std::vector<StateArray<S>> DigitalMatrix<S>::state() {
   return {{"weights", "1", "weight matrix (inputs, outputs)", &weights_}};
 }

@@ -30,6 +30,7 @@ class DigitalMatrix final : public LinearMap<S> {
   void program(const Matrix<S>& target) override;
 
   const Matrix<S>& weights() const override { return weights_; }
+  std::unique_ptr<LinearMap<double>> noise_free() const override;
   std::vector<StateArray<S>> state() override;
 
  private:

@@ -29,7 +29,7 @@ double unit_drive_power_W(const LineView<S>& view, double siemens_per_weight, co
   return circuit.read_voltage_V * circuit.read_voltage_V * siemens_per_weight * load;
 }
 
-EnergyReport energy_report(const ReadMeter& reads, const CircuitSpec& circuit, double writes_J) {
+EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, double writes_J) {
   EnergyReport report;
   report.arrays_J = reads.array_J;
   report.conversions_J = static_cast<double>(reads.dac_conversions) * circuit.dac_energy_J +

@@ -42,6 +42,6 @@ struct EnergyReport {
 
 /// Of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order) and the
 /// energy of its pulses (write_energy_J, summed over arrays; 0 for a relaxation).
-EnergyReport energy_report(const ReadMeter& reads, const CircuitSpec& circuit, double writes_J = 0);
+EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, double writes_J = 0);
 
 }  // namespace nudge

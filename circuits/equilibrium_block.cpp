@@ -23,6 +23,17 @@ EquilibriumBlock<S>::EquilibriumBlock(Index channels, std::vector<std::unique_pt
   NUDGE_EXPECT(input.inputs() == channels && input.outputs() == next);
 }
 
+template <class S>
+bool EquilibriumBlock<S>::noisy() const {
+  if (input_->noisy()) return true;
+  for (const auto& term : owned_) {
+    for (const TermWeights<S>& own : term->weights()) {
+      if (own.map->noisy()) return true;
+    }
+  }
+  return false;
+}
+
 template class EquilibriumBlock<float>;
 template class EquilibriumBlock<double>;
 

@@ -44,6 +44,8 @@ class EquilibriumBlock {
   const std::vector<Placed>& terms() const { return placed_; }
   const std::vector<std::unique_ptr<StateTerm<S>>>& state_terms() const { return state_terms_; }
   const LinearMap<S>& input() const { return *input_; }
+  /// Whether reads of any of its arrays have fresh noise.
+  bool noisy() const;
   int input_parameter() const { return input_parameter_; }
   const BlockLeak& leak() const { return leak_; }
   void set_damping(double c) { leak_.damping = c; }

@@ -9,6 +9,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/base/product.hpp"
+#include "sim/gradient_sink.hpp"
 
 namespace nudge {
 
@@ -54,6 +55,49 @@ class LinearMap {
   /// x = y W[:, columns]ᵀ (or +=): drive the columns, sense the rows of the same devices.
   virtual void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
                           ReadContext& read) const = 0;
+
+  /// Derivatives of a read at its operating point, the drive x₀ (T, inputs) of a forward or y₀ (T, columns.count) of a
+  /// transposed read; directions are (k·T, ...), k copies that share the point. A product has none but itself, and a circuit
+  /// sends small drives through the same devices: these defaults. Where read.exact asks for it, a map whose reads are not
+  /// linear (curved devices, amplifiers) computes the derivative of its noise-free read instead.
+  ///     forward_jvp: y = D v,   forward_vjp: x = Dᵀ u,   D = ∂forward/∂x at x₀;   the same of transposed reads at y₀
+  virtual void forward_jvp(ConstMatrixRef<S> /*x0*/, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
+                           ReadContext& read) const {
+    forward(v, y, columns, store, read);
+  }
+  virtual void forward_vjp(ConstMatrixRef<S> /*x0*/, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
+                           ReadContext& read) const {
+    transposed(u, x, columns, store, read);
+  }
+  virtual void transposed_jvp(ConstMatrixRef<S> /*y0*/, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns,
+                              Store store, ReadContext& read) const {
+    transposed(v, x, columns, store, read);
+  }
+  virtual void transposed_vjp(ConstMatrixRef<S> /*y0*/, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns,
+                              Store store, ReadContext& read) const {
+    forward(u, y, columns, store, read);
+  }
+
+  /// Adds scale · ⟨u, ∂read/∂W⟩ to the sink, for a forward read at x₀ (u on its outputs) or a transposed read at y₀ (u on
+  /// the rows): x₀ᵀ u and uᵀ y₀, what drives rows and columns at the same time; one copy.
+  virtual void correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                                 GradientSink<S>& sink, const ReadContext& /*read*/) const {
+    sink.accumulate(parameter, columns, scale, x0, u);
+  }
+  virtual void correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                                    GradientSink<S>& sink, const ReadContext& /*read*/) const {
+    sink.accumulate(parameter, columns, scale, u, y0);
+  }
+
+  /// Whether exact derivatives depend on the operating point, so that it must be kept.
+  virtual bool curved() const { return false; }
+
+  /// Whether any read may have fresh noise.
+  virtual bool noisy() const { return false; }
+
+  /// The noise-free circuit of this map in double, its conductances as they are now: reads without fresh noise and rounding,
+  /// whose derivatives are exact. A copy; program() sets its weights exactly.
+  virtual std::unique_ptr<LinearMap<double>> noise_free() const = 0;
 
   /// gradient[:, columns] += scale xᵀ y: the local correlation of what drives the rows with what drives the columns.
   virtual void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 
+#include "circuits/read_policy.hpp"
+
 namespace nudge {
 
-/// What the reads of one sequence took from the supply: Σ_ij G_ij V_i² for the time of each read, and conversions.
-struct ReadMeter {
+/// What reads took from the supply: Σ_ij G_ij V_i² for the time of each read, and conversions.
+struct ReadTotals {
   double array_J = 0;
   std::uint64_t dac_conversions = 0, adc_conversions = 0;
   std::uint64_t reads = 0;  ///< of one row of a drive each
-  ReadMeter& operator+=(const ReadMeter& other) {
+  ReadTotals& operator+=(const ReadTotals& other) {
     array_J += other.array_J;
     dac_conversions += other.dac_conversions;
     adc_conversions += other.adc_conversions;
@@ -20,19 +23,72 @@ struct ReadMeter {
   }
 };
 
-/// Which read of which sequence this is: makes fresh noise a pure function of its place, not of threads or order.
-/// One context per sequence and phase; every read of an array advances `read`.
+/// The reads of one sequence by class, and the time of those that belong to no relaxation.
+struct ReadMeter {
+  std::array<ReadTotals, read_classes> of = {};
+  double time = 0;  ///< of stored, anchor, correlation, loss and monitor reads, one after the other, in units of τ
+
+  ReadTotals& at(ReadClass kind) { return of[static_cast<std::size_t>(kind)]; }
+  const ReadTotals& at(ReadClass kind) const { return of[static_cast<std::size_t>(kind)]; }
+  ReadTotals total() const {
+    ReadTotals sum;
+    for (const ReadTotals& one : of) sum += one;
+    return sum;
+  }
+  ReadMeter& operator+=(const ReadMeter& other) {
+    for (std::size_t kind = 0; kind < read_classes; ++kind) of[kind] += other.of[kind];
+    time += other.time;
+    return *this;
+  }
+};
+
+/// Which read of which sequence this is, and by which rule it is made: fresh noise is a pure function of its place, not of
+/// threads or order. One context per sequence and array group; every read of an array advances `read`, over all phases.
 struct ReadContext {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;      ///< training step
   std::uint32_t sequence = 0;  ///< sequence in the batch
-  std::uint32_t phase = 0;     ///< free, nudged, ...: see training/
+  std::uint32_t phase = 0;     ///< training or evaluation, block or read-out: see training/batch_gradient.cpp
   std::uint32_t read = 0;      ///< advanced by every read
-  bool noisy = true;           ///< false: fresh noise off (references, digital phases)
-  bool noisy_cache = false;    ///< also the reads that are stored at a linearisation point (else averaged, quiet)
-  double interval = 1.0;       ///< simulated time between reads in units of τ; noise std scales as 1/√interval
+  ReadClass kind = ReadClass::free;
+  ReadPolicy policy = {};
+  ReadTiming relaxation = {};  ///< of free and nudged reads
+  bool exact = false;          ///< derivatives are those of the noise-free circuit at its operating point, computed, not read
   ReadMeter* meter = nullptr;  ///< where crossbars add their energy; null: not metered
-  double noise_scale() const { return noisy ? 1.0 / std::sqrt(interval) : 0.0; }
+
+  bool relaxes() const { return kind == ReadClass::free || kind == ReadClass::nudged; }
+  /// Computed from the model of the circuit: no noise, no time, no energy. Relaxation, loss and residual are read always.
+  bool computed() const { return exact && (kind == ReadClass::stored || kind == ReadClass::correlation); }
+  int reads() const { return computed() ? 0 : policy.of(kind).reads; }
+  bool noisy() const { return reads() > 0; }
+  double interval() const { return relaxes() ? relaxation.interval : policy.time; }
+  double duration() const { return relaxes() ? relaxation.duration : policy.time; }
+  /// Standard deviation of white noise of density 1 per √τ in one read.
+  double noise_scale() const { return noisy() ? 1.0 / std::sqrt(interval()) : 0.0; }
+  /// How many reads are counted: an ideal one is still made, but for loss and monitor and what is computed.
+  int counted() const {
+    if (computed()) return 0;
+    const int n = policy.of(kind).reads;
+    const bool experimenter = kind == ReadClass::loss || kind == ReadClass::monitor;
+    return n > 0 ? n : (experimenter ? 0 : 1);
+  }
+  /// One more read of everything that the class asks for has passed: adds to the meter's time.
+  void pass() {
+    if (meter != nullptr && !relaxes()) meter->time += policy.time * counted();
+  }
+};
+
+/// The class of a context for as long as this lives.
+class ReadingAs {
+ public:
+  ReadingAs(ReadContext& read, ReadClass kind) : read_(read), before_(read.kind) { read_.kind = kind; }
+  ~ReadingAs() { read_.kind = before_; }
+  ReadingAs(const ReadingAs&) = delete;
+  ReadingAs& operator=(const ReadingAs&) = delete;
+
+ private:
+  ReadContext& read_;
+  ReadClass before_;
 };
 
 }  // namespace nudge

@@ -5,6 +5,7 @@
 
 #include "sim/base/matrix.hpp"
 #include "sim/gradient_sink.hpp"
+#include "sim/read_class.hpp"
 
 namespace nudge {
 
@@ -61,9 +62,20 @@ class Dynamics {
   /// E(z) with −∂E/∂z = F_conservative(z), summed over the state; empty when the conservative part has no energy.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/) { return std::nullopt; }
 
-  /// The simulated time between two force evaluations in units of τ. White read noise of strength σ per √τ then has
-  /// standard deviation σ/√dt per evaluation, so that results do not depend on the step (Euler–Maruyama).
-  virtual void set_read_interval(double /*dt*/) {}
+  /// What the force evaluations that follow are for. linearize() and accumulate_parameter_gradient() are of the classes
+  /// stored and correlation whatever was said here.
+  virtual void begin_reads(ReadClass /*kind*/) {}
+
+  /// Time of the reads of the relaxation that follows. White read noise of strength σ per √τ has the standard deviation
+  /// σ/√interval per evaluation.
+  virtual void set_read_timing(ReadTiming /*timing*/) {}
+
+  /// Whether any of its reads has fresh noise: two evaluations at one z may then differ.
+  virtual bool noisy() const { return false; }
+
+  /// From now on jvp(), vjp() and accumulate_parameter_gradient() are derivatives of the noise-free force at the point,
+  /// computed exactly instead of read from the circuit: what references and backprop use.
+  virtual void use_exact_derivatives(bool /*exact*/) {}
 };
 
 }  // namespace nudge

@@ -20,6 +20,9 @@ class Lag {
   Lag(double lag, double step)
       : step_(static_cast<S>(step)), share_(lag > 0 ? static_cast<S>(-std::expm1(-step / lag)) : S(1)) {}
 
+  /// s of y ← y + s (f − y) in one step; 1: no amplifiers.
+  S share() const { return share_; }
+
   /// z ← z + ε y; `flow` holds y from one step to the next and is zeroed by start().
   void start(Index rows, Index cols, Matrix<S>& flow) const {
     if (share_ < S(1)) flow.setZero(rows, cols);

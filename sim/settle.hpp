@@ -46,7 +46,7 @@ struct SettleWorkspace {
 
 /// Relaxes z (rows, cols) in place until F(z) = 0; one system (k = 1). S is float or double. euler with tolerance 0 is
 /// exactly max_steps times z ← z + step · F(z), one evaluation each, then one more evaluation if final_residual.
-/// Read noise (Dynamics::set_read_interval): euler gets its step, rk4 step/3.6, the others 1 (use them without noise).
+/// Read noise (Dynamics::set_read_timing): euler gets its step, rk4 step/3.6, the others 1 (use them without noise).
 /// Throws UserError for an unknown solver or an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);

@@ -38,6 +38,7 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
     all.growth += growth[b].growth / n;
     all.growth_active += (growth[b].active ? 1.0 : 0.0) / n;
+    all.growth_drowned += (growth[b].drowned ? 1.0 : 0.0) / n;
     all.energy += energy[b] / n;
   }
   all.sequences = std::move(sequences);
@@ -127,8 +128,8 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.step = step;
   read.sequence = static_cast<std::uint32_t>(sequence);
   read.phase = static_cast<std::uint32_t>(ReadPhase::training);
-  read.noisy = options_.noisy;
-  read.interval = options_.phases.step;
+  read.policy = options_.reads;
+  read.relaxation = {options_.phases.step, options_.phases.step};
   w.meter = {};
   read.meter = &w.meter;
   w.dynamics.bind(w.drive, read);
@@ -189,6 +190,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   sum_gradients<S>(chunks_, gradient, options_.threads);
   BatchReport report = summarise(std::move(reports), growth, energy, batch.tokens);
   for (const ReadMeter& meter : meters) report.reads += meter;
+  report.read_time = report.reads.time / static_cast<double>(count);
   return report;
 }
 
@@ -211,7 +213,7 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
     start(w, batch, b, step);
     w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
     w.cost.read().phase = static_cast<std::uint32_t>(ReadPhase::readout_evaluation);
-    w.dynamics.set_read_interval(options_.phases.free.step);
+    w.dynamics.begin_reads(ReadClass::free);
     SequenceReport& report = reports[static_cast<std::size_t>(b)];
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
     report.loss = w.cost.value(w.state);

@@ -22,7 +22,7 @@ struct BatchGradientOptions {
   CorrectionSpec correction;  ///< of the path that carries J v and Jᵀ v in the nudged phases
   int threads = 0;            ///< 0: all
   std::uint64_t seed = 0;     ///< of the read noise
-  bool noisy = true;          ///< fresh noise in the reads; off for references
+  ReadPolicy reads;           ///< how the reads of each class are made
   bool factors = false;       ///< maps that take factors get no gradient: see BatchGradient::take_factors
 };
 
@@ -37,8 +37,10 @@ struct BatchReport {
   double decay = 0;            ///< mean decay per free step
   double time = 0;             ///< mean simulated time of the free phase in units of tau
   double nudged_time = 0;      ///< mean simulated time of the nudged phases in units of tau
+  double read_time = 0;        ///< mean time of the reads outside relaxations in units of tau
   double growth = 0;           ///< mean growth factor g (0 when the penalty is off)
   double growth_active = 0;    ///< share of sequences on which the penalty acts
+  double growth_drowned = 0;   ///< share on which noise hid what it measures
   double energy = 0;           ///< mean energy of a sequence at z*
   double cost_in_forces = 0;   ///< mean
   long clipped = 0;

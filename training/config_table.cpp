@@ -5,6 +5,7 @@
 
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
 #include "training/config/rows.hpp"
@@ -16,7 +17,7 @@ namespace {
 ParamTable concatenated() {
   ParamTable table;
   for (const auto rows : {general_rows, model_rows, mixer_rows, relaxation_rows, nudge_rows, correction_rows,
-                          train_rows, stabiliser_rows, device_rows, sweep_rows, experiment_rows}) {
+                          train_rows, stabiliser_rows, device_rows, read_policy_rows, sweep_rows, experiment_rows}) {
     for (ParamRow& row : rows()) table.push_back(std::move(row));
   }
   return table;
@@ -40,7 +41,8 @@ std::string device_preset_text(const std::string& name) {
 /// What the devices, the crossbar and the correction path require of their numbers together.
 std::vector<ConfigCheck> program_checks() {
   return {[](const Config& config) { validate_linear_map(crossbar_spec(config)); },
-          [](const Config& config) { correction_spec(config).validate(); }};
+          [](const Config& config) { correction_spec(config).validate(); },
+          [](const Config& config) { read_policy(config); }};
 }
 
 }  // namespace

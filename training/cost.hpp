@@ -3,6 +3,7 @@
 
 #include "sim/base/matrix.hpp"
 #include "sim/gradient_sink.hpp"
+#include "sim/read_class.hpp"
 
 namespace nudge {
 
@@ -21,6 +22,12 @@ class Cost {
 
   /// Adds scale · ∂C/∂θ of the cost's own parameters (the read-out learns directly), z (T, C).
   virtual void accumulate_parameter_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) = 0;
+
+  /// Time of one gradient() during a relaxation (Dynamics::set_read_timing).
+  virtual void set_read_timing(ReadTiming /*timing*/) {}
+
+  /// Gradients computed exactly instead of read (Dynamics::use_exact_derivatives).
+  virtual void use_exact_derivatives(bool /*exact*/) {}
 };
 
 }  // namespace nudge

@@ -26,9 +26,9 @@ template <class S>
 double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
   NUDGE_EXPECT(z.rows() == tokens_);
   auto logits = logits_.topRows(tokens_);
-  ReadContext quiet = read_;
-  quiet.noisy = false;
-  readout_->forward(z, logits, readout_->all_columns(), Store::assign, quiet);
+  const ReadingAs loss(read_, ReadClass::loss);
+  read_.pass();
+  readout_->forward(z, logits, readout_->all_columns(), Store::assign, read_);
   double sum = 0;
   for (Index t = 0; t < tokens_; ++t) {
     const S largest = logits.row(t).maxCoeff();
@@ -40,10 +40,10 @@ double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
 
 /// error_ = softmax(z W_h) − onehot.
 template <class S>
-void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> z, ReadContext& read) {
+void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> z) {
   NUDGE_EXPECT(z.rows() % tokens_ == 0 && z.rows() <= logits_.rows());
   auto logits = logits_.topRows(z.rows());
-  readout_->forward(z, logits, readout_->all_columns(), Store::assign, read);
+  readout_->forward(z, logits, readout_->all_columns(), Store::assign, read_);
   for (Index row = 0; row < z.rows(); ++row) {
     const S largest = logits.row(row).maxCoeff();
     auto error = error_.row(row).array();
@@ -55,16 +55,17 @@ void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> z, ReadContext& read
 
 template <class S>
 void CrossEntropyReadout<S>::gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
-  error_signal(z, read_);
-  readout_->transposed(error_.topRows(z.rows()), out, readout_->all_columns(), Store::assign, read_);
+  const ReadingAs kind(read_, read_.exact ? ReadClass::stored : ReadClass::nudged);
+  error_signal(z);
+  readout_->forward_vjp(z.topRows(tokens_), error_.topRows(z.rows()), out, readout_->all_columns(), Store::assign, read_);
 }
 
 template <class S>
 void CrossEntropyReadout<S>::accumulate_parameter_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
-  ReadContext quiet = read_;
-  quiet.noisy = quiet.noisy && quiet.noisy_cache;
-  error_signal(z, quiet);
-  sink.accumulate(parameter_, readout_->all_columns(), scale, z, error_.topRows(z.rows()));
+  const ReadingAs correlation(read_, ReadClass::correlation);
+  read_.pass();
+  error_signal(z);
+  readout_->correlate_forward(z, error_.topRows(z.rows()), readout_->all_columns(), scale, parameter_, sink, read_);
 }
 
 template class CrossEntropyReadout<float>;

@@ -62,7 +62,7 @@ std::vector<Entry> draw_entries(const LanguageModel<double>& model, const Batch&
 /// A model whose weights can be moved, and what settles it.
 struct Probe {
   Probe(const LanguageModel<double>& original, const BatchGradientOptions& options)
-      : model(exact_copy(original)), free(*model, options) {}
+      : model(exact_copy(original, Truth::circuit)), free(*model, options) {}
   std::unique_ptr<LanguageModel<double>> model;
   BatchGradient<double> free;
 };
@@ -89,15 +89,21 @@ FiniteDifferenceReport compare_finite_differences(const Config& config, const La
     if (!probe) probe = std::make_unique<Probe>(model, options);
     const Entry& e = entries[static_cast<std::size_t>(i)];
     const int parameter = groups[e.group].parameter;
-    double& weight = (*probe->model->map(parameter).state().front().values)(e.row, e.col);
+    LinearMap<double>& map = probe->model->map(parameter);
+    Matrix<double> weights = map.weights();
+    double& weight = weights(e.row, e.col);
     const double before = weight;
-    weight = before + e.h;
-    const BatchReport up = probe->free.evaluate(part, 0);
+    const auto evaluated = [&](double value) {
+      weight = value;
+      map.program(weights);
+      return probe->free.evaluate(part, 0);
+    };
+    const BatchReport up = evaluated(before + e.h);
     const double width = weight;
-    weight = before - e.h;
-    const BatchReport down = probe->free.evaluate(part, 0);
+    const BatchReport down = evaluated(before - e.h);
     estimate(i) = (up.loss - down.loss) / (width - weight);  // the width as it was stored
     weight = before;
+    map.program(weights);
     reference(i) = exact.gradient[parameter](e.row, e.col);
     residual(i) = std::max(up.residual_max, down.residual_max);
     cost(i) = up.steps + down.steps;

@@ -37,8 +37,9 @@ class Check {
     out_.damping = lane_.model().block().leak().damping;
     out_.step = relaxation_step(config_, out_.damping);
     if (programmed_) program();
-    exact_ = exact_copy(model());
-    reference_ = config_.text("gradcheck.reference") == "nominal" ? exact_copy(lane_.model()) : nullptr;
+    const std::string& truth = config_.text("gradcheck.reference");
+    exact_ = truth == "nominal" ? exact_copy(lane_.model(), Truth::device)
+                                : exact_copy(model(), truth == "circuit" ? Truth::circuit : Truth::device);
     const double tolerance = config_.real("relaxation.tolerance");
     out_.settled_at = tolerance > 0 ? tolerance : kSettled;
     const std::vector<std::string> names =
@@ -47,8 +48,7 @@ class Check {
     for (std::int64_t k = 0; k < batches_; ++k) {
       const Batch batch = this->batch(first_step() + static_cast<std::uint64_t>(k));
       tell(fmt::format("exact adjoint, batch {} of {}", k + 1, batches_));
-      const LanguageModel<double>& truth = reference_ ? *reference_ : *exact_;
-      const Reference reference = reference_gradient(config_, truth, out_.step, batch);
+      const Reference reference = reference_gradient(config_, *exact_, out_.step, batch);
       out_.references.push_back(reference.facts);
       free_phase(batch, k);
       for (std::size_t e = 0; e < names.size(); ++e) estimate(names[e], e, batch, k, reference);
@@ -210,7 +210,7 @@ class Check {
   bool programmed_;
   Lane<S> lane_;
   std::unique_ptr<LanguageModel<S>> device_;                  ///< only where trained weights are programmed
-  std::unique_ptr<LanguageModel<double>> exact_, reference_;  ///< reference_: null where it is exact_
+  std::unique_ptr<LanguageModel<double>> exact_;              ///< whose gradient is the truth
   std::int64_t batches_ = 1;
   Index settled_ = 0, seen_ = 0;  ///< sequences
   std::vector<GradcheckRow> differences_;
@@ -249,7 +249,8 @@ std::vector<std::string> gradcheck_estimators(const Config& config) {
       if (name != "implicit_dense" || unknowns <= kDenseEstimatorUnknowns) take(name);
     }
   }
-  take("bptt");
+  // Backprop unrolls Euler steps: another solver has none to unroll.
+  if (config.text("relaxation.solver") == "euler") take("bptt");
   return names;
 }
 

@@ -22,7 +22,16 @@ GrowthReport GrowthPenalty<S>::apply(Dynamics<S>& dynamics, ConstMatrixRef<S> z,
                                      GradientSink<S>& sink) {
   GrowthReport report;
   v_.resize(z.rows(), z.cols());
+  dynamics.begin_reads(ReadClass::monitor);
   dynamics.force(z, v_);
+  if (dynamics.noisy()) {
+    y_.resize(z.rows(), z.cols());
+    dynamics.force(z, y_);
+    const S noise = (v_ - y_).squaredNorm() / S(4);  // of the mean of both: E‖n₁ − n₂‖²/4
+    v_ = S(0.5) * (v_ + y_);
+    report.drowned = v_.squaredNorm() < S(2) * noise;  // signal² = ‖mean‖² − noise² below noise²
+    if (report.drowned) return report;
+  }
   const S residual = v_.norm();
   const S eta = static_cast<S>(options_.probe) * z.norm();
   if (!std::isfinite(residual) || residual == S(0) || !(eta > S(0))) return report;

@@ -11,7 +11,8 @@ namespace nudge {
 ///     penalty = strength · relu(g − threshold)/B,   its gradient  strength · ε/B · ∂/∂θ ⟨w, J(z; θ) v⟩ at fixed z, v, w
 /// in finite differences, so that it needs only forward reads and the usual outer products (η = probe · ‖z‖):
 ///     J v ≈ (F(z + ηv) − F(z − ηv))/2η;   gradients of ⟨±l w, F⟩ at z ± ηv with l = strength ε/(2ηB).
-/// Embeddings and read-out get nothing. Source: measured on this model, threshold^T1 is what is left of the slow mode.
+/// Where reads are noisy F is the mean of two and their difference measures its noise: a direction that is mostly noise is
+/// not penalised. Its reads are of the class monitor. Embeddings and read-out get nothing. Source: measured on this model, threshold^T1 is what is left of the slow mode.
 struct GrowthOptions {
   double strength = 0;      ///< λ; 0 = off
   double threshold = 0.85;  ///< ρ₀
@@ -22,6 +23,7 @@ struct GrowthOptions {
 struct GrowthReport {
   double growth = 0;    ///< g
   bool active = false;  ///< g > ρ₀
+  bool drowned = false; ///< what is left of the residual is below the noise it is read with: nothing was measured
 };
 
 template <class S>

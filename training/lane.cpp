@@ -143,8 +143,8 @@ void Lane<S>::bound_memory(std::uint64_t step) {
 /// Drift, leak and telegraph noise go on between steps; within one they stand still.
 template <class S>
 void Lane<S>::let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences) {
-  const double simulated =
-      static_cast<double>(sequences) * (report.time + report.nudged_time) * config_->real("circuit.time_constant");
+  const double simulated = static_cast<double>(sequences) * (report.time + report.nudged_time + report.read_time) *
+                           config_->real("circuit.time_constant");
   const double fixed = config_->real("train.step_time");
   const double seconds = fixed > 0 ? fixed : simulated;
   if (!std::isfinite(seconds)) return;  // the step diverged and is reported
@@ -155,7 +155,7 @@ template <class S>
 void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch, double epsilon) {
   Gradient<S> estimate(model_->parameter_shapes());
   bare_->compute(batch, step, estimate);
-  const auto copy = exact_copy(*model_);
+  const auto copy = exact_copy(*model_, Truth::circuit);
   BatchGradientOptions options = exact_options<double>(*config_);
   options.phases.step = options.phases.free.step = epsilon;
   Gradient<double> exact(model_->parameter_shapes());
@@ -166,8 +166,8 @@ void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch, double eps
   log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
   log_.add_row(
       "train/cosine", cosines, "1",
-      "cosine of the estimated gradient with the exact adjoint's of the weights that the devices hold, at a z* "
-      "settled without noise and converters",
+      "cosine of the estimated gradient with the exact one of the simulated circuit, at a z* settled without fresh "
+      "noise and rounding",
       "parameter group");
 }
 
@@ -186,12 +186,18 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
   const double tau = config_->real("circuit.time_constant");
   add("settling_time", r.time * tau, "s", "mean simulated time of the free phase of a sequence");
-  add("phase_time", (r.time + r.nudged_time) * tau, "s", "mean simulated time of all phases of a sequence");
-  if (r.reads.reads > 0) {
-    const EnergyReport energy = energy_report(r.reads, circuit_spec(*config_));
+  add("phase_time", (r.time + r.nudged_time + r.read_time) * tau, "s",
+      "mean simulated time of a sequence: all phases, and the reads outside them (stored, anchor, correlation, ...)");
+  const ReadTotals reads = r.reads.total();
+  if (reads.reads > 0) {
+    const EnergyReport energy = energy_report(reads, circuit_spec(*config_));
     add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
     add("conversion_energy", energy.conversions_J, "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
-    add("reads", static_cast<double>(r.reads.reads), "1", "reads of arrays, of one drive each");
+    add("reads", static_cast<double>(reads.reads), "1", "reads of arrays, of one drive each");
+    for (std::size_t kind = 0; kind < read_classes; ++kind) {
+      log_.add(std::string("train/reads_") + read_class_names()[kind], static_cast<double>(r.reads.of[kind].reads), "1",
+               "those of the class " + std::string(read_class_names()[kind]));
+    }
   }
   add("decay", r.decay, "1", "mean factor of the residual per free step");
   add("gradient_norm", norm, "1", "norm of the gradient before clipping");
@@ -199,6 +205,7 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   add("energy", r.energy, "1", "mean energy of a sequence at z* (clamp, damping and memory)");
   add("growth", r.growth, "1", "mean growth factor of the residual's direction");
   add("growth_active", r.growth_active, "1", "share of sequences on which the growth penalty acts");
+  add("growth_drowned", r.growth_drowned, "1", "share of sequences whose slow mode is below the noise of the reads");
   add("diverged", r.diverged, "1", "sequences whose free or nudged phase left the finite numbers");
   add("clipped", static_cast<double>(r.clipped), "1", "entries of the correction on which nudge.clip was active");
   add("cost_in_forces", r.cost_in_forces, "1", "work of a sequence in force evaluations");

@@ -43,10 +43,15 @@ Reference attempt(const LanguageModel<double>& model, const BatchGradientOptions
 }  // namespace
 
 template <class S>
-std::unique_ptr<LanguageModel<double>> exact_copy(const LanguageModel<S>& model) {
+std::unique_ptr<LanguageModel<double>> exact_copy(const LanguageModel<S>& model, Truth truth) {
   std::vector<LanguageModel<double>::Map> maps;
   for (int p = 0; p < model.parameters(); ++p) {
-    maps.push_back(std::make_unique<DigitalMatrix<double>>(model.map(p).weights().template cast<double>()));
+    const LinearMap<S>& map = model.map(p);
+    if (truth == Truth::circuit) {
+      maps.push_back(map.noise_free());
+    } else {
+      maps.push_back(std::make_unique<DigitalMatrix<double>>(map.weights().template cast<double>()));
+    }
   }
   return std::make_unique<LanguageModel<double>>(model.shape(), model.block().leak(), std::move(maps));
 }
@@ -71,7 +76,7 @@ Reference reference_gradient(const Config& config, const LanguageModel<double>& 
   return second.facts.settled > first.facts.settled ? second : first;
 }
 
-template std::unique_ptr<LanguageModel<double>> exact_copy<float>(const LanguageModel<float>&);
-template std::unique_ptr<LanguageModel<double>> exact_copy<double>(const LanguageModel<double>&);
+template std::unique_ptr<LanguageModel<double>> exact_copy<float>(const LanguageModel<float>&, Truth);
+template std::unique_ptr<LanguageModel<double>> exact_copy<double>(const LanguageModel<double>&, Truth);
 
 }  // namespace nudge

@@ -10,10 +10,16 @@
 
 namespace nudge {
 
-/// The same model in double with exact maps that hold the weights which a noise-free read of `model` uses: what every
-/// reference is computed on, so that a check in float is not one float number against another.
+/// Whose gradient is called exact.
+enum class Truth {
+  circuit,  ///< the circuit that is simulated, without fresh noise and rounding: curves, gains, offsets, saturation, wires
+  device,   ///< the weights that its devices hold, in ideal circuits
+};
+
+/// The same model in double with exact maps (LinearMap::noise_free, or its weights as numbers): what every reference is
+/// computed on, so that a check in float is not one float number against another.
 template <class S>
-std::unique_ptr<LanguageModel<double>> exact_copy(const LanguageModel<S>& model);
+std::unique_ptr<LanguageModel<double>> exact_copy(const LanguageModel<S>& model, Truth truth);
 
 /// How well the reference itself is known.
 struct ReferenceFacts {

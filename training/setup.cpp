@@ -114,10 +114,10 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
                                        : NudgeSides::centered;
   phases.points = static_cast<int>(config.integer("nudge.points"));
   phases.clip = config.real("nudge.clip");
-  phases.anchor_reads = static_cast<int>(config.integer("nudge.anchor_reads"));
   options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),
                     static_cast<int>(config.integer("growth.iterations"))};
   options.correction = correction_spec(config);
+  options.reads = read_policy(config);
   options.threads = static_cast<int>(config.integer("threads"));
   options.seed = static_cast<std::uint64_t>(config.integer("seed"));
   return options;
@@ -128,7 +128,7 @@ BatchGradientOptions exact_options(const Config& config) {
   BatchGradientOptions options = gradient_options<S>(config, "implicit");
   options.growth.strength = 0;
   options.phases.free.lag = 0;
-  options.noisy = false;
+  options.reads = ReadPolicy::all_ideal();
   options.correction = {};
   // Rounding of one vjp limits what GMRES can reach: 100 ulps of S.
   const double floor = 100.0 * static_cast<double>(std::numeric_limits<S>::epsilon());

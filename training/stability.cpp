@@ -40,7 +40,7 @@ StabilityReport measure_stability(const LanguageModel<double>& model, const Batc
     Matrix<double> drive(tokens, model.shape().channels);
     model.embed(batch.indices_of(b), drive);
     ReadContext read;
-    read.noisy = false;
+    read.policy = ReadPolicy::all_ideal();
     dynamics.bind(drive, read);
     Linearization<double>& here = dynamics.linearize(states[at]);
     spectra[at] = leading_eigenvalues<double>(here, tokens, drive.cols(), spectrum_options(seed));

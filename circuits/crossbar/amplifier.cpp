@@ -67,6 +67,27 @@ void Amplifiers<S>::apply(MatrixRef<S> y, Index first) const {
   }
 }
 
+// Of the saturated output Y: g (1 − (Y/limit)²) for tanh, g inside and 0 beyond the limits for clip.
+template <class S>
+void Amplifiers<S>::apply_with_slope(MatrixRef<S> y, MatrixRef<S> slope, Index first) const {
+  slope.setOnes();
+  if (spec_.ideal()) return;
+  apply(y, first);
+  const auto gain = gain_.segment(first, y.cols());
+  const S limit = static_cast<S>(spec_.saturation);
+  for (Index n = 0; n < y.rows(); ++n) {
+    auto row = slope.row(n).array();
+    row = gain;
+    if (limit == 0) continue;
+    const auto share = y.row(n).array() / limit;
+    if (spec_.shape == Saturation::clip) {
+      row = (share.abs() < S(1)).select(row, S(0));
+    } else {
+      row *= S(1) - share.square();
+    }
+  }
+}
+
 template class Amplifiers<float>;
 template class Amplifiers<double>;
 

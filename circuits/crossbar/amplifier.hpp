@@ -43,10 +43,28 @@ class Amplifiers {
 
   bool ideal() const { return spec_.ideal(); }
 
+  /// The same amplifiers, their drawn errors and present loads in other arithmetic.
+  template <class T>
+  Amplifiers<T> cast() const {
+    Amplifiers<T> out(spec_);
+    out.line_gain_ = line_gain_.template cast<T>();
+    out.line_offset_V_ = line_offset_V_.template cast<T>();
+    out.gain_ = gain_.template cast<T>();
+    out.offset_ = offset_.template cast<T>();
+    return out;
+  }
+
+  /// slope (n, count) = ∂apply/∂y at y, elementwise, and y ← apply(y).
+  void apply_with_slope(MatrixRef<S> y, MatrixRef<S> slope, Index first) const;
+
   /// y (n, count) ← what the amplifiers of lines [first, first + count) make of it.
   void apply(MatrixRef<S> y, Index first) const;
 
  private:
+  template <class T>
+  friend class Amplifiers;
+  explicit Amplifiers(const AmplifierSpec& spec) : spec_(spec) {}
+
   AmplifierSpec spec_;
   LineValues<S> line_gain_, line_offset_V_;  ///< as drawn: γ_line and V_os
   LineValues<S> gain_, offset_;              ///< with the loads

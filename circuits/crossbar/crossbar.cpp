@@ -68,6 +68,65 @@ void Crossbar<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns column
   path_.read(ReadDirection::transposed, view(), y, x, columns, store, read);
 }
 
+// The circuit itself knows no derivative: it sends small drives through the same devices, whose slope is that at zero.
+template <class S>
+void Crossbar<S>::forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
+                              ReadContext& read) const {
+  if (!slopes(read)) return forward(v, y, columns, store, read);
+  path_.jvp(ReadDirection::forward, view(), x0, v, y, columns, store);
+}
+
+template <class S>
+void Crossbar<S>::forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
+                              ReadContext& read) const {
+  if (!slopes(read)) return transposed(u, x, columns, store, read);
+  path_.vjp(ReadDirection::forward, view(), x0, u, x, columns, store);
+}
+
+template <class S>
+void Crossbar<S>::transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns,
+                                 Store store, ReadContext& read) const {
+  if (!slopes(read)) return transposed(v, x, columns, store, read);
+  path_.jvp(ReadDirection::transposed, view(), y0, v, x, columns, store);
+}
+
+template <class S>
+void Crossbar<S>::transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns,
+                                 Store store, ReadContext& read) const {
+  if (!slopes(read)) return forward(u, y, columns, store, read);
+  path_.vjp(ReadDirection::transposed, view(), y0, u, y, columns, store);
+}
+
+template <class S>
+void Crossbar<S>::correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                                    GradientSink<S>& sink, const ReadContext& read) const {
+  if (!read.exact || path_.linear()) return sink.accumulate(parameter, columns, scale, x0, u);
+  Matrix<S> p, slope_u;
+  path_.factors(ReadDirection::forward, view(), x0, u, columns, p, slope_u);
+  sink.accumulate(parameter, columns, scale, p, slope_u);
+}
+
+template <class S>
+void Crossbar<S>::correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale,
+                                       int parameter, GradientSink<S>& sink, const ReadContext& read) const {
+  if (!read.exact || path_.linear()) return sink.accumulate(parameter, columns, scale, u, y0);
+  Matrix<S> p, slope_u;
+  path_.factors(ReadDirection::transposed, view(), y0, u, columns, p, slope_u);
+  sink.accumulate(parameter, columns, scale, slope_u, p);
+}
+
+template <class S>
+CircuitMap::Branch Crossbar<S>::branch(double gain) const {
+  return {view().template cast<double>(), path_.noise_free(), gain};
+}
+
+template <class S>
+std::unique_ptr<LinearMap<double>> Crossbar<S>::noise_free() const {
+  std::vector<CircuitMap::Branch> branches;
+  branches.push_back(branch(1));
+  return std::make_unique<CircuitMap>(std::move(branches));
+}
+
 template <class S>
 void Crossbar<S>::accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
                              Matrix<S>& gradient) const {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "circuits/crossbar/circuit_map.hpp"
 #include "circuits/crossbar/device_pairs.hpp"
 #include "circuits/crossbar/read_path.hpp"
 #include "circuits/linear_map.hpp"
@@ -25,6 +27,23 @@ class Crossbar final : public LinearMap<S> {
 
   void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
   void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
+  void forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
+                   ReadContext& read) const override;
+  void forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
+                   ReadContext& read) const override;
+  void transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns, Store store,
+                      ReadContext& read) const override;
+  void transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns, Store store,
+                      ReadContext& read) const override;
+  void correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                         GradientSink<S>& sink, const ReadContext& read) const override;
+  void correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                            GradientSink<S>& sink, const ReadContext& read) const override;
+  bool curved() const override { return !path_.linear() || view().backward.size() > 0; }
+  bool noisy() const override { return path_.noisy(view()); }
+  std::unique_ptr<LinearMap<double>> noise_free() const override;
+  /// What noise_free() is made of.
+  CircuitMap::Branch branch(double gain) const;
   void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
                   Matrix<S>& gradient) const override;
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
@@ -52,6 +71,8 @@ class Crossbar final : public LinearMap<S> {
   const LineView<S>& view() const { return pairs_.view(); }
 
  private:
+  bool slopes(const ReadContext& read) const { return read.exact && curved(); }
+
   DevicePairs<S> pairs_;
   ReadPath<S> path_;
 };

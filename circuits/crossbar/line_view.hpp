@@ -26,6 +26,15 @@ struct LineView {
   S pedestal = 0;  ///< what `weights` lacks at every cross point: taken off digitally after the converter
 
   const Matrix<S>& transposed_weights() const { return backward.size() > 0 ? backward : weights; }
+
+  template <class T>
+  LineView<T> cast() const {
+    return {weights.template cast<T>(),     backward.template cast<T>(),
+            total.template cast<T>(),       variance.template cast<T>(),
+            reference_variance.template cast<T>(), column_load.template cast<T>(),
+            row_load.template cast<T>(),    reference.template cast<T>(),
+            static_cast<T>(reference_load), static_cast<T>(pedestal)};
+  }
 };
 
 /// Weights, loads (and `total` if wanted) of pairs: (G⁺ − G⁻)/k. One pass over both arrays.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/crossbar/read_noise.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -69,12 +70,12 @@ void ReadNoise<S>::product_variance(ReadDirection direction, const LineView<S>& 
 
 template <class S>
 void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
-                       S sign, MatrixRef<S> out, ReadContext& read) const {
+                       S sign, int reads, MatrixRef<S> out, ReadContext& read) const {
   NUDGE_EXPECT(read.step < max_step && read.phase < max_phase && read.read < max_read);
   const std::uint64_t place = (static_cast<std::uint64_t>(read.sequence) << 32) | read.step;
   const std::uint32_t lane = read.phase * max_read + read.read;
   ++read.read;
-  const S scale = sign * static_cast<S>(read.noise_scale());
+  const S scale = sign * static_cast<S>(read.noise_scale() / std::sqrt(std::max(reads, 1)));
   const bool products = shot_ > 0 || view.variance.size() > 0;
   if (scale == S(0) || (device_ == 0 && thermal_ == 0 && !products)) return;
   const bool forward = direction == ReadDirection::forward;

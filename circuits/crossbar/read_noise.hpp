@@ -26,15 +26,22 @@ enum class ReadDirection { forward, transposed };
 template <class S>
 class ReadNoise {
  public:
+  /// None.
+  ReadNoise() = default;
   /// devices: per cross point; reference: whether rows have a reference device.
   ReadNoise(const DeviceSpec& device, const CircuitSpec& circuit, int devices, bool reference, std::uint32_t id);
 
   /// The scale k has been chosen (anew).
   void set_scale(double siemens_per_weight);
 
-  /// out += sign · noise of this read; moves on to the next read.
-  void add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S sign,
+  /// out += sign · noise of the mean of `reads` reads like this one; moves on to the next read.
+  void add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S sign, int reads,
            MatrixRef<S> out, ReadContext& read) const;
+
+  /// Whether reads have any.
+  bool present(const LineView<S>& view) const {
+    return device_ > 0 || thermal_ > 0 || shot_ > 0 || view.variance.size() > 0;
+  }
 
   /// What the noise of a read asks of LineView::total.
   static bool wants_total(const CircuitSpec& circuit) { return circuit.shot_noise; }
@@ -44,11 +51,11 @@ class ReadNoise {
   void product_variance(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
                         Matrix<S>& variance) const;
 
-  CircuitSpec circuit_;
-  double sigma_S_;  ///< standard deviation of one conductance for an interval of τ
-  int devices_;
-  bool reference_;
-  std::uint32_t id_;
+  CircuitSpec circuit_ = {};
+  double sigma_S_ = 0;  ///< standard deviation of one conductance for an interval of τ
+  int devices_ = 0;
+  bool reference_ = false;
+  std::uint32_t id_ = 0;
   double device_ = 0, thermal_ = 0, shot_ = 0;  ///< variances of one device per x², of unit load, of unit |x| T
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/crossbar/read_path.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -50,15 +53,36 @@ void ReadPath<S>::set_view(const LineView<S>& view, double siemens_per_weight) {
   transposed_.set_loads(view.row_load, circuit_.read_voltage_V);
 }
 
+// Where nothing behind the noise is curved, the mean of n reads is one read with the noise of the mean.
 template <class S>
 void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
                        Columns columns, Store store, ReadContext& read) const {
+  const PortSpec& port = direction == ReadDirection::forward ? spec_.forward : spec_.transposed;
+  const int reads = std::max(read.reads(), 1);
+  if (reads == 1 || port.ideal()) return read_once(direction, view, drive, out, columns, store, reads, read);
+  static thread_local Matrix<S> sum;
+  static thread_local Matrix<S> one;
+  sum.setZero(out.rows(), out.cols());
+  one.resize(out.rows(), out.cols());
+  for (int n = 0; n < reads; ++n) {
+    read_once(direction, view, drive, one, columns, Store::assign, 1, read);
+    sum += one;
+  }
+  sum /= static_cast<S>(reads);
+  if (store == Store::assign) out = sum;
+  if (store == Store::add) out += sum;
+  if (store == Store::subtract) out -= sum;
+}
+
+template <class S>
+void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive,
+                            MatrixRef<S> out, Columns columns, Store store, int reads, ReadContext& read) const {
   const bool forward = direction == ReadDirection::forward;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
   if (port.ideal() && curve_.linear()) {
     drive_lines<S>(direction, view, drive, out, columns, store);
-    if (read.meter != nullptr) meter(direction, view, drive, columns, out.size(), read);
-    noise_.add(direction, view, drive, columns, store == Store::subtract ? S(-1) : S(1), out, read);
+    if (read.meter != nullptr) meter(direction, view, drive, columns, out.size(), reads, read);
+    noise_.add(direction, view, drive, columns, store == Store::subtract ? S(-1) : S(1), reads, out, read);
     return;
   }
   // Grown once per thread, then reused.
@@ -67,7 +91,7 @@ void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMa
   driven = drive;
   sensed.resize(out.rows(), out.cols());
   convert<S>(port.dac, driven);
-  if (read.meter != nullptr) meter(direction, view, driven, columns, out.size(), read);
+  if (read.meter != nullptr) meter(direction, view, driven, columns, out.size(), reads, read);
   static thread_local Matrix<S> known;  // what the digital side takes the pedestal of: it does not see the curve
   known.resize(0, 0);
   if (!curve_.linear()) {
@@ -76,7 +100,7 @@ void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMa
   }
   drive_lines<S>(direction, view, driven, sensed, columns, Store::assign);
   add_pedestal<S>(driven, view.pedestal, sensed);
-  noise_.add(direction, view, driven, columns, S(1), sensed, read);
+  noise_.add(direction, view, driven, columns, S(1), reads, sensed, read);
   (forward ? forward_ : transposed_).apply(sensed, forward ? columns.begin : 0);
   convert<S>(port.adc, sensed);
   add_pedestal<S>(known.size() > 0 ? known : driven, -view.pedestal, sensed);
@@ -89,7 +113,10 @@ void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMa
 // read lasts. A reference column is driven by −Σ_j y_j in a transposed read.
 template <class S>
 void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
-                        Index outputs, ReadContext& read) const {
+                        Index outputs, int reads, ReadContext& read) const {
+  // An averaged read passes here once per read where converters are between, else once for all of them.
+  const int times = read.reads() > 1 ? reads : read.counted();
+  if (times == 0) return;
   const bool forward = direction == ReadDirection::forward;
   double squares = 0;  // Σ x² L, of all rows of the batch
   for (Index n = 0; n < drive.rows(); ++n) {
@@ -102,11 +129,13 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
     }
   }
   const double volts = circuit_.read_voltage_V;
-  read.meter->array_J += volts * volts * siemens_per_weight_ * squares * read.interval * circuit_.time_constant_s;
+  const auto n = static_cast<std::uint64_t>(times);
+  ReadTotals& totals = read.meter->at(read.kind);
+  totals.array_J += times * volts * volts * siemens_per_weight_ * squares * read.duration() * circuit_.time_constant_s;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
-  if (port.dac.converts()) read.meter->dac_conversions += static_cast<std::uint64_t>(drive.size());
-  if (port.adc.converts()) read.meter->adc_conversions += static_cast<std::uint64_t>(outputs);
-  read.meter->reads += static_cast<std::uint64_t>(drive.rows());
+  if (port.dac.converts()) totals.dac_conversions += n * static_cast<std::uint64_t>(drive.size());
+  if (port.adc.converts()) totals.adc_conversions += n * static_cast<std::uint64_t>(outputs);
+  totals.reads += n * static_cast<std::uint64_t>(drive.rows());
 }
 
 template class ReadPath<float>;

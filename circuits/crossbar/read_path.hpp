@@ -30,13 +30,51 @@ class ReadPath {
   /// Conductances have changed: new loads of the amplifiers. k: siemens per unit of weight.
   void set_view(const LineView<S>& view, double siemens_per_weight);
 
-  /// out (=, +=, −=) read of `drive` over the chosen columns of the array. Advances read.read; adds to read.meter.
+  /// out (=, +=, −=) read of `drive` over the chosen columns of the array, or the mean of as many as read's policy asks for.
+  /// Advances read.read; adds to read.meter.
   void read(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
             Columns columns, Store store, ReadContext& read) const;
 
+  /// Whether a noise-free read is linear in its drive in that sense that its derivative needs no operating point.
+  bool linear() const { return curve_.linear() && spec_.forward.ideal() && spec_.transposed.ideal(); }
+  bool noisy(const LineView<S>& view) const { return noise_.present(view); }
+
+  /// The derivative of the noise-free read at the drive `at` (T, ...). With φ the curve of the devices behind the DAC's
+  /// clip, p = φ(at), s = p (W + c) and y = A(s) − c Σ clip(at), A amplifiers and ADC's clip:
+  ///     dy = A′(s) ∘ [(φ′ ∘ v) (W + c)] − c Σ v,    ⟨u, ∂y/∂W⟩ = pᵀ (A′(s) ∘ u)
+  /// Rounding has no derivative and is left out: the limit of many bits.
+  void jvp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> v,
+           MatrixRef<S> out, Columns columns, Store store) const;
+  void vjp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
+           MatrixRef<S> out, Columns columns, Store store) const;
+  /// p and A′(s) ∘ u: the factors of the derivative with respect to W[:, columns].
+  void factors(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
+               Columns columns, Matrix<S>& p, Matrix<S>& slope_u) const;
+
+  /// The same path in double without fresh noise and rounding; converters of a fixed range still clip.
+  ReadPath<double> noise_free() const;
+
  private:
+  template <class T>
+  friend class ReadPath;
+  /// p, φ′ and A′ at a drive; empty where they are 1.
+  struct Slopes {
+    Matrix<S> p, in, out;
+  };
+  Slopes slopes(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, Columns columns) const;
+  Matrix<S> clipped_direction(ReadDirection direction, ConstMatrixRef<S> at, ConstMatrixRef<S> v) const;
+  void read_once(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
+                 Columns columns, Store store, int reads, ReadContext& read) const;
+  ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const CurrentCurve& curve, Amplifiers<S> forward,
+           Amplifiers<S> transposed, double siemens_per_weight)
+      : spec_(spec),
+        circuit_(circuit),
+        curve_(curve),
+        forward_(std::move(forward)),
+        transposed_(std::move(transposed)),
+        siemens_per_weight_(siemens_per_weight) {}
   void meter(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, Index outputs,
-             ReadContext& read) const;
+             int reads, ReadContext& read) const;
 
   PeripherySpec spec_;
   CircuitSpec circuit_;

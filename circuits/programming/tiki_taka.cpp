@@ -103,6 +103,15 @@ void TikiTaka<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns column
 }
 
 template <class S>
+std::unique_ptr<LinearMap<double>> TikiTaka<S>::noise_free() const {
+  std::vector<CircuitMap::Branch> branches;
+  branches.push_back(slow_.branch(1));
+  if (spec_.share == 0) return std::make_unique<CircuitMap>(std::move(branches));
+  branches.push_back(fast_.branch(spec_.share));
+  return std::make_unique<CircuitMap>(std::move(branches), spec_.share * zero_.template cast<double>());
+}
+
+template <class S>
 void TikiTaka<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
   fast_.apply_update(static_cast<S>(spec_.fast_gain) * delta, step);
   transfer_when_due();

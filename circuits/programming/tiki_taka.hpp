@@ -30,6 +30,9 @@ class TikiTaka final : public LinearMap<S> {
   Index outputs() const override { return slow_.outputs(); }
   void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
   void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
+  bool curved() const override { return slow_.curved() || fast_.curved(); }
+  bool noisy() const override { return slow_.noisy() || (spec_.share != 0 && fast_.noisy()); }
+  std::unique_ptr<LinearMap<double>> noise_free() const override;
   void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
                   Matrix<S>& gradient) const override {
     slow_.accumulate(x, y, columns, scale, gradient);

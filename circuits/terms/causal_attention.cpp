@@ -12,12 +12,12 @@ struct AttentionPoint final : TermPoint {
       : tokens(tokens_),
         core(tokens_, channels, heads),
         mixed(max_copies * tokens_, channels),
-        mixed_at_point(tokens_, channels) {}
+        drive_at_point(tokens_, channels) {}
 
   Index tokens;
   AttentionCore<S> core;
   Matrix<S> mixed;           ///< attention outputs before W_o, or their adjoints
-  Matrix<S> mixed_at_point;  ///< o at the linearisation point
+  Matrix<S> drive_at_point;  ///< s·o at the linearisation point: what drives W_o there
 };
 
 template <class S>
@@ -48,10 +48,9 @@ template <class S>
 void CausalAttention<S>::linearize(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& point,
                                    ReadContext& read) const {
   auto& at = attention<S>(point);
-  at.core.linearize(h, at.mixed_at_point);
-  auto o = at.mixed.topRows(at.tokens);
-  o = gain_ * at.mixed_at_point;
-  output_->forward(o, f, output_->all_columns(), Store::add, read);
+  at.core.linearize(h, at.drive_at_point);
+  at.drive_at_point *= gain_;
+  output_->forward(at.drive_at_point, f, output_->all_columns(), Store::add, read);
 }
 
 template <class S>
@@ -63,7 +62,7 @@ void CausalAttention<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef
     at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), false);
   }
   o *= gain_;
-  output_->forward(o, f, output_->all_columns(), Store::add, read);
+  output_->forward_jvp(at.drive_at_point, o, f, output_->all_columns(), Store::add, read);
 }
 
 template <class S>
@@ -71,7 +70,7 @@ void CausalAttention<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, Matr
                              ReadContext& read) const {
   auto& at = attention<S>(point);
   auto w = at.mixed.topRows(u.rows());
-  output_->transposed(u, w, output_->all_columns(), Store::assign, read);
+  output_->forward_vjp(at.drive_at_point, u, w, output_->all_columns(), Store::assign, read);
   w *= gain_;
   for (Index row = 0; row < u.rows(); row += at.tokens) {
     at.core.vjp(w.middleRows(row, at.tokens), g.middleRows(row, at.tokens));
@@ -94,9 +93,10 @@ void CausalAttention<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> 
 }
 
 template <class S>
-void CausalAttention<S>::accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int /*input*/, Columns /*columns*/,
-                                    GradientSink<S>& sink) const {
-  sink.accumulate(output_parameter_, output_->all_columns(), scale * gain_, attention<S>(point).mixed_at_point, u);
+void CausalAttention<S>::accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
+                                    ReadContext& read) const {
+  output_->correlate_forward(attention<S>(point).drive_at_point, u, output_->all_columns(), scale, output_parameter_,
+                             sink, read);
 }
 
 template <class S>

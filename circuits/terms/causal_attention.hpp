@@ -30,8 +30,8 @@ class CausalAttention final : public ForceTerm<S> {
            ReadContext& read) const override;
   void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g, MatrixRef<S> f,
                        TermPoint& point, ReadContext& read) const override;
-  void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int input, Columns columns,
-                  GradientSink<S>& sink) const override;
+  void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
+                  ReadContext& read) const override;
   std::vector<TermWeights<S>> weights() const override { return {{output_parameter_, output_}}; }
 
   /// P of one head at the linearisation point, (T, T).

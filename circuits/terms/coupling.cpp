@@ -50,11 +50,6 @@ void Coupling<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, Con
   g = v;
 }
 
-// The gradient of W_c is z₀ᵀ u, and u is what vjp() drives the columns with: the block's one outer product has it.
-template <class S>
-void Coupling<S>::accumulate(ConstMatrixRef<S> /*u*/, S /*scale*/, TermPoint& /*point*/, int /*input*/,
-                             Columns /*columns*/, GradientSink<S>& /*sink*/) const {}
-
 #define NUDGE_INSTANTIATE(S)                                               \
   template Matrix<S> coupling_matrix<S>(const Matrix<S>&, double, double); \
   template class Coupling<S>;

@@ -32,8 +32,6 @@ class Coupling final : public ForceTerm<S> {
            ReadContext& read) const override;
   void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g, MatrixRef<S> f,
                        TermPoint& point, ReadContext& read) const override;
-  void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int input, Columns columns,
-                  GradientSink<S>& sink) const override;
 
  private:
   Index channels_;

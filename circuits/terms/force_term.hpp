@@ -31,7 +31,8 @@ struct TermWeights {
 /// (through weights of its own), or writes a drive g for its columns, which the block sends back through the same
 /// devices: f += g Wᵀ. With x the drive of the rows, the same two routes serve the derivatives:
 ///     jvp:  dh = v W  → f += J v             vjp:  u, and hu = u W where vjp_reads_input()  → g with f += g Wᵀ = Jᵀ u
-/// so that the gradient of the input array is one outer product, z₀ᵀ g, for every term. All arrays are (k·T, ...) for k
+/// so that the gradient of the input array is one outer product, z₀ᵀ g, for every term (and uᵀ g₀ for what returns).
+/// All arrays are (k·T, ...) for k
 /// copies of one sequence of T tokens; cached points have T rows and serve all copies.
 template <class S>
 class ForceTerm {
@@ -66,10 +67,10 @@ class ForceTerm {
   virtual void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g,
                                MatrixRef<S> f, TermPoint& point, ReadContext& read) const = 0;
 
-  /// Adds the outer products of the term's own weights, and for terms that return through the input array also those of
-  /// its return path (u drives the rows, the cached g the columns [columns] of parameter `input`). One copy.
-  virtual void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int input, Columns columns,
-                          GradientSink<S>& sink) const = 0;
+  /// Adds the outer products of the term's own weights; those of the input array, z₀ᵀ g for the drive and uᵀ g₀ for what
+  /// returns through it, are the block's. One copy.
+  virtual void accumulate(ConstMatrixRef<S> /*u*/, S /*scale*/, TermPoint& /*point*/, GradientSink<S>& /*sink*/,
+                          ReadContext& /*read*/) const {}
 
   /// Energy of a conservative term at the projections h.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*h*/) const { return std::nullopt; }

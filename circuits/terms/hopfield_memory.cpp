@@ -59,12 +59,6 @@ void HopfieldMemory<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> /
 }
 
 template <class S>
-void HopfieldMemory<S>::accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int input, Columns columns,
-                                   GradientSink<S>& sink) const {
-  sink.accumulate(input, columns, scale, u, rectified_at<S>(point));
-}
-
-template <class S>
 std::optional<double> HopfieldMemory<S>::energy(ConstMatrixRef<S> h) const {
   return -h.array().max(S(0)).template cast<double>().square().sum();
 }

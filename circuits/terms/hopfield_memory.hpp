@@ -30,8 +30,6 @@ class HopfieldMemory final : public ForceTerm<S> {
            ReadContext& read) const override;
   void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g, MatrixRef<S> f,
                        TermPoint& point, ReadContext& read) const override;
-  void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, int input, Columns columns,
-                  GradientSink<S>& sink) const override;
   std::optional<double> energy(ConstMatrixRef<S> h) const override;
 
  private:

@@ -109,6 +109,10 @@ std::string describe_values(const ParamRow& row) {
 }
 
 std::string key_hint(const ParamTable& table, std::string_view key) {
+  for (const ParamRow& row : table) {
+    if (std::find(row.former.begin(), row.former.end(), key) == row.former.end()) continue;
+    return fmt::format("is now {} ({})", row.key, row.doc);
+  }
   std::vector<std::string> keys, sections, siblings;
   for (const ParamRow& row : table) {
     keys.push_back(row.key);

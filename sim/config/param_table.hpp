@@ -49,6 +49,7 @@ struct ParamRow {
   Unit unit = Unit::none;
   Range range = {};
   std::vector<std::string> choices = {};
+  std::vector<std::string> former = {};  ///< names that the key had: who writes one is told the new one
 };
 
 using ParamTable = std::vector<ParamRow>;

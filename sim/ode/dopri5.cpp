@@ -30,7 +30,7 @@ template <class S>
 SettleResult settle_dopri5(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                            SettleWorkspace<S>& scratch) {
   using State = typename OdeSystem<S>::State;
-  dynamics.set_read_interval(1);
+  dynamics.set_read_timing({});
   Monitor monitor(options, scratch.residuals);
   SettleResult result;
   const OdeSystem<S> system{&dynamics, z.rows(), z.cols(), &result.force_evaluations};

@@ -17,7 +17,7 @@ SettleResult settle_rk4(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptio
                         SettleWorkspace<S>& scratch) {
   using State = typename OdeSystem<S>::State;
   scratch.force.resize(z.rows(), z.cols());
-  dynamics.set_read_interval(options.step / 3.6);
+  dynamics.set_read_timing({options.step / 3.6, options.step / 4});
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;

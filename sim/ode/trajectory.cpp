@@ -59,11 +59,11 @@ Trajectory<S> integrate(Dynamics<S>& dynamics, ConstMatrixRef<S> z0, const Integ
   const auto step = static_cast<S>(options.step_s / options.tau_s);
   try {
     if (options.stepper == "rk4") {
-      dynamics.set_read_interval(static_cast<double>(step) / 3.6);  // see sim/ode/rk4.cpp
+      dynamics.set_read_timing({static_cast<double>(step) / 3.6, static_cast<double>(step) / 4});  // see sim/ode/rk4.cpp
       odeint::integrate_times(odeint::runge_kutta4<State, S, State, S>(), system, x, times.begin(), times.end(), step,
                               keep);
     } else {
-      dynamics.set_read_interval(1);
+      dynamics.set_read_timing({});
       odeint::integrate_times(controlled_dopri5<S>(options.relative_error), system, x, times.begin(), times.end(), step,
                               keep);
     }

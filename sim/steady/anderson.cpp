@@ -54,7 +54,7 @@ SettleResult settle_anderson(Dynamics<S>& dynamics, MatrixRef<S> z, const Settle
   const Index rows = z.rows();
   const Index cols = z.cols();
   const Index n = z.size();
-  dynamics.set_read_interval(1);
+  dynamics.set_read_timing({});
   Monitor monitor(options, scratch.residuals);
   SettleResult result;
   History<S> history(n, std::min<Index>(options.memory, n));

@@ -13,7 +13,7 @@ SettleResult settle_euler(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
                           SettleWorkspace<S>& scratch) {
   Matrix<S>& force = scratch.force;
   force.resize(z.rows(), z.cols());
-  dynamics.set_read_interval(options.step);
+  dynamics.set_read_timing({options.step, options.step});
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;

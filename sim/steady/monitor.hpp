@@ -74,6 +74,7 @@ class FixedStepEnd {
     const int count = std::min(options_.average_last, options_.max_steps);
     if (count > 1) z = scratch_.mean / static_cast<S>(count);
     if (options_.final_residual || result.force_evaluations == 0) {
+      dynamics.begin_reads(ReadClass::monitor);
       dynamics.force(z, scratch_.force);
       ++result.force_evaluations;
       const double state_norm = frobenius_norm<S>(z);

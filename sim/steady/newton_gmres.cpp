@@ -82,7 +82,7 @@ class NewtonSystem {
 template <class S>
 SettleResult settle_newton_gmres(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                                  SettleWorkspace<S>& scratch) {
-  dynamics.set_read_interval(1);
+  dynamics.set_read_timing({});
   Monitor monitor(options, scratch.residuals);
   SettleResult result;
   NewtonSystem<S> system(dynamics, z, result);

@@ -83,7 +83,7 @@ TEST_CASE("a delayed correction sees the displacement of some steps ago", "[corr
   CorrectionSpec spec;
   spec.delay = 0.5;
   CorrectionPath<double> path(tiny.dynamics, spec, 2, 7);
-  path.set_read_interval(0.25);  // two steps
+  path.set_read_timing({0.25, 0.25});  // two steps
   const Matrix<double> z0 = random_matrix<double>(kSize.tokens, kSize.channels, 51);
   auto& at = path.linearize(z0);
   std::vector<Matrix<double>> v;
@@ -106,7 +106,7 @@ TEST_CASE("the correction path's noise has the stated size and falls with the re
   ReadContext read;
   read.seed = 3;
   path.bind(read);
-  path.set_read_interval(0.25);
+  path.set_read_timing({0.25, 0.25});
   const Matrix<double> z0 = random_matrix<double>(kSize.tokens, kSize.channels, 51);
   const Probe ideal(tiny.dynamics.linearize(z0), tiny.dynamics, z0);
   auto& at = path.linearize(z0);

@@ -43,7 +43,7 @@ Matrix<double> sample(const Crossbar<double>& crossbar, bool transposed, double 
   Matrix<double> out(kReads, sensed);
   ReadContext read{};
   read.seed = 42;
-  read.interval = interval;
+  read.relaxation = {interval, interval};
   Matrix<double> y(1, sensed);
   for (int r = 0; r < kReads; ++r) {
     if (transposed) {
@@ -150,7 +150,7 @@ TEST_CASE("noise off: exact reads, and the stream stays aligned", "[circuits]") 
   const Matrix<double> x = drive(3, kIn);
   Matrix<double> y(3, kOut);
   ReadContext quiet;
-  quiet.noisy = false;
+  quiet.policy = ReadPolicy::all_ideal();
   crossbar.forward(x, y, {0, kOut}, Store::assign, quiet);
   CHECK(quiet.read == 1);
   Matrix<double> exact(3, kOut);
@@ -158,7 +158,7 @@ TEST_CASE("noise off: exact reads, and the stream stays aligned", "[circuits]") 
   CHECK((y == exact));
   Matrix<double> second(3, kOut);
   Matrix<double> expected(3, kOut);
-  quiet.noisy = true;
+  quiet.policy = {};
   crossbar.forward(x, second, {0, kOut}, Store::assign, quiet);
   ReadContext loud;
   crossbar.forward(x, expected, {0, kOut}, Store::assign, loud);

@@ -146,7 +146,7 @@ TEST_CASE("mapping: a metered read takes the power of every device", "[mapping]"
     ReadMeter meter;
     ReadContext read;
     read.meter = &meter;
-    read.interval = 0.7;
+    read.relaxation = {0.7, 0.7};
     Matrix<double> out(3, 7);
     array.forward(x, out, array.all_columns(), Store::assign, read);
     double forward = 0;

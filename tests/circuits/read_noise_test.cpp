@@ -39,7 +39,7 @@ Matrix<double> sample(const Crossbar<double>& array, bool forward, const Matrix<
   Matrix<double> out(kReads, forward ? kOut : kIn);
   ReadContext read;
   read.seed = 9;
-  read.interval = interval;
+  read.relaxation = {interval, interval};
   if (forward) {
     array.forward(many, out, array.all_columns(), Store::assign, read);
     return out - many * array.weights();
@@ -200,7 +200,7 @@ TEST_CASE("noise: a node relaxing through a noisy conductance holds kT/C, whatev
     Matrix<double> z = Matrix<double>::Zero(copies, 1);
     Matrix<double> f(copies, 1);
     ReadContext read;
-    read.interval = step;
+    read.relaxation = {step, step};
     double squares = 0;
     const int apart = static_cast<int>(8 / step);  // 8 τ: e⁻¹⁶ of the covariance is left
     for (int n = 1; n <= 5 * apart; ++n) {

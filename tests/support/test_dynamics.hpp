@@ -46,7 +46,7 @@ class SmallDynamics : public Dynamics<S>, private Linearization<S> {
     j_ = jacobian_(at_);
     return *this;
   }
-  void set_read_interval(double dt) override { read_interval = dt; }
+  void set_read_timing(ReadTiming timing) override { read_interval = timing.interval; }
 
   int evaluations = 0;
   double read_interval = 0;

@@ -100,12 +100,12 @@ TEST_CASE("read noise is a function of seed and step", "[batch_gradient]") {
   const auto pair = learn(*model, twins, options, 1);
   CHECK_FALSE((pair.states[0] == pair.states[1]));
   // Quiet reads: the noise is off altogether, and so the steps are alike.
-  options.noisy = false;
+  options.reads = ReadPolicy::all_ideal();
   const auto quiet = learn(*model, twins, options, 1);
   CHECK((quiet.states[0] == quiet.states[1]));
   CHECK(same_bits(learn(*model, twins, options, 2).gradient, quiet.gradient));
   // Training and evaluation of one step draw different noise, and evaluations of a step repeat.
-  options.noisy = true;
+  options.reads = {};
   BatchGradient<float> settler(*model, options);
   const double loss = settler.evaluate(batch, 1).loss;
   CHECK(settler.evaluate(batch, 1).loss == loss);

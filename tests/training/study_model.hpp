@@ -45,7 +45,7 @@ inline Estimate estimate(const LanguageModel<double>& model, const Batch& batch,
   BatchGradientOptions options;
   options.estimator = name;
   options.phases = phases;
-  options.noisy = false;
+  options.reads = ReadPolicy::all_ideal();
   BatchGradient<double> learner(model, options);
   Estimate out;
   out.gradient = Gradient<double>(model.parameter_shapes());

@@ -51,7 +51,7 @@ void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
 const Settings kNoisyCrossbar{
     "device.model=soft_bounds", "device.update=pulsed",         "device.read_noise=0.1 %",    "device.update_noise=0.3",
     "device.step_spread=0.2",   "device.programming_error=1 %", "estimator=aep_transposed",   "beta=0.1",
-    "nudge.anchor_reads=2",     "relaxation.average_free=3",    "relaxation.average_nudged=3"};
+    "reads.anchor=mean 2",      "relaxation.average_free=3",    "relaxation.average_nudged=3"};
 
 /// Ways to change weights in the devices, each with state of its own.
 Settings in_situ(const Settings& more) {
@@ -178,7 +178,7 @@ TEST_CASE("coincidence updates train the arrays without a gradient of theirs", "
                     Contains("train.optimizer") && Contains("must be sgd") && Contains("train.gradient_clip"));
   const auto model = make_model<double>(config, {60, 6, 8, 12, 2}, Weights::configured);
   BatchGradientOptions options = gradient_options<double>(config, "implicit");
-  options.noisy = false;
+  options.reads = ReadPolicy::all_ideal();
   Batch batch;
   batch.sequences = 3;
   batch.tokens = 6;

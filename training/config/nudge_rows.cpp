@@ -19,17 +19,13 @@ ParamTable nudge_rows() {
            "Clip each element of the correction to this; 0: none. A clip that binds ruins the gradient: for comparison "
            "with the founding note only.",
            "measured"),
-      integer(
-          "nudge.anchor_reads", "0", between(0, 4096),
-          "F(z*) of the anchored forms is the mean of this many reads, shared by both phases; 8 against read noise; 0: "
-          "the one read stored with z*."),
       choice(
           "nudge.drive", "state", {"state", "difference"},
           "What drives the arrays of the memory in the nudged phase of aep_transposed: the state, or its difference to "
           "the free equilibrium on top of stored products, so that converters range over the difference."),
       texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
-            "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them; all: every "
-            "one."),
+            "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them where "
+            "relaxation.solver = euler; all: every one."),
       integer("gradcheck.batches", "1", between(1, 10000), "Batches that the comparison averages over."),
       integer("gradcheck.finite_difference_entries", "8", between(0, 1000000),
               "Parameters per group checked by central differences of the settled cost; 0: none."),
@@ -47,9 +43,10 @@ ParamTable nudge_rows() {
       param::quantity("gradcheck.age", "0 s", Unit::second, at_least(0),
                       "Time between programming and the comparison, for drift, leak, telegraph and 1/f noise."),
       choice(
-          "gradcheck.reference", "device", {"device", "nominal"},
-          "Whose exact gradient is the truth: that of the weights which the devices hold, or of the numbers they were "
-          "meant to hold; nominal needs gradcheck.weights = programmed."),
+          "gradcheck.reference", "circuit", {"circuit", "device", "nominal"},
+          "Whose exact gradient is the truth: that of the circuit which is simulated, without fresh noise and rounding; "
+          "of the weights which its devices hold, in ideal circuits; or of the numbers they were meant to hold, which "
+          "needs gradcheck.weights = programmed."),
   };
 }
 

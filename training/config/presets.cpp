@@ -15,7 +15,7 @@ const std::vector<Preset>& program_presets() {
       {"noisy_reads", "what trains through read noise: transposed attention, averaged states, a large nudge",
        "estimator = 'aep_transposed'\nbeta = 0.1\n"
        "[relaxation]\naverage_free = 8\naverage_nudged = 12\n"
-       "[nudge]\nanchor_reads = 8\n"
+       "[reads]\nanchor = 'mean 8'\n"
        "[growth]\nprobe = 0.1\n"},
   };
   return presets;

@@ -116,11 +116,20 @@ ConfigRule lag_needs_euler() {
           }};
 }
 
+/// Backprop unrolls the steps of the relaxation; the other solvers take none that it knows.
+ConfigRule backprop_unrolls_euler(const std::string& key) {
+  return {{"relaxation.solver", key}, [key](const Config& c) {
+            return c.text(key) == "bptt" && c.text("relaxation.solver") != "euler"
+                       ? fmt::format("must be euler for {} = bptt, which unrolls its steps", key)
+                       : "";
+          }};
+}
+
 ConfigRule nominal_needs_programmed() {
   return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
             const bool unknown =
                 c.text("gradcheck.reference") == "nominal" && c.text("gradcheck.weights") != "programmed";
-            return unknown ? "must be device unless gradcheck.weights = programmed" : "";
+            return unknown ? "must be circuit or device unless gradcheck.weights = programmed" : "";
           }};
 }
 
@@ -170,6 +179,8 @@ std::vector<ConfigRule> program_rules() {
               "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
               "must be 0 (no norm to clip)"),
           nominal_needs_programmed(),
+          backprop_unrolls_euler("estimator"),
+          backprop_unrolls_euler("train.beside"),
           lag_needs_euler()};
 }
 

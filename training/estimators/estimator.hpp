@@ -24,7 +24,6 @@ struct EstimatorOptions {
   int points = 4;                    ///< aep_npoint: number of nudged states N, even
   double clip = 0;                   ///< aep: clip of the correction, elementwise; 0 = none
   int average_nudged = 1;            ///< mean of the last n states of each nudged phase (against read noise)
-  int anchor_reads = 0;              ///< reads of F(z*) averaged for the anchor; 0: the one stored at z*
   double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z
   int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
 };
@@ -39,6 +38,22 @@ struct SequenceTask {
   S weight;                           ///< of this sequence in the batch's mean cost: 1/(B·T)
   GradientSink<S>* sink;
 };
+
+/// The reads that follow, of dynamics and cost, are those of a nudged phase with steps of `step`.
+template <class S>
+void begin_nudged_reads(SequenceTask<S>& task, double step) {
+  task.dynamics->begin_reads(ReadClass::nudged);
+  task.dynamics->set_read_timing({step, step});
+  task.cost->set_read_timing({step, step});
+}
+
+/// Gradients that are computed and not read: derivatives of the simulated circuit, as backprop and implicit differentiation
+/// take them.
+template <class S>
+void compute_derivatives(SequenceTask<S>& task) {
+  task.dynamics->use_exact_derivatives(true);
+  task.cost->use_exact_derivatives(true);
+}
 
 /// What happened to one sequence.
 struct SequenceReport {

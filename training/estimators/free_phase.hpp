@@ -5,15 +5,13 @@
 
 namespace nudge {
 
-/// The free phase common to the estimators: settles task.state, linearises there, and fills the report's residual from
-/// the stored F(z*) (no second evaluation), loss and cost. Returns the linearisation at z*.
+/// The free phase common to the estimators: settles task.state by free reads, stores the linearisation there, and fills in
+/// the report's residual ‖F(z*)‖/‖z*‖ by monitor reads (of a noise-free dynamics the stored force), loss and cost. Returns
+/// the linearisation at z*.
 template <class S>
 class FreePhase {
  public:
   Linearization<S>& run(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
-
-  /// F(z*) stored by the last run, (T, C).
-  const Matrix<S>& force() const { return force_; }
 
  private:
   SettleWorkspace<S> scratch_;

@@ -50,7 +50,9 @@ void ImplicitEstimator<S>::solve_gmres(Linearization<S>& at, SequenceReport& rep
 template <class S>
 SequenceReport ImplicitEstimator<S>::estimate(SequenceTask<S>& task) {
   SequenceReport report;
+  compute_derivatives(task);
   Linearization<S>& at = free_.run(task, options_.free, report);
+  task.dynamics->begin_reads(ReadClass::stored);
   const Matrix<S>& z = *task.state;
   cost_gradient_.resize(z.rows(), z.cols());
   this->adjoint_.setZero(z.rows(), z.cols());

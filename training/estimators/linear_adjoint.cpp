@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "sim/lag.hpp"
+
 namespace nudge {
 namespace {
 
@@ -24,11 +26,14 @@ SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
   a.setZero(z.rows(), z.cols());
   cost_gradient_.resize(z.rows(), z.cols());
   change_.resize(z.rows(), z.cols());
+  begin_nudged_reads(task, options_.step);
   task.cost->gradient(z, cost_gradient_);
+  const Lag<S> lag(options_.free.lag, options_.step);
+  lag.start(z.rows(), z.cols(), flow_);
   for (int n = 0; n < options_.nudged_steps; ++n) {
     at.vjp(a, change_);
     change_ += cost_gradient_;
-    a += static_cast<S>(options_.step) * change_;
+    lag.advance(a, change_, flow_);
   }
   finish<S>(change_, a, report);
   report.nudged_time = options_.step * options_.nudged_steps;
@@ -48,14 +53,22 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
   m = *task.state;
   a.setZero(m.rows(), m.cols());
   for (Matrix<S>* x : {&cost_gradient_, &change_, &force_}) x->resize(m.rows(), m.cols());
+  begin_nudged_reads(task, options_.step);
+  const Lag<S> lag(options_.free.lag, options_.step);
+  lag.start(m.rows(), m.cols(), flow_);
+  lag.start(m.rows(), m.cols(), state_flow_);
   for (int n = 0; n < options_.nudged_steps; ++n) {
     Linearization<S>& at = task.dynamics->linearize(m);
     at.vjp(a, change_);
     task.cost->gradient(m, cost_gradient_);
     change_ += cost_gradient_;
-    at.force(force_);
-    a += static_cast<S>(options_.step) * change_;
-    m += static_cast<S>(options_.step) * force_;
+    if (task.dynamics->noisy()) {  // the state goes on by reads of its own, not by what was stored for the adjoint
+      task.dynamics->force(m, force_);
+    } else {
+      at.force(force_);
+    }
+    lag.advance(a, change_, flow_);
+    lag.advance(m, force_, state_flow_);
   }
   finish<S>(change_, a, report);
   report.nudged_time = options_.step * options_.nudged_steps;

@@ -16,7 +16,7 @@ class LinearAdjointEstimator final : public GradientEstimator<S> {
  private:
   using GradientEstimator<S>::options_;
   FreePhase<S> free_;
-  Matrix<S> cost_gradient_, change_;
+  Matrix<S> cost_gradient_, change_, flow_;
 };
 
 /// Dyadic equilibrium propagation (Scurria et al. 2026, arXiv:2602.03670): midpoint and half difference as two states,
@@ -31,7 +31,7 @@ class DyadicEstimator final : public GradientEstimator<S> {
  private:
   using GradientEstimator<S>::options_;
   FreePhase<S> free_;
-  Matrix<S> cost_gradient_, change_, force_;
+  Matrix<S> cost_gradient_, change_, force_, flow_, state_flow_;
 };
 
 }  // namespace nudge

@@ -16,8 +16,7 @@ constexpr double kSettledNudge = 1e-2;
 }  // namespace
 
 template <class S>
-void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored,
-                             const EstimatorOptions& options) {
+void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored) {
   const Matrix<S>& z = *task.state;
   const Index rows = copies * z.rows();
   for (Matrix<S>* m : {&states_, &force_, &cost_gradient_, &mean_}) m->resize(rows, z.cols());
@@ -29,21 +28,17 @@ void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index 
   const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
   if (!anchored) {
     anchor_.setZero();
-  } else if (options.anchor_reads == 0) {
-    at.force(anchor_, part);
+  } else if (task.dynamics->noisy()) {
+    task.dynamics->begin_reads(ReadClass::anchor);
+    task.dynamics->force(z, anchor_, part);
   } else {
-    anchor_.setZero();
-    for (int i = 0; i < options.anchor_reads; ++i) {
-      auto once = force_.topRows(z.rows());
-      task.dynamics->force(z, once, part);
-      anchor_ += once / static_cast<S>(options.anchor_reads);
-    }
+    at.force(anchor_, part);
   }
 }
 
 template <class S>
-void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip,
-                              SequenceReport& report) {
+void NudgedPhase<S>::evaluate_law(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip,
+                                  SequenceReport& report) {
   switch (law) {
     case NudgeLaw::plain: task.dynamics->force(states_, force_); break;
     case NudgeLaw::corrected: at.corrected_force(states_, force_); break;
@@ -63,30 +58,42 @@ void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>& at, Nudge
   }
 }
 
+/// force_ ← f(z) − anchor − β_k ∂C/∂z(z) of all copies.
+template <class S>
+void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas,
+                              NudgeLaw law, bool anchored, double clip, SequenceReport& report) {
+  const Index tokens = task.state->rows();
+  evaluate_law(task, at, law, clip, report);
+  task.cost->gradient(states_, cost_gradient_);
+  for (std::size_t k = 0; k < betas.size(); ++k) {
+    const Index row = static_cast<Index>(k) * tokens;
+    auto f = force_.middleRows(row, tokens);
+    f -= static_cast<S>(betas[k]) * cost_gradient_.middleRows(row, tokens);
+    if (anchored) f -= anchor_;
+  }
+}
+
 template <class S>
 const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas,
                                      NudgeLaw law, bool anchored, const EstimatorOptions& options,
                                      SequenceReport& report) {
   const Matrix<S>& z = *task.state;
-  const Index tokens = z.rows();
   const auto copies = static_cast<Index>(betas.size());
-  task.dynamics->set_read_interval(options.step);
-  prepare(task, at, copies, law, anchored, options);
+  prepare(task, at, copies, law, anchored);
+  begin_nudged_reads(task, options.step);
   const Lag<S> lag(options.free.lag, options.step);
   lag.start(states_.rows(), states_.cols(), flow_);
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
   mean_.setZero();
   report.nudged = Status::max_steps;
   for (int n = 0; n < options.nudged_steps; ++n) {
-    evaluate(task, at, law, options.clip, report);
-    task.cost->gradient(states_, cost_gradient_);
-    for (Index k = 0; k < copies; ++k) {
-      auto f = force_.middleRows(k * tokens, tokens);
-      f -= static_cast<S>(betas[static_cast<std::size_t>(k)]) * cost_gradient_.middleRows(k * tokens, tokens);
-      if (anchored) f -= anchor_;
-    }
+    evaluate(task, at, betas, law, anchored, options.clip, report);
     lag.advance(states_, force_, flow_);
     if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
+  }
+  if (task.dynamics->noisy()) {  // what the last step saw has the noise of that step in it
+    task.dynamics->begin_reads(ReadClass::monitor);
+    evaluate(task, at, betas, law, anchored, options.clip, report);
   }
   const double force_norm = static_cast<double>(force_.norm());
   const double displacement = static_cast<double>((states_ - z.replicate(copies, 1)).norm());

@@ -17,6 +17,7 @@ enum class NudgeLaw {
 
 /// Nudged phases run side by side from z*, one per entry of betas:
 ///     z ← z + ε (f(z) − anchor − β_k ∂C/∂z(z)),  T2 times;   anchor = F(z*) or 0.
+/// The anchor is read anew by anchor reads (of a noise-free dynamics it is the stored force) and shared by the phases.
 /// With amplifiers of finite bandwidth (SettleOptions::lag of the free phase) the bracket passes them first.
 template <class S>
 class NudgedPhase {
@@ -26,9 +27,10 @@ class NudgedPhase {
                        bool anchored, const EstimatorOptions& options, SequenceReport& report);
 
  private:
-  void prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored,
-               const EstimatorOptions& options);
-  void evaluate(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip, SequenceReport& report);
+  void prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored);
+  void evaluate_law(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip, SequenceReport& report);
+  void evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+                bool anchored, double clip, SequenceReport& report);
 
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
   Matrix<S> displacement_, forward_, backward_, flow_;

@@ -20,7 +20,7 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
   lag.start(states_.rows(), states_.cols(), flow_);
   for (Matrix<S>* x : {&force_, &cost_gradient_}) x->resize(2 * tokens, m.cols());
   for (Matrix<S>* x : {&half_, &forward_, &backward_}) x->resize(tokens, m.cols());
-  task.dynamics->set_read_interval(options_.step);
+  begin_nudged_reads(task, options_.step);
   for (int n = 0; n < options_.nudged_steps; ++n) {
     auto plus = states_.topRows(tokens);
     auto minus = states_.bottomRows(tokens);

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derivatives of a noise-free read: what references compare the circuit's own reads with.
+#include "circuits/crossbar/read_path.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// x ← clip(x, −range, range), slope ← 1 inside and 0 beyond; range 0 does not clip.
+template <class S>
+void clip_with_slope(double range, Matrix<S>& x, Matrix<S>& slope) {
+  if (range == 0) return;
+  const S limit = static_cast<S>(range);
+  slope.array() = (x.array().abs() < limit).select(slope.array(), S(0));
+  x = x.cwiseMax(-limit).cwiseMin(limit);
+}
+
+/// m (k·T, n) ← m ∘ slope (T, n), copy by copy.
+template <class S>
+void scale_copies(const Matrix<S>& slope, MatrixRef<S> m) {
+  NUDGE_EXPECT(m.rows() % slope.rows() == 0 && m.cols() == slope.cols());
+  for (Index row = 0; row < m.rows(); row += slope.rows()) {
+    m.middleRows(row, slope.rows()).array() *= slope.array();
+  }
+}
+
+template <class S>
+void put(const Matrix<S>& from, Store store, MatrixRef<S> out) {
+  if (store == Store::assign) out = from;
+  if (store == Store::add) out += from;
+  if (store == Store::subtract) out -= from;
+}
+
+/// y(n, :) += c Σ_i x(n, i)
+template <class S>
+void add_row_sums(ConstMatrixRef<S> x, S c, Matrix<S>& y) {
+  if (c == S(0)) return;
+  y.colwise() += c * x.rowwise().sum();
+}
+
+}  // namespace
+
+template <class S>
+typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection direction, const LineView<S>& view,
+                                                 ConstMatrixRef<S> at, Columns columns) const {
+  const bool forward = direction == ReadDirection::forward;
+  const PortSpec& port = forward ? spec_.forward : spec_.transposed;
+  Slopes s{at, Matrix<S>::Ones(at.rows(), at.cols()), {}};
+  clip_with_slope<S>(port.dac.range, s.p, s.in);
+  if (!curve_.linear()) {
+    const double volts = circuit_.read_voltage_V;
+    s.in.array() *= s.p.unaryExpr([&](S x) { return static_cast<S>(curve_.slope(static_cast<double>(x) * volts)); }).array();
+    s.p = s.p.unaryExpr([&](S x) { return static_cast<S>(curve_.current(static_cast<double>(x) * volts) / volts); });
+  }
+  const Index outputs = forward ? columns.count : view.weights.rows();
+  Matrix<S> y(at.rows(), outputs);
+  if (forward) {
+    multiply<S>(s.p, view.weights.middleCols(columns.begin, columns.count), y, Store::assign);
+  } else {
+    multiply_transposed<S>(s.p, view.transposed_weights().middleCols(columns.begin, columns.count), y, Store::assign);
+  }
+  add_row_sums<S>(s.p, view.pedestal, y);
+  s.out.resize(at.rows(), outputs);
+  (forward ? forward_ : transposed_).apply_with_slope(y, s.out, forward ? columns.begin : 0);
+  clip_with_slope<S>(port.adc.range, y, s.out);
+  return s;
+}
+
+template <class S>
+void ReadPath<S>::jvp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> v,
+                      MatrixRef<S> out, Columns columns, Store store) const {
+  const bool forward = direction == ReadDirection::forward;
+  const Slopes s = slopes(direction, view, at, columns);
+  Matrix<S> bent = v;
+  scale_copies<S>(s.in, bent);
+  Matrix<S> y(v.rows(), s.out.cols());
+  if (forward) {
+    multiply<S>(bent, view.weights.middleCols(columns.begin, columns.count), y, Store::assign);
+  } else {
+    multiply_transposed<S>(bent, view.transposed_weights().middleCols(columns.begin, columns.count), y, Store::assign);
+  }
+  add_row_sums<S>(bent, view.pedestal, y);
+  scale_copies<S>(s.out, y);
+  if (view.pedestal != S(0)) add_row_sums<S>(clipped_direction(direction, at, v), -view.pedestal, y);
+  put<S>(y, store, out);
+}
+
+template <class S>
+void ReadPath<S>::vjp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
+                      MatrixRef<S> out, Columns columns, Store store) const {
+  const bool forward = direction == ReadDirection::forward;
+  const Slopes s = slopes(direction, view, at, columns);
+  Matrix<S> r = u;
+  scale_copies<S>(s.out, r);
+  Matrix<S> x(u.rows(), at.cols());
+  if (forward) {
+    multiply_transposed<S>(r, view.weights.middleCols(columns.begin, columns.count), x, Store::assign);
+  } else {
+    multiply<S>(r, view.transposed_weights().middleCols(columns.begin, columns.count), x, Store::assign);
+  }
+  add_row_sums<S>(r, view.pedestal, x);
+  scale_copies<S>(s.in, x);
+  if (view.pedestal != S(0)) {
+    Matrix<S> direct = Matrix<S>::Zero(x.rows(), x.cols());
+    add_row_sums<S>(u, -view.pedestal, direct);
+    x += clipped_direction(direction, at, direct);
+  }
+  put<S>(x, store, out);
+}
+
+/// v where the DAC does not clip `at`, else 0: what the digital side, which sees the clipped drive, knows of v.
+template <class S>
+Matrix<S> ReadPath<S>::clipped_direction(ReadDirection direction, ConstMatrixRef<S> at, ConstMatrixRef<S> v) const {
+  Matrix<S> x = at;
+  Matrix<S> inside = Matrix<S>::Ones(at.rows(), at.cols());
+  clip_with_slope<S>((direction == ReadDirection::forward ? spec_.forward : spec_.transposed).dac.range, x, inside);
+  Matrix<S> out = v;
+  scale_copies<S>(inside, out);
+  return out;
+}
+
+template <class S>
+void ReadPath<S>::factors(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
+                          Columns columns, Matrix<S>& p, Matrix<S>& slope_u) const {
+  Slopes s = slopes(direction, view, at, columns);
+  p = std::move(s.p);
+  slope_u = u;
+  scale_copies<S>(s.out, slope_u);
+}
+
+template <class S>
+ReadPath<double> ReadPath<S>::noise_free() const {
+  PeripherySpec spec = spec_;
+  for (PortSpec* port : {&spec.forward, &spec.transposed}) port->dac.bits = port->adc.bits = 0;
+  return {spec, circuit_, curve_, forward_.template cast<double>(), transposed_.template cast<double>(),
+          siemens_per_weight_};
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                                         \
+  template typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection, const LineView<S>&, ConstMatrixRef<S>,    \
+                                                            Columns) const;                                          \
+  template void ReadPath<S>::jvp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,            \
+                                 MatrixRef<S>, Columns, Store) const;                                                \
+  template void ReadPath<S>::vjp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,            \
+                                 MatrixRef<S>, Columns, Store) const;                                                \
+  template Matrix<S> ReadPath<S>::clipped_direction(ReadDirection, ConstMatrixRef<S>, ConstMatrixRef<S>) const;      \
+  template void ReadPath<S>::factors(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,        \
+                                     Columns, Matrix<S>&, Matrix<S>&) const;                                         \
+  template ReadPath<double> ReadPath<S>::noise_free() const;
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge
