@@ -10,7 +10,10 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
-demo: build  ## set up, build, and run the main job (about 3 minutes after the build)
+demo: setup  ## set up, build the program alone, and run the main job (about 3 minutes after the build)
+	@echo "== building the program (build/release/apps/nudge); minutes on the first call, see CONTRIBUTING.md"
+	@cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS) --target nudge
 	@bash examples/demo.sh build/release/apps/nudge
 
 test: build  ## set up, build, run all quick tests and check the examples

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# nudge_library(NAME sim DEPENDS ... SOURCES ...): one static library per top-level folder, with the project's flags.
+# nudge_library(NAME sim DEPENDS ... SOURCES): one static library per top-level folder, with the project's
+# flags and precompiled headers (NudgePrecompiled.cmake).
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -53,4 +54,5 @@ function(nudge_library)
   list(TRANSFORM ARG_DEPENDS PREPEND nudge_)
   target_link_libraries(nudge_${ARG_NAME} PUBLIC nudge_flags Eigen3::Eigen fmt::fmt OpenMP::OpenMP_CXX
                         ${ARG_DEPENDS} ${ARG_LINK})
+  target_precompile_headers(nudge_${ARG_NAME} REUSE_FROM nudge_pch)
 endfunction()
