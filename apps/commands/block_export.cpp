@@ -47,6 +47,8 @@ void export_block(const Config& config, const TextDataset& data, const std::file
   spec.start = Matrix<double>::Zero(shape.tokens, shape.channels);
   spec.time_constant_s = circuit.time_constant_s;
   spec.capacitance_F = circuit.node_capacitance_F;
+  spec.curve = crossbar_spec(config).device.curve;
+  spec.read_voltage_V = circuit.read_voltage_V;
   spec.stop_s = 20 * circuit.time_constant_s;
   spec.print_step_s = 0.01 * circuit.time_constant_s;
   const std::string text = block_netlist(model->block(), shape.heads, model->map(ParameterId::force), spec,

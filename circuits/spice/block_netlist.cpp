@@ -31,20 +31,34 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
   const bool coupled = std::ranges::any_of(block.terms(), [](const auto& at) { return at.term->name() == "coupling"; });
   const Index memories = w.cols() - (coupled ? 4 : 3) * channels;
   const Index width = channels / heads;
+  const double gain = block.leak().gain;
   const double root = std::sqrt(static_cast<double>(width));
   std::string text = fmt::format("equilibrium block, {} tokens, {} channels, written by nudge\n", tokens, channels);
   const auto source = [&text](const std::string& node, const std::string& value) {
     text += fmt::format("b{0} {0} 0 v={1}\n", node, value);
   };
+  // What drives the devices: the node itself, or behind curved devices the straight drive of the same current.
+  const bool curved = !spec.curve.linear();
+  const auto bend = [&](const std::string& node, const std::string& bent) {
+    if (!curved) return;
+    const std::string volts = fmt::format("({:.17g}*v({}))", spec.read_voltage_V, node);
+    const std::string odd =
+        spec.curve.sinh_V > 0 ? fmt::format("{0:.17g}*sinh({1}/{0:.17g})", spec.curve.sinh_V, volts) : volts;
+    source(bent, fmt::format("({0}+{1:.17g}*{2}*{2}*{2})/{3:.17g}", odd, spec.curve.cubic_per_V2, volts,
+                             spec.read_voltage_V));
+  };
+  const std::string z = curved ? "y" : "z", r = curved ? "s" : "r", o = curved ? "p" : "o";
   for (Index t = 0; t < tokens; ++t) {
+    for (Index k = 0; k < channels; ++k) bend(fmt::format("z{}_{}", t, k), fmt::format("y{}_{}", t, k));
     for (Index k = 0; k < channels; ++k) {
-      source(fmt::format("q{}_{}", t, k), combination("z", t, w.col(k)));
-      source(fmt::format("k{}_{}", t, k), combination("z", t, w.col(channels + k)));
-      source(fmt::format("v{}_{}", t, k), combination("z", t, w.col(2 * channels + k)));
+      source(fmt::format("q{}_{}", t, k), combination(z, t, w.col(k)));
+      source(fmt::format("k{}_{}", t, k), combination(z, t, w.col(channels + k)));
+      source(fmt::format("v{}_{}", t, k), combination(z, t, w.col(2 * channels + k)));
     }
     for (Index m = 0; m < memories; ++m) {
       source(fmt::format("r{}_{}", t, m),
-             fmt::format("2*max({},0)", combination("z", t, w.rightCols(memories).col(m))));
+             fmt::format("2*max({},0)", combination(z, t, w.rightCols(memories).col(m))));
+      bend(fmt::format("r{}_{}", t, m), fmt::format("s{}_{}", t, m));
     }
     for (Index h = 0; h < heads; ++h) {
       std::string total;
@@ -60,18 +74,19 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
         std::string mixed;
         for (Index s = 0; s <= t; ++s)
           mixed += fmt::format("{}v(e{}_{}_{})*v(v{}_{})", s > 0 ? "+" : "", h, t, s, s, k);
-        source(fmt::format("o{}_{}", t, k), fmt::format("({})/({})", mixed, total));
+        source(fmt::format("o{}_{}", t, k), fmt::format("({:.17g})*({})/({})", gain, mixed, total));
+        bend(fmt::format("o{}_{}", t, k), fmt::format("p{}_{}", t, k));
       }
     }
     for (Index c = 0; c < channels; ++c) {
       const Eigen::VectorXd back = w.row(c).rightCols(memories).transpose();
-      std::string linear = memories > 0 ? fmt::format("+{}", combination("r", t, back)) : std::string();
-      if (coupled) linear += fmt::format("+{}", combination("z", t, w.col(3 * channels + c)));
-      const std::string attention = combination("o", t, output.weights().col(c));
+      std::string linear = memories > 0 ? fmt::format("+{}", combination(r, t, back)) : std::string();
+      if (coupled) linear += fmt::format("+{}", combination(z, t, w.col(3 * channels + c)));
+      const std::string attention = combination(o, t, output.weights().col(c));
+      const double constant = spec.drive(t, c) + (spec.nudge.size() > 0 ? spec.nudge(t, c) : 0.0);
       text += fmt::format("cz{0}_{1} z{0}_{1} 0 {2:.17g} ic={3:.17g}\n", t, c, spec.capacitance_F, spec.start(t, c));
-      text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6:.17g})*({7}))\n", t,
-                          c, spec.capacitance_F / spec.time_constant_s, spec.drive(t, c), block.leak().total(), linear,
-                          block.leak().gain, attention);
+      text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6}))\n", t, c,
+                          spec.capacitance_F / spec.time_constant_s, constant, block.leak().total(), linear, attention);
     }
   }
   text += fmt::format(

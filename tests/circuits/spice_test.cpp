@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "circuits/block_dynamics.hpp"
+#include "circuits/crossbar/crossbar.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/spice/block_netlist.hpp"
 #include "circuits/spice/crossbar_netlist.hpp"
@@ -102,6 +103,95 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
   const auto theirs = settled_at([&](std::size_t i) { return (spice[i] - z).norm(); }, spice.size());
   // 1 %: the print step is 1 ns of about 500 ns, the Euler error 0.1 %.
   CHECK(times[theirs] == Approx(static_cast<double>(ours) * step * spec.time_constant_s).epsilon(0.01));
+}
+
+namespace {
+
+/// The node voltages (T, C) that a transient of an exported block ends with.
+Matrix<double> last_voltages(const std::filesystem::path& file, Index tokens, Index channels) {
+  Matrix<double> z = Matrix<double>::Zero(tokens, channels);
+  std::ifstream data(file);
+  for (std::string text; std::getline(data, text);) {
+    std::istringstream line(text);
+    double time = 0;
+    if (!(line >> time)) continue;
+    for (Index i = 0; i < z.size(); ++i) line >> z.data()[i];
+  }
+  return z;
+}
+
+}  // namespace
+
+TEST_CASE("spice: a whole EP step of a block of curved devices, node voltages and gradient", "[spice]") {
+  if (!test::ngspice_installed()) return;
+  constexpr Index tokens = 2, channels = 5, memories = 8;
+  constexpr double beta = 0.1;
+  CrossbarSpec arrays;
+  arrays.device.curve = {0.2, 1.0};  // 17 % and 4 % more current than straight devices at a drive of 1
+  arrays.device.programming_error = 0.02;
+  Matrix<double> weights = normals(channels, 3 * channels + memories, 0.3, 14);
+  weights.rightCols(memories) *= 0.4;
+  Crossbar<double> input(arrays, weights, 0, 1);
+  Crossbar<double> output(arrays, normals(channels, channels, 0.4, 15), 1, 1);
+  std::vector<std::unique_ptr<ForceTerm<double>>> terms;
+  terms.push_back(std::make_unique<CausalAttention<double>>(channels, 1, 0.7, 1, output));
+  terms.push_back(std::make_unique<HopfieldMemory<double>>(memories));
+  const EquilibriumBlock<double> block(channels, std::move(terms), 0, input, {0.7, 0.5});
+  const Matrix<double> drive = normals(tokens, channels, 0.8, 16);
+  const Matrix<double> cost = normals(tokens, channels, 0.3, 17);  // ∂C/∂z of a linear cost
+
+  const test::TemporaryDirectory folder;
+  const auto simulated = [&](double sign) {
+    BlockNetlist spec;
+    spec.drive = drive;
+    spec.start = Matrix<double>::Zero(tokens, channels);
+    spec.nudge = -sign * beta * cost;
+    spec.curve = arrays.device.curve;
+    spec.read_voltage_V = arrays.circuit.read_voltage_V;
+    spec.stop_s = 40 * spec.time_constant_s;
+    spec.print_step_s = 0.1 * spec.time_constant_s;
+    test::run_ngspice(folder.path(), block_netlist(block, 1, output, spec, "states.data"));
+    return last_voltages(folder.path() / "states.data", tokens, channels);
+  };
+  BlockDynamics<double> dynamics(block, tokens, 1);
+  dynamics.bind(drive, ReadContext{});
+  const auto settled = [&](double sign) {
+    Matrix<double> z = Matrix<double>::Zero(tokens, channels);
+    Matrix<double> f(tokens, channels);
+    for (int n = 0; n < 2000; ++n) {  // decays of at most 0.9 per step: to rounding
+      dynamics.force(z, f);
+      z += 0.2 * (f - sign * beta * cost);
+    }
+    return z;
+  };
+  const Matrix<double> free = settled(0), plus = settled(1), minus = settled(-1);
+  // reltol 1e-6 of every step's solution, and e⁻²⁰ of the transient.
+  for (const double sign : {0.0, 1.0, -1.0}) {
+    CAPTURE(sign);
+    const Matrix<double> ours = sign == 0 ? free : sign > 0 ? plus : minus;
+    CHECK((simulated(sign) - ours).norm() < 1e-5 * ours.norm());
+  }
+  const Matrix<double> a = (minus - plus) / (2 * beta);
+  const Matrix<double> spice_a = (simulated(-1) - simulated(1)) / (2 * beta);
+  // The local rule ⟨a, ∂F/∂W⟩ at the free state, with a of either.
+  Linearization<double>& at = dynamics.linearize(free);
+  const auto gradient = [&](const Matrix<double>& adjoint) {
+    struct Sink final : GradientSink<double> {
+      Matrix<double> in, out;
+      void accumulate(int p, Columns c, double s, ConstMatrixRef<double> x, ConstMatrixRef<double> y) override {
+        (p == 0 ? in : out).middleCols(c.begin, c.count) += s * x.transpose() * y;
+      }
+      void accumulate(int /*p*/, double /*s*/, ConstMatrixRef<double> /*g*/) override {}
+    } sink;
+    sink.in = Matrix<double>::Zero(channels, 3 * channels + memories);
+    sink.out = Matrix<double>::Zero(channels, channels);
+    at.accumulate_parameter_gradient(adjoint, 1.0, sink);
+    Matrix<double> all(channels, 4 * channels + memories);
+    all << sink.in, sink.out;
+    return all;
+  };
+  // The difference of two states magnifies 1e-6 ‖z‖ by 1/(2β ‖a‖): about 1e-4 of the gradient.
+  CHECK((gradient(spice_a) - gradient(a)).norm() < 2e-4 * gradient(a).norm());
 }
 
 }  // namespace nudge

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/imperfections.hpp"
+
+namespace nudge {
+
+const std::vector<Imperfection>& circuit_imperfections() {
+  static const std::vector<Imperfection> all = {
+      {"programming error", {"device.programming_error=1 %"}},
+      {"stuck devices", {"device.stuck_low=1 %", "device.stuck_high=1 %"}},
+      {"mapping reference_column", {"crossbar.mapping=reference_column", "device.programming_error=1 %"}},
+      {"mapping offset", {"crossbar.mapping=offset", "device.programming_error=1 %"}},
+      {"wire resistance", {"crossbar.row_resistance=1 Ohm", "crossbar.column_resistance=1 Ohm"}},
+      {"transposed reads from the opposite ends",
+       {"crossbar.row_resistance=2 Ohm", "crossbar.column_resistance=2 Ohm", "crossbar.transposed_path=opposite_ends"}},
+      {"curved I-V, sinh", {"device.iv_sinh=0.25 V"}},
+      {"curved I-V, cubic", {"device.iv_cubic=2 1/V^2"}},
+      {"curved I-V, offset mapping", {"device.iv_sinh=0.25 V", "crossbar.mapping=offset"}},
+      {"curved I-V, reference column", {"device.iv_sinh=0.25 V", "crossbar.mapping=reference_column"}},
+      {"amplifier gain error", {"crossbar.forward_gain_error=0.05", "crossbar.transposed_gain_error=-0.05"}},
+      {"amplifier gain spread", {"crossbar.forward_gain_spread=0.02", "crossbar.transposed_gain_spread=0.02"}},
+      {"amplifier offset", {"crossbar.forward_offset=0.1 mV", "crossbar.transposed_offset=0.1 mV"}},
+      {"amplifier finite gain", {"crossbar.forward_open_loop_gain=2000", "crossbar.transposed_open_loop_gain=2000"}},
+      {"amplifier saturation, tanh", {"crossbar.forward_saturation=3", "crossbar.transposed_saturation=3"}},
+      {"amplifier saturation, clip",
+       {"crossbar.forward_saturation=2", "crossbar.forward_saturation_shape=clip", "crossbar.transposed_saturation=2",
+        "crossbar.transposed_saturation_shape=clip"},
+       Differentiable::almost_everywhere},
+      {"converter range",
+       {"crossbar.forward_dac_range=1.5", "crossbar.forward_adc_range=2", "crossbar.transposed_dac_range=1.5",
+        "crossbar.transposed_adc_range=2"},
+       Differentiable::almost_everywhere},
+      {"converter rounding",
+       {"crossbar.forward_dac_bits=8", "crossbar.forward_adc_bits=8", "crossbar.transposed_dac_bits=8",
+        "crossbar.transposed_adc_bits=8"},
+       Differentiable::no},
+      {"all of them",
+       {"device.programming_error=1 %", "device.iv_sinh=0.25 V", "crossbar.row_resistance=1 Ohm",
+        "crossbar.column_resistance=1 Ohm", "crossbar.transposed_path=opposite_ends", "crossbar.forward_gain_error=0.05",
+        "crossbar.transposed_gain_spread=0.02", "crossbar.forward_offset=0.1 mV", "crossbar.forward_open_loop_gain=2000",
+        "crossbar.forward_saturation=3", "crossbar.transposed_saturation=3"}},
+  };
+  return all;
+}
+
+}  // namespace nudge
