@@ -2,6 +2,7 @@
 #include "apps/commands.hpp"
 
 #include "apps/commands/case.hpp"
+#include "apps/commands/compare.hpp"
 #include "apps/commands/config.hpp"
 #include "apps/commands/crossbar.hpp"
 #include "apps/commands/devices.hpp"
@@ -16,8 +17,9 @@ namespace nudge {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      train_command(),   gradcheck_command(), sweep_command(),  experiment_command(), energy_command(), case_command(),
-      devices_command(), crossbar_command(),  report_command(), info_command(),       config_command(),
+      train_command(),      gradcheck_command(), sweep_command(), compare_command(),
+      experiment_command(), energy_command(),    case_command(),  devices_command(),
+      crossbar_command(),   report_command(),    info_command(),  config_command(),
   };
   return commands;
 }

@@ -42,6 +42,12 @@ try "device_gradients" "$program" sweep examples/device_gradients.toml --out "$f
   --set gradcheck.train_steps=2 --set train.batch=1 --set model.tokens=8
 try "device_training" "$program" sweep examples/device_training.toml --out "$folder/training.h5" --set train.steps=1 \
   --set data.text= --set train.evaluation_batches=1 --set train.batch=2
+try "compare_parity" "$program" compare examples/compare_parity.toml --out "$folder/parity.h5" --set train.steps=2 \
+  --set train.batch=2 --set model.tokens=8 --set train.evaluation_batches=1 --set train.test_batches=1 \
+  --set compare.test_seeds=[11,12] --set 'compare.grid.train.learning_rate=[1e-3, 3e-3]'
+try "compare_parity_large" "$program" compare examples/compare_parity_large.toml --out "$folder/parity_large.h5" \
+  --set train.steps=1 --set train.batch=1 --set model.tokens=8 --set train.evaluation_batches=1 \
+  --set train.test_batches=1 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'
 try "experiment_argmax" "$program" experiment examples/experiment_argmax.toml --out "$folder/argmax.h5" \
   --set model.channels=32 --set train.steps=5 --set experiment.test_examples=20
 try "experiment_characters" "$program" experiment examples/experiment_characters.toml --out "$folder/characters.h5" \
@@ -54,7 +60,7 @@ try "experiment_memorization" "$program" experiment examples/experiment_memoriza
   --set experiment.full_size=[] --set experiment.examples=4 --set experiment.epochs=1 --set train.batch=4 \
   --set experiment.test_examples=2
 try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" "$folder/converters.h5" \
-  "$folder/device.h5" "$folder/training.h5" -o "$folder/report.html"
+  "$folder/device.h5" "$folder/training.h5" "$folder/parity.h5" -o "$folder/report.html"
 try "info" "$program" info "$folder/train.h5"
 try "crossbar" "$program" crossbar examples/train_charlm.toml --array Wo --spice "$folder/array.cir"
 try "devices" "$program" devices show soft_bounds

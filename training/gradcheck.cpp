@@ -118,27 +118,31 @@ class Check {
     const BatchReport report = learner.compute(batch, first_step() + static_cast<std::uint64_t>(k), gradient);
     const Gradient<double> estimated = in_double(gradient);
     std::vector<std::pair<std::string, Agreement>> found;
-    std::vector<ParameterGroup> inside;
     for (const auto& group : exact_->groups()) {
       found.emplace_back(group.name, agreement<double>(estimated, reference.gradient, group));
-      if (group.parameter != exact_->readout()) inside.push_back(group);
     }
-    found.emplace_back("all", agreement<double>(estimated, reference.gradient, inside));
+    found.emplace_back("all", agreement<double>(estimated, reference.gradient, equilibrium_groups(*exact_)));
     for (std::size_t g = 0; g < found.size(); ++g) {
       add_row(number * found.size() + g, name, found[g].first, found[g].second, report.cost_in_forces);
     }
     add_facts(name, number, report, learner);
   }
 
-  /// Adds a batch's share to a row's means.
+  /// Adds a batch to a row's means; one in which the group has no gradient counts only where there is no other.
   void add_row(std::size_t at, const std::string& name, const std::string& group, const Agreement& a, double cost) {
-    if (at == out_.rows.size()) out_.rows.push_back({name, group, {0, 0, 0}, 0});
-    const double n = static_cast<double>(batches_);
+    if (at == out_.rows.size()) out_.rows.push_back({name, group, {}, 0, 0});
     GradcheckRow& row = out_.rows[at];
-    row.agreement.cosine += a.cosine / n;
-    row.agreement.relative_l2 += a.relative_l2 / n;
-    row.agreement.sign_agreement += a.sign_agreement / n;
-    row.force_evaluations += cost / n;
+    row.force_evaluations += cost / static_cast<double>(batches_);
+    if (!a.has_gradient) {
+      if (row.counted == 0) row.agreement = a;
+      return;
+    }
+    if (row.counted == 0) row.agreement = {};
+    const double weight = 1.0 / ++row.counted;
+    const auto towards = [weight](double& mean, double value) { mean += weight * (value - mean); };
+    towards(row.agreement.cosine, a.cosine);
+    towards(row.agreement.relative_l2, a.relative_l2);
+    towards(row.agreement.sign_agreement, a.sign_agreement);
   }
 
   void add_facts(const std::string& name, std::size_t number, const BatchReport& report,
@@ -173,6 +177,10 @@ class Check {
     return gates > 0 ? flipped / gates : 0;
   }
 
+  void add_difference(const std::string& group, const Agreement& a, double cost) {
+    differences_.push_back({"finite_difference", group, a, a.has_gradient ? 1 : 0, cost});
+  }
+
   /// What is looked at on the first batch only.
   void once(const Batch& batch, const Reference& reference) {
     if (scope_.finite_differences && config_.integer("gradcheck.finite_difference_entries") > 0) {
@@ -180,9 +188,9 @@ class Check {
       const FiniteDifferenceReport fd = compare_finite_differences(config_, *exact_, out_.step, batch);
       const auto groups = exact_->groups();
       for (std::size_t g = 0; g < groups.size(); ++g) {
-        differences_.push_back({"finite_difference", groups[g].name, fd.groups[g], fd.cost_in_forces});
+        add_difference(groups[g].name, fd.groups[g], fd.cost_in_forces);
       }
-      differences_.push_back({"finite_difference", "all", fd.all, fd.cost_in_forces});
+      add_difference("all", fd.all, fd.cost_in_forces);
       out_.difference_entries = fd.entries;
       out_.difference_sequences = static_cast<int>(fd.sequences);
       out_.difference_settled = fd.settled;
@@ -225,7 +233,8 @@ bool GradcheckReport::reference_converged() const {
 
 bool GradcheckReport::finite() const {
   return std::all_of(rows.begin(), rows.end(), [](const GradcheckRow& row) {
-    return std::isfinite(row.agreement.cosine) && std::isfinite(row.agreement.relative_l2);
+    return (std::isfinite(row.agreement.cosine) || !row.agreement.has_gradient) &&
+           std::isfinite(row.agreement.relative_l2);
   });
 }
 

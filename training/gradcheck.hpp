@@ -16,8 +16,9 @@ namespace nudge {
 /// One line of the table: an estimator against the exact gradient at the fixed point, mean over the batches.
 struct GradcheckRow {
   std::string estimator;
-  std::string group;  ///< tok, pos, Wm, Wq, Wk, Wv, Wo, Wh, or all: the equilibrium's parameters, all but Wh
-  Agreement agreement;
+  std::string group;    ///< tok, pos, Wm, Wq, Wk, Wv, Wo, Wh, or all: the equilibrium's parameters, all but Wh
+  Agreement agreement;  ///< means over the batches in which the group has a gradient; has_gradient: in any of them
+  int counted = 0;      ///< how many batches these are
   double force_evaluations = 0;  ///< work per sequence; a jvp or vjp counts as one
 };
 
@@ -49,7 +50,7 @@ struct GradcheckReport {
   bool difference_settled = true;
 
   bool reference_converged() const;
-  bool finite() const;                                                                     ///< every row is
+  bool finite() const;  ///< every row is; groups without gradient have no cosine
   const GradcheckRow* find(const std::string& estimator, const std::string& group) const;  ///< or nullptr
 };
 

@@ -28,11 +28,19 @@ void write_rows(const GradcheckReport& r, H5Document& d) {
   text(
       "group", [](const Row& row) { return row.group; }, "parameter group; all: every group but Wh");
   real(
-      "cosine", [](const Row& row) { return row.agreement.cosine; }, "cosine with the exact gradient");
+      "cosine", [](const Row& row) { return row.agreement.cosine; },
+      "cosine with the exact gradient; NaN where has_gradient is 0");
+  d.column("rows/has_gradient",
+           column_of<std::int64_t>(r.rows, [](const Row& row) { return row.agreement.has_gradient ? 1 : 0; }),
+           {"1", "0: the exact gradient of the group is zero, there is nothing to agree with", {"row"}});
+  d.column("rows/counted", column_of<std::int64_t>(r.rows, [](const Row& row) { return row.counted; }),
+           {"1", "batches in which the group has a gradient: what the means are over", {"row"}});
   real(
-      "relative_l2", [](const Row& row) { return row.agreement.relative_l2; }, "|g - exact|/|exact|");
+      "relative_l2", [](const Row& row) { return row.agreement.relative_l2; },
+      "|g - exact|/|exact|; |g - exact| over the whole gradient's norm where has_gradient is 0");
   real(
-      "sign_agreement", [](const Row& row) { return row.agreement.sign_agreement; }, "share of entries of equal sign");
+      "sign_agreement", [](const Row& row) { return row.agreement.sign_agreement; },
+      "share of entries of equal sign; NaN where has_gradient is 0");
   real(
       "force_evaluations", [](const Row& row) { return row.force_evaluations; },
       "work per sequence; a jvp or vjp counts as one");

@@ -27,16 +27,16 @@ struct Sums {
     }
   }
 
-  Agreement result() const {
-    if (!std::isfinite(estimate) || !std::isfinite(reference)) {
-      const double nan = std::numeric_limits<double>::quiet_NaN();
-      return {nan, nan, nan};
-    }
-    if (reference == 0) {
-      return estimate == 0 ? Agreement{1, 0, 1} : Agreement{0, std::numeric_limits<double>::infinity(), 0};
+  /// `rounding`: the norm up to which the reference is no gradient.
+  Agreement result(double rounding, double whole_norm) const {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    if (!std::isfinite(estimate) || !std::isfinite(reference)) return {nan, nan, nan, true};
+    if (std::sqrt(reference) <= rounding) {
+      const double scale = whole_norm > 0 ? whole_norm : 1.0;
+      return {nan, difference > 0 ? std::sqrt(difference) / scale : 0.0, nan, false};
     }
     const double cosine = estimate > 0 ? product / std::sqrt(estimate) / std::sqrt(reference) : 0.0;
-    return {cosine, std::sqrt(difference / reference), agreeing / counted};
+    return {cosine, std::sqrt(difference / reference), agreeing / counted, true};
   }
 };
 
@@ -46,11 +46,7 @@ template <class S>
 Agreement agreement(ConstMatrixRef<S> estimate, ConstMatrixRef<S> reference, double whole_norm) {
   Sums sums;
   sums.add<S>(estimate, reference);
-  const double rounding = 10 * static_cast<double>(std::numeric_limits<S>::epsilon()) * whole_norm;
-  if (std::isfinite(sums.difference) && whole_norm > 0 && std::sqrt(sums.reference) <= rounding) {
-    return {1, std::sqrt(sums.difference) / whole_norm, 1};
-  }
-  return sums.result();
+  return sums.result(10 * static_cast<double>(std::numeric_limits<S>::epsilon()) * whole_norm, whole_norm);
 }
 
 template <class S>
@@ -61,11 +57,22 @@ Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
     sums.add<S>(estimate[group.parameter].middleCols(group.columns.begin, group.columns.count),
                 reference[group.parameter].middleCols(group.columns.begin, group.columns.count));
   }
-  return sums.result();
+  const double whole_norm = reference.norm();
+  return sums.result(10 * static_cast<double>(std::numeric_limits<S>::epsilon()) * whole_norm, whole_norm);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                     \
-  template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, double); \
+template <class S>
+std::vector<ParameterGroup> equilibrium_groups(const LanguageModel<S>& model) {
+  std::vector<ParameterGroup> inside;
+  for (const auto& group : model.groups()) {
+    if (group.parameter != model.readout()) inside.push_back(group);
+  }
+  return inside;
+}
+
+#define NUDGE_INSTANTIATE(S)                                                           \
+  template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, double);       \
+  template std::vector<ParameterGroup> equilibrium_groups<S>(const LanguageModel<S>&); \
   template Agreement agreement<S>(const Gradient<S>&, const Gradient<S>&, const std::vector<ParameterGroup>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

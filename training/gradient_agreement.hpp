@@ -7,16 +7,17 @@ namespace nudge {
 
 /// How well an estimated gradient g agrees with a reference r, over one parameter group:
 ///     cosine = ⟨g, r⟩/(‖g‖ ‖r‖),   relative_l2 = ‖g − r‖/‖r‖,   sign_agreement = share of entries with equal sign
-/// (of those where r ≠ 0). Where ‖r‖ = 0: cosine is 1 and relative_l2 0 if g = 0 too, else 0 and infinity. A gradient
-/// that is not finite gives NaN.
+/// (of those where r ≠ 0). A gradient that is not finite gives NaN for all three.
 ///
-/// Some groups have no gradient but rounding: softmax does not feel the bias of its keys. Given the norm of the whole
-/// gradient, a reference below 10 ε of it has no direction to compare: cosine and sign_agreement are 1, relative_l2 is
-/// ‖g − r‖ over the whole norm.
+/// A group without gradient has no direction to agree with: ‖r‖ = 0 (W_q … W_o at attention gain 0), or, given the norm of
+/// the whole gradient, below 10 ε of it: rounding alone (softmax does not feel the bias of its keys). has_gradient is
+/// then false, cosine and sign_agreement are NaN ("empty": null in JSON, a dash in tables, left out of every mean), and
+/// relative_l2 is ‖g − r‖ over the whole norm (‖g‖ itself where that is 0 or unknown).
 struct Agreement {
   double cosine = 0;
   double relative_l2 = 0;
   double sign_agreement = 0;
+  bool has_gradient = true;
 };
 
 template <class S>
@@ -30,9 +31,14 @@ Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference, c
   return agreement<S>(part(estimate), part(reference), reference.norm());
 }
 
-/// Over several groups as one vector.
+/// Over several groups as one vector; sets without gradient as above, against the whole reference.
 template <class S>
 Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
                     const std::vector<ParameterGroup>& groups);
+
+/// The groups of the equilibrium: all but the read-out, which learns directly whatever the estimator. Together they are
+/// `all` in every table and file.
+template <class S>
+std::vector<ParameterGroup> equilibrium_groups(const LanguageModel<S>& model);
 
 }  // namespace nudge

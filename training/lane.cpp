@@ -161,14 +161,23 @@ void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch, double eps
   Gradient<double> exact(model_->parameter_shapes());
   BatchGradient<double>(*copy, options).compute(batch, step, exact);
   const Gradient<double> estimated = in_double(estimate);
-  std::vector<double> cosines;
-  for (const auto& group : model_->groups()) cosines.push_back(agreement<double>(estimated, exact, group).cosine);
+  std::vector<double> cosines, present;
+  for (const auto& group : model_->groups()) {
+    const Agreement a = agreement<double>(estimated, exact, group);
+    cosines.push_back(a.cosine);
+    present.push_back(a.has_gradient ? 1 : 0);
+  }
+  const Agreement all = agreement<double>(estimated, exact, equilibrium_groups(*model_));
   log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
+  log_.add("train/cosine_all", all.cosine, "1",
+           "cosine over all parameters of the equilibrium as one vector: every group but the read-out");
   log_.add_row(
       "train/cosine", cosines, "1",
       "cosine of the estimated gradient with the exact one of the simulated circuit, at a z* settled without fresh "
-      "noise and rounding",
+      "noise and rounding; NaN where cosine_has_gradient is 0",
       "parameter group");
+  log_.add_row("train/cosine_has_gradient", present, "1",
+               "0: the exact gradient of the group is zero, there is nothing to agree with", "parameter group");
 }
 
 template <class S>
@@ -214,21 +223,34 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
 }
 
 template <class S>
-void Lane<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
+std::pair<double, double> Lane<S>::mean_loss(const std::vector<Batch>& batches, std::size_t first) {
   const double damping = controlled_ ? damping_.value() : config_->real("model.damping");
   model_->block().set_damping(damping);
   learner_->set_step(relaxation_step(*config_, damping));
   double loss = 0;
   double residual = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    const BatchReport report = learner_->evaluate(batches[i], i);
+    const BatchReport report = learner_->evaluate(batches[i], first + i);
     loss += report.loss / static_cast<double>(batches.size());
     residual += report.residual / static_cast<double>(batches.size());
   }
+  return {loss, residual};
+}
+
+template <class S>
+void Lane<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
+  const auto [loss, residual] = mean_loss(batches, 0);
   log_.add("train/validation_step", static_cast<double>(done), "1", "training steps done at the evaluation");
   log_.add("train/validation_loss", loss, "nat", "mean cross-entropy per token on the validation windows");
   log_.add("train/validation_residual", residual, "1", "mean |F|/|z| on the validation windows");
   record_statistics();
+}
+
+template <class S>
+void Lane<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& batches, std::size_t first) {
+  log_.add("train/test_step", static_cast<double>(done), "1", "training steps done at the evaluation: all");
+  log_.add("train/test_loss", mean_loss(batches, first).first, "nat",
+           "mean cross-entropy per token on the windows of the test part, which no choice has seen");
 }
 
 template <class S>

@@ -30,6 +30,10 @@ class Lane {
   /// Mean loss over the validation batches, logged after `done` steps.
   void evaluate(std::uint64_t done, const std::vector<Batch>& batches);
 
+  /// Mean loss over the batches of the test part, logged once, when the run has ended. Reads draw their noise as batches
+  /// `first` and on of an evaluation do.
+  void evaluate_test(std::uint64_t done, const std::vector<Batch>& batches, std::size_t first);
+
   const std::string& estimator() const { return estimator_; }
   const TrainLog& log() const { return log_; }
   LanguageModel<S>& model() { return *model_; }
@@ -49,6 +53,7 @@ class Lane {
   void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_statistics();
+  std::pair<double, double> mean_loss(const std::vector<Batch>& batches, std::size_t first);
   std::vector<StateArray<S>> arrays();
   std::vector<ScalarState> scalars();
 

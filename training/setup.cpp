@@ -11,10 +11,10 @@ namespace nudge {
 
 TextDataset load_dataset(const Config& config) {
   const std::string& path = config.text("data.text");
-  const double fraction = config.real("data.validation_fraction");
+  const TextSplit split{config.real("data.validation_fraction"), config.real("data.test_fraction")};
   const auto tokens = static_cast<Index>(config.integer("model.tokens"));
-  if (path.empty()) return TextDataset::from_text(default_text(), "the text that ships with nudge", fraction, tokens);
-  return TextDataset::load(path, fraction, tokens);
+  if (path.empty()) return TextDataset::from_text(default_text(), "the text that ships with nudge", split, tokens);
+  return TextDataset::load(path, split, tokens);
 }
 
 ModelShape model_shape(const Config& config, Index vocabulary) {

@@ -4,87 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 
-#include "sim/base/errors.hpp"
-#include "sim/base/parallel.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "training/config_table.hpp"
-#include "training/gradcheck.hpp"
 #include "training/spread.hpp"
 #include "training/sweep_file.hpp"
 #include "training/sweep_grid.hpp"
-#include "training/train_run.hpp"
+#include "training/sweep_points.hpp"
 
 namespace nudge {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-void run_training(const Config& config, const std::function<bool()>& go_on, SweepPoint& point) {
-  bool stopped = false;
-  const TrainSummary s = train(config, std::nullopt, [&](const TrainProgress&) {
-    stopped = !go_on();
-    return !stopped;
-  });
-  if (stopped) return;
-  point.metrics = {s.loss,
-                   s.validation_loss,
-                   s.cosine,
-                   s.residual,
-                   s.damping,
-                   static_cast<double>(s.skipped),
-                   static_cast<double>(s.nonfinite),
-                   s.pulses,
-                   s.write_energy,
-                   s.array_energy};
-  point.status = s.failed ? "stopped: the gradient was not finite many steps in a row"
-                 : std::isfinite(s.loss) && std::isfinite(s.validation_loss) ? "ok"
-                                                                             : "the loss is not finite";
-}
-
-void run_gradcheck(const Config& config, SweepPoint& point) {
-  const std::string& estimator = config.text("estimator");
-  const GradcheckReport report = gradcheck(config, {{estimator}, false, false});
-  double cosine = 0;
-  double groups = 0;
-  for (const GradcheckRow& row : report.rows) {
-    if (row.group == "all") continue;
-    cosine += row.agreement.cosine;
-    groups += 1;
-  }
-  const GradcheckRow& all = *report.find(estimator, "all");
-  point.metrics = {cosine / groups,
-                   all.agreement.relative_l2,
-                   all.agreement.sign_agreement,
-                   report.residual,
-                   report.estimators.front().nudged_residual,
-                   report.loss,
-                   all.force_evaluations};
-  point.status = !report.reference_converged() ? "the exact adjoint did not converge"
-                 : report.finite()             ? "ok"
-                                               : "the gradient is not finite";
-}
-
-/// What goes wrong in a point is its result; only our own bugs end the sweep.
-void run_point(const Config& config, const std::function<bool()>& go_on, SweepPoint& point) {
-  try {
-    if (config.text("sweep.run") == "train") {
-      run_training(config, go_on, point);
-    } else {
-      run_gradcheck(config, point);
-    }
-  } catch (const UserError& error) {
-    point.status = error.what();
-  } catch (const NumericalFailure& error) {
-    point.status = error.what();
-  } catch (const std::bad_alloc&) {
-    point.status = "out of memory";
-  }
-  if (!point.status.empty() && point.metrics.empty()) {
-    point.metrics.assign(sweep_metrics(config.text("sweep.run")).size(), kNan);
-  }
-}
 
 }  // namespace
 
@@ -97,7 +27,8 @@ const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
   static const std::vector<SweepMetric> training = {
       {"final_loss", "nat", "mean training loss per token over the last tenth of the steps"},
       {"validation_loss", "nat", "mean cross-entropy per token on the validation windows at the end"},
-      {"cosine", "1", "cosine of the gradient with the exact adjoint's, mean over parameter groups, last comparison"},
+      {"cosine", "1",
+       "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium, last comparison"},
       {"residual", "1", "mean |F|/|z| after the free phase of the last step"},
       {"damping", "1", "damping c at the end"},
       {"skipped", "1", "outlier steps that were skipped"},
@@ -106,7 +37,7 @@ const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
       {"write_energy", "J", "heat of these pulses; 0 where the pulses of the device are not known"},
       {"array_energy", "J", "heat in the devices during the reads of one training step, median over accepted steps"}};
   static const std::vector<SweepMetric> checking = {
-      {"cosine", "1", "cosine of the gradient with the exact adjoint's, mean over parameter groups"},
+      {"cosine", "1", "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium"},
       {"relative_l2", "1", "|g - exact|/|exact| over the equilibrium's parameters"},
       {"sign_agreement", "1", "share of the equilibrium's parameters with the right sign"},
       {"residual", "1", "mean |F|/|z| after the free phase"},
@@ -122,27 +53,9 @@ Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const Sweep
   SweepFile file(files, grid.base);
   if (files.resume) file.restore(grid);
   Sweep& sweep = grid.sweep;
-  std::vector<std::size_t> todo;
-  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    if (sweep.points[i].status.empty()) todo.push_back(i);
-  }
-  std::mutex mutex;
-  std::size_t done = sweep.points.size() - todo.size();
-  const auto go_on = [&] { return !observer.stop || !observer.stop(); };
-  const int parallel = static_cast<int>(grid.base.integer("sweep.parallel"));
-  const int threads = parallel > 0 ? parallel : static_cast<int>(grid.base.integer("threads"));
-  parallel_for(static_cast<Index>(todo.size()), threads, [&](Index i, int /*thread*/) {
-    if (!go_on()) return;
-    const std::size_t at = todo[static_cast<std::size_t>(i)];
-    SweepPoint point = sweep.points[at];
-    run_point(grid.configs[at], go_on, point);
-    if (point.status.empty()) return;  // stopped on the way
-    const std::lock_guard<std::mutex> lock(mutex);
-    sweep.points[at] = point;
-    file.write(sweep);
-    if (observer.finished) observer.finished(sweep, point, ++done);
-  });
-  sweep.interrupted = !go_on();
+  const PointJob job = grid.base.text("sweep.run") == "train" ? PointJob::train : PointJob::gradcheck;
+  run_points(
+      grid.configs, sweep_threads(grid.base), job, observer, [&] { file.write(sweep); }, sweep);
   file.write(sweep);
   return sweep;
 }

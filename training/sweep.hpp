@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
+#include "training/text_entropy.hpp"
+#include "training/train_run.hpp"
 
 namespace nudge {
 
@@ -27,8 +29,9 @@ struct SweepPoint {
   std::vector<std::string> values;  ///< of the swept keys, as the config prints them
   std::vector<double> numbers;      ///< the same in SI units, NaN for a key that is not a number
   std::int64_t seed = 0;
-  std::string status;           ///< "ok", or what went wrong; empty: not run yet
-  std::vector<double> metrics;  ///< in the order of Sweep::metrics, NaN where not measured
+  std::string status;                    ///< "ok", or what went wrong; empty: not run yet
+  std::vector<double> metrics;           ///< in the order of Sweep::metrics, NaN where not measured
+  std::vector<GroupCosine> groups = {};  ///< the cosine of each parameter group; empty when not measured
 };
 
 /// A number that each point is measured by.
@@ -43,12 +46,13 @@ struct Sweep {
   std::string mode = "grid";  ///< sweep.mode
   std::vector<SweepMetric> metrics;
   std::vector<SweepPoint> points;
+  std::optional<TextLines> lines = {};  ///< of the text, where all points share it
   bool interrupted = false;
 
   std::size_t count_ok() const;
 };
 
-/// Metrics of sweep.run = train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite, pulses,
+/// Metrics; cosine is that of all parameters of the equilibrium as one vector, in both. Of sweep.run = train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite, pulses,
 /// write_energy, array_energy;
 /// of gradcheck: cosine, relative_l2, sign_agreement, residual, nudged_residual, loss, force_evaluations.
 const std::vector<SweepMetric>& sweep_metrics(const std::string& run);
@@ -68,7 +72,7 @@ struct SweepFiles {
 /// Runs sweep.grid × sweep.seeds, each point on one thread, sweep.parallel of them at the same time; results do not
 /// depend on that number. Every point's config is checked before the first run: one UserError with all problems. A point
 /// that fails is recorded with its error, the others go on. With sweep.run = train and train.cosine_every = 0 the gradient
-/// is compared at the first and the last step.
+/// is compared at the first and the last step. No point reads the test part of the text.
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
 
 /// Mean and standard deviation (n − 1) over the seeds that ended well, per combination of values.

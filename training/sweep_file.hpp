@@ -8,6 +8,13 @@
 
 namespace nudge {
 
+/// A row per finished point below `group`, in the order of the grid, and the cosines of the parameter groups below
+/// <group>_cosine; false, and nothing written, when no point is finished.
+bool write_points(H5Document& document, const std::string& group, const Sweep& sweep);
+
+/// Takes the points that ended well from what write_points() wrote.
+void take_stored_points(const H5Reader& file, const std::string& group, Sweep& sweep);
+
 /// The HDF5 file of a sweep: /points with a row per finished point, in the order of the grid; rewritten as a whole.
 class SweepFile {
  public:

@@ -30,86 +30,36 @@ double number_of(const Config& config, const std::string& key) {
   return is_number(kind) ? config.real(key) : std::numeric_limits<double>::quiet_NaN();
 }
 
-void check_axes(const std::string& name, const std::vector<GridAxis>& axes) {
-  if (axes.empty()) {
-    throw UserError(name +
-                    ": sweep.grid is empty (name the keys to sweep, as in \"device.read_noise\" = [0, \"1 %\"])");
-  }
-  for (const GridAxis& axis : axes) {
-    if (kReserved.count(axis.key) == 0) continue;
-    throw UserError(fmt::format("{}: sweep.grid.{} cannot be swept ({})", name, axis.key,
-                                axis.key == "seed" ? "list the seeds in sweep.seeds" : "it changes no result"));
-  }
-}
-
-/// What a run would only find out when it starts.
-void check_point(const Config& config, std::set<std::string>& texts_seen) {
-  validate_linear_map(crossbar_spec(config));
-  const std::string text = fmt::format("{}|{}|{}", config.text("data.text"), config.integer("model.tokens"),
-                                       config.as_text("data.validation_fraction"));
-  if (texts_seen.insert(text).second) load_dataset(config);
-}
-
-/// Which value of each axis a point takes.
-using Combination = std::vector<std::size_t>;
-
-/// Every combination; the last axis varies fastest.
-std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes) {
-  std::vector<Combination> all = {Combination(axes.size(), 0)};
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    std::vector<Combination> longer;
-    for (const Combination& one : all) {
-      for (std::size_t v = 0; v < axes[a].values.size(); ++v) {
-        longer.push_back(one);
-        longer.back()[a] = v;
-      }
-    }
-    all = std::move(longer);
-  }
-  return all;
+std::string setting(const GridAxis& axis, std::size_t value) {
+  return fmt::format("{}={}", axis.key, axis.values[value]);
 }
 
 /// The baseline, then every axis on its own.
 std::vector<Combination> one_at_a_time(const std::vector<GridAxis>& axes) {
-  std::vector<Combination> all = {Combination(axes.size(), 0)};
+  Combination baseline;
+  for (const GridAxis& axis : axes) baseline.push_back(setting(axis, 0));
+  std::vector<Combination> all = {baseline};
   for (std::size_t a = 0; a < axes.size(); ++a) {
     for (std::size_t v = 1; v < axes[a].values.size(); ++v) {
-      all.emplace_back(axes.size(), 0);
-      all.back()[a] = v;
+      all.push_back(baseline);
+      all.back()[a] = setting(axes[a], v);
     }
   }
   return all;
 }
 
-std::vector<std::string> settings_of(const std::vector<GridAxis>& axes, const Combination& combination) {
-  std::vector<std::string> settings;
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    settings.push_back(fmt::format("{}={}", axes[a].key, axes[a].values[combination[a]]));
-  }
-  return settings;
-}
-
-SweepPoint point_of(const Config& config, const Sweep& sweep) {
-  SweepPoint point;
-  for (const std::string& key : sweep.keys) {
-    point.values.push_back(config.as_text(key));
-    point.numbers.push_back(number_of(config, key));
+/// The values of the keys of the config, behind the labels.
+SweepPoint point_of(const Config& config, const std::vector<std::string>& labels, const Sweep& sweep) {
+  SweepPoint point{labels, std::vector<double>(labels.size(), std::numeric_limits<double>::quiet_NaN()), 0, "", {}, {}};
+  for (std::size_t k = labels.size(); k < sweep.keys.size(); ++k) {
+    point.values.push_back(config.as_text(sweep.keys[k]));
+    point.numbers.push_back(number_of(config, sweep.keys[k]));
   }
   point.seed = config.integer("seed");
   return point;
 }
 
-/// Training compares its gradient at the first and the last step when nothing else is asked for.
-std::vector<std::string> own_settings(const Config& config, std::int64_t seed) {
-  std::vector<std::string> settings = {"threads=1", fmt::format("seed={}", seed)};
-  if (config.text("sweep.run") == "train" && config.integer("train.cosine_every") == 0) {
-    settings.push_back(
-        fmt::format("train.cosine_every={}", std::max<std::int64_t>(1, config.integer("train.steps") - 1)));
-  }
-  return settings;
-}
-
-void add(std::vector<std::string>& problems, const std::string& lines) {
+void add_lines(std::vector<std::string>& problems, const std::string& lines) {
   std::istringstream in(lines);
   for (std::string line; std::getline(in, line);) {
     if (std::find(problems.begin(), problems.end(), line) == problems.end()) problems.push_back(line);
@@ -118,6 +68,8 @@ void add(std::vector<std::string>& problems, const std::string& lines) {
 
 }  // namespace
 
+bool is_numeric_key(const std::string& key) { return is_number(find_row(program_table(), key)->kind); }
+
 ConfigSource read_config_source(const std::string& path, const std::vector<std::string>& settings) {
   load_program_config(path, settings);  // says what is wrong with the file itself
   std::ostringstream text;
@@ -125,40 +77,95 @@ ConfigSource read_config_source(const std::string& path, const std::vector<std::
   return {path, text.str(), settings};
 }
 
+void check_axes(const std::string& name, const std::string& section, const std::vector<GridAxis>& axes) {
+  if (axes.empty()) {
+    throw UserError(fmt::format("{}: {} is empty (name the keys to sweep, as in \"device.read_noise\" = [0, \"1 %\"])",
+                                name, section));
+  }
+  for (const GridAxis& axis : axes) {
+    if (kReserved.count(axis.key) == 0) continue;
+    const std::string why = axis.key == "seed" ? "list the seeds in " + section.substr(0, section.find('.')) + "." +
+                                                     (section == "sweep.grid" ? "seeds" : "test_seeds")
+                                               : "it changes no result";
+    throw UserError(fmt::format("{}: {}.{} cannot be swept ({})", name, section, axis.key, why));
+  }
+}
+
+std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes) {
+  std::vector<Combination> all = {{}};
+  for (const GridAxis& axis : axes) {
+    std::vector<Combination> longer;
+    for (const Combination& one : all) {
+      for (std::size_t v = 0; v < axis.values.size(); ++v) {
+        longer.push_back(one);
+        longer.back().push_back(setting(axis, v));
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, SweepGrid& grid)
+    : source_(source), end_cosine_(end_cosine), grid_(grid) {}
+
+/// What a run would only find out when it starts; and the lines of the text, which every table wants.
+void GridBuilder::check(const Config& config) {
+  validate_linear_map(crossbar_spec(config));
+  const std::string split =
+      fmt::format("{}|{}|{}", config.text("data.text"), config.as_text("data.validation_fraction"),
+                  config.as_text("data.test_fraction"));
+  const bool text_is_new = texts_.insert(fmt::format("{}|{}", split, config.integer("model.tokens"))).second;
+  const bool split_is_new = splits_.insert(split).second;
+  if (!text_is_new) return;
+  const TextDataset data = load_dataset(config);
+  if (split_is_new) grid_.sweep.lines = text_lines(data);
+}
+
+void GridBuilder::add(const std::vector<std::string>& settings, const std::vector<std::string>& labels,
+                      const std::vector<std::int64_t>& seeds) {
+  for (const std::int64_t seed : seeds) {
+    std::vector<std::string> all = source_.settings;
+    all.insert(all.end(), settings.begin(), settings.end());
+    try {
+      const Config probe = parse_program_config(source_.name, source_.text, all);
+      all.insert(all.end(), {"threads=1", fmt::format("seed={}", seed)});
+      if (end_cosine_ == EndCosine::measured && probe.integer("train.cosine_every") == 0) {
+        const std::int64_t every = std::max<std::int64_t>(1, probe.integer("train.steps") - 1);
+        all.push_back(fmt::format("train.cosine_every={}", every));
+      }
+      grid_.configs.push_back(parse_program_config(source_.name, source_.text, all));
+      check(grid_.configs.back());
+      grid_.sweep.points.push_back(point_of(grid_.configs.back(), labels, grid_.sweep));
+    } catch (const UserError& error) {
+      add_lines(problems_, fmt::format("at {}: {}", fmt::join(settings, ", "), error.what()));
+      break;  // the seed is not what is wrong
+    }
+  }
+}
+
+void GridBuilder::finish() {
+  if (!problems_.empty()) throw UserError(fmt::format("{}", fmt::join(problems_, "\n")));
+  if (splits_.size() > 1) grid_.sweep.lines.reset();  // each text has its own
+}
+
 SweepGrid make_sweep_grid(const ConfigSource& source) {
   SweepGrid grid{parse_program_config(source.name, source.text, source.settings), {}, {}};
   const std::vector<GridAxis> axes = grid.base.grid("sweep.grid");
-  check_axes(source.name, axes);
+  check_axes(source.name, "sweep.grid", axes);
   for (const GridAxis& axis : axes) {
     grid.sweep.keys.push_back(axis.key);
-    grid.sweep.numeric.push_back(is_number(find_row(grid.base.table(), axis.key)->kind));
+    grid.sweep.numeric.push_back(is_numeric_key(axis.key));
   }
-  grid.sweep.metrics = sweep_metrics(grid.base.text("sweep.run"));
-  if (grid.base.integers("sweep.seeds").empty())
-    throw UserError(source.name + ": sweep.seeds is empty (name one seed)");
-  std::vector<std::string> problems;
-  std::set<std::string> texts_seen;
+  const std::string run = grid.base.text("sweep.run");
+  grid.sweep.metrics = sweep_metrics(run);
+  const auto& seeds = grid.base.integers("sweep.seeds");
+  if (seeds.empty()) throw UserError(source.name + ": sweep.seeds is empty (name one seed)");
   grid.sweep.mode = grid.base.text("sweep.mode");
+  GridBuilder builder(source, run == "train" ? EndCosine::measured : EndCosine::as_configured, grid);
   const bool alone = grid.sweep.mode == "one_at_a_time";
-  for (const Combination& combination : alone ? one_at_a_time(axes) : all_combinations(axes)) {
-    for (const std::int64_t seed : grid.base.integers("sweep.seeds")) {
-      std::vector<std::string> settings = source.settings;
-      const auto values = settings_of(axes, combination);
-      settings.insert(settings.end(), values.begin(), values.end());
-      try {
-        const Config probe = parse_program_config(source.name, source.text, settings);
-        const auto own = own_settings(probe, seed);
-        settings.insert(settings.end(), own.begin(), own.end());
-        grid.configs.push_back(parse_program_config(source.name, source.text, settings));
-        check_point(grid.configs.back(), texts_seen);
-        grid.sweep.points.push_back(point_of(grid.configs.back(), grid.sweep));
-      } catch (const UserError& error) {
-        add(problems, fmt::format("at {}: {}", fmt::join(values, ", "), error.what()));
-        break;  // the seed is not what is wrong
-      }
-    }
-  }
-  if (!problems.empty()) throw UserError(fmt::format("{}", fmt::join(problems, "\n")));
+  for (const Combination& one : alone ? one_at_a_time(axes) : all_combinations(axes)) builder.add(one, {}, seeds);
+  builder.finish();
   return grid;
 }
 

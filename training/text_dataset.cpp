@@ -66,20 +66,24 @@ std::vector<char32_t> characters(std::string_view utf8, const std::string& name)
 void check_length(const std::string& name, const char* part, std::size_t have, Index tokens, const char* advice) {
   if (have > static_cast<std::size_t>(tokens)) return;
   fail(name, fmt::format("its {} part has {} characters, one window of {} tokens and its target needs {}; use a longer "
-                         "text, fewer tokens or a {} validation fraction",
+                         "text, fewer tokens or {}",
                          part, have, tokens, tokens + 1, advice));
 }
 
 }  // namespace
 
-TextDataset TextDataset::load(const std::filesystem::path& path, double validation_fraction, Index tokens) {
-  return from_text(read_bytes(path), path.string(), validation_fraction, tokens);
+TextDataset TextDataset::load(const std::filesystem::path& path, const TextSplit& split, Index tokens) {
+  return from_text(read_bytes(path), path.string(), split, tokens);
 }
 
-TextDataset TextDataset::from_text(std::string_view utf8, const std::string& name, double validation_fraction,
+TextDataset TextDataset::from_text(std::string_view utf8, const std::string& name, const TextSplit& split,
                                    Index tokens) {
-  if (!(validation_fraction > 0 && validation_fraction < 1)) {
-    throw UserError(fmt::format("validation fraction = {} (must be > 0 and < 1)", validation_fraction));
+  if (!(split.validation > 0 && split.validation < 1)) {
+    throw UserError(fmt::format("validation fraction = {} (must be > 0 and < 1)", split.validation));
+  }
+  if (!(split.test >= 0 && split.validation + split.test < 1)) {
+    throw UserError(fmt::format("test fraction = {} (must be >= 0, and below 1 together with validation fraction = {})",
+                                split.test, split.validation));
   }
   if (tokens < 1) throw UserError(fmt::format("tokens = {} (must be at least 1)", tokens));
   const std::vector<char32_t> text = characters(utf8, name);
@@ -96,9 +100,13 @@ TextDataset TextDataset::from_text(std::string_view utf8, const std::string& nam
   data.ids_.reserve(text.size());
   for (const char32_t code : text) data.ids_.push_back(id_of[code]);
 
-  data.training_size_ = static_cast<std::size_t>((1 - validation_fraction) * static_cast<double>(text.size()));
-  check_length(name, "training", data.training().size(), tokens, "smaller");
-  check_length(name, "validation", data.validation().size(), tokens, "larger");
+  const auto size = static_cast<double>(text.size());
+  data.training_size_ = static_cast<std::size_t>((1 - (split.validation + split.test)) * size);
+  data.validation_size_ = text.size() - data.training_size_;
+  if (split.test > 0) data.validation_size_ = static_cast<std::size_t>((1 - split.test) * size) - data.training_size_;
+  check_length(name, "training", data.training().size(), tokens, "smaller held-out fractions");
+  check_length(name, "validation", data.validation().size(), tokens, "a larger validation fraction");
+  if (split.test > 0) check_length(name, "test", data.test().size(), tokens, "a larger test fraction");
   return data;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config_table.hpp"
+#include "training/final_loss.hpp"
 #include "training/lane.hpp"
 
 namespace nudge {
@@ -28,15 +29,18 @@ std::int64_t fingerprint(const TextDataset& data) {
   for (const char32_t c : data.vocabulary()) mix(c);
   for (const int id : data.training()) mix(static_cast<std::uint64_t>(id));
   for (const int id : data.validation()) mix(static_cast<std::uint64_t>(id));
+  for (const int id : data.test()) mix(static_cast<std::uint64_t>(id));
   return static_cast<std::int64_t>(hash);
 }
 
 template <class S>
 class TrainRun {
  public:
-  explicit TrainRun(const Config& config)
+  TrainRun(const Config& config, FinalTest final_test)
       : config_(config),
         data_(load_dataset(config)),
+        lines_(text_lines(data_)),
+        final_test_(final_test),
         shape_(model_shape(config, data_.vocabulary_size())),
         steps_(static_cast<std::uint64_t>(config.integer("train.steps"))) {
     lanes_.push_back(std::make_unique<Lane<S>>(config, shape_, "", Weights::configured));
@@ -44,6 +48,7 @@ class TrainRun {
     if (beside != "none") lanes_.push_back(std::make_unique<Lane<S>>(config, shape_, beside, Weights::digital));
     validation_ = validation_batches(data_.validation(), static_cast<Index>(config.integer("train.evaluation_batches")),
                                      static_cast<Index>(config.integer("train.batch")), shape_.tokens);
+    if (data_.test().empty()) final_test_ = FinalTest::leave;
     record_.kind = "train";
     record_.config = dump_toml(config, DumpComments::none);
     record_.seed = config.integer("seed");
@@ -76,6 +81,7 @@ class TrainRun {
       ++done_;
       for (const auto& lane : lanes_) hopeless = hopeless || lane->nonfinite_in_a_row() >= kHopeless;
       if (due("train.evaluate_every") || done_ == steps_) evaluate();
+      if (done_ == steps_ && !hopeless) evaluate_test();
       if (output && (due("train.checkpoint_every") || done_ == steps_)) write(*output);
       stop = observer && !observer(progress());
     }
@@ -97,6 +103,15 @@ class TrainRun {
     for (auto& lane : lanes_) lane->evaluate(done_, validation_);
   }
 
+  /// The one look at the test part, of a run that has ended.
+  void evaluate_test() {
+    if (final_test_ == FinalTest::leave) return;
+    const std::vector<Batch> test =
+        validation_batches(data_.test(), static_cast<Index>(config_.integer("train.test_batches")),
+                           static_cast<Index>(config_.integer("train.batch")), shape_.tokens);
+    for (auto& lane : lanes_) lane->evaluate_test(done_, test, validation_.size());
+  }
+
   double seconds() const {
     return earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
@@ -107,6 +122,7 @@ class TrainRun {
     add_run_record(document, record_);
     document.attribute("checkpoint_done", static_cast<std::int64_t>(done_));
     document.attribute("checkpoint_text", fingerprint(data_));
+    write_text_lines(lines_, document);
     for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->write(document, prefix(i));
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;
@@ -134,12 +150,10 @@ class TrainRun {
     TrainSummary s;
     const TrainLog& log = lanes_[0]->log();
     s.done = done_;
-    const auto& losses = log.values("train/loss");
-    const std::size_t tail = std::max<std::size_t>(1, losses.size() / 10);
-    for (std::size_t i = losses.size() - std::min(tail, losses.size()); i < losses.size(); ++i) {
-      s.loss += losses[i] / static_cast<double>(tail);
-    }
+    s.loss = final_training_loss(log.values("train/loss"));
     s.validation_loss = log.last("train/validation_loss");
+    s.test_loss = log.last("train/test_loss");
+    s.lines = lines_;
     s.residual = log.last("train/residual");
     s.damping = log.last("train/damping");
     s.skipped = lanes_[0]->skipped();
@@ -151,10 +165,12 @@ class TrainRun {
     s.ir_drop = log.largest_last("device", "ir_drop");
     s.write_failures = log.sum_last("device", "write_failures");
     s.write_energy = log.sum_last("device", "write_energy");
-    s.cosine = mean_cosine(log.values("train/cosine"));
+    s.cosine = log.last("train/cosine_all");
+    s.group_cosines = last_cosines(log.values("train/cosine"));
     if (lanes_.size() > 1) {
       s.beside = lanes_[1]->estimator();
       s.beside_validation_loss = lanes_[1]->log().last("train/validation_loss");
+      s.beside_test_loss = lanes_[1]->log().last("train/test_loss");
     }
     s.seconds = seconds();
     return s;
@@ -177,16 +193,20 @@ class TrainRun {
     return *middle;
   }
 
-  double mean_cosine(const std::vector<double>& cosines) const {
-    const std::size_t groups = lanes_[0]->model().groups().size();
-    if (cosines.size() < groups) return std::numeric_limits<double>::quiet_NaN();
-    double sum = 0;
-    for (std::size_t i = cosines.size() - groups; i < cosines.size(); ++i) sum += cosines[i];
-    return sum / static_cast<double>(groups);
+  /// The last comparison, per group; empty without one.
+  std::vector<GroupCosine> last_cosines(const std::vector<double>& cosines) const {
+    const auto groups = lanes_[0]->model().groups();
+    std::vector<GroupCosine> out;
+    for (std::size_t g = 0; g < groups.size() && cosines.size() >= groups.size(); ++g) {
+      out.push_back({groups[g].name, cosines[cosines.size() - groups.size() + g]});
+    }
+    return out;
   }
 
   const Config& config_;
   TextDataset data_;
+  TextLines lines_;
+  FinalTest final_test_;
   ModelShape shape_;
   std::uint64_t steps_;
   std::uint64_t done_ = 0;
@@ -215,7 +235,7 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
 template <class S>
 TrainSummary continue_run(const Config& config, const H5Reader& file, const std::filesystem::path& path,
                           const TrainObserver& observer) {
-  TrainRun<S> run(config);
+  TrainRun<S> run(config, FinalTest::evaluate);
   run.restore(file);
   return run.run(path, Overwrite::replace, observer);
 }
@@ -223,12 +243,12 @@ TrainSummary continue_run(const Config& config, const H5Reader& file, const std:
 }  // namespace
 
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
-                   const TrainObserver& observer) {
+                   const TrainObserver& observer, FinalTest final_test) {
   if (output) check_output_path(*output, Overwrite::must_not_exist);
   if (config.text("precision") == "double") {
-    return TrainRun<double>(config).run(output, Overwrite::must_not_exist, observer);
+    return TrainRun<double>(config, final_test).run(output, Overwrite::must_not_exist, observer);
   }
-  return TrainRun<float>(config).run(output, Overwrite::must_not_exist, observer);
+  return TrainRun<float>(config, final_test).run(output, Overwrite::must_not_exist, observer);
 }
 
 TrainSummary resume(const std::filesystem::path& path, const Config* config, const TrainObserver& observer) {

@@ -5,8 +5,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/config/config.hpp"
+#include "training/text_entropy.hpp"
 
 namespace nudge {
 
@@ -25,16 +27,25 @@ struct TrainProgress {
 /// Called after every step; returns false to stop (the run is checkpointed and can be resumed).
 using TrainObserver = std::function<bool(const TrainProgress&)>;
 
+/// Cosine of a gradient with the exact adjoint's over one parameter group, NaN for a group without gradient.
+struct GroupCosine {
+  std::string group;
+  double cosine = 0;
+};
+
 /// Results of a run (or of the part that was run).
 struct TrainSummary {
   std::uint64_t done = 0;
-  double loss = 0;  ///< mean training loss over the last tenth of the steps
+  double loss = 0;  ///< final_training_loss()
   double validation_loss = 0;
+  double test_loss = 0;  ///< NaN unless the run has ended and was to read the test part
   double residual = 0, damping = 0;
   std::uint64_t skipped = 0, nonfinite = 0;
-  double cosine = 0;   ///< mean over groups of the last gradient cosine, NaN when not measured
-  std::string beside;  ///< estimator of the second lane, empty without one
-  double beside_validation_loss = 0;
+  double cosine = 0;  ///< last gradient cosine over all parameters of the equilibrium, NaN when not measured
+  std::vector<GroupCosine> group_cosines = {};  ///< of the same comparison; empty when not measured
+  std::string beside;                           ///< estimator of the second lane, empty without one
+  double beside_validation_loss = 0, beside_test_loss = 0;
+  TextLines lines = {};  ///< what counting letters and pairs scores on the same text
   double seconds = 0;
   double array_energy = 0;  ///< J of all reads of a step, median over accepted steps; 0 without crossbars
   double phase_time = 0;    ///< s, simulated time of all phases of a sequence, median over accepted steps
@@ -44,10 +55,13 @@ struct TrainSummary {
   bool failed = false;                                      ///< stopped because steps in a row were not finite
 };
 
+/// Whether a run that has ended reads the test part of the text. Runs that a choice is made from must not.
+enum class FinalTest { evaluate, leave };
+
 /// Trains from the config; writes `output` (which must not exist) at every checkpoint and at the end. No output: nothing
 /// is written (sweeps). Throws UserError before the first step for anything that is wrong with the input.
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
-                   const TrainObserver& observer = {});
+                   const TrainObserver& observer = {}, FinalTest final_test = FinalTest::evaluate);
 
 /// Continues a run from its file to the same bits that an uninterrupted run gives. `config`: the caller's config, which
 /// must equal the file's (UserError listing the keys that differ; threads and output keys may), or nothing.

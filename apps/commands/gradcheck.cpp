@@ -39,16 +39,21 @@ std::string residual_text(double residual) { return residual == 0 ? "-" : fmt::f
 std::string rows_text(const GradcheckReport& report) {
   std::vector<std::vector<std::string>> table = {{"estimator", "group", "cosine", "relative L2", "signs", "forces"}};
   std::string last;
+  bool any_empty = false;
   for (const GradcheckRow& row : report.rows) {
     const bool first = row.estimator != last;
     if (first && !last.empty()) table.emplace_back();
     last = row.estimator;
-    table.push_back({first ? row.estimator : "", row.group, cosine_text(row.agreement.cosine),
+    const bool empty = !row.agreement.has_gradient;
+    any_empty = any_empty || empty;
+    table.push_back({first ? row.estimator : "", row.group, empty ? "-" : cosine_text(row.agreement.cosine),
                      fmt::format("{:.2e}", row.agreement.relative_l2),
-                     fmt::format("{:.1f} %", 100 * row.agreement.sign_agreement),
+                     empty ? "-" : fmt::format("{:.1f} %", 100 * row.agreement.sign_agreement),
                      first ? fmt::format("{:.0f}", row.force_evaluations) : ""});
   }
-  return text_table(table, 2);
+  const std::string note =
+      any_empty ? "-: the exact gradient of the group is zero; relative L2: of the whole gradient\n" : "";
+  return text_table(table, 2) + note;
 }
 
 std::string phases_text(const GradcheckReport& report) {
@@ -103,6 +108,7 @@ nlohmann::json json_of(const GradcheckReport& report) {
                     {"cosine", row.agreement.cosine},
                     {"relative_l2", row.agreement.relative_l2},
                     {"sign_agreement", row.agreement.sign_agreement},
+                    {"has_gradient", row.agreement.has_gradient},
                     {"force_evaluations", row.force_evaluations}});
   }
   nlohmann::json phases = nlohmann::json::array();

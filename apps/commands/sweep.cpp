@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
 #include "training/config_table.hpp"
@@ -44,6 +46,7 @@ std::string table_text(const Sweep& sweep) {
   const std::size_t texts = rows[0].size();
   rows[0].push_back("runs");
   for (const SweepMetric& metric : sweep.metrics) rows[0].push_back(metric.name);
+  std::string notes;
   for (const SweepCell& cell : summarise_sweep(sweep)) {
     std::vector<std::string> row = alone ? std::vector<std::string>{place_text(sweep, cell.values)} : cell.values;
     row.push_back(cell.failed > 0 ? fmt::format("{} ({} failed)", cell.runs, cell.failed) : std::to_string(cell.runs));
@@ -51,10 +54,17 @@ std::string table_text(const Sweep& sweep) {
       row.push_back(!std::isfinite(cell.mean[m]) ? "-"
                     : cell.runs > 1              ? fmt::format("{:.4g} ± {:.2g}", cell.mean[m], cell.deviation[m])
                                                  : fmt::format("{:.4g}", cell.mean[m]));
+      if (sweep.metrics[m].name != "validation_loss" || !sweep.lines) continue;
+      const std::string mark = unigram_mark(cell.mean[m], sweep.lines->validation);
+      row.back() += mark;
+      if (!mark.empty()) notes = std::string(kUnigramNote) + "\n";
     }
     rows.push_back(std::move(row));
   }
-  return text_table(rows, texts);
+  const bool trained = std::any_of(sweep.metrics.begin(), sweep.metrics.end(),
+                                   [](const SweepMetric& metric) { return metric.name == "validation_loss"; });
+  if (sweep.lines && trained) notes += lines_text(*sweep.lines) + "\n";
+  return text_table(rows, texts) + notes;
 }
 
 nlohmann::json value_json(const Sweep& sweep, const SweepPoint& point, std::size_t k) {
@@ -68,6 +78,7 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
     nlohmann::json one = {{"seed", point.seed}, {"status", point.status}};
     for (std::size_t k = 0; k < sweep.keys.size(); ++k) one[sweep.keys[k]] = value_json(sweep, point, k);
     for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one[sweep.metrics[m].name] = point.metrics[m];
+    for (const GroupCosine& group : point.groups) one["group_cosines"][group.group] = group.cosine;
     points.push_back(std::move(one));
   }
   nlohmann::json summary = nlohmann::json::array();
@@ -79,7 +90,11 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
     }
     summary.push_back(std::move(one));
   }
-  return {{"file", file}, {"keys", sweep.keys}, {"points", points}, {"summary", summary}};
+  return {{"file", file},
+          {"keys", sweep.keys},
+          {"points", points},
+          {"summary", summary},
+          {"text", sweep.lines ? lines_json(*sweep.lines) : nlohmann::json(nullptr)}};
 }
 
 SweepObserver observer_for(ProgressLine& progress) {

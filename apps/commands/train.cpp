@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/text_lines.hpp"
 #include "sim/base/units.hpp"
 #include "training/config_table.hpp"
 #include "training/train_run.hpp"
@@ -59,23 +60,38 @@ void print_hardware(const TrainSummary& s) {
   fmt::print("\n");
 }
 
+/// Where the run has not ended there is no test loss.
+std::string losses_text(const TrainSummary& s, double validation, double test) {
+  std::string out = fmt::format("validation loss {:.4f} nat", validation);
+  if (std::isfinite(test)) out += fmt::format(", test loss {:.4f} nat", test);
+  if (validation >= s.lines.validation.unigram) out += ", learnt nothing beyond letter frequencies";
+  return out;
+}
+
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (json) {
     nlohmann::json out = {{"file", file},           {"steps", s.done},
                           {"loss", s.loss},         {"validation_loss", s.validation_loss},
                           {"residual", s.residual}, {"damping", s.damping},
                           {"skipped", s.skipped},   {"nonfinite", s.nonfinite},
-                          {"seconds", s.seconds}};
+                          {"seconds", s.seconds},   {"test_loss", s.test_loss}};
+    out["text"] = lines_json(s.lines);
     out["hardware"] = {
         {"phase_time_s", s.phase_time},   {"array_energy_J", s.array_energy},   {"pulses", s.pulses},
         {"verify_reads", s.verify_reads}, {"write_failures", s.write_failures}, {"write_energy_J", s.write_energy}};
-    if (!s.beside.empty()) out["beside"] = {{"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}};
+    if (!s.beside.empty()) {
+      out["beside"] = {
+          {"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}, {"test_loss", s.beside_test_loss}};
+    }
     fmt::print("{}\n", out.dump(2));
     return;
   }
-  fmt::print("{} steps in {:.1f} s: validation loss {:.4f} nat ({} skipped, {} not finite steps)\n", s.done, s.seconds,
-             s.validation_loss, s.skipped, s.nonfinite);
-  if (!s.beside.empty()) fmt::print("beside it, {}: validation loss {:.4f} nat\n", s.beside, s.beside_validation_loss);
+  fmt::print("{} steps in {:.1f} s: {} ({} skipped, {} not finite steps)\n", s.done, s.seconds,
+             losses_text(s, s.validation_loss, s.test_loss), s.skipped, s.nonfinite);
+  if (!s.beside.empty()) {
+    fmt::print("beside it, {}: {}\n", s.beside, losses_text(s, s.beside_validation_loss, s.beside_test_loss));
+  }
+  fmt::print("{}\n", lines_text(s.lines));
   print_hardware(s);
   fmt::print("{}\n", file);
 }

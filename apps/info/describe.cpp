@@ -86,7 +86,7 @@ Json describe(const std::filesystem::path& path) {
     if (name != "kind" && name != "config") out["attributes"][name] = attribute_value(file.attribute(name));
   }
   const std::string kind = out["kind"];
-  if (kind == "train" || kind == "gradcheck" || kind == "sweep") {
+  if (kind == "train" || kind == "gradcheck" || kind == "sweep" || kind == "compare") {
     const report::RunFile run = report::load_run_file(path);
     out["config"] = config_essentials(run.config);
     if (kind == "train") {
@@ -95,6 +95,8 @@ Json describe(const std::filesystem::path& path) {
       out["events"] = run.events.size();
     }
     if (kind == "gradcheck") out["rows"] = run.rows.rows;
+    if (kind == "compare")
+      out["entrants"] = run.entrants.texts.count("name") > 0 ? Json(run.entrants.texts.at("name")) : Json::array();
     if (kind == "sweep") {
       out["keys"] = run.points.keys;
       out["points"] = run.points.rows;
@@ -123,7 +125,7 @@ std::string as_text(const Json& all) {
   if (all.contains("lanes")) {
     for (const auto& lane : all["lanes"]) out += "trained\n" + section(lane);
   }
-  for (const char* key : {"events", "rows", "keys", "points"}) {
+  for (const char* key : {"events", "rows", "keys", "points", "entrants"}) {
     if (all.contains(key)) out += fmt::format("{}: {}\n", key, plain(all[key]));
   }
   out += "datasets\n";

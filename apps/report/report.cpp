@@ -76,7 +76,7 @@ std::string report_html(const std::vector<std::filesystem::path>& files) {
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
          escape(runs.size() == 1 ? runs[0].name : "nudge report") + "</title>\n<style>\n" + page_style() +
          "</style>\n</head>\n<body>\n<main>\n" + heading(runs) + training_section(runs) + gradcheck_section(runs) +
-         sweep_section(runs) + provenance_section(runs) + "</main>\n</body>\n</html>\n";
+         sweep_section(runs) + compare_section(runs) + provenance_section(runs) + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace nudge::report

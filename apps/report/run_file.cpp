@@ -45,7 +45,7 @@ Lane load_lane(const H5Reader& file, const std::string& group) {
   for (const auto& name : file.datasets(group)) {
     const std::string path = group + "/" + name;
     const bool is_step = name == "step" || (name.size() > 5 && name.compare(name.size() - 5, 5, "_step") == 0);
-    if (is_step || name == "cosine" || !is_real_or_integer(file.type(path))) continue;
+    if (is_step || name == "cosine" || name == "cosine_all" || !is_real_or_integer(file.type(path))) continue;
     if (file.shape(path).size() != 1) continue;  // not a series
     TimeSeries series{numbers(file, steps_of(file, group, name)), numbers(file, path)};
     if (series.x.size() != series.y.size()) {
@@ -59,6 +59,14 @@ Lane load_lane(const H5Reader& file, const std::string& group) {
     lane.groups = file.texts(group + "/cosine_groups", H5Shape{-1});
     const H5Shape shape{static_cast<Index>(lane.cosine_step.size()), static_cast<Index>(lane.groups.size())};
     lane.cosine = file.matrix<double>(group + "/cosine", shape);
+    if (file.has(group + "/cosine_all")) {
+      const std::vector<double> all = numbers(file, group + "/cosine_all");
+      if (all.size() != lane.cosine_step.size()) file.fail(group + "/cosine_all", "as long as cosine_step expected");
+      const Matrix<double> groups = lane.cosine;
+      lane.cosine.resize(groups.rows(), groups.cols() + 1);
+      lane.cosine << Eigen::Map<const Eigen::VectorXd>(all.data(), groups.rows()), groups;
+      lane.groups.insert(lane.groups.begin(), "all");
+    }
   }
   return lane;
 }
@@ -140,8 +148,8 @@ RunFile load_run_file(const std::filesystem::path& path) {
   RunFile run;
   run.name = path.filename().string();
   run.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
-  if (run.kind != "train" && run.kind != "gradcheck" && run.kind != "sweep") {
-    file.fail("/", fmt::format("is not a result of nudge train, gradcheck or sweep (attribute kind: {})",
+  if (run.kind != "train" && run.kind != "gradcheck" && run.kind != "sweep" && run.kind != "compare") {
+    file.fail("/", fmt::format("is not a result of nudge train, gradcheck, sweep or compare (attribute kind: {})",
                                run.kind.empty() ? "missing" : "\"" + run.kind + "\""));
   }
   run.config = file.has_attribute("config") ? file.text_attribute("config") : "";
@@ -153,6 +161,11 @@ RunFile load_run_file(const std::filesystem::path& path) {
   }
   if (file.has("rows")) run.rows = load_table(file, "rows");
   if (file.has("points")) run.points = load_table(file, "points");
+  for (const auto& [group, table] :
+       {std::pair{"tuning", &run.tuning}, std::pair{"test", &run.test}, std::pair{"entrants", &run.entrants}}) {
+    if (file.has(group)) *table = load_table(file, group);
+  }
+  run.lines = read_text_lines(file);
   return run;
 }
 

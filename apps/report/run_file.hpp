@@ -3,11 +3,13 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/base/matrix.hpp"
+#include "training/text_entropy.hpp"
 
 namespace nudge::report {
 
@@ -24,7 +26,7 @@ struct Lane {
   std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values
   std::vector<double> cosine_step;
   std::vector<std::string> groups;
-  Matrix<double> cosine;  ///< (steps, groups)
+  Matrix<double> cosine;  ///< (steps, groups); the first group is `all`, the equilibrium's parameters together
 
   const TimeSeries& of(const std::string& name) const;  ///< empty series when the file has none
   double sum(const std::string& name) const;            ///< of the finite values, e.g. the number of skipped steps
@@ -51,6 +53,8 @@ struct RunFile {
   std::vector<Lane> lanes;
   std::vector<std::pair<std::size_t, Event>> events;  ///< (lane, event)
   Table rows, points;
+  Table tuning, test, entrants;    ///< of a comparison
+  std::optional<TextLines> lines;  ///< of the text that was learned
 };
 
 /// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths.

@@ -56,11 +56,18 @@ std::string cosine_matrix(const DotPlot& plot) {
   return table(rows);
 }
 
-/// One lane: a curve per group; several: the lowest group of each.
+/// The curve that stands for a lane among several: all parameters, or the lowest group in a file without them.
+double one_cosine(const Lane& lane, Index step) {
+  if (lane.groups.front() == "all") return lane.cosine(step, 0);
+  double lowest = nan;
+  for (Index g = 0; g < lane.cosine.cols(); ++g) lowest = std::fmin(lowest, lane.cosine(step, g));
+  return lowest;
+}
+
+/// One lane: a curve per group; several: one curve each.
 std::string over_steps(const std::vector<NamedLane>& lanes) {
   Chart chart;
-  chart.title =
-      lanes.size() == 1 ? "Cosine with the exact gradient over steps" : "Lowest cosine of all groups over steps";
+  chart.title = lanes.size() == 1 ? "Cosine with the exact gradient over steps" : "Cosine of all parameters over steps";
   chart.x_label = "training step";
   chart.y_label = "cosine";
   chart.note = "1: the estimated gradient points exactly along the exact adjoint's.";
@@ -75,11 +82,7 @@ std::string over_steps(const std::vector<NamedLane>& lanes) {
       s.markers = lane.cosine.rows() <= 30;
       s.x = lane.cosine_step;
       for (Index i = 0; i < lane.cosine.rows(); ++i) {
-        double value = lane.cosine(i, k);
-        if (lanes.size() > 1) {
-          for (Index g = 0; g < lane.cosine.cols(); ++g) value = std::fmin(value, lane.cosine(i, g));
-        }
-        s.y.push_back(value);
+        s.y.push_back(lanes.size() > 1 ? one_cosine(lane, i) : lane.cosine(i, k));
       }
       chart.series.push_back(std::move(s));
     }
@@ -120,7 +123,9 @@ std::string agreement_figures(const std::vector<NamedLane>& all) {
     return out + paragraph("The run did not compare its gradient with the exact adjoint.") + "</section>\n";
   DotPlot plot;
   plot.title = "Cosine with the exact gradient per parameter group";
-  plot.note = "Dots: mean over the run; lines: from the lowest to the highest value.";
+  plot.note =
+      "Dots: mean over the run; lines: from the lowest to the highest value. all: the equilibrium's parameters as one "
+      "vector, without the read-out; a group whose exact gradient is zero has no cosine.";
   for (const auto& named : lanes) {
     for (const auto& group : named.lane->groups) place(plot.rows, group);
   }
@@ -160,12 +165,14 @@ std::string gradcheck_section(const std::vector<RunFile>& runs) {
     }
     DotPlot plot;
     plot.title = "Cosine with the exact gradient";
-    plot.note = "One dot per estimator and parameter group; 0 on the axis: no difference that the precision can show.";
+    plot.note =
+        "One dot per estimator and parameter group; 0 on the axis: no difference that the precision can show. "
+        "A dash: the exact gradient of the group is zero.";
     std::vector<std::string> names;
     std::vector<std::vector<std::string>> rows{{"estimator", "group", "cosine"}};
     std::vector<std::pair<std::string, const std::vector<double>*>> extra;
     for (const auto& [name, values] : run.rows.numbers) {
-      if (name != "cosine") extra.emplace_back(name, &values);
+      if (name != "cosine" && name != "has_gradient" && name != "counted") extra.emplace_back(name, &values);
     }
     for (const auto& [name, values] : extra) rows[0].push_back(words(name));
     for (std::size_t i = 0; i < run.rows.rows; ++i) {
@@ -174,7 +181,8 @@ std::string gradcheck_section(const std::vector<RunFile>& runs) {
       plot.series[k].value.resize(std::max(plot.series[k].value.size(), row + 1), nan);
       plot.series[k].value[row] = cosine->second[i];
       rows.push_back({words(estimator->second[i]), group->second[i], cosine_text(cosine->second[i])});
-      for (const auto& [name, values] : extra) rows.back().push_back(number((*values)[i]));
+      for (const auto& [name, values] : extra)
+        rows.back().push_back(std::isfinite((*values)[i]) ? number((*values)[i]) : "–");
     }
     const std::string overview = cosine_matrix(plot);
     choose_cosine_axis(plot);

@@ -80,7 +80,7 @@ std::vector<Curve> curves_of(const Table& points, const std::vector<SweptKey>& k
 }
 
 std::string metric_figure(const std::string& metric, const std::vector<double>& values, const SweptKey& x,
-                          const std::vector<Curve>& curves) {
+                          const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
   Chart chart;
   chart.title = words(metric) + " against " + x.key;
   chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
@@ -111,11 +111,12 @@ std::string metric_figure(const std::string& metric, const std::vector<double>& 
     }
     chart.series.push_back(std::move(s));
   }
+  if (metric.ends_with("_loss")) add_text_lines(chart, line);
   return chart_figure(chart);
 }
 
 std::string point_table(const std::vector<std::string>& metrics, const Table& points, const SweptKey& x,
-                        const std::vector<Curve>& curves) {
+                        const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
   std::vector<std::vector<std::string>> rows{{x.key, "seeds"}};
   const bool several = curves.size() > 1;
   if (several) rows[0].insert(rows[0].begin() + 1, "at");
@@ -132,6 +133,7 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
         row.push_back(stats.n == 0
                           ? "–"
                           : number(stats.mean) + (stats.n > 1 ? " ± " + fmt::format("{:.2g}", stats.deviation) : ""));
+        if (metric == "validation_loss" && line && stats.mean >= line->unigram) row.back() += " !";
       }
       rows.push_back(std::move(row));
     }
@@ -151,8 +153,9 @@ std::string failures(const Table& points) {
   return paragraph("Of " + count(points.rows, "run") + " some did not end well. " + out + ".");
 }
 
-/// Figures and table of points that differ in all their keys.
-std::string figures_of(const Table& points) {
+}  // namespace
+
+std::string point_figures(const Table& points, const std::optional<TextEntropy>& line) {
   std::vector<SweptKey> keys;
   for (const auto& key : points.keys) keys.push_back(swept_key(points, key));
   std::size_t x = 0;  // the key with most values, numbers first
@@ -169,11 +172,13 @@ std::string figures_of(const Table& points) {
     const bool any = std::any_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
     if (is_key || name == "seed" || !any) continue;
     metrics.push_back(name);
-    figures += metric_figure(name, values, keys[x], curves);
+    figures += metric_figure(name, values, keys[x], curves, line);
   }
   if (metrics.empty()) return paragraph("No run of the sweep has a finite result.");
-  return "<div class=\"grid\">\n" + figures + "</div>\n" + point_table(metrics, points, keys[x], curves);
+  return "<div class=\"grid\">\n" + figures + "</div>\n" + point_table(metrics, points, keys[x], curves, line);
 }
+
+namespace {
 
 /// The points at which every key but one is as in the first point.
 Table along(const Table& points, const std::string& key) {
@@ -200,12 +205,14 @@ Table along(const Table& points, const std::string& key) {
   return out;
 }
 
-std::string sweep_of(const Table& points) {
+std::string sweep_of(const Table& points, const std::optional<TextEntropy>& line) {
   if (points.keys.empty() || points.rows == 0)
     return paragraph("The file holds no points, or does not name its swept keys.");
-  if (!points.one_at_a_time) return failures(points) + figures_of(points);
+  if (!points.one_at_a_time) return failures(points) + point_figures(points, line);
   std::string out = failures(points) + paragraph("One key at a time leaves its baseline, its first value.");
-  for (const std::string& key : points.keys) out += "<h3>" + escape(key) + "</h3>\n" + figures_of(along(points, key));
+  for (const std::string& key : points.keys) {
+    out += "<h3>" + escape(key) + "</h3>\n" + point_figures(along(points, key), line);
+  }
   return out;
 }
 
@@ -216,7 +223,8 @@ std::string sweep_section(const std::vector<RunFile>& runs) {
   for (const auto& run : runs) {
     if (run.kind != "sweep") continue;
     out += "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" +
-           sweep_of(run.points) + "</section>\n";
+           sweep_of(run.points, run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt) +
+           text_note(run.lines) + "</section>\n";
   }
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
+#include "training/final_loss.hpp"
 
 namespace nudge::report {
 
@@ -53,6 +54,14 @@ Series binned(const TimeSeries& series) {
   return out;
 }
 
+/// Of the first file that has them.
+std::optional<TextLines> lines_of(const std::vector<NamedLane>& lanes) {
+  for (const auto& lane : lanes) {
+    if (lane.run->lines) return lane.run->lines;
+  }
+  return std::nullopt;
+}
+
 std::string loss_figure(const std::vector<NamedLane>& lanes) {
   Chart chart;
   chart.title = "Loss";
@@ -71,6 +80,7 @@ std::string loss_figure(const std::vector<NamedLane>& lanes) {
     chart.series.push_back({lane.name, validation.x, validation.y, {}, {}, lane.color, true, true});
     if (validation.y.size() > 40) chart.series.back().markers = false;
   }
+  if (const auto lines = lines_of(lanes)) add_text_lines(chart, lines->validation);
   return chart_figure(chart);
 }
 
@@ -97,20 +107,6 @@ std::string lanes_figure(const std::vector<NamedLane>& lanes, Chart chart,
   return chart.series.empty() ? "" : chart_figure(chart);
 }
 
-/// Mean of the last twentieth of the steps: one batch alone is noisy.
-double final_training_loss(const Lane& lane) {
-  const TimeSeries& loss = lane.of("loss");
-  const std::size_t n = loss.y.size(), take = std::max<std::size_t>(1, n / 20);
-  double sum = 0;
-  int finite = 0;
-  for (std::size_t i = n - std::min(n, take); i < n; ++i) {
-    if (!std::isfinite(loss.y[i])) continue;
-    sum += loss.y[i];
-    ++finite;
-  }
-  return finite > 0 ? sum / finite : nan;
-}
-
 double lowest(const TimeSeries& series) {
   double out = nan;
   for (const double v : series.y) out = std::isfinite(v) ? std::fmin(out, v) : out;
@@ -135,22 +131,28 @@ std::string signed_difference(double value, double reference) {
 std::string loss_text(double value) { return std::isfinite(value) ? fmt::format("{:.4f}", value) : "–"; }
 
 std::string final_table(const std::vector<NamedLane>& lanes) {
-  std::vector<std::vector<std::string>> rows{
-      {"", "steps", "training loss", "validation loss", "best validation", "difference", "skipped", "not finite"}};
+  std::vector<std::vector<std::string>> rows{{"", "steps", "training loss", "validation loss", "best validation",
+                                              "test loss", "difference", "skipped", "not finite"}};
   for (const auto& lane : lanes) {
     const Lane* reference = reference_of(lane, lanes);
     const double validation = lane.lane->of("validation_loss").last_finite();
+    const auto& lines = lane.run->lines;
+    const auto line = lines ? std::optional<TextEntropy>(lines->validation) : std::nullopt;
+    const auto test_line = lines ? lines->test : std::nullopt;
     const double other = reference->of("validation_loss").last_finite();
     const std::string difference = reference == lane.lane ? "reference" : signed_difference(validation, other);
     rows.push_back({lane.name, fmt::format("{}", lane.lane->of("loss").y.size()),
-                    loss_text(final_training_loss(*lane.lane)), loss_text(validation),
+                    loss_text(final_training_loss(lane.lane->of("loss").y)), marked_loss(validation, line),
                     loss_text(lowest(lane.lane->of("validation_loss"))),
+                    marked_loss(lane.lane->of("test_loss").last_finite(), test_line),
                     std::isfinite(validation - other) ? difference : "–", number(lane.lane->sum("skipped")),
                     number(lane.lane->sum("nonfinite"))});
   }
   return table(rows) +
-         "<p class=\"note\">Training loss: mean of the last twentieth of the steps. Difference: last validation "
-         "loss against the reference. Skipped: outlier steps left out; not finite: steps rolled back.</p>\n";
+         "<p class=\"note\">Training loss: mean of the last tenth of the steps. Test: on the part that no choice has "
+         "seen. Difference: last validation "
+         "loss against the reference. Skipped: outlier steps left out; not finite: steps rolled back.</p>\n" +
+         text_note(lines_of(lanes));
 }
 
 std::string events_of(const std::vector<RunFile>& runs) {

@@ -22,10 +22,23 @@ struct NamedLane {
 std::string training_section(const std::vector<RunFile>& runs);
 std::string gradcheck_section(const std::vector<RunFile>& runs);
 std::string sweep_section(const std::vector<RunFile>& runs);
+std::string compare_section(const std::vector<RunFile>& runs);
 std::string provenance_section(const std::vector<RunFile>& runs);
 
 /// Gradient agreement of the lanes that measured it, with a table.
 std::string agreement_figures(const std::vector<NamedLane>& lanes);
+
+/// Figures and table of points that differ in all their keys; `line`: of the validation part, for losses.
+std::string point_figures(const Table& points, const std::optional<TextEntropy>& line);
+
+/// Adds the unigram and bigram lines of a text to a chart of losses, over the range of its series.
+void add_text_lines(Chart& chart, const std::optional<TextEntropy>& line);
+
+/// A loss with four decimals, a dash where there is none, and " !" where it is not below the unigram line.
+std::string marked_loss(double loss, const std::optional<TextEntropy>& line);
+
+/// What counting scores on the text, and what "!" means.
+std::string text_note(const std::optional<TextLines>& lines);
 
 /// The style sheet.
 std::string page_style();

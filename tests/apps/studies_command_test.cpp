@@ -15,7 +15,7 @@ namespace {
 const std::string kSmall =
     "precision = 'double'\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
     "[relaxation]\nfree_steps = 60\nnudged_steps = 60\n[train]\nbatch = 2\nsteps = 2\nevaluate_every = 0\n"
-    "evaluation_batches = 1\n[gradcheck]\nfinite_difference_entries = 2\n";
+    "evaluation_batches = 1\ntest_batches = 2\n[gradcheck]\nfinite_difference_entries = 2\n";
 
 const std::string kSweep = kSmall + "[sweep]\nseeds = [1, 2]\n[sweep.grid]\n'train.batch' = [1, 2]\n";
 
@@ -78,6 +78,71 @@ TEST_CASE("sweep prints means with their spread and writes a file that the repor
   CHECK(json::parse(resumed.output)["points"].size() == 4);
   CHECK(run_nudge(folder, "sweep s.toml --out s.h5").exit_code == 2);
   CHECK(run_nudge(folder, "sweep s.toml --set sweep.grid.model.heads=3 --out t.h5").exit_code == 2);
+}
+
+TEST_CASE("compare prints a row per entrant with its difference, JSON, and a file that the report reads") {
+  const Folder folder;
+  folder.write("c.toml", kSmall +
+                             "[compare]\nentrants = ['bptt', 'aep_anchored', 'short: estimator=bptt; "
+                             "train.batch=1']\ntuning_seeds = [1]\ntest_seeds = [2, 3]\n"
+                             "[compare.grid]\n'train.learning_rate' = [1e-3, 1e-2]\n");
+  const Outcome outcome = run_nudge(folder, "compare c.toml --out c.h5");
+  CHECK(outcome.exit_code == 0);
+  for (const char* part : {"entrant", "train.learning_rate", "test loss", "baseline", "short", " ± ", "[",
+                           "outermost value", "unigram", "learnt nothing beyond letter frequencies"}) {
+    CHECK_THAT(outcome.output, Contains(part));
+  }
+  CHECK_THAT(outcome.errors, Contains("tuning 6/6") && Contains("test 6/6"));
+  const Outcome resumed = run_nudge(folder, "compare c.toml --resume c.h5 --json");
+  CHECK(resumed.exit_code == 0);
+  CHECK(resumed.errors.empty());  // nothing was left to run
+  const json parsed = json::parse(resumed.output);
+  REQUIRE(parsed["entrants"].size() == 3);
+  CHECK(parsed["entrants"][1]["difference"]["seeds"] == 2);
+  CHECK(parsed["entrants"][1]["difference"]["low"] <= parsed["entrants"][1]["difference"]["high"]);
+  CHECK(parsed["entrants"][0]["chosen"].contains("train.learning_rate"));
+  CHECK(parsed["test"].size() == 6);
+  CHECK(parsed["text"]["test"]["unigram"] > 1);
+  CHECK(run_nudge(folder, "report c.h5 -o c.html").exit_code == 0);
+  const std::string page = read_file(folder.file("c.html"));
+  for (const char* part : {"Comparison", "Tuning", "unigram: letter frequencies", "paired by seed"}) {
+    CHECK_THAT(page, Contains(part));
+  }
+  CHECK_THAT(run_nudge(folder, "info c.h5").output, Contains("aep_anchored"));
+  const Outcome stale = run_nudge(folder, "compare c.toml --out d.h5 --set compare.test_seeds=[1]");
+  CHECK(stale.exit_code == 2);
+  CHECK_THAT(stale.errors, Contains("must be fresh"));
+}
+
+TEST_CASE("losses stand beside what counting letters scores, in train, sweep and the report") {
+  const Folder folder;
+  folder.write("t.toml", kSmall);
+  const Outcome outcome = run_nudge(folder, "train t.toml --out t.h5");
+  CHECK(outcome.exit_code == 0);
+  for (const char* part : {"test loss", "unigram", "bigram", "learnt nothing beyond letter frequencies"}) {
+    CHECK_THAT(outcome.output, Contains(part));
+  }
+  CHECK(run_nudge(folder, "report t.h5 -o t.html").exit_code == 0);
+  CHECK_THAT(read_file(folder.file("t.html")), Contains("unigram: letter frequencies") && Contains("test loss"));
+  const json parsed = json::parse(run_nudge(folder, "train t.toml --out u.h5 --json").output);
+  CHECK(parsed["test_loss"] > 0);
+  CHECK(parsed["text"]["validation"]["bigram"] < parsed["text"]["validation"]["unigram"]);
+  folder.write("s.toml", kSweep);
+  CHECK_THAT(run_nudge(folder, "sweep s.toml --out s.h5").output, Contains(" !") && Contains("unigram"));
+}
+
+TEST_CASE("a group without gradient is a dash in tables and null in JSON") {
+  const Folder folder;
+  folder.write("a.toml", kSmall);
+  const std::string run = "gradcheck a.toml --set model.attention_gain=0 --set 'gradcheck.estimators=[\"ep\"]'";
+  CHECK_THAT(run_nudge(folder, run).output, Contains("the exact gradient of the group is zero"));
+  const json parsed = json::parse(run_nudge(folder, run + " --json").output);
+  int empty = 0;
+  for (const auto& row : parsed["rows"]) {
+    CHECK(row["cosine"].is_null() == (row["has_gradient"] == false));
+    empty += row["cosine"].is_null() ? 1 : 0;
+  }
+  CHECK(empty == 3 * 4);  // ep, bptt and finite_difference: Wq, Wk, Wv, Wo
 }
 
 TEST_CASE("experiment prints a table per task and JSON, resumes, and refuses wrong input") {

@@ -57,11 +57,7 @@ inline Estimate estimate(const LanguageModel<double>& model, const Batch& batch,
 
 /// Over the parameters of the equilibrium: all but Wh.
 inline Agreement inside_agreement(const LanguageModel<double>& model, const Estimate& a, const Estimate& b) {
-  std::vector<ParameterGroup> inside;
-  for (const auto& group : model.groups()) {
-    if (group.parameter != model.readout()) inside.push_back(group);
-  }
-  return agreement<double>(a.gradient, b.gradient, inside);
+  return agreement<double>(a.gradient, b.gradient, equilibrium_groups(model));
 }
 
 }  // namespace nudge::test

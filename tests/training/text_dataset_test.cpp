@@ -26,7 +26,7 @@ struct TemporaryFile {
 
 std::string message_of(const std::filesystem::path& path, nudge::Index tokens = 2) {
   try {
-    TextDataset::load(path, 0.5, tokens);
+    TextDataset::load(path, {0.5, 0}, tokens);
   } catch (const UserError& error) {
     return error.what();
   }
@@ -35,7 +35,7 @@ std::string message_of(const std::filesystem::path& path, nudge::Index tokens = 
 
 std::string message_for_bytes(const std::string& bytes, nudge::Index tokens = 2) {
   try {
-    TextDataset::from_text(bytes, "t.txt", 0.5, tokens);
+    TextDataset::from_text(bytes, "t.txt", {0.5, 0}, tokens);
   } catch (const UserError& error) {
     return error.what();
   }
@@ -49,7 +49,7 @@ Ids copy(std::span<const int> ids) { return {ids.begin(), ids.end()}; }
 
 TEST_CASE("vocabulary is the sorted code points and ids decode back") {
   const std::string text = "bañña €\n𝄞a ba";  // one to four bytes per character
-  const auto data = TextDataset::from_text(text, "t.txt", 0.5, 2);
+  const auto data = TextDataset::from_text(text, "t.txt", {0.5, 0}, 2);
   CHECK(data.vocabulary() == std::vector<char32_t>{U'\n', U' ', U'a', U'b', U'ñ', U'€', U'𝄞'});
   CHECK(copy(data.training()) == Ids{3, 2, 4, 4, 2, 1});
   CHECK(copy(data.validation()) == Ids{5, 0, 6, 2, 1, 3, 2});
@@ -63,10 +63,10 @@ TEST_CASE("byte order mark and carriage returns go, everything else stays") {
   const auto data = TextDataset::from_text(
       "\xEF\xBB\xBF"
       "a\r\nb\rc\n\xEF\xBB\xBF\td",
-      "t.txt", 0.5, 2);
+      "t.txt", {0.5, 0}, 2);
   CHECK(data.decode(data.training()) + data.decode(data.validation()) == "a\nb\nc\n\xEF\xBB\xBF\td");
-  const auto crlf = TextDataset::from_text("ab\r\ncd\r\n", "t.txt", 0.5, 1);
-  const auto lf = TextDataset::from_text("ab\ncd\n", "t.txt", 0.5, 1);
+  const auto crlf = TextDataset::from_text("ab\r\ncd\r\n", "t.txt", {0.5, 0}, 1);
+  const auto lf = TextDataset::from_text("ab\ncd\n", "t.txt", {0.5, 0}, 1);
   CHECK(copy(crlf.training()) == copy(lf.training()));
   CHECK(copy(crlf.validation()) == copy(lf.validation()));
 }
@@ -74,7 +74,7 @@ TEST_CASE("byte order mark and carriage returns go, everything else stays") {
 TEST_CASE("validation is the contiguous tail and training does not reach into it") {
   std::string text(1000, 'a');
   for (std::size_t i = 900; i < 1000; ++i) text[i] = 'b';
-  const auto data = TextDataset::from_text(text, "t.txt", 0.1, 32);
+  const auto data = TextDataset::from_text(text, "t.txt", {0.1, 0}, 32);
   CHECK(data.training().size() == 900);
   CHECK(data.validation().size() == 100);
   CHECK(data.decode(data.training()) == text.substr(0, 900));
@@ -127,15 +127,37 @@ TEST_CASE("a text shorter than one window in either part is refused") {
   CHECK(message_for_bytes("abcdef", 2) == "no error");  // 3 + 3 characters, 3 needed
   CHECK(message_for_bytes("abcdef", 3) ==
         "text file \"t.txt\": its training part has 3 characters, one window of 3 tokens and its target needs 4; "
-        "use a longer text, fewer tokens or a smaller validation fraction");
+        "use a longer text, fewer tokens or smaller held-out fractions");
   CHECK(message_for_bytes("\xEF\xBB\xBF", 1) ==
         "text file \"t.txt\": its training part has 0 characters, one window of 1 tokens and its target needs 2; "
-        "use a longer text, fewer tokens or a smaller validation fraction");
-  CHECK_THROWS_WITH(TextDataset::from_text("aaaaaaaaaa", "t.txt", 0.1, 4),
+        "use a longer text, fewer tokens or smaller held-out fractions");
+  CHECK_THROWS_WITH(TextDataset::from_text("aaaaaaaaaa", "t.txt", {0.1, 0}, 4),
                     "text file \"t.txt\": its validation part has 1 characters, one window of 4 tokens and its target "
                     "needs 5; use a longer text, fewer tokens or a larger validation fraction");
-  CHECK_THROWS_WITH(TextDataset::from_text("aaaa", "t.txt", 1.0, 1), "validation fraction = 1 (must be > 0 and < 1)");
-  CHECK_THROWS_WITH(TextDataset::from_text("aaaa", "t.txt", 0.5, 0), "tokens = 0 (must be at least 1)");
+  CHECK_THROWS_WITH(TextDataset::from_text("aaaa", "t.txt", {1.0, 0}, 1),
+                    "validation fraction = 1 (must be > 0 and < 1)");
+  CHECK_THROWS_WITH(TextDataset::from_text("aaaa", "t.txt", {0.5, 0}, 0), "tokens = 0 (must be at least 1)");
+}
+
+TEST_CASE("the three parts of a text are disjoint, in order, and no window crosses a border") {
+  // Each character tells its place, so a window that crosses would hold places of two parts.
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += static_cast<char>('!' + i / 100 % 10);
+  const auto data = TextDataset::from_text(text, "t.txt", {0.05, 0.05}, 8);
+  CHECK(data.training().size() ==
+        900);  // 1 - (.05 + .05) and 1 - .1 are the same number: old runs train on the same part
+  CHECK(data.validation().size() == 50);
+  CHECK(data.test().size() == 50);
+  CHECK(data.training().data() + 900 == data.validation().data());
+  CHECK(data.validation().data() + 50 == data.test().data());
+  CHECK(data.decode(data.test()) == text.substr(950));
+  const auto uneven = TextDataset::from_text(text, "t.txt", {0.1, 0.2}, 8);
+  CHECK(uneven.training().size() == 700);
+  CHECK(uneven.validation().size() == 100);
+  CHECK(uneven.test().size() == 200);
+  CHECK(TextDataset::from_text(text, "t.txt", {0.1, 0}, 8).test().empty());
+  CHECK_THROWS_WITH(TextDataset::from_text(text, "t.txt", {0.1, 0.9}, 8), Catch::Contains("test fraction = 0.9"));
+  CHECK_THROWS_WITH(TextDataset::from_text(text, "t.txt", {0.1, 0.005}, 8), Catch::Contains("its test part has 5"));
 }
 
 TEST_CASE("tiny Shakespeare has 65 characters") {
@@ -144,7 +166,7 @@ TEST_CASE("tiny Shakespeare has 65 characters") {
     WARN("skipped: " << path << " is not there");
     return;
   }
-  const auto data = TextDataset::load(path, 0.1, 64);
+  const auto data = TextDataset::load(path, {0.1, 0}, 64);
   CHECK(data.vocabulary_size() == 65);
   CHECK(data.training().size() == 1003854);  // floor(.9 · 1115394), the split that the field uses
   CHECK(data.validation().size() == 111540);

@@ -17,6 +17,7 @@ ParamTable stabiliser_rows();  ///< damping.*, memory_bound.*, growth.*
 ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
 ParamTable experiment_rows();  ///< experiment.*
 ParamTable sweep_rows();       ///< sweep.*
+ParamTable compare_rows();     ///< compare.*
 
 std::vector<ConfigRule> program_rules();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/base/errors.hpp"
 #include "training/config/rows.hpp"
 #include "training/setup.hpp"
@@ -71,6 +73,27 @@ ConfigRule stable_step() {
             if (c.text("relaxation.solver") != "euler" || c.real("relaxation.step") * rate < 2) return std::string();
             return fmt::format("must be < 2/(1 + s c) = {}, or 0 for relaxation.step_fraction",
                                format_quantity(2 / rate, Unit::none, 4));
+          }};
+}
+
+ConfigRule text_left_for_training() {
+  return {{"data.test_fraction", "data.validation_fraction"}, [](const Config& c) {
+            return c.real("data.test_fraction") + c.real("data.validation_fraction") < 1
+                       ? ""
+                       : fmt::format("must leave something to train on beside {}",
+                                     with_value(c, "data.validation_fraction"));
+          }};
+}
+
+/// What is reported must come from seeds that no choice was made with.
+ConfigRule fresh_test_seeds() {
+  return {{"compare.test_seeds", "compare.tuning_seeds"}, [](const Config& c) {
+            const auto& tuning = c.integers("compare.tuning_seeds");
+            for (const std::int64_t seed : c.integers("compare.test_seeds")) {
+              if (std::find(tuning.begin(), tuning.end(), seed) == tuning.end()) continue;
+              return fmt::format("must be fresh: {} is in {}", seed, with_value(c, "compare.tuning_seeds"));
+            }
+            return std::string();
           }};
 }
 
@@ -164,6 +187,8 @@ std::vector<ConfigRule> program_rules() {
           at_most("relaxation.average_free", "relaxation.free_steps"),
           at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
           skip_ratio_above_one(),
+          text_left_for_training(),
+          fresh_test_seeds(),
           even_points(),
           tracked_needs_both_sides(),
           two_arrays_need_memories(),

@@ -36,6 +36,8 @@ ParamTable train_rows() {
            "Skip a step whose gradient norm exceeds this multiple (> 1) of its running mean; 0: off.", recipe),
       integer("train.evaluate_every", "100", at_least(0), "Validation loss every so many steps; 0: at the end only."),
       integer("train.evaluation_batches", "10", between(1, 1000000), "Fixed validation batches."),
+      integer("train.test_batches", "40", between(1, 1000000),
+              "Fixed batches of the test part of the text, evaluated once at the end."),
       integer("train.cosine_every", "0", at_least(0),
               "Cosine of the gradient with the exact adjoint every so many steps; 0: never."),
       integer("train.checkpoint_every", "100", at_least(0),

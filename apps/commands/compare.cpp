@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/compare.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/text_lines.hpp"
+#include "apps/commands/text_table.hpp"
+#include "apps/config_arguments.hpp"
+#include "training/compare/compare.hpp"
+#include "training/config_table.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  ConfigArguments arguments;
+  std::string out, resume;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int /*signal*/) { interrupted = 1; }
+
+std::string spread_text(const Spread& spread, int runs) {
+  if (!std::isfinite(spread.mean)) return "-";
+  return runs > 1 ? fmt::format("{:.4f} ± {:.4f}", spread.mean, spread.deviation) : fmt::format("{:.4f}", spread.mean);
+}
+
+std::string difference_text(const PairedDifference& d) {
+  if (d.seeds == 0) return "-";
+  if (d.seeds == 1) return fmt::format("{:+.4f} (no interval)", d.mean);
+  const auto shown = [](double value) { return std::abs(value) < 5e-5 ? 0.0 : value; };  // no "-0.0000"
+  return fmt::format("{:+.4f} [{:+.4f}, {:+.4f}]", shown(d.mean), shown(d.low), shown(d.high));
+}
+
+bool at_edge(const Choice& choice, const std::string& key) {
+  return std::find(choice.edges.begin(), choice.edges.end(), key) != choice.edges.end();
+}
+
+std::string table_text(const Comparison& c) {
+  std::vector<std::vector<std::string>> rows(1, {"entrant"});
+  rows[0].insert(rows[0].end(), c.keys.begin(), c.keys.end());
+  rows[0].insert(rows[0].end(), {"seeds", "validation loss", "test loss", "difference, 95 %", "skipped", "not finite"});
+  const std::optional<TextEntropy> line = c.lines ? c.lines->test : std::nullopt;
+  std::string notes;
+  bool edge = false, above = false;
+  for (const ComparedEntrant& one : c.entrants) {
+    std::vector<std::string> row = {one.entrant.name};
+    for (std::size_t k = 0; k < c.keys.size(); ++k) {
+      const bool outermost = one.choice && at_edge(*one.choice, c.keys[k]);
+      edge = edge || outermost;
+      row.push_back(one.choice ? one.choice->values[k] + (outermost ? " *" : "") : "-");
+    }
+    const std::string mark = unigram_mark(one.test.mean, line);
+    above = above || !mark.empty();
+    const bool baseline = &one == &c.entrants.front();
+    row.insert(row.end(),
+               {one.failed > 0 ? fmt::format("{} ({} failed)", one.runs, one.failed) : std::to_string(one.runs),
+                spread_text(one.validation, one.runs), spread_text(one.test, one.runs) + mark,
+                baseline ? "baseline" : difference_text(one.difference), fmt::format("{:.0f}", one.skipped),
+                fmt::format("{:.0f}", one.nonfinite)});
+    rows.push_back(std::move(row));
+    if (!one.choice)
+      notes += fmt::format("{}: no point of the grid ended well with every tuning seed\n", one.entrant.name);
+  }
+  for (const SweepPoint& point : c.test.points) {
+    if (point.status.empty() || point.status == "ok") continue;
+    notes += fmt::format("failed: {}, seed {}: {}\n", point.values.front(), point.seed, point.status);
+  }
+  if (edge)
+    notes += "*: an outermost value of the grid: the best may lie beyond it, extend compare.grid and --resume\n";
+  if (above) notes += std::string(kUnigramNote) + "\n";
+  if (c.lines) notes += lines_text(*c.lines) + "\n";
+  return text_table(rows, 1) +
+         "losses in nat per character, mean ± standard deviation over the seeds; difference: of the "
+         "test loss with the baseline's, paired by seed, Student's t\n" +
+         notes;
+}
+
+nlohmann::json runs_json(const Sweep& sweep) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const SweepPoint& point : sweep.points) {
+    if (point.status.empty()) continue;
+    nlohmann::json one = {{"seed", point.seed}, {"status", point.status}};
+    for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
+      one[sweep.keys[k]] = sweep.numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
+    }
+    for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one[sweep.metrics[m].name] = point.metrics[m];
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+nlohmann::json spread_json(const Spread& spread) { return {{"mean", spread.mean}, {"deviation", spread.deviation}}; }
+
+nlohmann::json json_of(const Comparison& c, const std::string& file) {
+  nlohmann::json entrants = nlohmann::json::array();
+  for (const ComparedEntrant& one : c.entrants) {
+    nlohmann::json row = {{"name", one.entrant.name},
+                          {"settings", one.entrant.settings},
+                          {"runs", one.runs},
+                          {"failed", one.failed},
+                          {"validation_loss", spread_json(one.validation)},
+                          {"test_loss", spread_json(one.test)},
+                          {"skipped", one.skipped},
+                          {"nonfinite", one.nonfinite}};
+    row["chosen"] = nullptr;
+    if (one.choice) {
+      row["chosen"] = nlohmann::json::object();
+      for (std::size_t k = 0; k < c.keys.size(); ++k) row["chosen"][c.keys[k]] = one.choice->values[k];
+      row["edges"] = one.choice->edges;
+      row["tuning_loss"] = one.choice->validation_loss;
+    }
+    // an interval of one seed is infinite: null in JSON
+    row["difference"] = {{"mean", one.difference.mean},
+                         {"deviation", one.difference.deviation},
+                         {"low", one.difference.low},
+                         {"high", one.difference.high},
+                         {"seeds", one.difference.seeds}};
+    entrants.push_back(std::move(row));
+  }
+  return {{"file", file},
+          {"keys", c.keys},
+          {"entrants", entrants},
+          {"text", c.lines ? lines_json(*c.lines) : nlohmann::json(nullptr)},
+          {"tuning", runs_json(c.tuning)},
+          {"test", runs_json(c.test)}};
+}
+
+SweepObserver observer_for(ProgressLine& progress) {
+  SweepObserver observer;
+  observer.stop = [] { return interrupted != 0; };
+  observer.finished = [&progress](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
+    const bool tests = sweep.metrics.back().name == "test_loss";
+    std::string text = fmt::format("{} {}/{}  ", tests ? "test" : "tuning", done, sweep.points.size());
+    for (std::size_t k = 0; k < sweep.keys.size(); ++k)
+      text += fmt::format("{} = {}  ", sweep.keys[k], point.values[k]);
+    text += fmt::format("seed {}  ", point.seed);
+    if (point.status != "ok") text += point.status;
+    for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
+      const std::string& name = sweep.metrics[m].name;
+      if (name.ends_with("_loss")) text += fmt::format("{} {:.4f}  ", name, point.metrics[m]);
+    }
+    progress.print(text);
+  };
+  return observer;
+}
+
+SweepFiles files_of(const Options& options, const ConfigSource& source) {
+  if (!options.resume.empty()) return {options.resume, true};
+  if (!options.out.empty()) return {options.out, false};
+  const Config config = parse_program_config(source.name, source.text, source.settings);
+  if (!config.text("output.file").empty()) return {config.text("output.file"), false};
+  return {std::filesystem::path(source.name).filename().replace_extension(".h5"), false};
+}
+
+ExitCode run(const Options& options) {
+  if (!options.resume.empty() && !options.out.empty()) {
+    throw UserError("compare: --resume continues its own file and takes no --out");
+  }
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
+  const SweepFiles files = files_of(options, source);
+  Comparison comparison;
+  {
+    ProgressLine progress;
+    comparison = run_compare(source, files, observer_for(progress));
+  }
+  if (options.json) {
+    fmt::print("{}\n", json_of(comparison, files.output.string()).dump(2));
+  } else if (!comparison.interrupted) {
+    fmt::print("{}{}\n", table_text(comparison), files.output.string());
+  }
+  if (comparison.interrupted) {
+    fmt::print(stderr, "interrupted; continue with: nudge compare {} --resume {}\n", source.name,
+               files.output.string());
+    return ExitCode::ok;
+  }
+  if (comparison.test.count_ok() > 0) return ExitCode::ok;
+  fmt::print(stderr, "nudge: no run of the comparison ended well\n");
+  return ExitCode::numerical_failure;
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_config_arguments(app, options->arguments);
+  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
+  app.add_option("--resume", options->resume, "Keep the runs of this HDF5 file that ended well and run the others");
+  app.add_flag("--json", options->json, "Print the result and all runs as JSON");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {"compare", "Tune entrants alike, then compare them on fresh seeds and the test part of the text",
+          "nudge compare examples/compare_parity.toml --out parity.h5", add};
+}
+
+}  // namespace nudge

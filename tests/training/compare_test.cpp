@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/compare/compare.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "sim/base/errors.hpp"
+#include "sim/io/h5_reader.hpp"
+#include "tests/support/same_h5.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "training/config_table.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Contains;
+
+namespace {
+
+const char* const kSmall =
+    "threads = 1\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
+    "[relaxation]\nfree_steps = 12\nnudged_steps = 12\n"
+    "[train]\nsteps = 12\nbatch = 2\nwarmup = 2\nevaluate_every = 0\nevaluation_batches = 2\ntest_batches = 3\n"
+    "[compare]\nentrants = ['bptt', 'aep_transposed', 'slow: estimator=bptt; train.steps=2']\n"
+    "tuning_seeds = [1, 2]\ntest_seeds = [3, 4, 5]\n[compare.grid]\n'train.learning_rate' = [1e-6, 1e-2]\n";
+
+ConfigSource small(const std::vector<std::string>& settings = {}) { return {"small.toml", kSmall, settings}; }
+
+std::string error_of(const ConfigSource& source) {
+  const TemporaryDirectory folder;
+  try {
+    run_compare(source, {folder / "none.h5", false});
+  } catch (const UserError& error) {
+    CHECK(folder.files() == 0);
+    return error.what();
+  }
+  return "";
+}
+
+SweepObserver stop_after(std::size_t points, std::size_t& seen) {
+  SweepObserver observer;
+  observer.finished = [&seen](const Sweep&, const SweepPoint&, std::size_t) { ++seen; };
+  observer.stop = [&seen, points] { return seen >= points; };
+  return observer;
+}
+
+const std::vector<std::string> kProvenance = {"started", "wall_time_s", "threads", "config"};
+
+SweepPoint tuned(double rate, double loss, const std::string& status = "ok") {
+  return {{"e", "rate"}, {std::nan(""), rate}, 1, status, {loss}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("quantiles of Student's t are those of the tables") {
+  // Published tables, three decimals.
+  CHECK(student_t_quantile(0.975, 1) == Approx(12.706).margin(5e-4));
+  CHECK(student_t_quantile(0.975, 2) == Approx(4.303).margin(5e-4));
+  CHECK(student_t_quantile(0.975, 4) == Approx(2.776).margin(5e-4));
+  CHECK(student_t_quantile(0.95, 10) == Approx(1.812).margin(5e-4));
+}
+
+TEST_CASE("a paired difference has the interval of its differences, and leaves failed seeds out") {
+  const PairedDifference d = paired_difference({1.1, 2.2, 3.3}, {1, 2, 3});
+  CHECK(d.seeds == 3);
+  CHECK(d.mean == Approx(0.2));
+  CHECK(d.deviation == Approx(0.1));
+  CHECK(d.high - d.mean == Approx(4.30265 * 0.1 / std::sqrt(3.0)).epsilon(1e-5));
+  CHECK(d.mean - d.low == Approx(d.high - d.mean));
+  CHECK(paired_difference({1.1, std::nan(""), 3.3}, {1, 2, 3}).seeds == 2);
+  const PairedDifference one = paired_difference({1.5}, {1});
+  CHECK(one.mean == 0.5);
+  CHECK(std::isinf(one.high));
+  CHECK(std::isnan(paired_difference({}, {}).mean));
+}
+
+TEST_CASE("intervals of normal differences cover zero 95 times in 100") {
+  // Deterministic stream: sums of 12 uniforms of a linear congruence, normal enough. 2000 intervals of n = 5: the count is
+  // binomial(2000, .95), sd 9.7; 4.5 sd to either side fails once in 1e5 streams.
+  std::uint64_t state = 7;
+  const auto normal = [&state] {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      sum += static_cast<double>(state >> 11) * 0x1.0p-53;
+    }
+    return sum;
+  };
+  int covered = 0;
+  for (int k = 0; k < 2000; ++k) {
+    std::vector<double> x, y;
+    for (int s = 0; s < 5; ++s) {
+      const double common = 10 * normal();
+      x.push_back(common + normal());
+      y.push_back(common + normal());
+    }
+    const PairedDifference d = paired_difference(x, y);
+    covered += d.low <= 0 && 0 <= d.high ? 1 : 0;
+  }
+  CHECK(std::abs(covered - 1900) < 44);
+}
+
+TEST_CASE("the choice is the smallest mean validation loss, failures excluded, and says when it lies at an edge") {
+  const std::vector<GridAxis> axes = {{"train.learning_rate", {"0.1", "0.2", "0.3"}}};
+  const std::vector<SweepMetric> metrics = {{"validation_loss", "nat", ""}};
+  const auto inside = choose(axes, {tuned(0.1, 3), tuned(0.2, 2), tuned(0.3, 4)}, metrics);
+  REQUIRE(inside);
+  CHECK(inside->combination == Combination{"train.learning_rate=0.2"});
+  CHECK(inside->edges.empty());
+  CHECK(inside->validation_loss == 2);
+  const auto edge = choose(axes, {tuned(0.1, 3), tuned(0.2, 2), tuned(0.3, 1)}, metrics);
+  CHECK(edge->edges == std::vector<std::string>{"train.learning_rate"});
+  // two seeds each: one failed run rules the second rate out, though its other run is the best of all
+  const auto failed = choose(axes,
+                             {tuned(0.1, 3), tuned(0.1, 5), tuned(0.2, 0), tuned(0.2, std::nan(""), "broke"),
+                              tuned(0.3, 4.5), tuned(0.3, 4.5)},
+                             metrics);
+  CHECK(failed->combination == Combination{"train.learning_rate=0.1"});
+  CHECK_FALSE(choose(axes, {tuned(0.1, 1, "x"), tuned(0.2, 1, "x"), tuned(0.3, 1, "x")}, metrics));
+  const auto fixed = choose({{"train.learning_rate", {"0.1"}}}, {}, metrics);  // nothing to tune
+  CHECK(fixed->combination == Combination{"train.learning_rate=0.1"});
+  CHECK(fixed->edges.empty());
+}
+
+TEST_CASE("entrants are estimators or names with settings") {
+  const auto read = [](const std::string& entrants) {
+    return read_entrants(parse_program_config("a.toml", kSmall, {"compare.entrants=" + entrants}), "a.toml");
+  };
+  const auto two = read("[\"bptt\", \"ecram: estimator=aep_anchored; device.preset=ecram\"]");
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].settings == std::vector<std::string>{"estimator=bptt"});
+  CHECK(two[1].name == "ecram");
+  CHECK(two[1].settings == std::vector<std::string>{"estimator=aep_anchored", "device.preset=ecram"});
+  CHECK(read("[\"bptt: device.preset=ecram\", \"ep\"]")[0].settings ==
+        std::vector<std::string>{"estimator=bptt", "device.preset=ecram"});
+  CHECK_THROWS_WITH(read("[\"bptt\", \"aep_anchord\"]"), Contains("did you mean aep_anchored"));
+  CHECK_THROWS_WITH(read("[\"bptt\", \"bptt\"]"), Contains("stands twice"));
+  CHECK_THROWS_WITH(read("[\"bptt\", \"x: train.learning_rate=1\"]"), Contains("tuned in compare.grid"));
+  CHECK_THROWS_WITH(read("[\"bptt\", \"ep: seed=1\"]"), Contains("set by the protocol"));
+  CHECK_THROWS_WITH(read("[\"bptt\"]"), Contains("two entrants"));
+}
+
+TEST_CASE("a comparison tunes every entrant alike, then runs fresh seeds on the test part") {
+  const TemporaryDirectory folder;
+  const Comparison c = run_compare(small(), {folder / "c.h5", false});
+  CHECK(c.tuning.points.size() == 3 * 2 * 2);
+  CHECK(c.test.points.size() == 3 * 3);
+  CHECK(c.test.count_ok() == 9);
+  REQUIRE(c.entrants.size() == 3);
+  for (const ComparedEntrant& one : c.entrants) {
+    REQUIRE(one.choice);
+    CHECK(one.runs == 3);
+    CHECK(one.choice->values == std::vector<std::string>{"0.01"});  // a rate of 1e-6 learns nothing in 12 steps
+    CHECK(one.choice->edges == std::vector<std::string>{"train.learning_rate"});
+  }
+  CHECK(c.entrants[0].difference.mean == 0);
+  CHECK(c.entrants[2].difference.mean > 0);  // two steps are not twelve
+  CHECK(c.entrants[2].difference.low < c.entrants[2].difference.mean);
+  const H5Reader file(folder / "c.h5");
+  CHECK(file.text_attribute("kind") == "compare");
+  CHECK(file.texts("entrants/name") == std::vector<std::string>{"bptt", "aep_transposed", "slow"});
+  CHECK_FALSE(file.has("tuning/test_loss"));  // no choice sees the test part
+  CHECK(file.integers("test/seed") == std::vector<std::int64_t>{3, 4, 5, 3, 4, 5, 3, 4, 5});
+  CHECK(file.has("text/unigram"));
+  // The test loss is that of a training of the same config.
+  const TrainSummary alone =
+      train(parse_program_config("small.toml", kSmall, {"estimator=bptt", "train.learning_rate=1e-2", "seed=4"}),
+            std::nullopt);
+  CHECK(c.test.points[1].metrics.back() == alone.test_loss);
+}
+
+TEST_CASE("a comparison killed anywhere resumes to the same content, for any number of threads") {
+  const TemporaryDirectory folder;
+  run_compare(small(), {folder / "whole.h5", false});
+  for (const std::size_t points : {std::size_t{5}, std::size_t{14}}) {  // while tuning, and while testing
+    const auto path = folder / ("part" + std::to_string(points) + ".h5");
+    std::size_t seen = 0;
+    CHECK(run_compare(small({"sweep.parallel=1"}), {path, false}, stop_after(points, seen)).interrupted);
+    seen = 0;
+    const Comparison rest = run_compare(small({"sweep.parallel=3"}), {path, true}, stop_after(100, seen));
+    CHECK_FALSE(rest.interrupted);
+    CHECK(seen == 21 - points);
+    CHECK(differing_objects(folder / "whole.h5", path, kProvenance) == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("a longer grid keeps the runs that are there; another config is refused") {
+  const TemporaryDirectory folder;
+  run_compare(small(), {folder / "c.h5", false});
+  std::size_t seen = 0;
+  const Comparison c = run_compare(small({"compare.grid.train.learning_rate=[1e-6, 1e-2, 1e-7]"}),
+                                   {folder / "c.h5", true}, stop_after(100, seen));
+  CHECK(seen == 3 * 2);  // the tuning of the new rate; the choice stands, and so do its test runs
+  CHECK(c.entrants[0].choice->edges.size() == 1);
+  const auto refuse = [&](const std::string& setting) {
+    try {
+      run_compare(small({setting}), {folder / "c.h5", true});
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(refuse("train.batch=3"), Contains("train.batch: 2 in the file, 3"));
+  CHECK_THAT(refuse("compare.entrants=[\"bptt\", \"ep\"]"), Contains("compare.entrants"));
+}
+
+TEST_CASE("what is wrong with a comparison is said before the first run") {
+  CHECK_THAT(error_of(small({"compare.test_seeds=[2, 3]"})), Contains("must be fresh: 2 is in compare.tuning_seeds"));
+  CHECK_THAT(error_of(small({"data.test_fraction=0"})), Contains("data.test_fraction"));
+  CHECK_THAT(error_of(small({"compare.grid.model.heads=[2, 3]"})), Contains("must divide model.channels = 8"));
+  CHECK_THAT(error_of({"a.toml", "seed = 1\n", {}}), Contains("compare.grid is empty"));
+  CHECK_THAT(error_of(small({"compare.grid.seed=[1, 2]"})), Contains("cannot be swept"));
+  CHECK_THAT(error_of(small({"compare.test_seeds=[]"})), Contains("compare.test_seeds is empty"));
+}
+
+TEST_CASE("a failed run is listed and not averaged") {
+  const TemporaryDirectory folder;
+  // implicit_dense needs T*C <= 4096: it fails when it runs, the config alone does not tell.
+  const Comparison c =
+      run_compare(small({"compare.entrants=[\"bptt\", \"implicit_dense: model.tokens=520; relaxation.free_steps=3\"]",
+                         "compare.tuning_seeds=[1]", "compare.test_seeds=[2]", "train.steps=1", "train.batch=1",
+                         "train.test_batches=1", "train.evaluation_batches=1"}),
+                  {folder / "c.h5", false});
+  CHECK_FALSE(c.entrants[1].choice);
+  CHECK(c.entrants[1].runs == 0);
+  CHECK(c.entrants[0].runs == 1);
+  CHECK(c.tuning.points[2].status != "ok");
+  CHECK(std::isnan(c.entrants[1].test.mean));
+}

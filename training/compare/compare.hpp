@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "training/compare/choice.hpp"
+#include "training/compare/entrants.hpp"
+#include "training/compare/paired.hpp"
+#include "training/spread.hpp"
+#include "training/sweep.hpp"
+
+namespace nudge {
+
+/// One entrant's row: where in the grid it stands, and its runs with the fresh seeds that ended well.
+struct ComparedEntrant {
+  Entrant entrant;
+  std::optional<Choice> choice;       ///< nothing: no combination of the grid ended well
+  int runs = 0, failed = 0;           ///< with the test seeds; a run that did not end well is counted, not averaged
+  Spread validation = {}, test = {};  ///< nat per character at the end
+  double skipped = 0, nonfinite = 0;  ///< steps of all these runs together
+  PairedDifference difference = {};   ///< of the test losses with the baseline's, the first entrant
+};
+
+/// A comparison: every entrant is tuned on the same grid by the validation part with the tuning seeds, then trained with
+/// fresh seeds at its own best place, and only these runs read the test part.
+struct Comparison {
+  std::vector<std::string> keys;  ///< of the grid
+  Sweep tuning, test;             ///< keys: entrant, then those of the grid; empty tuning where the grid is one point
+  std::vector<ComparedEntrant> entrants;
+  std::optional<TextLines> lines;  ///< of the text, where all entrants share it
+  bool interrupted = false;
+};
+
+/// Runs what is left of the protocol, sweep.parallel points at the same time, and rewrites the file after each; a killed
+/// comparison resumes to the same content. UserError before the first run for everything that is wrong with any run.
+Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
+
+}  // namespace nudge

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+
+namespace nudge {
+
+/// What is compared: a name, and what it sets beside the config ("estimator=bptt", "device.preset=ecram").
+struct Entrant {
+  std::string name;
+  std::vector<std::string> settings;
+};
+
+/// compare.entrants: "ESTIMATOR" or "NAME: key=value; key=value". A name that is an estimator sets it, unless its own
+/// settings do. UserError: fewer than two entrants, a name twice or unknown, a setting without "=", one that the grid or the
+/// protocol sets.
+std::vector<Entrant> read_entrants(const Config& config, const std::string& name);
+
+}  // namespace nudge
