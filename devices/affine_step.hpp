@@ -67,6 +67,15 @@ struct AffineStep {
     return e.step * l.f * std::sqrt(variance) / l.q;
   }
 
+  /// The pull f shrinks noise of earlier pulses by 1 − q each: √Σ_{k<n} (1 − q)²ᵏ = √([1 − (1 − q)²ⁿ]/[1 − (1 − q)²]).
+  template <class S>
+  S spread_of_unit(const Element<S>& e, Direction direction, S n) const {
+    const Line<S> l = line(e, direction);
+    if (n == S(1) || std::max(n, S(1)) * l.q < std::numeric_limits<S>::epsilon()) return std::sqrt(n);
+    const S shrink = S(2) * std::log1p(-l.q);
+    return std::sqrt(std::expm1(n * shrink) / std::expm1(shrink));
+  }
+
   /// change and noise of a whole chunk by the same formulas; the series of both is used where all places allow it.
   template <class S>
   void moves(const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& change, ChunkArray<S>& noise) const {

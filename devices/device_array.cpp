@@ -12,8 +12,8 @@
 namespace nudge {
 namespace {
 
-// A Gaussian spread must not turn a bound or a pulse around; what would is set to this share of its mean (chosen by us:
-// the device is all but dead, as a device with a non-positive step is in the sources of the spreads).
+// A Gaussian spread must not turn a bound or a pulse around: its size counts, as in the source of the spreads, and at least
+// this share of the mean (chosen by us: the device is all but dead).
 constexpr double smallest_share = 0.01;
 
 // Parts of the draws of a write (draw_lane): 0 is the programming error or update noise itself.
@@ -45,6 +45,7 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
   sample();
   if (model_->bounded()) cells_.g = cells_.g.cwiseMax(cells_.lower).cwiseMin(cells_.upper);
   sample_faults();
+  sample_life();
   if (spec.programming.write_noise > 0) offset_ = Matrix<S>::Zero(rows, cols);
   before_ = follows_writes_ ? cells_.g : Matrix<S>();
   pin_faults();
@@ -72,10 +73,10 @@ void DeviceArray<S>::sample() {
   const auto below = static_cast<S>(spec_.g_reference_S() - spec_.g_min_S);
   const S reference = cells_.reference;
   cells_.upper =
-      (reference + above * (S(1) + spread(spec_.upper_bound_spread, StaticDraw::upper_bound).array()).max(least))
+      (reference + above * (S(1) + spread(spec_.upper_bound_spread, StaticDraw::upper_bound).array()).abs().max(least))
           .matrix();
   cells_.lower =
-      (reference - below * (S(1) + spread(spec_.lower_bound_spread, StaticDraw::lower_bound).array()).max(least))
+      (reference - below * (S(1) + spread(spec_.lower_bound_spread, StaticDraw::lower_bound).array()).abs().max(least))
           .max(S(0))
           .matrix();
   Matrix<S> gain = spread(spec_.step_spread, StaticDraw::step);
@@ -84,9 +85,9 @@ void DeviceArray<S>::sample() {
     gain.array() += (sigma * draw(StaticDraw::step).array()).exp() - S(1);
   }
   const Matrix<S> tilt = spread(spec_.asymmetry_spread, StaticDraw::asymmetry);
-  cells_.step_up = (cells_.mean_step * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).max(least)).matrix();
+  cells_.step_up = (cells_.mean_step * (static_cast<S>(1 + up_bias) + gain.array() + tilt.array()).abs().max(least)).matrix();
   cells_.step_down =
-      (cells_.mean_step * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).max(least)).matrix();
+      (cells_.mean_step * (static_cast<S>(1 + down_bias) + gain.array() - tilt.array()).abs().max(least)).matrix();
   model_->prepare(cells_, StaticNormals<S>(draw));
 }
 
@@ -112,8 +113,29 @@ void DeviceArray<S>::sample_faults() {
 }
 
 template <class S>
+void DeviceArray<S>::sample_life() {
+  if (spec_.endurance_failure == EnduranceFailure::none) return;
+  const double sigma = spec_.endurance_spread;
+  // Lognormal with the mean of the source: exp(σ ξ − σ²/2).
+  const Matrix<S> draw = normal(Purpose::device_to_device, static_cast<std::uint64_t>(StaticDraw::life));
+  const auto mean = static_cast<S>(spec_.endurance);
+  cells_.life =
+      (mean * (static_cast<S>(sigma) * draw.array() - static_cast<S>(0.5 * sigma * sigma)).exp()).max(S(1)).matrix();
+}
+
+template <class S>
+void DeviceArray<S>::bury() {
+  if (cells_.life.size() == 0) return;
+  worn_.clear();
+  for (Index i = 0; i < cells_.g.size(); ++i) {
+    if (cells_.writes.data()[i] >= cells_.life.data()[i]) worn_.push_back({i, cells_.g.data()[i]});
+  }
+}
+
+template <class S>
 void DeviceArray<S>::pin_faults() {
   for (const Fault& fault : faults_) cells_.g.data()[fault.place] = fault.g;
+  for (const Fault& dead : worn_) cells_.g.data()[dead.place] = dead.g;
 }
 
 template <class S>
@@ -130,6 +152,7 @@ void DeviceArray<S>::show() {
 template <class S>
 void DeviceArray<S>::written(Purpose purpose, std::uint64_t step) {
   pin_faults();
+  bury();
   if (follows_writes_) {
     const bool drifts = spec_.retention.drifts();
     const bool decays = spec_.retention.decays();
@@ -168,9 +191,9 @@ void DeviceArray<S>::program(const Matrix<S>& target, std::uint64_t number) {
 }
 
 template <class S>
-bool DeviceArray<S>::elapse(double seconds, std::uint64_t step) {
+bool DeviceArray<S>::elapse(double seconds, std::uint64_t step, Gathering gathering) {
   NUDGE_EXPECT(seconds >= 0 && std::isfinite(seconds));
-  bool changed = retention_.elapse(cells_, seconds);
+  bool changed = retention_.elapse(cells_, seconds, gathering);
   if (changed) {
     pin_faults();
     if (follows_writes_) before_ = cells_.g;
@@ -179,7 +202,7 @@ bool DeviceArray<S>::elapse(double seconds, std::uint64_t step) {
     telegraph_.elapse(seconds, step);
     changed = true;
   }
-  changed = flicker_.elapse(seconds, step) || changed;
+  changed = flicker_.elapse(seconds, step, gathering) || changed;
   if (changed) show();
   return changed;
 }
@@ -190,6 +213,7 @@ std::vector<SlowArray<S>> DeviceArray<S>::slow_state() {
   retention_.append_state(out);
   telegraph_.append_state(out);
   flicker_.append_state(out);
+  if (cells_.life.size() > 0) out.push_back({"life", "1", "pulses that each device lasts", &cells_.life});
   if (offset_.size() > 0) out.push_back({"write_offset", "S", "what is seen minus what is stored", &offset_});
   return out;
 }
@@ -198,6 +222,7 @@ template <class S>
 void DeviceArray<S>::state_restored() {
   retention_.state_restored();
   flicker_.state_restored();
+  bury();
   if (follows_writes_) before_ = cells_.g;
   show();
 }
@@ -207,6 +232,7 @@ UpdateRequest<S> DeviceArray<S>::request(const Matrix<S>& delta, std::uint64_t n
   UpdateRequest<S> request{delta};
   request.mode = spec_.update;
   request.noise = static_cast<S>(spec_.update_noise);
+  request.noise_floor = static_cast<S>(spec_.update_noise_floor);
   request.seed = identity_.seed;
   request.entity = identity_.entity;
   request.side = identity_.side;

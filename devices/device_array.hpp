@@ -42,7 +42,7 @@ class DeviceArray {
 
   /// Time passes without pulses: drift, decay and leak change what is stored, telegraph and 1/f noise what is seen. No
   /// two calls on one array share `step`. Returns whether conductance() changed. Needs seconds ≥ 0 and finite.
-  bool elapse(double seconds, std::uint64_t step);
+  bool elapse(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
 
   const DeviceSpec& spec() const { return spec_; }
   bool bounded() const { return model_->bounded(); }
@@ -50,6 +50,9 @@ class DeviceArray {
 
   /// What a read sees: the stored conductance cells().g with the slow noise of this moment and the write noise.
   const Matrix<S>& conductance() const { return noisy_ ? seen_ : cells_.g; }
+
+  /// Devices that have received as many pulses as they last and no longer answer (device.endurance_failure = stuck).
+  Index worn_out() const { return static_cast<Index>(worn_.size()); }
 
   /// Everything that was sampled or learnt, for checkpoints; after changing it call state_restored().
   DeviceCells<S>& cells() { return cells_; }
@@ -62,6 +65,10 @@ class DeviceArray {
   void written(Purpose purpose, std::uint64_t step);
   void sample();
   void sample_faults();
+  /// How many pulses each device lasts.
+  void sample_life();
+  /// Notes the devices that have come to the end of their lives.
+  void bury();
   void pin_faults();
   /// Recomputes what is seen.
   void show();
@@ -80,6 +87,7 @@ class DeviceArray {
   std::shared_ptr<const StepModel> model_;
   DeviceCells<S> cells_;
   std::vector<Fault> faults_;
+  std::vector<Fault> worn_;  ///< the same, of devices that have died
   Retention<S> retention_;
   Telegraph<S> telegraph_;
   Flicker<S> flicker_;

@@ -24,6 +24,7 @@ DeviceCells<S> gather(const DeviceCells<S>& cells, const std::vector<Index>& whi
     part.gamma_up = take(cells.gamma_up);
     part.gamma_down = take(cells.gamma_down);
   }
+  if (cells.life.size() > 0) part.life = take(cells.life);
   return part;
 }
 

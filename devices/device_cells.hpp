@@ -20,6 +20,7 @@ struct DeviceCells {
   Matrix<S> step_down;             ///< mean size of a down pulse at the reference point, positive
   Matrix<S> gamma_up, gamma_down;  ///< slope of the linear step of each device; empty: the model's own
   Matrix<S> writes;  ///< pulses each device has received: its wear; whole numbers are exact up to 2^24 in float
+  Matrix<S> life;    ///< pulses that each device lasts; empty: no device fails
   S reference = 0;   ///< conductance where the pulses have these sizes
   S mean_step = 0;   ///< s₀: what the controller believes one pulse does
 };
@@ -30,7 +31,8 @@ struct UpdateRequest {
   const Matrix<S>& delta;
   S factor = 1;
   PulseMode mode = PulseMode::continuous;
-  S noise = 0;  ///< cycle-to-cycle std of one pulse, of that pulse
+  S noise = 0;        ///< cycle-to-cycle std of one pulse, of that pulse
+  S noise_floor = 0;  ///< the same wherever the device stands, of its pulse at the reference
   std::uint64_t seed = 0;
   std::uint32_t entity = 0;  ///< array
   std::uint32_t side = 0;    ///< 0 or 1: which array of a pair

@@ -41,7 +41,10 @@ ParamTable device_param_rows() {
                     "What holds the weights: exact numbers, or a crossbar of these devices."),
       param::choice(
           "device.update", "continuous", {"continuous", "pulsed"},
-          "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses.")};
+          "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses."),
+      param::choice("device.endurance_failure", "none", {"none", "stuck"},
+                    "What becomes of a device after as many pulses as it lasts (device.endurance): it is counted as worn, "
+                    "or it also stays where it is for good.")};
   for (const DeviceParameter& parameter : device_parameters()) table.push_back(row_of(parameter, "device."));
   for (const DeviceList& list : device_lists()) table.push_back(row_of(list, "device."));
   for (const DeviceModel& model : device_models()) {
@@ -57,6 +60,8 @@ DeviceSpec device_spec(const Config& config) {
   DeviceSpec spec;
   spec.model = config.text("device.model");
   spec.update = config.text("device.update") == "pulsed" ? PulseMode::pulsed : PulseMode::continuous;
+  spec.endurance_failure =
+      config.text("device.endurance_failure") == "stuck" ? EnduranceFailure::stuck : EnduranceFailure::none;
   for (const DeviceParameter& parameter : device_parameters()) {
     parameter.field(spec) = config.real("device." + parameter.name);
   }
@@ -76,6 +81,7 @@ std::string device_toml(const DeviceSpec& spec) {
   const DeviceSpec standard;
   std::string out = fmt::format("[device]\nmodel = '{}'\nupdate = '{}'\n", spec.model,
                                 spec.update == PulseMode::pulsed ? "pulsed" : "continuous");
+  if (spec.endurance_failure == EnduranceFailure::stuck) out += "endurance_failure = 'stuck'\n";
   for (const DeviceParameter& parameter : device_parameters()) {
     if (parameter.value(spec) != parameter.value(standard)) {
       out += fmt::format("{} = {}\n", parameter.name, parameter.value(spec));

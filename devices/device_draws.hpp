@@ -31,6 +31,7 @@ enum class StaticDraw : std::uint64_t {
   trap_state = 11,
   slope_up = 12,
   slope_down = 13,
+  life = 14,
   flicker = 32,  // and the following, one per time constant
 };
 

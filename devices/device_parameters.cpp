@@ -111,13 +111,20 @@ Rows noise_rows() {
           "update_noise", "1", [](Spec& s) -> double& { return s.update_noise; },
           "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
       row(
+          "update_noise_floor", "1", [](Spec& s) -> double& { return s.update_noise_floor; },
+          "the same of the same size wherever the device stands, relative to its pulse at the reference; squares add",
+          spread),
+      row(
           "iv_sinh", "V", [](Spec& s) -> double& { return s.curve.sinh_V; },
           "V0 of the current I = G (V0 sinh(V/V0) + c V^3) of a read at V; 0: V0 sinh(V/V0) is V", ours),
       row(
           "iv_cubic", "1/V^2", [](Spec& s) -> double& { return s.curve.cubic_per_V2; }, "c of that current", ours),
       row(
           "endurance", "1", [](Spec& s) -> double& { return s.endurance; },
-          "pulses after which a device counts as worn, in the log only; 0: not known", ours),
+          "mean number of pulses that a device lasts, lognormal over devices; 0: not known", ours),
+      row(
+          "endurance_spread", "1", [](Spec& s) -> double& { return s.endurance_spread; },
+          "device-to-device standard deviation of the natural logarithm of that number", ours),
       row(
           "pulse_voltage_up", "V", [](Spec& s) -> double& { return s.pulse_up.voltage_V; },
           "magnitude of up pulses, for the energy of updates; 0: unknown, not counted", ours),

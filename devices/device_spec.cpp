@@ -59,6 +59,11 @@ void check_together(const DeviceSpec& s) {
         "device.stuck_low + device.stuck_high + device.stuck_random = {:g} (must be <= 1): shares of devices",
         s.faults.low + s.faults.high + s.faults.random));
   }
+  if (s.endurance_failure == EnduranceFailure::stuck && s.endurance == 0) {
+    throw UserError(
+        "device.endurance_failure = stuck (must be none while device.endurance = 0): give the number of pulses that a "
+        "device lasts, or leave failures out");
+  }
   const double ratio = s.flicker.slowest_s / s.flicker.fastest_s;
   if (s.flicker.active() && !(ratio >= 1 && ratio <= 1e20)) {
     throw UserError(

@@ -19,6 +19,12 @@ enum class PulseMode {
   pulsed,      ///< n is rounded to ⌊n⌋ or ⌈n⌉ with mean n (stochastic rounding): what a pulse counter can do
 };
 
+/// What becomes of a device that has received as many pulses as it lasts.
+enum class EnduranceFailure {
+  none,   ///< it is counted as worn and works on
+  stuck,  ///< it stays where it is: no pulse, programming or drift moves it any more
+};
+
 /// The statistics of one kind of device, from which arrays are sampled: window, pulses and fresh noise here, the other
 /// effects by concern. "Of the window" means relative to g_max − g_min. Meaning, ranges and sources of every field:
 /// device_parameters() and device_lists(), `nudge devices show NAME`.
@@ -39,7 +45,10 @@ struct DeviceSpec {
   double read_saturating_S = 0;   ///< A of the state-dependent part of that noise, A (1 − exp(−g/B)); squares add
   double read_scale_S = 1e-6;     ///< B
   double update_noise = 0;        ///< cycle to cycle: std of one pulse, of that pulse
-  double endurance = 0;           ///< pulses after which a device counts as worn; 0: not known
+  double update_noise_floor = 0;  ///< the same wherever the device stands, of its pulse at the reference; squares add
+  double endurance = 0;           ///< mean number of pulses that a device lasts; 0: not known
+  double endurance_spread = 0;    ///< device to device, standard deviation of the logarithm of that number
+  EnduranceFailure endurance_failure = EnduranceFailure::none;
   WritePulse pulse_up = {}, pulse_down = {};  ///< for the energy of updates
   PulseMode update = PulseMode::continuous;
   std::map<std::string, double> shape = {};  ///< parameters of the model's own; missing ones have their defaults

@@ -41,7 +41,9 @@ struct ElementChunk {
   ChunkArray<S> g, upper, reference, width, step, n;
   ChunkArray<S> sign;  ///< +1 up, −1 down
   ChunkArray<S> gamma;
+  ChunkArray<S> idle;      ///< pulses that find the device worn out: sent, without effect
   bool own_gamma = false;  ///< gamma holds a slope of each device
+  bool mortal = false;     ///< idle is in use
   Index size = 0;
   Element<S> element(Index i) const {
     return {g[i], upper[i], reference[i], width[i], step[i], own_gamma ? gamma[i] : S(-1)};
@@ -54,6 +56,27 @@ template <class Rule, class S>
 concept ChunkRule = requires(const Rule& rule, const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& out) {
   rule.moves(chunk, sigma, out, out);
 };
+
+/// Standard deviation that independent noise of one unit per pulse leaves after n pulses: √n, less where a rule pulls
+/// noise back (Rule::spread_of_unit).
+template <class Rule, class S>
+S spread_of_unit(const Rule& rule, const Element<S>& e, Direction direction, S n) {
+  if constexpr (requires { rule.spread_of_unit(e, direction, n); }) {
+    return rule.spread_of_unit(e, direction, n);
+  } else {
+    return std::sqrt(n);
+  }
+}
+
+/// noise ← √(noise² + floor² (s · spread_of_unit)²)
+template <class Rule, class S>
+void add_floor(const Rule& rule, const ElementChunk<S>& chunk, S floor, ChunkArray<S>& noise) {
+  for (Index i = 0; i < chunk.size; ++i) {
+    if (chunk.n[i] == 0) continue;
+    const Element<S> e = chunk.element(i);
+    noise[i] = std::hypot(noise[i], floor * e.step * spread_of_unit(rule, e, chunk.direction(i), chunk.n[i]));
+  }
+}
 
 template <class Rule, class S>
 void chunk_moves(const Rule& rule, const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& change, ChunkArray<S>& noise) {
@@ -91,6 +114,13 @@ bool fill_chunk(const DeviceCells<S>& cells, const UpdateRequest<S>& request, In
     // ⌊n⌋, and one more where the number drawn is below the rest.
     n = n.floor() + ((n - n.floor()) - uniform.head(chunk.size)).ceil();
   }
+  chunk.mortal = cells.life.size() > 0;
+  if (chunk.mortal) {
+    // A device dies at the first whole pulse at or beyond its life; NaN passes.
+    auto idle = chunk.idle.head(chunk.size);
+    idle = (n - (at(cells.life).ceil() - at(cells.writes)).max(S(0))).max(S(0));
+    n = n - idle;
+  }
   const auto up = S(0.5) + S(0.5) * sign;  // 1 or 0: an exact choice that needs no branch
   const auto down = S(0.5) - S(0.5) * sign;
   chunk.g.head(chunk.size) = sign * at(cells.g);
@@ -115,7 +145,11 @@ void apply_chunk(const ChunkArray<S>& change, ElementChunk<S>& chunk, DeviceCell
   // n − n is 0 but where n is not finite.
   g = (g + chunk.sign.head(chunk.size) * change.head(chunk.size)).max(lower.min(g)).min(upper.max(g)) + (n - n);
   if ((n - n).sum() != 0) {
-    for (Index i = 0; i < chunk.size; ++i) chunk.n[i] = std::isfinite(chunk.n[i]) ? chunk.n[i] : S(0);
+    for (Index i = 0; i < chunk.size; ++i) {
+      if (std::isfinite(chunk.n[i])) continue;
+      chunk.n[i] = 0;
+      if (chunk.mortal) chunk.idle[i] = 0;
+    }
   }
   Eigen::Map<Part>(cells.writes.data() + begin, chunk.size) += n;
 }
@@ -134,19 +168,28 @@ std::array<double, 2> update_chunk(const Rule& rule, DeviceCells<S>& cells, cons
   ChunkArray<S> change;
   ChunkArray<S> noise;
   ChunkArray<S> normal;
-  const bool noisy = request.noise > 0;
+  const bool noisy = request.noise > 0 || request.noise_floor > 0;
   if (noisy) {
     fill_normal<S>({request.seed, Purpose::update_noise, request.entity}, request.number, lane,
                    {normal.data(), static_cast<std::size_t>(chunk.size)});
   }
   chunk_moves(rule, chunk, request.noise, change, noise);
+  if (request.noise_floor > 0) {
+    if (request.noise == 0) noise.head(chunk.size).setZero();
+    add_floor(rule, chunk, request.noise_floor, noise);
+  }
   if (noisy)
     change.head(chunk.size) += noise.head(chunk.size).min(chunk.width.head(chunk.size)) * normal.head(chunk.size);
   apply_chunk(change, chunk, cells, begin);
   const auto n = chunk.n.head(chunk.size).template cast<double>();
   const auto sign = chunk.sign.head(chunk.size).template cast<double>();
-  const double all = n.sum();
-  const double net = (n * sign).sum();
+  double all = n.sum();
+  double net = (n * sign).sum();
+  if (chunk.mortal) {
+    const auto idle = chunk.idle.head(chunk.size).template cast<double>();
+    all += idle.sum();
+    net += (idle * sign).sum();
+  }
   return {(all + net) / 2, (all - net) / 2};
 }
 

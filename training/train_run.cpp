@@ -13,6 +13,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config_table.hpp"
+#include "training/device_notes.hpp"
 #include "training/final_loss.hpp"
 #include "training/lane.hpp"
 
@@ -165,6 +166,9 @@ class TrainRun {
     s.ir_drop = log.largest_last("device", "ir_drop");
     s.write_failures = log.sum_last("device", "write_failures");
     s.write_energy = log.sum_last("device", "write_energy");
+    const double fixed = config_.real("train.step_time");
+    const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(config_.integer("train.batch"));
+    s.notes = device_notes(config_, step_s * static_cast<double>(done_));
     s.cosine = log.last("train/cosine_all");
     s.group_cosines = last_cosines(log.values("train/cosine"));
     if (lanes_.size() > 1) {

@@ -40,7 +40,7 @@ struct ArrayFacts {
   double w_max = 0, siemens_per_weight = 0;
   double weight_error = 0;  ///< ‖W_device − W‖_F/‖W‖_F
   double read_noise = 0;    ///< rms noise over rms product for white inputs, per sqrt(tau)
-  double ir_drop = 0;       ///< (2/3) R G N M of the worst tile
+  double ir_drop = 0;       ///< ir_drop_figure of the worst tile
   double mean_conductance_S = 0;
   double devices = 0;
   double power_W = 0;       ///< driven by numbers of rms 1
@@ -105,7 +105,7 @@ void print(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const
   }
   fmt::print(
       "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
-      "input, per sqrt(tau); IR drop: (2/3) R G N M of the worst tile, above 0.5 a third of the signal is lost;\n"
+      "input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 + L) of the signal is lost;\n"
       "power: V^2 times the sum of all conductances, for drives of rms 1\n");
   fmt::print("circuit: {} stands for 1, tau = {}: a free phase takes {}; thermal noise of a node of {}: {} rms\n",
              format_quantity(circuit.read_voltage_V, Unit::volt, 4),

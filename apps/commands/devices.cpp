@@ -106,8 +106,11 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& option
   sub->add_option("NAME", options->name, "Model or preset")->required();
   sub->add_option("--out", options->out, "HDF5 file to write, which must not exist");
   sub->add_option("--devices", options->measure.devices, "Devices of each experiment")->capture_default_str();
-  sub->add_option("--samples", options->measure.samples, "Looks of the noise record")->capture_default_str();
+  sub->add_option("--samples", options->measure.samples, "Looks of the noise record, each the mean of its interval")->capture_default_str();
   sub->add_option("--interval", options->interval, "Time between two looks")->capture_default_str();
+  sub->add_option("--points", options->measure.points, "Points of either branch of the staircase, at most")
+      ->capture_default_str();
+  sub->add_flag("--one-by-one", options->measure.one_by_one, "Send the pulses of the staircase one at a time");
   sub->add_option("--cycles", options->measure.cycles, "Cycles from bound to bound")->capture_default_str();
   sub->add_option("--seed", options->measure.seed, "Seed of the devices")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))

@@ -10,7 +10,8 @@ namespace nudge {
 /// A digital-to-analog or analog-to-digital converter between ±R with 2^bits − 1 levels, 0 among them:
 ///     q(x) = Δ round(clip(x, −R, R)/Δ),   Δ = 2R/(2^bits − 2)
 /// range R > 0: a fixed full scale; 0: autoranged, R = max|x| of every row (one drive or read-out of the array), as a
-/// programmable gain in front of the converter does. bits 0: no rounding; the range, if any, still clips.
+/// programmable gain in front of the converter does. bits 0: no rounding; the range, if any, still clips. One bit would
+/// leave 0 as the only level and is refused; −R, 0, R take two.
 /// Not modelled: offset and gain error, integral nonlinearity, settling.
 struct ConverterSpec {
   int bits = 0;

@@ -11,12 +11,12 @@ ParamTable port_rows(const std::string& direction, const std::string& lines) {
   using namespace param;
   const std::string key = "crossbar." + direction + "_";
   return {
-      integer(key + "dac_bits", "0", between(0, 24),
+      integer(key + "dac_bits", "0", zero_or_between(2, 24),
               "Resolution of what drives a " + direction + " read; 0: no rounding."),
       real(key + "dac_range", "0", at_least(0),
            "Full scale of that drive, which clips there (also without rounding); 0: ranged by the largest value of "
            "each drive."),
-      integer(key + "adc_bits", "0", between(0, 24), "Resolution of the " + direction + " read-out; 0: no rounding."),
+      integer(key + "adc_bits", "0", zero_or_between(2, 24), "Resolution of the " + direction + " read-out; 0: no rounding."),
       real(key + "adc_range", "0", at_least(0),
            "Full scale of that read-out, which clips there (also without rounding); 0: ranged by each read."),
       quantity(key + "offset", "0 V", Unit::volt, at_least(0),

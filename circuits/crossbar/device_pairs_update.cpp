@@ -105,7 +105,9 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
     if (writes.size() == 0) continue;
     sum += writes.template cast<double>().sum();
     most = std::max(most, static_cast<double>(writes.maxCoeff()));
-    if (spec_.device.endurance > 0) {
+    if (spec_.device.endurance_failure == EnduranceFailure::stuck) {
+      worn += static_cast<double>(array->worn_out());
+    } else if (spec_.device.endurance > 0) {
       worn += static_cast<double>((writes >= static_cast<S>(spec_.device.endurance)).count());
     }
   }
@@ -115,7 +117,7 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
            {"pulses_down", "1", "depression pulses sent to the array since the start", number(writes_.pulses.down)},
            {"device_pulses_mean", "1", "pulses a device has received, mean over devices", sum / devices},
            {"device_pulses_max", "1", "pulses of the device that has received most", most},
-           {"worn", "1", "devices that have received device.endurance pulses or more", worn},
+           {"worn", "1", "worn out devices: device.endurance pulses or more; stuck for good if device.endurance_failure says so", worn},
            {"verify_reads", "1", "device reads of write-verify since the start", number(writes_.verify_reads)},
            {"verified", "1", "devices written by write-verify since the start", number(writes_.verified)},
            {"write_failures", "1", "of these, not within tolerance when their pulses ran out",

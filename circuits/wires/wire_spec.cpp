@@ -28,18 +28,48 @@ void WireSpec::validate() const {
   together("sense_resistance", sense_ohm, "column_resistance", column_ohm);
 }
 
+namespace {
+
+/// Heat of the cheapest flow on one wire of `devices` that carries the current of each of them, ohm times amperes squared:
+/// P_j amperes leave before segment j = 0 ... n, whose resistance is w_j; the first segment carries x amperes, segment j
+/// x − P_j. Connected at one end x = P_n (no last segment); at both ends x = Σ w P/Σ w is the one with the least heat.
+double wire_heat(ConstMatrixRef<double> devices, double cell_ohm, double end_ohm, LineEnds ends) {
+  const Index n = devices.size();
+  if (cell_ohm == 0 && end_ohm == 0) return 0;
+  Eigen::ArrayXd left(n + 1);
+  left[0] = 0;
+  for (Index j = 0; j < n; ++j) left[j + 1] = left[j] + devices(0, j);
+  Eigen::ArrayXd ohm = Eigen::ArrayXd::Constant(n + 1, cell_ohm);
+  ohm[0] += end_ohm;
+  ohm[n] = ends == LineEnds::both ? cell_ohm + end_ohm : 0;
+  const double x = ends == LineEnds::both ? (ohm * left).sum() / ohm.sum() : left[n];
+  return (ohm * (x - left).square()).sum();
+}
+
+}  // namespace
+
 double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S) {
   if (conductance_S.size() == 0) return 0;
-  const double per_cell = 0.5 * (spec.row_ohm + spec.column_ohm);
-  return 2.0 / 3.0 * per_cell * conductance_S.mean() * static_cast<double>(conductance_S.size());
+  const double total = conductance_S.sum();
+  if (!(total > 0)) return 0;
+  double heat = 0;
+  for (Index i = 0; i < conductance_S.rows(); ++i) {
+    heat += wire_heat(conductance_S.row(i), spec.row_ohm, spec.driver_ohm, spec.rows_driven);
+  }
+  // Sensed at the far end: the wire seen from there.
+  for (Index j = 0; j < conductance_S.cols(); ++j) {
+    const Matrix<double> column = conductance_S.col(j).reverse().transpose();
+    heat += wire_heat(column, spec.column_ohm, spec.sense_ohm, spec.columns_sensed);
+  }
+  return heat / total;
 }
 
 std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conductance_S) {
   const double figure = ir_drop_figure(spec, conductance_S);
   if (figure <= 0.5) return "";
   return fmt::format(
-      "wire resistance: (2/3) R G N M = {:.2g} for {} x {} devices, about {:.0f} % of the signal is lost; use "
-      "smaller tiles, lower conductances, wider wires, or drive both ends",
+      "wire resistance: IR drop figure L = {:.2g} for {} x {} devices, up to {:.0f} % of the signal is lost (L/(1 + L)); "
+      "use smaller tiles, lower conductances, wider wires, stronger drivers, or drive both ends",
       figure, conductance_S.rows(), conductance_S.cols(), 100 * figure / (1 + figure));
 }
 

@@ -27,12 +27,16 @@ struct WireSpec {
   void validate() const;
 };
 
-/// How much of the signal the wires eat: (2/3) R·G·N·M with the mean resistance per cell of both wires and the mean
-/// conductance. For uniform arrays driven and sensed at one end the mean output over the ideal one is near 1/(1 + figure):
-/// 0.88, 0.65, 0.31 against 0.875, 0.651, 0.335 measured at 64, 128, 256 (1–100 uS, 1 ohm); the factor is fitted to these.
+/// How much of the signal wires, drivers and sense amplifiers eat: L, the heat in all of them over the heat in the devices
+/// when every device carries the current G_ij v of ideal wires (rows all at v). With every row driven alike the sum of the
+/// column currents over that of ideal wires is at least 1/(1 + L), by Thomson's principle (no flow of a given current
+/// makes less heat than the true one), and exactly 1 − L + O(L²). One end, N x M devices of equal G:
+///     L = G [R_driver M + r_row (M + 1)(2M + 1)/6 + R_sense N + r_column (N + 1)(2N + 1)/6]  ~  (2/3) R G N² if N = M,
+/// and at most (1 + L/5)/(1 + 6L/5) of the current arrives (1.2: mean square over squared mean of the drop along a wire,
+/// the parabola u − u²/2; less for wires of both kinds and for ends). Zero-mean inputs lose less.
 double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S);
 
-/// A sentence of warning with what to do, empty below a figure of 0.5 (a third of the signal lost).
+/// A sentence of warning with what to do, empty up to a figure of 0.5 (a third of the signal lost).
 std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conductance_S);
 
 /// Result of a solve for one vector of row voltages.

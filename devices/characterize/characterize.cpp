@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "devices/characterize/spectrum_of.hpp"
+#include "devices/characterize/noise_record.hpp"
 #include "devices/device_array.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
@@ -24,10 +24,9 @@ double mean_of(const Matrix<double>& g) { return g.mean(); }
 /// Below this relative size a spread is rounding.
 constexpr double rounding = 1e-12;
 
-double without_rounding(double spread, double mean) { return spread > rounding * std::abs(mean) ? spread : 0; }
-
 double spread_of(const Matrix<double>& g) {
-  return without_rounding(std::sqrt((g.array() - g.mean()).square().mean()), g.mean());
+  const double spread = std::sqrt((g.array() - g.mean()).square().mean());
+  return spread > rounding * std::abs(g.mean()) ? spread : 0;
 }
 
 Array make(const Characterization& c, std::uint32_t entity) {
@@ -52,18 +51,20 @@ double pulses_to(double middle, const std::vector<double>& g, std::size_t begin,
 }
 
 Staircase staircase(const Characterization& c) {
-  constexpr int most_points = 200;  // per branch
   Staircase s;
   // One and a half windows of mean pulses each way, so that saturation shows; whole pulses per point.
   const double total = std::ceil(1.5 * c.spec.pulses);
-  s.pulses_per_point = std::ceil(total / most_points);
+  s.pulses_per_point = std::ceil(total / c.options.points);
   const int points = static_cast<int>(std::ceil(total / s.pulses_per_point));
   Array array = make(c, 0);
-  array.cells().g = array.cells().lower;
-  array.state_restored();
+  // Far below: every device is written to its lower bound.
+  array.program(Matrix<double>::Constant(1, c.options.devices, -100 * c.spec.window_S()), 0);
+  const int sends = c.options.one_by_one ? static_cast<int>(s.pulses_per_point) : 1;
   s.conductance_S.resize(c.options.devices, 2 * points + 1);
   for (int i = 0; i <= 2 * points; ++i) {
-    if (i > 0) send(array, c, s.pulses_per_point, i <= points, static_cast<std::uint64_t>(i));
+    for (int k = 0; i > 0 && k < sends; ++k) {
+      send(array, c, s.pulses_per_point / sends, i <= points, static_cast<std::uint64_t>(i * sends + k));
+    }
     s.pulse.push_back(i * s.pulses_per_point);
     s.mean_S.push_back(mean_of(array.conductance()));
     s.spread_S.push_back(spread_of(array.conductance()));
@@ -120,46 +121,18 @@ Retained retained(const Characterization& c) {
   return r;
 }
 
-NoiseRecord noise(const Characterization& c) {
-  Array array = make(c, 7);
-  const double g = c.spec.g_min_S + 0.5 * c.spec.window_S();
-  array.program(Matrix<double>::Constant(1, c.options.devices, g), 0);
-  Matrix<double> looks(c.options.samples, c.options.devices);
-  for (int t = 0; t < c.options.samples; ++t) {
-    array.elapse(c.options.interval_s, static_cast<std::uint64_t>(t));
-    looks.row(t) = array.conductance().row(0);
-  }
-  NoiseRecord record;
-  const Eigen::RowVectorXd level = looks.colwise().mean();
-  // A device that reads zero has no relative noise.
-  for (Index i = 0; i < looks.cols(); ++i) {
-    const double mean = level[i];
-    looks.col(i) =
-        mean > 0 ? (looks.col(i).array() / mean - 1).matrix().eval() : Eigen::VectorXd::Zero(looks.rows()).eval();
-  }
-  record.slow_std = without_rounding(std::sqrt(looks.squaredNorm() / static_cast<double>(looks.size())), 1);
-  if (record.slow_std == 0) looks.setZero();
-  record.fresh_std = c.spec.read_sigma_S(g) / g;
-  relative_spectrum(looks, c.options.interval_s, record.frequency_Hz, record.spectrum_Hz);
-  record.slope = log_slope(record.frequency_Hz, record.spectrum_Hz);
-  // The histogram holds both kinds: one read per sqrt(tau) at each look.
-  Matrix<double> fresh(looks.rows(), looks.cols());
-  fill_normal<double>({c.options.seed, Purpose::read_noise, 7}, 0, 0,
-                      {fresh.data(), static_cast<std::size_t>(fresh.size())});
-  histogram(looks + record.fresh_std * fresh, record.deviation, record.share);
-  return record;
-}
-
 }  // namespace
 
 void CharacterizeOptions::validate() const {
   require(devices >= 1 && devices <= 100000, "devices", static_cast<double>(devices), "in [1, 100000]");
-  require(samples >= 16 && samples <= 1000000, "samples", samples, "in [16, 1e6]");
+  require(samples >= 64 && samples <= 1000000, "samples", samples, "in [64, 1e6]");
   require(std::isfinite(interval_s) && interval_s > 0, "interval", interval_s, "> 0 seconds");
+  require(points >= 1 && points <= 10000, "points", points, "in [1, 10000]");
   require(cycles >= 1 && cycles <= 10000, "cycles", cycles, "in [1, 10000]");
-  if (static_cast<double>(devices) * samples > 1e8) {
-    throw UserError(fmt::format("devices characterize: {} devices times {} samples is more than 1e8 numbers: use fewer",
-                                devices, samples));
+  if (static_cast<double>(devices) * samples > 1e7) {
+    throw UserError(fmt::format(
+        "devices characterize: {} devices times {} samples is more than 1e7 looks (each the mean of {}): use fewer", devices,
+        samples, looks_per_sample));
   }
 }
 
@@ -172,7 +145,7 @@ Characterization characterize(const DeviceSpec& spec, const CharacterizeOptions&
     c.endurance = endurance(c);
   }
   c.retained = retained(c);
-  c.noise = noise(c);
+  c.noise = noise_record(c.spec, c.options);
   return c;
 }
 

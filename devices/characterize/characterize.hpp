@@ -12,9 +12,11 @@ namespace nudge {
 
 struct CharacterizeOptions {
   Index devices = 100;       ///< devices of each experiment  [1 to 100000]
-  int samples = 1024;        ///< looks of the noise record  [16 to 1e6]
-  double interval_s = 1e-3;  ///< time between two of them  [> 0]
+  int samples = 1024;        ///< looks of the noise record  [64 to 1e6]
+  double interval_s = 1e-3;  ///< time between two of them, over which a look integrates  [> 0]
   int cycles = 20;           ///< cycles between the bounds  [1 to 10000]
+  int points = 200;          ///< of either branch of the staircase, at most  [1 to 10000]
+  bool one_by_one = false;   ///< pulses of the staircase are sent one at a time, not those of a point at once
   std::uint64_t seed = 1;
 
   /// UserError naming the option, its value and the rule.
@@ -43,13 +45,27 @@ struct Retained {
   std::vector<double> exponent;     ///< of a power law through the last four decades, per level
 };
 
-/// Looks at devices programmed to the middle of the window.
+/// What a spectrum is like within a band.
+enum class SpectrumKind {
+  none,        ///< nothing above what rounding and the curvature of drift leave
+  one_over_f,  ///< slope −1 ± 0.25, and −1 ± 0.5 in either half of the band
+  other,       ///< white, a Lorentzian, ...
+};
+
+/// Looks at devices programmed to the middle of the window, 1000 records after programming, so that what drift and decay
+/// still do is a straight line, which is taken off each device.
 struct NoiseRecord {
-  std::vector<double> deviation, share;           ///< histogram of (g − mean of its device)/mean
-  std::vector<double> frequency_Hz, spectrum_Hz;  ///< one-sided, relative to g², mean over the devices
-  double slow_std = 0;                            ///< rms of drift, telegraph and 1/f within the record, relative
+  std::vector<double> deviation, share;           ///< histogram of (g − line of its device)/mean, at the ends of the looks
+  std::vector<double> frequency_Hz, spectrum_Hz;  ///< one-sided, relative to g², mean over the devices; within the band
+  double trend = 0;                               ///< rms of the lines' change over the record, relative
+  double slow_std = 0;                            ///< rms of telegraph and 1/f noise within the record, relative
   double fresh_std = 0;                           ///< of a read per sqrt(tau), relative
-  double slope = 0;                               ///< of ln spectrum over ln frequency
+  double floor = 0;                               ///< rms that rounding and curved drift may leave, relative
+  SpectrumKind kind = SpectrumKind::none;
+  double slope = 0;                        ///< of ln spectrum over ln frequency; 0 for none
+  double slope_error = 0;                  ///< its standard error
+  double lower_slope = 0, upper_slope = 0; ///< of the halves of the band
+  double q = 0;                            ///< Q of S = Q²/f, geometric mean over the band; one_over_f only
 };
 
 struct Characterization {

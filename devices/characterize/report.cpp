@@ -48,6 +48,39 @@ Json levels_json(const Retained& r) {
   return levels;
 }
 
+const char* kind_name(SpectrumKind kind) {
+  return kind == SpectrumKind::none ? "none" : kind == SpectrumKind::one_over_f ? "one_over_f" : "other";
+}
+
+Json noise_json(const NoiseRecord& n) {
+  Json out = {{"slow_std", n.slow_std},
+              {"fresh_std_per_sqrt_tau", n.fresh_std},
+              {"trend", n.trend},
+              {"floor", n.floor},
+              {"spectrum", kind_name(n.kind)}};
+  if (n.kind == SpectrumKind::none) return out;
+  out["spectrum_low_Hz"] = n.frequency_Hz.front();
+  out["spectrum_high_Hz"] = n.frequency_Hz.back();
+  out["spectrum_slope"] = n.slope;
+  out["spectrum_slope_error"] = n.slope_error;
+  if (n.kind == SpectrumKind::one_over_f) out["flicker_q"] = n.q;
+  return out;
+}
+
+std::string noise_text(const NoiseRecord& n, double record_s) {
+  std::string out =
+      fmt::format("  noise at mid-window    slow {:.4g} % rms over {:.3g} s, fresh {:.4g} % per sqrt(tau); drift {:.3g} %\n",
+                  100 * n.slow_std, record_s, 100 * n.fresh_std, 100 * n.trend);
+  if (n.kind == SpectrumKind::none) {
+    return out + fmt::format("  spectrum               no 1/f found above the floor ({:.2g} % rms)\n", 100 * n.floor);
+  }
+  out += fmt::format("  spectrum               slope {:.2f} +- {:.2f} from {:.3g} Hz to {:.3g} Hz: ", n.slope, n.slope_error,
+                     n.frequency_Hz.front(), n.frequency_Hz.back());
+  if (n.kind == SpectrumKind::one_over_f) return out + fmt::format("1/f, S = ({:.3g} g)^2/f\n", n.q);
+  return out + fmt::format("not 1/f ({:.2f} in the lower, {:.2f} in the upper half of the band)\n", n.lower_slope,
+                           n.upper_slope);
+}
+
 }  // namespace
 
 void write(H5Document& file, const Characterization& c) {
@@ -62,10 +95,11 @@ void write(H5Document& file, const Characterization& c) {
                       {"S", "standard deviation over the devices", {"level", "time"}});
   file.column("drift/exponent", r.exponent, {"1", "nu of a power law over the last four decades", {"level"}});
   const NoiseRecord& n = c.noise;
-  file.group("read_noise", "looks at devices programmed to the middle of the window");
+  file.group("read_noise", "looks at devices programmed to the middle of the window, 1000 records later, straight lines off");
   file.column("read_noise/deviation", n.deviation,
-              {"1", "middle of a bin: (g - mean of the device)/mean, slow and fresh noise", {"bin"}});
+              {"1", "middle of a bin: (g - line of the device)/mean, slow and fresh noise", {"bin"}});
   file.column("read_noise/share", n.share, {"1", "share of the looks in the bin", {"bin"}});
+  if (n.frequency_Hz.empty()) return;  // nothing above the floor
   file.column("read_noise/frequency", n.frequency_Hz, {"Hz", "frequency", {"frequency"}});
   file.column("read_noise/spectrum", n.spectrum_Hz,
               {"1/Hz", "one-sided spectrum of the slow noise over g^2, mean of the devices", {"frequency"}});
@@ -73,10 +107,14 @@ void write(H5Document& file, const Characterization& c) {
 
 std::string summary_json(const Characterization& c, const std::string& name) {
   Json out = {{"name", name}, {"model", c.spec.model}, {"devices", c.options.devices}};
+  out["window"] = {{"g_min_S", c.spec.g_min_S}, {"g_max_S", c.spec.g_max_S}, {"g_reference_S", c.spec.g_reference_S()}};
   if (!c.staircase.pulse.empty()) {
     out["staircase"] = {{"half_window_pulses_up", c.staircase.half_up},
                         {"half_window_pulses_down", c.staircase.half_down},
-                        {"pulses_per_point", c.staircase.pulses_per_point}};
+                        {"pulses_per_point", c.staircase.pulses_per_point},
+                        {"pulse", c.staircase.pulse},
+                        {"mean_S", c.staircase.mean_S},
+                        {"std_S", c.staircase.spread_S}};
     out["endurance"] = {{"low_S", c.endurance.low_S.back()},
                         {"low_std_S", c.endurance.low_spread_S.back()},
                         {"high_S", c.endurance.high_S.back()},
@@ -85,8 +123,7 @@ std::string summary_json(const Characterization& c, const std::string& name) {
   }
   out["drift"] = {{"first_s", c.retained.time_s.front()}, {"last_s", c.retained.time_s.back()}};
   out["drift"]["levels"] = levels_json(c.retained);
-  out["read_noise"] = {
-      {"slow_std", c.noise.slow_std}, {"fresh_std_per_sqrt_tau", c.noise.fresh_std}, {"spectrum_slope", c.noise.slope}};
+  out["read_noise"] = noise_json(c.noise);
   return out.dump(2) + "\n";
 }
 
@@ -109,12 +146,7 @@ std::string summary_text(const Characterization& c, const std::string& name) {
                        siemens(r.mean_S(row, 0)), siemens(r.spread_S(row, 0)), siemens(r.mean_S(row, last)),
                        siemens(r.spread_S(row, last)), r.exponent[k]);
   }
-  out += fmt::format(
-      "  noise at mid-window    slow {:.4g} % rms over {:.3g} s ({} Hz to {} Hz), fresh {:.4g} % per sqrt(tau)\n",
-      100 * c.noise.slow_std, c.options.samples * c.options.interval_s,
-      fmt::format("{:.3g}", c.noise.frequency_Hz.front()), fmt::format("{:.3g}", c.noise.frequency_Hz.back()),
-      100 * c.noise.fresh_std);
-  if (c.noise.slow_std > 1e-12) out += fmt::format("  spectrum slope         {:.2f}\n", c.noise.slope);
+  out += noise_text(c.noise, c.options.samples * c.options.interval_s);
   return out;
 }
 

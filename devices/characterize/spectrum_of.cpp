@@ -6,13 +6,18 @@
 
 namespace nudge {
 
-void relative_spectrum(const Matrix<double>& y, double dt_s, std::vector<double>& frequency_Hz,
-                       std::vector<double>& spectrum) {
+void hann_spectrum(const Matrix<double>& y, double dt_s, int parts, std::vector<double>& frequency_Hz,
+                   std::vector<double>& spectrum) {
+  constexpr Index lowest = 4;
+  constexpr int points = 40;
   const auto samples = static_cast<double>(y.rows());
-  const Index highest = y.rows() / 2 - 1;
+  const Index highest = y.rows() / 8;
+  // Σ w² = 3/2 samples.
+  const double scale = 2 * dt_s / (1.5 * samples) / static_cast<double>(y.cols());
   Index last = 0;
-  for (int i = 0; i < 40; ++i) {
-    const auto k = static_cast<Index>(std::lround(std::pow(static_cast<double>(highest), i / 39.0)));
+  for (int i = 0; i < points; ++i) {
+    const double ratio = static_cast<double>(highest) / lowest;
+    const auto k = static_cast<Index>(std::lround(lowest * std::pow(ratio, i / (points - 1.0))));
     if (k <= last) continue;
     last = k;
     Eigen::RowVectorXd cosine = Eigen::RowVectorXd::Zero(y.cols());
@@ -20,12 +25,14 @@ void relative_spectrum(const Matrix<double>& y, double dt_s, std::vector<double>
     for (Index t = 0; t < y.rows(); ++t) {
       // k t mod samples keeps the angle small and exact.
       const double angle = 2 * M_PI * static_cast<double>((k * t) % y.rows()) / samples;
-      cosine += std::cos(angle) * y.row(t);
-      sine += std::sin(angle) * y.row(t);
+      const double window = 2 * std::pow(std::sin(M_PI * static_cast<double>(t) / samples), 2);
+      cosine += window * std::cos(angle) * y.row(t);
+      sine += window * std::sin(angle) * y.row(t);
     }
+    const double phase = M_PI * static_cast<double>(k) / samples;  // pi f dt
+    const double response = std::sin(phase) / (parts * std::sin(phase / parts));
     frequency_Hz.push_back(static_cast<double>(k) / (samples * dt_s));
-    spectrum.push_back(2 * dt_s / samples * (cosine.squaredNorm() + sine.squaredNorm()) /
-                       static_cast<double>(y.cols()));
+    spectrum.push_back(scale * (cosine.squaredNorm() + sine.squaredNorm()) / (response * response));
   }
 }
 

@@ -68,48 +68,4 @@ MemristorTrace drive(const Memristor& memristor, double x0, const std::function<
   return trace;
 }
 
-ConstantVoltageMotion::ConstantVoltageMotion(const Memristor& memristor, double volts, bool up) {
-  const auto speed = [&](double place) {
-    const double x = up ? place : 1 - place;
-    return std::max(up ? memristor.rate(x, volts) : -memristor.rate(x, volts), 0.0);
-  };
-  double fastest = 0;
-  for (int k = 0; k <= cells; ++k) fastest = std::max(fastest, speed(static_cast<double>(k) / cells));
-  if (!(fastest > 0) || !std::isfinite(fastest)) {
-    throw UserError(
-        fmt::format("memristor: a pulse of {:g} V does not move the state {} (check the voltage against the "
-                    "threshold, and its sign)",
-                    volts, up ? "up" : "down"));
-  }
-  // The last place before the motion dies; the first place must move for the table to start.
-  int last = 0;
-  while (last < cells && speed((last + 1.0) / cells) > 1e-9 * fastest && speed(static_cast<double>(last) / cells) > 0) {
-    ++last;
-  }
-  time_s_ = {0.0};
-  if (last == 0) return;
-  // dT/dplace = 1/speed, with the place as clock; in units of 1/fastest.
-  const double end = static_cast<double>(last) / cells;
-  const auto slowness = [&](double, double place) { return end * fastest / speed(std::min(place, end)); };
-  for (const Matrix<double>& z : solve(slowness, 0, 0, end, last, 1e-10).states) {
-    if (z(0, 1) > 0) time_s_.push_back(z(0, 0) / fastest);
-  }
-}
-
-double ConstantVoltageMotion::advance(double place, double seconds) const {
-  if (std::isnan(place) || std::isnan(seconds)) return place + seconds;
-  const double limit = reach();
-  if (place >= limit) return 0;
-  // Just below the limit the product may round to its cell.
-  const auto at = std::min(static_cast<std::size_t>(place * cells), time_s_.size() - 2);
-  const double inside = place * cells - static_cast<double>(at);
-  const double now = time_s_[at] + inside * (time_s_[at + 1] - time_s_[at]);
-  const double then = now + seconds;
-  if (then >= time_s_.back()) return limit - place;
-  const auto next = std::upper_bound(time_s_.begin() + static_cast<std::ptrdiff_t>(at), time_s_.end(), then);
-  const auto k = static_cast<std::size_t>(next - time_s_.begin()) - 1;
-  if (k == at) return seconds / ((time_s_[at + 1] - time_s_[at]) * cells);
-  return (static_cast<double>(k) + (then - time_s_[k]) / (time_s_[k + 1] - time_s_[k])) / cells - place;
-}
-
 }  // namespace nudge

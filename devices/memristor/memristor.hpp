@@ -26,29 +26,39 @@ struct MemristorTrace {
 MemristorTrace drive(const Memristor& memristor, double x0, const std::function<double(double)>& volts,
                      double duration_s, int samples, double error = 1e-9);
 
-/// The motion of a memristor under one constant voltage as a table: T(x), the time to come to x from the far end, at
-/// equally spaced x, integrated by sim/ode. Because the motion depends on x alone, any pulse is a look-up there and back:
-/// x(t) = T⁻¹(T(x0) + t). Between points T is linear, so that two pulses are exactly their sum.
+/// The motion of a memristor under one constant voltage as a table: T(place), the time to come to a place from the end
+/// behind, T = ∫ dplace/speed. Because the motion depends on the state alone, any pulse is a look-up there and back:
+/// place(t) = T⁻¹(T(place₀) + t), and two pulses are exactly their sum.
+///
+/// Speeds usually vanish at the bound ahead, like d^p with d = 1 − place, and a conductance that is hyperbolic in the
+/// state still changes there by up to on/off · d: so the points are 1/cells apart up to place 7/8, then equally spaced in
+/// ln d by 8/cells down to d = 1e-9, and between points T is linear in place or in ln d (exact for p = 1). The last 1e-9 is
+/// crossed at the speed of its beginning: the bound is reached, too early or too late by less than 1e-9 of the window of
+/// the state.
 class ConstantVoltageMotion {
  public:
-  /// `volts` must move x one way: upwards for `up`, else downwards. Places where the rate is below 1e-9 of the fastest are
-  /// out of reach. UserError naming the voltage when nothing moves.
+  /// `volts` must move x one way: upwards for `up`, else downwards. A place where the speed is 0 is not passed. UserError
+  /// naming the voltage when nothing moves.
   ConstantVoltageMotion(const Memristor& memristor, double volts, bool up);
 
   /// Distance moved along the direction within `seconds` from `place`: 0 at the end behind, 1 at the end ahead. NaN
   /// where either is.
   double advance(double place, double seconds) const;
 
-  /// Seconds from place 0 to the last place that can be reached, and that place.
+  /// Seconds from place 0 to the last place that can be reached, and that place: 1 unless the speed is 0 on the way.
   double whole_s() const { return time_s_.back(); }
-  double reach() const { return static_cast<double>(time_s_.size() - 1) / cells; }
+  double reach() const { return place_of(static_cast<double>(time_s_.size() - 1)); }
 
-  /// Intervals of the table: with a rate that changes k-fold across the window the error of a pulse is of order
-  /// (k/cells)²/8 of the window.
+  /// Points per unit of the state far from the bound ahead: with a speed that changes by a factor exp(k h) within a cell
+  /// of width h one pulse is off by at most k h/2 of itself, and the way of many by k h²/8.
   static constexpr int cells = 4096;
 
  private:
-  std::vector<double> time_s_;
+  /// The place as a coordinate in which the points are 0, 1, 2, ..., and back.
+  static double coordinate(double place);
+  static double place_of(double coordinate);
+
+  std::vector<double> time_s_;  ///< T at each point
 };
 
 }  // namespace nudge

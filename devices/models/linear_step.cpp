@@ -9,10 +9,15 @@
 namespace nudge {
 namespace {
 
-/// The linear step with slopes |gamma + spread N(0, 1)| of each device.
+/// The linear step with slopes |gamma + spread N(0, 1)| of each device, relative to its own bounds or to the mean ones.
 class LinearStep final : public StepModel {
  public:
-  LinearStep(AffineStep mean, double spread) : mean_(mean), spread_(spread), rule_(mean) {}
+  struct MeanBounds {
+    bool used;
+    double above_S, below_S;  ///< g_max − g_reference, g_reference − g_min
+  };
+  LinearStep(AffineStep mean, double spread, MeanBounds bounds)
+      : mean_(mean), spread_(spread), bounds_(bounds), rule_(mean) {}
   bool bounded() const override { return true; }
   void prepare(DeviceCells<float>& cells, const StaticNormals<float>& normals) const override { slope(cells, normals); }
   void prepare(DeviceCells<double>& cells, const StaticNormals<double>& normals) const override {
@@ -28,16 +33,22 @@ class LinearStep final : public StepModel {
  private:
   template <class S>
   void slope(DeviceCells<S>& cells, const StaticNormals<S>& normals) const {
-    if (spread_ == 0) return;
+    if (spread_ == 0 && !bounds_.used) return;
     const auto drawn = [&](double mean, StaticDraw which) -> Matrix<S> {
+      if (spread_ == 0) return Matrix<S>::Constant(cells.g.rows(), cells.g.cols(), static_cast<S>(mean));
       return (static_cast<S>(mean) + static_cast<S>(spread_) * normals(which).array()).abs().matrix();
     };
     cells.gamma_up = drawn(mean_.gamma_up, StaticDraw::slope_up);
     cells.gamma_down = drawn(mean_.gamma_down, StaticDraw::slope_down);
+    if (!bounds_.used) return;
+    // The rule divides by the distance of a device's own bound.
+    cells.gamma_up.array() *= (cells.upper.array() - cells.reference) / static_cast<S>(bounds_.above_S);
+    cells.gamma_down.array() *= (cells.reference - cells.lower.array()) / static_cast<S>(bounds_.below_S);
   }
 
   AffineStep mean_;
   double spread_;
+  MeanBounds bounds_;
   RuleModel<AffineStep> rule_;
 };
 
@@ -63,10 +74,17 @@ DeviceModel linear_step_model() {
       {"gamma_spread", "1", 0, std::numeric_limits<double>::infinity(), false, false, 0,
        "device-to-device standard deviation of both gammas (absolute), drawn for each; a negative one counts as its "
        "size",
-       "form: linear step of IBM aihwkit (MIT licence); default chosen: 0 switches it off"}};
+       "form: linear step of IBM aihwkit (MIT licence); default chosen: 0 switches it off"},
+      {"mean_bounds", "1", 0, 1, false, false, 0,
+       "above 0.5: the slopes are relative to the mean bounds, and the bound of a device only stops it; else to the bounds of "
+       "each device",
+       "form: linear step of IBM aihwkit (MIT licence), which has both; default chosen"}};
   model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
     return std::make_unique<LinearStep>(AffineStep{spec.shape_value("gamma_up"), spec.shape_value("gamma_down")},
-                                        spec.shape_value("gamma_spread"));
+                                        spec.shape_value("gamma_spread"),
+                                        LinearStep::MeanBounds{spec.shape_value("mean_bounds") > 0.5,
+                                                               spec.g_max_S - spec.g_reference_S(),
+                                                               spec.g_reference_S() - spec.g_min_S});
   };
   return model;
 }

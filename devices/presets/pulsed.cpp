@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published pulse statistics. The sources state weights without unit, w in [w_min, w_max] with mean pulse dw_min: pulses =
 // (w_max − w_min)/dw_min, reference = −w_min/(w_max − w_min), spreads and noises are relative numbers as published. The
-// window in siemens is not part of these sources: the default one is used.
+// window in siemens is not part of these sources: g_max is the default one and g_min the smallest that leaves the spread of
+// the lower bounds as published (devices/window_rule.hpp).
+#include <algorithm>
+
 #include "devices/presets/tables.hpp"
+#include "devices/window_rule.hpp"
 
 namespace nudge {
 namespace {
@@ -17,7 +21,10 @@ struct Published {
   double write_noise = 0;
 };
 
-DeviceSpec spec_of(const Published& p, std::map<std::string, double> shape = {}) {
+/// Update noise as a share of the step at hand, or of the same size everywhere.
+enum class Noise { of_step, floor };
+
+DeviceSpec spec_of(const Published& p, std::map<std::string, double> shape = {}, Noise noise = Noise::of_step) {
   DeviceSpec spec;
   spec.model = p.model;
   spec.pulses = (p.w_max - p.w_min) / p.dw_min;
@@ -27,22 +34,24 @@ DeviceSpec spec_of(const Published& p, std::map<std::string, double> shape = {})
   spec.asymmetry_spread = p.asymmetry_spread;
   spec.upper_bound_spread = p.upper_bound_spread;
   spec.lower_bound_spread = p.lower_bound_spread;
-  spec.update_noise = p.update_noise;
+  (noise == Noise::floor ? spec.update_noise_floor : spec.update_noise) = p.update_noise;
   spec.programming.write_noise = p.write_noise;
   spec.update = PulseMode::pulsed;
   spec.shape = std::move(shape);
+  spec.g_min_S = std::max(spec.g_min_S, least_g_min_S(spec));
   return spec;
 }
 
 /// The same with the log-normal spread of the pulse size of the array fits.
 DeviceSpec array_of(const Published& p, double log_spread) {
-  DeviceSpec spec = spec_of(p, {{"symmetry_spread", 0.025}});
+  DeviceSpec spec = spec_of(p, {{"symmetry_spread", 0.025}}, Noise::floor);
   spec.step_log_spread = log_spread;
   return spec;
 }
 
-const std::string slope = " Slopes are relative to the bounds of each device here, to the mean bounds in the source.";
-const std::string window = " Window in siemens: not in the source, our default.";
+const std::string window =
+    " Window in siemens: not in the source; g_max is our default, g_min leaves 4 standard deviations of the lower bounds above "
+    "0.";
 const std::string fit = "; fit: IBM aihwkit 1.1.0 (MIT licence), preset ";
 
 }  // namespace
@@ -57,26 +66,25 @@ std::vector<DevicePreset> pulsed_presets() {
            {{"A_up", -1.18445}, {"A_down", -0.081404}, {"gamma_up", 5}, {"gamma_down", 5}, {"a", -0.5}, {"b", -0.5}})},
       {"reram_sb", "HfO2 ReRAM, soft bounds (looser fit of the same data)",
        "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fit + "ReRamSB",
-       "The source adds update noise of the same size everywhere, here it shrinks with the step. The source shifts "
-       "each device to its symmetry point by a reference "
-       "device; here the two devices of a pair do that for the mean." +
+       "The source assumes devices calibrated to their symmetry point by a reference device that it does not model; here "
+       "the two devices of a pair do that for the mean." +
            window,
-       spec_of({"soft_bounds", 0.002, 1.25, -0.75, 0.3, 0.24, 0.40, 0.01, 3.75, 0, 56})},
+       spec_of({"soft_bounds", 0.002, 1.25, -0.75, 0.3, 0.24, 0.40, 0.01, 3.75, 0, 56}, {}, Noise::floor)},
       {"capacitor", "14 nm trench capacitor cell, linear step",
        "Li et al., VLSI 2018 (IEEE 8510648)" + fit + "Capacitor",
        "The source leaks with a lifetime of 1e6 minibatches, spread 0.3: set device.leak_time to 1e6 times the time of "
        "a training step of your circuit and device.leak_spread to 0.3 (0 here: no leak)." +
-           slope + window,
+           window,
        spec_of({"linear_step", 0.005, 1, -1, 0.1, 0.07, 0.07, 0.06, 0.3, 0},
-               {{"gamma_up", 0.05}, {"gamma_down", 0.05}, {"gamma_spread", 0.01}})},
+               {{"gamma_up", 0.05}, {"gamma_down", 0.05}, {"gamma_spread", 0.01}, {"mean_bounds", 1}}, Noise::floor)},
       {"ecram", "Li/WO3 electrochemical RAM, linear step", "Tang et al., IEDM 2018 (IEEE 8614551)" + fit + "EcRam",
-       slope + window,
+       window.substr(1),
        spec_of({"linear_step", 0.002, 1.1724, -0.8276, 0.1, 0.05, 0.05, 0.01, 0.3, 0},
-               {{"gamma_up", 0.1153}, {"gamma_down", 0.5085}, {"gamma_spread", 0.05}})},
+               {{"gamma_up", 0.1153}, {"gamma_down", 0.5085}, {"gamma_spread", 0.05}, {"mean_bounds", 1}})},
       {"ecram_mo", "metal-oxide electrochemical RAM, linear step",
-       "Kim et al., IEDM 2019 (IEEE 8993463)" + fit + "EcRamMO", slope + window,
+       "Kim et al., IEDM 2019 (IEEE 8993463)" + fit + "EcRamMO", window.substr(1),
        spec_of({"linear_step", 2.8214e-4, 1.1714, -0.8286, 0.1, 0.05, 0.05, 0.01, 2.0, 0},
-               {{"gamma_up", 0.4152}, {"gamma_down", 0.7342}, {"gamma_spread", 0.05}})},
+               {{"gamma_up", 0.4152}, {"gamma_down", 0.7342}, {"gamma_spread", 0.05}, {"mean_bounds", 1}})},
       {"idealized", "idealised symmetric device with fine pulses",
        "Rasch, Gokmen and Haensch, IEEE Design & Test (2019), arXiv:1906.02698" + fit + "Idealized",
        "A requirement, not a measured device." + window,
@@ -91,17 +99,14 @@ std::vector<DevicePreset> pulsed_presets() {
       {"reram_array_om", "ReRAM array of an optimised material, soft bounds with reference",
        "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fit + "ReRamArrayOM",
        "Measured: 13.48 % of the devices corrupt; off as in the source (set device.stuck_random = 0.1348). Compliance "
-       "adjusted window; the raw fit is 1.4839/-0.6192 before its symmetry point is subtracted. The source adds update "
-       "noise of the same size everywhere, here it shrinks with the step." +
+       "adjusted window; the raw fit is 1.4839/-0.6192 before its symmetry point is subtracted." +
            window,
        array_of({"soft_bounds_reference", 0.0949, 1, -1, 0, 0.3499, 0.5695, 0.01, 0.4158, 0, 1.4113}, 0.7829)},
       {"reram_array_hfo2", "baseline HfO2 ReRAM array, soft bounds with reference",
        "Gong, Rasch et al., IEDM 2022 (IEEE 10019569)" + fit + "ReRamArrayHfO2",
        "Measured: 9.77 % of the devices corrupt; off as in the source (set device.stuck_random = 0.0977). Only 4.3 "
        "mean "
-       "pulses across the window. The raw fit is 1.1490/-1.0284 before its symmetry point is subtracted. The source "
-       "adds "
-       "update noise of the same size everywhere, here it shrinks with the step." +
+       "pulses across the window. The raw fit is 1.1490/-1.0284 before its symmetry point is subtracted." +
            window,
        array_of({"soft_bounds_reference", 0.4622, 1, -1, 0, 0.4295, 0.5990, 0.01, 0.2174, 0, 0.5841}, 0.7125)},
       {"pcm_pulsed", "Ge2Sb2Te5 phase-change memory under pulses, exponential step",

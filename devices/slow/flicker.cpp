@@ -31,11 +31,12 @@ Flicker<S>::Flicker(const DeviceSpec& spec, Index rows, Index cols, const ArrayI
 }
 
 template <class S>
-bool Flicker<S>::elapse(double seconds, std::uint64_t step) {
+bool Flicker<S>::elapse(double seconds, std::uint64_t step, Gathering gathering) {
   bool changed = false;
   for (std::size_t k = 0; k < times_s_.size(); ++k) {
     waiting_s_[k] += seconds;
-    if (waiting_s_[k] < share * times_s_[k] || waiting_s_[k] == 0) continue;
+    const double needed = gathering == Gathering::allowed ? share * times_s_[k] : 0;
+    if (waiting_s_[k] < needed || waiting_s_[k] == 0) continue;
     const double t = waiting_s_[k] / times_s_[k];
     const auto kept = static_cast<S>(std::exp(-t));
     const auto fresh = static_cast<S>(std::sqrt(-std::expm1(-2 * t)));

@@ -27,7 +27,7 @@ class Flicker {
   const std::vector<double>& time_constants_s() const { return times_s_; }
 
   /// Time passes; no two calls on one array share `step`. Returns whether anything changed.
-  bool elapse(double seconds, std::uint64_t step);
+  bool elapse(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
   /// Adds Q(g/g_max) √h Σ x_k of each device to `relative` (rows, cols).
   void add_to(const Matrix<S>& g, Matrix<S>& relative) const;
   void append_state(std::vector<SlowArray<S>>& out);

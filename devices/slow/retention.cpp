@@ -64,10 +64,10 @@ double Retention<S>::gather() const {
 }
 
 template <class S>
-bool Retention<S>::elapse(DeviceCells<S>& cells, double seconds) {
+bool Retention<S>::elapse(DeviceCells<S>& cells, double seconds, Gathering gathering) {
   if (!active()) return false;
   waiting_s_ += seconds;
-  if (waiting_s_ < gather()) return false;
+  if (gathering == Gathering::allowed && waiting_s_ < gather()) return false;
   if (spec_.leaks()) leak(cells);
   if (counts_from_writes()) age(cells);
   waiting_s_ = 0;

@@ -7,6 +7,10 @@
 
 namespace nudge {
 
+/// Whether an effect may wait until enough time has come together for a step well above rounding, which spares work when
+/// time comes in small pieces, or has to apply all time at once.
+enum class Gathering { allowed, none };
+
 /// A named array of slow state, for checkpoints.
 template <class S>
 struct SlowArray {

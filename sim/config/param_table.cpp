@@ -11,6 +11,7 @@
 namespace nudge {
 
 bool contains(const Range& range, double value) {
+  if (range.or_zero && value == 0) return true;
   const bool above_minimum = range.open_minimum ? value > range.minimum : value >= range.minimum;
   const bool below_maximum = range.open_maximum ? value < range.maximum : value <= range.maximum;
   return above_minimum && below_maximum;
@@ -22,7 +23,7 @@ std::string describe(const Range& range, Unit unit) {
   const std::string minimum = format_quantity(range.minimum, unit);
   const std::string maximum = format_quantity(range.maximum, unit);
   if (low && high) {
-    return fmt::format("in {}{}, {}{}", range.open_minimum ? '(' : '[', minimum, maximum,
+    return fmt::format("{}in {}{}, {}{}", range.or_zero ? "0 or " : "", range.open_minimum ? '(' : '[', minimum, maximum,
                        range.open_maximum ? ')' : ']');
   }
   if (low) return fmt::format("{} {}", range.open_minimum ? ">" : ">=", minimum);

@@ -20,6 +20,7 @@ struct Range {
   double maximum = std::numeric_limits<double>::infinity();
   bool open_minimum = false;
   bool open_maximum = false;
+  bool or_zero = false;  ///< 0 is allowed beside them: what switches the thing off
 };
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
@@ -31,6 +32,8 @@ constexpr Range between(double minimum, double maximum) { return {minimum, maxim
 constexpr Range above_up_to(double minimum, double maximum) { return {minimum, maximum, true, false}; }
 /// [minimum, maximum)
 constexpr Range from_below(double minimum, double maximum) { return {minimum, maximum, false, true}; }
+/// 0 or [minimum, maximum]
+constexpr Range zero_or_between(double minimum, double maximum) { return {minimum, maximum, false, false, true}; }
 /// (minimum, maximum)
 constexpr Range strictly_between(double minimum, double maximum) { return {minimum, maximum, true, true}; }
 

@@ -147,6 +147,6 @@ TEST_CASE("train with amplifiers, curved devices and useless wires runs and warn
                "scheme = 'tiki_taka'\n");
   const Outcome run = run_nudge(folder, "train wires.toml --out w.h5 --json");
   CHECK(run.exit_code == 0);
-  CHECK_THAT(run.errors, Contains("wire resistance: (2/3) R G N M ="));
+  CHECK_THAT(run.errors, Contains("wire resistance: IR drop figure L ="));
   CHECK(nlohmann::json::parse(run.output)["hardware"]["pulses"].get<double>() > 0);  // of both arrays of a matrix
 }

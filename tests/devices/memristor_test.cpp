@@ -109,6 +109,46 @@ TEST_CASE("memristor pulses are the flow of the differential equation", "[device
   }
 }
 
+TEST_CASE("vteam: the bound is reached and a pulse near it moves by the closed form, whatever the on/off ratio",
+          "[devices]") {
+  for (const double ratio : {25.0, 100.0, 1000.0}) {
+    CAPTURE(ratio);
+    DeviceSpec spec;
+    spec.model = "vteam";
+    spec.g_min_S = spec.g_max_S / ratio;
+    // p = 1: the distance d = 1 − x of the state from its bound shrinks by the same factor with every pulse.
+    const double shrink = std::exp(-spec.shape_value("k_up") * spec.shape_value("pulse_width") *
+                                   std::pow(spec.shape_value("pulse_up") / spec.shape_value("threshold_up") - 1,
+                                            spec.shape_value("alpha_up")));
+    const auto g_at = [&](double d) { return spec.g_max_S / (1 + d * (ratio - 1)); };
+    const auto d_at = [&](double g) { return (spec.g_max_S / g - 1) / (ratio - 1); };
+    // The last 1e-9 of the way is crossed at its first speed: g is off by at most (ratio − 1) 1e-9 g_max; before it by
+    // rounding, some 1e-14 of d, which g amplifies by at most the ratio.
+    const double tolerance = (ratio * 1e-9 + ratio * 1e-13) * spec.g_max_S;
+    DeviceArray<double> array(spec, 1, 1, {1, 2, 0});
+    const Matrix<double> one = Matrix<double>::Ones(1, 1);
+    for (const double part : {0.9, 0.99, 0.999}) {
+      const double g = spec.g_min_S + part * spec.window_S();
+      array.cells().g(0, 0) = g;
+      array.pulse(one, 0);
+      const double moved = array.conductance()(0, 0) - g;
+      const double expected = g_at(d_at(g) * shrink) - g;
+      // Above place 7/8 the table is exact for p = 1; below it within k h/2 = (1/d)/8192 of the pulse.
+      const double error = d_at(g) < 0.125 ? 1e-9 : 1 / d_at(g) / 8192;
+      CHECK(moved == Approx(expected).epsilon(error));
+      if (ratio == 1000 && part == 0.9) CHECK(moved == Approx(22.4e-9).epsilon(2e-3));  // the audit's number
+    }
+    // ln(1e9) e-folds to the last cell and one more to cross it.
+    const double pulses = std::ceil(-(std::log(1e9) + 2) / std::log(shrink));
+    array.cells().g(0, 0) = spec.g_min_S;
+    array.pulse(pulses * one, 1);
+    CHECK(std::abs(array.conductance()(0, 0) - spec.g_max_S) <= tolerance);
+    array.cells().g(0, 0) = spec.g_max_S;
+    array.pulse(-pulses * one, 2);
+    CHECK(std::abs(array.conductance()(0, 0) - spec.g_min_S) <= tolerance);
+  }
+}
+
 TEST_CASE("memristor: pulses below the threshold and a window from zero are refused", "[devices]") {
   DeviceSpec spec;
   spec.model = "vteam";

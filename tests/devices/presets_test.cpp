@@ -82,7 +82,7 @@ const std::vector<Pulsed>& pulsed_table() {
        .3,
        0,
        0,
-       {{"gamma_up", .05}, {"gamma_down", .05}, {"gamma_spread", .01}}},
+       {{"gamma_up", .05}, {"gamma_down", .05}, {"gamma_spread", .01}, {"mean_bounds", 1}}},
       {"ecram",
        "linear_step",
        0.002,
@@ -95,7 +95,7 @@ const std::vector<Pulsed>& pulsed_table() {
        .3,
        0,
        0,
-       {{"gamma_up", .1153}, {"gamma_down", .5085}, {"gamma_spread", .05}}},
+       {{"gamma_up", .1153}, {"gamma_down", .5085}, {"gamma_spread", .05}, {"mean_bounds", 1}}},
       {"ecram_mo",
        "linear_step",
        2.8214e-4,
@@ -108,7 +108,7 @@ const std::vector<Pulsed>& pulsed_table() {
        2.0,
        0,
        0,
-       {{"gamma_up", .4152}, {"gamma_down", .7342}, {"gamma_spread", .05}}},
+       {{"gamma_up", .4152}, {"gamma_down", .7342}, {"gamma_spread", .05}, {"mean_bounds", 1}}},
       {"idealized", "constant_step", 0.0002, 1, -1, .3, .3, .3, 0, .3, 0, 0},
       {"gokmen_vlasov", "constant_step", 0.0016, 1, -1, .3, .3, .3, .01, .3, 0, 0},
       // The source's window is 0 to 2 and its reference 0; here the reference is the middle: the spread 0.1 of w_max = 2
@@ -192,6 +192,7 @@ const std::set<std::string> window_only = {"pcm_suri", "pcm_gst", "taox_sandia"}
 }  // namespace
 
 TEST_CASE("presets: pulse statistics are those of the sources", "[devices]") {
+  const std::set<std::string> additive = {"reram_sb", "capacitor", "reram_array_om", "reram_array_hfo2"};
   for (const Pulsed& p : pulsed_table()) {
     CAPTURE(p.name);
     const DeviceSpec& s = spec_of(p.name);
@@ -204,7 +205,10 @@ TEST_CASE("presets: pulse statistics are those of the sources", "[devices]") {
     CHECK(s.lower_bound_spread == p.w_min_dtod);
     CHECK(s.asymmetry_spread == p.up_down_dtod);
     CHECK(s.asymmetry == p.up_down);
-    CHECK(s.update_noise == p.dw_min_std);
+    // mult_noise = false in the source: noise of one size everywhere.
+    const bool floor = additive.count(p.name) == 1;
+    CHECK((floor ? s.update_noise_floor : s.update_noise) == p.dw_min_std);
+    CHECK((floor ? s.update_noise : s.update_noise_floor) == 0);
     CHECK(s.programming.write_noise == p.write_noise_std);
     CHECK(s.shape == p.shape);
     CHECK(s.update == PulseMode::pulsed);

@@ -20,7 +20,7 @@ ParamTable correction_rows() {
       real("correction.noise", "0", at_least(0),
            "Fresh noise of the correction per sqrt(tau), relative to the rms of what the path carries in one read."),
       real("correction.delay", "0", at_least(0), "Delay of the correction in units of tau; rounded to whole steps."),
-      integer("correction.converter_bits", "0", between(0, 24),
+      integer("correction.converter_bits", "0", zero_or_between(2, 24),
               "Resolution of a converter in the correction path; 0: ideal."),
       real("correction.converter_range", "0", at_least(0), "Full scale of that converter; 0: ranged by each read."),
   };

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/characterize/noise_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "devices/characterize/spectrum_of.hpp"
+#include "devices/device_array.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr double records_waited = 1000;
+constexpr double rounding = 1e-12;
+
+/// Looks of every device, (samples, devices): means over their intervals, and the last moment of each.
+struct Looks {
+  Matrix<double> mean, last;
+};
+
+Looks take(DeviceArray<double>& array, const CharacterizeOptions& options) {
+  std::uint64_t step = 0;
+  array.elapse(records_waited * options.samples * options.interval_s, step++, Gathering::none);
+  Looks looks{Matrix<double>::Zero(options.samples, options.devices), Matrix<double>(options.samples, options.devices)};
+  for (int t = 0; t < options.samples; ++t) {
+    for (int k = 0; k < looks_per_sample; ++k) {
+      array.elapse(options.interval_s / looks_per_sample, step++, Gathering::none);
+      looks.mean.row(t) += array.conductance().row(0) / looks_per_sample;
+    }
+    looks.last.row(t) = array.conductance().row(0);
+  }
+  return looks;
+}
+
+/// y ← y/mean − line of each column; returns the rms over the columns of the change of the lines from first to last row. A
+/// column of mean 0 becomes 0.
+double take_off_lines(Matrix<double>& y) {
+  const Eigen::VectorXd time = Eigen::VectorXd::LinSpaced(y.rows(), -0.5, 0.5);
+  double squares = 0;
+  for (Index i = 0; i < y.cols(); ++i) {
+    const double mean = y.col(i).mean();
+    if (!(mean > 0)) {
+      y.col(i).setZero();
+      continue;
+    }
+    const Eigen::VectorXd relative = (y.col(i).array() / mean - 1).matrix();
+    const double slope = time.dot(relative) / time.squaredNorm();
+    y.col(i) = relative - slope * time;
+    squares += slope * slope;
+  }
+  return std::sqrt(squares / static_cast<double>(y.cols()));
+}
+
+/// Slope of ln S over ln f and its standard error, from the scatter about the line, over points [begin, end).
+struct Slope {
+  double value = 0, error = 0;
+};
+
+Slope slope_of(const NoiseRecord& r, std::size_t begin, std::size_t end) {
+  const std::vector<double> f(r.frequency_Hz.begin() + static_cast<std::ptrdiff_t>(begin),
+                              r.frequency_Hz.begin() + static_cast<std::ptrdiff_t>(end));
+  const std::vector<double> s(r.spectrum_Hz.begin() + static_cast<std::ptrdiff_t>(begin),
+                              r.spectrum_Hz.begin() + static_cast<std::ptrdiff_t>(end));
+  Slope slope{log_slope(f, s), 0};
+  const auto n = static_cast<double>(f.size());
+  if (n < 3) return slope;
+  double mean_x = 0;
+  double mean_y = 0;
+  for (std::size_t k = 0; k < f.size(); ++k) {
+    mean_x += std::log(f[k]) / n;
+    mean_y += std::log(s[k]) / n;
+  }
+  double xx = 0;
+  double rest = 0;
+  for (std::size_t k = 0; k < f.size(); ++k) {
+    const double x = std::log(f[k]) - mean_x;
+    xx += x * x;
+    rest += std::pow(std::log(s[k]) - mean_y - slope.value * x, 2);
+  }
+  slope.error = std::sqrt(rest / (n - 2) / xx);
+  return slope;
+}
+
+void judge(NoiseRecord& r) {
+  const std::size_t n = r.frequency_Hz.size();
+  const Slope all = slope_of(r, 0, n);
+  r.slope = all.value;
+  r.slope_error = all.error;
+  r.lower_slope = slope_of(r, 0, n / 2 + 1).value;
+  r.upper_slope = slope_of(r, n / 2, n).value;
+  const auto near = [](double slope, double by) { return std::abs(slope + 1) <= by; };
+  r.kind = near(r.slope, 0.25) && near(r.lower_slope, 0.5) && near(r.upper_slope, 0.5) ? SpectrumKind::one_over_f
+                                                                                     : SpectrumKind::other;
+  if (r.kind != SpectrumKind::one_over_f) return;
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k) sum += std::log(r.frequency_Hz[k] * r.spectrum_Hz[k]);
+  r.q = std::exp(0.5 * sum / static_cast<double>(n));
+}
+
+}  // namespace
+
+NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& options) {
+  DeviceArray<double> array(spec, 1, options.devices, {options.seed, 7, 0}, 1);
+  const double g = spec.g_min_S + 0.5 * spec.window_S();
+  array.program(Matrix<double>::Constant(1, options.devices, g), 0);
+  Looks looks = take(array, options);
+  NoiseRecord record;
+  record.fresh_std = spec.read_sigma_S(g) / g;
+  record.trend = take_off_lines(looks.last);
+  take_off_lines(looks.mean);
+  record.slow_std = std::sqrt(looks.last.squaredNorm() / static_cast<double>(looks.last.size()));
+  // A power law or logarithm of the time t since programming has g'' = −(1 + ν) g'/t: over a record of length T at t = 1000 T
+  // it leaves its line by at most (1 + ν) T/(8 t) of the change; factor 2 for ν < 1.
+  record.floor = rounding + 2 * record.trend / (8 * records_waited);
+  if (record.slow_std <= record.floor) {
+    record.slow_std = 0;
+    looks.last.setZero();
+  } else {
+    hann_spectrum(looks.mean, options.interval_s, looks_per_sample, record.frequency_Hz, record.spectrum_Hz);
+    judge(record);
+  }
+  // The histogram holds both kinds: one read per sqrt(tau) at each look.
+  Matrix<double> fresh(looks.last.rows(), looks.last.cols());
+  fill_normal<double>({options.seed, Purpose::read_noise, 7}, 0, 0,
+                      {fresh.data(), static_cast<std::size_t>(fresh.size())});
+  histogram(looks.last + record.fresh_std * fresh, record.deviation, record.share);
+  return record;
+}
+
+}  // namespace nudge
