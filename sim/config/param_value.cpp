@@ -153,7 +153,7 @@ std::vector<std::string_view> split_list(std::string_view text) {
 
 std::string number_to_toml(double value, Unit unit) {
   const std::string text = format_quantity(value, unit);
-  if (unit != Unit::none) return quoted(text);
+  if (unit != Unit::none) return nudge::quoted(text);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
@@ -215,14 +215,15 @@ std::string to_toml(const ParamRow& row, const ParamValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
   if (const auto* real = std::get_if<double>(&value)) return number_to_toml(*real, row.unit);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  if (const auto* text = std::get_if<std::string>(&value)) return quoted(*text);
+  if (const auto* text = std::get_if<std::string>(&value)) return nudge::quoted(*text);
   std::vector<std::string> parts;
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
     for (const std::int64_t element : *integers) parts.push_back(fmt::format("{}", element));
   } else if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
     for (const double element : *reals) parts.push_back(number_to_toml(element, row.unit));
   } else {
-    for (const std::string& element : std::get<std::vector<std::string>>(value)) parts.push_back(quoted(element));
+    for (const std::string& element : std::get<std::vector<std::string>>(value))
+      parts.push_back(nudge::quoted(element));
   }
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
@@ -240,7 +241,7 @@ std::string to_text(const ParamRow& row, const ParamValue& value) {
   if (const auto* real = std::get_if<double>(&value)) return format_quantity(*real, row.unit);
   if (const auto* text = std::get_if<std::string>(&value)) {
     const bool looks_quoted = !text->empty() && (text->front() == '"' || text->front() == '\'');
-    return looks_quoted ? quoted(*text) : *text;
+    return looks_quoted ? nudge::quoted(*text) : *text;
   }
   return to_toml(row, value);
 }

@@ -78,7 +78,7 @@ std::string show(const RawValue& value) {
     case RawValue::Kind::integer: return fmt::format("{}", value.integer);
     case RawValue::Kind::real: return format_quantity(value.real, Unit::none);
     case RawValue::Kind::flag: return value.flag ? "true" : "false";
-    case RawValue::Kind::text: return quoted(value.text);
+    case RawValue::Kind::text: return nudge::quoted(value.text);
     case RawValue::Kind::table: return "a table";
     case RawValue::Kind::other: return value.text;
     case RawValue::Kind::list: break;
