@@ -20,7 +20,7 @@ namespace nudge {
 namespace {
 
 /// Keys that the sweep itself sets or that belong to the whole of it.
-const std::set<std::string> kReserved = {"seed", "threads", "output.file", "output.print_every"};
+const std::set<std::string> kReserved = {"seed", "threads", "product.kernel", "output.file", "output.print_every"};
 
 bool is_number(ParamKind kind) { return kind == ParamKind::integer || kind == ParamKind::real; }
 
@@ -38,7 +38,9 @@ void check_axes(const std::string& name, const std::vector<GridAxis>& axes) {
   for (const GridAxis& axis : axes) {
     if (kReserved.count(axis.key) == 0) continue;
     throw UserError(fmt::format("{}: sweep.grid.{} cannot be swept ({})", name, axis.key,
-                                axis.key == "seed" ? "list the seeds in sweep.seeds" : "it changes no result"));
+                                axis.key == "seed"             ? "list the seeds in sweep.seeds"
+                                : axis.key == "product.kernel" ? "it holds for the whole process"
+                                                               : "it changes no result"));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "sim/io/run_record.hpp"
 #include "training/config_table.hpp"
 #include "training/lane.hpp"
+#include "training/setup.hpp"
 
 namespace nudge {
 namespace {
@@ -224,6 +225,7 @@ TrainSummary continue_run(const Config& config, const H5Reader& file, const std:
 
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
                    const TrainObserver& observer) {
+  use_product_kernel(config);
   if (output) check_output_path(*output, Overwrite::must_not_exist);
   if (config.text("precision") == "double") {
     return TrainRun<double>(config).run(output, Overwrite::must_not_exist, observer);
@@ -242,6 +244,7 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
     expect_same_config(stored, *config, path.string());
     stored = *config;
   }
+  use_product_kernel(stored);
   if (stored.text("precision") == "double") return continue_run<double>(stored, file, path, observer);
   return continue_run<float>(stored, file, path, observer);
 }
