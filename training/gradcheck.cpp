@@ -265,6 +265,7 @@ std::vector<std::string> gradcheck_estimators(const Config& config) {
 
 GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
                           const std::function<void(const std::string&)>& say) {
+  use_product_kernel(config);
   if (config.text("precision") == "double") return Check<double>(config, scope, say).finished();
   return Check<float>(config, scope, say).finished();
 }

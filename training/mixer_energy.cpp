@@ -141,6 +141,7 @@ bool MixerEnergy::finite() const {
 }
 
 MixerEnergy mixer_energy(const Config& config) {
+  use_product_kernel(config);
   const MixerChoice choice = mixer_choice(config);
   const auto& known = energy_mixers();
   if (std::find(known.begin(), known.end(), choice.kind) == known.end()) {

@@ -5,9 +5,12 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "sim/base/product_kernel.hpp"
 #include "training/default_text.hpp"
 
 namespace nudge {
+
+void use_product_kernel(const Config& config) { set_product_kernel(product_kernel_of(config.text("product.kernel"))); }
 
 TextDataset load_dataset(const Config& config) {
   const std::string& path = config.text("data.text");

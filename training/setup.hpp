@@ -16,6 +16,9 @@ namespace nudge {
 
 /// The objects that a configuration describes; every command starts from these.
 
+/// Makes product.kernel the choice of the whole process; the start of every run.
+void use_product_kernel(const Config& config);
+
 /// The corpus of data.text, or the text that ships with the project when that is empty.
 TextDataset load_dataset(const Config& config);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sim/io/atomic_file.hpp"
+#include "training/setup.hpp"
 #include "training/spread.hpp"
 #include "training/sweep_file.hpp"
 #include "training/sweep_grid.hpp"
@@ -50,6 +51,7 @@ const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
   check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
   SweepGrid grid = make_sweep_grid(source);
+  use_product_kernel(grid.base);
   SweepFile file(files, grid.base);
   if (files.resume) file.restore(grid);
   Sweep& sweep = grid.sweep;

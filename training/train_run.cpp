@@ -16,6 +16,7 @@
 #include "training/device_notes.hpp"
 #include "training/final_loss.hpp"
 #include "training/lane.hpp"
+#include "training/setup.hpp"
 
 namespace nudge {
 namespace {
@@ -248,6 +249,7 @@ TrainSummary continue_run(const Config& config, const H5Reader& file, const std:
 
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
                    const TrainObserver& observer, FinalTest final_test) {
+  use_product_kernel(config);
   if (output) check_output_path(*output, Overwrite::must_not_exist);
   if (config.text("precision") == "double") {
     return TrainRun<double>(config, final_test).run(output, Overwrite::must_not_exist, observer);
@@ -266,6 +268,7 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
     expect_same_config(stored, *config, path.string());
     stored = *config;
   }
+  use_product_kernel(stored);
   if (stored.text("precision") == "double") return continue_run<double>(stored, file, path, observer);
   return continue_run<float>(stored, file, path, observer);
 }

@@ -31,6 +31,23 @@ void parallel_for(Index n, int threads, Body&& body) {
   if (error) std::rethrow_exception(error);
 }
 
+/// While it lives, OpenMP regions that the calling thread opens have one thread: around libraries that would split their work,
+/// and so choose their order of summation, by the threads at hand.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) {
+    if (before_ != 1) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (before_ != 1) omp_set_num_threads(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
 /// Number of threads that parallel_for(n, threads, ...) may use: the size of per-thread workspaces.
 inline int thread_count(int threads) { return threads > 0 ? threads : omp_get_max_threads(); }
 

@@ -5,8 +5,10 @@
 
 namespace nudge {
 
-/// The three dense products of the simulator, compiled once (Eigen's kernels, single-threaded: callers parallelise
-/// over sequences). S is float or double. Shapes are checked by contract.
+/// The three dense products of the simulator, each on the calling thread: callers parallelise over sequences. S is float
+/// (oneDNN or Eigen, see sim/base/product_kernel.hpp) or double (Eigen). Operands may be blocks of columns or rows; nothing
+/// is copied. The result must not overlap an operand. Shapes are checked by contract; the bits are a function of operands,
+/// shape, kernel and processor, not of the number of threads.
 enum class Store { assign, add, subtract };
 
 /// y = x W (or y += x W, y −= x W); x (n, in), W (in, out), y (n, out).

@@ -222,7 +222,8 @@ std::string to_toml(const ParamRow& row, const ParamValue& value) {
   } else if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
     for (const double element : *reals) parts.push_back(number_to_toml(element, row.unit));
   } else {
-    for (const std::string& element : std::get<std::vector<std::string>>(value)) parts.push_back(nudge::quoted(element));
+    for (const std::string& element : std::get<std::vector<std::string>>(value))
+      parts.push_back(nudge::quoted(element));
   }
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }

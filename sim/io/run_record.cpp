@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "sim/base/build_info.hpp"
+#include "sim/base/product_kernel.hpp"
 
 namespace nudge {
 
@@ -50,6 +51,7 @@ void add_run_record(H5Document& document, const RunRecord& record) {
   document.attribute("nudge_version", version_and_revision());
   document.attribute("compiler", compiler_and_flags());
   document.attribute("libraries", build_info().libraries);
+  document.attribute("products", product_kernel_name());
   document.attribute("machine",
                      fmt::format("{}, {} logical processors, {}", machine.cpu_model, machine.cores, machine.system));
 }

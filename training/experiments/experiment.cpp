@@ -122,6 +122,7 @@ Experiment plan_experiment(const Config& config) {
 Experiment run_experiment(const Config& config, const ExperimentFiles& files, const ExperimentObserver& observer) {
   check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
   Experiment experiment = plan_experiment(config);
+  use_product_kernel(config);
   ExperimentFile file(files, config);
   if (files.resume) file.restore(experiment);
   const auto go_on = [&] { return !observer.stop || !observer.stop(); };

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// Which library forms the float products of sim/base/product.hpp. Products in double are always Eigen's.
+enum class ProductKernel {
+  automatic,  ///< oneDNN, which picks its code for the processor it runs on; tiny products and builds without it: Eigen
+  portable,  ///< Eigen as compiled: the same instructions, and so the same bits, on every processor that runs this build
+};
+
+/// Chooses for the whole process and, for `automatic`, lets the library make its code now and not within the first step.
+/// Call it before a run, from one thread; without a call the choice is `automatic`.
+void set_product_kernel(ProductKernel kernel);
+
+/// "automatic" or "portable" as a config writes it: "auto" or "portable". Contract: one of the two.
+ProductKernel product_kernel_of(const std::string& text);
+
+/// The kernel in use, for provenance: "oneDNN 2.6.3 (avx512_core); Eigen 3.4.0 (x86-64-v3)" or "Eigen 3.4.0 (x86-64-v3)".
+std::string product_kernel_name();
+
+/// Whether a float product of n x k by k x m numbers goes to the library. A rule of the shape alone, so that no bit depends
+/// on a measurement: oneDNN from 16384 multiplications on and from two rows on (below, its set-up costs more than the product;
+/// one row is a matrix times a vector, where Eigen is as fast).
+constexpr bool library_takes(Index n, Index k, Index m) { return n > 1 && m > 1 && n * k * m >= 16384; }
+
+namespace detail {
+
+/// One row-major float product for the library, C = alpha op(A) op(B) + beta C with C (n, m), op(A) (n, k), op(B) (k, m);
+/// beta 0 does not read C. `ld` is the distance between rows of the matrix as stored.
+struct FloatProduct {
+  bool a_transposed, b_transposed;
+  Index n, m, k;
+  float alpha;
+  const float* a;
+  Index a_ld;
+  const float* b;
+  Index b_ld;
+  float beta;
+  float* c;
+  Index c_ld;
+};
+
+/// Forms the product on the calling thread and returns true, or returns false when the choice, the build or the shape says Eigen.
+bool multiply_by_library(const FloatProduct& p);
+
+}  // namespace detail
+
+}  // namespace nudge
