@@ -70,6 +70,48 @@ TEST_CASE("the growth factor of a linear system is its decay per step", "[growth
   CHECK_FALSE(settled.active);
 }
 
+namespace {
+
+/// F(z) = −(z − 1) + σ ξ, fresh noise in every evaluation.
+class Noisy final : public SmallDynamics<double> {
+ public:
+  explicit Noisy(double sigma)
+      : SmallDynamics(linear_system<double>(3, 6, -Dense<double>::Identity(18, 18), Vec<double>::Ones(18))),
+        sigma_(sigma) {}
+  bool noisy() const override { return true; }
+  void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part part = Part::all) override {
+    for (Index row = 0; row < z.rows(); row += 3) {
+      SmallDynamics::force(z.middleRows(row, 3), f.middleRows(row, 3), part);
+      f.middleRows(row, 3) += random_matrix<double>(3, 6, ++reads_, sigma_);
+    }
+  }
+
+ private:
+  double sigma_;
+  std::uint64_t reads_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a slow mode below the noise of the reads is not penalised", "[growth]") {
+  Gradient<double> nothing;
+  GrowthPenalty<double> penalty({1.0, 0.1, 1e-2, 0});
+  // Far from rest (|F| = 18^½) the noise is nothing; at rest F is noise alone, whose direction says nothing: 18 numbers,
+  // ‖mean‖²/noise² is 1 ± √(2/9), and above 2 once in 300 draws.
+  const Matrix<double> away = Matrix<double>::Zero(3, 6);
+  const Matrix<double> rest = Matrix<double>::Ones(3, 6);
+  Noisy weak(1e-3);
+  CHECK_FALSE(penalty.apply(weak, away, kStep, 1, nothing).drowned);
+  int drowned = 0;
+  Noisy strong(1e-1);
+  for (int n = 0; n < 20; ++n) {
+    const GrowthReport report = penalty.apply(strong, rest, kStep, 1, nothing);
+    drowned += report.drowned ? 1 : 0;
+    CHECK((!report.drowned || (report.growth == 0 && !report.active)));
+  }
+  CHECK(drowned >= 18);
+}
+
 TEST_CASE("power iterations find the slowest mode", "[growth]") {
   Dense<double> j = -Dense<double>::Identity(18, 18);
   j(4, 4) = -0.2;  // 1 + ε J has eigenvalues 0.94 and, 17 times, 0.7
