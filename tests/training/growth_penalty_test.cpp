@@ -96,8 +96,8 @@ class Noisy final : public SmallDynamics<double> {
 TEST_CASE("a slow mode below the noise of the reads is not penalised", "[growth]") {
   Gradient<double> nothing;
   GrowthPenalty<double> penalty({1.0, 0.1, 1e-2, 0});
-  // Far from rest (|F| = 18^½) the noise is nothing; at rest F is noise alone, whose direction says nothing: 18 numbers,
-  // ‖mean‖²/noise² is 1 ± √(2/9), and above 2 once in 300 draws.
+  // Far from rest (|F| = 18^½) the noise is nothing; at rest F is noise alone, whose direction says nothing: ‖mean‖²/noise²
+  // is distributed as F(18, 18), above 2 in 8 % of draws; 8 or more of 20 happens once in 10⁴.
   const Matrix<double> away = Matrix<double>::Zero(3, 6);
   const Matrix<double> rest = Matrix<double>::Ones(3, 6);
   Noisy weak(1e-3);
@@ -109,7 +109,7 @@ TEST_CASE("a slow mode below the noise of the reads is not penalised", "[growth]
     drowned += report.drowned ? 1 : 0;
     CHECK((!report.drowned || (report.growth == 0 && !report.active)));
   }
-  CHECK(drowned >= 18);
+  CHECK(drowned > 12);
 }
 
 TEST_CASE("power iterations find the slowest mode", "[growth]") {
