@@ -61,9 +61,9 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   SettleWorkspace<double> scratch;
   settle<double>(dynamics, z, options, scratch);
   // Each step reads forward (2 tokens, 6 outputs converted) and backward (ideal converters).
-  CHECK(meter.reads == 10 * (2 + 2));
-  CHECK(meter.adc_conversions == 10 * 12);
-  CHECK(meter.dac_conversions == 0);
+  CHECK(meter.total().reads == 10 * (2 + 2));
+  CHECK(meter.total().adc_conversions == 10 * 12);
+  CHECK(meter.total().dac_conversions == 0);
   // Against the same steps by hand: energy of each drive over ε τ.
   const Matrix<double> g = array.plus().conductance() + array.minus().conductance();
   const auto watts = [&](const Matrix<double>& drive, const Matrix<double>& load) {
@@ -84,9 +84,9 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
     dynamics.force(state, f);
     state += 0.25 * f;
   }
-  CHECK(meter.array_J == Approx(joules));
+  CHECK(meter.total().array_J == Approx(joules));
   CHECK(again.array_J == Approx(joules));
-  const EnergyReport report = energy_report(meter, spec.circuit, 3e-12);
+  const EnergyReport report = energy_report(meter.total(), spec.circuit, 3e-12);
   CHECK(report.conversions_J == Approx(120e-12));
   CHECK(report.total_J() == Approx(joules + 123e-12));
 }

@@ -29,12 +29,12 @@ CrossbarSpec spec_of(const Imperfection& imperfection) {
   return crossbar_spec(parse_config(schema, imperfection.name, "", settings));
 }
 
-struct Direction {
+struct Way {
   bool forward;
   Index in, out;
 };
 
-Matrix<double> read(const LinearMap<double>& map, const Direction& way, const Matrix<double>& x) {
+Matrix<double> read(const LinearMap<double>& map, const Way& way, const Matrix<double>& x) {
   ReadContext context;
   Matrix<double> y(x.rows(), way.out);
   if (way.forward) {
@@ -45,7 +45,7 @@ Matrix<double> read(const LinearMap<double>& map, const Direction& way, const Ma
   return y;
 }
 
-Matrix<double> derivative(const LinearMap<double>& map, const Direction& way, const Matrix<double>& at,
+Matrix<double> derivative(const LinearMap<double>& map, const Way& way, const Matrix<double>& at,
                           const Matrix<double>& v, bool transposed) {
   ReadContext context;
   context.exact = true;
@@ -66,7 +66,7 @@ TEST_CASE("a read's derivative is that of its noise-free circuit, for every impe
     const CrossbarSpec spec = spec_of(imperfection);
     const Crossbar<double> array(spec, random_matrix<double>(kRows, kCols, 1, 0.4), 0, 1);
     const std::unique_ptr<LinearMap<double>> circuit = array.noise_free();
-    for (const Direction way : {Direction{true, kRows, kCols}, Direction{false, kCols, kRows}}) {
+    for (const Way way : {Way{true, kRows, kCols}, Way{false, kCols, kRows}}) {
       CAPTURE(imperfection.name, way.forward);
       const Matrix<double> x = random_matrix<double>(kDrives, way.in, 2);
       const Matrix<double> v = random_matrix<double>(2 * kDrives, way.in, 3);  // two copies share the point
@@ -112,7 +112,7 @@ TEST_CASE("the circuit of Tiki-Taka reads both arrays as the map does", "[slope]
   const auto map = make_linear_map<double>(spec, random_matrix<double>(kRows, kCols, 1, 0.4), 0, 1);
   map->apply_update(random_matrix<double>(kRows, kCols, 5, 0.05), 0);
   const auto circuit = map->noise_free();
-  const Direction way{true, kRows, kCols};
+  const Way way{true, kRows, kCols};
   const Matrix<double> x = random_matrix<double>(kDrives, kRows, 2);
   CHECK(relative_error(read(*circuit, way, x), read(*map, way, x)) < 1e-13);
   CHECK(relative_error(circuit->weights(), map->weights()) < 1e-14);
@@ -129,7 +129,7 @@ TEST_CASE("the circuit's copy drops rounding and keeps clipping", "[slope]") {
   spec.periphery.forward.dac = {3, 1.0};
   const Crossbar<double> array(spec, random_matrix<double>(kRows, kCols, 1, 0.4), 0, 1);
   const auto circuit = array.noise_free();
-  const Direction way{true, kRows, kCols};
+  const Way way{true, kRows, kCols};
   const Matrix<double> x = random_matrix<double>(kDrives, kRows, 2);
   CHECK(relative_error(read(*circuit, way, x), x.cwiseMax(-1.0).cwiseMin(1.0) * array.weights()) < 1e-13);
   CHECK(relative_error(read(array, way, x), read(*circuit, way, x)) > 1e-2);  // 3 bits: the array itself rounds
