@@ -73,6 +73,7 @@ void BlockDynamics<S>::bind(ConstMatrixRef<S> drive, const ReadContext& read) {
   drive_ = drive;
   drive_gradient_.setZero();
   read_ = read;
+  noisy_ = block_->noisy();
 }
 
 /// The smallest range of columns that covers the chosen terms.

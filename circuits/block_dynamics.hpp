@@ -30,7 +30,7 @@ class BlockDynamics final : public Dynamics<S> {
   std::optional<double> energy(ConstMatrixRef<S> z) override;
   void begin_reads(ReadClass kind) override { read_.kind = kind; }
   void set_read_timing(ReadTiming timing) override { read_.relaxation = timing; }
-  bool noisy() const override { return block_->noisy(); }
+  bool noisy() const override { return noisy_; }
   void use_exact_derivatives(bool exact) override { read_.exact = exact; }
 
   ReadContext& read() { return read_; }
@@ -55,6 +55,7 @@ class BlockDynamics final : public Dynamics<S> {
   std::vector<std::unique_ptr<TermPoint>> points_;        ///< of the terms that read projections
   std::vector<std::unique_ptr<TermPoint>> state_points_;  ///< of the terms that read the state
   ReadContext read_;
+  bool noisy_ = false;  ///< of the block when it was bound
   std::unique_ptr<Point> linearization_;
 };
 

@@ -6,15 +6,15 @@ namespace nudge {
 const std::vector<Imperfection>& circuit_imperfections() {
   static const std::vector<Imperfection> all = {
       {"programming error", {"device.programming_error=1 %"}},
-      {"stuck devices", {"device.stuck_low=1 %", "device.stuck_high=1 %"}},
+      {"stuck devices", {"device.stuck_low=0.2 %", "device.stuck_high=0.2 %"}},
       {"mapping reference_column", {"crossbar.mapping=reference_column", "device.programming_error=1 %"}},
       {"mapping offset", {"crossbar.mapping=offset", "device.programming_error=1 %"}},
       {"wire resistance", {"crossbar.row_resistance=1 Ohm", "crossbar.column_resistance=1 Ohm"}},
       {"transposed reads from the opposite ends",
        {"crossbar.row_resistance=2 Ohm", "crossbar.column_resistance=2 Ohm", "crossbar.transposed_path=opposite_ends"}},
       {"curved I-V, sinh", {"device.iv_sinh=0.25 V"}},
-      {"curved I-V, cubic", {"device.iv_cubic=2 1/V^2"}},
-      {"curved I-V, offset mapping", {"device.iv_sinh=0.25 V", "crossbar.mapping=offset"}},
+      {"curved I-V, cubic", {"device.iv_cubic=2"}},
+      {"curved I-V, offset mapping", {"device.iv_sinh=1 V", "crossbar.mapping=offset"}},
       {"curved I-V, reference column", {"device.iv_sinh=0.25 V", "crossbar.mapping=reference_column"}},
       {"amplifier gain error", {"crossbar.forward_gain_error=0.05", "crossbar.transposed_gain_error=-0.05"}},
       {"amplifier gain spread", {"crossbar.forward_gain_spread=0.02", "crossbar.transposed_gain_spread=0.02"}},

@@ -127,17 +127,17 @@ TEST_CASE("spice: a whole EP step of a block of curved devices, node voltages an
   constexpr Index tokens = 2, channels = 5, memories = 8;
   constexpr double beta = 0.1;
   CrossbarSpec arrays;
-  arrays.device.curve = {0.2, 1.0};  // 17 % and 4 % more current than straight devices at a drive of 1
-  arrays.device.programming_error = 0.02;
+  arrays.device.curve = {0.3, 1.0};  // 7 % and 4 % more current than straight devices at a drive of 1
+  arrays.device.programming_error = 0.01;
   Matrix<double> weights = normals(channels, 3 * channels + memories, 0.3, 14);
-  weights.rightCols(memories) *= 0.4;
+  weights.rightCols(memories) *= 0.3;
   Crossbar<double> input(arrays, weights, 0, 1);
   Crossbar<double> output(arrays, normals(channels, channels, 0.4, 15), 1, 1);
   std::vector<std::unique_ptr<ForceTerm<double>>> terms;
   terms.push_back(std::make_unique<CausalAttention<double>>(channels, 1, 0.7, 1, output));
   terms.push_back(std::make_unique<HopfieldMemory<double>>(memories));
   const EquilibriumBlock<double> block(channels, std::move(terms), 0, input, {0.7, 0.5});
-  const Matrix<double> drive = normals(tokens, channels, 0.8, 16);
+  const Matrix<double> drive = normals(tokens, channels, 0.5, 16);
   const Matrix<double> cost = normals(tokens, channels, 0.3, 17);  // ∂C/∂z of a linear cost
 
   const test::TemporaryDirectory folder;
