@@ -42,9 +42,10 @@ ParamTable device_param_rows() {
       param::choice(
           "device.update", "continuous", {"continuous", "pulsed"},
           "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses."),
-      param::choice("device.endurance_failure", "none", {"none", "stuck"},
-                    "What becomes of a device after as many pulses as it lasts (device.endurance): it is counted as worn, "
-                    "or it also stays where it is for good.")};
+      param::choice(
+          "device.endurance_failure", "none", {"none", "stuck"},
+          "What becomes of a device after as many pulses as it lasts (device.endurance): it is counted as worn, "
+          "or it also stays where it is for good.")};
   for (const DeviceParameter& parameter : device_parameters()) table.push_back(row_of(parameter, "device."));
   for (const DeviceList& list : device_lists()) table.push_back(row_of(list, "device."));
   for (const DeviceModel& model : device_models()) {

@@ -112,7 +112,8 @@ Rows noise_rows() {
           "cycle-to-cycle standard deviation of one pulse, relative to that pulse", spread),
       row(
           "update_noise_floor", "1", [](Spec& s) -> double& { return s.update_noise_floor; },
-          "the same of the same size wherever the device stands, relative to its pulse at the reference; squares add",
+          "cycle-to-cycle standard deviation of one pulse wherever the device stands, relative to its pulse at the "
+          "reference; squares add",
           spread),
       row(
           "iv_sinh", "V", [](Spec& s) -> double& { return s.curve.sinh_V; },

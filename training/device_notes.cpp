@@ -31,11 +31,11 @@ std::vector<std::string> device_notes(const Config& config, double elapsed_s) {
                                Effect{r.decays(), "decay", "device.decay_start", r.decay_start_s},
                                Effect{r.leaks(), "leak", "device.leak_time", r.leak_time_s}}) {
     if (!effect.on || elapsed_s >= least_share * effect.time_s) continue;
-    notes.push_back(
-        fmt::format("{} does not act in this run: the devices saw {} pass, {:.2g} % of {} = {}; train.step_time sets how "
-                    "long a step really takes (docs/devices.md gives values)",
-                    effect.name, format_quantity(elapsed_s, Unit::second, 3), 100 * elapsed_s / effect.time_s, effect.key,
-                    format_quantity(effect.time_s, Unit::second, 3)));
+    notes.push_back(fmt::format(
+        "{} does not act in this run: the devices saw {} pass, {:.2g} % of {} = {}; train.step_time sets how "
+        "long a step really takes (docs/devices.md gives values)",
+        effect.name, format_quantity(elapsed_s, Unit::second, 3), 100 * elapsed_s / effect.time_s, effect.key,
+        format_quantity(effect.time_s, Unit::second, 3)));
   }
   if (const std::string cut = cut_warning(spec); !cut.empty()) notes.push_back(cut);
   return notes;

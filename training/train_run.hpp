@@ -51,9 +51,9 @@ struct TrainSummary {
   double phase_time = 0;    ///< s, simulated time of all phases of a sequence, median over accepted steps
   double pulses = 0, verify_reads = 0, write_failures = 0;  ///< of all crossbars since the start
   double write_energy = 0;                                  ///< J; 0 where the pulses of the device are not known
-  double ir_drop = 0;                                       ///< ir_drop_figure of the worst tile of any array at the end
-  std::vector<std::string> notes;                           ///< device_notes of the run
-  bool failed = false;                                      ///< stopped because steps in a row were not finite
+  double ir_drop = 0;              ///< ir_drop_figure of the worst tile of any array at the end
+  std::vector<std::string> notes;  ///< device_notes of the run
+  bool failed = false;             ///< stopped because steps in a row were not finite
 };
 
 /// Whether a run that has ended reads the test part of the text. Runs that a choice is made from must not.

@@ -106,7 +106,8 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& option
   sub->add_option("NAME", options->name, "Model or preset")->required();
   sub->add_option("--out", options->out, "HDF5 file to write, which must not exist");
   sub->add_option("--devices", options->measure.devices, "Devices of each experiment")->capture_default_str();
-  sub->add_option("--samples", options->measure.samples, "Looks of the noise record, each the mean of its interval")->capture_default_str();
+  sub->add_option("--samples", options->measure.samples, "Looks of the noise record, each the mean of its interval")
+      ->capture_default_str();
   sub->add_option("--interval", options->interval, "Time between two looks")->capture_default_str();
   sub->add_option("--points", options->measure.points, "Points of either branch of the staircase, at most")
       ->capture_default_str();

@@ -104,10 +104,11 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
   }
   for (const std::string& note : summary.notes) fmt::print(stderr, "nudge: note: {}\n", note);
   if (summary.ir_drop > 0.5) {
-    fmt::print(stderr,
-               "nudge: warning: wire resistance: IR drop figure L = {:.2g} in the worst array (up to L/(1 + L) = {:.0f} % of "
-               "the signal is lost): smaller tiles, lower conductances, wider wires, or crossbar.line_ends = both\n",
-               summary.ir_drop, 100 * summary.ir_drop / (1 + summary.ir_drop));
+    fmt::print(
+        stderr,
+        "nudge: warning: wire resistance: IR drop figure L = {:.2g} in the worst array (up to L/(1 + L) = {:.0f} % of "
+        "the signal is lost): smaller tiles, lower conductances, wider wires, or crossbar.line_ends = both\n",
+        summary.ir_drop, 100 * summary.ir_drop / (1 + summary.ir_drop));
   }
   if (!summary.failed) return ExitCode::ok;
   fmt::print(stderr,

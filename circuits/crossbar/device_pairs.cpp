@@ -206,7 +206,8 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
   const auto devices = static_cast<double>(plus_.conductance().size() + minus_.conductance().size());
   const double drop = worst_ir_drop(plus_.conductance().template cast<double>(), spec_.wires, spec_.tiles);
   std::vector<MapReading> all = {
-      {"ir_drop", "1", "figure L of the worst tile: wires, drivers and sense amplifiers eat up to L/(1 + L) of the signal", drop},
+      {"ir_drop", "1",
+       "figure L of the worst tile: wires, drivers and sense amplifiers eat up to L/(1 + L) of the signal", drop},
       {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
       {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
   all.push_back({"write_energy", "J", "heat of all pulses since the start at the mean conductance; 0: pulses unknown",

@@ -68,7 +68,8 @@ std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conducta
   const double figure = ir_drop_figure(spec, conductance_S);
   if (figure <= 0.5) return "";
   return fmt::format(
-      "wire resistance: IR drop figure L = {:.2g} for {} x {} devices, up to {:.0f} % of the signal is lost (L/(1 + L)); "
+      "wire resistance: IR drop figure L = {:.2g} for {} x {} devices, up to {:.0f} % of the signal is lost (L/(1 + "
+      "L)); "
       "use smaller tiles, lower conductances, wider wires, stronger drivers, or drive both ends",
       figure, conductance_S.rows(), conductance_S.cols(), 100 * figure / (1 + figure));
 }

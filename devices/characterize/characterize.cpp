@@ -131,8 +131,8 @@ void CharacterizeOptions::validate() const {
   require(cycles >= 1 && cycles <= 10000, "cycles", cycles, "in [1, 10000]");
   if (static_cast<double>(devices) * samples > 1e7) {
     throw UserError(fmt::format(
-        "devices characterize: {} devices times {} samples is more than 1e7 looks (each the mean of {}): use fewer", devices,
-        samples, looks_per_sample));
+        "devices characterize: {} devices times {} samples is more than 1e7 looks (each the mean of {}): use fewer",
+        devices, samples, looks_per_sample));
   }
 }
 

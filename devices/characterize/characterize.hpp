@@ -55,17 +55,17 @@ enum class SpectrumKind {
 /// Looks at devices programmed to the middle of the window, 1000 records after programming, so that what drift and decay
 /// still do is a straight line, which is taken off each device.
 struct NoiseRecord {
-  std::vector<double> deviation, share;           ///< histogram of (g − line of its device)/mean, at the ends of the looks
+  std::vector<double> deviation, share;  ///< histogram of (g − line of its device)/mean, at the ends of the looks
   std::vector<double> frequency_Hz, spectrum_Hz;  ///< one-sided, relative to g², mean over the devices; within the band
   double trend = 0;                               ///< rms of the lines' change over the record, relative
   double slow_std = 0;                            ///< rms of telegraph and 1/f noise within the record, relative
   double fresh_std = 0;                           ///< of a read per sqrt(tau), relative
   double floor = 0;                               ///< rms that rounding and curved drift may leave, relative
   SpectrumKind kind = SpectrumKind::none;
-  double slope = 0;                        ///< of ln spectrum over ln frequency; 0 for none
-  double slope_error = 0;                  ///< its standard error
-  double lower_slope = 0, upper_slope = 0; ///< of the halves of the band
-  double q = 0;                            ///< Q of S = Q²/f, geometric mean over the band; one_over_f only
+  double slope = 0;                         ///< of ln spectrum over ln frequency; 0 for none
+  double slope_error = 0;                   ///< its standard error
+  double lower_slope = 0, upper_slope = 0;  ///< of the halves of the band
+  double q = 0;                             ///< Q of S = Q²/f, geometric mean over the band; one_over_f only
 };
 
 struct Characterization {

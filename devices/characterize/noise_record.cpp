@@ -90,7 +90,7 @@ void judge(NoiseRecord& r) {
   r.upper_slope = slope_of(r, n / 2, n).value;
   const auto near = [](double slope, double by) { return std::abs(slope + 1) <= by; };
   r.kind = near(r.slope, 0.25) && near(r.lower_slope, 0.5) && near(r.upper_slope, 0.5) ? SpectrumKind::one_over_f
-                                                                                     : SpectrumKind::other;
+                                                                                       : SpectrumKind::other;
   if (r.kind != SpectrumKind::one_over_f) return;
   double sum = 0;
   for (std::size_t k = 0; k < n; ++k) sum += std::log(r.frequency_Hz[k] * r.spectrum_Hz[k]);

@@ -68,14 +68,15 @@ Json noise_json(const NoiseRecord& n) {
 }
 
 std::string noise_text(const NoiseRecord& n, double record_s) {
-  std::string out =
-      fmt::format("  noise at mid-window    slow {:.4g} % rms over {:.3g} s, fresh {:.4g} % per sqrt(tau); drift {:.3g} %\n",
-                  100 * n.slow_std, record_s, 100 * n.fresh_std, 100 * n.trend);
+  std::string out = fmt::format(
+      "  noise at mid-window    slow {:.4g} % rms over {:.3g} s, fresh {:.4g} % per sqrt(tau); lines taken off {:.3g} "
+      "%\n",
+      100 * n.slow_std, record_s, 100 * n.fresh_std, 100 * n.trend);
   if (n.kind == SpectrumKind::none) {
     return out + fmt::format("  spectrum               no 1/f found above the floor ({:.2g} % rms)\n", 100 * n.floor);
   }
-  out += fmt::format("  spectrum               slope {:.2f} +- {:.2f} from {:.3g} Hz to {:.3g} Hz: ", n.slope, n.slope_error,
-                     n.frequency_Hz.front(), n.frequency_Hz.back());
+  out += fmt::format("  spectrum               slope {:.2f} +- {:.2f} from {:.3g} Hz to {:.3g} Hz: ", n.slope,
+                     n.slope_error, n.frequency_Hz.front(), n.frequency_Hz.back());
   if (n.kind == SpectrumKind::one_over_f) return out + fmt::format("1/f, S = ({:.3g} g)^2/f\n", n.q);
   return out + fmt::format("not 1/f ({:.2f} in the lower, {:.2f} in the upper half of the band)\n", n.lower_slope,
                            n.upper_slope);
@@ -95,7 +96,8 @@ void write(H5Document& file, const Characterization& c) {
                       {"S", "standard deviation over the devices", {"level", "time"}});
   file.column("drift/exponent", r.exponent, {"1", "nu of a power law over the last four decades", {"level"}});
   const NoiseRecord& n = c.noise;
-  file.group("read_noise", "looks at devices programmed to the middle of the window, 1000 records later, straight lines off");
+  file.group("read_noise",
+             "looks at devices programmed to the middle of the window, 1000 records later, straight lines off");
   file.column("read_noise/deviation", n.deviation,
               {"1", "middle of a bin: (g - line of the device)/mean, slow and fresh noise", {"bin"}});
   file.column("read_noise/share", n.share, {"1", "share of the looks in the bin", {"bin"}});

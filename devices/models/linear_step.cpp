@@ -76,15 +76,15 @@ DeviceModel linear_step_model() {
        "size",
        "form: linear step of IBM aihwkit (MIT licence); default chosen: 0 switches it off"},
       {"mean_bounds", "1", 0, 1, false, false, 0,
-       "above 0.5: the slopes are relative to the mean bounds, and the bound of a device only stops it; else to the bounds of "
+       "above 0.5: the slopes are relative to the mean bounds, and the bound of a device only stops it; else to the "
+       "bounds of "
        "each device",
        "form: linear step of IBM aihwkit (MIT licence), which has both; default chosen"}};
   model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
-    return std::make_unique<LinearStep>(AffineStep{spec.shape_value("gamma_up"), spec.shape_value("gamma_down")},
-                                        spec.shape_value("gamma_spread"),
-                                        LinearStep::MeanBounds{spec.shape_value("mean_bounds") > 0.5,
-                                                               spec.g_max_S - spec.g_reference_S(),
-                                                               spec.g_reference_S() - spec.g_min_S});
+    return std::make_unique<LinearStep>(
+        AffineStep{spec.shape_value("gamma_up"), spec.shape_value("gamma_down")}, spec.shape_value("gamma_spread"),
+        LinearStep::MeanBounds{spec.shape_value("mean_bounds") > 0.5, spec.g_max_S - spec.g_reference_S(),
+                               spec.g_reference_S() - spec.g_min_S});
   };
   return model;
 }

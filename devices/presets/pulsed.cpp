@@ -50,7 +50,8 @@ DeviceSpec array_of(const Published& p, double log_spread) {
 }
 
 const std::string window =
-    " Window in siemens: not in the source; g_max is our default, g_min leaves 4 standard deviations of the lower bounds above "
+    " Window in siemens: not in the source; g_max is our default, g_min leaves 4 standard deviations of the lower "
+    "bounds above "
     "0.";
 const std::string fit = "; fit: IBM aihwkit 1.1.0 (MIT licence), preset ";
 
@@ -66,7 +67,8 @@ std::vector<DevicePreset> pulsed_presets() {
            {{"A_up", -1.18445}, {"A_down", -0.081404}, {"gamma_up", 5}, {"gamma_down", 5}, {"a", -0.5}, {"b", -0.5}})},
       {"reram_sb", "HfO2 ReRAM, soft bounds (looser fit of the same data)",
        "Gong et al., Nat. Commun. 9:2102 (2018), doi:10.1038/s41467-018-04485-1" + fit + "ReRamSB",
-       "The source assumes devices calibrated to their symmetry point by a reference device that it does not model; here "
+       "The source assumes devices calibrated to their symmetry point by a reference device that it does not model; "
+       "here "
        "the two devices of a pair do that for the mean." +
            window,
        spec_of({"soft_bounds", 0.002, 1.25, -0.75, 0.3, 0.24, 0.40, 0.01, 3.75, 0, 56}, {}, Noise::floor)},

@@ -23,8 +23,8 @@ std::string describe(const Range& range, Unit unit) {
   const std::string minimum = format_quantity(range.minimum, unit);
   const std::string maximum = format_quantity(range.maximum, unit);
   if (low && high) {
-    return fmt::format("{}in {}{}, {}{}", range.or_zero ? "0 or " : "", range.open_minimum ? '(' : '[', minimum, maximum,
-                       range.open_maximum ? ')' : ']');
+    return fmt::format("{}in {}{}, {}{}", range.or_zero ? "0 or " : "", range.open_minimum ? '(' : '[', minimum,
+                       maximum, range.open_maximum ? ')' : ']');
   }
   if (low) return fmt::format("{} {}", range.open_minimum ? ">" : ">=", minimum);
   if (high) return fmt::format("{} {}", range.open_maximum ? "<" : "<=", maximum);

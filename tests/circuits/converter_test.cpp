@@ -6,6 +6,7 @@
 #include <set>
 
 #include "circuits/crossbar/crossbar.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
 
@@ -89,6 +90,26 @@ TEST_CASE("converter: bad input", "[converter]") {
   CHECK_THROWS_WITH((ConverterSpec{30, 0}.validate("crossbar.forward_adc")),
                     Catch::Contains("crossbar.forward_adc_bits = 30"));
   CHECK_THROWS_AS((ConverterSpec{8, -1}.validate("crossbar.forward_dac")), UserError);
+}
+
+TEST_CASE("converter: the rows of the config allow what the converter takes, and nothing else", "[converter]") {
+  int rows = 0;
+  for (const ParamRow& row : crossbar_param_rows()) {
+    if (row.key.find("_bits") == std::string::npos) continue;
+    ++rows;
+    CHECK(describe_values(row) == "whole number 0 or in [2, 24]");
+    for (int bits = -1; bits <= 26; ++bits) {
+      CAPTURE(row.key, bits);
+      bool taken = true;
+      try {
+        ConverterSpec{bits, 0}.validate(row.key);
+      } catch (const UserError&) {
+        taken = false;
+      }
+      CHECK(contains(row.range, bits) == taken);
+    }
+  }
+  CHECK(rows == 4);
 }
 
 }  // namespace nudge

@@ -13,8 +13,7 @@ namespace {
 /// Conductances between 1 and 100 uS, log-uniform.
 Matrix<double> uneven(Index rows, Index cols) {
   Matrix<double> g(rows, cols);
-  fill_uniform<double>({5, Purpose::probe, 0}, 0, 0,
-                       std::span<double>(g.data(), static_cast<std::size_t>(g.size())));
+  fill_uniform<double>({5, Purpose::probe, 0}, 0, 0, std::span<double>(g.data(), static_cast<std::size_t>(g.size())));
   return (1e-6 * (std::log(100.0) * g.array()).exp()).matrix();
 }
 
@@ -24,10 +23,11 @@ double arriving(const Matrix<double>& g, const WireSpec& spec) {
 }
 
 const std::vector<WireSpec>& wires() {
-  static const std::vector<WireSpec> all = {
-      {1.3, 0.9, 20, 15, LineEnds::one, LineEnds::one},   {1.3, 0.9, 20, 15, LineEnds::both, LineEnds::both},
-      {1.3, 0.9, 200, 15, LineEnds::both, LineEnds::one}, {5, 0.1, 0, 0, LineEnds::one, LineEnds::one},
-      {0.1, 5, 0, 400, LineEnds::one, LineEnds::both}};
+  static const std::vector<WireSpec> all = {{1.3, 0.9, 20, 15, LineEnds::one, LineEnds::one},
+                                            {1.3, 0.9, 20, 15, LineEnds::both, LineEnds::both},
+                                            {1.3, 0.9, 200, 15, LineEnds::both, LineEnds::one},
+                                            {5, 0.1, 0, 0, LineEnds::one, LineEnds::one},
+                                            {0.1, 5, 0, 400, LineEnds::one, LineEnds::both}};
   return all;
 }
 

@@ -64,7 +64,9 @@ TEST_CASE("noise record: telegraph noise is a Lorentzian and not 1/f", "[devices
   spec.telegraph = {1, 0.02, 0, 2 * tau, 2 * tau, 0};
   const NoiseRecord r = noise_record(spec, options(200, 1024, 1e-3));
   CHECK(r.kind == SpectrumKind::other);
-  const auto lorentzian = [&](double f) { return 4 * 0.02 * 0.02 * 0.25 * tau / (1 + std::pow(2 * M_PI * f * tau, 2)); };
+  const auto lorentzian = [&](double f) {
+    return 4 * 0.02 * 0.02 * 0.25 * tau / (1 + std::pow(2 * M_PI * f * tau, 2));
+  };
   // As above 0.042 of scatter; folding of a slope of −2 beyond the looks is negligible (64 of them per interval), the
   // window raises the upper end by (1/(4 · 128))² · 2, nothing.
   CHECK(std::abs(r.slope - slope_of(r, lorentzian)) < 0.05);
@@ -118,5 +120,6 @@ TEST_CASE("noise record: presets with 1/f noise in their source show it, those w
   const CharacterizeOptions o = options(20, 64, 1e-3);
   CHECK_THAT(summary_text(characterize(device_preset("cmo_hfox_2").spec, o), "cmo"),
              Contains("no 1/f found above the floor"));
-  CHECK_THAT(summary_json(characterize(device_preset("cmo_hfox_2").spec, o), "cmo"), Contains("\"spectrum\": \"none\""));
+  CHECK_THAT(summary_json(characterize(device_preset("cmo_hfox_2").spec, o), "cmo"),
+             Contains("\"spectrum\": \"none\""));
 }

@@ -23,15 +23,15 @@ struct Bounds {
 
 Bounds bounds(const DeviceSpec& spec) {
   const DeviceArray<double> array(spec, n, n, {1, 2, 0});
-  const auto below = ((spec.g_reference_S() - array.cells().lower.array()) / (spec.g_reference_S() - spec.g_min_S)).eval();
+  const auto below =
+      ((spec.g_reference_S() - array.cells().lower.array()) / (spec.g_reference_S() - spec.g_min_S)).eval();
   return {below.mean(), std::sqrt((below - below.mean()).square().mean()), (array.cells().lower.array() == 0).count()};
 }
 
 }  // namespace
 
 TEST_CASE("window rule: presets of published windows keep the spread of their lower bounds", "[devices][statistics]") {
-  for (const char* name :
-       {"reram_es", "reram_sb", "capacitor", "ecram", "ecram_mo", "idealized", "gokmen_vlasov"}) {
+  for (const char* name : {"reram_es", "reram_sb", "capacitor", "ecram", "ecram_mo", "idealized", "gokmen_vlasov"}) {
     CAPTURE(name);
     const DeviceSpec& spec = device_preset(name).spec;
     CHECK(cut_warning(spec).empty());
@@ -55,7 +55,7 @@ TEST_CASE("window rule: a g_min of the user's is obeyed and said to cut", "[devi
   CHECK(spec.g_min_S == Approx(25e-6 * 0.6 / 1.6).epsilon(1e-12));
   spec.g_min_S = 0.25e-6;
   const std::string text = cut_warning(spec);
-  CHECK_THAT(text, Contains("device.g_min = 0.25 uS") && Contains("9.375 uS"));
+  CHECK_THAT(text, Contains("device.g_min = 250 nS") && Contains("9.375 uS"));
   // Half a deviation of 0.15 windows is 7.5 %: one per cent cuts Φ(−0.067) = 47 %; the bounds of the array agree within 5
   // standard errors.
   CHECK(cut_share(spec) == Approx(0.473).margin(1e-3));

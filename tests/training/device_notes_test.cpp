@@ -35,5 +35,5 @@ TEST_CASE("device notes: retention that cannot act is named with its time, and o
 TEST_CASE("device notes: a g_min that cuts the published bounds is said to", "[training]") {
   CHECK(notes({"device.preset=ecram"}, 1).empty());
   CHECK_THAT(notes({"device.preset=ecram", "device.g_min=0.25 uS"}, 1).at(0),
-             Contains("device.g_min = 0.25 uS") && Contains("4 standard deviations"));
+             Contains("device.g_min = 250 nS") && Contains("4 standard deviations"));
 }
