@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does EP learn as well as backprop? Tuned alike, fresh seeds, test part, paired intervals: parity.py [parity|parity_large]"""
-import sys
-
+"""Does EP learn as well as backprop? Tuned alike, fresh seeds, test part, paired intervals: parity.py, parity_large.py"""
 import results
 
 CONFIGS = {"parity": "examples/compare_parity.toml", "parity_large": "examples/compare_parity_large.toml"}
@@ -43,4 +41,5 @@ def main(name):
     results.write(name, [results.shown("compare", config, [results.TEXT])], body, commits)
 
 
-main(sys.argv[1] if len(sys.argv) > 1 else "parity")
+if __name__ == "__main__":
+    main("parity")

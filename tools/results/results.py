@@ -57,11 +57,9 @@ def study(command, config, name, settings=(), short=()):
     options = list(settings) + (list(short) if SHORT else [])
     out = FOLDER / f"{name}.h5"
     FOLDER.mkdir(parents=True, exist_ok=True)
-    started = out.exists()
-    answer = json.loads(execute([PROGRAM, command, config, "--resume" if started else "--out", str(out), "--json"] +
+    answer = json.loads(execute([PROGRAM, command, config, "--resume" if out.exists() else "--out", str(out), "--json"] +
                                 [word for s in options for word in ("--set", s)]))
-    pending = answer.get("interrupted", False)
-    if pending:
+    if answer["interrupted"]:
         sys.exit(f"{name}: interrupted; run the script again to go on")
     return answer
 
