@@ -5,7 +5,10 @@
 JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6); if (n < 1) n = 1; \
           print (n < cores ? n : cores)}' /proc/meminfo)
 
-.PHONY: help demo test slow build bench setup dev-setup format format-check tidy asan tsan clean
+# The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
+TABLES ?= reciprocity noise gradients converters device_gradients parity device_training parity_large speed
+
+.PHONY: results results-short help demo test slow build bench setup dev-setup format format-check tidy asan tsan clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -29,6 +32,12 @@ build: setup  ## set up and build everything, optimised (build/release)
 
 bench: build  ## run the benchmarks
 	@bash bench/run.sh build/release
+
+results: build  ## measure the tables of docs/results.md again; hours, resumable (TABLES=... for some)
+	@for table in $(TABLES); do python3 tools/results/$$table.py || exit 1; done
+
+results-short: build  ## the same in a minute with shortened runs, written to results/short only
+	@for table in $(TABLES); do RESULTS_SHORT=1 python3 tools/results/$$table.py || exit 1; done
 
 setup:  ## install the missing Debian packages that the build needs
 	@bash tools/install_dependencies.sh build

@@ -7,6 +7,7 @@
 
 #include "circuits/circuit_config.hpp"
 #include "circuits/energy.hpp"
+#include "training/factor_norm.hpp"
 #include "training/gradient_agreement.hpp"
 #include "training/reference_gradient.hpp"
 
@@ -67,9 +68,11 @@ Lane<S>::Lane(const Config& config, const ModelShape& shape, const std::string& 
       guard_({config.real("train.skip_ratio"), 0.99, 10}),
       damping_(damping_options(config)),
       controlled_(config.flag("damping.control")),
-      memory_(shape.channels, memory_options(config), static_cast<std::uint64_t>(config.integer("seed"))),
+      memory_(shape.channels, memory_options(config), static_cast<std::uint64_t>(config.integer("seed")),
+              shape.memory_arrays == 2 ? shape.memories : 0),
       schedule_(schedule_of(config)),
-      gradient_(model_->parameter_shapes()) {
+      gradient_(model_->parameter_shapes()),
+      factors_(static_cast<std::size_t>(model_->parameters())) {
   for (const auto& s : model_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (config.integer("train.cosine_every") > 0) {
     BatchGradientOptions bare = lane_options<S>(config, estimator, weights);
@@ -90,10 +93,10 @@ void Lane<S>::step(std::uint64_t step, const Batch& batch) {
     measure_cosines(step, batch, epsilon);
   }
   const BatchReport report = learner_->compute(batch, step, gradient_);
-  const double norm = gradient_.norm();
+  const double norm = whole_norm();
   const StepDecision decision = guard_.decide(norm);
   nonfinite_in_a_row_ = decision == StepDecision::reject_nonfinite ? nonfinite_in_a_row_ + 1 : 0;
-  if (decision == StepDecision::accept) apply(step, norm);
+  if (decision == StepDecision::accept) apply(step);
   if (decision != StepDecision::accept) {
     log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged",
                                  to_string(decision), norm, guard_.average(), report.diverged));
@@ -108,15 +111,29 @@ void Lane<S>::step(std::uint64_t step, const Batch& batch) {
   }
 }
 
+/// Norm of the gradient, with what maps that update by factors hold of it.
 template <class S>
-void Lane<S>::apply(std::uint64_t step, double /*gradient_norm*/) {
+double Lane<S>::whole_norm() {
+  double squared = gradient_.squared_norm();
+  for (int p = 0; p < model_->parameters(); ++p) {
+    const LinearMap<S>& map = model_->map(p);
+    if (!map.takes_factors()) continue;
+    auto& factors = factors_[static_cast<std::size_t>(p)];
+    factors = learner_->take_factors(p);
+    squared += squared_norm<S>(factors, map.inputs(), map.outputs());
+  }
+  return std::sqrt(squared);
+}
+
+template <class S>
+void Lane<S>::apply(std::uint64_t step) {
   clip_by_norm(gradient_, config_->real("train.gradient_clip"));
   const double rate = learning_rate_at(schedule_, step);
   optimizer_->step(gradient_.matrices(), rate, deltas_);
   for (int p = 0; p < model_->parameters(); ++p) {
     LinearMap<S>& map = model_->map(p);
     if (map.takes_factors()) {
-      map.apply_factors(learner_->take_factors(p), static_cast<S>(rate));
+      map.apply_factors(factors_[static_cast<std::size_t>(p)], static_cast<S>(rate));
     } else {
       map.apply_update(deltas_[static_cast<std::size_t>(p)], step);
     }
@@ -131,13 +148,13 @@ void Lane<S>::bound_memory(std::uint64_t step) {
   const Index memories = model_->shape().memories;
   delta.setZero();
   const BlockLeak& leak = model_->block().leak();
-  const MemoryBoundResult result =
-      memory_.enforce(input.weights().rightCols(memories), leak.gain, leak.damping, delta.rightCols(memories));
+  const auto w_m = input.weights().rightCols(memories);
+  LinearMap<S>* back = model_->memory_return() < 0 ? nullptr : &model_->map(model_->memory_return());
+  const MemoryBoundResult result = memory_.measure(w_m, back ? &back->weights() : nullptr, leak.gain, leak.damping);
   if (!result.bound) return;
+  delta.rightCols(memories) = static_cast<S>(result.scale - 1) * w_m;
   input.adjust(delta, step);
-  if (model_->memory_return() < 0) return;
-  LinearMap<S>& back = model_->map(model_->memory_return());
-  back.adjust(static_cast<S>(result.scale - 1) * back.weights(), step);
+  if (back) back->adjust(static_cast<S>(result.scale - 1) * back->weights(), step);
 }
 
 /// Drift, leak and telegraph noise go on between steps; within one they stand still.

@@ -47,7 +47,8 @@ class Lane {
   void restore(const H5Reader& file, const std::string& prefix);
 
  private:
-  void apply(std::uint64_t step, double gradient_norm);
+  double whole_norm();
+  void apply(std::uint64_t step);
   void bound_memory(std::uint64_t step);
   void let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences);
   void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
@@ -68,6 +69,7 @@ class Lane {
   MemoryBound<S> memory_;
   Schedule schedule_;
   Gradient<S> gradient_;
+  std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take factors; their gradient_ is zero
   std::vector<Matrix<S>> deltas_;
   TrainLog log_;
   double nonfinite_in_a_row_ = 0;  ///< a whole number; double as all scalars of a checkpoint

@@ -131,6 +131,7 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
   return {{"file", file},
           {"keys", c.keys},
           {"entrants", entrants},
+          {"interrupted", c.interrupted},
           {"text", c.lines ? lines_json(*c.lines) : nlohmann::json(nullptr)},
           {"tuning", runs_json(c.tuning)},
           {"test", runs_json(c.test)}};

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
 #include "training/experiments/experiment.hpp"
@@ -26,10 +27,13 @@ volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int /*signal*/) { interrupted = 1; }
 
 /// One table per task: its measures are its own.
-std::string table_text(const std::vector<ExperimentRow>& rows) {
+std::string table_text(const Experiment& experiment) {
+  const std::vector<ExperimentRow> rows = summarise_experiment(experiment);
   std::string out;
   for (std::size_t r = 0; r < rows.size();) {
     const ExperimentTask& task = experiment_task(rows[r].task);
+    const bool of_text = experiment.lines && task.name == "characters";
+    std::string note;
     std::vector<std::vector<std::string>> cells = {{task.axis, "runs", "parameters", "s/run"}};
     for (const Measure& measure : task.measures) cells[0].push_back(measure.name);
     for (; r < rows.size() && rows[r].task == task.name; ++r) {
@@ -41,10 +45,16 @@ std::string table_text(const std::vector<ExperimentRow>& rows) {
         line.push_back(!std::isfinite(row.mean[m]) ? "-"
                        : row.runs > 1              ? fmt::format("{:.4g} ± {:.2g}", row.mean[m], row.deviation[m])
                                                    : fmt::format("{:.4g}", row.mean[m]));
+        if (of_text && task.measures[m].name == "validation_loss") {
+          const std::string mark = unigram_mark(row.mean[m], experiment.lines->validation);
+          line.back() += mark;
+          if (!mark.empty()) note = std::string(kUnigramNote) + "\n";
+        }
       }
       cells.push_back(std::move(line));
     }
-    out += fmt::format("{}: {}\n{}\n", task.name, task.summary, text_table(cells, 1));
+    if (of_text) note += lines_text(*experiment.lines) + "\n";
+    out += fmt::format("{}: {}\n{}{}\n", task.name, task.summary, text_table(cells, 1), note);
   }
   return out;
 }
@@ -76,7 +86,10 @@ nlohmann::json json_of(const Experiment& experiment, const std::string& file) {
     }
     rows.push_back(std::move(one));
   }
-  return {{"file", file}, {"runs", runs}, {"rows", rows}};
+  return {{"file", file},
+          {"runs", runs},
+          {"rows", rows},
+          {"text", experiment.lines ? lines_json(*experiment.lines) : nlohmann::json(nullptr)}};
 }
 
 std::string where(const ExperimentRun& run) { return fmt::format("{}  {}  seed {}", run.task, run.variant, run.seed); }
@@ -135,7 +148,7 @@ ExitCode run(const Options& options) {
   if (options.json) {
     fmt::print("{}\n", json_of(experiment, files.output.string()).dump(2));
   } else {
-    fmt::print("{}{}\n", table_text(summarise_experiment(experiment)), files.output.string());
+    fmt::print("{}{}\n", table_text(experiment), files.output.string());
   }
   if (experiment.interrupted) {
     fmt::print(stderr, "interrupted; continue with: nudge experiment {} --resume {}\n", options.arguments.file,

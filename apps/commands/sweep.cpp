@@ -94,6 +94,7 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
           {"keys", sweep.keys},
           {"points", points},
           {"summary", summary},
+          {"interrupted", sweep.interrupted},
           {"text", sweep.lines ? lines_json(*sweep.lines) : nlohmann::json(nullptr)}};
 }
 

@@ -92,7 +92,13 @@ TEST_CASE("rules between keys") {
   CHECK_THAT(problem("damping.minimum = 200"), Contains("must be <= damping.maximum = 100"));
   CHECK_THAT(problem("model.damping = 0.01"), Contains("must lie between damping.minimum"));
   CHECK(problem("model.damping = 0.01\ndamping.control = false").empty());
-  CHECK_THAT(problem("relaxation.step = 1"), Contains("must be < 2/(1 + s c) = 1, or 0"));
+  CHECK_THAT(problem("relaxation.step = 1\ndamping.control = false"), Contains("must be < 2/(1 + s c) = 1, or 0"));
+  // .5 is stable at the initial damping of 1, but not at one of 3 and more, which the control may come to
+  CHECK(problem("relaxation.step = 0.5\ndamping.control = false").empty());
+  CHECK_THAT(problem("relaxation.step = 0.5"), Contains("= 0.0198") && Contains("damping.maximum = 100"));
+  CHECK_THAT(problem("relaxation.step = 0.5\ndamping.maximum = 3"), Contains("must be < 2/(1 + s c) = 0.5"));
+  CHECK(problem("relaxation.step = 0.5\ndamping.maximum = 2.9").empty());
+  CHECK(problem("relaxation.step = 0.5\nmodel.attention_gain = 0").empty());
   CHECK(problem("relaxation.step = 1\nrelaxation.solver = 'dopri5'").empty());
   CHECK_THAT(problem("relaxation.average_free = 25"), Contains("must be <= relaxation.free_steps = 24"));
   CHECK_THAT(problem("relaxation.average_nudged = 25"), Contains("must be <= relaxation.nudged_steps = 24"));

@@ -153,3 +153,37 @@ TEST_CASE("memory bound errors") {
   CHECK_THROWS_WITH(MemoryBound<float>(4, {1.0, 2}, 1), "memory bound: fraction = 1 (must be > 0 and < 1)");
   CHECK_THROWS_WITH(MemoryBound<float>(4, {0.5, 0}, 1), "memory bound: iterations = 0 (must be at least 1)");
 }
+
+TEST_CASE("a memory on two arrays is bounded by the product of both norms") {
+  // W_m alone is far inside its bound and R is not: 2 |W_m| |R| = 2 * .2 * 10 against phi (1 + sc) = 1. Judged by W_m alone
+  // nothing would be done, and the force 2 relu(z W_m) R would drive the state away.
+  Matrix<double> w = random<double>(6, 20, 11), back = random<double>(20, 6, 12);
+  w *= 0.2 / spectral_norm(w);
+  back *= 10 / spectral_norm(back);
+  MemoryBound<double> bound(6, {0.5, 2}, 3, 20);
+  CHECK(bound.state().size() == 2);
+  for (int step = 0; step < 400; ++step) {
+    const auto result = bound.measure(w, &back, 1.0, 1.0);
+    CHECK(result.bound == (result.scale < 1));
+    if (result.bound) {
+      w *= result.scale;
+      back *= result.scale;
+    }
+  }
+  CHECK(2 * spectral_norm(w) * spectral_norm(back) == Approx(1.0).epsilon(1e-6));
+  CHECK(spectral_norm(back) / spectral_norm(w) == Approx(50.0));  // both by the same factor
+  const auto inside = bound.measure(0.5 * w, &back, 1.0, 1.0);
+  CHECK_FALSE(inside.bound);
+  CHECK(inside.norm == Approx(std::sqrt(spectral_norm(w) / 2 * spectral_norm(back))).epsilon(1e-6));
+}
+
+TEST_CASE("two arrays that mirror each other are bounded as one") {
+  const Matrix<double> w = random<double>(5, 9, 13);
+  const Matrix<double> mirrored = w.transpose();
+  MemoryBound<double> one(5, {0.5, 2}, 3), two(5, {0.5, 2}, 3, 9);
+  for (int step = 0; step < 200; ++step) {
+    one.measure(w, nullptr, 1, 1);
+    two.measure(w, &mirrored, 1, 1);
+  }
+  CHECK(one.measure(w, nullptr, 1, 1).norm == Approx(two.measure(w, &mirrored, 1, 1).norm).epsilon(1e-9));
+}

@@ -53,7 +53,8 @@ TEST_CASE("every estimator finds the exact gradient of a mixer's block at equili
       const GradcheckRow* row = report.find(name, "all");
       REQUIRE(row != nullptr);
       CHECK(row->agreement.cosine > 1 - 1e-6);
-      if (kind == "fem_softmax") CHECK_FALSE(report.find(name, "b_k")->agreement.has_gradient);  // softmax does not feel it
+      if (kind == "fem_softmax")
+        CHECK_FALSE(report.find(name, "b_k")->agreement.has_gradient);  // softmax does not feel it
     }
     const GradcheckRow* differences = report.find("finite_difference", "all");
     REQUIRE(differences != nullptr);

@@ -66,13 +66,22 @@ ConfigRule starting_damping_in_bounds() {
           }};
 }
 
-/// Euler on dz/dt = -(1 + s c) z, the stiffest part that is always there, is stable for eps (1 + s c) < 2.
+/// Euler on dz/dt = -(1 + s c) z, the stiffest part that is always there, is stable for eps (1 + s c) < 2, and that for
+/// every c that a run may come to: with damping.control up to damping.maximum.
 ConfigRule stable_step() {
-  return {{"relaxation.step", "relaxation.solver", "model.attention_gain", "model.damping"}, [](const Config& c) {
-            const double rate = 1 + c.real("model.attention_gain") * c.real("model.damping");
+  return {{"relaxation.step", "relaxation.solver", "model.attention_gain", "model.damping", "damping.control",
+           "damping.maximum"},
+          [](const Config& c) {
+            const bool controlled = c.flag("damping.control");
+            const double largest = controlled ? c.real("damping.maximum") : c.real("model.damping");
+            const double rate = 1 + c.real("model.attention_gain") * largest;
             if (c.text("relaxation.solver") != "euler" || c.real("relaxation.step") * rate < 2) return std::string();
-            return fmt::format("must be < 2/(1 + s c) = {}, or 0 for relaxation.step_fraction",
-                               format_quantity(2 / rate, Unit::none, 4));
+            const std::string limit = format_quantity(2 / rate, Unit::none, 4);
+            if (!controlled) return fmt::format("must be < 2/(1 + s c) = {}, or 0 for relaxation.step_fraction", limit);
+            return fmt::format(
+                "must be < 2/(1 + s c) = {} for every c up to {}, which damping.control may reach; lower that, switch "
+                "damping.control off, or 0 for relaxation.step_fraction",
+                limit, with_value(c, "damping.maximum"));
           }};
 }
 

@@ -116,6 +116,10 @@ Experiment plan_experiment(const Config& config) {
     }
   }
   if (!problems.empty()) throw UserError(fmt::format("{}", fmt::join(problems, "\n")));
+  const auto& tasks = config.texts("experiment.tasks");
+  if (std::find(tasks.begin(), tasks.end(), "characters") != tasks.end()) {
+    experiment.lines = text_lines(load_dataset(config));
+  }
   return experiment;
 }
 

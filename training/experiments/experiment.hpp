@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "training/experiments/task.hpp"
 #include "training/tapes/learner.hpp"
+#include "training/text_entropy.hpp"
 
 namespace nudge {
 
@@ -25,6 +27,7 @@ struct ExperimentRun {
 /// All runs of experiment.tasks × their variants × experiment.seeds, in that order.
 struct Experiment {
   std::vector<ExperimentRun> runs;
+  std::optional<TextLines> lines = {};  ///< of the text, where the task `characters` learns one
   bool interrupted = false;
 
   std::size_t count_ok() const;

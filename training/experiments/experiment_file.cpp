@@ -135,6 +135,7 @@ void ExperimentFile::write(const Experiment& experiment) {
     if (!run.curves.status.empty()) write_run(document, run);
   }
   write_results(document, experiment);
+  if (experiment.lines) write_text_lines(*experiment.lines, document);
   document.write(files_.output, overwrite_);
   overwrite_ = Overwrite::replace;
 }

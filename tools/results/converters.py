@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which converters keep the gradient while the circuit is nudged?"""
+import results
+
+CONFIG = "examples/converters.toml"
+DRIVES = {"state": "z", "difference": "z − z*"}
+FIXED = [f"crossbar.{way}_{kind}_range={full}" for way in ("forward", "transposed") for kind, full in (("dac", 4), ("adc", 8))]
+SHORT = ["gradcheck.train_steps=2", "train.batch=1", "model.tokens=8"]
+
+
+def bits_of(bits):
+    return [f"crossbar.{way}_{kind}_bits={bits}" for way in ("forward", "transposed") for kind in ("dac", "adc")]
+
+
+commits = results.noted("converters")
+widths = [6, 8] if results.SHORT else [6, 8, 10, 12]
+rows = [["range", "arrays see"] + [f"{b} bits" for b in widths]]
+for title, fixed in (("follows the signal", []), ("fixed", FIXED)):
+    answers = [results.study("sweep", CONFIG, f"converters_{'fixed' if fixed else 'auto'}_{b}", bits_of(b) + fixed, SHORT)
+               for b in widths]
+    for drive, sees in DRIVES.items():
+        rows.append([title, sees] + [" ".join(results.cosine(c["cosine"]["mean"]) for c in a["summary"]
+                                              if c["nudge.drive"] == drive) for a in answers])
+body = results.table(rows) + ("\n\nCosine with the device's exact gradient, all parameters of the equilibrium as one vector, at "
+                              "β = 0.1, 0.01 and 0.001.")
+results.write("converters", [results.shown("sweep", CONFIG, bits_of("BITS")),
+                             results.shown("sweep", CONFIG, bits_of("BITS") + FIXED)], body, commits)

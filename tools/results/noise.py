@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which imperfection hurts training first? Static programming error against fresh read noise."""
+import results
+
+CONFIG = "examples/sweep_noise.toml"
+SHORT = ["train.steps=3", "sweep.seeds=[1]"]
+
+commits = results.noted("noise")
+answer = results.study("sweep", CONFIG, "noise", [], SHORT)
+rows = [["programming error", "read noise", "runs (failed)", "validation loss", "cosine", "residual", "skipped"]]
+for cell in answer["summary"]:
+    loss = cell["validation_loss"]
+    mean = lambda key, form: "–" if cell[key]["mean"] is None else form.format(cell[key]["mean"])
+    rows.append([f"{100 * float(cell['device.programming_error']):g} %", f"{100 * float(cell['device.read_noise']):g} %",
+                 f"{cell['runs']} ({cell['failed']})",
+                 results.spread(loss, 3) + results.unigram_mark(loss["mean"], answer["text"], "validation"),
+                 results.spread(cell["cosine"], 3), mean("residual", "{:.1e}"), mean("skipped", "{:.1f}")])
+body = results.table(rows) + "\n\nMean ± standard deviation over the seeds; nat per character. " + results.lines(answer["text"])
+results.write("noise", [results.shown("sweep", CONFIG, [])], body, commits)

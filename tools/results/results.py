@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scripts of this folder share: resumable runs of nudge, Markdown, and the marked sections of the documents.
+
+A section stands between `<!-- table NAME begin -->` and `<!-- table NAME end -->`; write() replaces what is between them.
+Environment: NUDGE (the program), RESULTS_SHORT=1 (a smoke test: shortened runs in results/short, documents copied there).
+"""
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("NUDGE", "build/release/apps/nudge")
+SHORT = os.environ.get("RESULTS_SHORT", "") not in ("", "0")
+FOLDER = ROOT / "results" / "short" if SHORT else ROOT / "results"
+TEXT = "data.text=../shared/data/tinyshakespeare.txt"
+
+
+def execute(arguments):
+    """Runs a command in the project's root; progress stays visible, standard output comes back. Ends the script when it fails."""
+    done = subprocess.run(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(arguments)}: exit {done.returncode}; run the script again to go on")
+    return done.stdout
+
+
+def commit():
+    """The commit that is measured; "+" where the working tree differs from it outside docs/."""
+    name = execute(["git", "rev-parse", "--short", "HEAD"]).strip()
+    changed = execute(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs", ":!README.md"]).strip()
+    return name + ("+" if changed else "")
+
+
+def noted(name):
+    """Adds the present commit to those that runs of this name were measured with, and returns them all."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    note = FOLDER / f"{name}.commits"
+    known = note.read_text().split() if note.exists() else []
+    if commit() not in known:
+        note.write_text("\n".join(known + [commit()]) + "\n")
+    return note.read_text().split()
+
+
+def shown(command, config, settings):
+    """The command as a reader would type it."""
+    words = [f"nudge {command} {config}", f"--out {pathlib.Path(config).stem}.h5" if command != "gradcheck" else "--json"]
+    words += [f"--set '{s}'" if re.search(r"[\[ \"]", s) else f"--set {s}" for s in settings]
+    return " ".join(words)
+
+
+def study(command, config, name, settings=(), short=()):
+    """A sweep or comparison: started, or taken up where it was. Returns its JSON."""
+    options = list(settings) + (list(short) if SHORT else [])
+    out = FOLDER / f"{name}.h5"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    answer = json.loads(execute([PROGRAM, command, config, "--resume" if out.exists() else "--out", str(out), "--json"] +
+                                [word for s in options for word in ("--set", s)]))
+    if answer["interrupted"]:
+        sys.exit(f"{name}: interrupted; run the script again to go on")
+    return answer
+
+
+def check(config, name, settings=(), short=()):
+    """A gradient check; kept as JSON, since there is nothing to resume."""
+    kept = FOLDER / f"{name}.json"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if not kept.exists():
+        options = list(settings) + (list(short) if SHORT else [])
+        answer = execute([PROGRAM, "gradcheck", config, "--json"] + [word for s in options for word in ("--set", s)])
+        kept.write_text(answer)
+    return json.loads(kept.read_text())
+
+
+def table(rows):
+    """Rows of cells, the first a heading, as Markdown."""
+    lines = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0])] + lines[1:])
+
+
+def cosine(value):
+    """.9421, or 1 − 3e-5 where four digits do not tell it from 1; a dash for none."""
+    if value is None or math.isnan(value):
+        return "–"
+    lost = 1 - value
+    if abs(lost) < 1e-14:
+        return "1"
+    return f"1 − {lost:.0e}".replace("e-0", "e-") if 0 < lost < 1e-4 else f"{value:.4f}"
+
+
+def spread(cell, digits=4):
+    """mean ± deviation of a JSON summary."""
+    if cell["mean"] is None:
+        return "–"
+    text = f"{cell['mean']:.{digits}f}"
+    return text + (f" ± {cell['deviation']:.{digits}f}" if cell["deviation"] else "")
+
+
+def lines(text):
+    """What counting scores on the text, as a sentence."""
+    if not text:
+        return ""
+    part = lambda name: f"unigram {text[name]['unigram']:.4f} and bigram {text[name]['bigram']:.4f} on the {name} part"
+    test = f", {part('test')}" if text.get("test") else ""
+    return (f"Counting alone scores {text['validation']['chance']:.4f} (chance), {part('validation')}{test} (nat per character, "
+            "add-one smoothed).")
+
+
+def unigram_mark(loss, text, part):
+    """A note where a loss shows nothing beyond letter frequencies."""
+    line = (text or {}).get(part)
+    return " (above unigram)" if line and loss is not None and loss >= line["unigram"] else ""
+
+
+def write(name, commands, body, commits, document="docs/results.md"):
+    """Puts the section into the document (a copy of it for a smoke test)."""
+    path = ROOT / document
+    if SHORT:
+        copy = FOLDER / pathlib.Path(document).name
+        if not copy.exists():
+            shutil.copy(path, copy)
+        path = copy
+    begin, end = f"<!-- table {name} begin -->", f"<!-- table {name} end -->"
+    text = path.read_text()
+    if text.count(begin) != 1 or text.count(end) != 1:
+        sys.exit(f"{path}: needs one pair of markers of table {name}")
+    told = "\n\n".join(f"`{c}`" for c in commands)
+    section = f"{begin}\n{told}\n\nMeasured with commit {', '.join(commits)}.\n\n{body.strip()}\n{end}"
+    before, rest = text.split(begin)
+    path.write_text(before + section + rest.split(end)[1])
+    print(f"{name}: written to {path.relative_to(ROOT)}")
