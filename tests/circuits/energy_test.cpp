@@ -87,7 +87,7 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   CHECK(meter.total().array_J == Approx(joules));
   CHECK(again.total().array_J == Approx(joules));
   const EnergyReport report = energy_report(meter.total(), spec.circuit, 3e-12);
-  CHECK(report.conversions_J == Approx(120e-12));
+  CHECK(report.conversions_J() == Approx(120e-12));
   CHECK(report.total_J() == Approx(joules + 123e-12));
 }
 
