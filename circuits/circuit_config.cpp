@@ -42,15 +42,17 @@ ParamTable circuit_param_rows() {
                "Energy of one digital operation: of attention's products and softmax, the read-out's softmax, local "
                "correlations and the optimizer; 0: not counted. A 32-bit float addition takes 0.9 pJ and a product 3.7 "
                "pJ in 45 nm, without memory (Horowitz, ISSCC 2014, doi:10.1109/ISSCC.2014.6757323)."),
-      choice("circuit.tokens", "multiplexed", {"multiplexed", "replicated", "shared"},
-             "How the T tokens of a sequence use arrays that carry one vector at a time: by turns in T slots, T times as "
-             "long; on T replicas, each with devices of its own; or all at once at no cost, which no circuit can "
-             "(docs/crossbars.md).",
-             "chosen: what chips with one array per matrix do; T replicas cost T times the devices"),
-      text("circuit.hold_time", "none",
-           "Time constant with which a sample-and-hold leaks, circuit.tokens = multiplexed: what drives a line has been "
-           "held for T - 1 slots. A time above 0, or none: no leak.",
-           "chosen: 100 fF over 1 TOhm leak with 0.1 s, 3e-6 in a round of 31 slots of 9 ns")};
+      choice(
+          "circuit.tokens", "multiplexed", {"multiplexed", "replicated", "shared"},
+          "How the T tokens of a sequence use arrays that carry one vector at a time: by turns in T slots, T times as "
+          "long; on T replicas, each with devices of its own; or all at once at no cost, which no circuit can "
+          "(docs/crossbars.md).",
+          "chosen: what chips with one array per matrix do; T replicas cost T times the devices"),
+      text(
+          "circuit.hold_time", "none",
+          "Time constant with which a sample-and-hold leaks, circuit.tokens = multiplexed: what drives a line has been "
+          "held for T - 1 slots. A time above 0, or none: no leak.",
+          "chosen: 100 fF over 1 TOhm leak with 0.1 s, 3e-6 in a round of 31 slots of 9 ns")};
 }
 
 CircuitSpec circuit_spec(const Config& config) {

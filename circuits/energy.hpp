@@ -38,12 +38,13 @@ struct EnergyReport {
   double dac_J = 0;         ///< conversions times circuit.dac_energy
   double adc_J = 0;         ///< and circuit.adc_energy
   double amplifiers_J = 0;  ///< sensed lines times the length of their read times circuit.amplifier_power
-  double drivers_J = 0;     ///< C V² of every driven line at every read, C = circuit.line_capacitance times its devices: what
-                            ///< the supply gives to charge it from 0 V, an upper bound where drives change slowly
-  double writes_J = 0;      ///< heat of the pulses in the devices
-  double verify_J = 0;      ///< single-device reads of write–verify
-  double transfers_J = 0;   ///< reads of transfers between two arrays (Tiki-Taka)
-  double digital_J = 0;     ///< operations times circuit.digital_energy
+  double drivers_J =
+      0;  ///< C V² of every driven line at every read, C = circuit.line_capacitance times its devices: what
+          ///< the supply gives to charge it from 0 V, an upper bound where drives change slowly
+  double writes_J = 0;     ///< heat of the pulses in the devices
+  double verify_J = 0;     ///< single-device reads of write–verify
+  double transfers_J = 0;  ///< reads of transfers between two arrays (Tiki-Taka)
+  double digital_J = 0;    ///< operations times circuit.digital_energy
   double conversions_J() const { return dac_J + adc_J; }
   double total_J() const {
     return arrays_J + dac_J + adc_J + amplifiers_J + drivers_J + writes_J + verify_J + transfers_J + digital_J;

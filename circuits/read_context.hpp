@@ -13,11 +13,12 @@ namespace nudge {
 struct ReadTotals {
   double array_J = 0;
   std::uint64_t dac_conversions = 0, adc_conversions = 0;
-  std::uint64_t reads = 0;              ///< of one row of a drive each
-  std::uint64_t driven = 0, sensed = 0;  ///< lines, over all reads: as many conversions where every line had a converter
-  double cell_V2 = 0;                   ///< Σ over driven lines of devices on the line times V²
-  double amplifier_s = 0;               ///< Σ over sensed lines of the time of their read
-  double operations = 0;                ///< digital, on what was read
+  std::uint64_t reads = 0;  ///< of one row of a drive each
+  std::uint64_t driven = 0,
+                sensed = 0;  ///< lines, over all reads: as many conversions where every line had a converter
+  double cell_V2 = 0;        ///< Σ over driven lines of devices on the line times V²
+  double amplifier_s = 0;    ///< Σ over sensed lines of the time of their read
+  double operations = 0;     ///< digital, on what was read
   ReadTotals& operator+=(const ReadTotals& other) {
     array_J += other.array_J;
     dac_conversions += other.dac_conversions;

@@ -238,12 +238,14 @@ void Lane<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
   add("conversion_energy", energy.conversions_J(), "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
-  add("amplifier_energy", energy.amplifiers_J, "J", "amplifiers of the sensed lines while read (circuit.amplifier_power)");
+  add("amplifier_energy", energy.amplifiers_J, "J",
+      "amplifiers of the sensed lines while read (circuit.amplifier_power)");
   add("driver_energy", energy.drivers_J, "J", "charging of the driven lines, C V^2 (circuit.line_capacitance)");
   add("digital_energy", energy.digital_J, "J", "digital operations (circuit.digital_energy)");
   add("reads", count(all.reads), "1", "reads of arrays, of one drive each");
   add("conversions", count(all.dac_conversions + all.adc_conversions), "1", "digital-to-analog and back");
-  add("lines", count(all.driven + all.sensed), "1", "lines driven and sensed: conversions, if every line had a converter");
+  add("lines", count(all.driven + all.sensed), "1",
+      "lines driven and sensed: conversions, if every line had a converter");
   add("amplifier_time", all.amplifier_s, "s", "sensed lines times the length of their read");
   add("driven_cells", all.cell_V2, "V^2", "devices on driven lines times the square of their voltage");
   add("digital_operations", all.operations, "1",

@@ -25,10 +25,11 @@ void check_array_memory(Index rows, Index cols, MappingKind kind, std::size_t sc
   const double needed = static_cast<double>(copies) * array_memory_bytes(rows, cols, kind, scalar_bytes);
   if (available == 0 || needed <= available) return;
   if (copies > 1) {
-    throw UserError(fmt::format("{} arrays of {} x {} weights: need {:.3g} GB, this machine has {:.3g} GB; use "
-                                "circuit.tokens = multiplexed (one array), a smaller model (model.channels, "
-                                "model.memories, model.tokens) or precision = float",
-                                copies, rows, cols, 1e-9 * needed, 1e-9 * available));
+    throw UserError(
+        fmt::format("{} arrays of {} x {} weights: need {:.3g} GB, this machine has {:.3g} GB; use "
+                    "circuit.tokens = multiplexed (one array), a smaller model (model.channels, "
+                    "model.memories, model.tokens) or precision = float",
+                    copies, rows, cols, 1e-9 * needed, 1e-9 * available));
   }
   throw UserError(
       fmt::format("crossbar of {} x {} weights: needs {:.3g} GB, this machine has {:.3g} GB; use a smaller model "

@@ -27,10 +27,15 @@ constexpr Index spent_numbers = 9;
 template <class S>
 void store_totals(const ReadTotals& totals, Matrix<S>& digits) {
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
-  const std::array<double, spent_numbers> numbers = {
-      totals.array_J,       count(totals.dac_conversions), count(totals.adc_conversions),
-      count(totals.reads),  count(totals.driven),          count(totals.sensed),
-      totals.cell_V2,       totals.amplifier_s,            totals.operations};
+  const std::array<double, spent_numbers> numbers = {totals.array_J,
+                                                     count(totals.dac_conversions),
+                                                     count(totals.adc_conversions),
+                                                     count(totals.reads),
+                                                     count(totals.driven),
+                                                     count(totals.sensed),
+                                                     totals.cell_V2,
+                                                     totals.amplifier_s,
+                                                     totals.operations};
   for (Index row = 0; row < spent_numbers; ++row) {
     double rest = numbers[static_cast<std::size_t>(row)];
     for (Index d = 0; d < 3; ++d) {
@@ -212,10 +217,11 @@ std::vector<StateArray<S>> TikiTaka<S>::state() {
     }
   }
   store_totals(spent_, spent_digits_);
-  all.push_back({"transfer_reads", "mixed",
-                 "what transfers took: J of arrays, conversions of drives and of read-outs, reads, driven and sensed lines, "
-                 "V^2 of driven cells, s of amplifiers, operations; the sum of a row is the number",
-                 &spent_digits_});
+  all.push_back(
+      {"transfer_reads", "mixed",
+       "what transfers took: J of arrays, conversions of drives and of read-outs, reads, driven and sensed lines, "
+       "V^2 of driven cells, s of amplifiers, operations; the sum of a row is the number",
+       &spent_digits_});
   all.push_back({"symmetry_point", "1", "weights of the fast array at its symmetry point", &zero_});
   all.push_back({"transfer_counters", "1", "updates since the last transfer, next column, transfers", &counters_});
   return all;
@@ -247,8 +253,8 @@ std::vector<MapReading> TikiTaka<S>::readings() const {
   }
   all.push_back(
       {"transfers", "1", "transfers done since the start, modulo 2^20", static_cast<double>(counters_(0, 2))});
-  all.push_back({"transfer_reads", "1", "reads of columns for transfers since the start",
-                 static_cast<double>(spent_.reads)});
+  all.push_back(
+      {"transfer_reads", "1", "reads of columns for transfers since the start", static_cast<double>(spent_.reads)});
   all.push_back({"transfer_energy", "J", "of these reads: arrays, conversions, amplifiers and drivers",
                  energy_report(spent_, circuit_).total_J()});
   return all;
