@@ -191,7 +191,7 @@ class TrainRun {
     StepEnergy& e = s.step_energy;
     e.items.arrays_J = s.array_energy;
     e.conversions = median_of_accepted("train/conversions");
-    e.items.dac_J = median_of_accepted("train/conversion_energy");
+    e.items.dac_J = median_of_accepted("train/conversion_energy");  // of both kinds
     e.items.amplifiers_J = median_of_accepted("train/amplifier_energy");
     e.items.drivers_J = median_of_accepted("train/driver_energy");
     e.items.digital_J = median_of_accepted("train/digital_energy");
