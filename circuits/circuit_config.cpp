@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/circuit_config.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
 namespace nudge {
 
 ParamTable circuit_param_rows() {
@@ -26,7 +32,27 @@ ParamTable circuit_param_rows() {
       quantity("circuit.dac_energy", "0 J", Unit::joule, at_least(0),
                "Energy of one digital-to-analog conversion; 0: not counted, no figure fits all converters."),
       quantity("circuit.adc_energy", "0 J", Unit::joule, at_least(0),
-               "Energy of one analog-to-digital conversion; 0: not counted.")};
+               "Energy of one analog-to-digital conversion; 0: not counted."),
+      quantity("circuit.amplifier_power", "0 W", Unit::watt, at_least(0),
+               "Static power of the amplifier of a sensed line while it is read; 0: not counted."),
+      quantity("circuit.line_capacitance", "0 F", Unit::farad, at_least(0),
+               "Capacitance of a line per device on it: a read charges every driven line to its drive, C V^2; 0: not "
+               "counted."),
+      quantity("circuit.digital_energy", "0 J", Unit::joule, at_least(0),
+               "Energy of one digital operation: of attention's products and softmax, the read-out's softmax, local "
+               "correlations and the optimizer; 0: not counted. A 32-bit float addition takes 0.9 pJ and a product 3.7 "
+               "pJ in 45 nm, without memory (Horowitz, ISSCC 2014, doi:10.1109/ISSCC.2014.6757323)."),
+      choice(
+          "circuit.tokens", "multiplexed", {"multiplexed", "replicated", "shared"},
+          "How the T tokens of a sequence use arrays that carry one vector at a time: by turns in T slots, T times as "
+          "long; on T replicas, each with devices of its own; or all at once at no cost, which no circuit can "
+          "(docs/crossbars.md).",
+          "chosen: what chips with one array per matrix do; T replicas cost T times the devices"),
+      text(
+          "circuit.hold_time", "none",
+          "Time constant with which a sample-and-hold leaks, circuit.tokens = multiplexed: what drives a line has been "
+          "held for T - 1 slots. A time above 0, or none: no leak.",
+          "chosen: 100 fF over 1 TOhm leak with 0.1 s, 3e-6 in a round of 31 slots of 9 ns")};
 }
 
 CircuitSpec circuit_spec(const Config& config) {
@@ -40,6 +66,25 @@ CircuitSpec circuit_spec(const Config& config) {
   spec.amplifier_bandwidth_Hz = config.real("circuit.amplifier_bandwidth");
   spec.dac_energy_J = config.real("circuit.dac_energy");
   spec.adc_energy_J = config.real("circuit.adc_energy");
+  spec.amplifier_power_W = config.real("circuit.amplifier_power");
+  spec.line_capacitance_F = config.real("circuit.line_capacitance");
+  spec.digital_energy_J = config.real("circuit.digital_energy");
+  return spec;
+}
+
+TokenSpec token_spec(const Config& config) {
+  TokenSpec spec;
+  const std::string& use = config.text("circuit.tokens");
+  spec.use = use == "replicated" ? TokenUse::replicated : use == "shared" ? TokenUse::shared : TokenUse::multiplexed;
+  const std::string& hold = config.text("circuit.hold_time");
+  if (hold == "none") return spec;
+  const Quantity time = read_quantity(hold, Unit::second);
+  const bool right = time.problem.empty() && time.value > 0 && std::isfinite(time.value);
+  if (!right) {
+    throw UserError(fmt::format("circuit.hold_time = \"{}\" (must be none, or a time above 0 such as \"1 ms\"{})", hold,
+                                time.problem.empty() ? "" : ": " + time.problem));
+  }
+  spec.hold_time_s = time.value;
   return spec;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "circuits/circuit_spec.hpp"
+#include "circuits/token_spec.hpp"
 #include "sim/config/config.hpp"
 
 namespace nudge {
@@ -10,5 +11,9 @@ namespace nudge {
 ParamTable circuit_param_rows();
 
 CircuitSpec circuit_spec(const Config& config);
+
+/// How tokens use arrays; count and slot are those of the model, which this section does not know. UserError for a hold time
+/// that is neither "none" nor a time above 0.
+TokenSpec token_spec(const Config& config);
 
 }  // namespace nudge

@@ -23,6 +23,9 @@ void CircuitSpec::validate() const {
   check("amplifier_bandwidth", amplifier_bandwidth_Hz, true);
   check("dac_energy", dac_energy_J, true);
   check("adc_energy", adc_energy_J, true);
+  check("amplifier_power", amplifier_power_W, true);
+  check("line_capacitance", line_capacitance_F, true);
+  check("digital_energy", digital_energy_J, true);
 }
 
 double amplifier_lag(const CircuitSpec& spec) {

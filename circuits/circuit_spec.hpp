@@ -14,6 +14,9 @@ struct CircuitSpec {
   double amplifier_bandwidth_Hz = 0;    ///< closed loop, of the amplifiers that drive the nodes; 0: infinite
   double dac_energy_J = 0;              ///< per conversion
   double adc_energy_J = 0;
+  double amplifier_power_W = 0;   ///< static, of the amplifier of a sensed line while it is read
+  double line_capacitance_F = 0;  ///< of a line per device on it
+  double digital_energy_J = 0;    ///< per operation
 
   /// Throws UserError naming the key, its value and the rule.
   void validate() const;

@@ -32,16 +32,32 @@ double clamp_power_W(const CircuitSpec& circuit, ConstMatrixRef<S> z, ConstMatri
 template <class S>
 double unit_drive_power_W(const LineView<S>& view, double siemens_per_weight, const CircuitSpec& circuit);
 
-/// Where the energy of a stretch of simulation went: what its reads were metered at, their conversions, and its pulses.
+/// Where the energy of a stretch of simulation went. An item whose key is 0 is 0: not counted.
 struct EnergyReport {
-  double arrays_J = 0;
-  double conversions_J = 0;
-  double writes_J = 0;
-  double total_J() const { return arrays_J + conversions_J + writes_J; }
+  double arrays_J = 0;      ///< heat in the devices while they are read
+  double dac_J = 0;         ///< conversions times circuit.dac_energy
+  double adc_J = 0;         ///< and circuit.adc_energy
+  double amplifiers_J = 0;  ///< sensed lines times the length of their read times circuit.amplifier_power
+  double drivers_J =
+      0;  ///< C V² of every driven line at every read, C = circuit.line_capacitance times its devices: what
+          ///< the supply gives to charge it from 0 V, an upper bound where drives change slowly
+  double writes_J = 0;     ///< heat of the pulses in the devices
+  double verify_J = 0;     ///< single-device reads of write–verify
+  double transfers_J = 0;  ///< reads of transfers between two arrays (Tiki-Taka)
+  double digital_J = 0;    ///< operations times circuit.digital_energy
+  double conversions_J() const { return dac_J + adc_J; }
+  double total_J() const {
+    return arrays_J + dac_J + adc_J + amplifiers_J + drivers_J + writes_J + verify_J + transfers_J + digital_J;
+  }
 };
 
 /// Of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order) and the
 /// energy of its pulses (write_energy_J, summed over arrays; 0 for a relaxation).
 EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, double writes_J = 0);
+
+/// Energy of `reads` reads of single devices that last time_s each: V² G t at the mean conductance, and one conversion each
+/// where `converted`.
+double verify_energy_J(std::uint64_t reads, const CircuitSpec& circuit, double mean_conductance_S, double time_s,
+                       bool converted);
 
 }  // namespace nudge

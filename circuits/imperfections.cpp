@@ -33,11 +33,16 @@ const std::vector<Imperfection>& circuit_imperfections() {
        {"crossbar.forward_dac_bits=8", "crossbar.forward_adc_bits=8", "crossbar.transposed_dac_bits=8",
         "crossbar.transposed_adc_bits=8"},
        Differentiable::no},
+      {"one array per token", {"circuit.tokens=replicated", "device.programming_error=2 %"}},
+      {"one array per token, curved I-V",
+       {"circuit.tokens=replicated", "device.programming_error=1 %", "device.iv_sinh=0.25 V",
+        "crossbar.forward_gain_spread=0.02"}},
+      {"leaking holds", {"circuit.tokens=multiplexed", "circuit.hold_time=0.3 us", "device.iv_sinh=0.25 V"}},
       {"all of them",
        {"device.programming_error=1 %", "device.iv_sinh=0.25 V", "crossbar.row_resistance=1 Ohm",
-        "crossbar.column_resistance=1 Ohm", "crossbar.transposed_path=opposite_ends", "crossbar.forward_gain_error=0.05",
-        "crossbar.transposed_gain_spread=0.02", "crossbar.forward_offset=0.1 mV", "crossbar.forward_open_loop_gain=2000",
-        "crossbar.forward_saturation=3", "crossbar.transposed_saturation=3"}},
+        "crossbar.column_resistance=1 Ohm", "crossbar.transposed_path=opposite_ends",
+        "crossbar.forward_gain_error=0.05", "crossbar.transposed_gain_spread=0.02", "crossbar.forward_offset=0.1 mV",
+        "crossbar.forward_open_loop_gain=2000", "crossbar.forward_saturation=3", "crossbar.transposed_saturation=3"}},
   };
   return all;
 }

@@ -2,16 +2,48 @@
 #include "circuits/linear_map_factory.hpp"
 
 #include "circuits/digital_matrix.hpp"
+#include "circuits/held_map.hpp"
 #include "circuits/programming/tiki_taka.hpp"
+#include "circuits/replicated_map.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
+namespace {
+
+// Replica t of a matrix is array id + t · 2¹⁸; the fast arrays of Tiki-Taka are those plus 2¹⁶. Replica 0 is the array that
+// the matrix has without replicas.
+constexpr std::uint32_t replica_stride = std::uint32_t{1} << 18U;
+constexpr Index most_replicas = Index{1} << 14;
+
+template <class S>
+std::unique_ptr<LinearMap<S>> make_array(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id,
+                                         std::uint64_t seed) {
+  if (spec.transfer.active) return std::make_unique<TikiTaka<S>>(spec, weights, id, seed);
+  return std::make_unique<Crossbar<S>>(spec, weights, id, seed);
+}
+
+}  // namespace
 
 template <class S>
 std::unique_ptr<LinearMap<S>> make_linear_map(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id,
                                               std::uint64_t seed) {
   if (spec.device.model == digital_model) return std::make_unique<DigitalMatrix<S>>(weights);
-  if (spec.transfer.active) return std::make_unique<TikiTaka<S>>(spec, weights, id, seed);
-  return std::make_unique<Crossbar<S>>(spec, weights, id, seed);
+  const TokenSpec& tokens = spec.tokens;
+  if (tokens.use == TokenUse::replicated && tokens.count > 1) {
+    if (tokens.count > most_replicas) {
+      throw UserError("circuit.tokens = \"replicated\": " + std::to_string(tokens.count) + " tokens (at most " +
+                      std::to_string(most_replicas) + " replicas of an array)");
+    }
+    std::vector<std::unique_ptr<LinearMap<S>>> replicas;
+    for (Index t = 0; t < tokens.count; ++t) {
+      replicas.push_back(make_array(spec, weights, id + static_cast<std::uint32_t>(t) * replica_stride, seed));
+    }
+    return std::make_unique<ReplicatedMap<S>>(std::move(replicas));
+  }
+  std::unique_ptr<LinearMap<S>> array = make_array(spec, weights, id, seed);
+  const double share = tokens.held_share();
+  if (share == 1) return array;
+  return std::make_unique<HeldMap<S>>(std::move(array), share);
 }
 
 void validate_linear_map(const CrossbarSpec& spec) {

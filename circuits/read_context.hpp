@@ -9,16 +9,26 @@
 
 namespace nudge {
 
-/// What reads took from the supply: Σ_ij G_ij V_i² for the time of each read, and conversions.
+/// What reads took from the supply, Σ_ij G_ij V_i² for the time of each read, and what the rest of the circuit is counted by.
 struct ReadTotals {
   double array_J = 0;
   std::uint64_t dac_conversions = 0, adc_conversions = 0;
   std::uint64_t reads = 0;  ///< of one row of a drive each
+  std::uint64_t driven = 0,
+                sensed = 0;  ///< lines, over all reads: as many conversions where every line had a converter
+  double cell_V2 = 0;        ///< Σ over driven lines of devices on the line times V²
+  double amplifier_s = 0;    ///< Σ over sensed lines of the time of their read
+  double operations = 0;     ///< digital, on what was read
   ReadTotals& operator+=(const ReadTotals& other) {
     array_J += other.array_J;
     dac_conversions += other.dac_conversions;
     adc_conversions += other.adc_conversions;
     reads += other.reads;
+    driven += other.driven;
+    sensed += other.sensed;
+    cell_V2 += other.cell_V2;
+    amplifier_s += other.amplifier_s;
+    operations += other.operations;
     return *this;
   }
 };
@@ -71,6 +81,10 @@ struct ReadContext {
     const int n = policy.of(kind).reads;
     const bool experimenter = kind == ReadClass::loss || kind == ReadClass::monitor;
     return n > 0 ? n : (experimenter ? 0 : 1);
+  }
+  /// Digital operations on what this class reads.
+  void work(double operations) {
+    if (meter != nullptr && counted() > 0) meter->at(kind).operations += operations;
   }
   /// One more read of everything that the class asks for has passed: adds to the meter's time.
   void pass() {

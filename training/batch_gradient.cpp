@@ -19,8 +19,9 @@ constexpr Index kChunks = 16;
 enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
 
 BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<GrowthReport>& growth,
-                      const std::vector<double>& energy, Index tokens) {
+                      const std::vector<double>& energy, Index tokens, Index slots) {
   BatchReport all;
+  const auto turns = static_cast<double>(slots);
   const double n = static_cast<double>(sequences.size());
   for (std::size_t b = 0; b < sequences.size(); ++b) {
     const SequenceReport& one = sequences[b];
@@ -31,8 +32,8 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
     all.nudge_ratio += one.nudge_ratio / n;
     all.steps += one.free.steps / n;
     all.decay += one.free.decay / n;
-    all.time += one.free.time / n;
-    all.nudged_time += one.nudged_time / n;
+    all.time += turns * one.free.time / n;
+    all.nudged_time += turns * one.nudged_time / n;
     all.cost_in_forces += one.cost_in_forces / n;
     all.clipped += one.clipped;
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
@@ -87,16 +88,21 @@ class BatchGradient<S>::MapSink final : public GradientSink<S> {
       (*factors_)[static_cast<std::size_t>(parameter)].push_back({columns, scale, x, y});
     } else {
       map.accumulate(x, y, columns, scale, (*gradient_)[parameter]);
+      operations_ += 2.0 * static_cast<double>(x.rows() * x.cols() * y.cols());
     }
   }
   void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
     gradient_->accumulate(parameter, scale, gradient);
+    operations_ += static_cast<double>(gradient.size());
   }
+  /// Digital operations of the correlations that were summed: a product and an addition each.
+  double operations() const { return operations_; }
 
  private:
   const LanguageModel<S>* model_;
   Gradient<S>* gradient_;
   Factors* factors_;
+  double operations_ = 0;
 };
 
 template <class S>
@@ -155,6 +161,7 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
     growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
   }
+  w.meter.at(ReadClass::correlation).operations += sink.operations();
   return report;
 }
 
@@ -188,9 +195,9 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
     }
   });
   sum_gradients<S>(chunks_, gradient, options_.threads);
-  BatchReport report = summarise(std::move(reports), growth, energy, batch.tokens);
+  BatchReport report = summarise(std::move(reports), growth, energy, batch.tokens, options_.slots);
   for (const ReadMeter& meter : meters) report.reads += meter;
-  report.read_time = report.reads.time / static_cast<double>(count);
+  report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
   return report;
 }
 
@@ -218,7 +225,8 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
     report.loss = w.cost.value(w.state);
   });
-  return summarise(std::move(reports), std::vector<GrowthReport>(count), std::vector<double>(count), batch.tokens);
+  return summarise(std::move(reports), std::vector<GrowthReport>(count), std::vector<double>(count), batch.tokens,
+                   options_.slots);
 }
 
 template class BatchGradient<float>;

@@ -23,6 +23,7 @@ struct BatchGradientOptions {
   int threads = 0;            ///< 0: all
   std::uint64_t seed = 0;     ///< of the read noise
   ReadPolicy reads;           ///< how the reads of each class are made
+  Index slots = 1;  ///< in which the tokens take turns at the arrays: every simulated time is that many times as long
   bool factors = false;       ///< maps that take factors get no gradient: see BatchGradient::take_factors
 };
 
@@ -35,7 +36,7 @@ struct BatchReport {
   double nudge_ratio = 0;      ///< mean ‖z − z*‖/‖z*‖
   double steps = 0;            ///< mean free steps used
   double decay = 0;            ///< mean decay per free step
-  double time = 0;             ///< mean simulated time of the free phase in units of tau
+  double time = 0;  ///< mean simulated time of the free phase in units of tau, the slots of all tokens included
   double nudged_time = 0;      ///< mean simulated time of the nudged phases in units of tau
   double read_time = 0;        ///< mean time of the reads outside relaxations in units of tau
   double growth = 0;           ///< mean growth factor g (0 when the penalty is off)

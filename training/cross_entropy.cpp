@@ -6,6 +6,12 @@
 #include "sim/base/errors.hpp"
 
 namespace nudge {
+namespace {
+
+/// Per logit: shift, exp, sum, divide.
+constexpr double softmax_operations = 4;
+
+}  // namespace
 
 template <class S>
 CrossEntropyReadout<S>::CrossEntropyReadout(const LinearMap<S>& readout, int parameter, Index tokens, Index max_copies)
@@ -29,6 +35,7 @@ double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
   const ReadingAs loss(read_, ReadClass::loss);
   read_.pass();
   readout_->forward(z, logits, readout_->all_columns(), Store::assign, read_);
+  read_.work(softmax_operations * static_cast<double>(logits.size()));
   double sum = 0;
   for (Index t = 0; t < tokens_; ++t) {
     const S largest = logits.row(t).maxCoeff();
@@ -44,6 +51,7 @@ void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> z) {
   NUDGE_EXPECT(z.rows() % tokens_ == 0 && z.rows() <= logits_.rows());
   auto logits = logits_.topRows(z.rows());
   readout_->forward(z, logits, readout_->all_columns(), Store::assign, read_);
+  read_.work(softmax_operations * static_cast<double>(logits.size()));
   for (Index row = 0; row < z.rows(); ++row) {
     const S largest = logits.row(row).maxCoeff();
     auto error = error_.row(row).array();

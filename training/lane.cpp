@@ -43,6 +43,7 @@ BatchGradientOptions lane_options(const Config& config, const std::string& estim
   if (weights == Weights::digital) {
     options.correction = {};
     options.phases.free.lag = 0;
+    options.slots = 1;
   }
   return options;
 }
@@ -216,10 +217,7 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
       "mean simulated time of a sequence: all phases, and the reads outside them (stored, anchor, correlation, ...)");
   const ReadTotals reads = r.reads.total();
   if (reads.reads > 0) {
-    const EnergyReport energy = energy_report(reads, circuit_spec(*config_));
-    add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
-    add("conversion_energy", energy.conversions_J, "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
-    add("reads", static_cast<double>(reads.reads), "1", "reads of arrays, of one drive each");
+    record_energy(reads, decision);
     for (std::size_t kind = 0; kind < read_classes; ++kind) {
       log_.add(std::string("train/reads_") + read_class_names()[kind], static_cast<double>(r.reads.of[kind].reads), "1",
                "those of the class " + std::string(read_class_names()[kind]));
@@ -237,6 +235,38 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   add("cost_in_forces", r.cost_in_forces, "1", "work of a sequence in force evaluations");
   add("skipped", decision == StepDecision::skip_outlier ? 1 : 0, "1", "1: the step was an outlier and was skipped");
   add("nonfinite", decision == StepDecision::reject_nonfinite ? 1 : 0, "1", "1: not finite, rolled back");
+}
+
+/// What the step's reads and its digital work took, each item by itself; pulses are among the readings of the arrays.
+template <class S>
+void Lane<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
+  ReadTotals all = reads;
+  if (decision == StepDecision::accept) {
+    for (int p = 0; p < model_->parameters(); ++p) {
+      if (model_->map(p).takes_factors()) continue;
+      all.operations += optimizer_operations(config_->text("train.optimizer")) *
+                        static_cast<double>(model_->map(p).inputs() * model_->map(p).outputs());
+    }
+  }
+  const EnergyReport energy = energy_report(all, circuit_spec(*config_));
+  const auto add = [this](const char* name, double value, const char* unit, const char* description) {
+    log_.add(std::string("train/") + name, value, unit, description);
+  };
+  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
+  add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
+  add("conversion_energy", energy.conversions_J(), "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
+  add("amplifier_energy", energy.amplifiers_J, "J",
+      "amplifiers of the sensed lines while read (circuit.amplifier_power)");
+  add("driver_energy", energy.drivers_J, "J", "charging of the driven lines, C V^2 (circuit.line_capacitance)");
+  add("digital_energy", energy.digital_J, "J", "digital operations (circuit.digital_energy)");
+  add("reads", count(all.reads), "1", "reads of arrays, of one drive each");
+  add("conversions", count(all.dac_conversions + all.adc_conversions), "1", "digital-to-analog and back");
+  add("lines", count(all.driven + all.sensed), "1",
+      "lines driven and sensed: conversions, if every line had a converter");
+  add("amplifier_time", all.amplifier_s, "s", "sensed lines times the length of their read");
+  add("driven_cells", all.cell_V2, "V^2", "devices on driven lines times the square of their voltage");
+  add("digital_operations", all.operations, "1",
+      "of attention, softmax, local correlations held as numbers, and the optimizer");
 }
 
 template <class S>

@@ -53,6 +53,7 @@ class Lane {
   void let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences);
   void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
+  void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
   std::pair<double, double> mean_loss(const std::vector<Batch>& batches, std::size_t first);
   std::vector<StateArray<S>> arrays();

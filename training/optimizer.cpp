@@ -110,6 +110,13 @@ const std::vector<std::string>& optimizer_names() {
   return names;
 }
 
+// Clipping: square and add for the norm, one product. sgd: μ v + g, −η v. Adam: m takes two products and an addition, v one
+// product more, the change a product (correction of v), root, addition, division and product.
+double optimizer_operations(const std::string& name) {
+  constexpr double clipping = 3;
+  return clipping + (name == "adam" ? 3 + 4 + 5 : 3);
+}
+
 template <class S>
 std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,
                                              std::span<const ParameterShape> shapes) {

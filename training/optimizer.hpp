@@ -36,6 +36,9 @@ class Optimizer {
 /// Names of the rules: adam, sgd.
 const std::vector<std::string>& optimizer_names();
 
+/// Digital operations per parameter of one step of a rule, the clipping of the norm included.
+double optimizer_operations(const std::string& name);
+
 /// UserError when the name is unknown or an option is outside its range.
 template <class S>
 std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,

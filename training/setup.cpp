@@ -54,11 +54,19 @@ CorrectionSpec correction_spec(const Config& config) {
           {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
 }
 
+CrossbarSpec model_arrays(const Config& config) {
+  CrossbarSpec spec = crossbar_spec(config);
+  spec.tokens.count = static_cast<Index>(config.integer("model.tokens"));
+  spec.tokens.slot_s = relaxation_step(config, config.real("model.damping")) * spec.circuit.time_constant_s;
+  return spec;
+}
+
 void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::size_t scalar_bytes) {
   if (spec.device.model == digital_model) return;
   for (const Parameter& p : parameters_of(shape)) {
     if (!p.on_devices) continue;
-    check_array_memory(p.shape.rows, p.shape.cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes());
+    check_array_memory(p.shape.rows, p.shape.cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes(),
+                       spec.tokens.replicas() * (spec.transfer.active ? 2 : 1));
   }
 }
 
@@ -69,7 +77,7 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
                              config.real("model.memory_scale"),          config.real("model.embedding_scale"),
                              config.real("model.coupling_scale"),        config.real("model.coupling_symmetric"),
                              config.real("model.coupling_antisymmetric")};
-  const CrossbarSpec spec = crossbar_spec(config);
+  const CrossbarSpec spec = model_arrays(config);
   if (weights == Weights::configured) check_arrays_fit(spec, shape, sizeof(S));
   std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
   std::vector<typename LanguageModel<S>::Map> maps;
@@ -107,7 +115,9 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.free.divergence_ratio = config.real("relaxation.divergence_ratio");
   phases.free.ode_relative_error = config.real("relaxation.ode_tolerance");
   phases.free.memory = static_cast<int>(config.integer("relaxation.memory"));
-  phases.free.lag = amplifier_lag(crossbar_spec(config).circuit);
+  const CrossbarSpec arrays = model_arrays(config);
+  phases.free.lag = amplifier_lag(arrays.circuit);
+  if (arrays.device.model != digital_model) options.slots = arrays.tokens.slots();
   phases.nudged_steps = static_cast<int>(config.integer("relaxation.nudged_steps"));
   phases.average_nudged = static_cast<int>(config.integer("relaxation.average_nudged"));
   phases.beta = config.real("beta") > 0 ? config.real("beta") : default_beta<S>(options.estimator);

@@ -31,7 +31,12 @@ MixerChoice mixer_choice(const Config& config);
 Schedule schedule_of(const Config& config);
 OptimizerOptions optimizer_options(const Config& config);
 
-/// UserError when one array of the model is larger than this machine's memory: before anything of it is made.
+/// The crossbar of a configuration, used by the tokens of its model: T, and slots as long as a step of the relaxation at
+/// the initial damping.
+CrossbarSpec model_arrays(const Config& config);
+
+/// UserError when the arrays that hold one matrix of the model (replicas of all tokens included) are larger than this
+/// machine's memory: before anything of it is made.
 void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::size_t scalar_bytes);
 
 /// What holds the weights.

@@ -36,14 +36,27 @@ double TrainLog::last(const std::string& name) const {
   return all.empty() ? std::numeric_limits<double>::quiet_NaN() : all.back();
 }
 
-std::vector<double> TrainLog::all_last(const std::string& prefix, const std::string& suffix) const {
-  std::vector<double> found;
+std::vector<const std::vector<double>*> TrainLog::all_named(const std::string& prefix,
+                                                            const std::string& suffix) const {
+  std::vector<const std::vector<double>*> found;
   for (const Column& c : columns_) {
     const bool named =
         c.name.starts_with(prefix + "/") && (c.name.ends_with("/" + suffix) || c.name.ends_with("_" + suffix));
-    if (named && !c.values.empty()) found.push_back(c.values.back());
+    if (named && !c.values.empty()) found.push_back(&c.values);
   }
   return found;
+}
+
+std::vector<double> TrainLog::all_last(const std::string& prefix, const std::string& suffix) const {
+  std::vector<double> found;
+  for (const auto* values : all_named(prefix, suffix)) found.push_back(values->back());
+  return found;
+}
+
+double TrainLog::sum_growth(const std::string& prefix, const std::string& suffix) const {
+  double sum = 0;
+  for (const auto* values : all_named(prefix, suffix)) sum += values->back() - values->front();
+  return sum;
 }
 
 double TrainLog::sum_last(const std::string& prefix, const std::string& suffix) const {

@@ -23,6 +23,8 @@ class TrainLog {
   double last(const std::string& name) const;
   /// Sum of the last values of all columns prefix.../suffix and prefix..._suffix ("device", "pulses_up"); 0 when there is none.
   double sum_last(const std::string& prefix, const std::string& suffix) const;
+  /// Sum over these columns of their last value less their first: what has been added since the run started.
+  double sum_growth(const std::string& prefix, const std::string& suffix) const;
   /// The largest of these values; 0 when there is none.
   double largest_last(const std::string& prefix, const std::string& suffix) const;
   const std::vector<double>& values(const std::string& name) const;
@@ -36,6 +38,7 @@ class TrainLog {
   void restore(const H5Reader& file, const std::string& prefix);
 
  private:
+  std::vector<const std::vector<double>*> all_named(const std::string& prefix, const std::string& suffix) const;
   std::vector<double> all_last(const std::string& prefix, const std::string& suffix) const;
   struct Column {
     std::string name, unit, description, columns_label;

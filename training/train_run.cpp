@@ -172,6 +172,7 @@ class TrainRun {
     s.notes = device_notes(config_, step_s * static_cast<double>(done_));
     s.cosine = log.last("train/cosine_all");
     s.group_cosines = last_cosines(log.values("train/cosine"));
+    add_circuit(s);
     if (lanes_.size() > 1) {
       s.beside = lanes_[1]->estimator();
       s.beside_validation_loss = lanes_[1]->log().last("train/validation_loss");
@@ -179,6 +180,30 @@ class TrainRun {
     }
     s.seconds = seconds();
     return s;
+  }
+
+  void add_circuit(TrainSummary& s) const {
+    const TrainLog& log = lanes_[0]->log();
+    s.devices = log.sum_last("device", "devices");
+    if (s.devices == 0) return;
+    s.token_use = config_.text("circuit.tokens");
+    s.tokens = shape_.tokens;
+    StepEnergy& e = s.step_energy;
+    e.items.arrays_J = s.array_energy;
+    e.conversions = median_of_accepted("train/conversions");
+    e.items.dac_J = median_of_accepted("train/conversion_energy");  // of both kinds
+    e.items.amplifiers_J = median_of_accepted("train/amplifier_energy");
+    e.items.drivers_J = median_of_accepted("train/driver_energy");
+    e.items.digital_J = median_of_accepted("train/digital_energy");
+    e.lines = median_of_accepted("train/lines");
+    e.amplifier_s = median_of_accepted("train/amplifier_time");
+    e.cell_V2 = median_of_accepted("train/driven_cells");
+    e.operations = median_of_accepted("train/digital_operations");
+    const double steps = std::max<double>(1, static_cast<double>(done_));
+    e.items.writes_J = log.sum_growth("device", "write_energy") / steps;
+    e.items.verify_J = log.sum_growth("device", "verify_energy") / steps;
+    e.items.transfers_J = log.sum_growth("device", "transfer_energy") / steps;
+    e.pulses_known = s.pulses == 0 || s.write_energy > 0;
   }
 
   /// Median of a column over the steps that were neither skipped nor rolled back; 0 for an empty column. Not the mean: a

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "circuits/energy.hpp"
 #include "sim/config/config.hpp"
 #include "training/text_entropy.hpp"
 
@@ -33,6 +34,17 @@ struct GroupCosine {
   double cosine = 0;
 };
 
+/// What a step takes on the simulated circuit: medians over accepted steps; of writing, means over all steps since the start.
+struct StepEnergy {
+  EnergyReport items;
+  double conversions = 0;    ///< of converters that are modelled
+  double lines = 0;          ///< driven and sensed
+  double amplifier_s = 0;    ///< sensed lines times the length of their read
+  double cell_V2 = 0;        ///< devices on driven lines times V²
+  double operations = 0;     ///< digital
+  bool pulses_known = true;  ///< what a pulse of the device takes
+};
+
 /// Results of a run (or of the part that was run).
 struct TrainSummary {
   std::uint64_t done = 0;
@@ -51,6 +63,10 @@ struct TrainSummary {
   double phase_time = 0;    ///< s, simulated time of all phases of a sequence, median over accepted steps
   double pulses = 0, verify_reads = 0, write_failures = 0;  ///< of all crossbars since the start
   double write_energy = 0;                                  ///< J; 0 where the pulses of the device are not known
+  StepEnergy step_energy;
+  std::string token_use;  ///< circuit.tokens; empty without crossbars
+  Index tokens = 0;
+  double devices = 0;              ///< of all arrays, replicas included
   double ir_drop = 0;              ///< ir_drop_figure of the worst tile of any array at the end
   std::vector<std::string> notes;  ///< device_notes of the run
   bool failed = false;             ///< stopped because steps in a row were not finite

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/energy_lines.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "sim/base/units.hpp"
 #include "training/config_table.hpp"
@@ -53,11 +54,11 @@ TrainObserver printer(std::uint64_t every) {
 /// What the simulated circuit took; nothing for exact numbers.
 void print_hardware(const TrainSummary& s) {
   if (s.array_energy == 0 && s.pulses == 0) return;
-  fmt::print("on the simulated circuit: {} per sequence, {} of reads per step, {:.3g} pulses",
-             format_quantity(s.phase_time, Unit::second, 3), format_quantity(s.array_energy, Unit::joule, 3), s.pulses);
+  fmt::print("on the simulated circuit: {} per sequence ({}), {:.3g} devices, {:.3g} pulses",
+             format_quantity(s.phase_time, Unit::second, 3), tokens_text(s), s.devices, s.pulses);
   if (s.write_energy > 0) fmt::print(" ({})", format_quantity(s.write_energy, Unit::joule, 3));
   if (s.verify_reads > 0) fmt::print(", {:.3g} verify reads, {:.3g} failures", s.verify_reads, s.write_failures);
-  fmt::print("\n");
+  fmt::print("\n{}", energy_lines(s.step_energy));
 }
 
 /// Where the run has not ended there is no test loss.
@@ -79,6 +80,9 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
     out["hardware"] = {
         {"phase_time_s", s.phase_time},   {"array_energy_J", s.array_energy},   {"pulses", s.pulses},
         {"verify_reads", s.verify_reads}, {"write_failures", s.write_failures}, {"write_energy_J", s.write_energy}};
+    out["hardware"]["tokens"] = s.token_use;
+    out["hardware"]["devices"] = s.devices;
+    out["hardware"]["energy_per_step_J"] = energy_json(s.step_energy);
     if (!s.beside.empty()) {
       out["beside"] = {
           {"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}, {"test_loss", s.beside_test_loss}};

@@ -15,7 +15,8 @@ double physical_memory_bytes();
 /// effective weights, and as much again as a part of these while it is programmed.
 double array_memory_bytes(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes);
 
-/// UserError when they exceed `available` (0: unknown, no check).
-void check_array_memory(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes, double available);
+/// UserError when `copies` of them exceed `available` (0: unknown, no check).
+void check_array_memory(Index rows, Index cols, MappingKind kind, std::size_t scalar_bytes, double available,
+                        Index copies = 1);
 
 }  // namespace nudge

@@ -172,6 +172,7 @@ CrossbarSpec crossbar_spec(const Config& config) {
     spec.periphery.path = TransposedPath::opposite_ends;
   }
   spec.circuit = circuit_spec(config);
+  spec.tokens = token_spec(config);
   return spec;
 }
 

@@ -5,6 +5,7 @@
 #include "circuits/crossbar/mapping_spec.hpp"
 #include "circuits/crossbar/periphery_spec.hpp"
 #include "circuits/programming/programming_spec.hpp"
+#include "circuits/token_spec.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "devices/device_spec.hpp"
 
@@ -20,6 +21,7 @@ struct CrossbarSpec {
   ProgrammingSpec programming = {};
   TransferSpec transfer = {};
   CircuitSpec circuit = {};
+  TokenSpec tokens = {};  ///< what make_linear_map makes of one matrix
   int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.

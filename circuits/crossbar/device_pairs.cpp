@@ -212,6 +212,12 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
       {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
   all.push_back({"write_energy", "J", "heat of all pulses since the start at the mean conductance; 0: pulses unknown",
                  write_energy_J(writes_.pulses, spec_.device.pulse_up, spec_.device.pulse_down, sum / devices)});
+  all.push_back({"verify_energy", "J",
+                 "heat of all verify reads since the start at the mean conductance, and conversions",
+                 verify_energy_J(writes_.verify_reads, spec_.circuit, sum / devices,
+                                 spec_.programming.read_time * spec_.circuit.time_constant_s,
+                                 spec_.periphery.forward.adc.converts())});
+  all.push_back({"devices", "1", "devices, those of the second array or of references included", devices});
   append_write_readings(all);
   return all;
 }

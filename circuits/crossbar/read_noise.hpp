@@ -38,6 +38,9 @@ class ReadNoise {
   void add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S sign, int reads,
            MatrixRef<S> out, ReadContext& read) const;
 
+  /// Devices per cross point.
+  int devices() const { return devices_; }
+
   /// Whether reads have any.
   bool present(const LineView<S>& view) const {
     return device_ > 0 || thermal_ > 0 || shot_ > 0 || view.variance.size() > 0;

@@ -118,14 +118,22 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
   const int times = read.reads() > 1 ? reads : read.counted();
   if (times == 0) return;
   const bool forward = direction == ReadDirection::forward;
+  const bool reference = view.reference.size() > 0;
   double squares = 0;  // Σ x² L, of all rows of the batch
+  double cells = 0;    // Σ x² times the devices on the line
+  const auto per_cross_point = static_cast<double>(noise_.devices());
+  const auto row_cells = per_cross_point * static_cast<double>(view.weights.cols()) + (reference ? 1 : 0);
+  const auto column_cells = static_cast<double>(view.weights.rows());
   for (Index n = 0; n < drive.rows(); ++n) {
     const auto x = drive.row(n).array();
     if (forward) {
       squares += static_cast<double>((x.square() * view.row_load).sum());
+      cells += row_cells * static_cast<double>(x.square().sum());
     } else {
       squares += static_cast<double>((x.square() * view.column_load.segment(columns.begin, columns.count)).sum());
       squares += static_cast<double>(view.reference_load * x.sum() * x.sum());
+      cells += per_cross_point * column_cells * static_cast<double>(x.square().sum());
+      if (reference) cells += column_cells * static_cast<double>(x.sum() * x.sum());
     }
   }
   const double volts = circuit_.read_voltage_V;
@@ -136,6 +144,12 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
   if (port.dac.converts()) totals.dac_conversions += n * static_cast<std::uint64_t>(drive.size());
   if (port.adc.converts()) totals.adc_conversions += n * static_cast<std::uint64_t>(outputs);
   totals.reads += n * static_cast<std::uint64_t>(drive.rows());
+  const auto extra = static_cast<std::uint64_t>(reference ? drive.rows() : 0);  // the reference column is a line too
+  const std::uint64_t sensed = static_cast<std::uint64_t>(outputs) + (forward ? extra : 0);
+  totals.driven += n * (static_cast<std::uint64_t>(drive.size()) + (forward ? 0 : extra));
+  totals.sensed += n * sensed;
+  totals.cell_V2 += times * volts * volts * cells;
+  totals.amplifier_s += times * static_cast<double>(sensed) * read.duration() * circuit_.time_constant_s;
 }
 
 template class ReadPath<float>;

@@ -2,8 +2,10 @@
 #include "circuits/programming/tiki_taka.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "circuits/energy.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -18,6 +20,41 @@ constexpr int longest_burst = 256;
 constexpr int averaged_cycles = 128;
 // How often the counter of transfers starts again: an array entry must hold it exactly in float.
 constexpr double counter_range = 1 << 20;
+
+// Numbers of ReadTotals, each kept as a sum of three scalars: 72 bits of float hold a double exactly.
+constexpr Index spent_numbers = 9;
+
+template <class S>
+void store_totals(const ReadTotals& totals, Matrix<S>& digits) {
+  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
+  const std::array<double, spent_numbers> numbers = {totals.array_J,
+                                                     count(totals.dac_conversions),
+                                                     count(totals.adc_conversions),
+                                                     count(totals.reads),
+                                                     count(totals.driven),
+                                                     count(totals.sensed),
+                                                     totals.cell_V2,
+                                                     totals.amplifier_s,
+                                                     totals.operations};
+  for (Index row = 0; row < spent_numbers; ++row) {
+    double rest = numbers[static_cast<std::size_t>(row)];
+    for (Index d = 0; d < 3; ++d) {
+      digits(row, d) = static_cast<S>(rest);
+      rest -= static_cast<double>(digits(row, d));
+    }
+  }
+}
+
+template <class S>
+ReadTotals load_totals(const Matrix<S>& digits) {
+  const auto number = [&digits](Index row) {
+    double sum = 0;
+    for (Index d = 2; d >= 0; --d) sum += static_cast<double>(digits(row, d));
+    return sum;
+  };
+  const auto count = [&number](Index row) { return static_cast<std::uint64_t>(number(row)); };
+  return {number(0), count(1), count(2), count(3), count(4), count(5), number(6), number(7), number(8)};
+}
 
 /// The fast array has the window of the slow one and starts at zero.
 template <class S>
@@ -37,12 +74,14 @@ CrossbarSpec slow_spec(CrossbarSpec spec) {
 template <class S>
 TikiTaka<S>::TikiTaka(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed)
     : spec_((spec.validate(), spec.transfer)),
+      circuit_(spec.circuit),
       pulses_(spec.device.pulses),
       seed_(seed),
       slow_(slow_spec(spec), weights, id, seed),
       fast_(fast_spec(spec, slow_.w_max()), Matrix<S>::Zero(weights.rows(), weights.cols()), id + (1U << 16U), seed),
       zero_(Matrix<S>::Zero(weights.rows(), weights.cols())),
-      counters_(Matrix<S>::Zero(1, 3)) {
+      counters_(Matrix<S>::Zero(1, 3)),
+      spent_digits_(Matrix<S>::Zero(spent_numbers, 3)) {
   find_symmetry_point();
   refresh();
 }
@@ -142,8 +181,11 @@ void TikiTaka<S>::transfer_when_due() {
     read.seed = seed_;
     read.phase = transfer_phase;
     read.step = static_cast<std::uint64_t>(counters_(0, 2));
+    ReadMeter meter;
+    read.meter = &meter;
     Matrix<S> held(count, inputs());
     fast_.transposed(drive, held, fast_.all_columns(), Store::assign, read);
+    spent_ += meter.total();
     Matrix<S> delta = Matrix<S>::Zero(inputs(), outputs());
     for (Index k = 0; k < count; ++k) {
       const Index column = (first + k) % outputs();
@@ -174,6 +216,12 @@ std::vector<StateArray<S>> TikiTaka<S>::state() {
       all.push_back(std::move(part));
     }
   }
+  store_totals(spent_, spent_digits_);
+  all.push_back(
+      {"transfer_reads", "mixed",
+       "what transfers took: J of arrays, conversions of drives and of read-outs, reads, driven and sensed lines, "
+       "V^2 of driven cells, s of amplifiers, operations; the sum of a row is the number",
+       &spent_digits_});
   all.push_back({"symmetry_point", "1", "weights of the fast array at its symmetry point", &zero_});
   all.push_back({"transfer_counters", "1", "updates since the last transfer, next column, transfers", &counters_});
   return all;
@@ -190,6 +238,7 @@ template <class S>
 void TikiTaka<S>::state_restored() {
   slow_.state_restored();
   fast_.state_restored();
+  spent_ = load_totals(spent_digits_);
   refresh();
 }
 
@@ -204,6 +253,10 @@ std::vector<MapReading> TikiTaka<S>::readings() const {
   }
   all.push_back(
       {"transfers", "1", "transfers done since the start, modulo 2^20", static_cast<double>(counters_(0, 2))});
+  all.push_back(
+      {"transfer_reads", "1", "reads of columns for transfers since the start", static_cast<double>(spent_.reads)});
+  all.push_back({"transfer_energy", "J", "of these reads: arrays, conversions, amplifiers and drivers",
+                 energy_report(spent_, circuit_).total_J()});
   return all;
 }
 

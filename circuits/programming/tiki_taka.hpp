@@ -46,7 +46,7 @@ class TikiTaka final : public LinearMap<S> {
   const Matrix<S>& weights() const override { return weights_; }
   std::vector<StateArray<S>> state() override;
   void state_restored() override;
-  /// Those of both arrays, named fast_... and slow_..., and the transfers done.
+  /// Those of both arrays, named fast_... and slow_..., the transfers done, their reads and the energy of these.
   std::vector<MapReading> readings() const override;
 
   const Crossbar<S>& fast() const { return fast_; }
@@ -60,6 +60,7 @@ class TikiTaka final : public LinearMap<S> {
   void refresh();
 
   TransferSpec spec_;
+  CircuitSpec circuit_;
   double pulses_;
   std::uint64_t seed_;
   Crossbar<S> slow_;
@@ -67,6 +68,8 @@ class TikiTaka final : public LinearMap<S> {
   Matrix<S> zero_;
   Matrix<S> weights_;
   Matrix<S> counters_;  ///< (1, 3): updates since the last transfer, next column, transfers done modulo 2^20
+  ReadTotals spent_;    ///< by transfers since construction
+  Matrix<S> spent_digits_;  ///< its image for checkpoints: (numbers, 3), summands of falling size
 };
 
 }  // namespace nudge

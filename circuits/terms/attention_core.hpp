@@ -30,10 +30,17 @@ class AttentionCore {
   /// g = [dq | dk | dv] (T, 3C) from w (T, C).
   void vjp(ConstMatrixRef<S> w, MatrixRef<S> g);
 
+  /// Digital operations (additions, products, exponentials) of forward() or linearize(), and of jvp() or vjp(), over the
+  /// causal half: two products of width C per pair, four in derivatives, and 5 per score and head for the softmax (shift,
+  /// scale, exp, sum, divide) or its tangent.
+  double forward_operations() const { return pairs() * static_cast<double>(4 * channels_ + 5 * heads_); }
+  double derivative_operations() const { return pairs() * static_cast<double>(8 * channels_ + 5 * heads_); }
+
   /// P of head i at the point, (T, T).
   const Matrix<S>& probabilities(Index head) const { return probabilities_[static_cast<std::size_t>(head)]; }
 
  private:
+  double pairs() const { return 0.5 * static_cast<double>(tokens_ * (tokens_ + 1)); }
   void softmax(Matrix<S>& scores) const;
   void softmax_tangent(const Matrix<S>& p, Matrix<S>& scores) const;
   void head_forward(ConstMatrixRef<S> h, Index head, Matrix<S>& p, MatrixRef<S> o) const;

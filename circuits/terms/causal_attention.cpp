@@ -25,6 +25,12 @@ AttentionPoint<S>& attention(TermPoint& point) {
   return static_cast<AttentionPoint<S>&>(point);
 }
 
+/// Copies of the sequence in k·T rows.
+template <class S>
+double copies(const AttentionPoint<S>& at, Index rows) {
+  return static_cast<double>(rows) / static_cast<double>(at.tokens);
+}
+
 }  // namespace
 
 template <class S>
@@ -40,6 +46,7 @@ void CausalAttention<S>::force(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRe
   for (Index row = 0; row < h.rows(); row += at.tokens) {
     at.core.forward(h.middleRows(row, at.tokens), o.middleRows(row, at.tokens));
   }
+  read.work(copies(at, h.rows()) * at.core.forward_operations());
   o *= gain_;
   output_->forward(o, f, output_->all_columns(), Store::add, read);
 }
@@ -49,6 +56,7 @@ void CausalAttention<S>::linearize(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, Matr
                                    ReadContext& read) const {
   auto& at = attention<S>(point);
   at.core.linearize(h, at.drive_at_point);
+  read.work(at.core.forward_operations());
   at.drive_at_point *= gain_;
   output_->forward(at.drive_at_point, f, output_->all_columns(), Store::add, read);
 }
@@ -61,6 +69,7 @@ void CausalAttention<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef
   for (Index row = 0; row < dh.rows(); row += at.tokens) {
     at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), false);
   }
+  read.work(copies(at, dh.rows()) * at.core.derivative_operations());
   o *= gain_;
   output_->forward_jvp(at.drive_at_point, o, f, output_->all_columns(), Store::add, read);
 }
@@ -75,6 +84,7 @@ void CausalAttention<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, Matr
   for (Index row = 0; row < u.rows(); row += at.tokens) {
     at.core.vjp(w.middleRows(row, at.tokens), g.middleRows(row, at.tokens));
   }
+  read.work(copies(at, u.rows()) * at.core.derivative_operations());
 }
 
 // One product with W_o for F and the jvp together: s (o(z) − do) W_o.
@@ -87,6 +97,7 @@ void CausalAttention<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> 
     at.core.forward(h.middleRows(row, at.tokens), o.middleRows(row, at.tokens));
     at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), true);
   }
+  read.work(copies(at, h.rows()) * (at.core.forward_operations() + at.core.derivative_operations()));
   o *= gain_;
   output_->forward(o, f, output_->all_columns(), Store::add, read);
   vjp(v, h, g, point, read);

@@ -7,6 +7,7 @@
 
 #include "circuits/block_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
+#include "circuits/programming/tiki_taka.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "sim/settle.hpp"
 #include "tests/support/numerics.hpp"
@@ -87,8 +88,97 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   CHECK(meter.total().array_J == Approx(joules));
   CHECK(again.total().array_J == Approx(joules));
   const EnergyReport report = energy_report(meter.total(), spec.circuit, 3e-12);
-  CHECK(report.conversions_J == Approx(120e-12));
+  CHECK(report.conversions_J() == Approx(120e-12));
   CHECK(report.total_J() == Approx(joules + 123e-12));
+}
+
+TEST_CASE("energy: lines, amplifiers and digital work are counted beside the heat of a read", "[energy]") {
+  for (const MappingKind kind : {MappingKind::differential, MappingKind::reference_column, MappingKind::offset}) {
+    CrossbarSpec spec;
+    spec.mapping.kind = kind;
+    spec.circuit.amplifier_power_W = 2e-6;
+    spec.circuit.line_capacitance_F = 1e-16;
+    spec.circuit.digital_energy_J = 1e-12;
+    const Crossbar<double> array(spec, test::random_matrix<double>(4, 6, 2, 0.1), 0, 1);
+    const bool reference = kind == MappingKind::reference_column;
+    const double devices = kind == MappingKind::differential ? 2 : 1;
+    ReadMeter meter;
+    ReadContext read;
+    read.meter = &meter;
+    read.relaxation = {0.3, 0.3};
+    const Matrix<double> x = test::random_matrix<double>(3, 4, 3);
+    const Matrix<double> y = test::random_matrix<double>(3, 2, 4);
+    Matrix<double> out(3, 2);
+    Matrix<double> back(3, 4);
+    const Columns part{1, 2};
+    array.forward(x, out, part, Store::assign, read);
+    array.transposed(y, back, part, Store::assign, read);
+    read.work(100);
+    const ReadTotals all = meter.total();
+    CHECK(all.driven == 3U * 4 + 3U * 2 + (reference ? 3U : 0U));
+    CHECK(all.sensed == 3U * 2 + 3U * 4 + (reference ? 3U : 0U));
+    // A row line has all 6 columns' devices on it, a column line 4; V = 0.2 V. The reference column is driven by -sum y.
+    const double rows = 0.04 * x.squaredNorm() * (6 * devices + (reference ? 1 : 0));
+    const double columns = 0.04 * y.squaredNorm() * 4 * devices;
+    const double reference_line = reference ? 0.04 * 4 * y.rowwise().sum().squaredNorm() : 0;
+    CHECK(all.cell_V2 == Approx(rows + columns + reference_line));
+    CHECK(all.amplifier_s == Approx(static_cast<double>(all.sensed) * 0.3 * 25e-9));
+    const EnergyReport report = energy_report(all, spec.circuit);
+    CHECK(report.drivers_J == Approx(1e-16 * all.cell_V2));
+    CHECK(report.amplifiers_J == Approx(2e-6 * all.amplifier_s));
+    CHECK(report.digital_J == Approx(1e-10));
+    CHECK(report.conversions_J() == 0);
+    CHECK(report.total_J() == Approx(report.arrays_J + report.drivers_J + report.amplifiers_J + report.digital_J));
+  }
+}
+
+TEST_CASE("energy: verify reads and transfers are counted", "[energy]") {
+  CrossbarSpec spec;
+  spec.device.model = "soft_bounds";
+  spec.periphery.forward.adc.bits = 8;
+  spec.circuit.adc_energy_J = 1e-12;
+  const auto reading = [](const LinearMap<double>& map, const std::string& name) {
+    for (const MapReading& one : map.readings()) {
+      if (one.name == name) return one.value;
+    }
+    return -1.0;
+  };
+  const Matrix<double> w = test::random_matrix<double>(4, 6, 2, 0.1);
+  SECTION("verify: V² G t and a conversion for each") {
+    spec.programming.scheme = ProgrammingScheme::write_verify;
+    spec.programming.read_time = 2;
+    const Crossbar<double> array(spec, w, 0, 1);
+    const double reads = reading(array, "verify_reads");
+    REQUIRE(reads >= 48);  // both devices of 24 pairs at least once
+    const double heat = 0.04 * reading(array, "conductance_mean") * 2 * 25e-9;
+    CHECK(reading(array, "verify_energy") == Approx(reads * (heat + 1e-12)));
+  }
+  SECTION("transfer: one column driven by 1 for one tau, and kept by a checkpoint") {
+    spec.transfer.active = true;
+    spec.transfer.zero_shift = 0;
+    spec.transfer.columns = 2;
+    TikiTaka<float> map(spec, w.cast<float>(), 0, 1);
+    map.apply_update(test::random_matrix<float>(4, 6, 5, 0.02), 0);
+    const auto value = [](const TikiTaka<float>& of, const std::string& name) {
+      for (const MapReading& one : of.readings()) {
+        if (one.name == name) return one.value;
+      }
+      return -1.0;
+    };
+    CHECK(value(map, "transfer_reads") == 2);
+    const double siemens = static_cast<double>(map.fast().plus().conductance().leftCols(2).sum() +
+                                               map.fast().minus().conductance().leftCols(2).sum());
+    // Sums of conductances in float.
+    CHECK(value(map, "transfer_energy") == Approx(0.04 * siemens * 25e-9).epsilon(1e-5));  // a transposed read: no ADC
+    TikiTaka<float> other(spec, w.cast<float>(), 0, 1);
+    auto saved = map.state();
+    auto restored = other.state();
+    for (std::size_t i = 0; i < saved.size(); ++i) *restored[i].values = *saved[i].values;
+    other.state_restored();
+    for (auto* m : {&map, &other}) m->apply_update(test::random_matrix<float>(4, 6, 6, 0.02), 1);
+    CHECK(value(other, "transfer_energy") == value(map, "transfer_energy"));
+    CHECK(value(map, "transfer_reads") == 4);
+  }
 }
 
 }  // namespace nudge

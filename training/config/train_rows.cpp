@@ -20,7 +20,7 @@ ParamTable train_rows() {
       quantity(
           "train.step_time", "0 s", Unit::second, at_least(0),
           "Time that passes per training step for drift, leak, telegraph and 1/f noise; 0: the simulated time of all "
-          "phases of the batch's sequences, one after the other."),
+          "phases of the batch's sequences, one after the other, with the slots of all tokens (circuit.tokens)."),
       choice("train.optimizer", "adam", optimizer_names(), "Update rule.", "Kingma and Ba, arXiv:1412.6980"),
       real("train.learning_rate", "3e-3", above(0), "Largest learning rate.", recipe),
       real("train.momentum", "0.9", from_below(0, 1), "Momentum of sgd."),

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/replicated_map.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// The rows of one token in all copies, without a copy: t, t + T, t + 2T, ...
+template <class S>
+using TokenRows = Eigen::Map<Matrix<S>, 0, Eigen::OuterStride<>>;
+template <class S>
+using ConstTokenRows = Eigen::Map<const Matrix<S>, 0, Eigen::OuterStride<>>;
+
+template <class S>
+TokenRows<S> rows_of(MatrixRef<S>& all, Index token, Index tokens) {
+  NUDGE_EXPECT(all.rows() % tokens == 0);
+  return {all.data() + token * all.outerStride(), all.rows() / tokens, all.cols(),
+          Eigen::OuterStride<>(tokens * all.outerStride())};
+}
+
+template <class S>
+ConstTokenRows<S> rows_of(ConstMatrixRef<S> all, Index token, Index tokens) {
+  NUDGE_EXPECT(all.rows() % tokens == 0);
+  return {all.data() + token * all.outerStride(), all.rows() / tokens, all.cols(),
+          Eigen::OuterStride<>(tokens * all.outerStride())};
+}
+
+bool ends_with_one_of(const std::string& name, const auto& endings) {
+  return std::any_of(endings.begin(), endings.end(), [&](const char* end) { return name.ends_with(end); });
+}
+
+/// How one reading of several arrays is that of all of them: counts, energies and powers add up.
+bool is_sum(const std::string& name) {
+  static constexpr std::array<const char*, 14> sums = {
+      "_energy",  "power",          "devices",     "pulses_up",     "pulses_down", "worn",           "verify_reads",
+      "verified", "write_failures", "train_slots", "train_clipped", "transfers",   "transfer_reads", "replicas"};
+  return ends_with_one_of(name, sums);
+}
+bool is_worst(const std::string& name) {
+  static constexpr std::array<const char*, 2> worst = {"ir_drop", "device_pulses_max"};
+  return ends_with_one_of(name, worst);
+}
+
+}  // namespace
+
+template <class S>
+ReplicatedMap<S>::ReplicatedMap(std::vector<Replica> replicas, Program program)
+    : replicas_(std::move(replicas)), program_(program) {
+  NUDGE_EXPECT(!replicas_.empty());
+  NUDGE_EXPECT(std::all_of(replicas_.begin(), replicas_.end(), [this](const Replica& one) {
+    return one->inputs() == replicas_.front()->inputs() && one->outputs() == replicas_.front()->outputs();
+  }));
+  refresh();
+}
+
+template <class S>
+void ReplicatedMap<S>::refresh() {
+  weights_ = replicas_.front()->weights();
+  for (std::size_t t = 1; t < replicas_.size(); ++t) weights_ += replicas_[t]->weights();
+  weights_ /= static_cast<S>(replicas_.size());
+}
+
+template <class S>
+template <class Act>
+void ReplicatedMap<S>::each(ReadContext& read, Act act) const {
+  const ReadContext start = read;
+  for (Index t = 0; t < tokens(); ++t) {
+    ReadContext own = start;
+    act(replica(t), t, own);
+    read.read = std::max(read.read, own.read);
+  }
+}
+
+template <class S>
+void ReplicatedMap<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store,
+                               ReadContext& read) const {
+  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
+    one.forward(rows_of<S>(x, t, tokens()), rows_of<S>(y, t, tokens()), columns, store, own);
+  });
+}
+
+template <class S>
+void ReplicatedMap<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
+                                  ReadContext& read) const {
+  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
+    one.transposed(rows_of<S>(y, t, tokens()), rows_of<S>(x, t, tokens()), columns, store, own);
+  });
+}
+
+template <class S>
+void ReplicatedMap<S>::forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns,
+                                   Store store, ReadContext& read) const {
+  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
+    one.forward_jvp(rows_of<S>(x0, t, tokens()), rows_of<S>(v, t, tokens()), rows_of<S>(y, t, tokens()), columns, store,
+                    own);
+  });
+}
+
+template <class S>
+void ReplicatedMap<S>::forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns,
+                                   Store store, ReadContext& read) const {
+  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
+    one.forward_vjp(rows_of<S>(x0, t, tokens()), rows_of<S>(u, t, tokens()), rows_of<S>(x, t, tokens()), columns, store,
+                    own);
+  });
+}
+
+template <class S>
+void ReplicatedMap<S>::transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns,
+                                      Store store, ReadContext& read) const {
+  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
+    one.transposed_jvp(rows_of<S>(y0, t, tokens()), rows_of<S>(v, t, tokens()), rows_of<S>(x, t, tokens()), columns,
+                       store, own);
+  });
+}
+
+template <class S>
+void ReplicatedMap<S>::transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns,
+                                      Store store, ReadContext& read) const {
+  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
+    one.transposed_vjp(rows_of<S>(y0, t, tokens()), rows_of<S>(u, t, tokens()), rows_of<S>(y, t, tokens()), columns,
+                       store, own);
+  });
+}
+
+// Straight replicas correlate what drives rows and columns, whichever holds them: one sum over all tokens.
+template <class S>
+void ReplicatedMap<S>::correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale,
+                                         int parameter, GradientSink<S>& sink, const ReadContext& read) const {
+  if (!curved()) return LinearMap<S>::correlate_forward(x0, u, columns, scale, parameter, sink, read);
+  for (Index t = 0; t < tokens(); ++t) {
+    replica(t).correlate_forward(rows_of<S>(x0, t, tokens()), rows_of<S>(u, t, tokens()), columns, scale, parameter,
+                                 sink, read);
+  }
+}
+
+template <class S>
+void ReplicatedMap<S>::correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale,
+                                            int parameter, GradientSink<S>& sink, const ReadContext& read) const {
+  if (!curved()) return LinearMap<S>::correlate_transposed(y0, u, columns, scale, parameter, sink, read);
+  for (Index t = 0; t < tokens(); ++t) {
+    replica(t).correlate_transposed(rows_of<S>(y0, t, tokens()), rows_of<S>(u, t, tokens()), columns, scale, parameter,
+                                    sink, read);
+  }
+}
+
+template <class S>
+bool ReplicatedMap<S>::curved() const {
+  return std::any_of(replicas_.begin(), replicas_.end(), [](const Replica& one) { return one->curved(); });
+}
+
+template <class S>
+bool ReplicatedMap<S>::noisy() const {
+  return std::any_of(replicas_.begin(), replicas_.end(), [](const Replica& one) { return one->noisy(); });
+}
+
+template <class S>
+std::unique_ptr<LinearMap<double>> ReplicatedMap<S>::noise_free() const {
+  std::vector<std::unique_ptr<LinearMap<double>>> quiet;
+  for (const Replica& one : replicas_) quiet.push_back(one->noise_free());
+  return std::make_unique<ReplicatedMap<double>>(std::move(quiet), ReplicatedMap<double>::Program::shift);
+}
+
+template <class S>
+void ReplicatedMap<S>::accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
+                                  Matrix<S>& gradient) const {
+  replicas_.front()->accumulate(x, y, columns, scale, gradient);
+}
+
+template <class S>
+void ReplicatedMap<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
+  for (Replica& one : replicas_) one->apply_update(delta, step);
+  refresh();
+}
+
+template <class S>
+void ReplicatedMap<S>::adjust(const Matrix<S>& delta, std::uint64_t step) {
+  for (Replica& one : replicas_) one->adjust(delta, step);
+  refresh();
+}
+
+template <class S>
+void ReplicatedMap<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
+  for (Replica& one : replicas_) one->apply_factors(factors, rate);
+  refresh();
+}
+
+template <class S>
+void ReplicatedMap<S>::program(const Matrix<S>& target) {
+  NUDGE_EXPECT(target.rows() == inputs() && target.cols() == outputs());
+  if (program_ == Program::shift) return apply_update(target - weights_, 0);
+  for (Replica& one : replicas_) one->program(target);
+  refresh();
+}
+
+template <class S>
+void ReplicatedMap<S>::elapse(double seconds, std::uint64_t step) {
+  for (Replica& one : replicas_) one->elapse(seconds, step);
+  refresh();
+}
+
+template <class S>
+std::vector<StateArray<S>> ReplicatedMap<S>::state() {
+  std::vector<StateArray<S>> all;
+  for (std::size_t t = 0; t < replicas_.size(); ++t) {
+    for (StateArray<S>& array : replicas_[t]->state()) {
+      array.name = "replica" + std::to_string(t) + "/" + array.name;
+      all.push_back(std::move(array));
+    }
+  }
+  return all;
+}
+
+template <class S>
+void ReplicatedMap<S>::state_restored() {
+  for (Replica& one : replicas_) one->state_restored();
+  refresh();
+}
+
+template <class S>
+std::vector<MapReading> ReplicatedMap<S>::readings() const {
+  std::vector<MapReading> all = replicas_.front()->readings();
+  for (std::size_t t = 1; t < replicas_.size(); ++t) {
+    const std::vector<MapReading> one = replicas_[t]->readings();
+    NUDGE_EXPECT(one.size() == all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].value = is_worst(all[i].name) ? std::max(all[i].value, one[i].value) : all[i].value + one[i].value;
+    }
+  }
+  for (MapReading& reading : all) {
+    if (!is_sum(reading.name) && !is_worst(reading.name)) reading.value /= static_cast<double>(tokens());
+  }
+  double squares = 0;
+  for (const Replica& one : replicas_) squares += (one->weights() - weights_).template cast<double>().squaredNorm();
+  const double count = static_cast<double>(tokens()) * static_cast<double>(std::max<Index>(weights_.size(), 1));
+  all.push_back({"replicas", "1", "arrays that hold this matrix, one per token", static_cast<double>(tokens())});
+  all.push_back({"replica_spread", "1", "rms distance of their weights from the mean", std::sqrt(squares / count)});
+  return all;
+}
+
+template class ReplicatedMap<float>;
+template class ReplicatedMap<double>;
+
+}  // namespace nudge

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "circuits/linear_map.hpp"
+
+namespace nudge {
+
+/// T arrays that hold one weight matrix, one for each token of a sequence: row r of a drive belongs to token r mod T (k copies
+/// of T tokens, copy by copy) and is read by replica r mod T, whose devices, errors, wires and noise are its own. The rows
+/// of a drive must be a multiple of T.
+///
+/// All replicas are to hold the same matrix, so all get the same requests: the summed change of an update, the factors of
+/// all tokens in a coincidence update, the target of a programming. What each makes of them is up to its devices.
+/// weights() is their mean: ∂C/∂W of a change that moves all alike is the sum over tokens of x_tᵀ u_t.
+template <class S>
+class ReplicatedMap final : public LinearMap<S> {
+ public:
+  using Replica = std::unique_ptr<LinearMap<S>>;
+
+  /// What program(target) does.
+  enum class Program {
+    each,   ///< every replica is set to the target as well as it can: arrays of devices
+    shift,  ///< all move by target − weights(), so that their differences stay: exact circuits
+  };
+
+  /// At least one; all of one shape, in the order of the tokens.
+  explicit ReplicatedMap(std::vector<Replica> replicas, Program program = Program::each);
+
+  Index inputs() const override { return weights_.rows(); }
+  Index outputs() const override { return weights_.cols(); }
+  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
+  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
+  void forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
+                   ReadContext& read) const override;
+  void forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
+                   ReadContext& read) const override;
+  void transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns, Store store,
+                      ReadContext& read) const override;
+  void transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns, Store store,
+                      ReadContext& read) const override;
+  void correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                         GradientSink<S>& sink, const ReadContext& read) const override;
+  void correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                            GradientSink<S>& sink, const ReadContext& read) const override;
+  bool curved() const override;
+  bool noisy() const override;
+  /// The noise-free circuits of all replicas; its program() and apply_update() move all of them alike.
+  std::unique_ptr<LinearMap<double>> noise_free() const override;
+  void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
+                  Matrix<S>& gradient) const override;
+  void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
+  void adjust(const Matrix<S>& delta, std::uint64_t step) override;
+  bool takes_factors() const override { return replicas_.front()->takes_factors(); }
+  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
+  void program(const Matrix<S>& target) override;
+  void elapse(double seconds, std::uint64_t step) override;
+  /// The mean over replicas.
+  const Matrix<S>& weights() const override { return weights_; }
+  /// Those of all replicas, named replica<t>/...
+  std::vector<StateArray<S>> state() override;
+  void state_restored() override;
+  /// Counts and energies summed, the worst IR drop, everything else averaged; how many replicas, and how far apart.
+  std::vector<MapReading> readings() const override;
+
+  Index tokens() const { return static_cast<Index>(replicas_.size()); }
+  const LinearMap<S>& replica(Index token) const { return *replicas_[static_cast<std::size_t>(token)]; }
+
+ private:
+  /// act(replica, token, context): every replica starts at the same place of its own stream.
+  template <class Act>
+  void each(ReadContext& read, Act act) const;
+  void refresh();
+
+  std::vector<Replica> replicas_;
+  Program program_;
+  Matrix<S> weights_;
+};
+
+}  // namespace nudge
