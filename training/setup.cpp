@@ -5,6 +5,7 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "training/default_text.hpp"
 
@@ -54,6 +55,12 @@ CorrectionSpec correction_spec(const Config& config) {
           {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
 }
 
+CrossbarSpec array_spec(const Config& config) {
+  CrossbarSpec spec = crossbar_spec(config);
+  spec.threads = thread_count(static_cast<int>(config.integer("threads")));
+  return spec;
+}
+
 void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::size_t scalar_bytes) {
   if (spec.device.model == digital_model) return;
   for (const Parameter& p : parameters_of(shape)) {
@@ -69,7 +76,7 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
                              config.real("model.memory_scale"),          config.real("model.embedding_scale"),
                              config.real("model.coupling_scale"),        config.real("model.coupling_symmetric"),
                              config.real("model.coupling_antisymmetric")};
-  const CrossbarSpec spec = crossbar_spec(config);
+  const CrossbarSpec spec = array_spec(config);
   if (weights == Weights::configured) check_arrays_fit(spec, shape, sizeof(S));
   std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
   std::vector<typename LanguageModel<S>::Map> maps;

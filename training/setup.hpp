@@ -31,6 +31,10 @@ MixerChoice mixer_choice(const Config& config);
 Schedule schedule_of(const Config& config);
 OptimizerOptions optimizer_options(const Config& config);
 
+/// The arrays of a run: crossbar_spec(config), programmed and solved on the threads of the config. Within parallel loops, as the
+/// points of a sweep are, OpenMP gives them one thread.
+CrossbarSpec array_spec(const Config& config);
+
 /// UserError when one array of the model is larger than this machine's memory: before anything of it is made.
 void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::size_t scalar_bytes);
 
