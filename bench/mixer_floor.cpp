@@ -28,18 +28,18 @@ MixerFloor::MixerFloor(const SequenceShape& s) {
 }
 
 void MixerFloor::token_products(Weight& each) {
-  multiply<float>(each.x, each.w, each.y);
-  multiply_transposed<float>(each.y, each.w, each.x);
-  multiply_outer<float>(each.x, each.y, 1e-6F, each.g, Store::assign);
+  fastest_multiply(each.x, each.w, each.y);
+  fastest_transposed(each.y, each.w, each.x);
+  fastest_outer(each.x, each.y, 1e-6F, each.g, Store::assign);
 }
 
 void MixerFloor::read_products(Read& r) {
-  multiply_transposed<float>(r.q, r.k, r.p);
-  multiply<float>(r.p, r.v, r.o);
-  multiply_transposed<float>(r.o, r.v, r.p);
-  multiply_outer<float>(r.p, r.o, 1e-6F, r.v, Store::assign);
-  multiply<float>(r.p, r.k, r.q);
-  multiply_outer<float>(r.p, r.q, 1e-6F, r.k, Store::assign);
+  fastest_transposed(r.q, r.k, r.p);
+  fastest_multiply(r.p, r.v, r.o);
+  fastest_transposed(r.o, r.v, r.p);
+  fastest_outer(r.p, r.o, 1e-6F, r.v, Store::assign);
+  fastest_multiply(r.p, r.k, r.q);
+  fastest_outer(r.p, r.q, 1e-6F, r.k, Store::assign);
 }
 
 void MixerFloor::run() {

@@ -29,24 +29,24 @@ ProductFloor::ProductFloor(const ModelShape& s)
 void ProductFloor::force(Index copies) {
   const Index rows = copies * shape_.tokens;
   const Index width = shape_.channels / shape_.heads;
-  multiply<float>(z_.topRows(rows), w_qkv_, projections_.topRows(rows));
-  multiply<float>(z_.topRows(rows), w_m_, memory_.topRows(rows));
+  fastest_multiply(z_.topRows(rows), w_qkv_, projections_.topRows(rows));
+  fastest_multiply(z_.topRows(rows), w_m_, memory_.topRows(rows));
   for (Index row = 0; row < rows; row += shape_.tokens) {
     const auto h = projections_.middleRows(row, shape_.tokens);
     for (Index at = 0; at < shape_.channels; at += width) {
-      multiply_transposed<float>(h.middleCols(at, width), h.middleCols(shape_.channels + at, width), scores_);
-      multiply<float>(scores_, h.middleCols(2 * shape_.channels + at, width),
-                      mixed_.middleRows(row, shape_.tokens).middleCols(at, width));
+      fastest_transposed(h.middleCols(at, width), h.middleCols(shape_.channels + at, width), scores_);
+      fastest_multiply(scores_, h.middleCols(2 * shape_.channels + at, width),
+                       mixed_.middleRows(row, shape_.tokens).middleCols(at, width));
     }
   }
-  multiply<float>(mixed_.topRows(rows), w_o_, output_.topRows(rows));
-  multiply_transposed<float>(memory_.topRows(rows), w_m_, output_.topRows(rows), Store::add);
+  fastest_multiply(mixed_.topRows(rows), w_o_, output_.topRows(rows));
+  fastest_transposed(memory_.topRows(rows), w_m_, output_.topRows(rows), Store::add);
 }
 
 void ProductFloor::jvp(Index copies) {
   const Index rows = copies * shape_.tokens;
   const Index width = shape_.channels / shape_.heads;
-  multiply<float>(z_.topRows(rows), w_qkv_, projections_.topRows(rows));
+  fastest_multiply(z_.topRows(rows), w_qkv_, projections_.topRows(rows));
   for (Index row = 0; row < rows; row += shape_.tokens) {
     const auto h = projections_.middleRows(row, shape_.tokens);
     for (Index at = 0; at < shape_.channels; at += width) {
@@ -54,19 +54,19 @@ void ProductFloor::jvp(Index copies) {
       const auto k = h.middleCols(shape_.channels + at, width);
       const auto v = h.middleCols(2 * shape_.channels + at, width);
       auto o = mixed_.middleRows(row, shape_.tokens).middleCols(at, width);
-      multiply_transposed<float>(q, k, scores_);
-      multiply_transposed<float>(k, q, scores_, Store::add);
-      multiply<float>(scores_, v, o);
-      multiply<float>(scores_, v, o, Store::add);
+      fastest_transposed(q, k, scores_);
+      fastest_transposed(k, q, scores_, Store::add);
+      fastest_multiply(scores_, v, o);
+      fastest_multiply(scores_, v, o, Store::add);
     }
   }
-  multiply<float>(mixed_.topRows(rows), w_o_, output_.topRows(rows));
+  fastest_multiply(mixed_.topRows(rows), w_o_, output_.topRows(rows));
 }
 
 void ProductFloor::vjp(Index copies) {
   const Index rows = copies * shape_.tokens;
   const Index width = shape_.channels / shape_.heads;
-  multiply_transposed<float>(z_.topRows(rows), w_o_, mixed_.topRows(rows));
+  fastest_transposed(z_.topRows(rows), w_o_, mixed_.topRows(rows));
   for (Index row = 0; row < rows; row += shape_.tokens) {
     auto h = projections_.middleRows(row, shape_.tokens);
     for (Index at = 0; at < shape_.channels; at += width) {
@@ -74,30 +74,30 @@ void ProductFloor::vjp(Index copies) {
       auto q = h.middleCols(at, width);
       auto k = h.middleCols(shape_.channels + at, width);
       auto v = h.middleCols(2 * shape_.channels + at, width);
-      multiply_transposed<float>(w, v, scores_);
-      multiply_outer<float>(scores_, w, 1.0F, v, Store::assign);
-      multiply<float>(scores_, w, q);
-      multiply_outer<float>(scores_, w, 1.0F, k, Store::assign);
+      fastest_transposed(w, v, scores_);
+      fastest_outer(scores_, w, 1.0F, v, Store::assign);
+      fastest_multiply(scores_, w, q);
+      fastest_outer(scores_, w, 1.0F, k, Store::assign);
     }
   }
-  multiply_transposed<float>(projections_.topRows(rows), w_qkv_, output_.topRows(rows));
+  fastest_transposed(projections_.topRows(rows), w_qkv_, output_.topRows(rows));
 }
 
 void ProductFloor::cost(Index copies) {
   const Index rows = copies * shape_.tokens;
-  multiply<float>(z_.topRows(rows), w_h_, logits_.topRows(rows));
-  multiply_transposed<float>(logits_.topRows(rows), w_h_, output_.topRows(rows));
+  fastest_multiply(z_.topRows(rows), w_h_, logits_.topRows(rows));
+  fastest_transposed(logits_.topRows(rows), w_h_, output_.topRows(rows));
 }
 
 void ProductFloor::gradient() {
   const Index rows = shape_.tokens;
   force(1);
   vjp(1);
-  multiply_outer<float>(z_.topRows(rows), projections_.topRows(rows), 1.0F, g_qkv_, Store::assign);
-  multiply_outer<float>(z_.topRows(rows), memory_.topRows(rows), 1.0F, g_m_, Store::assign);
-  multiply_outer<float>(output_.topRows(rows), memory_.topRows(rows), 1.0F, g_m_, Store::assign);
-  multiply_outer<float>(z_.topRows(rows), mixed_.topRows(rows), 1.0F, g_o_, Store::assign);
-  multiply_outer<float>(z_.topRows(rows), logits_.topRows(rows), 1.0F, g_h_, Store::assign);
+  fastest_outer(z_.topRows(rows), projections_.topRows(rows), 1.0F, g_qkv_, Store::assign);
+  fastest_outer(z_.topRows(rows), memory_.topRows(rows), 1.0F, g_m_, Store::assign);
+  fastest_outer(output_.topRows(rows), memory_.topRows(rows), 1.0F, g_m_, Store::assign);
+  fastest_outer(z_.topRows(rows), mixed_.topRows(rows), 1.0F, g_o_, Store::assign);
+  fastest_outer(z_.topRows(rows), logits_.topRows(rows), 1.0F, g_h_, Store::assign);
 }
 
 double step_flops(const ModelShape& s, Index sequences, int free_steps, int nudged_steps) {

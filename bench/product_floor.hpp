@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/base/product.hpp"
+#include "bench/fastest_product.hpp"
 #include "training/language_model.hpp"
 
 namespace nudge::bench {
@@ -13,6 +13,7 @@ namespace nudge::bench {
 ///     F = 4CM + 8C² + 4tC,  jvp = vjp = 8C² + 8tC,  dC/dz = 4CV,  G = 8CM + 24C² + 12tC + 2CV
 ///     step = B·T·[T1·F + 2·T2·(F + jvp + vjp + dC/dz) + G]
 /// in the shapes of one sequence (the two nudged states side by side), one sequence after the other on each thread.
+/// Every product is done by the library that is fastest for its shape on this machine (fastest_product.hpp).
 /// Products that the simulator merges or drops stand here all the same, so they show as a ratio below one.
 class ProductFloor {
  public:

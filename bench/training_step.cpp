@@ -7,6 +7,7 @@
 #include <chrono>
 #include <vector>
 
+#include "bench/machine_peak.hpp"
 #include "bench/product_floor.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/parallel.hpp"
@@ -118,6 +119,8 @@ void run(benchmark::State& state, const Case& c) {
   state.counters["ratio"] = median(ratios);
   state.counters["floor_GFLOPs"] =
       1e-9 * (*c.estimator != '\0' ? step_flops(c.shape, c.sequences, c.steps, c.steps) / median(floor_times) : 0);
+  state.counters["peak_GFLOPs"] = c.threads * peak_gflops();
+  state.SetLabel("floor: " + fastest_libraries());
   state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1024;
 }
 

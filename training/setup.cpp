@@ -5,6 +5,7 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "training/default_text.hpp"
 
@@ -58,6 +59,7 @@ CrossbarSpec model_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
   spec.tokens.count = static_cast<Index>(config.integer("model.tokens"));
   spec.tokens.slot_s = relaxation_step(config, config.real("model.damping")) * spec.circuit.time_constant_s;
+  spec.threads = thread_count(static_cast<int>(config.integer("threads")));
   return spec;
 }
 

@@ -31,8 +31,9 @@ MixerChoice mixer_choice(const Config& config);
 Schedule schedule_of(const Config& config);
 OptimizerOptions optimizer_options(const Config& config);
 
-/// The crossbar of a configuration, used by the tokens of its model: T, and slots as long as a step of the relaxation at
-/// the initial damping.
+/// The arrays of a run: crossbar_spec(config), programmed and solved on the threads of the config (within parallel loops, as
+/// the points of a sweep are, OpenMP gives them one), and used by the tokens of its model: T, and slots as long as a step
+/// of the relaxation at the initial damping.
 CrossbarSpec model_arrays(const Config& config);
 
 /// UserError when the arrays that hold one matrix of the model (replicas of all tokens included) are larger than this

@@ -66,7 +66,7 @@ void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec
   const double volts = spec.circuit.read_voltage_V;
   const auto exact = NonlinearSolver(tile, curve, spec.wires).solve(Matrix<double>::Constant(1, rows, volts));
   if (exact.status != Status::converged) throw NumericalFailure(f.name + ": the curved devices have not been solved");
-  const Matrix<double> straight = effective_conductance(tile, spec.wires, {}, 1).colwise().sum() * volts;
+  const Matrix<double> straight = effective_conductance(tile, spec.wires, {}, spec.threads).colwise().sum() * volts;
   f.curve = (exact.currents_A - straight).norm() / straight.norm();
   f.curve_missed = (exact.currents_A - straight * (curve.current(volts) / volts)).norm() / exact.currents_A.norm();
 }
@@ -160,7 +160,7 @@ nlohmann::json to_json(const std::vector<ArrayFacts>& all, const CircuitSpec& ci
 
 ExitCode run(const Options& options) {
   const Config config = load_config(options.config);
-  const CrossbarSpec spec = crossbar_spec(config);
+  const CrossbarSpec spec = model_arrays(config);
   if (spec.device.model == "digital") {
     throw UserError("crossbar: device.model is digital: there is no array (set device.model, for example soft_bounds)");
   }

@@ -18,12 +18,6 @@ ParamTable general_rows() {
       integer("threads", "0", between(0, 4096), "Threads; 0 uses all. Results do not depend on it."),
       choice("precision", "float", {"float", "double"},
              "Arithmetic of states and weights: float to train, double to check gradients."),
-      choice("product.kernel", "auto", {"auto", "portable"},
-             "Library of the products in float. auto: oneDNN, its code chosen for the processor at run time; portable: "
-             "the "
-             "same instructions on every processor, to compare two machines bit by bit, slower. Results differ in "
-             "rounding.",
-             "auto is 1.4 to 2 times as fast on AVX-512; measured"),
       choice(
           "estimator", "aep_anchored", estimator_names(),
           "How the gradient is measured. ep: nudge without correction; aep: the correction at z*, as in the founding "
@@ -38,6 +32,11 @@ ParamTable general_rows() {
            "automatic, 1e-4 in float (1e-2 for aep_transposed and aep_npoint) and 1e-5 in double.",
            "rounding error of the gradient is (1..5)e-7/beta in float; larger beta leaves the basin near the stability "
            "margin; measured"),
+      choice("product.kernel", "auto", {"auto", "portable"},
+             "Library of the products in float. auto: oneDNN, its code chosen for the processor at run time; "
+             "portable: the same instructions on every processor, to compare two machines bit by bit, slower. Results "
+             "differ in rounding.",
+             "auto is 1.4 to 2 times as fast on AVX-512; measured"),
       path("data.text", "",
            "UTF-8 text file to learn, relative to the working directory; empty: the text that ships with "
            "the project."),

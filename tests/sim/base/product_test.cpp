@@ -31,7 +31,7 @@ struct Shape {
 const std::vector<Shape> kShapes{{64, 32, 64},   {64, 64, 32},    {64, 128, 512}, {64, 512, 128}, {128, 128, 384},
                                  {37, 51, 65},   {1, 128, 512},   {512, 300, 1},  {2, 128, 512},  {3, 1, 7},
                                  {8, 8, 8},      {16, 1568, 100}, {33, 257, 63},  {600, 129, 17}, {5, 0, 4},
-                                 {64, 512, 512}, {256, 48, 33}};
+                                 {64, 512, 512}, {256, 48, 33}, {16, 128, 2048}};
 
 /// A matrix of the given size inside a larger one, as heads lie in projections: rows further apart than they are long.
 struct Strided {
