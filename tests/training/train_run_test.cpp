@@ -9,11 +9,9 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
-#include "sim/base/rng.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config_table.hpp"
-#include "training/factor_norm.hpp"
 #include "training/lane.hpp"
 #include "training/setup.hpp"
 
@@ -383,57 +381,4 @@ TEST_CASE("coupled channels train on devices and resume to the same bits", "[tra
     const Matrix<float> first = start->map(group.parameter).weights().middleCols(group.columns.begin, shape.channels);
     CHECK_FALSE((H5Reader(dir / "whole.h5").matrix<float>("parameters/Wc") == first));
   }
-}
-
-TEST_CASE("the norm of a gradient includes what arrays hold as factors", "[train]") {
-  // Coincidence trains get the factors of the gradient and never its sum; pulses in place get the sum. Same seed, no noise in
-  // the reads: the same gradient at the first step. Float sums in another order: 1e-5. Without the factors the norm would
-  // be that of the embeddings alone.
-  const TemporaryDirectory dir;
-  Settings settings{"device.model=soft_bounds", "device.read_noise=0", "train.steps=1", "train.cosine_every=0"};
-  settings.insert(settings.end(), kPlainSgd.begin(), kPlainSgd.end());
-  const auto norm = [&](const std::string& update) {
-    Settings own = settings;
-    own.push_back("crossbar.update=" + update);
-    const auto path = dir / (update + ".h5");
-    train(tiny_config(own), path);
-    return H5Reader(path).reals<double>("train/gradient_norm").front();
-  };
-  CHECK(norm("coincidence") == Approx(norm("pulses")).epsilon(1e-5));
-}
-
-TEST_CASE("factors have the norm of their sum", "[train]") {
-  // By Gram matrices: |sum x_k' y_k|^2 = sum_kl <x_k, x_l> <y_k, y_l>.
-  std::vector<FactorPair<double>> factors;
-  Matrix<double> whole_x(7, 5), whole_y(7, 6);
-  fill_normal<double>({3, Purpose::synthetic_data, 0}, 0, 0, std::span(whole_x.data(), 35));
-  fill_normal<double>({3, Purpose::synthetic_data, 1}, 0, 0, std::span(whole_y.data(), 42));
-  factors.push_back({{2, 6}, 1.0, whole_x.topRows(4), whole_y.topRows(4)});
-  factors.push_back({{2, 6}, -0.5, whole_x.bottomRows(3), whole_y.bottomRows(3)});
-  whole_y.bottomRows(3) *= -0.5;
-  const double gram = ((whole_x * whole_x.transpose()).array() * (whole_y * whole_y.transpose()).array()).sum();
-  CHECK(squared_norm<double>(factors, 5, 9) == Approx(gram).epsilon(1e-12));
-  CHECK(squared_norm<double>({}, 5, 9) == 0);
-  factors[0].x(0, 0) = std::nan("");
-  CHECK_FALSE(std::isfinite(squared_norm<double>(factors, 5, 9)));
-}
-
-TEST_CASE("the test part is read once, when a run has ended, and by no run that a choice is made from", "[train]") {
-  const TemporaryDirectory dir;
-  const Config config = tiny_config({"train.steps=12", "train.beside=bptt"});
-  const TrainSummary part = train(config, dir / "part.h5", stop_after(5));
-  CHECK(std::isnan(part.test_loss));
-  CHECK_FALSE(H5Reader(dir / "part.h5").has("train/test_loss"));
-  const TrainSummary whole = resume(dir / "part.h5", nullptr);
-  CHECK(std::isfinite(whole.test_loss));
-  const TrainSummary again = resume(dir / "part.h5", nullptr);  // has ended: nothing is read twice
-  CHECK(again.test_loss == whole.test_loss);
-  const H5Reader file(dir / "part.h5");
-  CHECK(file.reals<double>("train/test_loss") == std::vector<double>{whole.test_loss});
-  CHECK(file.reals<double>("train/test_step") == std::vector<double>{12});
-  CHECK(file.reals<double>("beside/train/test_loss").front() == whole.beside_test_loss);
-  const TrainSummary choosing = train(config, std::nullopt, {}, FinalTest::leave);
-  CHECK(std::isnan(choosing.test_loss));
-  CHECK(choosing.validation_loss == whole.validation_loss);
-  CHECK(std::isnan(train(tiny_config({"train.steps=2", "data.test_fraction=0"}), std::nullopt).test_loss));
 }

@@ -25,4 +25,4 @@ for title, fixed in (("follows the signal", []), ("fixed", FIXED)):
 body = results.table(rows) + ("\n\nCosine with the device's exact gradient, all parameters of the equilibrium as one vector, at "
                               "β = 0.1, 0.01 and 0.001.")
 results.write("converters", [results.shown("sweep", CONFIG, bits_of("BITS")),
-                             results.shown("sweep", CONFIG, bits_of("BITS") + FIXED)], body, commits)
+                             results.shown("sweep", CONFIG, bits_of("BITS") + FIXED, "fixed")], body, commits)

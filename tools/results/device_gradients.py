@@ -29,4 +29,4 @@ for one, other in zip(device["summary"], nominal["summary"]):
                  f"{one['runs']} ({one['failed']})"])
 body = results.table(rows) + ("\n\nCosine over all parameters of the equilibrium as one vector, means over the seeds. Residual: "
                               "|F|/|z| after the free phase; a residual near 1 is no equilibrium, and no gradient.")
-results.write("device_gradients", [results.shown("sweep", CONFIG, []), results.shown("sweep", CONFIG, NOMINAL)], body, commits)
+results.write("device_gradients", [results.shown("sweep", CONFIG, []), results.shown("sweep", CONFIG, NOMINAL, "nominal")], body, commits)

@@ -12,7 +12,8 @@ def difference(one):
     d = one["difference"]
     if d["low"] is None:
         return "–" if d["mean"] is None else f"{d['mean']:+.4f}"
-    return f"{d['mean']:+.4f} [{d['low']:+.4f}, {d['high']:+.4f}]"
+    mean, low, high = (0.0 if abs(d[key]) < 5e-5 else d[key] for key in ("mean", "low", "high"))  # no "-0.0000"
+    return f"{mean:+.4f} [{low:+.4f}, {high:+.4f}]"
 
 
 def main(name):

@@ -45,9 +45,10 @@ def noted(name):
     return note.read_text().split()
 
 
-def shown(command, config, settings):
-    """The command as a reader would type it."""
-    words = [f"nudge {command} {config}", f"--out {pathlib.Path(config).stem}.h5" if command != "gradcheck" else "--json"]
+def shown(command, config, settings, out=""):
+    """The command as a reader would type it; `out`: name of the file, when it is not that of the config."""
+    file = f"--out {out or pathlib.Path(config).stem}.h5"
+    words = [f"nudge {command} {config}", "--json" if command == "gradcheck" else file]
     words += [f"--set '{s}'" if re.search(r"[\[ \"]", s) else f"--set {s}" for s in settings]
     return " ".join(words)
 

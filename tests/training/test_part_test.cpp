@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "sim/io/h5_reader.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "training/config_table.hpp"
+#include "training/train_run.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+using Settings = std::vector<std::string>;
+
+/// A model that trains a step in about a millisecond.
+Config tiny_config(const Settings& settings) {
+  return parse_program_config("tiny.toml",
+                              "threads = 1\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
+                              "[train]\nsteps = 12\nbatch = 3\nwarmup = 5\nevaluate_every = 0\nevaluation_batches = 2\n"
+                              "test_batches = 3\n[relaxation]\nfree_steps = 8\nnudged_steps = 8\n",
+                              settings);
+}
+
+TrainObserver stop_after(std::uint64_t steps) {
+  return [steps](const TrainProgress& p) { return p.done < steps; };
+}
+
+}  // namespace
+
+TEST_CASE("the test part is read once, when a run has ended, and by no run that a choice is made from") {
+  const TemporaryDirectory dir;
+  const Config config = tiny_config({"train.beside=bptt"});
+  const TrainSummary part = train(config, dir / "part.h5", stop_after(5));
+  CHECK(std::isnan(part.test_loss));
+  CHECK_FALSE(H5Reader(dir / "part.h5").has("train/test_loss"));
+  const TrainSummary whole = resume(dir / "part.h5", nullptr);
+  CHECK(std::isfinite(whole.test_loss));
+  const TrainSummary again = resume(dir / "part.h5", nullptr);  // has ended: nothing is read twice
+  CHECK(again.test_loss == whole.test_loss);
+  const H5Reader file(dir / "part.h5");
+  CHECK(file.reals<double>("train/test_loss") == std::vector<double>{whole.test_loss});
+  CHECK(file.reals<double>("train/test_step") == std::vector<double>{12});
+  CHECK(file.reals<double>("beside/train/test_loss").front() == whole.beside_test_loss);
+  const TrainSummary choosing = train(config, std::nullopt, {}, FinalTest::leave);
+  CHECK(std::isnan(choosing.test_loss));
+  CHECK(choosing.validation_loss == whole.validation_loss);
+  CHECK(std::isnan(train(tiny_config({"train.steps=2", "data.test_fraction=0"}), std::nullopt).test_loss));
+}
