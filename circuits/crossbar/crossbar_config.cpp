@@ -27,7 +27,10 @@ ParamTable port_rows(const std::string& direction, const std::string& lines) {
       real(key + "open_loop_gain", "0", at_least(0),
            "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0; 0: infinite."),
       real(key + "saturation", "0", at_least(0), "Largest output of them, in units of the state; 0: none."),
-      choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate.")};
+      choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate."),
+      quantity(key + "noise", "0 V/rtHz", Unit::volt_per_root_hertz, at_least(0),
+               "Input noise density of them: white noise that the load of its line amplifies by 1 + sum G/k.",
+               "fast CMOS and bipolar amplifiers have 1 to 10 nV/rtHz")};
 }
 
 PortSpec port_spec(const Config& config, const std::string& direction) {
@@ -43,6 +46,7 @@ PortSpec port_spec(const Config& config, const std::string& direction) {
   port.amplifier.gain_spread = config.real(key + "gain_spread");
   port.amplifier.open_loop_gain = config.real(key + "open_loop_gain");
   port.amplifier.saturation = config.real(key + "saturation");
+  port.amplifier.noise_V = config.real(key + "noise");
   port.amplifier.shape = config.text(key + "saturation_shape") == "clip" ? Saturation::clip : Saturation::tanh;
   return port;
 }
