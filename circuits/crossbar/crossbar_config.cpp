@@ -28,9 +28,9 @@ ParamTable port_rows(const std::string& direction, const std::string& lines) {
            "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0; 0: infinite."),
       real(key + "saturation", "0", at_least(0), "Largest output of them, in units of the state; 0: none."),
       choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate."),
-      quantity(key + "noise", "0 V/rtHz", Unit::volt_per_root_hertz, at_least(0),
-               "Input noise density of them: white noise that the load of its line amplifies by 1 + sum G/k.",
-               "fast CMOS and bipolar amplifiers have 1 to 10 nV/rtHz")};
+      quantity(key + "noise", "0 V", Unit::volt, at_least(0),
+               "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
+               "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV")};
 }
 
 PortSpec port_spec(const Config& config, const std::string& direction) {

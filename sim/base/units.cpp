@@ -36,7 +36,6 @@ const std::vector<UnitInfo>& unit_infos() {
       {Unit::watt, "watts (W)", "5 mW", {"W"}},
       {Unit::kelvin, "kelvins (K)", "300 K", {"K"}},
       {Unit::metre, "metres (m)", "50 nm", {"m"}},
-      {Unit::volt_per_root_hertz, "volts per root hertz (V/rtHz)", "5 nV/rtHz", {"V/rtHz"}},
   };
   return infos;
 }

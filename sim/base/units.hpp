@@ -7,23 +7,9 @@
 namespace nudge {
 
 /// The physical unit of a quantity; `none` is a pure number (also written as a percentage).
-enum class Unit {
-  none,
-  siemens,
-  ohm,
-  volt,
-  ampere,
-  farad,
-  second,
-  hertz,
-  joule,
-  watt,
-  kelvin,
-  metre,
-  volt_per_root_hertz
-};
+enum class Unit { none, siemens, ohm, volt, ampere, farad, second, hertz, joule, watt, kelvin, metre };
 
-/// "S", "Ohm", "V", "A", "F", "s", "Hz", "J", "W", "K", "m", "V/rtHz"; "1" for a pure number.
+/// "S", "Ohm", "V", "A", "F", "s", "Hz", "J", "W", "K", "m"; "1" for a pure number.
 std::string_view unit_symbol(Unit unit);
 
 /// A number in SI units, or why the text is not one.

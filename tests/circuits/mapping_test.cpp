@@ -163,18 +163,18 @@ TEST_CASE("mapping: a metered read takes the power of every device", "[mapping]"
       }
     }
     const double scale = 0.3 * 0.3 * 0.7 * 40e-9;
-    CHECK(meter.array_J == Approx(scale * forward));
-    CHECK(meter.reads == 3);
+    CHECK(meter.total().array_J == Approx(scale * forward));
+    CHECK(meter.total().reads == 3);
     Matrix<double> back(3, 12);
     array.transposed(y, back, {2, 4}, Store::assign, read);
-    CHECK(meter.array_J == Approx(scale * (forward + transposed)));
-    CHECK(meter.adc_conversions + meter.dac_conversions == 0);
+    CHECK(meter.total().array_J == Approx(scale * (forward + transposed)));
+    CHECK(meter.total().adc_conversions + meter.total().dac_conversions == 0);
     spec.periphery.forward.adc = {8, 0};
     spec.periphery.forward.dac = {8, 0};
     const Crossbar<double> quantised(spec, weights(), 0, 1);
     quantised.forward(x, out, array.all_columns(), Store::assign, read);
-    CHECK(meter.adc_conversions == 21);
-    CHECK(meter.dac_conversions == 36);
+    CHECK(meter.total().adc_conversions == 21);
+    CHECK(meter.total().dac_conversions == 36);
   }
 }
 

@@ -30,7 +30,9 @@ class LeakyNode : public SmallDynamics<double> {
                                   {noise.data(), static_cast<std::size_t>(noise.size())});
               return f + sigma / std::sqrt(read_interval) * noise;
             },
-            [=](const Vec<double>& z) -> Dense<double> { return -theta * Dense<double>::Identity(z.size(), z.size()); }),
+            [=](const Vec<double>& z) -> Dense<double> {
+              return -theta * Dense<double>::Identity(z.size(), z.size());
+            }),
         theta_(theta) {}
   double leak() const override { return theta_; }
   void set_read_timing(ReadTiming timing) override {
