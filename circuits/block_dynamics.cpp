@@ -109,7 +109,7 @@ void BlockDynamics<S>::add_node_noise(MatrixRef<S> f) {
   if (block_->node_noise() == 0 || !read_.noisy()) return;
   node_noise_.resize(f.rows(), f.cols());
   const std::uint64_t place = (static_cast<std::uint64_t>(read_.sequence) << 32) | read_.step;
-  fill_normal<S>({read_.seed, static_cast<Purpose>(32), 0}, place, (read_.phase << 24U) + read_.read++,
+  fill_normal<S>({read_.seed, Purpose::node_noise, 0}, place, (read_.phase << 24U) + read_.read++,
                  std::span<S>(node_noise_.data(), static_cast<std::size_t>(node_noise_.size())));
   const double sigma = block_->node_noise() * std::sqrt(leak() / read_.reads()) * read_.noise_scale();
   f += static_cast<S>(sigma) * node_noise_;

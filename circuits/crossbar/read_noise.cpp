@@ -111,7 +111,7 @@ void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMa
   }
   if (view.moving.empty()) return;
   add_moving(direction, view, drive, columns, static_cast<S>(sign), block, duration_s,
-             {read.seed, static_cast<Purpose>(31), id_}, place, lane, memory, out);
+             {read.seed, Purpose::moving_noise, id_}, place, lane, memory, out);
 }
 
 template <class S>

@@ -27,13 +27,14 @@ CrossbarSpec flicker_spec(MappingKind kind) {
   return spec;
 }
 
-const Matrix<double> weights() { return test::random_matrix<double>(kIn, kOut, 1, 0.4); }
+Matrix<double> weights() { return test::random_matrix<double>(kIn, kOut, 1, 0.4); }
 
 /// Noise of consecutive reads, a matrix (kRows, outputs) each.
 std::vector<Matrix<double>> record(const Crossbar<double>& array, bool forward, const Matrix<double>& x,
                                    double duration, int reads) {
   const Matrix<double> many = x.replicate(kRows, 1);
-  const Matrix<double> exact = forward ? many * array.weights() : many * array.weights().transpose();
+  const Matrix<double> w = forward ? array.weights() : Matrix<double>(array.weights().transpose());
+  const Matrix<double> exact = many * w;
   ReadMemory memory;
   ReadContext read;
   read.seed = 3;

@@ -254,7 +254,7 @@ TEST_CASE("noise: the input noise of amplifiers is amplified by the load of thei
   const Matrix<double> noise = back - y * array.weights().transpose();
   const double one = 3e-9 * 4 / (0.2 * std::sqrt(2 * 25e-9));
   CHECK(0.5 * noise.squaredNorm() / double(noise.size()) ==
-        Approx(one * one).epsilon(5 * std::sqrt(2.0 / noise.size())));
+        Approx(one * one).epsilon(5 * std::sqrt(2.0 / double(noise.size()))));
 }
 
 TEST_CASE("noise: clamp and damping alone hold every node at kT/C, whatever the step", "[noise][statistics]") {

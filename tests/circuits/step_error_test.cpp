@@ -72,8 +72,9 @@ TEST_CASE("step: the block's stationary moments hardly depend on it", "[step][st
   for (const double share : {0.125, 0.35, 0.7, 0.9}) {
     CAPTURE(share);
     const Moments coarse = moments(share, 0.1);
-    // The leak is exact; what the memory adds to it, 2 W Wᵀ where rectifiers conduct, is followed to first order in the step.
-    CHECK(std::abs(coarse.variance / fine.variance - 1) <= 0.25 * share + variance_margin());
+    // The leak is exact; noise in front of the rectifiers has the bandwidth of the step where that is below the pole's, and
+    // what conducts, 2 W Wᵀ, is followed to first order: measured −0.25 per share of 1/L ("[.step_table]").
+    CHECK(std::abs(coarse.variance / fine.variance - 1) <= 0.3 * share + variance_margin());
     // Shift of the mean by noise through rectifiers: as large as the noise allows, its error first order in the step.
     const double shift = (fine.mean - quiet.mean).norm();
     const double noise = 5 * std::sqrt(2 * kChannels * fine.variance / (double(kSamples) * kCopies));

@@ -4,8 +4,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <complex>
-#include <limits>
 
 #include "sim/settle.hpp"
 #include "tests/support/test_dynamics.hpp"
