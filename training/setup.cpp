@@ -93,6 +93,9 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
   }
   auto model = std::make_unique<LanguageModel<S>>(
       shape, BlockLeak{config.real("model.attention_gain"), config.real("model.damping")}, std::move(maps));
+  if (weights == Weights::configured && spec.device.model != digital_model) {
+    model->block().set_node_noise(clamp_noise(spec.circuit));
+  }
   model->block().set_nudged_drive(config.text("nudge.drive") == "difference" ? NudgedDrive::difference
                                                                              : NudgedDrive::state);
   return model;
