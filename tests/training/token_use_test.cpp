@@ -64,10 +64,10 @@ TEST_CASE("tokens by turns take T times as long with the same reads, noise and h
 }
 
 TEST_CASE("leaking holds change what is computed", "[tokens]") {
-  // A slot is 0.7/2 τ = 8.75 ns: four slots of waiting against 100 ns leave exp(−0.35) = 0.70 of every drive.
+  // A step of 0.35 τ lasts −ln(1 − 0.7)/2 τ = 15 ns: four slots of waiting against 100 ns leave exp(−0.6) = 0.55 of a drive.
   const Config config = tiny({"circuit.hold_time=100 ns", "relaxation.step=0.35", "damping.control=false"});
   const CrossbarSpec arrays = model_arrays(config);
-  CHECK(arrays.tokens.held_share() == Approx(std::exp(-4 * 0.35 * 25 / 100.0)).epsilon(1e-12));
+  CHECK(arrays.tokens.held_share() == Approx(std::exp(-4 * -std::log(1 - 0.7) / 2 * 25 / 100.0)).epsilon(1e-12));
   const TrainSummary leaking = train(config, std::nullopt);
   const TrainSummary tight = train(tiny({"relaxation.step=0.35", "damping.control=false"}), std::nullopt);
   CHECK(std::isfinite(leaking.loss));
