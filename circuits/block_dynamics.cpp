@@ -2,8 +2,11 @@
 #include "circuits/block_dynamics.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
 
 namespace nudge {
 namespace {
@@ -74,6 +77,8 @@ void BlockDynamics<S>::bind(ConstMatrixRef<S> drive, const ReadContext& read) {
   drive_gradient_.setZero();
   read_ = read;
   noisy_ = block_->noisy();
+  memory_.clear();
+  read_.memory = &memory_;
 }
 
 /// The smallest range of columns that covers the chosen terms.
@@ -98,6 +103,19 @@ void BlockDynamics<S>::add_leak(ConstMatrixRef<S> z, MatrixRef<S> f) const {
   }
 }
 
+/// The conductance of clamp and damping, L C/τ, is as warm as the devices: white noise of strength node_noise √L per √τ,
+/// with which the leak alone holds every node at kT/C.
+template <class S>
+void BlockDynamics<S>::add_node_noise(MatrixRef<S> f) {
+  if (block_->node_noise() == 0 || !read_.noisy()) return;
+  node_noise_.resize(f.rows(), f.cols());
+  const std::uint64_t place = (static_cast<std::uint64_t>(read_.sequence) << 32) | read_.step;
+  fill_normal<S>({read_.seed, Purpose::node_noise, 0}, place, (read_.phase << 24U) + read_.read++,
+                 std::span<S>(node_noise_.data(), static_cast<std::size_t>(node_noise_.size())));
+  const double sigma = block_->node_noise() * std::sqrt(leak() / read_.reads()) * read_.noise_scale();
+  f += static_cast<S>(sigma) * node_noise_;
+}
+
 template <class S>
 template <class Act>
 void BlockDynamics<S>::for_state_terms(Part part, Act act) {
@@ -113,6 +131,7 @@ void BlockDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
     f.setZero();
   } else {
     add_leak(z, f);
+    add_node_noise(f);
   }
   for_state_terms(part, [&](const auto& term, TermPoint& point) { term.force(z, f, point); });
   const Columns driven = span_of([part](const auto& t) { return in_part(t, part); });
@@ -306,6 +325,7 @@ void BlockDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> 
   displacement(z);
   auto v = v_.topRows(z.rows());
   d.add_leak(z, f);
+  d.add_node_noise(f);
   d.for_state_terms(Part::all, [&](const auto& term, TermPoint& point) {
     term.force(z, f, point);
     term.jvp(v, S(-1), f, point);
@@ -343,6 +363,7 @@ void BlockDynamics<S>::Point::drive_conservative(ConstMatrixRef<S> z, MatrixRef<
   } else {
     d.add_leak(z, f);
   }
+  d.add_node_noise(f);
   const Columns driven = d.span_of([](const auto& t) { return t.conservative(); });
   if (driven.count > 0) {
     d.block_->input().forward(difference ? ConstMatrixRef<S>(v) : z, h.middleCols(driven.begin, driven.count), driven,

@@ -30,6 +30,8 @@ class BlockDynamics final : public Dynamics<S> {
   std::optional<double> energy(ConstMatrixRef<S> z) override;
   void begin_reads(ReadClass kind) override { read_.kind = kind; }
   void set_read_timing(ReadTiming timing) override { read_.relaxation = timing; }
+  /// 1 + s c: clamp and damping.
+  double leak() const override { return block_->leak().total(); }
   bool noisy() const override { return noisy_; }
   void use_exact_derivatives(bool exact) override { read_.exact = exact; }
 
@@ -44,6 +46,7 @@ class BlockDynamics final : public Dynamics<S> {
   template <class Chosen>
   Columns span_of(Chosen chosen) const;
   void add_leak(ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  void add_node_noise(MatrixRef<S> f);
   /// act(term, point) for every term that reads the state, all of them non-conservative.
   template <class Act>
   void for_state_terms(Part part, Act act);
@@ -56,6 +59,8 @@ class BlockDynamics final : public Dynamics<S> {
   std::vector<std::unique_ptr<TermPoint>> state_points_;  ///< of the terms that read the state
   ReadContext read_;
   bool noisy_ = false;  ///< of the block when it was bound
+  ReadMemory memory_;     ///< of the reads of the present sequence
+  Matrix<S> node_noise_;  ///< working memory of add_node_noise
   std::unique_ptr<Point> linearization_;
 };
 

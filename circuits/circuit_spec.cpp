@@ -21,6 +21,7 @@ void CircuitSpec::validate() const {
   check("time_constant", time_constant_s, false);
   check("node_capacitance", node_capacitance_F, false);
   check("amplifier_bandwidth", amplifier_bandwidth_Hz, true);
+  check("noise_within_phases", noise_within_phases_s, true);
   check("dac_energy", dac_energy_J, true);
   check("adc_energy", adc_energy_J, true);
   check("amplifier_power", amplifier_power_W, true);
@@ -31,6 +32,11 @@ void CircuitSpec::validate() const {
 double amplifier_lag(const CircuitSpec& spec) {
   if (spec.amplifier_bandwidth_Hz == 0) return 0;
   return 1 / (2 * std::numbers::pi * spec.amplifier_bandwidth_Hz * spec.time_constant_s);
+}
+
+double clamp_noise(const CircuitSpec& spec) {
+  if (!spec.thermal_noise) return 0;
+  return std::sqrt(2 * boltzmann_J_per_K * spec.temperature_K / spec.node_capacitance_F) / spec.read_voltage_V;
 }
 
 }  // namespace nudge

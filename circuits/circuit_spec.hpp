@@ -9,9 +9,10 @@ struct CircuitSpec {
   double read_voltage_V = 0.2;          ///< a drive x = 1
   double time_constant_s = 25e-9;       ///< τ of a node: one unit of simulated time
   double node_capacitance_F = 100e-15;  ///< of a state node; with τ it fixes the conductance C/τ of its clamp
-  bool thermal_noise = false;           ///< Johnson–Nyquist noise of every device, 4 k T G per hertz
+  bool thermal_noise = false;           ///< Johnson–Nyquist noise of every device and resistor, 4 k T G per hertz
   bool shot_noise = false;              ///< 2 q |I| per hertz of every device: an upper bound for diffusive conductors
   double amplifier_bandwidth_Hz = 0;    ///< closed loop, of the amplifiers that drive the nodes; 0: infinite
+  double noise_within_phases_s = 0;     ///< slow noise of shorter correlation moves from read to read; 0: none does
   double dac_energy_J = 0;              ///< per conversion
   double adc_energy_J = 0;
   double amplifier_power_W = 0;   ///< static, of the amplifier of a sensed line while it is read
@@ -26,6 +27,10 @@ struct CircuitSpec {
 /// product GBW on a line of load L (noise gain 1 + L) has f_c = GBW/(1 + L): first-order model of IEEE TCAS-II 2021,
 /// doi:10.1109/TCSII.2021.3068764.
 double amplifier_lag(const CircuitSpec& spec);
+
+/// σ = √(2 k_B T/(C V²)) per √τ: thermal noise 4 k_B T (C/τ) per hertz of the clamp of a node, as a force; alone with the
+/// clamp it holds the node at ⟨V²⟩ = k_B T/C. 0 without thermal noise.
+double clamp_noise(const CircuitSpec& spec);
 
 // CODATA 2018, exact by definition of the SI.
 inline constexpr double boltzmann_J_per_K = 1.380649e-23;

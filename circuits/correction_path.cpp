@@ -150,7 +150,8 @@ template <class S>
 void CorrectionPath<S>::set_read_timing(ReadTiming timing) {
   ideal_->set_read_timing(timing);
   read_.relaxation = timing;
-  const auto delay = static_cast<std::size_t>(std::lround(spec_.delay / timing.duration));
+  const double steps = timing.duration > 0 ? spec_.delay / timing.duration : 0;  // what has no time has no delay
+  const auto delay = static_cast<std::size_t>(std::lround(steps));
   history_.resize(delay > 0 ? delay + 1 : 0);
   for (Matrix<S>& v : history_) v.resize(draws_.rows(), draws_.cols());
 }

@@ -36,6 +36,7 @@ class CorrectionPath final : public Dynamics<S> {
   std::optional<double> energy(ConstMatrixRef<S> z) override { return ideal_->energy(z); }
   void begin_reads(ReadClass kind) override;
   void set_read_timing(ReadTiming timing) override;
+  double leak() const override { return ideal_->leak(); }
   bool noisy() const override { return ideal_->noisy() || spec_.noise > 0; }
   void use_exact_derivatives(bool exact) override;
 

@@ -25,7 +25,7 @@ EquilibriumBlock<S>::EquilibriumBlock(Index channels, std::vector<std::unique_pt
 
 template <class S>
 bool EquilibriumBlock<S>::noisy() const {
-  if (input_->noisy()) return true;
+  if (node_noise_ > 0 || input_->noisy()) return true;
   for (const auto& term : owned_) {
     for (const TermWeights<S>& own : term->weights()) {
       if (own.map->noisy()) return true;

@@ -44,12 +44,15 @@ class EquilibriumBlock {
   const std::vector<Placed>& terms() const { return placed_; }
   const std::vector<std::unique_ptr<StateTerm<S>>>& state_terms() const { return state_terms_; }
   const LinearMap<S>& input() const { return *input_; }
-  /// Whether reads of any of its arrays have fresh noise.
+  /// Whether its nodes, or reads of any of its arrays, have fresh noise.
   bool noisy() const;
   int input_parameter() const { return input_parameter_; }
   const BlockLeak& leak() const { return leak_; }
   void set_damping(double c) { leak_.damping = c; }
   NudgedDrive nudged_drive() const { return nudged_drive_; }
+  /// σ of the white noise of a node with L = 1, per √τ (clamp_noise() of the circuit); 0: none.
+  double node_noise() const { return node_noise_; }
+  void set_node_noise(double sigma) { node_noise_ = sigma; }
   void set_nudged_drive(NudgedDrive drive) { nudged_drive_ = drive; }
 
  private:
@@ -60,6 +63,7 @@ class EquilibriumBlock {
   int input_parameter_;
   LinearMap<S>* input_;
   BlockLeak leak_;
+  double node_noise_ = 0;
   NudgedDrive nudged_drive_ = NudgedDrive::state;
 };
 

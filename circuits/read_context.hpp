@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "circuits/read_memory.hpp"
 #include "circuits/read_policy.hpp"
 
 namespace nudge {
@@ -63,8 +64,9 @@ struct ReadContext {
   ReadClass kind = ReadClass::free;
   ReadPolicy policy = {};
   ReadTiming relaxation = {};  ///< of free and nudged reads
-  bool exact = false;          ///< derivatives are those of the noise-free circuit at its operating point, computed, not read
-  ReadMeter* meter = nullptr;  ///< where crossbars add their energy; null: not metered
+  bool exact = false;  ///< derivatives are those of the noise-free circuit at its operating point, computed, not read
+  ReadMemory* memory = nullptr;  ///< of noise that one read shares with the next; null: every read begins anew
+  ReadMeter* meter = nullptr;    ///< where crossbars add their energy; null: not metered
 
   bool relaxes() const { return kind == ReadClass::free || kind == ReadClass::nudged; }
   /// Computed from the model of the circuit: no noise, no time, no energy. Relaxation, loss and residual are read always.

@@ -143,8 +143,8 @@ template <class S>
 void DeviceArray<S>::show() {
   if (!noisy_) return;
   Matrix<S> relative = Matrix<S>::Zero(cells_.g.rows(), cells_.g.cols());
-  telegraph_.add_to(relative);
-  flicker_.add_to(cells_.g, relative);
+  if (!telegraph_moves()) telegraph_.add_to(relative);
+  flicker_.add_to(cells_.g, moving_s_, relative);
   seen_ = (cells_.g.array() * (S(1) + relative.array())).matrix();
   if (offset_.size() > 0) seen_ += offset_;
   if (model_->bounded()) seen_ = seen_.cwiseMax(S(0));
@@ -206,6 +206,31 @@ bool DeviceArray<S>::elapse(double seconds, std::uint64_t step, Gathering gather
   changed = flicker_.elapse(seconds, step, gathering) || changed;
   if (changed) show();
   return changed;
+}
+
+template <class S>
+void DeviceArray<S>::leave_moving(double seconds) {
+  moving_s_ = seconds;
+  show();
+}
+
+template <class S>
+std::vector<typename DeviceArray<S>::Moving> DeviceArray<S>::moving() const {
+  std::vector<Moving> all;
+  const auto add = [&](std::vector<double> times, auto relative_variance) {
+    Moving one{std::move(times), Matrix<S>(cells_.g.rows(), cells_.g.cols())};
+    for (Index i = 0; i < cells_.g.size(); ++i) {
+      const auto g = static_cast<double>(cells_.g.data()[i]);
+      one.variance_S2.data()[i] = static_cast<S>(g * g * relative_variance(g, i));
+    }
+    all.push_back(std::move(one));
+  };
+  std::vector<double> faster = flicker_.active() ? flicker_.faster_than(moving_s_) : std::vector<double>();
+  if (!faster.empty()) add(std::move(faster), [this](double g, Index) { return flicker_.relative_variance(g); });
+  if (telegraph_moves()) {
+    add({telegraph_.correlation_time_s()}, [this](double, Index i) { return telegraph_.relative_variance(i); });
+  }
+  return all;
 }
 
 template <class S>

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "devices/array_identity.hpp"
 #include "devices/slow/flicker.hpp"
@@ -44,6 +45,15 @@ class DeviceArray {
   /// two calls on one array share `step`. Returns whether conductance() changed. Needs seconds ≥ 0 and finite.
   bool elapse(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
 
+  /// From now on slow noise of correlation times below `seconds` is left to moving(): conductance() goes without it.
+  void leave_moving(double seconds);
+  /// What was left out: independent processes with the time constants times_s, each of this variance of each device.
+  struct Moving {
+    std::vector<double> times_s;
+    Matrix<S> variance_S2;
+  };
+  std::vector<Moving> moving() const;
+
   const DeviceSpec& spec() const { return spec_; }
   bool bounded() const { return model_->bounded(); }
   const ArrayIdentity& identity() const { return identity_; }
@@ -70,6 +80,7 @@ class DeviceArray {
   /// Notes the devices that have come to the end of their lives.
   void bury();
   void pin_faults();
+  bool telegraph_moves() const { return telegraph_.active() && telegraph_.correlation_time_s() < moving_s_; }
   /// Recomputes what is seen.
   void show();
   UpdateRequest<S> request(const Matrix<S>& delta, std::uint64_t number) const;
@@ -91,6 +102,7 @@ class DeviceArray {
   Retention<S> retention_;
   Telegraph<S> telegraph_;
   Flicker<S> flicker_;
+  double moving_s_ = 0;  ///< slow noise of shorter correlation is not in seen_
   bool follows_writes_;  ///< an effect needs to know which devices were written
   bool noisy_;           ///< seen_ differs from cells_.g
   Matrix<S> before_;     ///< cells_.g after the last write or elapse

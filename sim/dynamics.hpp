@@ -70,6 +70,10 @@ class Dynamics {
   /// σ/√interval per evaluation.
   virtual void set_read_timing(ReadTiming /*timing*/) {}
 
+  /// L of the linear part −L z of F that every element of z has, in 1/τ: what solvers follow exactly, noise included
+  /// (sim/read_timing.hpp). 0: none known.
+  virtual double leak() const { return 0; }
+
   /// Whether any of its reads has fresh noise: two evaluations at one z may then differ.
   virtual bool noisy() const { return false; }
 

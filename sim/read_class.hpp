@@ -18,10 +18,10 @@ enum class ReadClass : std::uint8_t {
 };
 inline constexpr std::size_t read_classes = 7;
 
-/// Time of the reads of a relaxation, in units of τ.
+/// Time of the reads of a relaxation, in units of τ (sim/read_timing.hpp says which for which solver).
 struct ReadTiming {
   double interval = 1;  ///< Δ over which white noise counts: a read has the standard deviation σ/√Δ
-  double duration = 1;  ///< for which the circuit is driven: what energy and time are counted by
+  double duration = 1;  ///< for which the circuit is driven: what energy and time are counted by; 0: not a time
 };
 
 }  // namespace nudge

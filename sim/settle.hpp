@@ -32,7 +32,8 @@ struct SettleResult {
   int steps = 0;
   int force_evaluations = 0;  ///< newton_gmres: a linearize() and a jvp() count as one each
   double residual = 0;
-  double time = 0;   ///< simulated time in units of τ (0 for solvers that are not an ODE)
+  double time =
+      0;  ///< simulated time in units of τ: steps times the duration of one (0 for solvers that are not an ODE)
   double decay = 0;  ///< geometric mean of r_{k+1}/r_k over the last `window` steps: ρ of the slow mode (0: unknown)
 };
 
@@ -46,7 +47,9 @@ struct SettleWorkspace {
 
 /// Relaxes z (rows, cols) in place until F(z) = 0; one system (k = 1). S is float or double. euler with tolerance 0 is
 /// exactly max_steps times z ← z + step · F(z), one evaluation each, then one more evaluation if final_residual.
-/// Read noise (Dynamics::set_read_timing): euler gets its step, rk4 step/3.6, the others 1 (use them without noise).
+/// Read noise and the duration of reads: euler_timing() and rk4_timing() of sim/read_timing.hpp, with Dynamics::leak(). The
+/// others are for noise-free forces: dopri5's durations add up to its time; anderson and newton_gmres are no circuit's
+/// way, their reads last 0.
 /// Throws UserError for an unknown solver or an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);

@@ -26,6 +26,8 @@ void CrossEntropyReadout<S>::bind(std::span<const int> targets, const ReadContex
   NUDGE_EXPECT(static_cast<Index>(targets.size()) == tokens_);
   targets_ = targets;
   read_ = read;
+  memory_.clear();
+  read_.memory = &memory_;
 }
 
 template <class S>
@@ -65,7 +67,8 @@ template <class S>
 void CrossEntropyReadout<S>::gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
   const ReadingAs kind(read_, read_.exact ? ReadClass::stored : ReadClass::nudged);
   error_signal(z);
-  readout_->forward_vjp(z.topRows(tokens_), error_.topRows(z.rows()), out, readout_->all_columns(), Store::assign, read_);
+  readout_->forward_vjp(z.topRows(tokens_), error_.topRows(z.rows()), out, readout_->all_columns(), Store::assign,
+                        read_);
 }
 
 template <class S>

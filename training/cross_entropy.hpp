@@ -38,6 +38,7 @@ class CrossEntropyReadout final : public Cost<S> {
   Index tokens_;
   std::span<const int> targets_;
   ReadContext read_;
+  ReadMemory memory_;  ///< of the reads of the present sequence
   Matrix<S> logits_, error_;
 };
 

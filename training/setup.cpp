@@ -7,6 +7,7 @@
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
+#include "sim/read_timing.hpp"
 #include "training/default_text.hpp"
 
 namespace nudge {
@@ -58,7 +59,10 @@ CorrectionSpec correction_spec(const Config& config) {
 CrossbarSpec model_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
   spec.tokens.count = static_cast<Index>(config.integer("model.tokens"));
-  spec.tokens.slot_s = relaxation_step(config, config.real("model.damping")) * spec.circuit.time_constant_s;
+  const double damping = config.real("model.damping");
+  const double leak = BlockLeak{config.real("model.attention_gain"), damping}.total();
+  const ReadTiming step = euler_timing(relaxation_step(config, damping), leak, amplifier_lag(spec.circuit));
+  spec.tokens.slot_s = step.duration * spec.circuit.time_constant_s;
   spec.threads = thread_count(static_cast<int>(config.integer("threads")));
   return spec;
 }
@@ -93,6 +97,9 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
   }
   auto model = std::make_unique<LanguageModel<S>>(
       shape, BlockLeak{config.real("model.attention_gain"), config.real("model.damping")}, std::move(maps));
+  if (weights == Weights::configured && spec.device.model != digital_model) {
+    model->block().set_node_noise(clamp_noise(spec.circuit));
+  }
   model->block().set_nudged_drive(config.text("nudge.drive") == "difference" ? NudgedDrive::difference
                                                                              : NudgedDrive::state);
   return model;

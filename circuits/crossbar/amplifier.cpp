@@ -21,6 +21,7 @@ void AmplifierSpec::validate(const std::string& key) const {
   check("gain_spread", gain_spread, 0);
   check("open_loop_gain", open_loop_gain, 0);
   check("saturation", saturation, 0);
+  check("noise", noise_V, 0);
 }
 
 template <class S>

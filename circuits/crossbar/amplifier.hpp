@@ -23,7 +23,9 @@ struct AmplifierSpec {
   double open_loop_gain = 0;  ///< A₀; 0: infinite
   double saturation = 0;      ///< largest output, in units of y; 0: none
   Saturation shape = Saturation::tanh;
+  double noise_V = 0;  ///< input noise density e_n, V/√Hz: fresh noise of every read (ReadNoise)
 
+  /// Whether outputs are what they should be, but for fresh noise.
   bool ideal() const {
     return offset_V == 0 && gain_error == 0 && gain_spread == 0 && open_loop_gain == 0 && saturation == 0;
   }

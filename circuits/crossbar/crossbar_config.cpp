@@ -27,7 +27,10 @@ ParamTable port_rows(const std::string& direction, const std::string& lines) {
           real(key + "open_loop_gain", "0", at_least(0),
                "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0; 0: infinite."),
           real(key + "saturation", "0", at_least(0), "Largest output of them, in units of the state; 0: none."),
-          choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate.")};
+          choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate."),
+          quantity(key + "noise", "0 V", Unit::volt, at_least(0),
+                   "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
+                   "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV")};
 }
 
 PortSpec port_spec(const Config& config, const std::string& direction) {
@@ -43,6 +46,7 @@ PortSpec port_spec(const Config& config, const std::string& direction) {
   port.amplifier.gain_spread = config.real(key + "gain_spread");
   port.amplifier.open_loop_gain = config.real(key + "open_loop_gain");
   port.amplifier.saturation = config.real(key + "saturation");
+  port.amplifier.noise_V = config.real(key + "noise");
   port.amplifier.shape = config.text(key + "saturation_shape") == "clip" ? Saturation::clip : Saturation::tanh;
   return port;
 }

@@ -41,6 +41,8 @@ DevicePairs<S>::DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, 
       scale_(1, 1),
       counters_(9, 3),
       write_error_(Matrix<S>::Zero(1, 2)) {
+  plus_.leave_moving(spec.circuit.noise_within_phases_s);
+  minus_.leave_moving(spec.circuit.noise_within_phases_s);
   check_target(weights);
   choose_scale(weights);
   write(weights);
@@ -114,6 +116,27 @@ template <class S>
 void DevicePairs<S>::refresh() {
   refresh_view();
   refresh_variance();
+  refresh_moving();
+}
+
+/// Both arrays have the same processes, in the same order; devices of one without them have the variance 0.
+template <class S>
+void DevicePairs<S>::refresh_moving() {
+  view_.moving.clear();
+  auto first = plus_.moving();
+  if (first.empty()) return;
+  const auto second = minus_.moving();
+  const S per_weight = S(1) / (scale_(0, 0) * scale_(0, 0));
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    MovingNoise<S> noise{std::move(first[i].times_s), per_weight * first[i].variance_S2, {}};
+    const Matrix<S>& other = second.at(i).variance_S2;
+    if (view_.reference.size() > 0) {
+      noise.reference_variance = per_weight * other.col(0).transpose().array();
+    } else if (other.size() > 0) {
+      noise.variance += per_weight * other;
+    }
+    view_.moving.push_back(std::move(noise));
+  }
 }
 
 template <class S>

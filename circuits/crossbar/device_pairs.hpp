@@ -68,6 +68,7 @@ class DevicePairs {
   void refresh();
   void refresh_view();
   void refresh_variance();
+  void refresh_moving();
 
   CrossbarSpec spec_;
   std::unique_ptr<const Mapping<S>> mapping_;

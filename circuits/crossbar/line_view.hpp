@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
@@ -8,6 +10,15 @@ namespace nudge {
 /// One number per line.
 template <class S>
 using LineValues = Eigen::Array<S, 1, Eigen::Dynamic>;
+
+/// Slow noise of the devices that moves from read to read: for every time constant an Ornstein–Uhlenbeck process of this
+/// variance at every cross point.
+template <class S>
+struct MovingNoise {
+  std::vector<double> times_s;       ///< time constants
+  Matrix<S> variance;                ///< (N, M): of a cross point, over k²
+  LineValues<S> reference_variance;  ///< (N): of the reference devices; empty: none
+};
 
 /// What the lines of an array of N rows and M columns see of its devices, wires included. Everything is conductance over
 /// k, the siemens per unit of weight: a current I is the number I/(k V_read).
@@ -24,16 +35,24 @@ struct LineView {
   LineValues<S> reference;           ///< (N): the reference device of each row; empty: none
   S reference_load = 0;              ///< their sum
   S pedestal = 0;  ///< what `weights` lacks at every cross point: taken off digitally after the converter
+  std::vector<MovingNoise<S>> moving = {};  ///< of the devices themselves, as `variance`
 
   const Matrix<S>& transposed_weights() const { return backward.size() > 0 ? backward : weights; }
 
+  /// In other arithmetic, without `moving`: for reads without noise.
   template <class T>
   LineView<T> cast() const {
-    return {weights.template cast<T>(),     backward.template cast<T>(),
-            total.template cast<T>(),       variance.template cast<T>(),
-            reference_variance.template cast<T>(), column_load.template cast<T>(),
-            row_load.template cast<T>(),    reference.template cast<T>(),
-            static_cast<T>(reference_load), static_cast<T>(pedestal)};
+    return {weights.template cast<T>(),
+            backward.template cast<T>(),
+            total.template cast<T>(),
+            variance.template cast<T>(),
+            reference_variance.template cast<T>(),
+            column_load.template cast<T>(),
+            row_load.template cast<T>(),
+            reference.template cast<T>(),
+            static_cast<T>(reference_load),
+            static_cast<T>(pedestal),
+            {}};
   }
 };
 

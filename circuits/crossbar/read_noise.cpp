@@ -26,7 +26,16 @@ ReadNoise<S>::ReadNoise(const DeviceSpec& device, const CircuitSpec& circuit, in
       sigma_S_(device.read_noise * device.window_S()),
       devices_(devices),
       reference_(reference),
-      id_(id) {}
+      id_(id),
+      pole_s_(amplifier_lag(circuit) * circuit.time_constant_s) {}
+
+template <class S>
+void ReadNoise<S>::set_amplifiers(double forward_V, double transposed_V) {
+  const double volts = circuit_.read_voltage_V;
+  const double per_square = 1 / (2 * circuit_.time_constant_s * volts * volts);
+  amplifier_[0] = forward_V * forward_V * per_square;
+  amplifier_[1] = transposed_V * transposed_V * per_square;
+}
 
 template <class S>
 void ReadNoise<S>::set_scale(double k) {
@@ -70,53 +79,130 @@ void ReadNoise<S>::product_variance(ReadDirection direction, const LineView<S>& 
 
 template <class S>
 void ReadNoise<S>::add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
-                       S sign, int reads, MatrixRef<S> out, ReadContext& read) const {
+                       Store store, int reads, MatrixRef<S> out, ReadContext& read) const {
   NUDGE_EXPECT(read.step < max_step && read.phase < max_phase && read.read < max_read);
   const std::uint64_t place = (static_cast<std::uint64_t>(read.sequence) << 32) | read.step;
   const std::uint32_t lane = read.phase * max_read + read.read;
   ++read.read;
-  const S scale = sign * static_cast<S>(read.noise_scale() / std::sqrt(std::max(reads, 1)));
-  const bool products = shot_ > 0 || view.variance.size() > 0;
-  if (scale == S(0) || (device_ == 0 && thermal_ == 0 && !products)) return;
+  if (!read.noisy() || !present(view)) return;
+  const bool forward = direction == ReadDirection::forward;
+  const double sign = store == Store::subtract ? -1 : 1;
+  const int averaged = std::max(reads, 1);
+  const double duration_s = averaged * read.duration() * circuit_.time_constant_s;
+  const LineBlock block{out.rows(), forward ? columns.begin : 0, out.cols(),
+                        forward ? view.weights.cols() : view.weights.rows(), reference_ && forward};
+  static thread_local LineMemory<S> none;
+  if (read.memory == nullptr) none.clear();
+  LineMemory<S>& memory = read.memory != nullptr ? read.memory->template at<S>(id_, forward) : none;
+  if (white(view)) {
+    // Grown once per thread, then reused: nothing is allocated inside a phase. An Eigen array, hence aligned: the last
+    // bit of a vectorised normal number may depend on the alignment of its target.
+    static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers;
+    if (numbers.size() < block.numbers()) numbers.resize(block.numbers());
+    fill_normal<S>({read.seed, Purpose::read_noise, id_}, place, lane,
+                   std::span<S>(numbers.data(), static_cast<std::size_t>(block.numbers())));
+    double scale = sign * read.noise_scale() / std::sqrt(averaged);
+    if (pole_s_ > 0 && store == Store::assign && read.relaxes() && read.memory != nullptr) {
+      correlate<S>(std::exp(-duration_s / pole_s_), block, memory.process(0, block.rows, block.memory_lines()),
+                   numbers.data());
+      scale *= std::sqrt(std::tanh(duration_s / (2 * pole_s_)));
+    }
+    add_white(direction, view, drive, columns, static_cast<S>(scale), numbers.data(), out);
+  }
+  if (view.moving.empty()) return;
+  add_moving(direction, view, drive, columns, static_cast<S>(sign), block, duration_s,
+             {read.seed, Purpose::moving_noise, id_}, place, lane, memory, out);
+}
+
+template <class S>
+void ReadNoise<S>::add_white(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
+                             S scale, const S* numbers, MatrixRef<S> out) const {
+  static thread_local Matrix<S> product;
+  static thread_local LineValues<S> line;  // what does not depend on the drive
   const bool forward = direction == ReadDirection::forward;
   const bool shared = reference_ && forward;
-  // Grown once per thread, then reused: nothing is allocated inside a phase. An Eigen array, hence aligned: the last bit
-  // of a vectorised normal number may depend on the alignment of its target.
-  static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers;
-  static thread_local Matrix<S> product;
-  const Index count = out.size() + (shared ? out.rows() : 0);
-  if (numbers.size() < count) numbers.resize(count);
-  fill_normal<S>({read.seed, Purpose::read_noise, id_}, place, lane,
-                 std::span<S>(numbers.data(), static_cast<std::size_t>(count)));
-  if (products) {
+  const bool with_products = products(view);
+  if (with_products) {
     product.resize(out.rows(), out.cols());
     product_variance(direction, view, drive, columns, product);
   }
   const S device = static_cast<S>(device_);
   const S thermal = static_cast<S>(thermal_);
+  const S amplifier = static_cast<S>(amplifier_[forward ? 0 : 1]);
+  const bool with_lines = thermal_ > 0 || amplifier > S(0);
+  if (with_lines) {
+    const auto load = forward ? view.column_load.segment(columns.begin, columns.count)
+                              : view.row_load.segment(0, view.row_load.size());
+    line = (S(1) + load) * (thermal + amplifier * (S(1) + load));
+  }
   using Row = Eigen::Map<const Eigen::Array<S, 1, Eigen::Dynamic>>;
   for (Index n = 0; n < out.rows(); ++n) {
-    const Row draw(numbers.data() + n * out.cols(), out.cols());
+    const Row draw(numbers + n * out.cols(), out.cols());
     const S squares = drive.row(n).squaredNorm();
     const S sum = reference_ && !forward ? drive.row(n).sum() : S(0);
     const S own = device * (static_cast<S>(devices_) * squares + sum * sum);
     auto row = out.row(n).array();
-    if (thermal_ == 0 && !products) {
+    if (!with_lines && !with_products) {
       row += scale * std::sqrt(own) * draw;
+    } else if (!with_products) {
+      row += scale * (own + line).sqrt() * draw;
+    } else if (!with_lines) {
+      row += scale * (own + product.row(n).array()).sqrt() * draw;
     } else {
-      const auto load = forward ? view.column_load.segment(columns.begin, columns.count)
-                                : view.row_load.segment(0, view.row_load.size());
-      if (products) {
-        row += scale * (own + thermal * load + product.row(n).array()).sqrt() * draw;
-      } else {
-        row += scale * (own + thermal * load).sqrt() * draw;
-      }
+      row += scale * (own + line + product.row(n).array()).sqrt() * draw;
     }
     if (!shared) continue;
-    S common = device * squares + thermal * view.reference_load;
+    const S noise_gain = S(1) + view.reference_load;
+    S common = device * squares + noise_gain * (thermal + amplifier * noise_gain);
     if (shot_ > 0) common += static_cast<S>(shot_) * (drive.row(n).array().abs() * view.reference).sum();
     if (view.variance.size() > 0) common += (drive.row(n).array().square() * view.reference_variance).sum();
-    row += scale * std::sqrt(common) * numbers(out.size() + n);
+    row += scale * std::sqrt(common) * numbers[out.size() + n];
+  }
+}
+
+// The processes of all groups one after the other, each with its numbers N₁, N₂ and, where a line is new, N₀.
+template <class S>
+void ReadNoise<S>::add_moving(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive,
+                              Columns columns, S sign, const LineBlock& block, double duration_s, const RngKey& key,
+                              std::uint64_t place, std::uint32_t lane, LineMemory<S>& memory, MatrixRef<S> out) const {
+  static thread_local Eigen::Array<S, Eigen::Dynamic, 1> numbers, sums;
+  static thread_local Matrix<S> power, variance;
+  const bool forward = direction == ReadDirection::forward;
+  std::size_t processes = 0;
+  for (const MovingNoise<S>& noise : view.moving) processes += noise.times_s.size();
+  const Index each = block.numbers();
+  const Index count = 3 * each * static_cast<Index>(processes);
+  if (numbers.size() < count) numbers.resize(count);
+  fill_normal<S>(key, place, lane, std::span<S>(numbers.data(), static_cast<std::size_t>(count)));
+  power = drive.cwiseAbs2();
+  variance.resize(out.rows(), out.cols());
+  const S* next = numbers.data();
+  std::size_t process = 0;
+  for (const MovingNoise<S>& noise : view.moving) {
+    sums.setZero(each);
+    for (const double time_s : noise.times_s) {
+      Matrix<S>& states = memory.process(++process, block.rows, block.memory_lines());
+      average<S>(ReadAverage(duration_s / time_s), block, states, next, next + each, next + 2 * each, sums.data());
+      next += 3 * each;
+    }
+    const auto part = noise.variance.middleCols(columns.begin, columns.count);
+    if (forward) {
+      multiply<S>(power, part, variance);
+    } else {
+      multiply_transposed<S>(power, part, variance);
+    }
+    for (Index n = 0; n < out.rows(); ++n) {
+      auto of_row = variance.row(n).array();
+      if (noise.reference_variance.size() > 0 && !forward) {
+        const S sum = drive.row(n).sum();
+        of_row += sum * sum * noise.reference_variance;
+      }
+      const Eigen::Map<const Eigen::Array<S, 1, Eigen::Dynamic>> draw(sums.data() + n * out.cols(), out.cols());
+      out.row(n).array() += sign * of_row.sqrt() * draw;
+      if (!block.common) continue;
+      const S common = (power.row(n).array() * noise.reference_variance).sum();
+      out.row(n).array() += sign * std::sqrt(common) * sums(out.size() + n);
+    }
   }
 }
 

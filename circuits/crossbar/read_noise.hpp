@@ -4,9 +4,12 @@
 #include <cstdint>
 
 #include "circuits/circuit_spec.hpp"
+#include "circuits/crossbar/line_noise.hpp"
 #include "circuits/crossbar/line_view.hpp"
 #include "circuits/read_context.hpp"
 #include "devices/device_spec.hpp"
+#include "sim/base/product.hpp"
+#include "sim/base/rng.hpp"
 
 namespace nudge {
 
@@ -16,13 +19,24 @@ enum class ReadDirection { forward, transposed };
 /// weight · drive and for an interval Δ (in τ) between reads, every output gains independently N(0, v/Δ) with
 ///     v = d (σ W/k)² Σ x²                       conductance noise σ (of the window W, per √τ) of d devices
 ///       + Σ_i x_i² V_ij                         the part of it that depends on the state, V_ij of a cross point over k²
-///       + 2 k_B T/(τ V² k) · L                  thermal: 4 k_B T ΣG per hertz of the whole sensed line of load L
+///       + 2 k_B T/(τ V² k) · (L + 1)            thermal: 4 k_B T ΣG per hertz of the whole sensed line of load L and of the
+///                                               feedback conductance k of its amplifier
 ///       + q/(τ V k) · Σ_i |x_i| T_ij            shot: 2 q |I| per hertz of every device
+///       + e_n²/(2 τ V²) · (1 + L)²              input noise e_n of the amplifier times its noise gain
 /// (a one-sided density s averaged over Δτ has the variance s/(2Δτ); V the read voltage, T_ij all conductance of a cross
 /// point over k). Reference devices add the same terms of their own: in a forward read one number common to all
 /// outputs of a row of the drive, in a transposed read, where they are driven by −Σ x, to every output its own.
 /// With wires, L and T are those seen through them: exact to first order in their resistance.
-/// Valid for noise that is white beyond 1/(Δτ) and small against the signal; not for noise with memory.
+///
+/// White noise has no variance, so that what a read curves (relu, softmax) has no limit for Δ → 0: the amplifier's pole τ_a
+/// makes one. Where it is finite, outputs of a relaxation that go on (Store::assign; what is summed at a node passes
+/// sim/lag.hpp instead) have noise of variance v tanh(h/2τ_a)/Δ and correlation ρ = e^{−h/τ_a} from read to read, h the
+/// duration of one: density at zero frequency Δ · var · (1 + ρ)/(1 − ρ) = v as without the pole, variance v/(2 τ_a) for
+/// h = Δ → 0 (white noise behind one pole) and v/Δ for h ≫ τ_a.
+///
+/// LineView::moving adds slow noise of the devices averaged over each read: √(Σ_i x_i² V_ij) times a process of variance 1 per
+/// row of the drive and line. Exact for a drive that stands still; rows of a drive (tokens) and the two directions are
+/// independent, as for fresh noise.
 template <class S>
 class ReadNoise {
  public:
@@ -31,25 +45,36 @@ class ReadNoise {
   /// devices: per cross point; reference: whether rows have a reference device.
   ReadNoise(const DeviceSpec& device, const CircuitSpec& circuit, int devices, bool reference, std::uint32_t id);
 
+  /// Input noise e_n of the amplifiers, V/√Hz.
+  void set_amplifiers(double forward_V, double transposed_V);
+
   /// The scale k has been chosen (anew).
   void set_scale(double siemens_per_weight);
 
-  /// out += sign · noise of the mean of `reads` reads like this one; moves on to the next read.
-  void add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S sign, int reads,
-           MatrixRef<S> out, ReadContext& read) const;
+  /// out (=, +=, −=: `store`) a read that has been made; adds the noise of the mean of `reads` reads like it and moves on to
+  /// the next read.
+  void add(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, Store store,
+           int reads, MatrixRef<S> out, ReadContext& read) const;
 
   /// Devices per cross point.
   int devices() const { return devices_; }
 
   /// Whether reads have any.
-  bool present(const LineView<S>& view) const {
-    return device_ > 0 || thermal_ > 0 || shot_ > 0 || view.variance.size() > 0;
-  }
+  bool present(const LineView<S>& view) const { return white(view) || !view.moving.empty(); }
 
   /// What the noise of a read asks of LineView::total.
   static bool wants_total(const CircuitSpec& circuit) { return circuit.shot_noise; }
 
  private:
+  bool products(const LineView<S>& view) const { return shot_ > 0 || view.variance.size() > 0; }
+  bool white(const LineView<S>& view) const {
+    return device_ > 0 || thermal_ > 0 || amplifier_[0] > 0 || amplifier_[1] > 0 || products(view);
+  }
+  void add_white(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S scale,
+                 const S* numbers, MatrixRef<S> out) const;
+  void add_moving(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns, S sign,
+                  const LineBlock& block, double duration_s, const RngKey& key, std::uint64_t place, std::uint32_t lane,
+                  LineMemory<S>& memory, MatrixRef<S> out) const;
   /// variance (n, outputs) = Σ_i of what depends on drive and device: shot noise and state-dependent noise.
   void product_variance(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, Columns columns,
                         Matrix<S>& variance) const;
@@ -59,7 +84,9 @@ class ReadNoise {
   int devices_ = 0;
   bool reference_ = false;
   std::uint32_t id_ = 0;
+  double pole_s_ = 0;                           ///< τ_a of the amplifiers; 0: none
   double device_ = 0, thermal_ = 0, shot_ = 0;  ///< variances of one device per x², of unit load, of unit |x| T
+  double amplifier_[2] = {0, 0};                ///< of noise gain 1, forward and transposed
 };
 
 }  // namespace nudge

@@ -43,7 +43,9 @@ ReadPath<S>::ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, con
       curve_(curve),
       noise_(noise),
       forward_(spec.forward.amplifier, outputs, seed, id, 0),
-      transposed_(spec.transposed.amplifier, inputs, seed, id, 1) {}
+      transposed_(spec.transposed.amplifier, inputs, seed, id, 1) {
+  noise_.set_amplifiers(spec.forward.amplifier.noise_V, spec.transposed.amplifier.noise_V);
+}
 
 template <class S>
 void ReadPath<S>::set_view(const LineView<S>& view, double siemens_per_weight) {
@@ -75,14 +77,14 @@ void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMa
 }
 
 template <class S>
-void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive,
-                            MatrixRef<S> out, Columns columns, Store store, int reads, ReadContext& read) const {
+void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
+                            Columns columns, Store store, int reads, ReadContext& read) const {
   const bool forward = direction == ReadDirection::forward;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
   if (port.ideal() && curve_.linear()) {
     drive_lines<S>(direction, view, drive, out, columns, store);
     if (read.meter != nullptr) meter(direction, view, drive, columns, out.size(), reads, read);
-    noise_.add(direction, view, drive, columns, store == Store::subtract ? S(-1) : S(1), reads, out, read);
+    noise_.add(direction, view, drive, columns, store, reads, out, read);
     return;
   }
   // Grown once per thread, then reused.
@@ -100,7 +102,8 @@ void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, Co
   }
   drive_lines<S>(direction, view, driven, sensed, columns, Store::assign);
   add_pedestal<S>(driven, view.pedestal, sensed);
-  noise_.add(direction, view, driven, columns, S(1), reads, sensed, read);
+  // What is summed at a node keeps its sign here, and its noise passes the pole of that node.
+  noise_.add(direction, view, driven, columns, store == Store::assign ? store : Store::add, reads, sensed, read);
   (forward ? forward_ : transposed_).apply(sensed, forward ? columns.begin : 0);
   convert<S>(port.adc, sensed);
   add_pedestal<S>(known.size() > 0 ? known : driven, -view.pedestal, sensed);
@@ -116,7 +119,7 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
                         Index outputs, int reads, ReadContext& read) const {
   // An averaged read passes here once per read where converters are between, else once for all of them.
   const int times = read.reads() > 1 ? reads : read.counted();
-  if (times == 0) return;
+  if (times == 0 || read.duration() == 0) return;  // what takes no time takes nothing
   const bool forward = direction == ReadDirection::forward;
   const bool reference = view.reference.size() > 0;
   double squares = 0;  // Σ x² L, of all rows of the batch

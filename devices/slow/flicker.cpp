@@ -50,13 +50,29 @@ bool Flicker<S>::elapse(double seconds, std::uint64_t step, Gathering gathering)
 }
 
 template <class S>
-void Flicker<S>::add_to(const Matrix<S>& g, Matrix<S>& relative) const {
-  if (!active()) return;
+std::vector<double> Flicker<S>::faster_than(double split_s) const {
+  std::vector<double> times;
+  for (const double time : times_s_) {
+    if (time < split_s) times.push_back(time);
+  }
+  return times;
+}
+
+template <class S>
+double Flicker<S>::relative_variance(double g) const {
+  const double q = spec_.q(std::abs(g) / g_max_S_);
+  return q * q * spacing;
+}
+
+template <class S>
+void Flicker<S>::add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative) const {
+  const std::size_t first = faster_than(split_s).size();  // time constants ascend
+  if (!active() || first == processes_.size()) return;
   const auto width = static_cast<S>(std::sqrt(spacing));
   parallel_for((g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
     for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, g.size()); ++i) {
       S sum = 0;
-      for (const Matrix<S>& x : processes_) sum += x.data()[i];
+      for (std::size_t k = first; k < processes_.size(); ++k) sum += processes_[k].data()[i];
       const double r = std::abs(static_cast<double>(g.data()[i])) / g_max_S_;
       relative.data()[i] += static_cast<S>(spec_.q(r)) * width * sum;
     }

@@ -28,8 +28,12 @@ class Flicker {
 
   /// Time passes; no two calls on one array share `step`. Returns whether anything changed.
   bool elapse(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
-  /// Adds Q(g/g_max) √h Σ x_k of each device to `relative` (rows, cols).
-  void add_to(const Matrix<S>& g, Matrix<S>& relative) const;
+  /// Adds Q(g/g_max) √h Σ x_k of each device to `relative` (rows, cols), of the processes with τ_k ≥ split.
+  void add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative) const;
+  /// The other processes: their τ_k, all with the variance of relative_variance() each.
+  std::vector<double> faster_than(double split_s) const;
+  /// Q² h at the conductance g, siemens.
+  double relative_variance(double g) const;
   void append_state(std::vector<SlowArray<S>>& out);
   void state_restored();
 

@@ -46,6 +46,18 @@ void Telegraph<S>::elapse(double seconds, std::uint64_t step) {
 }
 
 template <class S>
+double Telegraph<S>::correlation_time_s() const {
+  return 1 / (1 / spec_.time_high_s + 1 / spec_.time_low_s);
+}
+
+template <class S>
+double Telegraph<S>::relative_variance(Index i) const {
+  const double p = spec_.time_high_s / (spec_.time_high_s + spec_.time_low_s);
+  const auto a = static_cast<double>(amplitude_.data()[i]);
+  return a * a * p * (1 - p);
+}
+
+template <class S>
 void Telegraph<S>::add_to(Matrix<S>& relative) const {
   if (!active()) return;
   const auto p = static_cast<S>(spec_.time_high_s / (spec_.time_high_s + spec_.time_low_s));

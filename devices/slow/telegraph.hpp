@@ -23,6 +23,11 @@ class Telegraph {
   bool active() const { return spec_.active(); }
   /// Time passes; no two calls on one array share `step`.
   void elapse(double seconds, std::uint64_t step);
+  /// τ_c at the mean times.
+  double correlation_time_s() const;
+  /// a² p (1 − p) of device i: what a sum over many devices sees of them is Gaussian of the sum of these variances, and of
+  /// correlation exp(−t/τ_c) (central limit; times alike).
+  double relative_variance(Index i) const;
   /// Adds a (s − p) of each device to `relative` (rows, cols).
   void add_to(Matrix<S>& relative) const;
   void append_state(std::vector<SlowArray<S>>& out);

@@ -27,6 +27,8 @@ enum class Purpose : std::uint32_t {
   coincidence_columns = 22,
   pulse_order = 23,
   amplifier = 30,
+  moving_noise = 31,
+  node_noise = 32,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based

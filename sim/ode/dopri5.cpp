@@ -24,13 +24,31 @@ double error_bound(const SettleOptions& options) {
   return std::max(bound, 10 * static_cast<double>(std::numeric_limits<S>::epsilon()));
 }
 
+/// Gives the six new evaluations of a step their share of it, so that the durations of all reads add up to the simulated
+/// time. A step that was taken back has been read, but no circuit went that way: what it was counted is taken off the next.
+template <class S>
+class ReadClock {
+ public:
+  explicit ReadClock(Dynamics<S>& dynamics) : dynamics_(dynamics) { dynamics_.set_read_timing({1, 0}); }
+  void begin(double step) {
+    const double counted = std::max(step - ahead_, 0.0);
+    dynamics_.set_read_timing({1, counted / 6});
+    ahead_ += counted;
+  }
+  void accept(double step) { ahead_ -= step; }
+
+ private:
+  Dynamics<S>& dynamics_;
+  double ahead_ = 0;  ///< time counted beyond the simulated one, ≥ 0
+};
+
 }  // namespace
 
 template <class S>
 SettleResult settle_dopri5(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                            SettleWorkspace<S>& scratch) {
   using State = typename OdeSystem<S>::State;
-  dynamics.set_read_timing({});
+  ReadClock<S> clock(dynamics);
   Monitor monitor(options, scratch.residuals);
   SettleResult result;
   const OdeSystem<S> system{&dynamics, z.rows(), z.cols(), &result.force_evaluations};
@@ -48,13 +66,16 @@ SettleResult settle_dopri5(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOp
     if (monitor.observe(state_norm, frobenius_norm<S>(force)) || result.steps >= options.max_steps) break;
     S tried = step;
     S t = 0;
+    clock.begin(static_cast<double>(tried));
     while (stepper.try_step(system, x, dxdt, t, step) == boost::numeric::odeint::fail) {
       if (!(step > std::numeric_limits<S>::epsilon() * static_cast<S>(options.step))) {
         monitor.give_up();
         return monitor.finish(result);
       }
       tried = step;
+      clock.begin(static_cast<double>(tried));
     }
+    clock.accept(static_cast<double>(tried));
     result.time += static_cast<double>(tried);
     ++result.steps;
   }

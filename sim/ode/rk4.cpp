@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The classical Runge–Kutta method of order 4 with a fixed step (Boost.odeint runge_kutta4). The first of its four
 // stages is F(z_k), so the residual costs nothing extra.
-// White read noise: the stages weigh (1, 2, 2, 1)/6, so noise of variance v per evaluation moves the state by
-// ε² v (1 + 4 + 4 + 1)/36; for the σ² ε of a Wiener increment v must be σ²/(ε/3.6), the read interval of one stage.
+// White read noise: rk4_timing() in sim/read_timing.hpp.
 #include <algorithm>
 #include <boost/numeric/odeint/stepper/runge_kutta4.hpp>
 
 #include "sim/ode/system.hpp"
+#include "sim/read_timing.hpp"
 #include "sim/steady/monitor.hpp"
 #include "sim/steady/solvers.hpp"
 
@@ -17,7 +17,7 @@ SettleResult settle_rk4(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptio
                         SettleWorkspace<S>& scratch) {
   using State = typename OdeSystem<S>::State;
   scratch.force.resize(z.rows(), z.cols());
-  dynamics.set_read_timing({options.step / 3.6, options.step / 4});
+  dynamics.set_read_timing(rk4_timing(options.step, dynamics.leak()));
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;

@@ -10,6 +10,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/ode/dopri5_stepper.hpp"
 #include "sim/ode/system.hpp"
+#include "sim/read_timing.hpp"
 
 namespace nudge {
 namespace {
@@ -59,11 +60,11 @@ Trajectory<S> integrate(Dynamics<S>& dynamics, ConstMatrixRef<S> z0, const Integ
   const auto step = static_cast<S>(options.step_s / options.tau_s);
   try {
     if (options.stepper == "rk4") {
-      dynamics.set_read_timing({static_cast<double>(step) / 3.6, static_cast<double>(step) / 4});  // see sim/ode/rk4.cpp
+      dynamics.set_read_timing(rk4_timing(static_cast<double>(step), dynamics.leak()));
       odeint::integrate_times(odeint::runge_kutta4<State, S, State, S>(), system, x, times.begin(), times.end(), step,
                               keep);
     } else {
-      dynamics.set_read_timing({});
+      dynamics.set_read_timing({1, 0});  // steps of its own choosing: not counted
       odeint::integrate_times(controlled_dopri5<S>(options.relative_error), system, x, times.begin(), times.end(), step,
                               keep);
     }

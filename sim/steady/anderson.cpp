@@ -3,7 +3,7 @@
 // (1965) 547; the form of Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715, eq. 2.2):
 //   γ = argmin ‖F_k − ΔF γ‖,   z_{k+1} = z_k + ε F_k − (ΔZ + ε ΔF) γ,
 // with the last m differences of states and forces as columns of ΔZ and ΔF. On a linear system it is GMRES in disguise.
-// Not an ODE: no simulated time. For noise-free forces; the history is dropped when ‖F‖ more than doubles in a step.
+// Not an ODE: no simulated time, no energy. For noise-free forces; the history is dropped when ‖F‖ more than doubles in a step.
 #include <Eigen/Dense>
 #include <algorithm>
 
@@ -54,7 +54,7 @@ SettleResult settle_anderson(Dynamics<S>& dynamics, MatrixRef<S> z, const Settle
   const Index rows = z.rows();
   const Index cols = z.cols();
   const Index n = z.size();
-  dynamics.set_read_timing({});
+  dynamics.set_read_timing({1, 0});  // iterations of a computer
   Monitor monitor(options, scratch.residuals);
   SettleResult result;
   History<S> history(n, std::min<Index>(options.memory, n));

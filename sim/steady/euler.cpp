@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixed-step Euler, z ← z + ε F(z): the relaxation of the founding note and of every training phase. First order in
-// physical time; at an equilibrium it is the damped Jacobi iteration, stable while |1 + ε λ| < 1 for every eigenvalue
+// physical time, of which a step takes what sim/read_timing.hpp says; at an equilibrium it is the damped Jacobi iteration, stable while |1 + ε λ| < 1 for every eigenvalue
 // λ of the Jacobian. Nothing is allocated after the first call of a shape.
 #include "sim/lag.hpp"
+#include "sim/read_timing.hpp"
 #include "sim/steady/monitor.hpp"
 #include "sim/steady/solvers.hpp"
 
@@ -13,7 +14,8 @@ SettleResult settle_euler(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
                           SettleWorkspace<S>& scratch) {
   Matrix<S>& force = scratch.force;
   force.resize(z.rows(), z.cols());
-  dynamics.set_read_timing({options.step, options.step});
+  const ReadTiming timing = euler_timing(options.step, dynamics.leak(), options.lag);
+  dynamics.set_read_timing(timing);
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
@@ -26,7 +28,7 @@ SettleResult settle_euler(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
     if (monitor.observe(frobenius_norm<S>(z), frobenius_norm<S>(force))) return monitor.finish(result);
     lag.advance(z, force, scratch.flow);
     ++result.steps;
-    result.time = result.steps * options.step;
+    result.time = result.steps * timing.duration;
     end.add(z, result.steps);
   }
   return end.finish(dynamics, z, monitor, result);

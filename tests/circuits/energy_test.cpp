@@ -65,7 +65,8 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   CHECK(meter.total().reads == 10 * (2 + 2));
   CHECK(meter.total().adc_conversions == 10 * 12);
   CHECK(meter.total().dac_conversions == 0);
-  // Against the same steps by hand: energy of each drive over ε τ.
+  // Against the same steps by hand: energy of each drive over −ln(1 − ε) τ, which a step of ε takes with a leak of 1.
+  const double duration = -std::log(0.75);
   const Matrix<double> g = array.plus().conductance() + array.minus().conductance();
   const auto watts = [&](const Matrix<double>& drive, const Matrix<double>& load) {
     return 0.04 * (drive.array().square().matrix() * load).sum();
@@ -79,9 +80,9 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   for (int n = 0; n < 10; ++n) {
     ReadContext quiet;
     array.forward(state, h, array.all_columns(), Store::assign, quiet);
-    joules += watts(state, g.rowwise().sum()) * 0.25 * 25e-9;
+    joules += watts(state, g.rowwise().sum()) * duration * 25e-9;
     const Matrix<double> back = 2 * h.cwiseMax(0);  // −∂E/∂h of E = −Σ relu(h)²
-    joules += watts(back, g.colwise().sum().transpose()) * 0.25 * 25e-9;
+    joules += watts(back, g.colwise().sum().transpose()) * duration * 25e-9;
     dynamics.force(state, f);
     state += 0.25 * f;
   }

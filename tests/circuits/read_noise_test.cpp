@@ -6,7 +6,10 @@
 #include <random>
 #include <vector>
 
+#include "circuits/block_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
+#include "circuits/digital_matrix.hpp"
+#include "sim/read_timing.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge {
@@ -80,6 +83,11 @@ Matrix<double> device_by_device(const Crossbar<double>& array, const CrossbarSpe
   };
   const auto& first = array.plus().conductance();
   const auto& second = array.minus().conductance();
+  // The feedback conductance k of every amplifier, at the output; one amplifier more senses the reference column.
+  const auto feedback = [&]() {
+    return spec.circuit.thermal_noise ? std::sqrt(4 * kT * array.siemens_per_weight() / (2 * dt)) * normal(engine)
+                                      : 0.0;
+  };
   Matrix<double> out = Matrix<double>::Zero(kReads, forward ? kOut : kIn);
   for (Index r = 0; r < kReads; ++r) {
     for (Index i = 0; i < kIn; ++i) {
@@ -91,11 +99,13 @@ Matrix<double> device_by_device(const Crossbar<double>& array, const CrossbarSpe
       }
       if (spec.mapping.kind != MappingKind::reference_column) continue;
       if (forward) {
+        if (i == 0) out.row(r).array() -= feedback();
         out.row(r).array() -= current(second(i, 0), volts * x(0, i));
       } else {
         out(r, i) -= current(second(i, 0), volts * x.sum());
       }
     }
+    for (Index j = 0; j < out.cols(); ++j) out(r, j) += feedback();
   }
   return out / (array.siemens_per_weight() * volts);
 }
@@ -127,13 +137,14 @@ TEST_CASE("noise: each kind has its closed form, for every mapping and direction
              (sigma_S * sigma_S + std::pow(on.of_state_S * (1 - std::exp(-g / 3e-8)), 2)) * volts * drive * volts *
                  drive / interval;
     };
+    const double feedback = on.thermal * 4 * kT * array.siemens_per_weight() / (2 * dt);  // of one amplifier
     const Matrix<double> noise = sample(array, forward, x, interval);
-    double common = 0;
+    double common = kind == MappingKind::reference_column && forward ? feedback : 0;
     for (Index i = 0; i < kIn && kind == MappingKind::reference_column && forward; ++i) {
       common += variance(second(i, 0), x(0, i));
     }
     const double unit = std::pow(array.siemens_per_weight() * volts, 2);
-    std::vector<double> total(static_cast<std::size_t>(noise.cols()), common);
+    std::vector<double> total(static_cast<std::size_t>(noise.cols()), common + feedback);
     for (Index i = 0; i < kIn; ++i) {
       for (Index j = 0; j < kOut; ++j) {
         const double drive = x(0, forward ? i : j);
@@ -183,7 +194,8 @@ TEST_CASE("noise: drawn at the output it is distributed as drawn device by devic
 }
 
 TEST_CASE("noise: a node relaxing through a noisy conductance holds kT/C, whatever the step", "[noise][statistics]") {
-  // One pair with G+ = 0 and G- = g: the node discharges through g with τ = C/g, and the thermal noise of g charges it.
+  // One pair with G+ = 0 and G- = g: the node discharges through g with τ = C/g, and the thermal noise of g charges it, and so
+  // does that of the feedback conductance k = g of the amplifier between them: an active node, at twice kT/C.
   CrossbarSpec spec = spec_of(MappingKind::differential, true, false, 0);
   spec.device.model = "ideal";
   spec.device.g_min_S = 0;
@@ -193,14 +205,16 @@ TEST_CASE("noise: a node relaxing through a noisy conductance holds kT/C, whatev
   const double here = boltzmann_J_per_K * spec.circuit.temperature_K;
   const Crossbar<double> array(spec, Matrix<double>::Constant(1, 1, -1.0), 0, 1);
   REQUIRE(array.plus().conductance()(0, 0) == Approx(0).margin(1e-20));
+  REQUIRE(array.siemens_per_weight() == Approx(1e-6));
   const double capacitance_F = spec.circuit.time_constant_s * 1e-6;
   const double volts = spec.circuit.read_voltage_V;
   constexpr Index copies = 20000;
-  for (const double step : {0.125, 0.5}) {
+  for (const double step : {0.05, 0.35, 0.7, 0.9}) {
+    CAPTURE(step);
     Matrix<double> z = Matrix<double>::Zero(copies, 1);
     Matrix<double> f(copies, 1);
     ReadContext read;
-    read.relaxation = {step, step};
+    read.relaxation = euler_timing(step, 1);
     double squares = 0;
     const int apart = static_cast<int>(8 / step);  // 8 τ: e⁻¹⁶ of the covariance is left
     for (int n = 1; n <= 5 * apart; ++n) {
@@ -208,9 +222,66 @@ TEST_CASE("noise: a node relaxing through a noisy conductance holds kT/C, whatev
       z += step * f;
       if (n % apart == 0) squares += z.squaredNorm();
     }
-    // z ← (1 − h) z + h η with var η = σ²/h settles at σ²/(2 − h): kT/C in the limit h → 0. 5 samples of 20000 copies.
-    const double expected = here / capacitance_F / (volts * volts) * 2 / (2 - step);
+    const double expected = 2 * here / capacitance_F / (volts * volts);
     CHECK(std::abs(squares / (5.0 * copies) / expected - 1) <= 5 * std::sqrt(2.0 / (5.0 * copies)));
+  }
+}
+
+TEST_CASE("noise: the input noise of amplifiers is amplified by the load of their line", "[noise][statistics]") {
+  // 254 rows of pairs between 0 and the window, w_max = 1: G+ + G- = k at every cross point, a load of 254.
+  CrossbarSpec spec;
+  spec.device.model = "ideal";
+  spec.device.g_min_S = 0;
+  spec.mapping.w_max = 1;
+  spec.periphery.forward.amplifier.noise_V = 5e-9;
+  spec.periphery.transposed.amplifier.noise_V = 3e-9;
+  CHECK(spec.periphery.forward.ideal());  // noise is no error of the path: the mean of n reads is still drawn at once
+  const Crossbar<double> array(spec, test::random_matrix<double>(254, 3, 1, 0.1), 0, 1);
+  REQUIRE(static_cast<double>(array.view().column_load(0)) == Approx(254));
+  REQUIRE(static_cast<double>(array.view().row_load(0)) == Approx(3));
+  const Matrix<double> x = Matrix<double>::Zero(kReads, 254);
+  Matrix<double> y(kReads, 3);
+  ReadContext read;
+  read.relaxation = {0.5, 0.5};
+  array.forward(x, y, array.all_columns(), Store::assign, read);
+  // e_n (1 + L)/(V √(2τ)) = 5 nV/√Hz · 255/(0.2 V · √50 ns) = 2.85e-2 per √τ.
+  const double margin = 5 * std::sqrt(2.0 / kReads);
+  for (Index j = 0; j < 3; ++j) {
+    CHECK(std::sqrt(0.5 * y.col(j).squaredNorm() / kReads) == Approx(2.8507e-2).epsilon(margin));
+  }
+  Matrix<double> back(kReads, 254);
+  array.transposed(y, back, array.all_columns(), Store::assign, read);
+  const Matrix<double> noise = back - y * array.weights().transpose();
+  const double one = 3e-9 * 4 / (0.2 * std::sqrt(2 * 25e-9));
+  CHECK(0.5 * noise.squaredNorm() / double(noise.size()) ==
+        Approx(one * one).epsilon(5 * std::sqrt(2.0 / double(noise.size()))));
+}
+
+TEST_CASE("noise: clamp and damping alone hold every node at kT/C, whatever the step", "[noise][statistics]") {
+  CircuitSpec circuit;
+  CHECK(clamp_noise(circuit) == 0);
+  circuit.thermal_noise = true;
+  CHECK(clamp_noise(circuit) == Approx(1.439e-3).epsilon(1e-3));  // per √τ: √(2 kT/C)/V at 300 K, 100 fF, 0.2 V
+  DigitalMatrix<double> none(Matrix<double>::Zero(50, 0));
+  EquilibriumBlock<double> block(50, {}, 0, none, {0.8, 0.7});  // 1 + s c = 1.56
+  CHECK_FALSE(block.noisy());
+  block.set_node_noise(clamp_noise(circuit));
+  CHECK(block.noisy());
+  constexpr Index copies = 1000;
+  BlockDynamics<double> dynamics(block, 1, copies);
+  dynamics.bind(Matrix<double>::Zero(1, 50), ReadContext{});
+  const double variance = boltzmann_J_per_K * 300 / 100e-15 / 0.04;  // kT/C in units of V²
+  for (const double share : {0.1, 0.7}) {
+    CAPTURE(share);
+    const double step = share / 1.56;
+    dynamics.set_read_timing(euler_timing(step, dynamics.leak()));
+    Matrix<double> z = Matrix<double>::Zero(copies, 50);
+    Matrix<double> f(copies, 50);
+    for (int n = 0; n < 8 / share; ++n) {
+      dynamics.force(z, f);
+      z += step * f;
+    }
+    CHECK(z.squaredNorm() / double(z.size()) / variance == Approx(1).epsilon(5 * std::sqrt(2.0 / double(z.size()))));
   }
 }
 

@@ -36,7 +36,7 @@ std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceRepor
   }
   if (averaged_ > 1) z = mean_ / static_cast<S>(averaged_);
   report.free.steps = static_cast<int>(steps);
-  report.free.time = options.step * static_cast<double>(steps);
+  report.free.time = timing_.duration * static_cast<double>(steps);
   return steps;
 }
 
@@ -75,7 +75,8 @@ SequenceReport BackpropThroughTime<S>::estimate(SequenceTask<S>& task) {
   for (Matrix<S>* x : {&force_, &lambda_, &change_, &cost_gradient_}) x->resize(z.rows(), z.cols());
   compute_derivatives(task);
   task.dynamics->begin_reads(ReadClass::free);
-  task.dynamics->set_read_timing({options_.free.step, options_.free.step});
+  timing_ = euler_timing(options_.free.step, task.dynamics->leak(), options_.free.lag);
+  task.dynamics->set_read_timing(timing_);
   const std::size_t steps = forward(task, report);
   task.dynamics->begin_reads(ReadClass::monitor);
   task.dynamics->force(z, force_);

@@ -22,7 +22,8 @@ class BackpropThroughTime final : public GradientEstimator<S> {
   void backward(SequenceTask<S>& task, std::size_t steps);
 
   std::vector<Matrix<S>> trajectory_;
-  int averaged_ = 1;  ///< states that the final one is the mean of
+  ReadTiming timing_;  ///< of one step
+  int averaged_ = 1;   ///< states that the final one is the mean of
   Matrix<S> force_, flow_, mean_, cost_gradient_, lambda_, mu_, change_;
 };
 

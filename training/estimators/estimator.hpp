@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/read_timing.hpp"
 #include "sim/settle.hpp"
 #include "training/cost.hpp"
 
@@ -39,12 +40,14 @@ struct SequenceTask {
   GradientSink<S>* sink;
 };
 
-/// The reads that follow, of dynamics and cost, are those of a nudged phase with steps of `step`.
+/// The reads that follow, of dynamics and cost, are those of a nudged phase. Returns their timing: a step lasts its duration.
 template <class S>
-void begin_nudged_reads(SequenceTask<S>& task, double step) {
+ReadTiming begin_nudged_reads(SequenceTask<S>& task, const EstimatorOptions& options) {
+  const ReadTiming timing = euler_timing(options.step, task.dynamics->leak(), options.free.lag);
   task.dynamics->begin_reads(ReadClass::nudged);
-  task.dynamics->set_read_timing({step, step});
-  task.cost->set_read_timing({step, step});
+  task.dynamics->set_read_timing(timing);
+  task.cost->set_read_timing(timing);
+  return timing;
 }
 
 /// Gradients that are computed and not read: derivatives of the simulated circuit, as backprop and implicit differentiation

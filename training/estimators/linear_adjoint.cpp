@@ -26,7 +26,7 @@ SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
   a.setZero(z.rows(), z.cols());
   cost_gradient_.resize(z.rows(), z.cols());
   change_.resize(z.rows(), z.cols());
-  begin_nudged_reads(task, options_.step);
+  const ReadTiming timing = begin_nudged_reads(task, options_);
   task.cost->gradient(z, cost_gradient_);
   const Lag<S> lag(options_.free.lag, options_.step);
   lag.start(z.rows(), z.cols(), flow_);
@@ -36,7 +36,7 @@ SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
     lag.advance(a, change_, flow_);
   }
   finish<S>(change_, a, report);
-  report.nudged_time = options_.step * options_.nudged_steps;
+  report.nudged_time = timing.duration * options_.nudged_steps;
   report.cost_in_forces += options_.nudged_steps;
   this->point_ = z;
   at.accumulate_parameter_gradient(a, task.weight, *task.sink);
@@ -53,7 +53,7 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
   m = *task.state;
   a.setZero(m.rows(), m.cols());
   for (Matrix<S>* x : {&cost_gradient_, &change_, &force_}) x->resize(m.rows(), m.cols());
-  begin_nudged_reads(task, options_.step);
+  const ReadTiming timing = begin_nudged_reads(task, options_);
   const Lag<S> lag(options_.free.lag, options_.step);
   lag.start(m.rows(), m.cols(), flow_);
   lag.start(m.rows(), m.cols(), state_flow_);
@@ -71,7 +71,7 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
     lag.advance(m, force_, state_flow_);
   }
   finish<S>(change_, a, report);
-  report.nudged_time = options_.step * options_.nudged_steps;
+  report.nudged_time = timing.duration * options_.nudged_steps;
   report.cost_in_forces += 2.0 * options_.nudged_steps;
   task.dynamics->linearize(m).accumulate_parameter_gradient(a, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);

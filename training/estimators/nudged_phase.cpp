@@ -80,7 +80,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
   const Matrix<S>& z = *task.state;
   const auto copies = static_cast<Index>(betas.size());
   prepare(task, at, copies, law, anchored);
-  begin_nudged_reads(task, options.step);
+  const ReadTiming timing = begin_nudged_reads(task, options);
   const Lag<S> lag(options.free.lag, options.step);
   lag.start(states_.rows(), states_.cols(), flow_);
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
@@ -104,7 +104,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   }
-  report.nudged_time = options.step * static_cast<double>(copies) * options.nudged_steps;
+  report.nudged_time = timing.duration * static_cast<double>(copies) * options.nudged_steps;
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
   report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
   return averaged > 1 ? mean_ : states_;

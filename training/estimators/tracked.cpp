@@ -20,7 +20,7 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
   lag.start(states_.rows(), states_.cols(), flow_);
   for (Matrix<S>* x : {&force_, &cost_gradient_}) x->resize(2 * tokens, m.cols());
   for (Matrix<S>* x : {&half_, &forward_, &backward_}) x->resize(tokens, m.cols());
-  begin_nudged_reads(task, options_.step);
+  const ReadTiming timing = begin_nudged_reads(task, options_);
   for (int n = 0; n < options_.nudged_steps; ++n) {
     auto plus = states_.topRows(tokens);
     auto minus = states_.bottomRows(tokens);
@@ -44,7 +44,7 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
   report.nudged_residual = size > 0 ? static_cast<double>(half_force.norm()) / size : 0;
   report.nudge_ratio = size / static_cast<double>(m.norm());
   report.nudged = std::isfinite(report.nudged_residual) && std::isfinite(size) ? Status::max_steps : Status::diverged;
-  report.nudged_time = 2.0 * options_.step * options_.nudged_steps;
+  report.nudged_time = 2.0 * timing.duration * options_.nudged_steps;
   report.cost_in_forces += 5.0 * options_.nudged_steps;  // two states, the linearisation, one jvp, one vjp
   task.dynamics->linearize(m).accumulate_parameter_gradient(this->adjoint_, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);

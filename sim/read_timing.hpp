@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/read_class.hpp"
+
+namespace nudge {
+
+/// What remains of a deviation after a step that leaves none (εL = 1): a circuit takes for ever, 8 bits are taken for it.
+inline constexpr double least_remainder = 1.0 / 256;
+
+/// Time of the reads of z ← z + ε F(z), F = −L z + N(z) + σξ with white noise ξ (times in τ, L = `leak`).
+///
+/// z ← (1 − εL) z + ε N is the exponential step (ETD1; Cox & Matthews, J. Comput. Phys. 176 (2002) 430) of the duration
+///     h = −ln(1 − εL)/L,    e^{−Lh} = 1 − εL,    (1 − e^{−Lh})/L = ε:
+/// it follows leak and clamp exactly, and N as if it stood still for h. Exact for noise too it must add the variance that an
+/// Ornstein–Uhlenbeck process gathers in h, σ² (1 − e^{−2Lh})/2L = σ² ε (2 − εL)/2. A read adds ε² σ²/Δ; hence
+///     Δ = 2ε/(2 − εL),
+/// and the stationary variance is σ²/2L at every step. (Δ = ε, Euler–Maruyama, gives 2/(2 − εL) times too much.)
+///
+/// With amplifiers of time constant τ_a = `lag` (sim/lag.hpp: y ← y + s (F − y), z ← z + ε y, s = 1 − e^{−ε/τ_a}) the state is
+/// autoregressive of order 2, z″ = φ z′ − (1 − s) z + εs σξ/√Δ with φ = 2 − s − εLs, of variance
+/// (σ²/Δ) ε (2 − s)/(L (4 − 2s − εLs)). That of the circuit is σ²/2L whatever τ_a, hence
+///     Δ = 2ε/(2 − εL tanh(ε/2τ_a)).
+/// h is the time in which the slowest mode of leak and amplifier shrinks by as much as in a step: ln|μ| = h Re λ of the larger
+/// root μ of μ² = φ μ − (1 − s) and the slower root of λ (1 + τ_a λ) = −L; it is ε where the two oscillate.
+///
+/// εL > 1 turns deviations around, which no circuit does: Δ still gives the right variance, and h is the time in which they
+/// shrink by as much. Without a leak, or where the leak alone makes steps diverge (εL tanh ≥ 2), Δ = h = ε.
+inline ReadTiming euler_timing(double step, double leak, double lag = 0) {
+  const double share = lag > 0 ? -std::expm1(-step / lag) : 1.0;
+  const double excess = step * leak * share / (2 - share);  // εL tanh(ε/2τ_a)
+  if (!(leak > 0) || !(excess < 2)) return {step, step};
+  const double phi = 2 - share - step * leak * share;
+  const double discrete = phi * phi - 4 * (1 - share);
+  const double factor = discrete < 0 ? std::sqrt(1 - share) : (std::abs(phi) + std::sqrt(discrete)) / 2;
+  const double continuous = 1 - 4 * lag * leak;
+  const double rate = continuous < 0 ? 1 / (2 * lag) : 2 * leak / (1 + std::sqrt(continuous));
+  return {2 * step / (2 - excess), -std::log(std::max(factor, least_remainder)) / rate};
+}
+
+/// Time of the reads of one stage of the classical Runge–Kutta method. With x = εL a step keeps R = 1 − x + x²/2 − x³/6 + x⁴/24
+/// of z and takes the noise of its stages with the weights ε (1 − x + x²/2 − x³/4)/6, ε (1 − x/2 + x²/4)/3,
+/// ε (1 − x/2)/3, ε/6. The variance is σ²/2L for
+///     Δ = 2L Σ (weights)²/(1 − R²)    (ε/3.6 for x → 0, and there for what does not leak).
+/// Four stages make one step; R is e^{−x} to fifth order, so that the step is its own duration.
+inline ReadTiming rk4_timing(double step, double leak) {
+  const double x = step * leak;
+  const double lost = x * (1 - x / 2 + x * x / 6 - x * x * x / 24);  // 1 − R
+  if (!(leak > 0) || !(lost > 0 && lost < 2)) return {step / 3.6, step / 4};
+  const double first = (1 - x + x * x / 2 - x * x * x / 4) / 6;
+  const double second = (1 - x / 2 + x * x / 4) / 3;
+  const double third = (1 - x / 2) / 3;
+  const double squares = first * first + second * second + third * third + 1.0 / 36;
+  return {2 * x * step * squares / (lost * (2 - lost)), step / 4};
+}
+
+}  // namespace nudge
