@@ -61,8 +61,8 @@ CrossbarSpec model_arrays(const Config& config) {
   spec.tokens.count = static_cast<Index>(config.integer("model.tokens"));
   const double damping = config.real("model.damping");
   const double leak = BlockLeak{config.real("model.attention_gain"), damping}.total();
-  const ReadTiming timing = euler_timing(relaxation_step(config, damping), leak, amplifier_lag(spec.circuit));
-  spec.tokens.slot_s = timing.duration * spec.circuit.time_constant_s;
+  const ReadTiming step = euler_timing(relaxation_step(config, damping), leak, amplifier_lag(spec.circuit));
+  spec.tokens.slot_s = step.duration * spec.circuit.time_constant_s;
   spec.threads = thread_count(static_cast<int>(config.integer("threads")));
   return spec;
 }

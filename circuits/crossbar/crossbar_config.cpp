@@ -10,27 +10,27 @@ namespace {
 ParamTable port_rows(const std::string& direction, const std::string& lines) {
   using namespace param;
   const std::string key = "crossbar." + direction + "_";
-  return {
-      integer(key + "dac_bits", "0", zero_or_between(2, 24),
-              "Resolution of what drives a " + direction + " read; 0: no rounding."),
-      real(key + "dac_range", "0", at_least(0),
-           "Full scale of that drive, which clips there (also without rounding); 0: ranged by the largest value of "
-           "each drive."),
-      integer(key + "adc_bits", "0", zero_or_between(2, 24), "Resolution of the " + direction + " read-out; 0: no rounding."),
-      real(key + "adc_range", "0", at_least(0),
-           "Full scale of that read-out, which clips there (also without rounding); 0: ranged by each read."),
-      quantity(key + "offset", "0 V", Unit::volt, at_least(0),
-               "Standard deviation of the input offset voltage of the amplifiers of the " + lines +
-                   ", static; it drives the load of its line: V_os (1 + sum G/k)."),
-      real(key + "gain_error", "0", at_least(-1), "Gain error common to the amplifiers of the " + lines + "."),
-      real(key + "gain_spread", "0", at_least(0), "Standard deviation of the gain of each of them, static."),
-      real(key + "open_loop_gain", "0", at_least(0),
-           "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0; 0: infinite."),
-      real(key + "saturation", "0", at_least(0), "Largest output of them, in units of the state; 0: none."),
-      choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate."),
-      quantity(key + "noise", "0 V", Unit::volt, at_least(0),
-               "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
-               "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV")};
+  return {integer(key + "dac_bits", "0", zero_or_between(2, 24),
+                  "Resolution of what drives a " + direction + " read; 0: no rounding."),
+          real(key + "dac_range", "0", at_least(0),
+               "Full scale of that drive, which clips there (also without rounding); 0: ranged by the largest value of "
+               "each drive."),
+          integer(key + "adc_bits", "0", zero_or_between(2, 24),
+                  "Resolution of the " + direction + " read-out; 0: no rounding."),
+          real(key + "adc_range", "0", at_least(0),
+               "Full scale of that read-out, which clips there (also without rounding); 0: ranged by each read."),
+          quantity(key + "offset", "0 V", Unit::volt, at_least(0),
+                   "Standard deviation of the input offset voltage of the amplifiers of the " + lines +
+                       ", static; it drives the load of its line: V_os (1 + sum G/k)."),
+          real(key + "gain_error", "0", at_least(-1), "Gain error common to the amplifiers of the " + lines + "."),
+          real(key + "gain_spread", "0", at_least(0), "Standard deviation of the gain of each of them, static."),
+          real(key + "open_loop_gain", "0", at_least(0),
+               "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0; 0: infinite."),
+          real(key + "saturation", "0", at_least(0), "Largest output of them, in units of the state; 0: none."),
+          choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate."),
+          quantity(key + "noise", "0 V", Unit::volt, at_least(0),
+                   "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
+                   "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV")};
 }
 
 PortSpec port_spec(const Config& config, const std::string& direction) {
