@@ -14,9 +14,10 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 demo: setup  ## set up, build the program alone, and run the main job (about 3 minutes after the build)
-	@echo "== building the program (build/release/apps/nudge); minutes on the first call, see CONTRIBUTING.md"
+	@echo "== 1 of 2: building the program alone, build/release/apps/nudge, $(JOBS) at a time: several minutes at first, seconds after"
 	@cmake --preset release
 	@cmake --build --preset release --parallel $(JOBS) --target nudge
+	@echo "== 2 of 2: the main job, about 3 minutes on two cores"
 	@bash examples/demo.sh build/release/apps/nudge
 
 test: build  ## set up, build, run all quick tests and check the examples
