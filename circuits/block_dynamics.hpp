@@ -30,8 +30,6 @@ class BlockDynamics final : public Dynamics<S> {
   std::optional<double> energy(ConstMatrixRef<S> z) override;
   void begin_reads(ReadClass kind) override { read_.kind = kind; }
   void set_read_timing(ReadTiming timing) override { read_.relaxation = timing; }
-  /// 1 + s c: clamp and damping.
-  double leak() const override { return block_->leak().total(); }
   bool noisy() const override { return noisy_; }
   /// 1 + s c: clamp and damping.
   double leak() const override { return block_->leak().total(); }
