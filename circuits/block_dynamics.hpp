@@ -58,7 +58,7 @@ class BlockDynamics final : public Dynamics<S> {
   std::vector<std::unique_ptr<TermPoint>> points_;        ///< of the terms that read projections
   std::vector<std::unique_ptr<TermPoint>> state_points_;  ///< of the terms that read the state
   ReadContext read_;
-  bool noisy_ = false;  ///< of the block when it was bound
+  bool noisy_ = false;    ///< of the block when it was bound
   ReadMemory memory_;     ///< of the reads of the present sequence
   Matrix<S> node_noise_;  ///< working memory of add_node_noise
   std::unique_ptr<Point> linearization_;

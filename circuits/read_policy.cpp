@@ -50,17 +50,18 @@ ParamTable read_policy_rows() {
     return param::text(key_of(static_cast<std::size_t>(kind)), "noisy",
                        what + ": noisy (as one read of the devices is), mean N (of N reads), or ideal.");
   };
-  ParamTable rows = {row(ReadClass::free, "Reads of the free phase"),
-          row(ReadClass::nudged, "Reads of the nudged phases and of the linear iterations"),
-          row(ReadClass::stored, "Reads kept of the point z*: projections, gates, attention"),
-          row(ReadClass::anchor, "Reads of F(z*), the anchor that both nudged phases subtract"),
-          row(ReadClass::correlation, "Reads of the local correlation and of the read-out's own gradient"),
-          row(ReadClass::loss, "Reads of the cost that is reported, in training and evaluation"),
-          row(ReadClass::monitor, "Reads of the residual |F|/|z|, which the damping control acts on"),
-          param::real("reads.time", "1", above(0),
-                      "Time of a read that belongs to no relaxation (stored, anchor, correlation, loss, monitor) in "
-                      "units of tau: its noise falls with 1/sqrt(time), its energy grows with it.",
-                      "chosen: a line settles within a few of its own time constants, which are below tau")};
+  ParamTable rows = {
+      row(ReadClass::free, "Reads of the free phase"),
+      row(ReadClass::nudged, "Reads of the nudged phases and of the linear iterations"),
+      row(ReadClass::stored, "Reads kept of the point z*: projections, gates, attention"),
+      row(ReadClass::anchor, "Reads of F(z*), the anchor that both nudged phases subtract"),
+      row(ReadClass::correlation, "Reads of the local correlation and of the read-out's own gradient"),
+      row(ReadClass::loss, "Reads of the cost that is reported, in training and evaluation"),
+      row(ReadClass::monitor, "Reads of the residual |F|/|z|, which the damping control acts on"),
+      param::real("reads.time", "1", above(0),
+                  "Time of a read that belongs to no relaxation (stored, anchor, correlation, loss, monitor) in "
+                  "units of tau: its noise falls with 1/sqrt(time), its energy grows with it.",
+                  "chosen: a line settles within a few of its own time constants, which are below tau")};
   rows[static_cast<std::size_t>(ReadClass::anchor)].former = {"nudge.anchor_reads"};
   return rows;
 }

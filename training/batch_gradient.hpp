@@ -24,7 +24,7 @@ struct BatchGradientOptions {
   std::uint64_t seed = 0;     ///< of the read noise
   ReadPolicy reads;           ///< how the reads of each class are made
   Index slots = 1;  ///< in which the tokens take turns at the arrays: every simulated time is that many times as long
-  bool factors = false;       ///< maps that take factors get no gradient: see BatchGradient::take_factors
+  bool factors = false;  ///< maps that take factors get no gradient: see BatchGradient::take_factors
 };
 
 /// One batch's outcome: sums and extremes over its sequences, in the order of the sequences.
@@ -36,14 +36,14 @@ struct BatchReport {
   double nudge_ratio = 0;      ///< mean ‖z − z*‖/‖z*‖
   double steps = 0;            ///< mean free steps used
   double decay = 0;            ///< mean decay per free step
-  double time = 0;  ///< mean simulated time of the free phase in units of tau, the slots of all tokens included
-  double nudged_time = 0;      ///< mean simulated time of the nudged phases in units of tau
-  double read_time = 0;        ///< mean time of the reads outside relaxations in units of tau
-  double growth = 0;           ///< mean growth factor g (0 when the penalty is off)
-  double growth_active = 0;    ///< share of sequences on which the penalty acts
-  double growth_drowned = 0;   ///< share on which noise hid what it measures
-  double energy = 0;           ///< mean energy of a sequence at z*
-  double cost_in_forces = 0;   ///< mean
+  double time = 0;         ///< mean simulated time of the free phase in units of tau, the slots of all tokens included
+  double nudged_time = 0;  ///< mean simulated time of the nudged phases in units of tau
+  double read_time = 0;    ///< mean time of the reads outside relaxations in units of tau
+  double growth = 0;       ///< mean growth factor g (0 when the penalty is off)
+  double growth_active = 0;   ///< share of sequences on which the penalty acts
+  double growth_drowned = 0;  ///< share on which noise hid what it measures
+  double energy = 0;          ///< mean energy of a sequence at z*
+  double cost_in_forces = 0;  ///< mean
   long clipped = 0;
   int diverged = 0;  ///< sequences whose free or nudged phase diverged
   ReadMeter reads;   ///< of all crossbars and all sequences

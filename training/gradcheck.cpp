@@ -217,8 +217,8 @@ class Check {
   TextDataset data_;
   bool programmed_;
   Lane<S> lane_;
-  std::unique_ptr<LanguageModel<S>> device_;                  ///< only where trained weights are programmed
-  std::unique_ptr<LanguageModel<double>> exact_;              ///< whose gradient is the truth
+  std::unique_ptr<LanguageModel<S>> device_;      ///< only where trained weights are programmed
+  std::unique_ptr<LanguageModel<double>> exact_;  ///< whose gradient is the truth
   std::int64_t batches_ = 1;
   Index settled_ = 0, seen_ = 0;  ///< sequences
   std::vector<GradcheckRow> differences_;

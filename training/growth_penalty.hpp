@@ -21,9 +21,9 @@ struct GrowthOptions {
 };
 
 struct GrowthReport {
-  double growth = 0;    ///< g
-  bool active = false;  ///< g > ρ₀
-  bool drowned = false; ///< what is left of the residual is below the noise it is read with: nothing was measured
+  double growth = 0;     ///< g
+  bool active = false;   ///< g > ρ₀
+  bool drowned = false;  ///< what is left of the residual is below the noise it is read with: nothing was measured
 };
 
 template <class S>

@@ -13,7 +13,7 @@ namespace nudge {
 /// Whose gradient is called exact.
 enum class Truth {
   circuit,  ///< the circuit that is simulated, without fresh noise and rounding: curves, gains, offsets, saturation, wires
-  device,   ///< the weights that its devices hold, in ideal circuits
+  device,  ///< the weights that its devices hold, in ideal circuits
 };
 
 /// The same model in double with exact maps (LinearMap::noise_free, or its weights as numbers): what every reference is

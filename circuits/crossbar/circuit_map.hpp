@@ -62,8 +62,8 @@ class CircuitMap final : public LinearMap<double> {
 
   std::vector<Branch> branches_;
   Matrix<double> subtracted_;
-  Matrix<double> weights_;         ///< of all branches together
-  Matrix<double> backward_excess_; ///< of the first branch: backward − weights; empty where both are one
+  Matrix<double> weights_;          ///< of all branches together
+  Matrix<double> backward_excess_;  ///< of the first branch: backward − weights; empty where both are one
 };
 
 }  // namespace nudge

@@ -22,7 +22,7 @@ struct CrossbarSpec {
   TransferSpec transfer = {};
   CircuitSpec circuit = {};
   TokenSpec tokens = {};  ///< what make_linear_map makes of one matrix
-  int threads = 1;  ///< for programming and updates; reads belong to the thread that calls them
+  int threads = 1;        ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;

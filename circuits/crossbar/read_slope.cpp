@@ -41,15 +41,16 @@ void add_row_sums(ConstMatrixRef<S> x, S c, Matrix<S>& y) {
 }  // namespace
 
 template <class S>
-typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection direction, const LineView<S>& view,
-                                                 ConstMatrixRef<S> at, Columns columns) const {
+typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at,
+                                                 Columns columns) const {
   const bool forward = direction == ReadDirection::forward;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;
   Slopes s{at, Matrix<S>::Ones(at.rows(), at.cols()), {}};
   clip_with_slope<S>(port.dac.range, s.p, s.in);
   if (!curve_.linear()) {
     const double volts = circuit_.read_voltage_V;
-    s.in.array() *= s.p.unaryExpr([&](S x) { return static_cast<S>(curve_.slope(static_cast<double>(x) * volts)); }).array();
+    s.in.array() *=
+        s.p.unaryExpr([&](S x) { return static_cast<S>(curve_.slope(static_cast<double>(x) * volts)); }).array();
     s.p = s.p.unaryExpr([&](S x) { return static_cast<S>(curve_.current(static_cast<double>(x) * volts) / volts); });
   }
   const Index outputs = forward ? columns.count : view.weights.rows();
@@ -132,20 +133,24 @@ template <class S>
 ReadPath<double> ReadPath<S>::noise_free() const {
   PeripherySpec spec = spec_;
   for (PortSpec* port : {&spec.forward, &spec.transposed}) port->dac.bits = port->adc.bits = 0;
-  return {spec, circuit_, curve_, forward_.template cast<double>(), transposed_.template cast<double>(),
+  return {spec,
+          circuit_,
+          curve_,
+          forward_.template cast<double>(),
+          transposed_.template cast<double>(),
           siemens_per_weight_};
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                         \
-  template typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection, const LineView<S>&, ConstMatrixRef<S>,    \
-                                                            Columns) const;                                          \
-  template void ReadPath<S>::jvp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,            \
-                                 MatrixRef<S>, Columns, Store) const;                                                \
-  template void ReadPath<S>::vjp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,            \
-                                 MatrixRef<S>, Columns, Store) const;                                                \
-  template Matrix<S> ReadPath<S>::clipped_direction(ReadDirection, ConstMatrixRef<S>, ConstMatrixRef<S>) const;      \
-  template void ReadPath<S>::factors(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,        \
-                                     Columns, Matrix<S>&, Matrix<S>&) const;                                         \
+#define NUDGE_INSTANTIATE(S)                                                                                           \
+  template typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection, const LineView<S>&, ConstMatrixRef<S>,      \
+                                                            Columns) const;                                            \
+  template void ReadPath<S>::jvp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,              \
+                                 MatrixRef<S>, Columns, Store) const;                                                  \
+  template void ReadPath<S>::vjp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,              \
+                                 MatrixRef<S>, Columns, Store) const;                                                  \
+  template Matrix<S> ReadPath<S>::clipped_direction(ReadDirection, ConstMatrixRef<S>, ConstMatrixRef<S>) const;        \
+  template void ReadPath<S>::factors(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>, Columns, \
+                                     Matrix<S>&, Matrix<S>&) const;                                                    \
   template ReadPath<double> ReadPath<S>::noise_free() const;
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

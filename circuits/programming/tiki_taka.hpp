@@ -67,8 +67,8 @@ class TikiTaka final : public LinearMap<S> {
   Crossbar<S> fast_;
   Matrix<S> zero_;
   Matrix<S> weights_;
-  Matrix<S> counters_;  ///< (1, 3): updates since the last transfer, next column, transfers done modulo 2^20
-  ReadTotals spent_;    ///< by transfers since construction
+  Matrix<S> counters_;      ///< (1, 3): updates since the last transfer, next column, transfers done modulo 2^20
+  ReadTotals spent_;        ///< by transfers since construction
   Matrix<S> spent_digits_;  ///< its image for checkpoints: (numbers, 3), summands of falling size
 };
 

@@ -56,8 +56,7 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
       source(fmt::format("v{}_{}", t, k), combination(z, t, w.col(2 * channels + k)));
     }
     for (Index m = 0; m < memories; ++m) {
-      source(fmt::format("r{}_{}", t, m),
-             fmt::format("2*max({},0)", combination(z, t, w.rightCols(memories).col(m))));
+      source(fmt::format("r{}_{}", t, m), fmt::format("2*max({},0)", combination(z, t, w.rightCols(memories).col(m))));
       bend(fmt::format("r{}_{}", t, m), fmt::format("s{}_{}", t, m));
     }
     for (Index h = 0; h < heads; ++h) {

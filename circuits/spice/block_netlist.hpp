@@ -10,9 +10,9 @@ namespace nudge {
 
 /// What a transient of the block needs besides its weights.
 struct BlockNetlist {
-  Matrix<double> drive;  ///< x_in (T, C), V
-  Matrix<double> start;  ///< z at t = 0 (T, C), V
-  Matrix<double> nudge;  ///< added to the force (T, C): a nudge −β ∂C/∂z that stands still; empty: none
+  Matrix<double> drive;         ///< x_in (T, C), V
+  Matrix<double> start;         ///< z at t = 0 (T, C), V
+  Matrix<double> nudge;         ///< added to the force (T, C): a nudge −β ∂C/∂z that stands still; empty: none
   CurrentCurve curve = {};      ///< of the devices: a drive x acts as I(x V_r)/(G V_r)
   double read_voltage_V = 0.2;  ///< V_r of that curve
   double time_constant_s = 100e-9;

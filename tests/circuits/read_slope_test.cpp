@@ -69,7 +69,7 @@ TEST_CASE("a read's derivative is that of its noise-free circuit, for every impe
     for (const Way way : {Way{true, kRows, kCols}, Way{false, kCols, kRows}}) {
       CAPTURE(imperfection.name, way.forward);
       const Matrix<double> x = random_matrix<double>(kDrives, way.in, 2);
-      const Matrix<double> v = random_matrix<double>(2 * kDrives, way.in, 3);  // two copies share the point
+      const Matrix<double> v = random_matrix<double>(2 * kDrives, way.in, 3);      // two copies share the point
       CHECK(relative_error(read(*circuit, way, x), read(array, way, x)) < 1e-13);  // there is no noise here
       // Central differences: h²/6 f''' against rounding ε/h, at h = 1e-5 both below 1e-9 (third derivatives of order 10).
       const double h = 1e-5;
@@ -96,8 +96,8 @@ TEST_CASE("a read's derivative is that of its noise-free circuit, for every impe
       } else {
         circuit->correlate_transposed(x, one, circuit->all_columns(), 1.0, 0, sink, context);
       }
-      const Matrix<double> quotients = test::difference_quotients(
-          *circuit, h, [&] { return one.cwiseProduct(read(*circuit, way, x)).sum(); });
+      const Matrix<double> quotients =
+          test::difference_quotients(*circuit, h, [&] { return one.cwiseProduct(read(*circuit, way, x)).sum(); });
       CHECK(relative_error(sink.sums[0], quotients) < 1e-8);
     }
   }

@@ -63,8 +63,7 @@ TEST_CASE("bptt, implicit and implicit_dense differentiate the circuit that they
   };
   CHECK(plain("circuit") == Approx(plain("device")).epsilon(1e-6));
   // With curves the weights alone are not the truth.
-  const GradcheckReport device =
-      gradcheck(small({"device.iv_sinh=0.25 V", "gradcheck.reference=device"}), scope);
+  const GradcheckReport device = gradcheck(small({"device.iv_sinh=0.25 V", "gradcheck.reference=device"}), scope);
   CHECK(relative_l2(device, "implicit_dense") > 0.01);
 }
 

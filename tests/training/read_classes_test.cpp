@@ -58,7 +58,9 @@ TEST_CASE("noise in a class of reads moves what that class is for, and nothing e
   const Batch batch = tiny_batch(4, 1);
   for (const char* estimator : {"ep_anchored", "aep_anchored", "aep_transposed", "aep_npoint"}) {
     const auto exact = learn(*model, batch, with(estimator, ReadClass::free, 0));
-    const auto gradient_with = [&](ReadClass kind, int reads) { return learn(*model, batch, with(estimator, kind, reads)); };
+    const auto gradient_with = [&](ReadClass kind, int reads) {
+      return learn(*model, batch, with(estimator, kind, reads));
+    };
     for (const ReadClass kind : {ReadClass::nudged, ReadClass::stored, ReadClass::anchor, ReadClass::correlation}) {
       CAPTURE(estimator, static_cast<int>(kind));
       const auto noisy = gradient_with(kind, 1);

@@ -44,7 +44,8 @@ ParamTable nudge_rows() {
                       "Time between programming and the comparison, for drift, leak, telegraph and 1/f noise."),
       choice(
           "gradcheck.reference", "circuit", {"circuit", "device", "nominal"},
-          "Whose exact gradient is the truth: that of the circuit which is simulated, without fresh noise and rounding; "
+          "Whose exact gradient is the truth: that of the circuit which is simulated, without fresh noise and "
+          "rounding; "
           "of the weights which its devices hold, in ideal circuits; or of the numbers they were meant to hold, which "
           "needs gradcheck.weights = programmed."),
   };
