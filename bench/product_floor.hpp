@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/fastest_product.hpp"
-#include "training/language_model.hpp"
+#include "training/models/block/block_plan.hpp"
 
 namespace nudge::bench {
 

@@ -12,6 +12,7 @@
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/parallel.hpp"
 #include "training/batch_gradient.hpp"
+#include "training/models/block/block_plan.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -49,11 +50,11 @@ Batch random_batch(const ModelShape& shape, Index sequences) {
   return training_batch(text, sequences, shape.tokens, 1, 0);
 }
 
-LanguageModel<float> make_model(const ModelShape& shape) {
-  std::vector<LanguageModel<float>::Map> maps;
+std::unique_ptr<Network<float>> make_model(const ModelShape& shape) {
+  Maps<float> maps;
   for (auto& w : initial_weights<float>(shape, {}, 1))
     maps.push_back(std::make_unique<DigitalMatrix<float>>(std::move(w)));
-  return LanguageModel<float>(shape, {1.0, 1.0}, std::move(maps));
+  return block_network<float>(shape, {1.0, 1.0}, std::move(maps));
 }
 
 double seconds_of(const auto& work) {
@@ -85,7 +86,7 @@ double median(std::vector<double> values) {
 }
 
 void run(benchmark::State& state, const Case& c) {
-  auto model = make_model(c.shape);
+  const auto model = make_model(c.shape);
   BatchGradientOptions options;
   options.estimator = *c.estimator != '\0' ? c.estimator : "aep";
   options.threads = c.threads;
@@ -93,9 +94,9 @@ void run(benchmark::State& state, const Case& c) {
   options.phases.free.final_residual = false;
   options.phases.free.step = options.phases.step = 0.35;
   options.phases.beta = default_beta<float>(options.estimator);
-  BatchGradient<float> learner(model, options);
+  BatchGradient<float> learner(*model, options);
   const Batch batch = random_batch(c.shape, c.sequences);
-  Gradient<float> gradient(model.parameter_shapes());
+  Gradient<float> gradient(model->parameter_shapes());
   std::vector<ProductFloor> floors(static_cast<std::size_t>(c.threads), ProductFloor(c.shape));
   run_floor(c, floors);
   std::vector<double> floor_times;

@@ -50,7 +50,7 @@ class CorrectionPath<S>::Point final : public Linearization<S> {
     at_->accumulate_parameter_gradient(u, scale, sink);
   }
 
-  void corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override {
+  bool corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override {
     displacement(z);
     const auto v = v_.topRows(z.rows());
     owner_->ideal_->nearby_force(z, f, Part::all);
@@ -61,9 +61,10 @@ class CorrectionPath<S>::Point final : public Linearization<S> {
     at_->vjp(v, p, Part::nonconservative);
     owner_->pass(Way::backward, p);
     f += p;
+    return true;
   }
 
-  void transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override {
+  bool transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override {
     displacement(z);
     const auto v = v_.topRows(z.rows());
     owner_->ideal_->nearby_force(z, f, Part::conservative);
@@ -71,6 +72,7 @@ class CorrectionPath<S>::Point final : public Linearization<S> {
     at_->vjp(v, p, Part::nonconservative);
     owner_->pass(Way::backward, p);
     f += p;
+    return true;
   }
 
  private:

@@ -23,8 +23,6 @@ class Jacobian final : public nudge::Linearization<double> {
   void jvp(ConstMatrixRef<double> v, MatrixRef<double> out, Part) override { out = v * j_.transpose(); }
   void vjp(ConstMatrixRef<double> u, MatrixRef<double> out, Part) override { out = u * j_; }
   void accumulate_parameter_gradient(ConstMatrixRef<double>, double, nudge::GradientSink<double>&) override {}
-  void corrected_force(ConstMatrixRef<double>, MatrixRef<double>) override {}
-  void transposed_force(ConstMatrixRef<double>, MatrixRef<double>) override {}
 
  private:
   Matrix<double> j_, f_;

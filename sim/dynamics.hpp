@@ -32,13 +32,10 @@ class Linearization {
   /// Correlate locally: adds scale · ⟨u, ∂F/∂θ(z₀)⟩ for every parameter θ of the force to the sink; u (rows, cols).
   virtual void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) = 0;
 
-  /// f = F(z) − (J − Jᵀ)(z − z₀), J of the non-conservative terms: the founding note's corrected force, whose Jacobian at
-  /// z₀ is Jᵀ. z and f (k·rows, cols).
-  virtual void corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) = 0;
-
-  /// f = F_c(z) + J_nᵀ (z − z₀): conservative terms as they are, the others only through their transpose (same
-  /// Jacobian at z₀, a larger basin; without the constant F_n(z₀), which anchoring removes).
-  virtual void transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) = 0;
+  /// The laws of the nudged phase (sim/nudged_law.hpp) in one pass, for systems that share work between their parts; z and f
+  /// (k·rows, cols). false: f is not touched, the law is put together from force, jvp and vjp.
+  virtual bool corrected_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/) { return false; }
+  virtual bool transposed_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/) { return false; }
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread.

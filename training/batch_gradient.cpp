@@ -51,27 +51,27 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
 /// What one thread needs to learn from one sequence.
 template <class S>
 struct BatchGradient<S>::Worker {
-  Worker(const LanguageModel<S>& model, const BatchGradientOptions& options)
+  Worker(const Network<S>& network, const BatchGradientOptions& options)
       : estimator(make_estimator<S>(options.estimator, options.phases)),
-        dynamics(model.block(), model.shape().tokens, std::max<Index>(2, estimator->copies())),
-        cost(model.map(model.readout()), model.readout(), model.shape().tokens,
-             std::max<Index>(2, estimator->copies())),
+        dynamics(network.circuit(), network.rows(), std::max<Index>(2, estimator->copies())),
+        cost(network.make_cost(std::max<Index>(2, estimator->copies()))),
         growth(options.growth),
         path(options.correction.ideal()
                  ? nullptr
                  : std::make_unique<CorrectionPath<S>>(dynamics, options.correction,
                                                        std::max<Index>(2, estimator->copies()), options.seed)),
-        drive(model.shape().tokens, model.shape().channels),
-        state(drive.rows(), drive.cols()),
-        initial_gradient(drive.rows(), drive.cols()) {}
+        input(network.rows(), network.circuit().inputs()),
+        input_gradient(input.rows(), input.cols()),
+        state(network.rows(), network.cols()),
+        initial_gradient(state.rows(), state.cols()) {}
 
   std::unique_ptr<GradientEstimator<S>> estimator;
-  BlockDynamics<S> dynamics;
-  CrossEntropyReadout<S> cost;
+  CircuitDynamics<S> dynamics;
+  std::unique_ptr<ExampleCost<S>> cost;
   GrowthPenalty<S> growth;
   std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
   ReadMeter meter;                          ///< of the present sequence
-  Matrix<S> drive, state, initial_gradient;
+  Matrix<S> input, input_gradient, state, initial_gradient;
   SettleWorkspace<S> settle;
 };
 
@@ -80,10 +80,10 @@ struct BatchGradient<S>::Worker {
 template <class S>
 class BatchGradient<S>::MapSink final : public GradientSink<S> {
  public:
-  MapSink(const LanguageModel<S>& model, Gradient<S>& gradient, Factors* factors)
-      : model_(&model), gradient_(&gradient), factors_(factors) {}
+  MapSink(const Network<S>& network, Gradient<S>& gradient, Factors* factors)
+      : network_(&network), gradient_(&gradient), factors_(factors) {}
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
-    const LinearMap<S>& map = model_->map(parameter);
+    const LinearMap<S>& map = network_->map(parameter);
     if (factors_ != nullptr && map.takes_factors()) {
       (*factors_)[static_cast<std::size_t>(parameter)].push_back({columns, scale, x, y});
     } else {
@@ -99,17 +99,17 @@ class BatchGradient<S>::MapSink final : public GradientSink<S> {
   double operations() const { return operations_; }
 
  private:
-  const LanguageModel<S>* model_;
+  const Network<S>* network_;
   Gradient<S>* gradient_;
   Factors* factors_;
   double operations_ = 0;
 };
 
 template <class S>
-BatchGradient<S>::BatchGradient(const LanguageModel<S>& model, const BatchGradientOptions& options)
-    : model_(&model), options_(options) {
+BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOptions& options)
+    : network_(&network), options_(options) {
   workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
-  for (auto& w : workers_) w = std::make_unique<Worker>(model, options);
+  for (auto& w : workers_) w = std::make_unique<Worker>(network, options);
 }
 
 template <class S>
@@ -128,7 +128,7 @@ typename BatchGradient<S>::Worker& BatchGradient<S>::worker(int thread) {
 
 template <class S>
 void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step) {
-  model_->embed(batch.indices_of(sequence), w.drive);
+  network_->embed(batch.indices_of(sequence), w.input);
   ReadContext read;
   read.seed = options_.seed;
   read.step = step;
@@ -138,11 +138,11 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.relaxation = {options_.phases.step, options_.phases.step};
   w.meter = {};
   read.meter = &w.meter;
-  w.dynamics.bind(w.drive, read);
+  w.dynamics.bind(w.input, read);
   if (w.path) w.path->bind(read);
   read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
-  w.cost.bind(batch.targets_of(sequence), read);
-  w.state = w.drive;
+  w.cost->bind(batch, sequence, read);
+  network_->start(w.input, w.state);
   w.initial_gradient.setZero();
 }
 
@@ -151,12 +151,13 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
                                        Gradient<S>& gradient, Factors& factors, GrowthReport& growth) {
   start(w, batch, sequence, step);
   const double weight = 1.0 / static_cast<double>(batch.sequences * batch.tokens);
-  MapSink sink(*model_, gradient, options_.factors ? &factors : nullptr);
+  MapSink sink(*network_, gradient, options_.factors ? &factors : nullptr);
   Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
-  SequenceTask<S> task{settles, &w.cost, &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
+  SequenceTask<S> task{settles, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
-  w.initial_gradient += w.dynamics.drive_gradient();
-  model_->accumulate_embedding(batch.indices_of(sequence), w.initial_gradient, gradient);
+  w.input_gradient = w.dynamics.input_gradient();
+  network_->accumulate_start(w.initial_gradient, w.input_gradient);
+  network_->accumulate_embedding(batch.indices_of(sequence), w.input_gradient, gradient);
   if (options_.growth.strength > 0) {
     growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
@@ -168,7 +169,7 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
 template <class S>
 BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
   const Index chunks = std::min(kChunks, batch.sequences);
-  const auto shapes = model_->parameter_shapes();
+  const auto shapes = network_->parameter_shapes();
   if (static_cast<Index>(chunks_.size()) != chunks)
     chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
   factors_.resize(static_cast<std::size_t>(chunks));
@@ -219,11 +220,11 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
     Worker& w = worker(thread);
     start(w, batch, b, step);
     w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
-    w.cost.read().phase = static_cast<std::uint32_t>(ReadPhase::readout_evaluation);
+    w.cost->read().phase = static_cast<std::uint32_t>(ReadPhase::readout_evaluation);
     w.dynamics.begin_reads(ReadClass::free);
     SequenceReport& report = reports[static_cast<std::size_t>(b)];
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
-    report.loss = w.cost.value(w.state);
+    report.loss = w.cost->value(w.state);
   });
   return summarise(std::move(reports), std::vector<GrowthReport>(count), std::vector<double>(count), batch.tokens,
                    options_.slots);

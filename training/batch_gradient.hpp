@@ -5,13 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "circuits/block_dynamics.hpp"
 #include "circuits/correction_spec.hpp"
 #include "training/batches.hpp"
-#include "training/cross_entropy.hpp"
 #include "training/estimators/estimator.hpp"
 #include "training/growth_penalty.hpp"
-#include "training/language_model.hpp"
+#include "training/models/network.hpp"
 
 namespace nudge {
 
@@ -55,7 +53,7 @@ struct BatchReport {
 template <class S>
 class BatchGradient {
  public:
-  BatchGradient(const LanguageModel<S>& model, const BatchGradientOptions& options);
+  BatchGradient(const Network<S>& network, const BatchGradientOptions& options);
   ~BatchGradient();
 
   /// gradient of the mean cost over the batch's tokens (plus the growth penalty); step names the read noise.
@@ -71,7 +69,7 @@ class BatchGradient {
   /// ε of all phases from now on.
   void set_step(double step);
 
-  /// z* and adjoints of the last compute(), one (T, C) matrix per sequence.
+  /// z* and adjoints of the last compute(), one (rows, cols) matrix per sequence.
   const std::vector<Matrix<S>>& states() const { return states_; }
   const std::vector<Matrix<S>>& adjoints() const { return adjoints_; }
 
@@ -85,7 +83,7 @@ class BatchGradient {
                        Factors& factors, GrowthReport& growth);
   void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step);
 
-  const LanguageModel<S>* model_;
+  const Network<S>* network_;
   BatchGradientOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Gradient<S>> chunks_;

@@ -5,19 +5,29 @@
 
 #include "circuits/linear_map.hpp"
 #include "training/cost.hpp"
+#include "training/models/network_plan.hpp"
+#include "training/row_norm.hpp"
 
 namespace nudge {
 
-/// Token cross-entropy of a linear read-out: logits = z W_h (T, V), C_t = −log softmax(logits_t)[target_t],
-/// ∂C/∂z = (softmax(logits) − onehot) W_hᵀ,  ∂C/∂W_h = zᵀ (softmax(logits) − onehot).
+/// Token cross-entropy of a linear read-out of one node, m = z_node or its RMS norm: logits = m W_h (T, V),
+/// C_t = −log softmax(logits_t)[target_t],  ∂C/∂m = (softmax(logits) − onehot) W_hᵀ,  ∂C/∂W_h = mᵀ (softmax(logits) − onehot);
+/// ∂C/∂z is 0 on the other nodes.
 template <class S>
-class CrossEntropyReadout final : public Cost<S> {
+class CrossEntropyReadout final : public ExampleCost<S> {
  public:
-  CrossEntropyReadout(const LinearMap<S>& readout, int parameter, Index tokens, Index max_copies);
+  /// `node`: the columns that are read of a state of `cols` columns.
+  CrossEntropyReadout(const LinearMap<S>& readout, const NodeReadout& at, Columns node, Index tokens, Index max_copies);
+  /// Of the whole state.
+  CrossEntropyReadout(const LinearMap<S>& readout, int parameter, Index tokens, Index max_copies)
+      : CrossEntropyReadout(readout, {parameter, 0, Normalization::none}, {0, readout.inputs()}, tokens, max_copies) {}
 
-  /// Start on a sequence: what identifies its reads. They are of the classes loss (value), nudged (gradient) and correlation
+  /// Start on an example: what identifies its reads. They are of the classes loss (value), nudged (gradient) and correlation
   /// (accumulate_parameter_gradient). Targets (T) must stay alive and be < V.
   void bind(std::span<const int> targets, const ReadContext& read);
+  void bind(const Batch& batch, Index example, const ReadContext& read) override {
+    bind(batch.targets_of(example), read);
+  }
 
   double value(ConstMatrixRef<S> z) override;
   void gradient(ConstMatrixRef<S> z, MatrixRef<S> out) override;
@@ -28,18 +38,23 @@ class CrossEntropyReadout final : public Cost<S> {
 
   /// Logits of the last call that read z, (k·T, V).
   const Matrix<S>& logits() const { return logits_; }
-  ReadContext& read() { return read_; }
+  ReadContext& read() override { return read_; }
 
  private:
-  void error_signal(ConstMatrixRef<S> z);
+  template <class Act>
+  void measure(ConstMatrixRef<S> z, Act act);
+  void error_signal(ConstMatrixRef<S> m);
 
   const LinearMap<S>* readout_;
-  int parameter_;
+  NodeReadout at_;
+  Columns node_;
   Index tokens_;
   std::span<const int> targets_;
   ReadContext read_;
   ReadMemory memory_;  ///< of the reads of the present sequence
   Matrix<S> logits_, error_;
+  RowNorm<S> norm_;
+  Matrix<S> measured_, back_;  ///< m, and ∂C/∂m
 };
 
 }  // namespace nudge

@@ -29,20 +29,20 @@ Batch first_sequences(const Batch& batch, Index count) {
 /// h balances what the two errors of a central difference leave: the settled cost is known to δ ≈ the settle tolerance,
 /// which h magnifies to δ/h; the third derivative leaves h²/6 · C''', with C''' ≈ C'/w² where w, the rms weight of the
 /// group, is the scale on which the cost changes. Both equal at h = w δ^(1/3) for C ≈ w C', a relative error of δ^(2/3).
-double difference_step(const LanguageModel<double>& model, const ParameterGroup& group, double delta) {
-  const auto w = model.map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+double difference_step(const Network<double>& network, const ParameterGroup& group, double delta) {
+  const auto w = network.map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
   const double rms = w.norm() / std::sqrt(static_cast<double>(w.size()));
   return std::cbrt(delta) * (rms > 0 ? rms : 1.0);
 }
 
-std::vector<Entry> draw_entries(const LanguageModel<double>& model, const Batch& batch, std::uint64_t seed,
+std::vector<Entry> draw_entries(const Network<double>& network, const Batch& batch, std::uint64_t seed,
                                 std::int64_t count, double delta) {
   std::vector<Entry> entries;
-  const auto groups = model.groups();
+  const auto groups = network.groups();
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
-    const double h = difference_step(model, group, delta);
-    const Index rows = model.map(group.parameter).inputs();
+    const double h = difference_step(network, group, delta);
+    const Index rows = network.map(group.parameter).inputs();
     for (std::int64_t k = 0; k < count; ++k) {
       const RngKey key{seed, Purpose::probe, static_cast<std::uint32_t>(g)};
       const auto draw = [&](Index n, std::uint32_t lane) {
@@ -50,7 +50,7 @@ std::vector<Entry> draw_entries(const LanguageModel<double>& model, const Batch&
             random_below(static_cast<std::uint64_t>(n), key, static_cast<std::uint64_t>(k), lane, 0));
       };
       Index row = draw(rows, 0);
-      if (group.parameter == ParameterId::tok) {
+      if (group.parameter == network.plan().embedding().symbols) {
         row = batch.indices[static_cast<std::size_t>(draw(batch.sequences * batch.tokens, 0))];
       }
       entries.push_back({g, row, group.columns.begin + draw(group.columns.count, 1), h});
@@ -61,32 +61,32 @@ std::vector<Entry> draw_entries(const LanguageModel<double>& model, const Batch&
 
 /// A model whose weights can be moved, and what settles it.
 struct Probe {
-  Probe(const LanguageModel<double>& original, const BatchGradientOptions& options)
+  Probe(const Network<double>& original, const BatchGradientOptions& options)
       : model(exact_copy(original, Truth::circuit)), free(*model, options) {}
-  std::unique_ptr<LanguageModel<double>> model;
+  std::unique_ptr<Network<double>> model;
   BatchGradient<double> free;
 };
 
 }  // namespace
 
-FiniteDifferenceReport compare_finite_differences(const Config& config, const LanguageModel<double>& model, double step,
+FiniteDifferenceReport compare_finite_differences(const Config& config, const Network<double>& network, double step,
                                                   const Batch& batch) {
   FiniteDifferenceReport out;
   const Batch part = first_sequences(batch, kSequences);
-  const Reference exact = reference_gradient(config, model, step, part);
-  BatchGradientOptions options = fixed_point_options(config, exact.facts.solver, step);
+  const Reference exact = reference_gradient(config, network, step, part);
+  BatchGradientOptions options = fixed_point_options(config, network.rows() * network.cols(), exact.facts.solver, step);
   options.threads = 1;
   const auto entries =
-      draw_entries(model, part, static_cast<std::uint64_t>(config.integer("seed")),
+      draw_entries(network, part, static_cast<std::uint64_t>(config.integer("seed")),
                    config.integer("gradcheck.finite_difference_entries"), options.phases.free.tolerance);
-  const auto groups = model.groups();
+  const auto groups = network.groups();
   const int threads = static_cast<int>(config.integer("threads"));
   std::vector<std::unique_ptr<Probe>> probes(static_cast<std::size_t>(thread_count(threads)));
   const auto n = static_cast<Index>(entries.size());
   Matrix<double> estimate(1, n), reference(1, n), residual(1, n), cost(1, n);
   parallel_for(n, threads, [&](Index i, int thread) {
     auto& probe = probes[static_cast<std::size_t>(thread)];
-    if (!probe) probe = std::make_unique<Probe>(model, options);
+    if (!probe) probe = std::make_unique<Probe>(network, options);
     const Entry& e = entries[static_cast<std::size_t>(i)];
     const int parameter = groups[e.group].parameter;
     LinearMap<double>& map = probe->model->map(parameter);
@@ -114,8 +114,16 @@ FiniteDifferenceReport compare_finite_differences(const Config& config, const La
     out.groups.push_back(
         agreement<double>(estimate.middleCols(at, each), reference.middleCols(at, each), exact.gradient.norm()));
   }
-  const Index inside = n - each;  // Wh is the last group
-  out.all = agreement<double>(estimate.leftCols(inside), reference.leftCols(inside));
+  std::vector<double> inside_estimate, inside_reference;
+  for (Index i = 0; i < n; ++i) {
+    if (groups[entries[static_cast<std::size_t>(i)].group].readout) continue;
+    inside_estimate.push_back(estimate(i));
+    inside_reference.push_back(reference(i));
+  }
+  const auto row = [](const std::vector<double>& v) {
+    return Eigen::Map<const Matrix<double>>(v.data(), 1, static_cast<Index>(v.size()));
+  };
+  out.all = agreement<double>(row(inside_estimate), row(inside_reference));
   out.entries = static_cast<int>(n);
   out.sequences = part.sequences;
   out.cost_in_forces = cost.sum();

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "training/finite_difference.hpp"
-#include "training/lane.hpp"
+#include "training/trainee.hpp"
 #include "training/setup.hpp"
 
 namespace nudge {
@@ -27,26 +27,26 @@ class Check {
       : config_(config),
         scope_(scope),
         say_(say),
-        data_(load_dataset(config)),
+        task_(make_task(config)),
         programmed_(config.text("gradcheck.weights") == "programmed"),
-        lane_(config, model_shape(config, data_.vocabulary_size()), "",
-              programmed_ ? Weights::digital : Weights::configured) {}
+        trainee_(config, network_plan(config, task_->sizes()), "",
+                 programmed_ ? Weights::digital : Weights::configured) {}
 
   GradcheckReport run() {
     train();
-    out_.damping = lane_.model().block().leak().damping;
+    out_.damping = trainee_.network().circuit().damping().value;
     out_.step = relaxation_step(config_, out_.damping);
     if (programmed_) program();
     const std::string& truth = config_.text("gradcheck.reference");
-    exact_ = truth == "nominal" ? exact_copy(lane_.model(), Truth::device)
-                                : exact_copy(model(), truth == "circuit" ? Truth::circuit : Truth::device);
+    exact_ = truth == "nominal" ? exact_copy(trainee_.network(), Truth::device)
+                                : exact_copy(network(), truth == "circuit" ? Truth::circuit : Truth::device);
     const double tolerance = config_.real("relaxation.tolerance");
     out_.settled_at = tolerance > 0 ? tolerance : kSettled;
     const std::vector<std::string> names =
         scope_.estimators.empty() ? gradcheck_estimators(config_) : scope_.estimators;
     batches_ = config_.integer("gradcheck.batches");
     for (std::int64_t k = 0; k < batches_; ++k) {
-      const Batch batch = this->batch(first_step() + static_cast<std::uint64_t>(k));
+      const Batch batch = task_->training(first_step() + static_cast<std::uint64_t>(k));
       tell(fmt::format("exact adjoint, batch {} of {}", k + 1, batches_));
       const Reference reference = reference_gradient(config_, *exact_, out_.step, batch);
       out_.references.push_back(reference.facts);
@@ -64,30 +64,24 @@ class Check {
 
   std::uint64_t first_step() const { return static_cast<std::uint64_t>(config_.integer("gradcheck.train_steps")); }
 
-  Batch batch(std::uint64_t step) const {
-    return training_batch(data_.training(), static_cast<Index>(config_.integer("train.batch")),
-                          static_cast<Index>(config_.integer("model.tokens")),
-                          static_cast<std::uint64_t>(config_.integer("seed")), step);
-  }
-
   void train() {
     if (first_step() > 0) tell(fmt::format("training {} steps first", first_step()));
-    for (std::uint64_t step = 0; step < first_step(); ++step) lane_.step(step, batch(step));
+    for (std::uint64_t step = 0; step < first_step(); ++step) trainee_.step(step, task_->training(step));
   }
 
   /// Writes the trained weights into the configured devices and lets them age: what is then compared.
   void program() {
-    device_ = make_model<S>(config_, lane_.model().shape(), Weights::configured);
-    device_->block().set_damping(out_.damping);
+    device_ = make_network<S>(config_, trainee_.network().shared_plan(), Weights::configured);
+    device_->circuit().set_damping(out_.damping);
     const double age = config_.real("gradcheck.age");
     for (int p = 0; p < device_->parameters(); ++p) {
-      device_->map(p).program(lane_.model().map(p).weights());
+      device_->map(p).program(trainee_.network().map(p).weights());
       device_->map(p).elapse(age, first_step());
     }
   }
 
   /// What is checked.
-  LanguageModel<S>& model() { return device_ ? *device_ : lane_.model(); }
+  Network<S>& network() { return device_ ? *device_ : trainee_.network(); }
 
   BatchGradient<S> learner(const std::string& estimator) {
     BatchGradientOptions options = gradient_options<S>(config_, estimator);
@@ -95,7 +89,7 @@ class Check {
     options.phases.step = options.phases.free.step = out_.step;
     options.phases.adjoint_tolerance = exact_options<S>(config_).phases.adjoint_tolerance;
     options.phases.adjoint_iterations = exact_options<S>(config_).phases.adjoint_iterations;
-    return BatchGradient<S>(model(), options);
+    return BatchGradient<S>(network(), options);
   }
 
   void free_phase(const Batch& batch, std::int64_t k) {
@@ -121,7 +115,7 @@ class Check {
     for (const auto& group : exact_->groups()) {
       found.emplace_back(group.name, agreement<double>(estimated, reference.gradient, group));
     }
-    found.emplace_back("all", agreement<double>(estimated, reference.gradient, equilibrium_groups(*exact_)));
+    found.emplace_back("all", agreement<double>(estimated, reference.gradient, equilibrium_groups(exact_->plan())));
     for (std::size_t g = 0; g < found.size(); ++g) {
       add_row(number * found.size() + g, name, found[g].first, found[g].second, report.cost_in_forces);
     }
@@ -163,13 +157,13 @@ class Check {
   double flipped_share(const BatchGradient<S>& learner, double beta) const {
     double flipped = 0;
     double gates = 0;
-    for (const auto& group : exact_->groups()) {
-      if (group.name != "Wm") continue;
+    for (const Gates& gates_at : exact_->plan().gates()) {
       const Matrix<double> w =
-          exact_->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+          exact_->map(gates_at.parameter).weights().middleCols(gates_at.columns.begin, gates_at.columns.count);
+      const Columns node = gates_at.node;
       for (std::size_t b = 0; b < learner.states().size(); ++b) {
-        const Matrix<double> u = learner.states()[b].template cast<double>() * w;
-        const Matrix<double> change = beta * learner.adjoints()[b].template cast<double>() * w;
+        const Matrix<double> u = learner.states()[b].template cast<double>().middleCols(node.begin, node.count) * w;
+        const Matrix<double> change = beta * learner.adjoints()[b].template cast<double>().middleCols(node.begin, node.count) * w;
         flipped += static_cast<double>((change.array().abs() > u.array().abs()).count());
         gates += static_cast<double>(u.size());
       }
@@ -214,11 +208,11 @@ class Check {
   const Config& config_;
   const GradcheckScope& scope_;
   const std::function<void(const std::string&)>& say_;
-  TextDataset data_;
+  std::unique_ptr<Task> task_;
   bool programmed_;
-  Lane<S> lane_;
-  std::unique_ptr<LanguageModel<S>> device_;      ///< only where trained weights are programmed
-  std::unique_ptr<LanguageModel<double>> exact_;  ///< whose gradient is the truth
+  Trainee<S> trainee_;
+  std::unique_ptr<Network<S>> device_;      ///< only where trained weights are programmed
+  std::unique_ptr<Network<double>> exact_;  ///< whose gradient is the truth
   std::int64_t batches_ = 1;
   Index settled_ = 0, seen_ = 0;  ///< sequences
   std::vector<GradcheckRow> differences_;
@@ -246,7 +240,7 @@ const GradcheckRow* GradcheckReport::find(const std::string& estimator, const st
 }
 
 std::vector<std::string> gradcheck_estimators(const Config& config) {
-  const Index unknowns = static_cast<Index>(config.integer("model.tokens") * config.integer("model.channels"));
+  const Index unknowns = static_cast<Index>(config.integer("model.tokens")) * network_kind(config).columns(config);
   std::vector<std::string> names;
   const auto take = [&names](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

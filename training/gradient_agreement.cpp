@@ -61,18 +61,8 @@ Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
   return sums.result(10 * static_cast<double>(std::numeric_limits<S>::epsilon()) * whole_norm, whole_norm);
 }
 
-template <class S>
-std::vector<ParameterGroup> equilibrium_groups(const LanguageModel<S>& model) {
-  std::vector<ParameterGroup> inside;
-  for (const auto& group : model.groups()) {
-    if (group.parameter != model.readout()) inside.push_back(group);
-  }
-  return inside;
-}
-
 #define NUDGE_INSTANTIATE(S)                                                           \
   template Agreement agreement<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, double);       \
-  template std::vector<ParameterGroup> equilibrium_groups<S>(const LanguageModel<S>&); \
   template Agreement agreement<S>(const Gradient<S>&, const Gradient<S>&, const std::vector<ParameterGroup>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

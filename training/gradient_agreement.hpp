@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "training/language_model.hpp"
+#include "training/gradient.hpp"
+#include "training/models/parameter.hpp"
 
 namespace nudge {
 
@@ -35,10 +36,5 @@ Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference, c
 template <class S>
 Agreement agreement(const Gradient<S>& estimate, const Gradient<S>& reference,
                     const std::vector<ParameterGroup>& groups);
-
-/// The groups of the equilibrium: all but the read-out, which learns directly whatever the estimator. Together they are
-/// `all` in every table and file.
-template <class S>
-std::vector<ParameterGroup> equilibrium_groups(const LanguageModel<S>& model);
 
 }  // namespace nudge

@@ -11,7 +11,8 @@
 #include "mixers/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
-#include "training/batches.hpp"
+#include "training/data/characters.hpp"
+#include "training/models/block/block_config.hpp"
 #include "training/setup.hpp"
 
 namespace nudge {
@@ -97,20 +98,20 @@ void summarise(MixerEnergy& trace) {
 template <class S>
 MixerEnergy run(const Config& config, MixerChoice choice) {
   const TextDataset text = load_dataset(config);
-  const ModelShape shape = model_shape(config, text.vocabulary_size());
-  const auto model = make_model<S>(config, shape, Weights::digital);
-  const Batch batch = validation_batches(text.validation(), 1, config.integer("train.batch"), shape.tokens).front();
+  const TaskSizes sizes = character_sizes(config, text.vocabulary_size());
+  const auto network = make_network<S>(config, block_plan(config, sizes), Weights::digital);
+  const Batch batch = validation_batches(text.validation(), 1, config.integer("train.batch"), sizes.rows).front();
   const MixerSpec spec = mixer_spec(choice);
   choice.options.observe = true;
   std::vector<const Matrix<S>*> weights;
   for (std::size_t k = 0; k < spec.parameters.size(); ++k) {
-    weights.push_back(&model->map(ParameterId::force + static_cast<int>(k)).weights());
+    weights.push_back(&network->map(BlockParameter::force + static_cast<int>(k)).weights());
   }
   MixerEnergy trace{choice.kind, batch.sequences, batch.tokens, {}, {}, {}, {}};
   std::vector<std::vector<Matrix<S>>> all(static_cast<std::size_t>(batch.sequences));
   parallel_for(batch.sequences, static_cast<int>(config.integer("threads")), [&](Index b, int /*thread*/) {
-    Matrix<S> x(shape.tokens, shape.channels);
-    model->embed(batch.indices_of(b), x);
+    Matrix<S> x(network->rows(), network->cols());
+    network->embed(batch.indices_of(b), x);
     all[static_cast<std::size_t>(b)] = trace_of(choice, spec, weights, std::move(x));
   });
   for (std::size_t n = 0; n < all.front().size(); ++n) {

@@ -22,7 +22,7 @@ constexpr int kNewtonSteps = 100;
 /// F is a difference of terms of the size of z, each rounded: below 20 ulps the residual cannot be told from zero.
 constexpr double kRounding = 20 * std::numeric_limits<double>::epsilon();
 
-Reference attempt(const LanguageModel<double>& model, const BatchGradientOptions& options, const Batch& batch) {
+Reference attempt(const Network<double>& model, const BatchGradientOptions& options, const Batch& batch) {
   Reference out;
   BatchGradient<double> learner(model, options);
   out.gradient = Gradient<double>(model.parameter_shapes());
@@ -43,22 +43,23 @@ Reference attempt(const LanguageModel<double>& model, const BatchGradientOptions
 }  // namespace
 
 template <class S>
-std::unique_ptr<LanguageModel<double>> exact_copy(const LanguageModel<S>& model, Truth truth) {
-  std::vector<LanguageModel<double>::Map> maps;
-  for (int p = 0; p < model.parameters(); ++p) {
-    const LinearMap<S>& map = model.map(p);
+std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth truth) {
+  Maps<double> maps;
+  for (int p = 0; p < network.parameters(); ++p) {
+    const LinearMap<S>& map = network.map(p);
     if (truth == Truth::circuit) {
       maps.push_back(map.noise_free());
     } else {
       maps.push_back(std::make_unique<DigitalMatrix<double>>(map.weights().template cast<double>()));
     }
   }
-  return std::make_unique<LanguageModel<double>>(model.shape(), model.block().leak(), std::move(maps));
+  auto copy = std::make_unique<Network<double>>(network.shared_plan(), std::move(maps));
+  copy->circuit().set_damping(network.circuit().damping().value);
+  return copy;
 }
 
-BatchGradientOptions fixed_point_options(const Config& config, const std::string& solver, double step) {
+BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, const std::string& solver, double step) {
   BatchGradientOptions options = exact_options<double>(config);
-  const Index unknowns = static_cast<Index>(config.integer("model.tokens") * config.integer("model.channels"));
   options.estimator = unknowns <= kDenseUnknowns ? "implicit_dense" : "implicit";
   options.phases.free.solver = solver;
   options.phases.free.max_steps = solver == "euler" ? kEulerSteps : kNewtonSteps;
@@ -68,15 +69,15 @@ BatchGradientOptions fixed_point_options(const Config& config, const std::string
   return options;
 }
 
-Reference reference_gradient(const Config& config, const LanguageModel<double>& model, double step,
-                             const Batch& batch) {
-  Reference first = attempt(model, fixed_point_options(config, "euler", step), batch);
+Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch) {
+  const Index unknowns = network.rows() * network.cols();
+  Reference first = attempt(network, fixed_point_options(config, unknowns, "euler", step), batch);
   if (first.facts.settled == first.facts.sequences) return first;
-  Reference second = attempt(model, fixed_point_options(config, "newton_gmres", step), batch);
+  Reference second = attempt(network, fixed_point_options(config, unknowns, "newton_gmres", step), batch);
   return second.facts.settled > first.facts.settled ? second : first;
 }
 
-template std::unique_ptr<LanguageModel<double>> exact_copy<float>(const LanguageModel<float>&, Truth);
-template std::unique_ptr<LanguageModel<double>> exact_copy<double>(const LanguageModel<double>&, Truth);
+template std::unique_ptr<Network<double>> exact_copy<float>(const Network<float>&, Truth);
+template std::unique_ptr<Network<double>> exact_copy<double>(const Network<double>&, Truth);
 
 }  // namespace nudge

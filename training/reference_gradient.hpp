@@ -16,10 +16,10 @@ enum class Truth {
   device,  ///< the weights that its devices hold, in ideal circuits
 };
 
-/// The same model in double with exact maps (LinearMap::noise_free, or its weights as numbers): what every reference is
+/// The same network in double with exact maps (LinearMap::noise_free, or its weights as numbers): what every reference is
 /// computed on, so that a check in float is not one float number against another.
 template <class S>
-std::unique_ptr<LanguageModel<double>> exact_copy(const LanguageModel<S>& model, Truth truth);
+std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth truth);
 
 /// How well the reference itself is known.
 struct ReferenceFacts {
@@ -36,16 +36,18 @@ struct ReferenceFacts {
 /// The exact gradient of a batch's mean cost at the fixed point F(z*) = 0, and those fixed points.
 struct Reference {
   Gradient<double> gradient;
-  std::vector<Matrix<double>> states;  ///< (T, C) per sequence
+  std::vector<Matrix<double>> states;  ///< (rows, cols) per sequence
   ReferenceFacts facts;
 };
 
 /// Options of a noise-free free phase that goes on until gradcheck.settle_tolerance, and of the exact adjoint solve there:
-/// dense up to 512 unknowns, else GMRES. `step` is ε.
-BatchGradientOptions fixed_point_options(const Config& config, const std::string& solver, double step);
+/// dense up to 512 unknowns
+/// (elements of a state), else GMRES. `step` is ε.
+BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, const std::string& solver,
+                                         double step);
 
 /// Settles every sequence by Euler steps; where one of them does not get there, all again by newton_gmres, and the better
 /// of the two counts. Then solves J_F(z*)ᵀ a = −∂C/∂z and correlates ⟨a, ∂F/∂θ⟩ (implicit function theorem).
-Reference reference_gradient(const Config& config, const LanguageModel<double>& model, double step, const Batch& batch);
+Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch);
 
 }  // namespace nudge

@@ -8,33 +8,10 @@
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "sim/read_timing.hpp"
-#include "training/default_text.hpp"
 
 namespace nudge {
 
 void use_product_kernel(const Config& config) { set_product_kernel(product_kernel_of(config.text("product.kernel"))); }
-
-TextDataset load_dataset(const Config& config) {
-  const std::string& path = config.text("data.text");
-  const TextSplit split{config.real("data.validation_fraction"), config.real("data.test_fraction")};
-  const auto tokens = static_cast<Index>(config.integer("model.tokens"));
-  if (path.empty()) return TextDataset::from_text(default_text(), "the text that ships with nudge", split, tokens);
-  return TextDataset::load(path, split, tokens);
-}
-
-ModelShape model_shape(const Config& config, Index vocabulary) {
-  ModelShape shape;
-  shape.vocabulary = vocabulary;
-  shape.tokens = static_cast<Index>(config.integer("model.tokens"));
-  shape.channels = static_cast<Index>(config.integer("model.channels"));
-  shape.memories = static_cast<Index>(config.integer("model.memories"));
-  shape.heads = static_cast<Index>(config.integer("model.heads"));
-  shape.mixer = mixer_choice(config);
-  shape.coupling = config.real("model.coupling_scale") > 0;
-  shape.memory_arrays = static_cast<int>(config.integer("model.memory_arrays"));
-  shape.correction = config.text("correction.scope") == "full" ? CorrectionScope::full : CorrectionScope::attention;
-  return shape;
-}
 
 Schedule schedule_of(const Config& config) {
   return {config.text("train.schedule"), config.real("train.learning_rate"),
@@ -60,16 +37,16 @@ CrossbarSpec model_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
   spec.tokens.count = static_cast<Index>(config.integer("model.tokens"));
   const double damping = config.real("model.damping");
-  const double leak = BlockLeak{config.real("model.attention_gain"), damping}.total();
+  const double leak = network_kind(config).leak(config, damping);
   const ReadTiming step = euler_timing(relaxation_step(config, damping), leak, amplifier_lag(spec.circuit));
   spec.tokens.slot_s = step.duration * spec.circuit.time_constant_s;
   spec.threads = thread_count(static_cast<int>(config.integer("threads")));
   return spec;
 }
 
-void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::size_t scalar_bytes) {
+void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes) {
   if (spec.device.model == digital_model) return;
-  for (const Parameter& p : parameters_of(shape)) {
+  for (const Parameter& p : plan.parameters()) {
     if (!p.on_devices) continue;
     check_array_memory(p.shape.rows, p.shape.cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes(),
                        spec.tokens.replicas() * (spec.transfer.active ? 2 : 1));
@@ -77,17 +54,15 @@ void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::si
 }
 
 template <class S>
-std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights) {
+std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
+                                         Weights weights) {
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
-  const InitialScales scales{config.real("model.attention_scale"),       config.real("model.output_scale"),
-                             config.real("model.memory_scale"),          config.real("model.embedding_scale"),
-                             config.real("model.coupling_scale"),        config.real("model.coupling_symmetric"),
-                             config.real("model.coupling_antisymmetric")};
   const CrossbarSpec spec = model_arrays(config);
-  if (weights == Weights::configured) check_arrays_fit(spec, shape, sizeof(S));
-  std::vector<Matrix<S>> initial = initial_weights<S>(shape, scales, seed);
-  std::vector<typename LanguageModel<S>::Map> maps;
-  const std::vector<Parameter> parameters = parameters_of(shape);
+  if (weights == Weights::configured) check_arrays_fit(spec, *plan, sizeof(S));
+  std::vector<Matrix<S>> initial;
+  plan->initial(seed, initial);
+  Maps<S> maps;
+  const std::vector<Parameter> parameters = plan->parameters();
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     if (weights == Weights::configured && parameters[p].on_devices && initial[p].size() > 0) {
       maps.push_back(make_linear_map<S>(spec, initial[p], static_cast<std::uint32_t>(p), seed));
@@ -95,20 +70,19 @@ std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelSh
       maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
     }
   }
-  auto model = std::make_unique<LanguageModel<S>>(
-      shape, BlockLeak{config.real("model.attention_gain"), config.real("model.damping")}, std::move(maps));
+  auto network = std::make_unique<Network<S>>(plan, std::move(maps));
   if (weights == Weights::configured && spec.device.model != digital_model) {
-    model->block().set_node_noise(clamp_noise(spec.circuit));
+    network->circuit().set_node_noise(clamp_noise(spec.circuit));
   }
-  model->block().set_nudged_drive(config.text("nudge.drive") == "difference" ? NudgedDrive::difference
-                                                                             : NudgedDrive::state);
-  return model;
+  network->circuit().set_nudged_drive(config.text("nudge.drive") == "difference" ? NudgedDrive::difference
+                                                                                 : NudgedDrive::state);
+  return network;
 }
 
 double relaxation_step(const Config& config, double damping) {
   const double fixed = config.real("relaxation.step");
   if (fixed > 0) return fixed;
-  return config.real("relaxation.step_fraction") / BlockLeak{config.real("model.attention_gain"), damping}.total();
+  return config.real("relaxation.step_fraction") / network_kind(config).leak(config, damping);
 }
 
 template <class S>
@@ -160,8 +134,9 @@ BatchGradientOptions exact_options(const Config& config) {
 }
 
 #define NUDGE_INSTANTIATE(S)                                                                           \
-  template std::unique_ptr<LanguageModel<S>> make_model<S>(const Config&, const ModelShape&, Weights); \
-  template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                \
+  template std::unique_ptr<Network<S>> make_network<S>(const Config&, const std::shared_ptr<const NetworkPlan>&, \
+                                                       Weights);                                                 \
+  template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                          \
   template BatchGradientOptions exact_options<S>(const Config&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

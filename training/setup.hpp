@@ -8,9 +8,9 @@
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/config/config.hpp"
 #include "training/batch_gradient.hpp"
+#include "training/models/registry.hpp"
 #include "training/optimizer.hpp"
 #include "training/schedule.hpp"
-#include "training/text_dataset.hpp"
 
 namespace nudge {
 
@@ -18,14 +18,6 @@ namespace nudge {
 
 /// Makes product.kernel the choice of the whole process; the start of every run.
 void use_product_kernel(const Config& config);
-
-/// The corpus of data.text, or the text that ships with the project when that is empty.
-TextDataset load_dataset(const Config& config);
-
-ModelShape model_shape(const Config& config, Index vocabulary);
-
-/// The mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
-MixerChoice mixer_choice(const Config& config);
 
 /// Learning rate over train.steps, and constants of the update rules.
 Schedule schedule_of(const Config& config);
@@ -38,7 +30,7 @@ CrossbarSpec model_arrays(const Config& config);
 
 /// UserError when the arrays that hold one matrix of the model (replicas of all tokens included) are larger than this
 /// machine's memory: before anything of it is made.
-void check_arrays_fit(const CrossbarSpec& spec, const ModelShape& shape, std::size_t scalar_bytes);
+void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes);
 
 /// What holds the weights.
 enum class Weights {
@@ -49,11 +41,13 @@ enum class Weights {
 /// What real circuits make of the correction of the nudged phase.
 CorrectionSpec correction_spec(const Config& config);
 
-/// The model with its initial weights (a function of the seed), programmed into the configured maps.
+/// The network with its initial weights (a function of the seed), programmed into the configured maps.
 template <class S>
-std::unique_ptr<LanguageModel<S>> make_model(const Config& config, const ModelShape& shape, Weights weights);
+std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
+                                         Weights weights);
 
-/// ε = relaxation.step, or relaxation.step_fraction/(1 + s·c) for the present damping c when that is 0.
+/// ε = relaxation.step, or relaxation.step_fraction/L when that is 0, with the largest leak L of a node at the present
+/// damping c (1 + s·c of the block).
 double relaxation_step(const Config& config, double damping);
 
 /// Options of a BatchGradient for one estimator ("" : the configured one) at the initial damping. beta = 0 in the config
@@ -62,7 +56,7 @@ template <class S>
 BatchGradientOptions gradient_options(const Config& config, const std::string& estimator);
 
 /// The exact adjoint at the z* that a noise-free free phase reaches, without growth penalty and with an ideal correction
-/// path: the truth of gradient comparisons, to be run on an exact_copy() of the model.
+/// path: the truth of gradient comparisons, to be run on an exact_copy() of the network.
 template <class S>
 BatchGradientOptions exact_options(const Config& config);
 

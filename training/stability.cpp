@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "circuits/block_dynamics.hpp"
 #include "sim/base/parallel.hpp"
 
 namespace nudge {
@@ -27,24 +26,23 @@ SpectrumOptions spectrum_options(std::uint64_t seed) {
 
 }  // namespace
 
-StabilityReport measure_stability(const LanguageModel<double>& model, const Batch& batch,
+StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
                                   const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
                                   int threads) {
   const Index count = std::min(kSequences, batch.sequences);
-  const Index tokens = batch.tokens;
   std::vector<Spectrum> spectra(static_cast<std::size_t>(count));
   std::vector<double> asymmetries(spectra.size());
   parallel_for(count, threads, [&](Index b, int /*thread*/) {
     const auto at = static_cast<std::size_t>(b);
-    BlockDynamics<double> dynamics(model.block(), tokens, 1);
-    Matrix<double> drive(tokens, model.shape().channels);
-    model.embed(batch.indices_of(b), drive);
+    CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
+    Matrix<double> input(network.rows(), network.circuit().inputs());
+    network.embed(batch.indices_of(b), input);
     ReadContext read;
     read.policy = ReadPolicy::all_ideal();
-    dynamics.bind(drive, read);
+    dynamics.bind(input, read);
     Linearization<double>& here = dynamics.linearize(states[at]);
-    spectra[at] = leading_eigenvalues<double>(here, tokens, drive.cols(), spectrum_options(seed));
-    asymmetries[at] = asymmetry<double>(here, tokens, drive.cols(), 8, seed);
+    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), spectrum_options(seed));
+    asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
   });
   StabilityReport out;
   out.sequences = static_cast<int>(count);

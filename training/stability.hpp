@@ -6,7 +6,7 @@
 
 #include "sim/spectrum.hpp"
 #include "training/batches.hpp"
-#include "training/language_model.hpp"
+#include "training/models/network.hpp"
 
 namespace nudge {
 
@@ -20,8 +20,8 @@ struct StabilityReport {
   bool converged = false;  ///< the eigenvalues of all sequences have
 };
 
-/// `states`: fixed points (T, C) of the batch's sequences; `step`: ε. Seeded by `seed`; at most four sequences.
-StabilityReport measure_stability(const LanguageModel<double>& model, const Batch& batch,
+/// `states`: fixed points (rows, cols) of the batch's sequences; `step`: ε. Seeded by `seed`; at most four sequences.
+StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
                                   const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
                                   int threads);
 

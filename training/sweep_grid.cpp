@@ -14,6 +14,7 @@
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config_table.hpp"
+#include "training/data/characters.hpp"
 #include "training/setup.hpp"
 
 namespace nudge {

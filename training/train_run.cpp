@@ -15,7 +15,7 @@
 #include "training/config_table.hpp"
 #include "training/device_notes.hpp"
 #include "training/final_loss.hpp"
-#include "training/lane.hpp"
+#include "training/trainee.hpp"
 #include "training/setup.hpp"
 
 namespace nudge {
@@ -24,33 +24,20 @@ namespace {
 /// A run whose steps are not finite this many times in a row will not recover: every one leaves the weights as they were.
 constexpr int kHopeless = 50;
 
-/// 64-bit FNV-1a over the characters: tells whether a resumed run sees the text that it was started on.
-std::int64_t fingerprint(const TextDataset& data) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
-  for (const char32_t c : data.vocabulary()) mix(c);
-  for (const int id : data.training()) mix(static_cast<std::uint64_t>(id));
-  for (const int id : data.validation()) mix(static_cast<std::uint64_t>(id));
-  for (const int id : data.test()) mix(static_cast<std::uint64_t>(id));
-  return static_cast<std::int64_t>(hash);
-}
-
 template <class S>
 class TrainRun {
  public:
   TrainRun(const Config& config, FinalTest final_test)
       : config_(config),
-        data_(load_dataset(config)),
-        lines_(text_lines(data_)),
+        task_(make_task(config)),
+        lines_(task_->lines()),
         final_test_(final_test),
-        shape_(model_shape(config, data_.vocabulary_size())),
         steps_(static_cast<std::uint64_t>(config.integer("train.steps"))) {
-    lanes_.push_back(std::make_unique<Lane<S>>(config, shape_, "", Weights::configured));
+    const auto plan = network_plan(config, task_->sizes());
+    trainees_.push_back(std::make_unique<Trainee<S>>(config, plan, "", Weights::configured));
     const std::string& beside = config.text("train.beside");
-    if (beside != "none") lanes_.push_back(std::make_unique<Lane<S>>(config, shape_, beside, Weights::digital));
-    validation_ = validation_batches(data_.validation(), static_cast<Index>(config.integer("train.evaluation_batches")),
-                                     static_cast<Index>(config.integer("train.batch")), shape_.tokens);
-    if (data_.test().empty()) final_test_ = FinalTest::leave;
+    if (beside != "none") trainees_.push_back(std::make_unique<Trainee<S>>(config, plan, beside, Weights::digital));
+    validation_ = task_->validation();
     record_.kind = "train";
     record_.config = dump_toml(config, DumpComments::none);
     record_.seed = config.integer("seed");
@@ -60,14 +47,14 @@ class TrainRun {
   }
 
   void restore(const H5Reader& file) {
-    if (file.integer_attribute("checkpoint_text") != fingerprint(data_)) {
+    if (file.integer_attribute("checkpoint_text") != task_->fingerprint()) {
       file.fail("attribute checkpoint_text",
                 "the text of data.text has changed since the run was started (restore it, or start a new run)");
     }
     done_ = static_cast<std::uint64_t>(file.integer_attribute("checkpoint_done"));
     record_.started = file.text_attribute("started");
     earlier_ = file.real_attribute("wall_time_s");
-    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->restore(file, prefix(i));
+    for (std::size_t i = 0; i < trainees_.size(); ++i) trainees_[i]->restore(file, prefix(i));
   }
 
   TrainSummary run(const std::optional<std::filesystem::path>& output, Overwrite first_write,
@@ -77,11 +64,10 @@ class TrainRun {
     bool stop = false;
     bool hopeless = false;
     while (done_ < steps_ && !stop && !hopeless) {
-      const Batch batch = training_batch(data_.training(), static_cast<Index>(config_.integer("train.batch")),
-                                         shape_.tokens, static_cast<std::uint64_t>(config_.integer("seed")), done_);
-      for (auto& lane : lanes_) lane->step(done_, batch);
+      const Batch batch = task_->training(done_);
+      for (auto& trainee : trainees_) trainee->step(done_, batch);
       ++done_;
-      for (const auto& lane : lanes_) hopeless = hopeless || lane->nonfinite_in_a_row() >= kHopeless;
+      for (const auto& trainee : trainees_) hopeless = hopeless || trainee->nonfinite_in_a_row() >= kHopeless;
       if (due("train.evaluate_every") || done_ == steps_) evaluate();
       if (done_ == steps_ && !hopeless) evaluate_test();
       if (output && (due("train.checkpoint_every") || done_ == steps_)) write(*output);
@@ -94,7 +80,7 @@ class TrainRun {
   }
 
  private:
-  static std::string prefix(std::size_t lane) { return lane == 0 ? "" : "beside/"; }
+  static std::string prefix(std::size_t trainee) { return trainee == 0 ? "" : "beside/"; }
 
   bool due(const char* key) const {
     const auto every = static_cast<std::uint64_t>(config_.integer(key));
@@ -102,16 +88,15 @@ class TrainRun {
   }
 
   void evaluate() {
-    for (auto& lane : lanes_) lane->evaluate(done_, validation_);
+    for (auto& trainee : trainees_) trainee->evaluate(done_, validation_);
   }
 
   /// The one look at the test part, of a run that has ended.
   void evaluate_test() {
     if (final_test_ == FinalTest::leave) return;
-    const std::vector<Batch> test =
-        validation_batches(data_.test(), static_cast<Index>(config_.integer("train.test_batches")),
-                           static_cast<Index>(config_.integer("train.batch")), shape_.tokens);
-    for (auto& lane : lanes_) lane->evaluate_test(done_, test, validation_.size());
+    const std::vector<Batch> test = task_->test();
+    if (test.empty()) return;
+    for (auto& trainee : trainees_) trainee->evaluate_test(done_, test, validation_.size());
   }
 
   double seconds() const {
@@ -123,15 +108,15 @@ class TrainRun {
     record_.wall_time_s = seconds();
     add_run_record(document, record_);
     document.attribute("checkpoint_done", static_cast<std::int64_t>(done_));
-    document.attribute("checkpoint_text", fingerprint(data_));
-    write_text_lines(lines_, document);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->write(document, prefix(i));
+    document.attribute("checkpoint_text", task_->fingerprint());
+    if (lines_) write_text_lines(*lines_, document);
+    for (std::size_t i = 0; i < trainees_.size(); ++i) trainees_[i]->write(document, prefix(i));
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;
   }
 
   TrainProgress progress() const {
-    const TrainLog& log = lanes_[0]->log();
+    const TrainLog& log = trainees_[0]->log();
     TrainProgress p{done_,
                     steps_,
                     log.last("train/loss"),
@@ -141,25 +126,25 @@ class TrainRun {
                     std::numeric_limits<double>::quiet_NaN(),
                     std::numeric_limits<double>::quiet_NaN(),
                     done_ == steps_};
-    if (lanes_.size() > 1) {
-      p.beside_loss = lanes_[1]->log().last("train/loss");
-      p.beside_validation = lanes_[1]->log().last("train/validation_loss");
+    if (trainees_.size() > 1) {
+      p.beside_loss = trainees_[1]->log().last("train/loss");
+      p.beside_validation = trainees_[1]->log().last("train/validation_loss");
     }
     return p;
   }
 
   TrainSummary summary() const {
     TrainSummary s;
-    const TrainLog& log = lanes_[0]->log();
+    const TrainLog& log = trainees_[0]->log();
     s.done = done_;
     s.loss = final_training_loss(log.values("train/loss"));
     s.validation_loss = log.last("train/validation_loss");
     s.test_loss = log.last("train/test_loss");
-    s.lines = lines_;
+    if (lines_) s.lines = *lines_;
     s.residual = log.last("train/residual");
     s.damping = log.last("train/damping");
-    s.skipped = lanes_[0]->skipped();
-    s.nonfinite = lanes_[0]->nonfinite();
+    s.skipped = trainees_[0]->skipped();
+    s.nonfinite = trainees_[0]->nonfinite();
     s.array_energy = median_of_accepted("train/array_energy");
     s.phase_time = median_of_accepted("train/phase_time");
     s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down");
@@ -173,21 +158,21 @@ class TrainRun {
     s.cosine = log.last("train/cosine_all");
     s.group_cosines = last_cosines(log.values("train/cosine"));
     add_circuit(s);
-    if (lanes_.size() > 1) {
-      s.beside = lanes_[1]->estimator();
-      s.beside_validation_loss = lanes_[1]->log().last("train/validation_loss");
-      s.beside_test_loss = lanes_[1]->log().last("train/test_loss");
+    if (trainees_.size() > 1) {
+      s.beside = trainees_[1]->estimator();
+      s.beside_validation_loss = trainees_[1]->log().last("train/validation_loss");
+      s.beside_test_loss = trainees_[1]->log().last("train/test_loss");
     }
     s.seconds = seconds();
     return s;
   }
 
   void add_circuit(TrainSummary& s) const {
-    const TrainLog& log = lanes_[0]->log();
+    const TrainLog& log = trainees_[0]->log();
     s.devices = log.sum_last("device", "devices");
     if (s.devices == 0) return;
     s.token_use = config_.text("circuit.tokens");
-    s.tokens = shape_.tokens;
+    s.tokens = task_->sizes().rows;
     StepEnergy& e = s.step_energy;
     e.items.arrays_J = s.array_energy;
     e.conversions = median_of_accepted("train/conversions");
@@ -209,7 +194,7 @@ class TrainRun {
   /// Median of a column over the steps that were neither skipped nor rolled back; 0 for an empty column. Not the mean: a
   /// state that runs away draws any power in the model, where the amplifiers of a circuit saturate.
   double median_of_accepted(const char* column) const {
-    const TrainLog& log = lanes_[0]->log();
+    const TrainLog& log = trainees_[0]->log();
     const auto& values = log.values(column);
     const auto& skipped = log.values("train/skipped");
     const auto& nonfinite = log.values("train/nonfinite");
@@ -225,7 +210,7 @@ class TrainRun {
 
   /// The last comparison, per group; empty without one.
   std::vector<GroupCosine> last_cosines(const std::vector<double>& cosines) const {
-    const auto groups = lanes_[0]->model().groups();
+    const auto groups = trainees_[0]->network().groups();
     std::vector<GroupCosine> out;
     for (std::size_t g = 0; g < groups.size() && cosines.size() >= groups.size(); ++g) {
       out.push_back({groups[g].name, cosines[cosines.size() - groups.size() + g]});
@@ -234,15 +219,14 @@ class TrainRun {
   }
 
   const Config& config_;
-  TextDataset data_;
-  TextLines lines_;
+  std::unique_ptr<Task> task_;
+  std::optional<TextLines> lines_;
   FinalTest final_test_;
-  ModelShape shape_;
   std::uint64_t steps_;
   std::uint64_t done_ = 0;
   double earlier_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<std::unique_ptr<Lane<S>>> lanes_;
+  std::vector<std::unique_ptr<Trainee<S>>> trainees_;
   std::vector<Batch> validation_;
   RunRecord record_;
   Overwrite overwrite_ = Overwrite::must_not_exist;

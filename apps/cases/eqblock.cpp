@@ -130,10 +130,11 @@ void at_test_point(Problem& p, Problem& unit_gain, Writer& w) {
   Matrix<double> probabilities(p.batch * p.shape.heads * tokens, tokens);
   per_sequence(p, p.z0, p.z0.cols(), [&](const auto& one, auto out, Index b) {
     p.dynamics->linearize(one).force(out);
-    const auto& attention = dynamic_cast<const CausalAttention<double>&>(*p.model->block().terms()[0].term);
+    const SharedArray<double>& array = *p.model->circuit().find<SharedArray<double>>();
+    const auto& attention = dynamic_cast<const CausalAttention<double>&>(*array.terms()[0].term);
     for (Index h = 0; h < p.shape.heads; ++h) {
       probabilities.middleRows((b * p.shape.heads + h) * tokens, tokens) =
-          attention.probabilities(p.dynamics->point(0), h);
+          attention.probabilities(SharedArray<double>::point(p.dynamics->system(0), 0), h);
     }
   });
   // Attn and its Jacobian J are defined without the gain s; J_F contains everything.

@@ -73,10 +73,10 @@ EqblockProblem::EqblockProblem(const H5Reader& file)
 
 void EqblockProblem::set_gain(double s) {
   gain = s;
-  std::vector<LanguageModel<double>::Map> maps;
+  Maps<double> maps;
   for (const auto& matrix : weights) maps.push_back(std::make_unique<DigitalMatrix<double>>(matrix));
-  model = std::make_unique<LanguageModel<double>>(shape, BlockLeak{gain, damping}, std::move(maps));
-  dynamics = std::make_unique<BlockDynamics<double>>(model->block(), shape.tokens, 2);
+  model = block_network<double>(shape, {gain, damping}, std::move(maps));
+  dynamics = std::make_unique<CircuitDynamics<double>>(model->circuit(), shape.tokens, 2);
   cost = std::make_unique<CrossEntropyReadout<double>>(model->map(model->readout()), model->readout(), shape.tokens, 2);
 }
 
@@ -115,7 +115,7 @@ EqblockProblem::Estimate EqblockProblem::run(GradientEstimator<double>& estimato
     initial.setZero();
     SequenceTask<double> task{dynamics.get(), cost.get(), &z, &initial, weight, &out.gradient};
     estimator.estimate(task);
-    initial += dynamics->drive_gradient();
+    initial += dynamics->input_gradient();
     model->accumulate_embedding(
         std::span(indices).subspan(static_cast<std::size_t>(row), static_cast<std::size_t>(tokens)), initial,
         out.gradient);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/block_dynamics.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "training/cross_entropy.hpp"
 #include "training/estimators/estimator.hpp"
-#include "training/language_model.hpp"
+#include "training/models/block/block_plan.hpp"
 
 namespace nudge {
 
@@ -42,8 +41,8 @@ struct EqblockProblem {
   std::vector<int> indices, targets;
   States z0, v, w, x_in;
   std::vector<Matrix<double>> weights;  ///< by parameter number
-  std::unique_ptr<LanguageModel<double>> model;
-  std::unique_ptr<BlockDynamics<double>> dynamics;
+  std::unique_ptr<Network<double>> model;
+  std::unique_ptr<CircuitDynamics<double>> dynamics;
   std::unique_ptr<CrossEntropyReadout<double>> cost;
 };
 

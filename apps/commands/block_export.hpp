@@ -4,13 +4,12 @@
 #include <filesystem>
 
 #include "sim/config/config.hpp"
-#include "training/text_dataset.hpp"
 
 namespace nudge {
 
 /// Writes the configured block as an ngspice transient (circuits/spice/block_netlist.hpp): programmed weights, the drive of
 /// the text's first tokens, discharged nodes, 20 τ. ngspice writes the node voltages to `path` with ".data" appended.
 /// UserError for a model that is too large or has other parts than fused attention and a memory on one array.
-void export_block(const Config& config, const TextDataset& data, const std::filesystem::path& path);
+void export_block(const Config& config, const std::filesystem::path& path);
 
 }  // namespace nudge

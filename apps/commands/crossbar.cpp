@@ -168,12 +168,11 @@ ExitCode run(const Options& options) {
   for (const std::string& path : {options.spice, options.block}) {
     if (!path.empty()) check_output_path(path, Overwrite::must_not_exist);
   }
-  const TextDataset data = load_dataset(config);
-  const ModelShape shape = model_shape(config, data.vocabulary_size());
-  check_arrays_fit(spec, shape, sizeof(double));
-  const auto digital = make_model<double>(config, shape, Weights::digital);
+  const auto plan = network_plan(config, make_task(config)->sizes());
+  check_arrays_fit(spec, *plan, sizeof(double));
+  const auto digital = make_network<double>(config, plan, Weights::digital);
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
-  const auto parameters = parameters_of(shape);
+  const auto parameters = plan->parameters();
   std::vector<ArrayFacts> all;
   std::vector<std::string> arrays;
   for (int p = 0; p < digital->parameters(); ++p) {
@@ -194,7 +193,7 @@ ExitCode run(const Options& options) {
     throw UserError(
         fmt::format("crossbar: unknown array \"{}\" ({})", options.array, did_you_mean(options.array, arrays)));
   }
-  if (!options.block.empty()) export_block(config, data, options.block);
+  if (!options.block.empty()) export_block(config, options.block);
   const double free_phase = static_cast<double>(config.integer("relaxation.free_steps")) *
                             relaxation_step(config, config.real("model.damping"));
   const CircuitFacts facts = {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)};

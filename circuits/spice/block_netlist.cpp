@@ -22,16 +22,19 @@ std::string combination(const std::string& prefix, Index row, const Eigen::Vecto
 
 }  // namespace
 
-std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, const LinearMap<double>& output,
+std::string block_netlist(const Circuit<double>& block, Index heads, const LinearMap<double>& output,
                           const BlockNetlist& spec, const std::string& data_file) {
+  const auto* found = block.find<SharedArray<double>>();
+  NUDGE_EXPECT(found != nullptr && block.nodes().size() == 1);
+  const SharedArray<double>& array = *found;
   const Index tokens = spec.drive.rows();
-  const Index channels = block.channels();
+  const Index channels = block.cols();
   NUDGE_EXPECT(spec.drive.cols() == channels && spec.start.rows() == tokens && channels % heads == 0);
-  const Matrix<double>& w = block.input().weights();
-  const bool coupled = std::ranges::any_of(block.terms(), [](const auto& at) { return at.term->name() == "coupling"; });
+  const Matrix<double>& w = array.input().weights();
+  const bool coupled = std::ranges::any_of(array.terms(), [](const auto& at) { return at.term->name() == "coupling"; });
   const Index memories = w.cols() - (coupled ? 4 : 3) * channels;
   const Index width = channels / heads;
-  const double gain = block.leak().gain;
+  const double gain = block.damping().gain;
   const double root = std::sqrt(static_cast<double>(width));
   std::string text = fmt::format("equilibrium block, {} tokens, {} channels, written by nudge\n", tokens, channels);
   const auto source = [&text](const std::string& node, const std::string& value) {
@@ -85,7 +88,7 @@ std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, co
       const double constant = spec.drive(t, c) + (spec.nudge.size() > 0 ? spec.nudge(t, c) : 0.0);
       text += fmt::format("cz{0}_{1} z{0}_{1} 0 {2:.17g} ic={3:.17g}\n", t, c, spec.capacitance_F, spec.start(t, c));
       text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6}))\n", t, c,
-                          spec.capacitance_F / spec.time_constant_s, constant, block.leak().total(), linear, attention);
+                          spec.capacitance_F / spec.time_constant_s, constant, block.leak(block.nodes().front()), linear, attention);
     }
   }
   text += fmt::format(

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "circuits/equilibrium_block.hpp"
+#include "circuits/circuit.hpp"
+#include "circuits/terms/shared_array.hpp"
 #include "devices/current_curve.hpp"
 
 namespace nudge {
@@ -21,12 +22,12 @@ struct BlockNetlist {
   double print_step_s = 1e-9;
 };
 
-/// The founding note's block as an ngspice transient: one capacitor per state z_tc charged by a behavioural source with
+/// The founding note's block, one node with one shared array, as an ngspice transient: one capacitor per state z_tc charged by a behavioural source with
 /// C/τ · F_tc(z) (plus a nudge); projections, rectifiers and the causal softmax are ideal dependent voltage sources, one volt per unit;
 /// behind curved devices every drive passes its curve first. Weights are those of the block's maps. The control block writes time and the T·C node voltages, row-major, to
 /// `data_file` (wrdata, columns of time and value in turn). For small blocks: T·C·(4C + M) source terms, T·C² more with a
 /// coupling.
-std::string block_netlist(const EquilibriumBlock<double>& block, Index heads, const LinearMap<double>& output,
+std::string block_netlist(const Circuit<double>& block, Index heads, const LinearMap<double>& output,
                           const BlockNetlist& spec, const std::string& data_file);
 
 }  // namespace nudge

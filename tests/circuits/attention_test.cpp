@@ -185,7 +185,7 @@ TEST_CASE("attention's parameter gradients agree with central differences of eve
     // gradients of order 1.
     CHECK(relative_error(sink.sums[0], difference_quotients(tiny.input, 1e-5, value)) < 1e-8);
     CHECK(relative_error(sink.sums[1], difference_quotients(tiny.output, 1e-5, value)) < 1e-8);
-    CHECK((tiny.dynamics.drive_gradient() - 2.0 * a).norm() == 0);
+    CHECK((tiny.dynamics.input_gradient() - 2.0 * a).norm() == 0);
   }
 }
 

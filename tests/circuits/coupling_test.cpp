@@ -6,13 +6,14 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "circuits/block_dynamics.hpp"
+#include "circuits/circuit_dynamics.hpp"
 #include "circuits/circuit_spec.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "sim/settle.hpp"
 #include "sim/spectrum.hpp"
 #include "tests/support/linearization_checks.hpp"
+#include "tests/support/tiny_block.hpp"
 
 namespace nudge {
 namespace {
@@ -27,7 +28,7 @@ Matrix<double> rotation(double sigma, double omega) {
 /// F(z) = x − z + z W, one independent system per row of z.
 struct Network {
   Network(LinearMap<double>& map, const Matrix<double>& drive)
-      : block(map.inputs(), terms(map.inputs()), 0, map, {0, 0}), dynamics(block, drive.rows(), 2) {
+      : block(test::one_node_circuit<double>(map.inputs(), terms(map.inputs()), 0, map, {0, 0})), dynamics(block, drive.rows(), 2) {
     dynamics.bind(drive, ReadContext{});
   }
 
@@ -37,8 +38,8 @@ struct Network {
     return all;
   }
 
-  EquilibriumBlock<double> block;
-  BlockDynamics<double> dynamics;
+  Circuit<double> block;
+  CircuitDynamics<double> dynamics;
 };
 
 struct LastGradient final : GradientSink<double> {

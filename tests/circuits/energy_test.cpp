@@ -5,12 +5,13 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "circuits/block_dynamics.hpp"
+#include "circuits/circuit_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/programming/tiki_taka.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "sim/settle.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/support/tiny_block.hpp"
 
 namespace nudge {
 
@@ -48,8 +49,8 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   Crossbar<double> array(spec, test::random_matrix<double>(4, 6, 2, 0.1), 0, 1);
   std::vector<std::unique_ptr<ForceTerm<double>>> terms;
   terms.push_back(std::make_unique<HopfieldMemory<double>>(6));
-  const EquilibriumBlock<double> block(4, std::move(terms), 0, array, {1.0, 0.0});
-  BlockDynamics<double> dynamics(block, 2, 1);
+  const Circuit<double> block = test::one_node_circuit<double>(4, std::move(terms), 0, array, {1.0, 0.0});
+  CircuitDynamics<double> dynamics(block, 2, 1);
   ReadMeter meter;
   ReadContext read;
   read.meter = &meter;

@@ -6,10 +6,11 @@
 #include <numbers>
 #include <vector>
 
-#include "circuits/block_dynamics.hpp"
+#include "circuits/circuit_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/support/tiny_block.hpp"
 
 namespace nudge {
 namespace {
@@ -108,11 +109,11 @@ TEST_CASE("read memory: a sequence begins anew, whatever was read before", "[noi
   Crossbar<double> array(spec, test::random_matrix<double>(4, 6, 2, 0.3), 0, 1);
   std::vector<std::unique_ptr<ForceTerm<double>>> terms;
   terms.push_back(std::make_unique<HopfieldMemory<double>>(6));
-  const EquilibriumBlock<double> block(4, std::move(terms), 0, array, {1.0, 0.0});
+  const Circuit<double> block = test::one_node_circuit<double>(4, std::move(terms), 0, array, {1.0, 0.0});
   const Matrix<double> z = test::random_matrix<double>(2, 4, 4);
   ReadContext read;
   read.seed = 5;
-  const auto forces = [&](BlockDynamics<double>& dynamics, std::uint32_t sequence) {
+  const auto forces = [&](CircuitDynamics<double>& dynamics, std::uint32_t sequence) {
     read.sequence = sequence;
     dynamics.bind(z, read);
     dynamics.set_read_timing({0.02, 0.02});
@@ -121,8 +122,8 @@ TEST_CASE("read memory: a sequence begins anew, whatever was read before", "[noi
     dynamics.force(z, both.bottomRows(2));
     return both;
   };
-  BlockDynamics<double> one(block, 2, 2);
-  BlockDynamics<double> other(block, 2, 2);
+  CircuitDynamics<double> one(block, 2, 2);
+  CircuitDynamics<double> other(block, 2, 2);
   const Matrix<double> first = forces(one, 0);
   const Matrix<double> second = forces(one, 1);
   CHECK(first != second);

@@ -6,11 +6,12 @@
 #include <random>
 #include <vector>
 
-#include "circuits/block_dynamics.hpp"
+#include "circuits/circuit_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "sim/read_timing.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/support/tiny_block.hpp"
 
 namespace nudge {
 namespace {
@@ -263,12 +264,12 @@ TEST_CASE("noise: clamp and damping alone hold every node at kT/C, whatever the 
   circuit.thermal_noise = true;
   CHECK(clamp_noise(circuit) == Approx(1.439e-3).epsilon(1e-3));  // per √τ: √(2 kT/C)/V at 300 K, 100 fF, 0.2 V
   DigitalMatrix<double> none(Matrix<double>::Zero(50, 0));
-  EquilibriumBlock<double> block(50, {}, 0, none, {0.8, 0.7});  // 1 + s c = 1.56
+  Circuit<double> block = test::one_node_circuit<double>(50, {}, 0, none, {0.8, 0.7});  // 1 + s c = 1.56
   CHECK_FALSE(block.noisy());
   block.set_node_noise(clamp_noise(circuit));
   CHECK(block.noisy());
   constexpr Index copies = 1000;
-  BlockDynamics<double> dynamics(block, 1, copies);
+  CircuitDynamics<double> dynamics(block, 1, copies);
   dynamics.bind(Matrix<double>::Zero(1, 50), ReadContext{});
   const double variance = boltzmann_J_per_K * 300 / 100e-15 / 0.04;  // kT/C in units of V²
   for (const double share : {0.1, 0.7}) {

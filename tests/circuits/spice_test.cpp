@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "circuits/block_dynamics.hpp"
+#include "circuits/circuit_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/spice/block_netlist.hpp"
@@ -16,6 +16,7 @@
 #include "circuits/wires/line_solver.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/tiny_block.hpp"
 
 namespace nudge {
 namespace {
@@ -59,7 +60,7 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
   terms.push_back(std::make_unique<CausalAttention<double>>(channels, 2, 1.0, 1, output));
   terms.push_back(std::make_unique<Coupling<double>>(channels));
   terms.push_back(std::make_unique<HopfieldMemory<double>>(memories));
-  const EquilibriumBlock<double> block(channels, std::move(terms), 0, input, {1.0, 1.0});
+  const Circuit<double> block = test::one_node_circuit<double>(channels, std::move(terms), 0, input, {1.0, 1.0});
   BlockNetlist spec;
   spec.drive = normals(tokens, channels, 0.5, 6);
   spec.start = Matrix<double>::Zero(tokens, channels);
@@ -67,7 +68,7 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
   test::run_ngspice(folder.path(), block_netlist(block, 2, output, spec, "states.data"));
 
   // The same trajectory by Euler with a step of τ/2000 (first order: error below 1e-3 of the way).
-  BlockDynamics<double> dynamics(block, tokens, 1);
+  CircuitDynamics<double> dynamics(block, tokens, 1);
   dynamics.bind(spec.drive, ReadContext{});
   const double step = 1.0 / 2000;
   std::vector<Matrix<double>> trajectory{spec.start};
@@ -136,7 +137,7 @@ TEST_CASE("spice: a whole EP step of a block of curved devices, node voltages an
   std::vector<std::unique_ptr<ForceTerm<double>>> terms;
   terms.push_back(std::make_unique<CausalAttention<double>>(channels, 1, 0.7, 1, output));
   terms.push_back(std::make_unique<HopfieldMemory<double>>(memories));
-  const EquilibriumBlock<double> block(channels, std::move(terms), 0, input, {0.7, 0.5});
+  const Circuit<double> block = test::one_node_circuit<double>(channels, std::move(terms), 0, input, {0.7, 0.5});
   const Matrix<double> drive = normals(tokens, channels, 0.5, 16);
   const Matrix<double> cost = normals(tokens, channels, 0.3, 17);  // ∂C/∂z of a linear cost
 
@@ -153,7 +154,7 @@ TEST_CASE("spice: a whole EP step of a block of curved devices, node voltages an
     test::run_ngspice(folder.path(), block_netlist(block, 1, output, spec, "states.data"));
     return last_voltages(folder.path() / "states.data", tokens, channels);
   };
-  BlockDynamics<double> dynamics(block, tokens, 1);
+  CircuitDynamics<double> dynamics(block, tokens, 1);
   dynamics.bind(drive, ReadContext{});
   const auto settled = [&](double sign) {
     Matrix<double> z = Matrix<double>::Zero(tokens, channels);

@@ -7,12 +7,13 @@
 #include <numbers>
 #include <vector>
 
-#include "circuits/block_dynamics.hpp"
+#include "circuits/circuit_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "sim/read_timing.hpp"
 #include "sim/settle.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/support/tiny_block.hpp"
 
 namespace nudge {
 namespace {
@@ -36,9 +37,9 @@ Moments moments(double share, double pole, double read_noise = 0.03) {
   Crossbar<double> array(spec, test::random_matrix<double>(kChannels, kMemories, 1, 0.15), 0, 1);
   std::vector<std::unique_ptr<ForceTerm<double>>> terms;
   terms.push_back(std::make_unique<HopfieldMemory<double>>(kMemories));
-  const EquilibriumBlock<double> block(kChannels, std::move(terms), 0, array, {1.0, kLeak - 1});
+  const Circuit<double> block = test::one_node_circuit<double>(kChannels, std::move(terms), 0, array, {1.0, kLeak - 1});
   // All copies are one long "sequence" of tokens that do not see each other.
-  BlockDynamics<double> dynamics(block, kCopies, 1);
+  CircuitDynamics<double> dynamics(block, kCopies, 1);
   ReadContext read;
   read.seed = 7;
   dynamics.bind(test::random_matrix<double>(1, kChannels, 3).replicate(kCopies, 1), read);

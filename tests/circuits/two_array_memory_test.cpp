@@ -24,7 +24,7 @@ struct TwoArrayBlock {
         output(random_matrix<double>(kChannels, kChannels, 2, 0.4)),
         back(input.weights().rightCols(kMemories).transpose() +
              mismatch * random_matrix<double>(kMemories, kChannels, 3, 0.2)),
-        block(kChannels, terms(scope), 0, input, {kGain, kDamping}),
+        block(one_node_circuit<double>(kChannels, terms(scope), 0, input, {kGain, kDamping})),
         dynamics(block, kTokens, 2) {
     dynamics.bind(random_matrix<double>(kTokens, kChannels, 4), ReadContext{});
   }
@@ -37,8 +37,8 @@ struct TwoArrayBlock {
   }
 
   DigitalMatrix<double> input, output, back;
-  EquilibriumBlock<double> block;
-  BlockDynamics<double> dynamics;
+  Circuit<double> block;
+  CircuitDynamics<double> dynamics;
 };
 
 const Matrix<double> z0 = random_matrix<double>(kTokens, kChannels, 5);
@@ -51,8 +51,8 @@ TEST_CASE("a memory on two matching arrays is the memory on one", "[two-array me
     std::vector<std::unique_ptr<ForceTerm<double>>> terms;
     terms.push_back(std::make_unique<CausalAttention<double>>(kChannels, kHeads, kGain, 1, two.output));
     terms.push_back(std::make_unique<HopfieldMemory<double>>(kMemories));
-    EquilibriumBlock<double> block(kChannels, std::move(terms), 0, two.input, {kGain, kDamping});
-    BlockDynamics<double> one(block, kTokens, 2);
+    Circuit<double> block = one_node_circuit<double>(kChannels, std::move(terms), 0, two.input, {kGain, kDamping});
+    CircuitDynamics<double> one(block, kTokens, 2);
     one.bind(random_matrix<double>(kTokens, kChannels, 4), ReadContext{});
     const Matrix<double> v = random_matrix<double>(2 * kTokens, kChannels, 6, 0.1);
     const Matrix<double> z = z0.replicate(2, 1) + v;

@@ -35,8 +35,6 @@ class TanhDynamics final : public Dynamics<S>, public Linearization<S> {
     out(0, 0) += transpose_error_ * u(0, 0);
   }
   void accumulate_parameter_gradient(ConstMatrixRef<S>, S, GradientSink<S>&) override {}
-  void corrected_force(ConstMatrixRef<S>, MatrixRef<S>) override {}
-  void transposed_force(ConstMatrixRef<S>, MatrixRef<S>) override {}
 
  private:
   Matrix<S> a_;

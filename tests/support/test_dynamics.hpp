@@ -58,11 +58,6 @@ class SmallDynamics : public Dynamics<S>, private Linearization<S> {
     store(j_.transpose() * flat(u), out);
   }
   void accumulate_parameter_gradient(ConstMatrixRef<S> /*u*/, S /*scale*/, GradientSink<S>& /*sink*/) override {}
-  void corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override {
-    const Vec<S> d = flat(z) - at_;
-    store(force_(flat(z)) - (j_ - j_.transpose()) * d, f);
-  }
-  void transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override { store(j_.transpose() * (flat(z) - at_), f); }
 
   static Vec<S> flat(ConstMatrixRef<S> z) {
     Vec<S> x(z.size());

@@ -6,13 +6,24 @@
 #include <utility>
 #include <vector>
 
-#include "circuits/block_dynamics.hpp"
+#include "circuits/circuit_dynamics.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/terms/causal_attention.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
+#include "circuits/terms/shared_array.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge::test {
+
+/// One node, clamped to the input and damped, with terms that share an array (parameter number `parameter`) and others before
+/// them: the founding note's block is one.
+template <class S>
+Circuit<S> one_node_circuit(Index channels, std::vector<std::unique_ptr<ForceTerm<S>>> terms, int parameter,
+                            const LinearMap<S>& array, Damping damping,
+                            std::vector<std::unique_ptr<Term<S>>> others = {}) {
+  others.push_back(std::make_unique<SharedArray<S>>(0, Columns{0, channels}, std::move(terms), parameter, array));
+  return Circuit<S>({{"z", {0, channels}, 1.0, true, true}}, channels, std::move(others), damping);
+}
 
 struct BlockSize {
   Index tokens = 5;
@@ -37,15 +48,15 @@ class TinyBlock {
         output(random_matrix<double>(size.channels, size.channels, size.seed + 100, 1.0 / root(size.channels))
                    .template cast<S>()),
         drive(random_matrix<double>(size.tokens, size.channels, size.seed + 200).template cast<S>()),
-        block(size.channels, terms(size, output), 0, input, {size.gain, size.damping}),
+        block(one_node_circuit<S>(size.channels, terms(size, output), 0, input, {size.gain, size.damping})),
         dynamics(block, size.tokens, size.copies) {
     dynamics.bind(drive, ReadContext{});
   }
 
   DigitalMatrix<S> input, output;
   Matrix<S> drive;
-  EquilibriumBlock<S> block;
-  BlockDynamics<S> dynamics;
+  Circuit<S> block;
+  CircuitDynamics<S> dynamics;
 
  private:
   static double root(Index n) { return std::sqrt(static_cast<double>(n)); }

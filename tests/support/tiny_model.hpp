@@ -9,6 +9,7 @@
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/rng.hpp"
 #include "training/batch_gradient.hpp"
+#include "training/models/block/block_plan.hpp"
 
 namespace nudge::test {
 
@@ -19,12 +20,12 @@ inline constexpr InitialScales kTinyScales{1.0, 1.0, 0.4, 0.5};
 
 /// A language model on digital matrices, a function of the seed; float is double rounded.
 template <class S>
-std::unique_ptr<LanguageModel<S>> tiny_model(std::uint64_t seed = 1, const ModelShape& shape = kTinyShape,
-                                             const InitialScales& scales = kTinyScales, BlockLeak leak = {1.0, 1.0}) {
-  std::vector<typename LanguageModel<S>::Map> maps;
+std::unique_ptr<Network<S>> tiny_model(std::uint64_t seed = 1, const ModelShape& shape = kTinyShape,
+                                             const InitialScales& scales = kTinyScales, Damping leak = {1.0, 1.0}) {
+  Maps<S> maps;
   for (auto& w : initial_weights<S>(shape, scales, seed))
     maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(w)));
-  return std::make_unique<LanguageModel<S>>(shape, leak, std::move(maps));
+  return block_network<S>(shape, leak, std::move(maps));
 }
 
 /// Random sequences with random targets.
@@ -73,7 +74,7 @@ struct Learned {
 };
 
 template <class S>
-Learned<S> learn(const LanguageModel<S>& model, const Batch& batch, const BatchGradientOptions& options,
+Learned<S> learn(const Network<S>& model, const Batch& batch, const BatchGradientOptions& options,
                  std::uint64_t step = 0) {
   BatchGradient<S> learner(model, options);
   Learned<S> out;
@@ -114,7 +115,7 @@ bool same_bits(const Gradient<S>& a, const Gradient<S>& b) {
 
 /// ∂value/∂θ of every parameter of the model by central differences with step h.
 template <class Value>
-std::vector<Matrix<double>> model_difference_quotients(LanguageModel<double>& model, double h, Value value) {
+std::vector<Matrix<double>> model_difference_quotients(Network<double>& model, double h, Value value) {
   std::vector<Matrix<double>> all;
   for (int p = 0; p < model.parameters(); ++p) {
     LinearMap<double>& map = model.map(p);

@@ -5,6 +5,7 @@
 #include "sim/base/parallel.hpp"
 #include "tests/support/numerics.hpp"
 #include "training/config_table.hpp"
+#include "training/data/characters.hpp"
 #include "training/setup.hpp"
 
 using namespace nudge;
@@ -34,7 +35,7 @@ tile_rows = 5
 
 /// Weights of every array as programmed and after one update.
 std::vector<Matrix<float>> weights_of(const Config& config) {
-  const auto model = make_model<float>(config, model_shape(config, 7), Weights::configured);
+  const auto model = make_network<float>(config, network_plan(config, character_sizes(config, 7)), Weights::configured);
   std::vector<Matrix<float>> all;
   for (int p = 0; p < model->parameters(); ++p) {
     LinearMap<float>& map = model->map(p);

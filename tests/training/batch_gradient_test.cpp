@@ -15,18 +15,18 @@ namespace {
 
 /// The tiny model on crossbars of ideal devices with the given read noise (relative to the conductance window).
 template <class S>
-std::unique_ptr<LanguageModel<S>> noisy_model(double read_noise) {
+std::unique_ptr<Network<S>> noisy_model(double read_noise) {
   CrossbarSpec spec;
   spec.device.model = "ideal";
   spec.device.read_noise = read_noise;
-  std::vector<typename LanguageModel<S>::Map> maps;
+  Maps<S> maps;
   std::uint32_t id = 0;
   for (auto& w : initial_weights<S>(kTinyShape, kTinyScales, 1)) {
-    const bool embedding = id <= ParameterId::pos;
+    const bool embedding = id <= BlockParameter::pos;
     maps.push_back(embedding ? std::make_unique<DigitalMatrix<S>>(w) : make_linear_map<S>(spec, w, id, 1));
     ++id;
   }
-  return std::make_unique<LanguageModel<S>>(kTinyShape, BlockLeak{1.0, 1.0}, std::move(maps));
+  return block_network<S>(kTinyShape, Damping{1.0, 1.0}, std::move(maps));
 }
 
 }  // namespace

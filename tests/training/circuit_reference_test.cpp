@@ -8,6 +8,8 @@
 #include "training/config_table.hpp"
 #include "training/gradcheck.hpp"
 #include "training/reference_gradient.hpp"
+#include "training/data/characters.hpp"
+#include "training/models/block/block_config.hpp"
 #include "training/setup.hpp"
 
 using namespace nudge;
@@ -78,7 +80,8 @@ TEST_CASE("bptt is the derivative of its own truncated, averaged and lagging for
     CAPTURE(settings);
     const Config config = small(all);
     const ModelShape shape = model_shape(config, 11);
-    const auto device = make_model<double>(config, shape, Weights::configured);
+    const auto plan = network_plan(config, character_sizes(config, 11));
+    const auto device = make_network<double>(config, plan, Weights::configured);
     const auto model = exact_copy(*device, Truth::circuit);
     const Batch batch = random_batch(shape, 2, 3);
     BatchGradient<double> learner(*model, gradient_options<double>(config, "bptt"));

@@ -24,8 +24,8 @@ struct Transient {
   double rho = 0;
   double condition = 0;
 
-  Transient(const LanguageModel<double>& model, const Batch& batch, const Matrix<double>& z, double step) {
-    BlockDynamics<double> dynamics(model.block(), z.rows(), 1);
+  Transient(const Network<double>& model, const Batch& batch, const Matrix<double>& z, double step) {
+    CircuitDynamics<double> dynamics(model.circuit(), z.rows(), 1);
     Matrix<double> drive(z.rows(), z.cols());
     model.embed(batch.indices_of(0), drive);
     dynamics.bind(drive, ReadContext{});
@@ -48,7 +48,7 @@ struct Transient {
   double left(int steps) const { return condition * std::pow(rho, steps); }
 };
 
-Learned<double> exact_at(const LanguageModel<double>& model, const Batch& batch, int free_steps = kSettled) {
+Learned<double> exact_at(const Network<double>& model, const Batch& batch, int free_steps = kSettled) {
   return learn(model, batch, tiny_options("implicit_dense", free_steps, 0));
 }
 
@@ -57,7 +57,7 @@ double cosine(const Gradient<double>& a, const Gradient<double>& b) {
 }
 
 /// The tiny model with a coupling of the channels of antisymmetric gain A; gain 0 leaves nothing else non-reciprocal.
-std::unique_ptr<LanguageModel<double>> coupled_model(double attention_gain, double antisymmetric) {
+std::unique_ptr<Network<double>> coupled_model(double attention_gain, double antisymmetric) {
   ModelShape shape = kTinyShape;
   shape.coupling = true;
   InitialScales scales = kTinyScales;
@@ -204,14 +204,14 @@ TEST_CASE("the centered nudge errs as beta squared, the one-sided as beta, N poi
   // first problem whose overlaps all stay away from zero by twice the shift.
   std::uint64_t seed = 0;
   Learned<double> exact;
-  std::unique_ptr<LanguageModel<double>> model;
+  std::unique_ptr<Network<double>> model;
   Batch batch;
   for (bool flips = true; flips;) {
     REQUIRE(++seed < 2000);
     model = tiny_model<double>(seed);
     batch = tiny_batch(1, seed);
     exact = exact_at(*model, batch);
-    const Matrix<double> memory = model->map(ParameterId::input).weights().rightCols(kTinyShape.memories);
+    const Matrix<double> memory = model->map(BlockParameter::input).weights().rightCols(kTinyShape.memories);
     flips = (exact.states[0] * memory).cwiseAbs().minCoeff() <
             2 * betas[0] * (exact.adjoints[0] * memory).cwiseAbs().maxCoeff();
   }

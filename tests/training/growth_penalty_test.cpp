@@ -28,7 +28,7 @@ class Linear final : public SmallDynamics<double> {
 /// One sequence of the tiny model a few steps into its free phase, where the residual still has a direction.
 struct Unsettled {
   explicit Unsettled(std::uint64_t seed)
-      : model(tiny_model<double>(seed)), batch(tiny_batch(1, seed)), dynamics(model->block(), 3, 2), drive(3, 6) {
+      : model(tiny_model<double>(seed)), batch(tiny_batch(1, seed)), dynamics(model->circuit(), 3, 2), drive(3, 6) {
     model->embed(batch.indices_of(0), drive);
     dynamics.bind(drive, ReadContext{});
     z = drive;
@@ -43,9 +43,9 @@ struct Unsettled {
   Matrix<double> grown(const Matrix<double>& v, double eta) {
     return v + kStep / (2 * eta) * (force(z + eta * v) - force(z - eta * v));
   }
-  std::unique_ptr<LanguageModel<double>> model;
+  std::unique_ptr<Network<double>> model;
   Batch batch;
-  BlockDynamics<double> dynamics;
+  CircuitDynamics<double> dynamics;
   Matrix<double> drive, z;
 };
 
@@ -143,7 +143,7 @@ TEST_CASE("the growth penalty's gradient agrees with central differences of ever
   for (int p = 0; p < one.model->parameters(); ++p) {
     CAPTURE(p);
     const Matrix<double>& exact = quotients[static_cast<std::size_t>(p)];
-    if (p == ParameterId::input || p == ParameterId::force) {
+    if (p == BlockParameter::input || p == BlockParameter::force) {
       // h = 1e-5: truncation 1e-10, rounding ε/(probe h) ~ 2e-16/1e-7 = 2e-9, per entry of order 0.01 … 0.1; and no gate
       // lies within h of the probes for this seed.
       CHECK(relative_error(gradient[p], exact) < 1e-5);
@@ -166,7 +166,7 @@ TEST_CASE("the penalty adds to the gradient only where it acts, and only to the 
   CHECK(with.report.growth_active == 1);
   CHECK(with.report.growth > 0.05);
   for (int p = 0; p < model->parameters(); ++p) {
-    const bool weights_of_block = p == ParameterId::input || p == ParameterId::force;
+    const bool weights_of_block = p == BlockParameter::input || p == BlockParameter::force;
     CHECK((with.gradient[p] == without.gradient[p]) == !weights_of_block);
   }
   options.growth.threshold = 1.9;
@@ -184,7 +184,7 @@ TEST_CASE("a step along the penalty's gradient slows the growth", "[growth]") {
   const double eta = 1e-2 * one.z.norm(), before = one.grown(v, eta).norm();
   penalty.apply(one.dynamics, one.z, kStep, 1, gradient);
   const double rate = 1e-3;
-  for (const int p : {ParameterId::input, ParameterId::force}) one.model->map(p).apply_update(-rate * gradient[p], 0);
+  for (const int p : {BlockParameter::input, BlockParameter::force}) one.model->map(p).apply_update(-rate * gradient[p], 0);
   // First order: g falls by rate ‖∇g‖²; the second order is smaller by rate times a curvature of order 1.
   CHECK(before - one.grown(v, eta).norm() == Approx(rate * std::pow(gradient.norm(), 2)).epsilon(0.05));
 }

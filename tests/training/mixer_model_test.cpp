@@ -6,6 +6,8 @@
 #include "tests/support/temporary_directory.hpp"
 #include "training/config_table.hpp"
 #include "training/gradcheck.hpp"
+#include "training/data/characters.hpp"
+#include "training/models/block/block_config.hpp"
 #include "training/setup.hpp"
 #include "training/train_run.hpp"
 
@@ -92,8 +94,8 @@ TEST_CASE("a mixer's model trains, stores its weights by name and resumes to the
     train(config_of(kind, {"threads=2"}), dir / "two.h5");
     const H5Reader one(dir / "whole.h5");
     const H5Reader two(dir / "two.h5");
-    const ModelShape shape = model_shape(config, load_dataset(config).vocabulary_size());
-    const auto start = make_model<float>(config, shape, Weights::configured);
+    const auto plan = network_plan(config, character_sizes(config, load_dataset(config).vocabulary_size()));
+    const auto start = make_network<float>(config, plan, Weights::configured);
     for (const auto& group : start->groups()) {
       CAPTURE(group.name);
       const Matrix<float> trained = one.matrix<float>("parameters/" + group.name);
@@ -121,10 +123,10 @@ TEST_CASE("a mixer beside arrays of devices is digital", "[mixer_model]") {
   const Config config = config_of("mha", {"device.model=soft_bounds", "estimator=aep_transposed", "beta=0.1",
                                           "train.steps=3", "device.programming_error=1 %"});
   CHECK(train(config, std::nullopt).nonfinite == 0);
-  const ModelShape shape = model_shape(config, 10);
-  const auto held = make_model<float>(config, shape, Weights::configured);
-  const auto exact = make_model<float>(config, shape, Weights::digital);
-  const auto parameters = parameters_of(shape);
+  const auto plan = network_plan(config, character_sizes(config, 10));
+  const auto held = make_network<float>(config, plan, Weights::configured);
+  const auto exact = make_network<float>(config, plan, Weights::digital);
+  const auto parameters = plan->parameters();
   for (int p = 0; p < held->parameters(); ++p) {
     CAPTURE(parameters[static_cast<std::size_t>(p)].name);
     CHECK((held->map(p).weights() == exact->map(p).weights()) != parameters[static_cast<std::size_t>(p)].on_devices);
@@ -132,9 +134,10 @@ TEST_CASE("a mixer beside arrays of devices is digital", "[mixer_model]") {
 }
 
 TEST_CASE("a mixer's initial weights follow its spec", "[mixer_model]") {
-  const ModelShape shape = model_shape(config_of("light2nd1st", {"model.channels=64", "model.heads=4"}), 10);
-  const auto weights = initial_weights<double>(shape, {}, 1);
-  const auto parameters = parameters_of(shape);
+  const Config config = config_of("light2nd1st", {"model.channels=64", "model.heads=4"});
+  const auto plan = network_plan(config, character_sizes(config, 10));
+  const auto weights = initial_weights<double>(model_shape(config, 10), {}, 1);
+  const auto parameters = plan->parameters();
   REQUIRE(weights.size() == parameters.size());
   for (std::size_t p = 0; p < weights.size(); ++p) {
     CAPTURE(parameters[p].name);
@@ -142,8 +145,8 @@ TEST_CASE("a mixer's initial weights follow its spec", "[mixer_model]") {
     CHECK(weights[p].cols() == parameters[p].shape.cols);
   }
   // 4096 numbers of deviation 0.6/8: its estimate has the relative deviation 1/√8192 = 1.1 %, five of them 5.5 %.
-  CHECK(std::sqrt(weights[ParameterId::force].squaredNorm() / 4096) == Approx(0.6 / 8).epsilon(0.055));
-  CHECK((weights[ParameterId::force + 4].array() == 0.01).all());  // tau
+  CHECK(std::sqrt(weights[BlockParameter::force].squaredNorm() / 4096) == Approx(0.6 / 8).epsilon(0.055));
+  CHECK((weights[BlockParameter::force + 4].array() == 0.01).all());  // tau
 }
 
 TEST_CASE("wrong mixers are the user's errors, named", "[mixer_model]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/mixer_term.hpp"
+#include "training/models/mixer_term.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -41,15 +41,15 @@ class MixerBlock {
   explicit MixerBlock(const MixerChoice& choice)
       : input(random_matrix<double>(kChannels, kMemories, 1, 0.2).cast<S>()),
         weights(start(choice)),
-        block(kChannels, memory(), 0, input, {kGain, 0.7}, mixer(choice, weights)),
+        block(one_node_circuit<S>(kChannels, memory(), 0, input, {kGain, 0.7}, mixer(choice, weights))),
         dynamics(block, kTokens, 3) {
     dynamics.bind(random_matrix<double>(kTokens, kChannels, 2).cast<S>(), ReadContext{});
   }
 
   DigitalMatrix<S> input;
   std::vector<std::unique_ptr<DigitalMatrix<S>>> weights;
-  EquilibriumBlock<S> block;
-  BlockDynamics<S> dynamics;
+  Circuit<S> block;
+  CircuitDynamics<S> dynamics;
 
   SummingSink<S> sink() const {
     std::vector<const LinearMap<S>*> maps = {&input};
@@ -73,12 +73,12 @@ class MixerBlock {
     all.push_back(std::make_unique<HopfieldMemory<S>>(kMemories));
     return all;
   }
-  static std::vector<std::unique_ptr<StateTerm<S>>> mixer(
+  static std::vector<std::unique_ptr<Term<S>>> mixer(
       const MixerChoice& choice, const std::vector<std::unique_ptr<DigitalMatrix<S>>>& weights) {
     std::vector<const LinearMap<S>*> maps;
     for (const auto& w : weights) maps.push_back(w.get());
-    std::vector<std::unique_ptr<StateTerm<S>>> all;
-    all.push_back(std::make_unique<MixerTerm<S>>(choice, static_cast<S>(kGain), 1, std::move(maps)));
+    std::vector<std::unique_ptr<Term<S>>> all;
+    all.push_back(std::make_unique<MixerTerm<S>>(0, Columns{0, kChannels}, choice, static_cast<S>(kGain), 1, std::move(maps)));
     return all;
   }
 };

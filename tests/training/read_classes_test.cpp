@@ -13,19 +13,19 @@ using namespace nudge::test;
 namespace {
 
 /// The tiny model on crossbars with read noise; `readout_only`: of the read-out alone.
-std::unique_ptr<LanguageModel<double>> noisy_model(bool readout_only) {
-  std::vector<LanguageModel<double>::Map> maps;
+std::unique_ptr<Network<double>> noisy_model(bool readout_only) {
+  Maps<double> maps;
   std::uint32_t id = 0;
-  const std::size_t parameters = parameters_of(kTinyShape).size();
+  const std::size_t parameters = BlockPlan(kTinyShape, {}, {}).parameters().size();
   for (auto& w : initial_weights<double>(kTinyShape, kTinyScales, 1)) {
     CrossbarSpec spec;
     spec.device.model = "ideal";
     spec.device.read_noise = readout_only && id + 1 < parameters ? 0 : 3e-3;
-    if (id <= ParameterId::pos) spec.device.model = digital_model;
+    if (id <= BlockParameter::pos) spec.device.model = digital_model;
     maps.push_back(make_linear_map<double>(spec, w, id, 1));
     ++id;
   }
-  return std::make_unique<LanguageModel<double>>(kTinyShape, BlockLeak{1.0, 1.0}, std::move(maps));
+  return block_network<double>(kTinyShape, Damping{1.0, 1.0}, std::move(maps));
 }
 
 BatchGradientOptions with(const std::string& estimator, ReadClass kind, int reads) {

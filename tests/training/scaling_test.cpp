@@ -34,12 +34,12 @@ double adjoint_error(const Estimate& estimate, const Estimate& exact) {
 }
 
 /// Gates of the memory that differ between the states nudged by +beta and -beta: z± = z* ∓ beta a of the one-sided forms.
-long flipped_gates(const LanguageModel<double>& model, const Batch& batch, EstimatorOptions options) {
+long flipped_gates(const Network<double>& model, const Batch& batch, EstimatorOptions options) {
   options.sides = NudgeSides::positive;
   const Estimate plus = estimate(model, batch, "aep_anchored", options);
   options.sides = NudgeSides::negative;
   const Estimate minus = estimate(model, batch, "aep_anchored", options);
-  const Matrix<double> wm = model.map(ParameterId::input).weights().rightCols(model.shape().memories);
+  const Matrix<double> wm = model.map(BlockParameter::input).weights().middleCols(model.plan().gates().front().columns.begin, model.plan().gates().front().columns.count);
   long flipped = 0;
   for (std::size_t b = 0; b < plus.states.size(); ++b) {
     const Matrix<double> up = (plus.states[b] - options.beta * plus.adjoints[b]) * wm;
@@ -76,7 +76,7 @@ struct Fall {
 
 TEST_CASE("the error of a nudged gradient falls with beta as its order says") {
   // Of some random models the first one of whose 32 gates none lies so close to zero that the largest nudge flips it.
-  std::unique_ptr<LanguageModel<double>> model;
+  std::unique_ptr<Network<double>> model;
   Batch batch;
   long flipped = 1;
   for (std::uint64_t seed = 1; seed <= 50 && flipped > 0; ++seed) {

@@ -8,18 +8,19 @@
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/rng.hpp"
 #include "training/batch_gradient.hpp"
+#include "training/models/block/block_plan.hpp"
 #include "training/gradient_agreement.hpp"
 
 namespace nudge::test {
 
 /// The character model with initial weights in exact maps.
-inline std::unique_ptr<LanguageModel<double>> study_model(const ModelShape& shape, const InitialScales& scales,
-                                                          BlockLeak leak, std::uint64_t seed) {
-  std::vector<LanguageModel<double>::Map> maps;
+inline std::unique_ptr<Network<double>> study_model(const ModelShape& shape, const InitialScales& scales,
+                                                          Damping leak, std::uint64_t seed) {
+  Maps<double> maps;
   for (auto& w : initial_weights<double>(shape, scales, seed)) {
     maps.push_back(std::make_unique<DigitalMatrix<double>>(std::move(w)));
   }
-  return std::make_unique<LanguageModel<double>>(shape, leak, std::move(maps));
+  return block_network<double>(shape, leak, std::move(maps));
 }
 
 inline Batch random_batch(const ModelShape& shape, Index sequences, std::uint64_t seed) {
@@ -40,7 +41,7 @@ struct Estimate {
   BatchReport report;
 };
 
-inline Estimate estimate(const LanguageModel<double>& model, const Batch& batch, const std::string& name,
+inline Estimate estimate(const Network<double>& model, const Batch& batch, const std::string& name,
                          const EstimatorOptions& phases) {
   BatchGradientOptions options;
   options.estimator = name;
@@ -56,8 +57,8 @@ inline Estimate estimate(const LanguageModel<double>& model, const Batch& batch,
 }
 
 /// Over the parameters of the equilibrium: all but Wh.
-inline Agreement inside_agreement(const LanguageModel<double>& model, const Estimate& a, const Estimate& b) {
-  return agreement<double>(a.gradient, b.gradient, equilibrium_groups(model));
+inline Agreement inside_agreement(const Network<double>& model, const Estimate& a, const Estimate& b) {
+  return agreement<double>(a.gradient, b.gradient, equilibrium_groups(model.plan()));
 }
 
 }  // namespace nudge::test

@@ -8,6 +8,8 @@
 #include "tests/training/study_model.hpp"
 #include "training/config_table.hpp"
 #include "training/reference_gradient.hpp"
+#include "training/data/characters.hpp"
+#include "training/models/block/block_config.hpp"
 #include "training/setup.hpp"
 #include "training/train_run.hpp"
 
@@ -98,7 +100,8 @@ TEST_CASE("replicas: T times the devices; any thread count and a broken run give
 TEST_CASE("the gradient of replicas is that of their circuits, not of their mean weights", "[tokens]") {
   const Config config = tiny({"precision=double", "circuit.tokens=replicated", "device.programming_error=3 %"});
   const ModelShape shape = model_shape(config, 11);
-  const auto device = make_model<double>(config, shape, Weights::configured);
+  const auto plan = network_plan(config, character_sizes(config, 11));
+  const auto device = make_network<double>(config, plan, Weights::configured);
   const double step = relaxation_step(config, config.real("model.damping"));
   const Batch batch = random_batch(shape, 2, 3);
   const auto gradient = [&](Truth truth) {
@@ -130,12 +133,12 @@ TEST_CASE("every item of a step's energy is counted by itself", "[tokens]") {
   // weight and token at least.
   const Config config = tiny({});
   const auto model =
-      make_model<float>(config, model_shape(config, load_dataset(config).vocabulary_size()), Weights::configured);
+      make_network<float>(config, network_plan(config, character_sizes(config, load_dataset(config).vocabulary_size())), Weights::configured);
   double all = 0, weights = 0;
   for (int p = 0; p < model->parameters(); ++p) {
     const double size = static_cast<double>(model->map(p).inputs() * model->map(p).outputs());
     all += size;
-    if (p >= ParameterId::input) weights += size;
+    if (p >= BlockParameter::input) weights += size;
   }
   CHECK(e.operations > 15 * all + 2 * 15 * weights);
   Settings plain = priced;
@@ -153,7 +156,7 @@ TEST_CASE("T replicas must fit into memory together", "[tokens]") {
   shape.channels = 1024;
   shape.memories = 4096;  // 0.4 GB of one array in float
   spec.tokens.count = 1 << 14;
-  CHECK_NOTHROW(check_arrays_fit(spec, shape, sizeof(float)));
+  CHECK_NOTHROW(check_arrays_fit(spec, BlockPlan(shape, {}, {}), sizeof(float)));
   spec.tokens.use = TokenUse::replicated;
-  CHECK_THROWS_WITH(check_arrays_fit(spec, shape, sizeof(float)), Contains("circuit.tokens = multiplexed"));
+  CHECK_THROWS_WITH(check_arrays_fit(spec, BlockPlan(shape, {}, {}), sizeof(float)), Contains("circuit.tokens = multiplexed"));
 }

@@ -12,7 +12,9 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config_table.hpp"
-#include "training/lane.hpp"
+#include "training/trainee.hpp"
+#include "training/data/characters.hpp"
+#include "training/models/block/block_config.hpp"
 #include "training/setup.hpp"
 
 using namespace nudge;
@@ -176,7 +178,7 @@ TEST_CASE("coincidence updates train the arrays without a gradient of theirs", "
   const Config config = tiny_config(settings);
   CHECK_THROWS_WITH(tiny_config(in_situ({"crossbar.update=coincidence"})),
                     Contains("train.optimizer") && Contains("must be sgd") && Contains("train.gradient_clip"));
-  const auto model = make_model<double>(config, {60, 6, 8, 12, 2}, Weights::configured);
+  const auto model = make_network<double>(config, network_plan(config, {6, 60, 60}), Weights::configured);
   BatchGradientOptions options = gradient_options<double>(config, "implicit");
   options.reads = ReadPolicy::all_ideal();
   Batch batch;
@@ -192,7 +194,7 @@ TEST_CASE("coincidence updates train the arrays without a gradient of theirs", "
   Gradient<double> gradient, rest;
   summed.compute(batch, 0, gradient);
   factored.compute(batch, 0, rest);
-  for (const int p : {ParameterId::input, ParameterId::force, model->readout()}) {
+  for (const int p : {BlockParameter::input, BlockParameter::force, model->readout()}) {
     CHECK(rest[p].isZero(0));
     Matrix<double> sum = rest[p];
     for (const auto& pair : factored.take_factors(p)) {
@@ -202,7 +204,7 @@ TEST_CASE("coincidence updates train the arrays without a gradient of theirs", "
     // The same outer products added in another order.
     CHECK((sum - gradient[p]).norm() <= 1e-12 * gradient[p].norm());
   }
-  CHECK((rest[ParameterId::tok] == gradient[ParameterId::tok]));
+  CHECK((rest[BlockParameter::tok] == gradient[BlockParameter::tok]));
 }
 
 TEST_CASE("what cannot be resumed is refused and left alone", "[train]") {
@@ -289,27 +291,27 @@ TEST_CASE("an output that cannot be written stops a run before its first step", 
 TEST_CASE("a step that is not finite is counted and leaves the weights alone", "[train]") {
   const Config config = tiny_config();
   const TextDataset data = load_dataset(config);
-  const ModelShape shape = model_shape(config, data.vocabulary_size());
-  Lane<float> lane(config, shape, "", Weights::configured);
-  const auto batch = [&](std::uint64_t step) { return training_batch(data.training(), 3, shape.tokens, 1, step); };
+  const auto plan = network_plan(config, character_sizes(config, data.vocabulary_size()));
+  Trainee<float> lane(config, plan, "", Weights::configured);
+  const auto batch = [&](std::uint64_t step) { return training_batch(data.training(), 3, plan->rows(), 1, step); };
   const auto weights = [&] {
     std::vector<Matrix<float>> all;
-    for (int p = 0; p < lane.model().parameters(); ++p) all.push_back(lane.model().map(p).weights());
+    for (int p = 0; p < lane.network().parameters(); ++p) all.push_back(lane.network().map(p).weights());
     return all;
   };
   lane.step(0, batch(0));
   const auto before = weights();
-  Matrix<float> poisoned = before[ParameterId::pos];
+  Matrix<float> poisoned = before[BlockParameter::pos];
   poisoned(0, 0) = std::numeric_limits<float>::quiet_NaN();
-  lane.model().map(ParameterId::pos).program(poisoned);
+  lane.network().map(BlockParameter::pos).program(poisoned);
   lane.step(1, batch(1));
   lane.step(2, batch(2));
   CHECK(lane.nonfinite() == 2);
   CHECK(lane.nonfinite_in_a_row() == 2);
-  for (int p = 0; p < lane.model().parameters(); ++p) {
-    if (p != ParameterId::pos) CHECK((lane.model().map(p).weights() == before[static_cast<std::size_t>(p)]));
+  for (int p = 0; p < lane.network().parameters(); ++p) {
+    if (p != BlockParameter::pos) CHECK((lane.network().map(p).weights() == before[static_cast<std::size_t>(p)]));
   }
-  lane.model().map(ParameterId::pos).program(before[ParameterId::pos]);
+  lane.network().map(BlockParameter::pos).program(before[BlockParameter::pos]);
   lane.step(3, batch(3));
   CHECK(lane.nonfinite() == 2);
   CHECK(lane.nonfinite_in_a_row() == 0);
@@ -330,8 +332,8 @@ TEST_CASE("a hopeless run stops with the weights it started from", "[train]") {
   CHECK(summary.done == 50);
   CHECK(summary.nonfinite == 50);
   const H5Reader file(dir / "run.h5");
-  const ModelShape shape = model_shape(config, load_dataset(config).vocabulary_size());
-  const auto model = make_model<float>(config, shape, Weights::configured);
+  const auto plan = network_plan(config, character_sizes(config, load_dataset(config).vocabulary_size()));
+  const auto model = make_network<float>(config, plan, Weights::configured);
   for (const auto& group : model->groups()) {
     const Matrix<float> start =
         model->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
@@ -374,11 +376,11 @@ TEST_CASE("coupled channels train on devices and resume to the same bits", "[tra
   train(config, dir / "broken.h5", stop_after(5));
   CHECK(resume(dir / "broken.h5", nullptr).done == 12);
   CHECK(differing_objects(dir / "whole.h5", dir / "broken.h5") == std::vector<std::string>{});
-  const ModelShape shape = model_shape(config, load_dataset(config).vocabulary_size());
-  const auto start = make_model<float>(config, shape, Weights::configured);
+  const auto plan = network_plan(config, character_sizes(config, load_dataset(config).vocabulary_size()));
+  const auto start = make_network<float>(config, plan, Weights::configured);
   for (const auto& group : start->groups()) {
     if (group.name != "Wc") continue;
-    const Matrix<float> first = start->map(group.parameter).weights().middleCols(group.columns.begin, shape.channels);
+    const Matrix<float> first = start->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
     CHECK_FALSE((H5Reader(dir / "whole.h5").matrix<float>("parameters/Wc") == first));
   }
 }

@@ -5,7 +5,8 @@
 
 #include "sim/base/errors.hpp"
 #include "training/config/rows.hpp"
-#include "training/setup.hpp"
+#include "training/models/block/block_config.hpp"
+#include "training/models/registry.hpp"
 
 namespace nudge {
 namespace {
@@ -74,7 +75,7 @@ ConfigRule stable_step() {
           [](const Config& c) {
             const bool controlled = c.flag("damping.control");
             const double largest = controlled ? c.real("damping.maximum") : c.real("model.damping");
-            const double rate = 1 + c.real("model.attention_gain") * largest;
+            const double rate = network_kind(c).leak(c, largest);
             if (c.text("relaxation.solver") != "euler" || c.real("relaxation.step") * rate < 2) return std::string();
             const std::string limit = format_quantity(2 / rate, Unit::none, 4);
             if (!controlled) return fmt::format("must be < 2/(1 + s c) = {}, or 0 for relaxation.step_fraction", limit);

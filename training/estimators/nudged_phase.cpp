@@ -41,8 +41,8 @@ void NudgedPhase<S>::evaluate_law(SequenceTask<S>& task, Linearization<S>& at, N
                                   SequenceReport& report) {
   switch (law) {
     case NudgeLaw::plain: task.dynamics->force(states_, force_); break;
-    case NudgeLaw::corrected: at.corrected_force(states_, force_); break;
-    case NudgeLaw::transposed: at.transposed_force(states_, force_); break;
+    case NudgeLaw::corrected: laws_.corrected(*task.dynamics, at, *task.state, states_, force_); break;
+    case NudgeLaw::transposed: laws_.transposed(*task.dynamics, at, *task.state, states_, force_); break;
     case NudgeLaw::clipped: {
       const Matrix<S>& z = *task.state;
       displacement_ = states_ - z.replicate(states_.rows() / z.rows(), 1);

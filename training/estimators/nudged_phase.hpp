@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sim/nudged_law.hpp"
 #include "training/estimators/estimator.hpp"
 
 namespace nudge {
@@ -32,6 +33,7 @@ class NudgedPhase {
   void evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
                 bool anchored, double clip, SequenceReport& report);
 
+  NudgedLaw<S> laws_;
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
   Matrix<S> displacement_, forward_, backward_, flow_;
 };

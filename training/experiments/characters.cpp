@@ -3,6 +3,7 @@
 
 #include "training/batches.hpp"
 #include "training/experiments/token_task.hpp"
+#include "training/data/characters.hpp"
 #include "training/setup.hpp"
 
 namespace nudge {

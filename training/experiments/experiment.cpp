@@ -11,6 +11,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "training/experiments/experiment_file.hpp"
+#include "training/data/characters.hpp"
 #include "training/setup.hpp"
 #include "training/spread.hpp"
 

@@ -7,24 +7,24 @@
 
 #include "sim/config/config.hpp"
 #include "training/batch_gradient.hpp"
-#include "training/damping_controller.hpp"
-#include "training/memory_bound.hpp"
 #include "training/optimizer.hpp"
 #include "training/outlier_guard.hpp"
 #include "training/schedule.hpp"
 #include "training/setup.hpp"
+#include "training/step_hook.hpp"
 #include "training/train_log.hpp"
 
 namespace nudge {
 
-/// One model in training by one estimator: everything that a step changes, and its log. A run has one lane, or two side by
-/// side that see the same batches from the same initial weights.
+/// One network in training by one estimator: everything that a step changes, and its log. A run has one, or two side by side
+/// that see the same batches from the same initial weights.
 template <class S>
-class Lane {
+class Trainee {
  public:
-  Lane(const Config& config, const ModelShape& shape, const std::string& estimator, Weights weights);
+  Trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const std::string& estimator,
+          Weights weights);
 
-  /// One training step: gradient, guard, clip, optimizer, update of the maps, bound of the memory, damping.
+  /// One training step: gradient, guard, clip, optimizer, update of the maps, hooks.
   void step(std::uint64_t step, const Batch& batch);
 
   /// Mean loss over the validation batches, logged after `done` steps.
@@ -36,7 +36,7 @@ class Lane {
 
   const std::string& estimator() const { return estimator_; }
   const TrainLog& log() const { return log_; }
-  LanguageModel<S>& model() { return *model_; }
+  Network<S>& network() { return *network_; }
   /// Steps in a row that were not finite.
   int nonfinite_in_a_row() const { return static_cast<int>(nonfinite_in_a_row_); }
   std::uint64_t nonfinite() const { return guard_.nonfinite(); }
@@ -49,7 +49,7 @@ class Lane {
  private:
   double whole_norm();
   void apply(std::uint64_t step);
-  void bound_memory(std::uint64_t step);
+  double begin();
   void let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences);
   void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
@@ -61,13 +61,11 @@ class Lane {
 
   const Config* config_;
   std::string estimator_;
-  std::unique_ptr<LanguageModel<S>> model_;
+  std::unique_ptr<Network<S>> network_;
   std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   std::unique_ptr<Optimizer<S>> optimizer_;
   OutlierGuard guard_;
-  DampingController damping_;
-  bool controlled_;
-  MemoryBound<S> memory_;
+  std::vector<std::unique_ptr<StepHook<S>>> hooks_;
   Schedule schedule_;
   Gradient<S> gradient_;
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take factors; their gradient_ is zero

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/language_model.hpp"
+#include "training/models/block/block_plan.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
@@ -13,16 +13,13 @@
 namespace nudge {
 namespace {
 
-template <class S>
-using Maps = std::vector<std::unique_ptr<LinearMap<S>>>;
-
 /// The terms that read the input array.
 template <class S>
 std::vector<std::unique_ptr<ForceTerm<S>>> array_terms(const ModelShape& shape, double gain, const Maps<S>& maps) {
   std::vector<std::unique_ptr<ForceTerm<S>>> terms;
   if (shape.mixer.is_fused()) {
     terms.push_back(std::make_unique<CausalAttention<S>>(shape.channels, shape.heads, static_cast<S>(gain),
-                                                         ParameterId::force, *maps.at(ParameterId::force)));
+                                                         BlockParameter::force, *maps.at(BlockParameter::force)));
   }
   if (shape.coupling) terms.push_back(std::make_unique<Coupling<S>>(shape.channels));
   if (shape.memories > 0 && shape.memory_arrays == 2) {
@@ -36,14 +33,18 @@ std::vector<std::unique_ptr<ForceTerm<S>>> array_terms(const ModelShape& shape, 
 }
 
 template <class S>
-std::vector<std::unique_ptr<StateTerm<S>>> state_terms(const ModelShape& shape, double gain, const Maps<S>& maps) {
-  std::vector<std::unique_ptr<StateTerm<S>>> terms;
-  if (shape.mixer.is_fused()) return terms;
-  std::vector<const LinearMap<S>*> weights;
-  const std::size_t after = maps.size() - (shape.memory_arrays == 2 ? 2 : 1);
-  for (std::size_t p = ParameterId::force; p < after; ++p) weights.push_back(maps[p].get());
-  terms.push_back(
-      std::make_unique<MixerTerm<S>>(shape.mixer, static_cast<S>(gain), ParameterId::force, std::move(weights)));
+std::vector<std::unique_ptr<Term<S>>> block_terms(const ModelShape& shape, double gain, const Maps<S>& maps) {
+  const Columns node{0, shape.channels};
+  std::vector<std::unique_ptr<Term<S>>> terms;
+  if (!shape.mixer.is_fused()) {
+    std::vector<const LinearMap<S>*> weights;
+    const std::size_t after = maps.size() - (shape.memory_arrays == 2 ? 2 : 1);
+    for (std::size_t p = BlockParameter::force; p < after; ++p) weights.push_back(maps[p].get());
+    terms.push_back(std::make_unique<MixerTerm<S>>(0, node, shape.mixer, static_cast<S>(gain), BlockParameter::force,
+                                                   std::move(weights)));
+  }
+  terms.push_back(std::make_unique<SharedArray<S>>(0, node, array_terms<S>(shape, gain, maps), BlockParameter::input,
+                                                   *maps.at(BlockParameter::input)));
   return terms;
 }
 
@@ -57,83 +58,74 @@ Matrix<S> normal_matrix(Index rows, Index cols, double scale, std::uint64_t seed
 
 }  // namespace
 
-std::vector<Parameter> parameters_of(const ModelShape& shape) {
-  const Index c = shape.channels;
-  const bool fused = shape.mixer.is_fused();
-  std::vector<Parameter> all = {{"tok", {shape.vocabulary, c}},
-                                {"pos", {shape.tokens, c}},
-                                {"Winput", {c, (fused ? 3 * c : 0) + (shape.coupling ? c : 0) + shape.memories}, true}};
+std::vector<Node> BlockPlan::nodes() const { return {{"z", {0, shape_.channels}, 1.0, true, true}}; }
+
+std::vector<Parameter> BlockPlan::parameters() const {
+  const Index c = shape_.channels;
+  const bool fused = shape_.mixer.is_fused();
+  std::vector<Parameter> all = {
+      {"tok", {shape_.vocabulary, c}, false, false},
+      {"pos", {shape_.tokens, c}, false, false},
+      {"Winput", {c, (fused ? 3 * c : 0) + (shape_.coupling ? c : 0) + shape_.memories}, true}};
   if (fused) {
     all.push_back({"Wo", {c, c}, true});
   } else {
-    for (const Field& field : mixer_spec(shape.mixer).parameters) {
+    for (const Field& field : mixer_spec(shape_.mixer).parameters) {
       all.push_back({field.name, {field.rows(), field.cols()}});
     }
   }
-  if (shape.memory_arrays == 2) all.push_back({"Wr", {shape.memories, c}, true});
-  all.push_back({"Wh", {c, shape.vocabulary}, true});
+  if (shape_.memory_arrays == 2) all.push_back({"Wr", {shape_.memories, c}, true});
+  all.push_back({"Wh", {c, shape_.vocabulary}, true});
   return all;
 }
 
-template <class S>
-LanguageModel<S>::LanguageModel(const ModelShape& shape, BlockLeak leak, std::vector<Map> maps)
-    : shape_(shape),
-      maps_(std::move(maps)),
-      block_(shape.channels, array_terms<S>(shape, leak.gain, maps_), ParameterId::input, *maps_.at(ParameterId::input),
-             leak, state_terms<S>(shape, leak.gain, maps_)) {
-  NUDGE_EXPECT(maps_.size() == parameters_of(shape).size());
-}
-
-template <class S>
-std::vector<ParameterGroup> LanguageModel<S>::groups() const {
+std::vector<ParameterGroup> BlockPlan::groups() const {
   const Index c = shape_.channels;
-  using Id = ParameterId;
-  const Index before_memory = map(Id::input).outputs() - shape_.memories;
-  std::vector<ParameterGroup> all = {{"tok", Id::tok, {0, c}}, {"pos", Id::pos, {0, c}}};
-  if (shape_.memories > 0) all.push_back({"Wm", Id::input, {before_memory, shape_.memories}});
-  if (shape_.coupling) all.push_back({"Wc", Id::input, {before_memory - c, c}});
+  using Id = BlockParameter;
+  const std::vector<Parameter> all = parameters();
+  const Index before_memory = all[Id::input].shape.cols - shape_.memories;
+  std::vector<ParameterGroup> groups = {{"tok", Id::tok, {0, c}}, {"pos", Id::pos, {0, c}}};
+  if (shape_.memories > 0) groups.push_back({"Wm", Id::input, {before_memory, shape_.memories}});
+  if (shape_.coupling) groups.push_back({"Wc", Id::input, {before_memory - c, c}});
   if (shape_.mixer.is_fused()) {
-    all.push_back({"Wq", Id::input, {0, c}});
-    all.push_back({"Wk", Id::input, {c, c}});
-    all.push_back({"Wv", Id::input, {2 * c, c}});
+    groups.push_back({"Wq", Id::input, {0, c}});
+    groups.push_back({"Wk", Id::input, {c, c}});
+    groups.push_back({"Wv", Id::input, {2 * c, c}});
   }
-  const auto names = parameter_names();
-  for (int p = Id::force; p < parameters(); ++p) {
-    all.push_back({names[static_cast<std::size_t>(p)], p, map(p).all_columns()});
+  for (std::size_t p = Id::force; p < all.size(); ++p) {
+    groups.push_back({all[p].name, static_cast<int>(p), {0, all[p].shape.cols}, p + 1 == all.size()});
   }
-  return all;
+  return groups;
+}
+
+std::vector<Gates> BlockPlan::gates() const {
+  if (shape_.memories == 0) return {};
+  const Index columns = parameters()[BlockParameter::input].shape.cols;
+  return {{{0, shape_.channels}, BlockParameter::input, {columns - shape_.memories, shape_.memories}}};
+}
+
+std::vector<WeightBound> BlockPlan::bounds() const {
+  if (shape_.memories == 0) return {};
+  const Columns memory = gates().front().columns;
+  return {{BlockParameter::input, memory, shape_.memory_arrays == 2 ? readout().parameter - 1 : -1}};
+}
+
+std::vector<std::unique_ptr<Term<float>>> BlockPlan::terms(const Maps<float>& maps) const {
+  return block_terms<float>(shape_, damping_.gain, maps);
+}
+std::vector<std::unique_ptr<Term<double>>> BlockPlan::terms(const Maps<double>& maps) const {
+  return block_terms<double>(shape_, damping_.gain, maps);
+}
+void BlockPlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
+  weights = initial_weights<float>(shape_, scales_, seed);
+}
+void BlockPlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
+  weights = initial_weights<double>(shape_, scales_, seed);
 }
 
 template <class S>
-std::vector<ParameterShape> LanguageModel<S>::parameter_shapes() const {
-  std::vector<ParameterShape> shapes;
-  for (const auto& map : maps_) shapes.push_back({map->inputs(), map->outputs()});
-  return shapes;
-}
-
-template <class S>
-std::vector<std::string> LanguageModel<S>::parameter_names() const {
-  std::vector<std::string> names;
-  for (const Parameter& parameter : parameters_of(shape_)) names.push_back(parameter.name);
-  return names;
-}
-
-template <class S>
-void LanguageModel<S>::embed(std::span<const int> indices, MatrixRef<S> x) const {
-  const Matrix<S>& tok = map(ParameterId::tok).weights();
-  const Matrix<S>& pos = map(ParameterId::pos).weights();
-  for (Index t = 0; t < shape_.tokens; ++t) {
-    x.row(t) = tok.row(indices[static_cast<std::size_t>(t)]) + pos.row(t);
-  }
-}
-
-template <class S>
-void LanguageModel<S>::accumulate_embedding(std::span<const int> indices, ConstMatrixRef<S> x_gradient,
-                                            Gradient<S>& gradient) const {
-  for (Index t = 0; t < shape_.tokens; ++t) {
-    gradient[ParameterId::tok].row(indices[static_cast<std::size_t>(t)]) += x_gradient.row(t);
-    gradient[ParameterId::pos].row(t) += x_gradient.row(t);
-  }
+std::unique_ptr<Network<S>> block_network(const ModelShape& shape, Damping damping, Maps<S> maps) {
+  return std::make_unique<Network<S>>(std::make_shared<BlockPlan>(shape, InitialScales{}, damping), std::move(maps));
 }
 
 namespace {
@@ -188,14 +180,14 @@ std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialSca
     add_mixer_weights<S>(shape.mixer, seed, weights);
   }
   if (shape.memory_arrays == 2) {
-    weights.push_back(weights[ParameterId::input].rightCols(shape.memories).transpose());
+    weights.push_back(weights[BlockParameter::input].rightCols(shape.memories).transpose());
   }
   weights.push_back(normal_matrix<S>(c, shape.vocabulary, per_channel, seed, Stream::readout));
   return weights;
 }
 
 #define NUDGE_INSTANTIATE(S)       \
-  template class LanguageModel<S>; \
+  template std::unique_ptr<Network<S>> block_network<S>(const ModelShape&, Damping, Maps<S>);     \
   template std::vector<Matrix<S>> initial_weights<S>(const ModelShape&, const InitialScales&, std::uint64_t);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

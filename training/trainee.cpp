@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/lane.hpp"
+#include "training/trainee.hpp"
 
 #include <fmt/format.h>
 
@@ -14,31 +14,9 @@
 namespace nudge {
 namespace {
 
-DampingOptions damping_options(const Config& config) {
-  DampingOptions options;
-  options.initial = config.real("model.damping");
-  options.high = config.real("damping.high");
-  options.low = config.real("damping.low");
-  options.raise = config.real("damping.raise");
-  options.lower = config.real("damping.lower");
-  options.patience = static_cast<int>(config.integer("damping.patience"));
-  options.raise_on_skip = config.flag("damping.raise_on_skip");
-  options.minimum = config.real("damping.minimum");
-  options.maximum = config.real("damping.maximum");
-  return options;
-}
-
-/// The bound's parts are constructed in any case; fraction 0 in the config means that it is never asked.
-MemoryBoundOptions memory_options(const Config& config) {
-  MemoryBoundOptions options;
-  if (config.real("memory_bound.fraction") > 0) options.fraction = config.real("memory_bound.fraction");
-  options.iterations = static_cast<int>(config.integer("memory_bound.iterations"));
-  return options;
-}
-
 /// On exact numbers the correction path and the amplifiers are exact as well.
 template <class S>
-BatchGradientOptions lane_options(const Config& config, const std::string& estimator, Weights weights) {
+BatchGradientOptions trainee_options(const Config& config, const std::string& estimator, Weights weights) {
   BatchGradientOptions options = gradient_options<S>(config, estimator);
   if (weights == Weights::digital) {
     options.correction = {};
@@ -51,7 +29,7 @@ BatchGradientOptions lane_options(const Config& config, const std::string& estim
 /// Arrays that update by coincidences get the factors of their gradient and not the sum.
 template <class S>
 BatchGradientOptions learner_options(const Config& config, const std::string& estimator, Weights weights) {
-  BatchGradientOptions options = lane_options<S>(config, estimator, weights);
+  BatchGradientOptions options = trainee_options<S>(config, estimator, weights);
   options.factors = true;
   return options;
 }
@@ -59,35 +37,39 @@ BatchGradientOptions learner_options(const Config& config, const std::string& es
 }  // namespace
 
 template <class S>
-Lane<S>::Lane(const Config& config, const ModelShape& shape, const std::string& estimator, Weights weights)
+Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const std::string& estimator,
+                    Weights weights)
     : config_(&config),
       estimator_(estimator.empty() ? config.text("estimator") : estimator),
-      model_(make_model<S>(config, shape, weights)),
-      learner_(std::make_unique<BatchGradient<S>>(*model_, learner_options<S>(config, estimator, weights))),
+      network_(make_network<S>(config, plan, weights)),
+      learner_(std::make_unique<BatchGradient<S>>(*network_, learner_options<S>(config, estimator, weights))),
       optimizer_(
-          make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), model_->parameter_shapes())),
+          make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), network_->parameter_shapes())),
       guard_({config.real("train.skip_ratio"), 0.99, 10}),
-      damping_(damping_options(config)),
-      controlled_(config.flag("damping.control")),
-      memory_(shape.channels, memory_options(config), static_cast<std::uint64_t>(config.integer("seed")),
-              shape.memory_arrays == 2 ? shape.memories : 0),
+      hooks_(make_hooks<S>(config, *network_)),
       schedule_(schedule_of(config)),
-      gradient_(model_->parameter_shapes()),
-      factors_(static_cast<std::size_t>(model_->parameters())) {
-  for (const auto& s : model_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
+      gradient_(network_->parameter_shapes()),
+      factors_(static_cast<std::size_t>(network_->parameters())) {
+  for (const auto& s : network_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (config.integer("train.cosine_every") > 0) {
-    BatchGradientOptions bare = lane_options<S>(config, estimator, weights);
+    BatchGradientOptions bare = trainee_options<S>(config, estimator, weights);
     bare.growth.strength = 0;
-    bare_ = std::make_unique<BatchGradient<S>>(*model_, bare);
+    bare_ = std::make_unique<BatchGradient<S>>(*network_, bare);
   }
 }
 
+/// The hooks set what they regulate; ε follows the damping. Returns ε.
 template <class S>
-void Lane<S>::step(std::uint64_t step, const Batch& batch) {
-  const double damping = controlled_ ? damping_.value() : config_->real("model.damping");
-  const double epsilon = relaxation_step(*config_, damping);
-  model_->block().set_damping(damping);
+double Trainee<S>::begin() {
+  for (auto& hook : hooks_) hook->begin(*network_);
+  const double epsilon = relaxation_step(*config_, network_->circuit().damping().value);
   learner_->set_step(epsilon);
+  return epsilon;
+}
+
+template <class S>
+void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
+  const double epsilon = begin();
   const auto every = static_cast<std::uint64_t>(config_->integer("train.cosine_every"));
   if (every > 0 && step % every == 0) {
     bare_->set_step(epsilon);
@@ -104,9 +86,9 @@ void Lane<S>::step(std::uint64_t step, const Batch& batch) {
   }
   let_time_pass(step, report, batch.sequences);
   record(step, report, norm, decision);
-  if (!controlled_) return;
-  const auto event = damping_.observe({step, epsilon * report.residual, decision != StepDecision::accept});
-  if (event) {
+  for (auto& hook : hooks_) {
+    const auto event = hook->observe({step, epsilon, report.residual, decision == StepDecision::accept});
+    if (!event) continue;
     log_.event(step,
                fmt::format("{} {:.6g} -> {:.6g}: {}", event->quantity, event->before, event->after, event->reason));
   }
@@ -114,10 +96,10 @@ void Lane<S>::step(std::uint64_t step, const Batch& batch) {
 
 /// Norm of the gradient, with what maps that update by factors hold of it.
 template <class S>
-double Lane<S>::whole_norm() {
+double Trainee<S>::whole_norm() {
   double squared = gradient_.squared_norm();
-  for (int p = 0; p < model_->parameters(); ++p) {
-    const LinearMap<S>& map = model_->map(p);
+  for (int p = 0; p < network_->parameters(); ++p) {
+    const LinearMap<S>& map = network_->map(p);
     if (!map.takes_factors()) continue;
     auto& factors = factors_[static_cast<std::size_t>(p)];
     factors = learner_->take_factors(p);
@@ -127,65 +109,49 @@ double Lane<S>::whole_norm() {
 }
 
 template <class S>
-void Lane<S>::apply(std::uint64_t step) {
+void Trainee<S>::apply(std::uint64_t step) {
   clip_by_norm(gradient_, config_->real("train.gradient_clip"));
   const double rate = learning_rate_at(schedule_, step);
   optimizer_->step(gradient_.matrices(), rate, deltas_);
-  for (int p = 0; p < model_->parameters(); ++p) {
-    LinearMap<S>& map = model_->map(p);
+  for (int p = 0; p < network_->parameters(); ++p) {
+    LinearMap<S>& map = network_->map(p);
     if (map.takes_factors()) {
       map.apply_factors(factors_[static_cast<std::size_t>(p)], static_cast<S>(rate));
     } else {
       map.apply_update(deltas_[static_cast<std::size_t>(p)], step);
     }
   }
-  if (config_->real("memory_bound.fraction") > 0) bound_memory(step);
-}
-
-template <class S>
-void Lane<S>::bound_memory(std::uint64_t step) {
-  LinearMap<S>& input = model_->map(ParameterId::input);
-  Matrix<S>& delta = deltas_[static_cast<std::size_t>(ParameterId::input)];
-  const Index memories = model_->shape().memories;
-  delta.setZero();
-  const BlockLeak& leak = model_->block().leak();
-  const auto w_m = input.weights().rightCols(memories);
-  LinearMap<S>* back = model_->memory_return() < 0 ? nullptr : &model_->map(model_->memory_return());
-  const MemoryBoundResult result = memory_.measure(w_m, back ? &back->weights() : nullptr, leak.gain, leak.damping);
-  if (!result.bound) return;
-  delta.rightCols(memories) = static_cast<S>(result.scale - 1) * w_m;
-  input.adjust(delta, step);
-  if (back) back->adjust(static_cast<S>(result.scale - 1) * back->weights(), step);
+  for (auto& hook : hooks_) hook->updated(*network_, step);
 }
 
 /// Drift, leak and telegraph noise go on between steps; within one they stand still.
 template <class S>
-void Lane<S>::let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences) {
+void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences) {
   const double simulated = static_cast<double>(sequences) * (report.time + report.nudged_time + report.read_time) *
                            config_->real("circuit.time_constant");
   const double fixed = config_->real("train.step_time");
   const double seconds = fixed > 0 ? fixed : simulated;
   if (!std::isfinite(seconds)) return;  // the step diverged and is reported
-  for (int p = 0; p < model_->parameters(); ++p) model_->map(p).elapse(seconds, step);
+  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).elapse(seconds, step);
 }
 
 template <class S>
-void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch, double epsilon) {
-  Gradient<S> estimate(model_->parameter_shapes());
+void Trainee<S>::measure_cosines(std::uint64_t step, const Batch& batch, double epsilon) {
+  Gradient<S> estimate(network_->parameter_shapes());
   bare_->compute(batch, step, estimate);
-  const auto copy = exact_copy(*model_, Truth::circuit);
+  const auto copy = exact_copy(*network_, Truth::circuit);
   BatchGradientOptions options = exact_options<double>(*config_);
   options.phases.step = options.phases.free.step = epsilon;
-  Gradient<double> exact(model_->parameter_shapes());
+  Gradient<double> exact(network_->parameter_shapes());
   BatchGradient<double>(*copy, options).compute(batch, step, exact);
   const Gradient<double> estimated = in_double(estimate);
   std::vector<double> cosines, present;
-  for (const auto& group : model_->groups()) {
+  for (const auto& group : network_->groups()) {
     const Agreement a = agreement<double>(estimated, exact, group);
     cosines.push_back(a.cosine);
     present.push_back(a.has_gradient ? 1 : 0);
   }
-  const Agreement all = agreement<double>(estimated, exact, equilibrium_groups(*model_));
+  const Agreement all = agreement<double>(estimated, exact, equilibrium_groups(network_->plan()));
   log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
   log_.add("train/cosine_all", all.cosine, "1",
            "cosine over all parameters of the equilibrium as one vector: every group but the read-out");
@@ -199,7 +165,7 @@ void Lane<S>::measure_cosines(std::uint64_t step, const Batch& batch, double eps
 }
 
 template <class S>
-void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, StepDecision decision) {
+void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, StepDecision decision) {
   const auto add = [this](const char* name, double value, const char* unit, const char* description) {
     log_.add(std::string("train/") + name, value, unit, description);
   };
@@ -209,7 +175,7 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
   add("residual_max", r.residual_max, "1", "largest |F|/|z| of a sequence");
   add("nudged_residual", r.nudged_residual, "1", "what is left of the nudged transient, |f|/|z - z*| per tau");
   add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
-  add("damping", model_->block().leak().damping, "1", "damping c during the step");
+  add("damping", network_->circuit().damping().value, "1", "damping c during the step");
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
   const double tau = config_->real("circuit.time_constant");
   add("settling_time", r.time * tau, "s", "mean simulated time of the free phase of a sequence");
@@ -239,13 +205,13 @@ void Lane<S>::record(std::uint64_t step, const BatchReport& r, double norm, Step
 
 /// What the step's reads and its digital work took, each item by itself; pulses are among the readings of the arrays.
 template <class S>
-void Lane<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
+void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
   ReadTotals all = reads;
   if (decision == StepDecision::accept) {
-    for (int p = 0; p < model_->parameters(); ++p) {
-      if (model_->map(p).takes_factors()) continue;
+    for (int p = 0; p < network_->parameters(); ++p) {
+      if (network_->map(p).takes_factors()) continue;
       all.operations += optimizer_operations(config_->text("train.optimizer")) *
-                        static_cast<double>(model_->map(p).inputs() * model_->map(p).outputs());
+                        static_cast<double>(network_->map(p).inputs() * network_->map(p).outputs());
     }
   }
   const EnergyReport energy = energy_report(all, circuit_spec(*config_));
@@ -270,10 +236,8 @@ void Lane<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
 }
 
 template <class S>
-std::pair<double, double> Lane<S>::mean_loss(const std::vector<Batch>& batches, std::size_t first) {
-  const double damping = controlled_ ? damping_.value() : config_->real("model.damping");
-  model_->block().set_damping(damping);
-  learner_->set_step(relaxation_step(*config_, damping));
+std::pair<double, double> Trainee<S>::mean_loss(const std::vector<Batch>& batches, std::size_t first) {
+  begin();
   double loss = 0;
   double residual = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -285,7 +249,7 @@ std::pair<double, double> Lane<S>::mean_loss(const std::vector<Batch>& batches, 
 }
 
 template <class S>
-void Lane<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
+void Trainee<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
   const auto [loss, residual] = mean_loss(batches, 0);
   log_.add("train/validation_step", static_cast<double>(done), "1", "training steps done at the evaluation");
   log_.add("train/validation_loss", loss, "nat", "mean cross-entropy per token on the validation windows");
@@ -294,16 +258,16 @@ void Lane<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
 }
 
 template <class S>
-void Lane<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& batches, std::size_t first) {
+void Trainee<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& batches, std::size_t first) {
   log_.add("train/test_step", static_cast<double>(done), "1", "training steps done at the evaluation: all");
   log_.add("train/test_loss", mean_loss(batches, first).first, "nat",
            "mean cross-entropy per token on the windows of the test part, which no choice has seen");
 }
 
 template <class S>
-void Lane<S>::record_statistics() {
-  for (const auto& group : model_->groups()) {
-    const auto w = model_->map(group.parameter)
+void Trainee<S>::record_statistics() {
+  for (const auto& group : network_->groups()) {
+    const auto w = network_->map(group.parameter)
                        .weights()
                        .middleCols(group.columns.begin, group.columns.count)
                        .template cast<double>();
@@ -314,18 +278,18 @@ void Lane<S>::record_statistics() {
     log_.add(at + "min", w.minCoeff(), "1", "smallest weight");
     log_.add(at + "max", w.maxCoeff(), "1", "largest weight");
   }
-  const auto names = model_->parameter_names();
-  for (int p = 0; p < model_->parameters(); ++p) {
-    for (const MapReading& reading : model_->map(p).readings()) {
+  const auto names = network_->parameter_names();
+  for (int p = 0; p < network_->parameters(); ++p) {
+    for (const MapReading& reading : network_->map(p).readings()) {
       log_.add("device/" + names[static_cast<std::size_t>(p)] + "/" + reading.name, reading.value, reading.unit,
                reading.description);
     }
   }
 }
 
-/// Every array that the next step depends on, with names that are unique in a lane.
+/// Every array that the next step depends on, with names that are unique in a trainee.
 template <class S>
-std::vector<StateArray<S>> Lane<S>::arrays() {
+std::vector<StateArray<S>> Trainee<S>::arrays() {
   std::vector<StateArray<S>> all;
   const auto take = [&all](const std::string& prefix, std::vector<StateArray<S>> part) {
     for (auto& array : part) {
@@ -333,30 +297,32 @@ std::vector<StateArray<S>> Lane<S>::arrays() {
       all.push_back(std::move(array));
     }
   };
-  const auto names = model_->parameter_names();
-  for (int p = 0; p < model_->parameters(); ++p)
-    take("maps/" + names[static_cast<std::size_t>(p)], model_->map(p).state());
+  const auto names = network_->parameter_names();
+  for (int p = 0; p < network_->parameters(); ++p)
+    take("maps/" + names[static_cast<std::size_t>(p)], network_->map(p).state());
   take("optimizer", optimizer_->state());
-  take("memory_bound", memory_.state());
+  for (auto& hook : hooks_) take("hooks", hook->arrays());
   return all;
 }
 
 template <class S>
-std::vector<ScalarState> Lane<S>::scalars() {
+std::vector<ScalarState> Trainee<S>::scalars() {
   std::vector<ScalarState> all;
   for (auto& s : guard_.state()) all.push_back({"guard_" + s.name, s.unit, s.description, s.value});
-  for (auto& s : damping_.state()) all.push_back({"damping_" + s.name, s.unit, s.description, s.value});
+  for (auto& hook : hooks_) {
+    for (auto& s : hook->scalars()) all.push_back(s);
+  }
   all.push_back({"nonfinite_in_a_row", "1", "steps in a row that were not finite", &nonfinite_in_a_row_});
   return all;
 }
 
 template <class S>
-void Lane<S>::write(H5Document& document, const std::string& prefix) {
+void Trainee<S>::write(H5Document& document, const std::string& prefix) {
   log_.write(document, prefix);
   document.attribute("estimator", estimator_, prefix + "train");
   std::vector<std::string> names;
-  for (const auto& group : model_->groups()) {
-    const auto& w = model_->map(group.parameter).weights();
+  for (const auto& group : network_->groups()) {
+    const auto& w = network_->map(group.parameter).weights();
     document.matrix<S>(prefix + "parameters/" + group.name, w.middleCols(group.columns.begin, group.columns.count),
                        {"1", "weights that a noise-free read uses", {"input", "output"}});
     names.push_back(group.name);
@@ -372,7 +338,7 @@ void Lane<S>::write(H5Document& document, const std::string& prefix) {
 }
 
 template <class S>
-void Lane<S>::restore(const H5Reader& file, const std::string& prefix) {
+void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
   log_.restore(file, prefix);
   for (auto& array : arrays()) {
     const H5Shape expected{array.values->rows(), array.values->cols()};
@@ -380,10 +346,10 @@ void Lane<S>::restore(const H5Reader& file, const std::string& prefix) {
   }
   for (auto& scalar : scalars())
     *scalar.value = file.reals<double>(prefix + "checkpoint/" + scalar.name, H5Shape{1})[0];
-  for (int p = 0; p < model_->parameters(); ++p) model_->map(p).state_restored();
+  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).state_restored();
 }
 
-template class Lane<float>;
-template class Lane<double>;
+template class Trainee<float>;
+template class Trainee<double>;
 
 }  // namespace nudge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "training/models/block/block_config.hpp"
 
-#include "training/setup.hpp"
+#include <algorithm>
 
 namespace nudge {
 namespace {
@@ -46,6 +46,35 @@ MixerChoice mixer_choice(const Config& config) {
   o.inner_gate = config.flag("mixer.inner_gate");
   o.outer_gate = config.flag("mixer.outer_gate");
   return choice;
+}
+
+ModelShape model_shape(const Config& config, Index vocabulary) {
+  ModelShape shape;
+  shape.vocabulary = vocabulary;
+  shape.tokens = static_cast<Index>(config.integer("model.tokens"));
+  shape.channels = static_cast<Index>(config.integer("model.channels"));
+  shape.memories = static_cast<Index>(config.integer("model.memories"));
+  shape.heads = static_cast<Index>(config.integer("model.heads"));
+  shape.mixer = mixer_choice(config);
+  shape.coupling = config.real("model.coupling_scale") > 0;
+  shape.memory_arrays = static_cast<int>(config.integer("model.memory_arrays"));
+  shape.correction = config.text("correction.scope") == "full" ? CorrectionScope::full : CorrectionScope::attention;
+  return shape;
+}
+
+std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task) {
+  const InitialScales scales{config.real("model.attention_scale"),       config.real("model.output_scale"),
+                             config.real("model.memory_scale"),          config.real("model.embedding_scale"),
+                             config.real("model.coupling_scale"),        config.real("model.coupling_symmetric"),
+                             config.real("model.coupling_antisymmetric")};
+  return std::make_shared<BlockPlan>(model_shape(config, task.symbols), scales,
+                                     Damping{config.real("model.attention_gain"), config.real("model.damping")});
+}
+
+Index block_columns(const Config& config) { return static_cast<Index>(config.integer("model.channels")); }
+
+double block_leak(const Config& config, double damping) {
+  return 1.0 + Damping{config.real("model.attention_gain"), damping}.total();
 }
 
 }  // namespace nudge

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "circuits/terms/state_term.hpp"
+#include "circuits/terms/term.hpp"
 #include "mixers/mixer.hpp"
 
 namespace nudge {
@@ -34,26 +34,26 @@ MixerSpec mixer_spec(const MixerChoice& choice);
 /// c − 1.) Evaluated on the tape: one recording moves with the state, one stays at the linearisation point. The weights
 /// are numbers (mixers read matrices); on a crossbar they would need reads through LinearMap.
 template <class S>
-class MixerTerm final : public StateTerm<S> {
+class MixerTerm final : public Term<S> {
  public:
-  /// The weights, in the order of mixer_spec(), have the numbers first_parameter, first_parameter + 1, ... in the model and
-  /// must outlive the term.
-  MixerTerm(const MixerChoice& choice, S gain, int first_parameter, std::vector<const LinearMap<S>*> weights);
+  /// Reads and acts on the node `node` of the columns `at`. The weights, in the order of mixer_spec(), have the numbers
+  /// first_parameter, first_parameter + 1, ... in the network and must outlive the term.
+  MixerTerm(int node, Columns at, const MixerChoice& choice, S gain, int first_parameter,
+            std::vector<const LinearMap<S>*> weights);
 
   std::string_view name() const override { return choice_.kind; }
-  std::unique_ptr<TermPoint> make_point(Index tokens) const override;
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, TermPoint& point) const override;
-  void linearize(ConstMatrixRef<S> z, MatrixRef<S> f, TermPoint& point) const override;
-  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, TermPoint& point) const override;
-  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, TermPoint& point) const override;
-  void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink) const override;
+  bool has(Part part) const override { return part != Part::conservative; }
+  std::vector<int> sources() const override { return {node_}; }
+  std::vector<int> targets() const override { return {node_}; }
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
  private:
+  class System;
   struct Recording;
-  struct Point;
-  void record(Recording& recording, Index tokens) const;
-  void evaluate(Recording& recording, ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  void record(Recording& recording, Index rows) const;
 
+  int node_;
+  Columns at_;
   MixerChoice choice_;
   MixerSpec spec_;
   S gain_;

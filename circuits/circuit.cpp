@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/circuit.hpp"
+
+#include <algorithm>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+Circuit<S>::Circuit(std::vector<Node> nodes, Index inputs, std::vector<std::unique_ptr<Term<S>>> terms, Damping damping)
+    : nodes_(std::move(nodes)), inputs_(inputs), terms_(std::move(terms)), damping_(damping) {
+  NUDGE_EXPECT(!nodes_.empty());
+  [[maybe_unused]] Index next = 0;
+  for (const Node& node : nodes_) {
+    NUDGE_EXPECT(node.columns.begin == next && (!node.driven || node.columns.count == inputs_));
+    next = node.columns.end();
+  }
+}
+
+template <class S>
+double Circuit<S>::least_leak() const {
+  double least = leak(nodes_.front());
+  for (const Node& node : nodes_) least = std::min(least, leak(node));
+  return least;
+}
+
+template <class S>
+bool Circuit<S>::noisy() const {
+  return node_noise_ > 0 || std::any_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->noisy(); });
+}
+
+template <class S>
+void Circuit<S>::set_nudged_drive(NudgedDrive drive) {
+  [[maybe_unused]] const auto takes = [](const auto& term) { return term->takes_difference(); };
+  NUDGE_EXPECT(drive == NudgedDrive::state || std::all_of(terms_.begin(), terms_.end(), takes));
+  nudged_drive_ = drive;
+}
+
+template class Circuit<float>;
+template class Circuit<double>;
+
+}  // namespace nudge

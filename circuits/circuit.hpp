@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuits/terms/term.hpp"
+
+namespace nudge {
+
+/// A node: a range of columns of the state, with its leak. Its force starts with x_in − L z where the input drives it, else
+/// −L z; both are conservative and have no weights.
+struct Node {
+  std::string name;
+  Columns columns;
+  double leak = 1.0;     ///< L without damping: of the clamp to what drives it, and of what other nodes load it with
+  bool driven = false;   ///< the input x_in (rows, inputs) is added to its force
+  bool damped = false;   ///< s·c is added to L
+};
+
+/// −s·c·z, the damping that a controller may regulate.
+struct Damping {
+  double gain = 1.0;   ///< s of the force s (Mixer(z) − c z)
+  double value = 0.0;  ///< c
+  double total() const { return gain * value; }
+};
+
+/// Nodes and the terms between them: F(z) = Σ_nodes (x_in − L z) + Σ_terms F_term(z). Rows of a state are what is coupled
+/// (the tokens of a sequence) or independent samples side by side. Holds weights only; what one thread needs to settle one
+/// example is a CircuitDynamics.
+template <class S>
+class Circuit {
+ public:
+  /// Nodes cover the columns [0, cols) in order without gaps; terms are evaluated in the order given.
+  Circuit(std::vector<Node> nodes, Index inputs, std::vector<std::unique_ptr<Term<S>>> terms, Damping damping);
+
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<std::unique_ptr<Term<S>>>& terms() const { return terms_; }
+  /// The first term of a type; null where there is none.
+  template <class T>
+  const T* find() const {
+    for (const auto& term : terms_) {
+      if (const T* found = dynamic_cast<const T*>(term.get())) return found;
+    }
+    return nullptr;
+  }
+  Index cols() const { return nodes_.back().columns.end(); }
+  /// Columns of what is clamped.
+  Index inputs() const { return inputs_; }
+
+  const Damping& damping() const { return damping_; }
+  void set_damping(double c) { damping_.value = c; }
+  /// L of a node, and the smallest of all.
+  double leak(const Node& node) const { return node.leak + (node.damped ? damping_.total() : 0.0); }
+  double least_leak() const;
+
+  /// Whether its nodes, or reads of any of its arrays, have fresh noise.
+  bool noisy() const;
+  /// σ of the white noise of a node with L = 1, per √τ (clamp_noise() of the circuit's components); 0: none.
+  double node_noise() const { return node_noise_; }
+  void set_node_noise(double sigma) { node_noise_ = sigma; }
+  NudgedDrive nudged_drive() const { return nudged_drive_; }
+  /// All terms must take the difference.
+  void set_nudged_drive(NudgedDrive drive);
+
+ private:
+  std::vector<Node> nodes_;
+  Index inputs_;
+  std::vector<std::unique_ptr<Term<S>>> terms_;
+  Damping damping_;
+  double node_noise_ = 0;
+  NudgedDrive nudged_drive_ = NudgedDrive::state;
+};
+
+}  // namespace nudge

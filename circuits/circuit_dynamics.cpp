@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/circuit_dynamics.hpp"
+
+#include <cmath>
+#include <span>
+
+#include "circuits/circuit_point.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+
+template <class S>
+CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index max_copies)
+    : circuit_(&circuit),
+      rows_(rows),
+      max_rows_(rows * max_copies),
+      input_(rows, circuit.inputs()),
+      input_gradient_(rows, circuit.inputs()) {
+  for (const auto& term : circuit.terms()) systems_.push_back(term->make_system(rows, max_copies));
+  point_ = std::make_unique<Point>(*this);
+}
+
+template <class S>
+CircuitDynamics<S>::~CircuitDynamics() = default;
+
+template <class S>
+void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) {
+  NUDGE_EXPECT(input.rows() == rows_ && input.cols() == circuit_->inputs());
+  input_ = input;
+  input_gradient_.setZero();
+  read_ = read;
+  noisy_ = circuit_->noisy();
+  memory_.clear();
+  read_.memory = &memory_;
+  for (auto& system : systems_) system->bind(input_);
+}
+
+/// f = x_in − L z, node by node.
+template <class S>
+void CircuitDynamics<S>::start(ConstMatrixRef<S> z, MatrixRef<S> f) const {
+  for (const Node& node : circuit_->nodes()) {
+    const S leak = static_cast<S>(circuit_->leak(node));
+    const auto [begin, count] = node.columns;
+    for (Index row = 0; row < z.rows(); row += rows_) {
+      auto out = f.middleCols(begin, count).middleRows(row, rows_);
+      const auto in = z.middleCols(begin, count).middleRows(row, rows_);
+      if (node.driven) {
+        out = input_ - leak * in;
+      } else {
+        out = -leak * in;
+      }
+    }
+  }
+}
+
+/// The conductance of clamp and damping, L C/τ, is as warm as the devices: white noise of strength node_noise √L per √τ,
+/// with which the leak alone holds every node at kT/C.
+template <class S>
+void CircuitDynamics<S>::add_node_noise(MatrixRef<S> f) {
+  if (circuit_->node_noise() == 0 || !read_.noisy()) return;
+  node_noise_.resize(f.rows(), f.cols());
+  const std::uint64_t place = (static_cast<std::uint64_t>(read_.sequence) << 32) | read_.step;
+  fill_normal<S>({read_.seed, Purpose::node_noise, 0}, place, (read_.phase << 24U) + read_.read++,
+                 std::span<S>(node_noise_.data(), static_cast<std::size_t>(node_noise_.size())));
+  for (const Node& node : circuit_->nodes()) {
+    const double sigma =
+        circuit_->node_noise() * std::sqrt(circuit_->leak(node) / read_.reads()) * read_.noise_scale();
+    const auto [begin, count] = node.columns;
+    f.middleCols(begin, count) += static_cast<S>(sigma) * node_noise_.middleCols(begin, count);
+  }
+}
+
+template <class S>
+void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
+  NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
+  read_.pass();
+  if (part == Part::nonconservative) {
+    f.setZero();
+  } else {
+    start(z, f);
+    add_node_noise(f);
+  }
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (circuit_->terms()[i]->has(part)) systems_[i]->force(z, f, part, read_);
+  }
+}
+
+template <class S>
+Linearization<S>& CircuitDynamics<S>::linearize(ConstMatrixRef<S> z) {
+  point_->set(z);
+  return *point_;
+}
+
+template <class S>
+std::optional<double> CircuitDynamics<S>::energy(ConstMatrixRef<S> z) {
+  double total = 0;
+  for (const Node& node : circuit_->nodes()) {
+    const auto in = z.middleCols(node.columns.begin, node.columns.count);
+    const double rest =
+        node.leak - (node.driven ? 1.0 : 0.0) + (node.damped ? circuit_->damping().total() : 0.0);
+    if (node.driven) total += 0.5 * (in - input_).template cast<double>().squaredNorm();
+    total += 0.5 * rest * in.template cast<double>().squaredNorm();
+  }
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (!circuit_->terms()[i]->has(Part::conservative)) continue;
+    const auto energy = systems_[i]->energy(z, read_);
+    if (!energy) return std::nullopt;
+    total += *energy;
+  }
+  return total;
+}
+
+template <class S>
+void CircuitDynamics<S>::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
+  if (part == Part::conservative && circuit_->nudged_drive() == NudgedDrive::difference) {
+    point_->nearby_force(z, f);
+  } else {
+    force(z, f, part);
+  }
+}
+
+template class CircuitDynamics<float>;
+template class CircuitDynamics<double>;
+
+}  // namespace nudge

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "circuits/circuit.hpp"
+#include "sim/dynamics.hpp"
+
+namespace nudge {
+
+/// One example settling in a Circuit: the circuit's force with what clamps its input, its read noise, and all working memory.
+/// One object per thread; bind() moves it to the next example without allocating.
+template <class S>
+class CircuitDynamics final : public Dynamics<S> {
+ public:
+  /// max_copies: how many states are evaluated side by side at most (2 for ±β, N for N-point nudging).
+  CircuitDynamics(const Circuit<S>& circuit, Index rows, Index max_copies);
+  ~CircuitDynamics() override;
+
+  /// Start on an example: its input x_in (rows, inputs), the identity of its reads, and a zero input gradient.
+  void bind(ConstMatrixRef<S> input, const ReadContext& read);
+
+  Index rows() const override { return rows_; }
+  Index cols() const override { return circuit_->cols(); }
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override;
+  Linearization<S>& linearize(ConstMatrixRef<S> z) override;
+  void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
+  /// E = Σ_nodes ½‖z − x_in‖² + ½(L − 1)‖z‖² (½ L ‖z‖² where nothing drives the node) + Σ E_term: −∂E/∂z is the conservative
+  /// force.
+  std::optional<double> energy(ConstMatrixRef<S> z) override;
+  void begin_reads(ReadClass kind) override { read_.kind = kind; }
+  void set_read_timing(ReadTiming timing) override { read_.relaxation = timing; }
+  bool noisy() const override { return noisy_; }
+  /// The smallest leak of a node.
+  double leak() const override { return circuit_->least_leak(); }
+  void use_exact_derivatives(bool exact) override { read_.exact = exact; }
+
+  /// What the reads that follow are named by.
+  ReadContext& read() { return read_; }
+  /// Σ scale·(∂F/∂x_in)ᵀ u over accumulate_parameter_gradient(): the gradient with respect to x_in, (rows, inputs).
+  const Matrix<S>& input_gradient() const { return input_gradient_; }
+  const Circuit<S>& circuit() const { return *circuit_; }
+  /// Of the circuit's term of that number.
+  const TermSystem<S>& system(std::size_t term) const { return *systems_[term]; }
+
+ private:
+  class Point;
+  void start(ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  void add_node_noise(MatrixRef<S> f);
+
+  const Circuit<S>* circuit_;
+  Index rows_;
+  Index max_rows_;
+  Matrix<S> input_, input_gradient_;
+  std::vector<std::unique_ptr<TermSystem<S>>> systems_;  ///< of the circuit's terms, in their order
+  ReadContext read_;
+  bool noisy_ = false;    ///< of the circuit when it was bound
+  ReadMemory memory_;     ///< of the reads of the present example
+  Matrix<S> node_noise_;  ///< working memory of add_node_noise
+  std::unique_ptr<Point> point_;
+};
+
+}  // namespace nudge

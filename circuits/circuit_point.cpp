@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The circuit linearised at a point: its derivatives, its local correlation, and the laws of the nudged phase.
+#include "circuits/circuit_point.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+void CircuitDynamics<S>::Point::set(ConstMatrixRef<S> z) {
+  NUDGE_EXPECT(z.rows() == owner_->rows_);
+  CircuitDynamics& d = *owner_;
+  z0_ = z;
+  const ReadingAs stored(d.read_, ReadClass::stored);
+  d.read_.pass();
+  d.start(z, f0_conservative_);
+  f0_.setZero();  // the non-conservative force first; the sum in the end
+  for (auto& system : d.systems_) system->linearize(z, f0_conservative_, f0_, d.read_);
+  f0_ += f0_conservative_;
+}
+
+template <class S>
+void CircuitDynamics<S>::Point::force(MatrixRef<S> f, Part part) {
+  if (part == Part::all) {
+    f = f0_;
+  } else if (part == Part::conservative) {
+    f = f0_conservative_;
+  } else {
+    f = f0_ - f0_conservative_;
+  }
+}
+
+/// out = −L v, or 0 for a part without the leaks.
+template <class S>
+void CircuitDynamics<S>::Point::leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const {
+  if (part == Part::nonconservative) {
+    out.setZero();
+    return;
+  }
+  for (const Node& node : owner_->circuit_->nodes()) {
+    const auto [begin, count] = node.columns;
+    out.middleCols(begin, count) = -static_cast<S>(owner_->circuit_->leak(node)) * v.middleCols(begin, count);
+  }
+}
+
+template <class S>
+void CircuitDynamics<S>::Point::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) {
+  leak(v, out, part);
+  for_terms(part, [&](TermSystem<S>& system) { system.jvp(v, S(1), out, part, owner_->read_); });
+}
+
+template <class S>
+void CircuitDynamics<S>::Point::vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) {
+  leak(u, out, part);
+  for_terms(part, [&](TermSystem<S>& system) { system.vjp(u, out, part, owner_->read_); });
+}
+
+template <class S>
+void CircuitDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) {
+  CircuitDynamics& d = *owner_;
+  for (const Node& node : d.circuit_->nodes()) {
+    if (node.driven) d.input_gradient_ += scale * u.middleCols(node.columns.begin, node.columns.count);
+  }
+  const ReadingAs correlation(d.read_, ReadClass::correlation);
+  d.read_.pass();
+  for (auto& system : d.systems_) system->accumulate(u, scale, sink, d.input_gradient_, d.read_);
+}
+
+/// v_ = z − z₀, copy by copy.
+template <class S>
+void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z) {
+  for (Index row = 0; row < z.rows(); row += owner_->rows_) {
+    v_.middleRows(row, owner_->rows_) = z.middleRows(row, owner_->rows_) - z0_;
+  }
+}
+
+template <class S>
+bool CircuitDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  CircuitDynamics& d = *owner_;
+  displacement(z);
+  d.start(z, f);
+  d.add_node_noise(f);
+  for (auto& system : d.systems_) system->corrected_force(z, v_.topRows(z.rows()), f, d.read_);
+  return true;
+}
+
+/// Starts f with the leaks and what is clamped: at z, or, driven by the difference, what is stored at z₀ and −L v.
+template <class S>
+void CircuitDynamics<S>::Point::start_nearby(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  CircuitDynamics& d = *owner_;
+  displacement(z);
+  if (d.circuit_->nudged_drive() == NudgedDrive::difference) {
+    for (const Node& node : d.circuit_->nodes()) {
+      const auto [begin, count] = node.columns;
+      const S leak = static_cast<S>(d.circuit_->leak(node));
+      for (Index row = 0; row < z.rows(); row += d.rows_) {
+        auto out = f.middleCols(begin, count).middleRows(row, d.rows_);
+        out = f0_conservative_.middleCols(begin, count);
+        out -= leak * v_.middleCols(begin, count).middleRows(row, d.rows_);
+      }
+    }
+  } else {
+    d.start(z, f);
+  }
+  d.add_node_noise(f);
+}
+
+/// The conservative terms, driven by z − z₀.
+template <class S>
+void CircuitDynamics<S>::Point::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  start_nearby(z, f);
+  for_terms(Part::conservative,
+            [&](TermSystem<S>& system) { system.conservative_change(v_.topRows(z.rows()), f, owner_->read_); });
+}
+
+template <class S>
+bool CircuitDynamics<S>::Point::transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+  start_nearby(z, f);
+  const NudgedDrive drive = owner_->circuit_->nudged_drive();
+  for (auto& system : owner_->systems_) {
+    system->transposed_force(z, v_.topRows(z.rows()), drive, f, owner_->read_);
+  }
+  return true;
+}
+
+template class CircuitDynamics<float>::Point;
+template class CircuitDynamics<double>::Point;
+
+}  // namespace nudge

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to circuit_dynamics.cpp and circuit_point.cpp.
+#pragma once
+
+#include "circuits/circuit_dynamics.hpp"
+
+namespace nudge {
+
+/// The circuit linearised at a point z₀; what the terms cache of it is in their systems.
+template <class S>
+class CircuitDynamics<S>::Point final : public Linearization<S> {
+ public:
+  explicit Point(CircuitDynamics& owner)
+      : owner_(&owner),
+        z0_(owner.rows_, owner.cols()),
+        f0_(owner.rows_, owner.cols()),
+        f0_conservative_(owner.rows_, owner.cols()),
+        v_(owner.max_rows_, owner.cols()) {}
+
+  void set(ConstMatrixRef<S> z);
+  void force(MatrixRef<S> f, Part part) override;
+  void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;
+  void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override;
+  bool corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
+  bool transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
+  void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f);
+
+ private:
+  /// act(system) for every term that has the part.
+  template <class Act>
+  void for_terms(Part part, Act act) {
+    for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
+      if (owner_->circuit_->terms()[i]->has(part)) act(*owner_->systems_[i]);
+    }
+  }
+  void leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const;
+  void displacement(ConstMatrixRef<S> z);
+  void start_nearby(ConstMatrixRef<S> z, MatrixRef<S> f);
+
+  CircuitDynamics* owner_;
+  Matrix<S> z0_, f0_, f0_conservative_;
+  Matrix<S> v_;  ///< z − z₀
+};
+
+}  // namespace nudge

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terms of a shared array evaluated together: forces, derivatives, correlations, and the laws of the nudged phase.
+#include "circuits/terms/shared_array_system.hpp"
+
+#include <algorithm>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+SharedArray<S>::System::System(const SharedArray& array, Index rows, Index max_copies)
+    : array_(&array),
+      rows_(rows),
+      h_(max_copies * rows, array.input().outputs()),
+      g_(h_.rows(), h_.cols()),
+      dh_(h_.rows(), h_.cols()),
+      z0_(rows, array.at().count),
+      h0_(rows, h_.cols()),
+      g0_(rows, h_.cols()) {
+  for (const auto& placed : array.terms()) points_.push_back(placed.term->make_point(rows, max_copies));
+}
+
+/// The smallest range of columns that covers the chosen terms.
+template <class S>
+template <class Chosen>
+Columns SharedArray<S>::System::span_of(Chosen chosen) const {
+  Index begin = array_->input().outputs();
+  Index end = 0;
+  for (const auto& placed : array_->terms()) {
+    if (!chosen(*placed.term)) continue;
+    begin = std::min(begin, placed.columns.begin);
+    end = std::max(end, placed.columns.end());
+  }
+  return end > begin ? Columns{begin, end - begin} : Columns{0, 0};
+}
+
+template <class S>
+Columns SharedArray<S>::System::driven(Part part) const {
+  return span_of([part](const auto& t) { return in_part(t, part); });
+}
+
+/// The columns that chosen terms send their force back through.
+template <class S>
+Columns SharedArray<S>::System::returning(Part part) const {
+  return span_of([part](const auto& t) { return in_part(t, part) && t.returns_through_input(); });
+}
+
+template <class S>
+void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) {
+  NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= h_.rows());
+  const Columns columns = driven(part);
+  if (columns.count == 0) return;
+  auto h = h_.topRows(z.rows());
+  auto g = g_.topRows(z.rows());
+  auto f_own = own(f);
+  array_->input().forward(own(z), h.middleCols(columns.begin, columns.count), columns, Store::assign, read);
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, at] = array_->terms()[i];
+    if (!in_part(*term, part)) continue;
+    term->force(h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f_own, *points_[i], read);
+  }
+  const Columns back = returning(part);
+  if (back.count > 0) {
+    array_->input().transposed(g.middleCols(back.begin, back.count), f_own, back, Store::add, read);
+  }
+}
+
+template <class S>
+void SharedArray<S>::System::linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest,
+                                       ReadContext& read) {
+  NUDGE_EXPECT(z.rows() == rows_);
+  const LinearMap<S>& input = array_->input();
+  z0_ = own(z);
+  auto f_conservative = own(conservative);
+  auto f_rest = own(rest);
+  auto g = g_.topRows(rows_);
+  input.forward(z0_, h0_, input.all_columns(), Store::assign, read);
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, columns] = array_->terms()[i];
+    auto f = term->conservative() ? f_conservative : f_rest;
+    term->linearize(h0_.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count), f,
+                    *points_[i], read);
+  }
+  for (const Part part : {Part::conservative, Part::nonconservative}) {
+    const Columns back = returning(part);
+    if (back.count == 0) continue;
+    auto f = part == Part::conservative ? f_conservative : f_rest;
+    input.transposed(g.middleCols(back.begin, back.count), f, back, Store::add, read);
+  }
+  const Columns back = returning(Part::all);
+  g0_.middleCols(back.begin, back.count) = g.middleCols(back.begin, back.count);
+}
+
+template <class S>
+void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, [[maybe_unused]] S scale, MatrixRef<S> f, Part part, ReadContext& read) {
+  NUDGE_EXPECT(scale == S(1));  // the laws that subtract it are fused below
+  const Columns columns = driven(part);
+  if (columns.count == 0) return;
+  auto dh = dh_.topRows(v.rows());
+  auto g = g_.topRows(v.rows());
+  auto f_own = own(f);
+  array_->input().forward_jvp(z0_, own(v), dh.middleCols(columns.begin, columns.count), columns, Store::assign, read);
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, at] = array_->terms()[i];
+    if (!in_part(*term, part)) continue;
+    term->jvp(dh.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f_own, *points_[i], read);
+  }
+  const Columns back = returning(part);
+  if (back.count == 0) return;
+  array_->input().transposed_jvp(g0_.middleCols(back.begin, back.count), g.middleCols(back.begin, back.count), f_own,
+                                 back, Store::add, read);
+}
+
+/// Fills g_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms.
+template <class S>
+void SharedArray<S>::System::drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read) {
+  auto hu = dh_.topRows(u.rows());
+  auto g = g_.topRows(u.rows());
+  const Columns reads = span_of([part](const auto& t) { return in_part(t, part) && t.vjp_reads_input(); });
+  if (reads.count > 0) {
+    array_->input().transposed_vjp(g0_.middleCols(reads.begin, reads.count), u, hu.middleCols(reads.begin, reads.count),
+                                   reads, Store::assign, read);
+  }
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, at] = array_->terms()[i];
+    if (!in_part(*term, part)) continue;
+    term->vjp(u, hu.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *points_[i], read);
+  }
+}
+
+template <class S>
+void SharedArray<S>::System::vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) {
+  const Columns columns = driven(part);
+  if (columns.count == 0) return;
+  drive_of_adjoint(own(u), part, read);
+  auto f_own = own(f);
+  array_->input().forward_vjp(z0_, g_.topRows(u.rows()).middleCols(columns.begin, columns.count), f_own, columns,
+                              Store::add, read);
+}
+
+template <class S>
+void SharedArray<S>::System::accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
+                                        MatrixRef<S> /*input_gradient*/, ReadContext& read) {
+  const LinearMap<S>& input = array_->input();
+  const auto u_own = own(u);
+  drive_of_adjoint(u_own, Part::all, read);
+  input.correlate_forward(z0_, g_.topRows(u.rows()), input.all_columns(), scale, array_->parameter(), sink, read);
+  const Columns back = returning(Part::all);
+  if (back.count > 0) {
+    input.correlate_transposed(g0_.middleCols(back.begin, back.count), u_own, back, scale, array_->parameter(), sink,
+                               read);
+  }
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    array_->terms()[i].term->accumulate(u_own, scale, *points_[i], sink, read);
+  }
+}
+
+template <class S>
+std::optional<double> SharedArray<S>::System::energy(ConstMatrixRef<S> z, const ReadContext& read) {
+  double total = 0;
+  for (const auto& [term, columns] : array_->terms()) {
+    if (!term->conservative()) continue;
+    auto h = h_.topRows(rows_).middleCols(columns.begin, columns.count);
+    ReadContext quiet = read;
+    quiet.kind = ReadClass::monitor;  // known from the model: no circuit sums it up
+    quiet.policy = ReadPolicy::all_ideal();
+    array_->input().forward(own(z), h, columns, Store::assign, quiet);
+    const auto energy = term->energy(h);
+    if (!energy) return std::nullopt;
+    total += *energy;
+  }
+  return total;
+}
+
+// One forward product, one with W_o each way, and one transposed product carry F, J v and Jᵀ v: projections are linear,
+// so h(z) − h(z₀) replaces the projections of v, and everything that returns through the array returns at once.
+template <class S>
+void SharedArray<S>::System::corrected_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f,
+                                             ReadContext& read) {
+  const LinearMap<S>& input = array_->input();
+  if (input.outputs() == 0) return;
+  auto h = h_.topRows(z.rows());
+  auto dh = dh_.topRows(z.rows());
+  auto g = g_.topRows(z.rows());
+  auto f_own = own(f);
+  const auto v_own = own(v);
+  input.forward(own(z), h, input.all_columns(), Store::assign, read);
+  const Columns asymmetric = driven(Part::nonconservative);
+  for (Index row = 0; row < z.rows(); row += rows_) {
+    dh.middleCols(asymmetric.begin, asymmetric.count).middleRows(row, rows_) =
+        h.middleCols(asymmetric.begin, asymmetric.count).middleRows(row, rows_) -
+        h0_.middleCols(asymmetric.begin, asymmetric.count);
+  }
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, at] = array_->terms()[i];
+    term->corrected_force(h.middleCols(at.begin, at.count), dh.middleCols(at.begin, at.count), v_own,
+                          g.middleCols(at.begin, at.count), f_own, *points_[i], read);
+  }
+  input.transposed(g, f_own, input.all_columns(), Store::add, read);
+}
+
+/// Drives the conservative terms (by z, or by v = z − z₀ on top of what is stored) and writes what they return, or its change,
+/// into g_; conservative terms that do not return through the array add to f and leave g_ at 0.
+template <class S>
+void SharedArray<S>::System::drive_conservative(ConstMatrixRef<S> z, NudgedDrive drive, MatrixRef<S> f,
+                                                ReadContext& read) {
+  const bool difference = drive == NudgedDrive::difference;
+  auto h = h_.topRows(z.rows());
+  auto g = g_.topRows(z.rows());
+  const Columns columns = driven(Part::conservative);
+  if (columns.count > 0) {
+    array_->input().forward(z, h.middleCols(columns.begin, columns.count), columns, Store::assign, read);
+  }
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, at] = array_->terms()[i];
+    if (!term->conservative()) continue;
+    auto own_h = h.middleCols(at.begin, at.count);
+    auto own_g = g.middleCols(at.begin, at.count);
+    if (!term->returns_through_input()) {
+      NUDGE_EXPECT(!difference);  // a term with a return array of its own is not stored at z₀
+      own_g.setZero();
+    }
+    for (Index row = 0; difference && row < z.rows(); row += rows_) {
+      own_h.middleRows(row, rows_) += h0_.middleCols(at.begin, at.count);
+    }
+    term->force(own_h, own_g, f, *points_[i], read);
+    for (Index row = 0; difference && row < z.rows(); row += rows_) {
+      own_g.middleRows(row, rows_) -= g0_.middleCols(at.begin, at.count);
+    }
+  }
+}
+
+template <class S>
+void SharedArray<S>::System::conservative_change(ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) {
+  auto f_own = own(f);
+  drive_conservative(own(v), NudgedDrive::difference, f_own, read);
+  const Columns back = returning(Part::conservative);
+  if (back.count == 0) return;
+  array_->input().transposed(g_.topRows(v.rows()).middleCols(back.begin, back.count), f_own, back, Store::add, read);
+}
+
+template <class S>
+void SharedArray<S>::System::transposed_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive,
+                                              MatrixRef<S> f, ReadContext& read) {
+  const LinearMap<S>& input = array_->input();
+  if (input.outputs() == 0) return;
+  auto h = h_.topRows(z.rows());
+  auto g = g_.topRows(z.rows());
+  auto f_own = own(f);
+  const auto v_own = own(v);
+  drive_conservative(drive == NudgedDrive::difference ? v_own : own(z), drive, f_own, read);
+  const Columns reads = span_of([](const auto& t) { return !t.conservative() && t.vjp_reads_input(); });
+  if (reads.count > 0) input.forward(v_own, h.middleCols(reads.begin, reads.count), reads, Store::assign, read);
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, at] = array_->terms()[i];
+    if (term->conservative()) continue;
+    term->vjp(v_own, h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *points_[i], read);
+  }
+  input.transposed(g, f_own, input.all_columns(), Store::add, read);
+}
+
+template class SharedArray<float>::System;
+template class SharedArray<double>::System;
+
+}  // namespace nudge

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "circuits/linear_map.hpp"
+#include "sim/dynamics.hpp"
+
+namespace nudge {
+
+/// What drives the arrays of the conservative terms in the transposed form of the nudged phase.
+enum class NudgedDrive {
+  state,       ///< z: the circuit simply keeps relaxing
+  difference,  ///< v = z − z* alone; the products of z* are stored. Converters then range over v, not over z
+};
+
+/// A term of a circuit's force as one thread evaluates it for one example: working memory, and what is remembered of the
+/// point where the force was last linearised. States, forces and directions are those of the whole circuit, (k·rows, cols)
+/// for k copies stacked by rows; a term reads and adds to the columns of its own nodes. Everything is added.
+template <class S>
+class TermSystem {
+ public:
+  virtual ~TermSystem() = default;
+
+  /// A new example: what clamps the circuit's input, (rows, inputs). It stays alive and as it is until the next bind().
+  virtual void bind(const Matrix<S>& /*input*/) {}
+
+  /// f += F(z) of the chosen part.
+  virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) = 0;
+
+  /// The two parts of F(z) of one copy, remembering the point.
+  virtual void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) = 0;
+
+  /// f += scale · J v.
+  virtual void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) = 0;
+
+  /// f += Jᵀ u.
+  virtual void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) = 0;
+
+  /// Adds scale · ⟨u, ∂F/∂θ⟩ for every weight of the term to the sink, and scale · (∂F/∂input)ᵀ u to input_gradient (rows,
+  /// inputs). One copy.
+  virtual void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+                          ReadContext& read) = 0;
+
+  /// Energy of the conservative part, −∂E/∂z = F; empty where it has none.
+  virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/, const ReadContext& /*read*/) { return std::nullopt; }
+
+  /// The laws of the nudged phase at v = z − z₀, J at the linearised point. Terms that share reads between the parts override
+  /// them; tests hold every override against these.
+  ///     corrected_force: f += F(z) − (J_n − J_nᵀ) v          transposed_force: f += F_c + J_nᵀ v
+  /// where F_c is F_c(z), or its change since z₀ where the arrays are driven by the difference.
+  virtual void corrected_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) {
+    force(z, f, Part::all, read);
+    jvp(v, S(-1), f, Part::nonconservative, read);
+    vjp(v, f, Part::nonconservative, read);
+  }
+  virtual void transposed_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
+                                ReadContext& read) {
+    if (drive == NudgedDrive::difference) {
+      conservative_change(v, f, read);
+    } else {
+      force(z, f, Part::conservative, read);
+    }
+    vjp(v, f, Part::nonconservative, read);
+  }
+
+  /// f += F_c(z₀ + v) − F_c(z₀), with the arrays driven by v alone. Only of terms with takes_difference(); those without a
+  /// conservative part have nothing to add.
+  virtual void conservative_change(ConstMatrixRef<S> /*v*/, MatrixRef<S> /*f*/, ReadContext& /*read*/) {}
+};
+
+/// One term of the force of a Circuit, between its nodes. Holds weights only (linear maps, digital or devices); what one
+/// thread needs to evaluate it is a TermSystem.
+template <class S>
+class Term {
+ public:
+  virtual ~Term() = default;
+
+  virtual std::string_view name() const = 0;
+
+  /// Whether it has a part that is minus the gradient of an energy, and one that is not.
+  virtual bool has(Part part) const = 0;
+
+  /// Nodes that it reads (kInput: what is clamped), and nodes that it acts on, by number.
+  static constexpr int kInput = -1;
+  virtual std::vector<int> sources() const = 0;
+  virtual std::vector<int> targets() const = 0;
+
+  /// Whether its conservative part, if it has one, can be driven by a difference (TermSystem::conservative_change).
+  virtual bool takes_difference() const { return !has(Part::conservative); }
+
+  /// Whether any of its reads has fresh noise.
+  virtual bool noisy() const { return false; }
+
+  /// Working memory for states of `rows` rows, at most max_copies of them side by side. The term must outlive it.
+  virtual std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const = 0;
+};
+
+}  // namespace nudge

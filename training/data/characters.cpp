@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/data/characters.hpp"
+
+#include "training/default_text.hpp"
+
+namespace nudge {
+
+TextDataset load_dataset(const Config& config) {
+  const std::string& path = config.text("data.text");
+  const TextSplit split{config.real("data.validation_fraction"), config.real("data.test_fraction")};
+  const auto tokens = static_cast<Index>(config.integer("model.tokens"));
+  if (path.empty()) return TextDataset::from_text(default_text(), "the text that ships with nudge", split, tokens);
+  return TextDataset::load(path, split, tokens);
+}
+
+TaskSizes character_sizes(const Config& config, Index vocabulary) {
+  return {static_cast<Index>(config.integer("model.tokens")), vocabulary, vocabulary};
+}
+
+CharacterTask::CharacterTask(const Config& config)
+    : data_(load_dataset(config)),
+      rows_(static_cast<Index>(config.integer("model.tokens"))),
+      batch_(static_cast<Index>(config.integer("train.batch"))),
+      validation_batches_(static_cast<Index>(config.integer("train.evaluation_batches"))),
+      test_batches_(static_cast<Index>(config.integer("train.test_batches"))),
+      seed_(static_cast<std::uint64_t>(config.integer("seed"))) {}
+
+TaskSizes CharacterTask::sizes() const { return {rows_, data_.vocabulary_size(), data_.vocabulary_size()}; }
+
+Batch CharacterTask::training(std::uint64_t step) const {
+  return training_batch(data_.training(), batch_, rows_, seed_, step);
+}
+
+std::vector<Batch> CharacterTask::validation() const {
+  return validation_batches(data_.validation(), validation_batches_, batch_, rows_);
+}
+
+std::vector<Batch> CharacterTask::test() const {
+  if (data_.test().empty()) return {};
+  return validation_batches(data_.test(), test_batches_, batch_, rows_);
+}
+
+/// 64-bit FNV-1a over the characters.
+std::int64_t CharacterTask::fingerprint() const {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
+  for (const char32_t c : data_.vocabulary()) mix(c);
+  for (const int id : data_.training()) mix(static_cast<std::uint64_t>(id));
+  for (const int id : data_.validation()) mix(static_cast<std::uint64_t>(id));
+  for (const int id : data_.test()) mix(static_cast<std::uint64_t>(id));
+  return static_cast<std::int64_t>(hash);
+}
+
+}  // namespace nudge

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "training/data/task.hpp"
+#include "training/text_dataset.hpp"
+
+namespace nudge {
+
+/// The corpus of data.text, or the text that ships with the project when that is empty.
+TextDataset load_dataset(const Config& config);
+
+/// Sizes of a character model on a text of so many different characters.
+TaskSizes character_sizes(const Config& config, Index vocabulary);
+
+/// Next-character prediction: windows of model.tokens characters of data.text, the target of a character is the next one.
+class CharacterTask final : public Task {
+ public:
+  explicit CharacterTask(const Config& config);
+
+  TaskSizes sizes() const override;
+  Batch training(std::uint64_t step) const override;
+  std::vector<Batch> validation() const override;
+  std::vector<Batch> test() const override;
+  std::optional<TextLines> lines() const override { return text_lines(data_); }
+  std::int64_t fingerprint() const override;
+
+  const TextDataset& data() const { return data_; }
+
+ private:
+  TextDataset data_;
+  Index rows_, batch_, validation_batches_, test_batches_;
+  std::uint64_t seed_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "training/batches.hpp"
+#include "training/text_entropy.hpp"
+
+namespace nudge {
+
+/// What a network must fit: rows of an example that are coupled (the tokens of a sequence), symbols that its rows are drawn
+/// from, classes that the cost tells apart.
+struct TaskSizes {
+  Index rows = 0;
+  Index symbols = 0;
+  Index classes = 0;
+};
+
+/// What is to be learned: deterministic batches of examples with their targets, for training, for choices (validation) and for
+/// the one number that is reported (test), and what trivial models score on them. Knows no network. Batches are pure functions
+/// of the config and of the step, so that a resumed run and any estimator with the same seed see the same ones.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  virtual TaskSizes sizes() const = 0;
+
+  virtual Batch training(std::uint64_t step) const = 0;
+  virtual std::vector<Batch> validation() const = 0;
+  /// Empty where nothing is held out for it.
+  virtual std::vector<Batch> test() const = 0;
+
+  /// What trivial models score: chance, and what counting gives. Nothing where none is known.
+  virtual std::optional<TextLines> lines() const { return std::nullopt; }
+
+  /// Tells whether a resumed run sees the data that it was started on.
+  virtual std::int64_t fingerprint() const = 0;
+};
+
+/// A kind of task by the name that task.kind has.
+struct TaskKind {
+  std::string name;
+  std::string summary;
+  std::unique_ptr<Task> (*make)(const Config& config);
+};
+
+/// All kinds; one line each.
+const std::vector<TaskKind>& task_kinds();
+
+/// The task of task.kind. UserError for data that cannot be read or does not fit.
+std::unique_ptr<Task> make_task(const Config& config);
+
+}  // namespace nudge

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "circuits/terms/shared_array.hpp"
+#include "circuits/terms/two_array_memory.hpp"
+#include "training/models/mixer_term.hpp"
+#include "training/models/network.hpp"
+
+namespace nudge {
+
+/// Sizes of the block: vocabulary V, tokens T, channels C, memories M (0: none), heads H (H divides C), which
+/// mixer is its non-conservative force, and whether the channels are also coupled directly (W_c).
+struct ModelShape {
+  Index vocabulary = 65;
+  Index tokens = 32;
+  Index channels = 64;
+  Index memories = 256;
+  Index heads = 4;
+  MixerChoice mixer = {};
+  bool coupling = false;
+  int memory_arrays = 1;  ///< 2: the memory returns through an array of its own, Wr (M, C), nominally W_mᵀ
+  CorrectionScope correction = CorrectionScope::attention;  ///< with two arrays
+};
+
+/// Numbers of the block's parameters in gradients, optimisers and files. From force on stand the weights that the
+/// non-conservative force has beside its columns of the input array (W_o of the fused attention, all weights of another mixer);
+/// the read-out is the last one.
+struct BlockParameter {
+  static constexpr int tok = 0, pos = 1, input = 2, force = 3;
+};
+
+/// Initial weights: W_q, W_k, W_v ~ N(0, attention_scale²/C), W_o ~ N(0, output_scale²/C), W_m normal with spectral norm
+/// memory_scale, W_c = coupling_matrix() of a pattern ~ N(0, coupling_scale²/C) with its two gains, tok and pos ~
+/// N(0, embedding_scale²), W_h ~ N(0, 1/C); the weights of another mixer as its MixerSpec says, deviations times
+/// initial_scale. One matrix per parameter, a pure function of the seed.
+struct InitialScales {
+  double attention = 0.6;
+  double output = 0.6;
+  double memory = 0.4;
+  double embedding = 0.5;
+  double coupling = 0;
+  double symmetric = 1, antisymmetric = 1;  ///< gains of the coupling's two parts
+};
+
+/// The founding note's block as a network of one node z (T, C):
+///     x_in[t] = tok[idx_t] + pos[t],   F = x_in − z − ∂E_mem/∂z + s (Mixer(z) − c z),   logits = z* W_h.
+/// Parameters: tok (V, C), pos (T, C), Winput (C, 3C + M: W_q | W_k | W_v | W_m), Wo (C, C), Wh (C, V); with another mixer
+/// Winput (C, M) and the mixer's own instead of Wo, which like the embeddings are always digital. A memory on two arrays adds
+/// Wr (M, C) before the read-out; a coupling its columns W_c (C, C) to Winput, before W_m. Groups: tok, pos, Wm, Wc, then Wq,
+/// Wk, Wv, Wo or the mixer's weights by name, Wr, Wh.
+class BlockPlan final : public NetworkPlan {
+ public:
+  BlockPlan(const ModelShape& shape, const InitialScales& scales, Damping damping)
+      : shape_(shape), scales_(scales), damping_(damping) {}
+
+  std::string_view kind() const override { return "block"; }
+  Index rows() const override { return shape_.tokens; }
+  Index inputs() const override { return shape_.channels; }
+  std::vector<Node> nodes() const override;
+  Damping damping() const override { return damping_; }
+  std::vector<Parameter> parameters() const override;
+  std::vector<ParameterGroup> groups() const override;
+  Embedding embedding() const override { return {BlockParameter::tok, BlockParameter::pos}; }
+  NodeReadout readout() const override { return {static_cast<int>(parameters().size()) - 1, 0, Normalization::none}; }
+  void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;
+  void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const override;
+  std::vector<std::unique_ptr<Term<float>>> terms(const Maps<float>& maps) const override;
+  std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const override;
+  std::vector<WeightBound> bounds() const override;
+  std::vector<Gates> gates() const override;
+
+  const ModelShape& shape() const { return shape_; }
+
+ private:
+  ModelShape shape_;
+  InitialScales scales_;
+  Damping damping_;
+};
+
+template <class S>
+std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialScales& scales, std::uint64_t seed);
+
+/// A block on the given maps.
+template <class S>
+std::unique_ptr<Network<S>> block_network(const ModelShape& shape, Damping damping, Maps<S> maps);
+
+}  // namespace nudge

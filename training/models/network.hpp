@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuits/circuit_dynamics.hpp"
+#include "training/batches.hpp"
+#include "training/cost.hpp"
+#include "training/models/network_plan.hpp"
+
+namespace nudge {
+
+/// An equilibrium network: a circuit of named nodes and the terms between them, the linear maps that hold its parameters
+/// (numbers or devices), how an example clamps its input, and the read-out that its cost acts through. What one thread needs to
+/// settle one example is a CircuitDynamics and a Cost.
+template <class S>
+class Network {
+ public:
+  using Map = std::unique_ptr<LinearMap<S>>;
+
+  /// maps as plan->parameters() lists them.
+  Network(std::shared_ptr<const NetworkPlan> plan, Maps<S> maps);
+
+  const NetworkPlan& plan() const { return *plan_; }
+  const std::shared_ptr<const NetworkPlan>& shared_plan() const { return plan_; }
+  Circuit<S>& circuit() { return circuit_; }
+  const Circuit<S>& circuit() const { return circuit_; }
+  LinearMap<S>& map(int parameter) { return *maps_[static_cast<std::size_t>(parameter)]; }
+  const LinearMap<S>& map(int parameter) const { return *maps_[static_cast<std::size_t>(parameter)]; }
+
+  /// How many parameters there are, and which of them the read-out is.
+  int parameters() const { return static_cast<int>(maps_.size()); }
+  int readout() const { return plan_->readout().parameter; }
+  std::vector<ParameterGroup> groups() const { return plan_->groups(); }
+  std::vector<ParameterShape> parameter_shapes() const;
+  std::vector<std::string> parameter_names() const;
+
+  /// Shape of a state.
+  Index rows() const { return plan_->rows(); }
+  Index cols() const { return circuit_.cols(); }
+
+  /// x_in (rows, inputs) of an example's symbols, one per row, each below the size of the table.
+  void embed(std::span<const int> symbols, MatrixRef<S> x) const;
+  /// Adds the gradient of x_in (rows, inputs) to those of the embedding.
+  void accumulate_embedding(std::span<const int> symbols, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient) const;
+
+  /// Where a free phase starts: x_in in every node that is as wide, 0 in the others.
+  void start(ConstMatrixRef<S> x, MatrixRef<S> z) const;
+  /// x_gradient += the gradient of x_in through that start, of a gradient of z.
+  void accumulate_start(ConstMatrixRef<S> z_gradient, MatrixRef<S> x_gradient) const;
+
+  /// The cost of one thread, for at most max_copies states side by side.
+  std::unique_ptr<ExampleCost<S>> make_cost(Index max_copies) const;
+
+ private:
+  std::shared_ptr<const NetworkPlan> plan_;
+  Maps<S> maps_;
+  Circuit<S> circuit_;
+};
+
+/// The groups of the equilibrium: all but the read-out, which learns directly whatever the estimator. Together they are
+/// `all` in every table and file.
+std::vector<ParameterGroup> equilibrium_groups(const NetworkPlan& plan);
+
+}  // namespace nudge

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "circuits/circuit.hpp"
+#include "training/models/parameter.hpp"
+#include "training/models/weight_bound.hpp"
+
+namespace nudge {
+
+template <class S>
+using Maps = std::vector<std::unique_ptr<LinearMap<S>>>;
+
+/// How an example becomes what clamps the circuit: rows of a table of symbols, and of one of positions added to them.
+struct Embedding {
+  int symbols = 0;     ///< parameter (V, inputs)
+  int positions = -1;  ///< parameter (rows, inputs); -1: none
+};
+
+/// What is put in front of the read-out.
+enum class Normalization { none, rms };
+
+/// The cost's read-out of a node: logits = N(z_node) W.
+struct NodeReadout {
+  int parameter = 0;
+  int node = 0;
+  Normalization normalization = Normalization::none;
+};
+
+/// Rectified projections of a node: columns of a parameter.
+struct Gates {
+  Columns node;
+  int parameter = 0;
+  Columns columns;
+};
+
+/// What a network is, apart from the numbers in it: its nodes, the terms between them, its parameters and groups, where
+/// examples enter and where the cost reads. One class per kind, one object per run: a network in float, its copy in double
+/// and every thread's share of them are made from the same plan.
+class NetworkPlan {
+ public:
+  virtual ~NetworkPlan() = default;
+
+  virtual std::string_view kind() const = 0;
+
+  /// Rows T of a state, coupled: the tokens of a sequence.
+  virtual Index rows() const = 0;
+  /// Columns of what clamps the circuit's input.
+  virtual Index inputs() const = 0;
+  virtual std::vector<Node> nodes() const = 0;
+  virtual Damping damping() const { return {}; }
+
+  /// All parameters by number, and the groups in the order of tables.
+  virtual std::vector<Parameter> parameters() const = 0;
+  virtual std::vector<ParameterGroup> groups() const = 0;
+  virtual Embedding embedding() const = 0;
+  virtual NodeReadout readout() const = 0;
+
+  /// Initial weights, one matrix per parameter: a pure function of the seed.
+  virtual void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const = 0;
+  virtual void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const = 0;
+
+  /// The terms, on maps as parameters() lists them.
+  virtual std::vector<std::unique_ptr<Term<float>>> terms(const Maps<float>& maps) const = 0;
+  virtual std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const = 0;
+
+  /// What keeps it stable while it learns, beyond the damping: bounds of its weights.
+  virtual std::vector<WeightBound> bounds() const { return {}; }
+
+  /// The rectified memories, whose gates a nudge may flip (reported by gradcheck).
+  virtual std::vector<Gates> gates() const { return {}; }
+};
+
+}  // namespace nudge

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/base/matrix.hpp"
+#include "training/gradient.hpp"
+
+namespace nudge {
+
+/// A parameter of a network as a whole: its name in files, its shape, whether devices may hold it, and whether weight decay
+/// acts on it.
+struct Parameter {
+  std::string name;
+  ParameterShape shape;
+  bool on_devices = false;
+  bool decays = true;
+};
+
+/// A named part of a parameter, the unit of gradient tables: W_q is columns [0, C) of the input array of the block.
+struct ParameterGroup {
+  std::string name;
+  int parameter;
+  Columns columns;
+  bool readout = false;  ///< outside the equilibrium: learns directly whatever the estimator
+};
+
+}  // namespace nudge

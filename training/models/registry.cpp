@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/registry.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.hpp"
+#include "sim/config/suggest.hpp"
+#include "training/models/block/block_config.hpp"
+
+namespace nudge {
+
+const std::vector<NetworkKind>& network_kinds() {
+  static const std::vector<NetworkKind> kinds = {
+      {"block", "one node with a Hopfield memory and attention of its own state, the founding note's", block_plan,
+       block_leak, block_columns},
+  };
+  return kinds;
+}
+
+const NetworkKind& network_kind(const Config& config) {
+  const std::string& name = config.text("network.kind");
+  std::vector<std::string> names;
+  for (const NetworkKind& kind : network_kinds()) {
+    if (kind.name == name) return kind;
+    names.push_back(kind.name);
+  }
+  throw UserError(fmt::format("network.kind = \"{}\" is unknown ({})", name, did_you_mean(name, names)));
+}
+
+std::shared_ptr<const NetworkPlan> network_plan(const Config& config, const TaskSizes& task) {
+  return network_kind(config).plan(config, task);
+}
+
+}  // namespace nudge

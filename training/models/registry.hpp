@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "training/data/task.hpp"
+#include "training/models/network_plan.hpp"
+
+namespace nudge {
+
+/// A kind of network by the name that network.kind has. Adding one is its file and a line in registry.cpp; the conformance
+/// tests loop over the list.
+struct NetworkKind {
+  std::string name;
+  std::string summary;
+  /// The plan for a task of these sizes. UserError for sizes that contradict each other.
+  std::shared_ptr<const NetworkPlan> (*plan)(const Config& config, const TaskSizes& task);
+  /// The largest leak L of a node at the damping c, known before there is a task: the stiffest part that is always there.
+  double (*leak)(const Config& config, double damping);
+  /// Columns of a state.
+  Index (*columns)(const Config& config);
+};
+
+const std::vector<NetworkKind>& network_kinds();
+
+/// The kind of network.kind.
+const NetworkKind& network_kind(const Config& config);
+
+/// Its plan.
+std::shared_ptr<const NetworkPlan> network_plan(const Config& config, const TaskSizes& task);
+
+}  // namespace nudge

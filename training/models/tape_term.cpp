@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/tape_term.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/errors.hpp"
+#include "training/models/map_reader.hpp"
+
+namespace nudge {
+
+template <class S>
+TapeTerm<S>::TapeTerm(std::string name, const TapePlace& place, TapeWeights held, std::vector<Weight> weights,
+                      Record record)
+    : name_(std::move(name)), place_(place), held_(held), weights_(std::move(weights)), record_(std::move(record)) {}
+
+template <class S>
+bool TapeTerm<S>::noisy() const {
+  return held_ == TapeWeights::read &&
+         std::any_of(weights_.begin(), weights_.end(), [](const Weight& w) { return w.map->noisy(); });
+}
+
+template <class S>
+class TapeTerm<S>::System final : public TermSystem<S> {
+ public:
+  System(const TapeTerm& term, Index rows)
+      : term_(&term), rows_(rows), moving_(make(rows)), fixed_(make(rows)), direction_(rows, target().count) {}
+
+  void bind(const Matrix<S>& input) override {
+    input_ = &input;
+    evaluated_ = false;
+    noisy_ = term_->noisy();
+  }
+
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (part == Part::conservative) return;
+    reads_.read = &read;
+    for (Index row = 0; row < f.rows(); row += rows_) {
+      if (from_input()) {
+        // What clamps the input stands still: without noise one evaluation serves all.
+        if (noisy_ || !evaluated_) evaluate(*moving_, *input_);
+        add(*moving_, *input_, f.middleRows(row, rows_));
+      } else {
+        const auto source = source_of(z, row);
+        evaluate(*moving_, source);
+        add(*moving_, source, f.middleRows(row, rows_));
+      }
+      evaluated_ = true;
+    }
+  }
+
+  void linearize(ConstMatrixRef<S> z, MatrixRef<S> /*conservative*/, MatrixRef<S> rest, ReadContext& read) override {
+    reads_.read = &read;
+    if (from_input()) {
+      store(*input_);
+      add(*fixed_, *input_, rest);
+    } else {
+      const auto source = source_of(z, 0);
+      store(source);
+      add(*fixed_, source, rest);
+    }
+  }
+
+  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (part == Part::conservative || from_input()) return;
+    reads_.read = &read;
+    Tape<S>& tape = fixed_->tape;
+    for (Index row = 0; row < v.rows(); row += rows_) {
+      const auto in = source_of(v, row);
+      source_direction_ = in;
+      tape.clear_tangents();
+      tape.set_tangent(fixed_->source, source_direction_);
+      tape.push_forward();
+      auto out = target_of(f, row);
+      out += (scale * gain()) * tape.tangent(fixed_->y);
+      if (identity() != S(0)) out += (scale * gain() * identity()) * in;
+    }
+  }
+
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (part == Part::conservative || from_input()) return;
+    reads_.read = &read;
+    for (Index row = 0; row < u.rows(); row += rows_) {
+      pull(target_of(u, row), Leaves::inputs);
+      auto out = source_of(f, row);
+      out += gain() * fixed_->tape.cotangent(fixed_->source);
+      if (identity() != S(0)) out += (gain() * identity()) * direction_;
+    }
+  }
+
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+                  ReadContext& read) override {
+    reads_ = {&read, &sink, scale * gain()};
+    pull(target_of(u, 0), from_input() ? Leaves::all : Leaves::parameters);
+    if (from_input()) {
+      input_gradient += (scale * gain()) * fixed_->tape.cotangent(fixed_->source);
+      if (identity() != S(0)) input_gradient += (scale * gain() * identity()) * direction_;
+    }
+    for (std::size_t k = 0; k < fixed_->weights.size(); ++k) {
+      const Matrix<S>& gradient = fixed_->tape.cotangent(fixed_->weights[k]);
+      if (gradient.size() > 0) sink.accumulate(term_->weights_[k].parameter, scale * gain(), gradient);
+    }
+    reads_.sink = nullptr;
+  }
+
+ private:
+  /// The computation on a tape of its own, from the source of one copy to y.
+  struct Recording {
+    std::vector<std::unique_ptr<MapReader<S>>> readers;
+    Tape<S> tape;
+    Value<S> source, y;
+    std::vector<Value<S>> weights;
+  };
+
+  std::unique_ptr<Recording> make(Index rows) {
+    ReadContext unread;  // the first evaluation only finds the shapes
+    unread.policy = ReadPolicy::all_ideal();
+    reads_.read = &unread;
+    auto recording = std::make_unique<Recording>();
+    recording->source = recording->tape.input(Matrix<S>::Zero(rows, term_->place_.source_columns.count));
+    for (const Weight& weight : term_->weights_) {
+      if (term_->held_ == TapeWeights::numbers) {
+        recording->weights.push_back(recording->tape.parameter(weight.map->weights()));
+        continue;
+      }
+      recording->readers.push_back(std::make_unique<MapReader<S>>(*weight.map, weight.parameter, reads_));
+      recording->weights.push_back(recording->tape.weights(weight.map->weights(), *recording->readers.back()));
+    }
+    recording->y = term_->record_(recording->tape, recording->source, recording->weights);
+    reads_.read = nullptr;
+    NUDGE_EXPECT(recording->y.rows() == rows && recording->y.cols() == target().count);
+    return recording;
+  }
+
+  bool from_input() const { return term_->place_.source == Term<S>::kInput; }
+  const Columns& target() const { return term_->place_.target_columns; }
+  S gain() const { return static_cast<S>(term_->place_.gain); }
+  S identity() const { return static_cast<S>(term_->place_.identity); }
+  /// Columns of one copy of a state.
+  template <class Ref>
+  auto source_of(Ref& state, Index row) const {
+    const Columns& at = term_->place_.source_columns;
+    return state.middleCols(at.begin, at.count).middleRows(row, rows_);
+  }
+  template <class Ref>
+  auto target_of(Ref& state, Index row) const {
+    return state.middleCols(target().begin, target().count).middleRows(row, rows_);
+  }
+
+  template <class Source>
+  void evaluate(Recording& recording, const Source& source) {
+    recording.tape.leaf(recording.source) = source;
+    recording.tape.run();
+  }
+
+  /// The point's recording. Where the last free read was at this very source and without noise, it is that one.
+  template <class Source>
+  void store(const Source& source) {
+    if (evaluated_ && !noisy_ && moving_->source.matrix() == source) {
+      std::swap(moving_, fixed_);
+      evaluated_ = false;
+    } else {
+      evaluate(*fixed_, source);
+    }
+  }
+
+  /// f += gain · (y + identity · source), both of one copy; f in the target's columns.
+  template <class Source, class Target>
+  void add(const Recording& recording, const Source& source, Target&& f) const {
+    auto out = f.middleCols(target().begin, target().count);
+    out += gain() * recording.y.matrix();
+    if (identity() != S(0)) out += (gain() * identity()) * source;
+  }
+
+  template <class Direction>
+  void pull(const Direction& u, Leaves wanted) {
+    direction_ = u;
+    fixed_->tape.clear_cotangents();
+    fixed_->tape.add_cotangent(fixed_->y, direction_);
+    fixed_->tape.pull_back(wanted);
+  }
+
+  const TapeTerm* term_;
+  Index rows_;
+  TapeReads<S> reads_;
+  std::unique_ptr<Recording> moving_, fixed_;
+  const Matrix<S>* input_ = nullptr;
+  bool evaluated_ = false;  ///< moving_, since the last bind(), at the source it holds
+  bool noisy_ = false;
+  Matrix<S> direction_, source_direction_;  ///< one copy of what is pulled back, and of what is pushed forward
+};
+
+template <class S>
+std::unique_ptr<TermSystem<S>> TapeTerm<S>::make_system(Index rows, Index /*max_copies*/) const {
+  return std::make_unique<System>(*this, rows);
+}
+
+template class TapeTerm<float>;
+template class TapeTerm<double>;
+
+}  // namespace nudge

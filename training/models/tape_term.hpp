@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "circuits/terms/term.hpp"
+#include "mixers/tape.hpp"
+
+namespace nudge {
+
+/// How a computation on a tape enters the force of a circuit: F_target += gain · (y(z_source) + identity · z_source). The source
+/// is a node, or what clamps the circuit's input; y has the shape of the target.
+struct TapePlace {
+  int source = 0;  ///< Term::kInput: the input
+  Columns source_columns;
+  int target = 0;
+  Columns target_columns;
+  double gain = 1;
+  double identity = 0;
+};
+
+/// What holds the weights of a computation on a tape.
+enum class TapeWeights {
+  numbers,  ///< matrices, whatever the computation does with them
+  read,     ///< linear maps that products read, digital or devices: the derivatives are reads the other way
+};
+
+/// A computation on a tape as a term between nodes, not conservative. One recording moves with the state, one stays at the
+/// linearisation point; copies pass one after the other.
+template <class S>
+class TapeTerm final : public Term<S> {
+ public:
+  /// Records y from the source and the weights in their order.
+  using Record = std::function<Value<S>(Tape<S>& tape, Value<S> source, const std::vector<Value<S>>& weights)>;
+  struct Weight {
+    int parameter;  ///< its number in the network
+    const LinearMap<S>* map;
+  };
+
+  /// The maps must outlive the term.
+  TapeTerm(std::string name, const TapePlace& place, TapeWeights held, std::vector<Weight> weights, Record record);
+
+  std::string_view name() const override { return name_; }
+  bool has(Part part) const override { return part != Part::conservative; }
+  std::vector<int> sources() const override { return {place_.source}; }
+  std::vector<int> targets() const override { return {place_.target}; }
+  bool noisy() const override;
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
+
+  const std::vector<Weight>& weights() const { return weights_; }
+
+ private:
+  class System;
+
+  std::string name_;
+  TapePlace place_;
+  TapeWeights held_;
+  std::vector<Weight> weights_;
+  Record record_;
+};
+
+}  // namespace nudge
