@@ -6,6 +6,15 @@
 #include "sim/base/errors.hpp"
 
 namespace nudge {
+namespace {
+
+/// What is asked of weights that are read must be a read. Checked in every build, not by NUDGE_EXPECT: an operation on their
+/// nominal values would compute as if the devices were perfect, and nobody would notice.
+void expect_read(bool read) {
+  if (!read) contract_violated("weights held by a reader are only read, by product(x, weights)", __FILE__, __LINE__);
+}
+
+}  // namespace
 
 template <class S>
 Value<S> Tape<S>::add(Node node) {
@@ -42,6 +51,13 @@ Value<S> Tape<S>::parameter(const Matrix<S>& value) {
 }
 
 template <class S>
+Value<S> Tape<S>::weights(const Matrix<S>& nominal, WeightReader<S>& reader) {
+  const Value<S> leaf = parameter(nominal);
+  node(leaf).reader = &reader;
+  return leaf;
+}
+
+template <class S>
 Value<S> Tape<S>::constant(Matrix<S> value) {
   Node leaf;
   leaf.value = std::move(value);
@@ -65,8 +81,10 @@ Value<S> Tape<S>::record(std::unique_ptr<Operation<S>> operation, std::span<cons
   Node result;
   result.operation = std::move(operation);
   for (const Value<S>& argument : arguments) {
+    const Node& found = node(argument);
+    expect_read(found.reader == nullptr || result.operation->reads(result.arguments.size()));
     result.arguments.push_back(argument.id);
-    result.depends = static_cast<std::uint8_t>(result.depends | node(argument).depends);
+    result.depends = static_cast<std::uint8_t>(result.depends | found.depends);
   }
   evaluate(result);
   return add(std::move(result));
@@ -75,6 +93,11 @@ Value<S> Tape<S>::record(std::unique_ptr<Operation<S>> operation, std::span<cons
 template <class S>
 const Matrix<S>& Tape<S>::matrix(Value<S> value) const {
   return node(value).matrix();
+}
+
+template <class S>
+WeightReader<S>* Tape<S>::reader(Value<S> value) const {
+  return node(value).reader;
 }
 
 template <class S>
@@ -99,6 +122,7 @@ void Tape<S>::clear_tangents() {
 template <class S>
 void Tape<S>::set_tangent(Value<S> value, const Matrix<S>& tangent) {
   Node& found = node(value);
+  expect_read(found.reader == nullptr);
   NUDGE_EXPECT(tangent.rows() == found.matrix().rows() && tangent.cols() == found.matrix().cols());
   found.tangent = tangent;
   found.has_tangent = true;
@@ -141,6 +165,7 @@ void Tape<S>::clear_cotangents(Leaves kept) {
 template <class S>
 void Tape<S>::add_cotangent(Value<S> value, const Matrix<S>& cotangent) {
   Node& found = node(value);
+  expect_read(found.reader == nullptr);
   NUDGE_EXPECT(cotangent.rows() == found.matrix().rows() && cotangent.cols() == found.matrix().cols());
   if (found.has_cotangent) {
     found.cotangent += cotangent;
@@ -165,7 +190,7 @@ void Tape<S>::pull_back(Leaves wanted) {
         cotangents_.push_back(nullptr);
         continue;
       }
-      if (!argument.has_cotangent) {
+      if (!argument.has_cotangent && argument.reader == nullptr) {
         argument.cotangent.setZero(argument.matrix().rows(), argument.matrix().cols());
         argument.has_cotangent = true;
       }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/base/matrix.hpp"
+#include "sim/weight_reader.hpp"
 
 namespace nudge {
 
@@ -49,6 +50,10 @@ class Operation {
 
   /// dx_k += (∂f/∂x_k)ᵀ dy for every dx_k that is not null.
   virtual void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const = 0;
+
+  /// Whether argument k may be weights that are read (Tape::weights): then x_k is their nominal matrix, which must not be
+  /// used as a number, a dx_k of vjp() only says that their gradient is wanted (an empty matrix), and jvp() gets none.
+  virtual bool reads(std::size_t /*argument*/) const { return false; }
 };
 
 /// Which leaves a derivative is about.
@@ -71,6 +76,10 @@ class Tape {
   Value<S> input(Matrix<S> value);
   /// A leaf that refers to a matrix of the caller, which must outlive the tape.
   Value<S> parameter(const Matrix<S>& value);
+  /// The same for weights that are held by devices: `nominal` gives shape and noise-free values, and what is multiplied
+  /// by them goes through the reader; both must outlive the tape. product(x, weights) is the only operation of such a
+  /// leaf. It has no tangent, and its cotangent stays empty: its gradient goes to the owner of the reader.
+  Value<S> weights(const Matrix<S>& nominal, WeightReader<S>& reader);
   /// A matrix without derivative.
   Value<S> constant(Matrix<S> value);
   /// Evaluates the operation and records it.
@@ -78,6 +87,8 @@ class Tape {
   Value<S> record(std::unique_ptr<Operation<S>> operation, std::span<const Value<S>> arguments);
 
   const Matrix<S>& matrix(Value<S> value) const;
+  /// The reader of weights(), null for any other value.
+  WeightReader<S>* reader(Value<S> value) const;
   /// The contents of an input or constant, to be changed (not resized) before run().
   Matrix<S>& leaf(Value<S> value);
   /// Evaluates every operation again.
@@ -105,6 +116,7 @@ class Tape {
     std::vector<int> arguments;
     Matrix<S> value;
     const Matrix<S>* external = nullptr;
+    WeightReader<S>* reader = nullptr;
     std::uint8_t depends = 0;  ///< kinds of leaves below (Leaves as bits)
     bool has_tangent = false;
     bool has_cotangent = false;

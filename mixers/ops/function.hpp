@@ -15,6 +15,7 @@ enum class Function {
   exponential,      ///< eˣ
   logarithm,        ///< log x, for x > 0
   square,           ///< x²
+  squared_relu,     ///< max(x, 0)², slope 2 max(x, 0) (So et al., "Primer", arXiv:2109.08668)
   bit_information,  ///< log 2 − H_b(sigmoid(x)): what a bit with logit x tells beyond a fair coin, in nats
 };
 

@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// a b; a (n, m), b (m, k).
+/// a b; a (n, m), b (m, k). Where b are weights that are read (Tape::weights), the read of a by their reader.
 template <class S>
 Value<S> product(Value<S> a, Value<S> b);
 

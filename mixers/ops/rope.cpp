@@ -13,8 +13,8 @@ namespace {
 template <class S>
 class Rotate final : public Operation<S> {
  public:
-  Rotate(Index rows, Index cols, Index heads, Index first_position)
-      : width_(cols / heads), cosine_(rows, width_ / 2), sine_(rows, width_ / 2) {
+  Rotate(Index rows, Index cols, Index heads, Index first_position, RotaryPairs pairs)
+      : pairs_(pairs), width_(cols / heads), cosine_(rows, width_ / 2), sine_(rows, width_ / 2) {
     for (Index t = 0; t < rows; ++t) {
       for (Index j = 0; j < width_ / 2; ++j) {
         const double angle = static_cast<double>(first_position + t) *
@@ -40,7 +40,22 @@ class Rotate final : public Operation<S> {
   }
 
  private:
+  void add_turned_halves(const Matrix<S>& x, S direction, Matrix<S>& y) const {
+    const Index half = width_ / 2;
+    for (Index t = 0; t < x.rows(); ++t) {
+      const auto cosine = cosine_.row(t).array();
+      const auto sine = direction * sine_.row(t).array();
+      for (Index begin = 0; begin < x.cols(); begin += width_) {
+        const auto a = x.row(t).segment(begin, half).array();
+        const auto b = x.row(t).segment(begin + half, half).array();
+        y.row(t).segment(begin, half).array() += a * cosine - b * sine;
+        y.row(t).segment(begin + half, half).array() += a * sine + b * cosine;
+      }
+    }
+  }
+
   void add_turned(const Matrix<S>& x, S direction, Matrix<S>& y) const {
+    if (pairs_ == RotaryPairs::halves) return add_turned_halves(x, direction, y);
     for (Index t = 0; t < x.rows(); ++t) {
       for (Index c = 0; c + 1 < x.cols(); c += 2) {
         const Index j = (c % width_) / 2;
@@ -52,6 +67,7 @@ class Rotate final : public Operation<S> {
     }
   }
 
+  RotaryPairs pairs_;
   Index width_;
   Matrix<S> cosine_, sine_;
 };
@@ -59,16 +75,16 @@ class Rotate final : public Operation<S> {
 }  // namespace
 
 template <class S>
-Value<S> rotate_positions(Value<S> x, Index heads, Index first_position) {
+Value<S> rotate_positions(Value<S> x, Index heads, Index first_position, RotaryPairs pairs) {
   NUDGE_EXPECT(heads >= 1 && x.cols() % heads == 0);
   if ((x.cols() / heads) % 2 != 0) {
     throw UserError(fmt::format("head width {} is odd (rotary positions turn pairs of columns: use an even width)",
                                 x.cols() / heads));
   }
-  return x.tape->record(std::make_unique<Rotate<S>>(x.rows(), x.cols(), heads, first_position), {x});
+  return x.tape->record(std::make_unique<Rotate<S>>(x.rows(), x.cols(), heads, first_position, pairs), {x});
 }
 
-template Value<float> rotate_positions<float>(Value<float>, Index, Index);
-template Value<double> rotate_positions<double>(Value<double>, Index, Index);
+template Value<float> rotate_positions<float>(Value<float>, Index, Index, RotaryPairs);
+template Value<double> rotate_positions<double>(Value<double>, Index, Index, RotaryPairs);
 
 }  // namespace nudge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
+#include "mixers/attention/causal_heads.hpp"
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/cross_entropy.hpp"
 #include "mixers/ops/decay.hpp"
@@ -67,6 +68,7 @@ std::map<std::string, Differentiable> examples() {
   all["exponential"] = of_function(Function::exponential, normal(3, 4, 6));
   all["logarithm"] = of_function(Function::logarithm, positive(3, 4, 6));
   all["square"] = of_function(Function::square, normal(3, 4, 6));
+  all["squared_relu"] = of_function(Function::squared_relu, normal(3, 4, 6));
   all["bit_information"] = of_function(Function::bit_information, 3 * normal(3, 4, 6));
   all["columns"] = {{normal(3, 5, 7)}, [](const X& v) { return X{columns(v[0], 1, 3)}; }};
   all["rows"] = {{normal(5, 3, 7)}, [](const X& v) { return X{rows(v[0], 2, 2)}; }};
@@ -78,9 +80,16 @@ std::map<std::string, Differentiable> examples() {
   all["softmax"] = {{normal(5, 5, 9)}, [window](const X& v) { return X{softmax(v[0], window)}; }};
   all["log_sum_exp"] = {{normal(5, 5, 9)}, [window](const X& v) { return X{log_sum_exp(v[0], window)}; }};
   all["masked"] = {{normal(5, 5, 9)}, [window](const X& v) { return X{masked(v[0], window)}; }};
+  const Mask own = Mask::causal(5);
+  all["attend_heads"] = {{normal(5, 6, 50), normal(5, 6, 51), normal(5, 6, 52)},
+                         [own](const X& v) { return X{attend_heads(v[0], v[1], v[2], 3, own)}; }};
+  all["attend_heads of itself"] = {{normal(5, 6, 53)},
+                                   [own](const X& v) { return X{attend_heads(v[0], v[0], v[0], 2, own)}; }};
   all["layer_norm"] = {{normal(3, 6, 10)}, [](const X& v) { return X{layer_norm(v[0])}; }};
   all["rms_norm"] = {{normal(3, 6, 10)}, [](const X& v) { return X{rms_norm(v[0], 2)}; }};
   all["rotate_positions"] = {{normal(4, 8, 11)}, [](const X& v) { return X{rotate_positions(v[0], 2, 3)}; }};
+  all["rotate_positions halves"] = {{normal(4, 12, 11)},
+                                    [](const X& v) { return X{rotate_positions(v[0], 2, 3, RotaryPairs::halves)}; }};
   all["squared_distance"] = {{normal(4, 3, 12), normal(5, 3, 13)},
                              [](const X& v) { return X{squared_distance(v[0], v[1])}; }};
   all["solve"] = {{normal(3, 3, 14) + 4 * M::Identity(3, 3), normal(3, 2, 15)},
@@ -168,13 +177,55 @@ TEST_CASE("rotary positions need an even head width, masks a key per query and a
   CHECK_THROWS_AS(Mask::from_bytes(2, 2, {1, 0, 0, 0}), UserError);
 }
 
-TEST_CASE("rotary positions depend on differences of positions") {
+TEST_CASE("rotary positions depend on differences of positions, and keep lengths") {
   // q_t·k_i after turning both by their positions equals that with both positions moved by 7. Tolerance: rounding of
   // sums.
+  for (const RotaryPairs pairs : {RotaryPairs::adjacent, RotaryPairs::halves}) {
+    Tape<double> tape;
+    const V q = tape.input(normal(4, 6, 1));
+    const V k = tape.input(normal(4, 6, 2));
+    const auto turned = [pairs](V x, Index first) { return rotate_positions(x, 1, first, pairs); };
+    const V here = product_nt(turned(q, 0), turned(k, 0));
+    const V moved = product_nt(turned(q, 7), turned(k, 7));
+    CHECK((here.matrix() - moved.matrix()).norm() < 1e-13 * here.matrix().norm());
+    const M lengths = q.matrix().rowwise().norm();
+    CHECK((turned(q, 7).matrix().rowwise().norm() - lengths).norm() < 1e-15 * 6 * lengths.norm());
+    CHECK((turned(q, 7).matrix() - q.matrix()).norm() > 0.1 * q.matrix().norm());
+  }
+}
+
+TEST_CASE("rotary halves are the adjacent pairs with the columns of each head in another order") {
+  const Index half = 3;
+  const M x = normal(5, 4 * half, 1);
+  const auto shuffled = [half](const M& from, bool back) {
+    M to(from.rows(), from.cols());
+    for (Index c = 0; c < from.cols(); ++c) {
+      const Index i = c % (2 * half);
+      const Index adjacent = c - i + 2 * (i % half) + i / half;
+      if (back) {
+        to.col(c) = from.col(adjacent);
+      } else {
+        to.col(adjacent) = from.col(c);
+      }
+    }
+    return to;
+  };
   Tape<double> tape;
-  const V q = tape.input(normal(4, 6, 1));
-  const V k = tape.input(normal(4, 6, 2));
-  const V here = product_nt(rotate_positions(q, 1), rotate_positions(k, 1));
-  const V moved = product_nt(rotate_positions(q, 1, 7), rotate_positions(k, 1, 7));
-  CHECK((here.matrix() - moved.matrix()).norm() < 1e-13 * here.matrix().norm());
+  const M halves = rotate_positions(tape.input(x), 2, 2, RotaryPairs::halves).matrix();
+  const M adjacent = rotate_positions(tape.input(shuffled(x, false)), 2, 2).matrix();
+  CHECK((halves - shuffled(adjacent, true)).norm() < 1e-15 * x.norm());
+  // And one number by hand: row 1 at position 3, channel 1 of head 0 with channel 4, angle 3·10000^(−1/3).
+  const double angle = 3 * std::pow(10000.0, -2.0 / 6.0);
+  CHECK(halves(1, 1) == Approx(x(1, 1) * std::cos(angle) - x(1, 4) * std::sin(angle)).epsilon(1e-14));
+  CHECK(halves(1, 4) == Approx(x(1, 1) * std::sin(angle) + x(1, 4) * std::cos(angle)).epsilon(1e-14));
+}
+
+TEST_CASE("gelu is the form with erf, squared relu the square of the positive part") {
+  for (const double x : {-3.0, -0.7, 0.0, 0.4, 2.5}) {
+    CHECK(evaluate(Function::gelu, x) ==
+          Approx(0.5 * x * (1 + std::erf(x / std::sqrt(2.0)))).epsilon(1e-14).margin(1e-17));
+    CHECK(evaluate(Function::squared_relu, x) == (x > 0 ? x * x : 0));
+    Tape<double> tape;
+    CHECK(apply(Function::squared_relu, tape.input(M::Constant(1, 1, x))).matrix()(0, 0) == (x > 0 ? x * x : 0));
+  }
 }
