@@ -16,6 +16,14 @@ Circuit<S>::Circuit(std::vector<Node> nodes, Index inputs, std::vector<std::uniq
     NUDGE_EXPECT(node.columns.begin == next && (!node.driven || node.columns.count == inputs_));
     next = node.columns.end();
   }
+  for (const auto& term : terms_) {
+    Reach reach{std::vector<bool>(nodes_.size()), std::vector<bool>(nodes_.size())};
+    for (const int source : term->sources()) {
+      if (source != Term<S>::kInput) reach.sources[static_cast<std::size_t>(source)] = true;
+    }
+    for (const int target : term->targets()) reach.targets[static_cast<std::size_t>(target)] = true;
+    reach_.push_back(std::move(reach));
+  }
 }
 
 template <class S>
@@ -23,6 +31,15 @@ double Circuit<S>::least_leak() const {
   double least = leak(nodes_.front());
   for (const Node& node : nodes_) least = std::min(least, leak(node));
   return least;
+}
+
+template <class S>
+bool Circuit<S>::feed_forward() const {
+  return std::all_of(terms_.begin(), terms_.end(), [](const auto& term) {
+    const auto sources = term->sources();
+    const auto targets = term->targets();
+    return *std::max_element(sources.begin(), sources.end()) < *std::min_element(targets.begin(), targets.end());
+  });
 }
 
 template <class S>

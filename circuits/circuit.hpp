@@ -55,6 +55,13 @@ class Circuit {
   double leak(const Node& node) const { return node.leak + (node.damped ? damping_.total() : 0.0); }
   double least_leak() const;
 
+  /// Whether term number `term` acts on the node, or reads it.
+  bool acts_on(std::size_t term, std::size_t node) const { return reach_[term].targets[node]; }
+  bool reads(std::size_t term, std::size_t node) const { return reach_[term].sources[node]; }
+
+  /// Whether every term acts on a later node than those that it reads: J is lower triangular with −L on the diagonal.
+  bool feed_forward() const;
+
   /// Whether its nodes, or reads of any of its arrays, have fresh noise.
   bool noisy() const;
   /// σ of the white noise of a node with L = 1, per √τ (clamp_noise() of the circuit's components); 0: none.
@@ -69,6 +76,11 @@ class Circuit {
   Index inputs_;
   std::vector<std::unique_ptr<Term<S>>> terms_;
   Damping damping_;
+  /// By node, of one term.
+  struct Reach {
+    std::vector<bool> sources, targets;
+  };
+  std::vector<Reach> reach_;
   double node_noise_ = 0;
   NudgedDrive nudged_drive_ = NudgedDrive::state;
 };

@@ -36,38 +36,55 @@ void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) 
   for (auto& system : systems_) system->bind(input_);
 }
 
-/// f = x_in − L z, node by node.
+/// f = x_in − L z.
 template <class S>
-void CircuitDynamics<S>::start(ConstMatrixRef<S> z, MatrixRef<S> f) const {
-  for (const Node& node : circuit_->nodes()) {
-    const S leak = static_cast<S>(circuit_->leak(node));
-    const auto [begin, count] = node.columns;
-    for (Index row = 0; row < z.rows(); row += rows_) {
-      auto out = f.middleCols(begin, count).middleRows(row, rows_);
-      const auto in = z.middleCols(begin, count).middleRows(row, rows_);
-      if (node.driven) {
-        out = input_ - leak * in;
-      } else {
-        out = -leak * in;
-      }
+void CircuitDynamics<S>::start(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) const {
+  const S leak = static_cast<S>(circuit_->leak(node));
+  const auto [begin, count] = node.columns;
+  for (Index row = 0; row < z.rows(); row += rows_) {
+    auto out = f.middleCols(begin, count).middleRows(row, rows_);
+    const auto in = z.middleCols(begin, count).middleRows(row, rows_);
+    if (node.driven) {
+      out = input_ - leak * in;
+    } else {
+      out = -leak * in;
     }
   }
+}
+
+template <class S>
+void CircuitDynamics<S>::start(ConstMatrixRef<S> z, MatrixRef<S> f) const {
+  for (const Node& node : circuit_->nodes()) start(node, z, f);
 }
 
 /// The conductance of clamp and damping, L C/τ, is as warm as the devices: white noise of strength node_noise √L per √τ,
 /// with which the leak alone holds every node at kT/C.
 template <class S>
-void CircuitDynamics<S>::add_node_noise(MatrixRef<S> f) {
-  if (circuit_->node_noise() == 0 || !read_.noisy()) return;
-  node_noise_.resize(f.rows(), f.cols());
+void CircuitDynamics<S>::add_node_noise(const Node& node, MatrixRef<S> f) {
+  const auto [begin, count] = node.columns;
+  node_noise_.resize(f.rows(), count);
   const std::uint64_t place = (static_cast<std::uint64_t>(read_.sequence) << 32) | read_.step;
   fill_normal<S>({read_.seed, Purpose::node_noise, 0}, place, (read_.phase << 24U) + read_.read++,
                  std::span<S>(node_noise_.data(), static_cast<std::size_t>(node_noise_.size())));
-  for (const Node& node : circuit_->nodes()) {
-    const double sigma =
-        circuit_->node_noise() * std::sqrt(circuit_->leak(node) / read_.reads()) * read_.noise_scale();
-    const auto [begin, count] = node.columns;
-    f.middleCols(begin, count) += static_cast<S>(sigma) * node_noise_.middleCols(begin, count);
+  const double sigma = circuit_->node_noise() * std::sqrt(circuit_->leak(node) / read_.reads()) * read_.noise_scale();
+  f.middleCols(begin, count) += static_cast<S>(sigma) * node_noise_;
+}
+
+template <class S>
+void CircuitDynamics<S>::add_node_noise(MatrixRef<S> f) {
+  if (circuit_->node_noise() == 0 || !read_.noisy()) return;
+  for (const Node& node : circuit_->nodes()) add_node_noise(node, f);
+}
+
+template <class S>
+void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) {
+  NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
+  if (node == 0) read_.pass();
+  const Node& at = circuit_->nodes()[node];
+  start(at, z, f);
+  if (circuit_->node_noise() != 0 && read_.noisy()) add_node_noise(at, f);
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, read_);
   }
 }
 

@@ -24,6 +24,10 @@ class CircuitDynamics final : public Dynamics<S> {
   Index rows() const override { return rows_; }
   Index cols() const override { return circuit_->cols(); }
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override;
+  std::size_t nodes() const override { return circuit_->nodes().size(); }
+  Columns node_columns(std::size_t node) const override { return circuit_->nodes()[node].columns; }
+  void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
+  bool feed_forward() const override { return circuit_->feed_forward(); }
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
   /// E = Σ_nodes ½‖z − x_in‖² + ½(L − 1)‖z‖² (½ L ‖z‖² where nothing drives the node) + Σ E_term: −∂E/∂z is the conservative
@@ -46,8 +50,10 @@ class CircuitDynamics final : public Dynamics<S> {
 
  private:
   class Point;
+  void start(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void start(ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void add_node_noise(MatrixRef<S> f);
+  void add_node_noise(const Node& node, MatrixRef<S> f);
 
   const Circuit<S>* circuit_;
   Index rows_;

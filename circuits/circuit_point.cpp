@@ -83,41 +83,69 @@ bool CircuitDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S
   return true;
 }
 
-/// Starts f with the leaks and what is clamped: at z, or, driven by the difference, what is stored at z₀ and −L v.
+/// Starts f with the leak of a node and what is clamped: at z, or, driven by the difference, what is stored at z₀ and −L v.
 template <class S>
-void CircuitDynamics<S>::Point::start_nearby(ConstMatrixRef<S> z, MatrixRef<S> f) {
+void CircuitDynamics<S>::Point::start_nearby(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) {
   CircuitDynamics& d = *owner_;
-  displacement(z);
-  if (d.circuit_->nudged_drive() == NudgedDrive::difference) {
-    for (const Node& node : d.circuit_->nodes()) {
-      const auto [begin, count] = node.columns;
-      const S leak = static_cast<S>(d.circuit_->leak(node));
-      for (Index row = 0; row < z.rows(); row += d.rows_) {
-        auto out = f.middleCols(begin, count).middleRows(row, d.rows_);
-        out = f0_conservative_.middleCols(begin, count);
-        out -= leak * v_.middleCols(begin, count).middleRows(row, d.rows_);
-      }
-    }
-  } else {
-    d.start(z, f);
+  if (d.circuit_->nudged_drive() == NudgedDrive::state) return d.start(node, z, f);
+  const auto [begin, count] = node.columns;
+  const S leak = static_cast<S>(d.circuit_->leak(node));
+  for (Index row = 0; row < z.rows(); row += d.rows_) {
+    auto out = f.middleCols(begin, count).middleRows(row, d.rows_);
+    out = f0_conservative_.middleCols(begin, count);
+    out -= leak * v_.middleCols(begin, count).middleRows(row, d.rows_);
   }
-  d.add_node_noise(f);
 }
 
 /// The conservative terms, driven by z − z₀.
 template <class S>
 void CircuitDynamics<S>::Point::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
-  start_nearby(z, f);
+  displacement(z);
+  for (const Node& node : owner_->circuit_->nodes()) start_nearby(node, z, f);
+  owner_->add_node_noise(f);
   for_terms(Part::conservative,
             [&](TermSystem<S>& system) { system.conservative_change(v_.topRows(z.rows()), f, owner_->read_); });
 }
 
 template <class S>
 bool CircuitDynamics<S>::Point::transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
-  start_nearby(z, f);
-  const NudgedDrive drive = owner_->circuit_->nudged_drive();
-  for (auto& system : owner_->systems_) {
-    system->transposed_force(z, v_.topRows(z.rows()), drive, f, owner_->read_);
+  CircuitDynamics& d = *owner_;
+  displacement(z);
+  for (const Node& node : d.circuit_->nodes()) start_nearby(node, z, f);
+  d.add_node_noise(f);
+  for (auto& system : d.systems_) {
+    system->transposed_force(z, v_.topRows(z.rows()), d.circuit_->nudged_drive(), f, d.read_);
+  }
+  return true;
+}
+
+template <class S>
+bool CircuitDynamics<S>::Point::node_transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) {
+  CircuitDynamics& d = *owner_;
+  const Node& at = d.circuit_->nodes()[node];
+  displacement(z);
+  start_nearby(at, z, f);
+  if (d.circuit_->node_noise() != 0 && d.read_.noisy()) d.add_node_noise(at, f);
+  const auto v = v_.topRows(z.rows());
+  const NudgedDrive drive = d.circuit_->nudged_drive();
+  for (std::size_t i = 0; i < d.systems_.size(); ++i) {
+    if (d.circuit_->reads(i, node)) {
+      d.systems_[i]->transposed_force(z, v, drive, f, d.read_);
+    } else if (d.circuit_->acts_on(i, node) && d.circuit_->terms()[i]->has(Part::conservative)) {
+      if (drive == NudgedDrive::difference) {
+        d.systems_[i]->conservative_change(v, f, d.read_);
+      } else {
+        d.systems_[i]->force(z, f, Part::conservative, d.read_);
+      }
+    }
+  }
+  return true;
+}
+
+template <class S>
+bool CircuitDynamics<S>::Point::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) {
+  for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
+    if (owner_->circuit_->reads(i, node)) owner_->systems_[i]->vjp(u, out, Part::all, owner_->read_);
   }
   return true;
 }

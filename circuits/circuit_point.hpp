@@ -24,6 +24,8 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override;
   bool corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
   bool transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
+  bool node_transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
+  bool node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f);
 
  private:
@@ -36,7 +38,7 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   }
   void leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const;
   void displacement(ConstMatrixRef<S> z);
-  void start_nearby(ConstMatrixRef<S> z, MatrixRef<S> f);
+  void start_nearby(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f);
 
   CircuitDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_;

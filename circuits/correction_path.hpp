@@ -31,6 +31,9 @@ class CorrectionPath final : public Dynamics<S> {
   Index rows() const override { return ideal_->rows(); }
   Index cols() const override { return ideal_->cols(); }
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override { ideal_->force(z, f, part); }
+  std::size_t nodes() const override { return ideal_->nodes(); }
+  Columns node_columns(std::size_t node) const override { return ideal_->node_columns(node); }
+  void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override { ideal_->node_force(z, f, node); }
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override { ideal_->nearby_force(z, f, part); }
   std::optional<double> energy(ConstMatrixRef<S> z) override { return ideal_->energy(z); }

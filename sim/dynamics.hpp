@@ -36,6 +36,12 @@ class Linearization {
   /// (k·rows, cols). false: f is not touched, the law is put together from force, jvp and vjp.
   virtual bool corrected_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/) { return false; }
   virtual bool transposed_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/) { return false; }
+  /// The transposed law of one node into its columns of f, the others undefined (Dynamics::node_columns).
+  virtual bool node_transposed_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/, std::size_t /*node*/) { return false; }
+
+  /// out[:, node] += (Jᵀ u)[:, node] of the terms between nodes, leaks excluded: what a sweep down a feed-forward system needs.
+  /// false: none.
+  virtual bool node_vjp(ConstMatrixRef<S> /*u*/, MatrixRef<S> /*out*/, std::size_t /*node*/) { return false; }
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread.
@@ -51,6 +57,16 @@ class Dynamics {
   virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) = 0;
 
   virtual Linearization<S>& linearize(ConstMatrixRef<S> z) = 0;
+
+  /// Nodes of the state as ranges of columns, in the order in which they drive each other: what a sweep visits.
+  virtual std::size_t nodes() const { return 1; }
+  virtual Columns node_columns(std::size_t /*node*/) const { return {0, cols()}; }
+
+  /// F(z) of one node into its columns of f; the other columns are left undefined. z and f as in force().
+  virtual void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t /*node*/) { force(z, f, Part::all); }
+
+  /// Whether every node is driven by earlier ones and its own leak alone, so that J is lower triangular with −L on the diagonal.
+  virtual bool feed_forward() const { return false; }
 
   /// f = F(z) near the point z₀ of the last linearize(): as force(), but hardware may drive its arrays with z − z₀ alone
   /// and add the products stored at z₀.

@@ -52,6 +52,9 @@ void check(const SettleOptions& o) {
     throw UserError(
         fmt::format("settling option lag = {} must be 0 for solver {}: only euler knows amplifiers", o.lag, o.solver));
   }
+  if (o.schedule == RelaxationSchedule::sweep && (o.solver != "euler" || o.lag > 0)) {
+    throw UserError(fmt::format("settling schedule sweep needs solver = euler (not {}) and no amplifier lag", o.solver));
+  }
   require(o.average_last >= 1, "average_last", o.average_last, "1 (no averaging) or more");
   require(o.divergence_ratio > 0, "divergence_ratio", o.divergence_ratio, "positive");
   require(o.window >= 2, "window", o.window, "2 or more");
@@ -74,6 +77,7 @@ template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch) {
   NUDGE_EXPECT(z.rows() == dynamics.rows() && z.cols() == dynamics.cols());
   check(options);
+  if (options.schedule == RelaxationSchedule::sweep) return settle_sweep<S>(dynamics, z, options, scratch);
   return find_solver<S>(options.solver)(dynamics, z, options, scratch);
 }
 

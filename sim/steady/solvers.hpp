@@ -14,6 +14,8 @@ using Solver = SettleResult (*)(Dynamics<S>& dynamics, MatrixRef<S> z, const Set
 template <class S>
 SettleResult settle_euler(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 template <class S>
+SettleResult settle_sweep(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+template <class S>
 SettleResult settle_rk4(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 template <class S>
 SettleResult settle_dopri5(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);

@@ -78,7 +78,7 @@ class MixerBlock {
     std::vector<const LinearMap<S>*> maps;
     for (const auto& w : weights) maps.push_back(w.get());
     std::vector<std::unique_ptr<Term<S>>> all;
-    all.push_back(std::make_unique<MixerTerm<S>>(0, Columns{0, kChannels}, choice, static_cast<S>(kGain), 1, std::move(maps)));
+    all.push_back(mixer_term<S>(0, {0, kChannels}, choice, kGain, 1, maps));
     return all;
   }
 };

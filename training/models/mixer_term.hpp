@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "circuits/terms/term.hpp"
 #include "mixers/mixer.hpp"
+#include "training/models/tape_term.hpp"
 
 namespace nudge {
 
@@ -28,37 +28,13 @@ const std::vector<std::string>& force_mixers();
 /// Parameters of the chosen kind. UserError naming the option that is wrong.
 MixerSpec mixer_spec(const MixerChoice& choice);
 
-/// A mixer as a force: F(z) = s · Mixer(z), the non-conservative part of the block without its damping. Mixer(z) is what the
-/// mixer computes, and for a kind that is the state plus an update (`residual`), the update alone: attention as in the
-/// founding note, the descent step of "Transformers as Intrinsic Optimizers" as a flow. (With the state left in, c would mean
-/// c − 1.) Evaluated on the tape: one recording moves with the state, one stays at the linearisation point. The weights
-/// are numbers (mixers read matrices); on a crossbar they would need reads through LinearMap.
+/// A mixer as a force on the node `node`, columns `at`: F(z) = s · Mixer(z), the non-conservative part of the block without its
+/// damping. Mixer(z) is what the mixer computes, and for a kind that is the state plus an update (`residual`), the update
+/// alone: attention as in the founding note, the descent step of "Transformers as Intrinsic Optimizers" as a flow. (With the
+/// state left in, c would mean c − 1.) The weights, in the order of mixer_spec(), have the numbers first_parameter,
+/// first_parameter + 1, ... in the network and must outlive the term; they are held as numbers.
 template <class S>
-class MixerTerm final : public Term<S> {
- public:
-  /// Reads and acts on the node `node` of the columns `at`. The weights, in the order of mixer_spec(), have the numbers
-  /// first_parameter, first_parameter + 1, ... in the network and must outlive the term.
-  MixerTerm(int node, Columns at, const MixerChoice& choice, S gain, int first_parameter,
-            std::vector<const LinearMap<S>*> weights);
-
-  std::string_view name() const override { return choice_.kind; }
-  bool has(Part part) const override { return part != Part::conservative; }
-  std::vector<int> sources() const override { return {node_}; }
-  std::vector<int> targets() const override { return {node_}; }
-  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
-
- private:
-  class System;
-  struct Recording;
-  void record(Recording& recording, Index rows) const;
-
-  int node_;
-  Columns at_;
-  MixerChoice choice_;
-  MixerSpec spec_;
-  S gain_;
-  int first_parameter_;
-  std::vector<const LinearMap<S>*> weights_;
-};
+std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& choice, double gain, int first_parameter,
+                                    const std::vector<const LinearMap<S>*>& weights);
 
 }  // namespace nudge

@@ -8,7 +8,7 @@
 #include "circuits/terms/coupling.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/rng.hpp"
+#include "training/models/initial.hpp"
 
 namespace nudge {
 namespace {
@@ -40,20 +40,11 @@ std::vector<std::unique_ptr<Term<S>>> block_terms(const ModelShape& shape, doubl
     std::vector<const LinearMap<S>*> weights;
     const std::size_t after = maps.size() - (shape.memory_arrays == 2 ? 2 : 1);
     for (std::size_t p = BlockParameter::force; p < after; ++p) weights.push_back(maps[p].get());
-    terms.push_back(std::make_unique<MixerTerm<S>>(0, node, shape.mixer, static_cast<S>(gain), BlockParameter::force,
-                                                   std::move(weights)));
+    terms.push_back(mixer_term<S>(0, node, shape.mixer, gain, BlockParameter::force, weights));
   }
   terms.push_back(std::make_unique<SharedArray<S>>(0, node, array_terms<S>(shape, gain, maps), BlockParameter::input,
                                                    *maps.at(BlockParameter::input)));
   return terms;
-}
-
-template <class S>
-Matrix<S> normal_matrix(Index rows, Index cols, double scale, std::uint64_t seed, std::uint32_t entity) {
-  Matrix<double> values(rows, cols);
-  fill_normal<double>({seed, Purpose::weight_init, entity}, 0, 0,
-                      std::span<double>(values.data(), static_cast<std::size_t>(values.size())));
-  return (scale * values).template cast<S>();
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/transformer/sub_layers.hpp"
+
+#include "mixers/attention/causal_heads.hpp"
+#include "mixers/ops/function.hpp"
+#include "mixers/ops/layout.hpp"
+#include "mixers/ops/normalize.hpp"
+#include "mixers/ops/product.hpp"
+#include "mixers/ops/rope.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr double kNormEpsilon = 1e-5;  // as the read-out's: RowNorm
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads, bool rotary,
+                                             typename TapeTerm<S>::Weight qkv, typename TapeTerm<S>::Weight output) {
+  const auto record = [heads, rotary](Tape<S>& /*tape*/, Value<S> u, const std::vector<Value<S>>& w) {
+    const Index c = u.cols();
+    const Value<S> all = product(rms_norm(u, 1, kNormEpsilon), w[0]);
+    const auto part = [&](Index k) {
+      const Value<S> x = columns(all, k * c, c);
+      return rotary && k < 2 ? rotate_positions(x, heads, 0, RotaryPairs::halves) : x;
+    };
+    const Value<S> o = attend_heads(part(0), part(1), part(2), heads, Mask::causal(u.rows()));
+    return product(o, w[1]);
+  };
+  return std::make_unique<TapeTerm<S>>("attention_layer", place, TapeWeights::read,
+                                       std::vector<typename TapeTerm<S>::Weight>{qkv, output}, record);
+}
+
+template <class S>
+std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activation activation,
+                                                typename TapeTerm<S>::Weight first,
+                                                typename TapeTerm<S>::Weight second) {
+  const Function phi = activation == Activation::relu2 ? Function::squared_relu : Function::gelu;
+  const auto record = [phi](Tape<S>& /*tape*/, Value<S> u, const std::vector<Value<S>>& w) {
+    return product(apply(phi, product(rms_norm(u, 1, kNormEpsilon), w[0])), w[1]);
+  };
+  return std::make_unique<TapeTerm<S>>("feed_forward_layer", place, TapeWeights::read,
+                                       std::vector<typename TapeTerm<S>::Weight>{first, second}, record);
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                          \
+  template std::unique_ptr<TapeTerm<S>> attention_layer<S>(const TapePlace&, Index, bool,             \
+                                                           TapeTerm<S>::Weight, TapeTerm<S>::Weight); \
+  template std::unique_ptr<TapeTerm<S>> feed_forward_layer<S>(const TapePlace&, Activation,           \
+                                                              TapeTerm<S>::Weight, TapeTerm<S>::Weight);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

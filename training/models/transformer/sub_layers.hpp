@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "training/models/tape_term.hpp"
+#include "training/models/transformer/transformer_plan.hpp"
+
+namespace nudge {
+
+/// Attention of the normed source as a term between two nodes: m = N(u), q | k | v = m W_qkv (T, 3C), rotated where `rotary`
+/// (half-split pairs), o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo. The place decides gain and residual.
+template <class S>
+std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads, bool rotary,
+                                             typename TapeTerm<S>::Weight qkv, typename TapeTerm<S>::Weight output);
+
+/// G = φ(N(u) W1) W2.
+template <class S>
+std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activation activation,
+                                                typename TapeTerm<S>::Weight first,
+                                                typename TapeTerm<S>::Weight second);
+
+}  // namespace nudge

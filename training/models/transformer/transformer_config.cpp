@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/transformer/transformer_config.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+TransformerShape transformer_shape(const Config& config, Index vocabulary) {
+  TransformerShape s;
+  s.vocabulary = vocabulary;
+  s.tokens = static_cast<Index>(config.integer("model.tokens"));
+  s.channels = static_cast<Index>(config.integer("model.channels"));
+  s.hidden = static_cast<Index>(config.integer("model.memories"));
+  s.heads = static_cast<Index>(config.integer("model.heads"));
+  s.layers = static_cast<Index>(config.integer("transformer.layers"));
+  s.loops = static_cast<Index>(config.integer("transformer.loops"));
+  s.activation = config.text("transformer.activation") == "gelu" ? Activation::gelu : Activation::relu2;
+  s.rotary = config.text("transformer.positions") == "rotary";
+  s.feedback = config.real("transformer.feedback");
+  return s;
+}
+
+}  // namespace
+
+std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const TaskSizes& task) {
+  const TransformerScales scales{config.real("transformer.embedding_scale"), config.real("transformer.projection_scale"),
+                                 config.real("transformer.output_scale"), config.real("transformer.readout_scale")};
+  return std::make_shared<TransformerPlan>(transformer_shape(config, task.symbols), scales);
+}
+
+double transformer_leak(const Config& config, double /*damping*/) {
+  return transformer_columns(config) > 0 ? 1 + config.real("transformer.feedback") : 1;
+}
+
+Index transformer_columns(const Config& config) {
+  const TransformerShape shape = transformer_shape(config, 1);
+  return shape.nodes() * shape.channels;
+}
+
+}  // namespace nudge

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/transformer/transformer_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "circuits/terms/node_coupling.hpp"
+#include "training/models/initial.hpp"
+#include "training/models/transformer/sub_layers.hpp"
+
+namespace nudge {
+namespace {
+
+/// Random streams: tok, pos and the read-out, then four per layer.
+enum Stream : std::uint32_t { tok, pos, readout, layers };
+
+Columns columns_of(Index node, Index channels) { return {node * channels, channels}; }
+
+template <class S>
+std::vector<std::unique_ptr<Term<S>>> transformer_terms(const TransformerPlan& plan, const Maps<S>& maps) {
+  const TransformerShape& s = plan.shape();
+  const auto weight = [&maps](int parameter) -> typename TapeTerm<S>::Weight {
+    return {parameter, maps[static_cast<std::size_t>(parameter)].get()};
+  };
+  const auto n = static_cast<int>(s.nodes());
+  std::vector<std::unique_ptr<Term<S>>> terms;
+  for (int j = 0; j < n; ++j) {
+    const TransformerPlan::Layer layer = plan.layer(j / 2 % s.layers);
+    const bool first = j == 0;
+    const TapePlace place{first ? Term<S>::kInput : j - 1, first ? Columns{0, s.channels} : columns_of(j - 1, s.channels),
+                          j, columns_of(j, s.channels), 1.0, 1.0};
+    if (j % 2 == 0) {
+      terms.push_back(attention_layer<S>(place, s.heads, s.rotary, weight(layer.qkv), weight(layer.o)));
+    } else {
+      terms.push_back(feed_forward_layer<S>(place, s.activation, weight(layer.first), weight(layer.second)));
+    }
+  }
+  for (int j = 0; s.feedback > 0 && j + 1 < n; ++j) {
+    terms.push_back(std::make_unique<NodeCoupling<S>>(j + 1, columns_of(j + 1, s.channels), j, columns_of(j, s.channels),
+                                                      static_cast<S>(s.feedback)));
+  }
+  return terms;
+}
+
+template <class S>
+void initial_weights(const TransformerPlan& plan, const TransformerScales& scales, std::uint64_t seed,
+                     std::vector<Matrix<S>>& weights) {
+  const TransformerShape& s = plan.shape();
+  const auto root = [](Index n) { return std::sqrt(static_cast<double>(n)); };
+  weights.clear();
+  weights.push_back(normal_matrix<S>(s.vocabulary, s.channels, scales.embedding, seed, Stream::tok));
+  if (!s.rotary) weights.push_back(normal_matrix<S>(s.tokens, s.channels, scales.embedding, seed, Stream::pos));
+  std::uint32_t stream = Stream::layers;
+  for (Index l = 0; l < s.layers; ++l) {
+    const auto add = [&](Index rows, Index cols, double deviation) {
+      weights.push_back(normal_matrix<S>(rows, cols, deviation, seed, stream++));
+    };
+    add(s.channels, 3 * s.channels, scales.projection / root(s.channels));
+    add(s.channels, s.channels, scales.output / root(s.channels * s.layers));
+    add(s.channels, s.hidden, scales.projection / root(s.channels));
+    add(s.hidden, s.channels, scales.output / root(s.hidden * s.layers));
+  }
+  weights.push_back(
+      normal_matrix<S>(s.channels, s.vocabulary, scales.readout / root(s.channels), seed, Stream::readout));
+}
+
+}  // namespace
+
+std::vector<Node> TransformerPlan::nodes() const {
+  std::vector<Node> nodes;
+  const Index n = shape_.nodes();
+  for (Index j = 0; j < n; ++j) {
+    const std::string name = fmt::format("k{}_l{}_{}", j / 2 / shape_.layers, j / 2 % shape_.layers,
+                                         j % 2 == 0 ? "attention" : "feed_forward");
+    nodes.push_back({name, columns_of(j, shape_.channels), j + 1 < n ? 1 + shape_.feedback : 1.0, false, false});
+  }
+  return nodes;
+}
+
+TransformerPlan::Layer TransformerPlan::layer(Index l) const {
+  const int first = (shape_.rotary ? 1 : 2) + 4 * static_cast<int>(l);
+  return {first, first + 1, first + 2, first + 3};
+}
+
+NodeReadout TransformerPlan::readout() const {
+  return {layer(shape_.layers).qkv, static_cast<int>(shape_.nodes()) - 1, Normalization::rms};
+}
+
+std::vector<Parameter> TransformerPlan::parameters() const {
+  const Index c = shape_.channels;
+  std::vector<Parameter> all = {{"tok", {shape_.vocabulary, c}, false, false}};
+  if (!shape_.rotary) all.push_back({"pos", {shape_.tokens, c}, false, false});
+  for (Index l = 0; l < shape_.layers; ++l) {
+    all.push_back({fmt::format("l{}_qkv", l), {c, 3 * c}, true});
+    all.push_back({fmt::format("l{}_o", l), {c, c}, true});
+    all.push_back({fmt::format("l{}_1", l), {c, shape_.hidden}, true});
+    all.push_back({fmt::format("l{}_2", l), {shape_.hidden, c}, true});
+  }
+  all.push_back({"Wh", {c, shape_.vocabulary}, true});
+  return all;
+}
+
+std::vector<ParameterGroup> TransformerPlan::groups() const {
+  const Index c = shape_.channels;
+  std::vector<ParameterGroup> groups = {{"tok", 0, {0, c}}};
+  if (!shape_.rotary) groups.push_back({"pos", 1, {0, c}});
+  for (Index l = 0; l < shape_.layers; ++l) {
+    const Layer at = layer(l);
+    const auto add = [&](const char* name, int parameter, Columns columns) {
+      groups.push_back({fmt::format("l{}_{}", l, name), parameter, columns});
+    };
+    add("Wq", at.qkv, {0, c});
+    add("Wk", at.qkv, {c, c});
+    add("Wv", at.qkv, {2 * c, c});
+    add("Wo", at.o, {0, c});
+    add("W1", at.first, {0, shape_.hidden});
+    add("W2", at.second, {0, c});
+  }
+  groups.push_back({"Wh", readout().parameter, {0, shape_.vocabulary}, true});
+  return groups;
+}
+
+void TransformerPlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
+  initial_weights(*this, scales_, seed, weights);
+}
+void TransformerPlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
+  initial_weights(*this, scales_, seed, weights);
+}
+std::vector<std::unique_ptr<Term<float>>> TransformerPlan::terms(const Maps<float>& maps) const {
+  return transformer_terms<float>(*this, maps);
+}
+std::vector<std::unique_ptr<Term<double>>> TransformerPlan::terms(const Maps<double>& maps) const {
+  return transformer_terms<double>(*this, maps);
+}
+
+}  // namespace nudge

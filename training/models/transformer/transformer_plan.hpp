@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "training/models/network_plan.hpp"
+
+namespace nudge {
+
+/// φ of the feed-forward nodes: relu2 = max(h, 0)²; gelu = ½ h (1 + erf(h/√2)).
+enum class Activation { relu2, gelu };
+
+/// Sizes of the layered equilibrium transformer: L layers of weights, repeated K times, C channels, M hidden units, H heads.
+struct TransformerShape {
+  Index vocabulary = 65;
+  Index tokens = 64;
+  Index channels = 128;
+  Index hidden = 512;
+  Index heads = 4;
+  Index layers = 2;
+  Index loops = 1;
+  Activation activation = Activation::relu2;
+  bool rotary = true;   ///< else learned positions
+  double feedback = 0;  ///< κ ≥ 0
+
+  Index nodes() const { return 2 * layers * loops; }
+};
+
+/// Standard deviations that training starts from, in the units of the recipe: Wq, Wk, Wv, W1 projection/√C; Wo output/√(C L);
+/// W2 output/√(M L); Wh readout/√C; tok and pos embedding.
+struct TransformerScales {
+  double embedding = 1.0;
+  double projection = 1.0;
+  double output = 0.5;
+  double readout = 0.5;
+};
+
+/// A transformer whose sub-layers are the nodes of a network that settles. With z_0 := x clamped and n = 2 L K nodes
+///     x[t] = tok[idx_t] (+ pos[t]),   N(u) = u (mean_C u² + 1e-5)^(−1/2)
+///     F_j = z_{j−1} + G_j(z_{j−1}) − z_j + κ (z_{j+1} − z_j)[j < n],   logits = N(z_n) Wh
+///     j odd:  G = attention of N(u), rotary or not: o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo
+///     j even: G = φ(N(u) W1) W2
+/// with the weights of layer ⌊(j − 1)/2⌋ mod L. κ = 0: J is lower triangular, the equilibrium is the forward pass, a sweep or n
+/// unit steps reach it exactly, and the transposed nudged phase is backpropagation carried out by relaxing currents. Products
+/// with weights are reads of their maps; norms and the products of activations are digital.
+/// Parameters: tok, pos where positions are learned, per layer l<l>_qkv (C, 3C: W_q | W_k | W_v), l<l>_o, l<l>_1, l<l>_2, then
+/// Wh. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
+class TransformerPlan final : public NetworkPlan {
+ public:
+  TransformerPlan(const TransformerShape& shape, const TransformerScales& scales) : shape_(shape), scales_(scales) {}
+
+  std::string_view kind() const override { return "transformer"; }
+  Index rows() const override { return shape_.tokens; }
+  Index inputs() const override { return shape_.channels; }
+  std::vector<Node> nodes() const override;
+  std::vector<Parameter> parameters() const override;
+  std::vector<ParameterGroup> groups() const override;
+  Embedding embedding() const override { return {0, shape_.rotary ? -1 : 1}; }
+  NodeReadout readout() const override;
+  void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;
+  void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const override;
+  std::vector<std::unique_ptr<Term<float>>> terms(const Maps<float>& maps) const override;
+  std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const override;
+
+  const TransformerShape& shape() const { return shape_; }
+  /// Numbers of the parameters of a layer: q|k|v, output, and the two of the feed-forward part.
+  struct Layer {
+    int qkv, o, first, second;
+  };
+  Layer layer(Index l) const;
+
+ private:
+  TransformerShape shape_;
+  TransformerScales scales_;
+};
+
+}  // namespace nudge
