@@ -240,9 +240,9 @@ TEST_CASE("rotary positions depend on differences of positions, and keep lengths
 }
 
 TEST_CASE("rotary halves are the adjacent pairs with the columns of each head in another order") {
-  const Index half = 3;
+  constexpr Index half = 3;
   const M x = normal(5, 4 * half, 1);
-  const auto shuffled = [half](const M& from, bool back) {
+  const auto shuffled = [](const M& from, bool back) {
     M to(from.rows(), from.cols());
     for (Index c = 0; c < from.cols(); ++c) {
       const Index i = c % (2 * half);
