@@ -187,16 +187,25 @@ void Tape<S>::pull_back(Leaves wanted) {
       Node& argument = nodes_[static_cast<std::size_t>(id)];
       arguments_.push_back(&argument.matrix());
       if ((argument.depends & mask) == 0) {
-        cotangents_.push_back(nullptr);
+        cotangents_.emplace_back();
         continue;
       }
-      if (!argument.has_cotangent && argument.reader == nullptr) {
-        argument.cotangent.setZero(argument.matrix().rows(), argument.matrix().cols());
+      const bool empty = !argument.has_cotangent && argument.reader == nullptr;
+      if (empty) {
+        argument.cotangent.resize(argument.matrix().rows(), argument.matrix().cols());
         argument.has_cotangent = true;
+      } else {
+        // One matrix as two arguments: operations may write them in any order, so both add.
+        for (Cotangent<S>& earlier : cotangents_) {
+          if (earlier.refers_to(argument.cotangent)) *earlier;
+        }
       }
-      cotangents_.push_back(&argument.cotangent);
+      cotangents_.emplace_back(argument.cotangent, empty);
     }
     step.operation->vjp(arguments_, step.value, step.cotangent, cotangents_);
+    for (Cotangent<S>& each : cotangents_) {
+      if (each != nullptr) *each;  // zero where nothing arrived
+    }
   }
 }
 

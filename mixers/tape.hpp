@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "sim/base/matrix.hpp"
+#include "sim/base/product.hpp"
 #include "sim/weight_reader.hpp"
 
 namespace nudge {
@@ -30,8 +32,48 @@ struct Value {
 
 template <class S>
 using Arguments = std::span<const Matrix<S>* const>;  ///< one pointer per argument
+
+/// Where the cotangent of an argument adds up; null where nobody wants it. Used like a pointer to a matrix: the first use sets
+/// the matrix to zero if nothing is in it yet. An operation that writes all of it at once can save that by add() or take().
 template <class S>
-using Cotangents = std::span<Matrix<S>* const>;
+class Cotangent {
+ public:
+  Cotangent() = default;
+  Cotangent(Matrix<S>& sum, bool empty) : sum_(&sum), empty_(empty) {}
+
+  bool operator==(std::nullptr_t) const { return sum_ == nullptr; }
+  bool refers_to(const Matrix<S>& matrix) const { return sum_ == &matrix; }
+
+  Matrix<S>& operator*() {
+    if (empty_) sum_->setZero();
+    empty_ = false;
+    return *sum_;
+  }
+  Matrix<S>* operator->() { return &**this; }
+
+  /// Adds a whole matrix.
+  template <class Expression>
+  void add(const Expression& expression) {
+    if (take() == Store::assign) {
+      *sum_ = expression;
+    } else {
+      *sum_ += expression;
+    }
+  }
+  /// How the caller must write the whole matrix now: assign where nothing is in it yet, else add.
+  Store take() {
+    const Store store = empty_ ? Store::assign : Store::add;
+    empty_ = false;
+    return store;
+  }
+
+ private:
+  Matrix<S>* sum_ = nullptr;
+  bool empty_ = false;
+};
+
+template <class S>
+using Cotangents = std::span<Cotangent<S>>;
 
 /// One differentiable step y = f(x_0, x_1, ...), with its value and both products of its Jacobian in one place.
 template <class S>
@@ -133,7 +175,7 @@ class Tape {
 
   std::deque<Node> nodes_;
   std::vector<const Matrix<S>*> arguments_, tangents_;
-  std::vector<Matrix<S>*> cotangents_;
+  std::vector<Cotangent<S>> cotangents_;
   Matrix<S> empty_;
 };
 

@@ -89,17 +89,23 @@ class AttendHeads final : public Operation<S> {
 
   /// With u = dy: dv += Pᵀ u, dP = u vᵀ, dS = P ∘ (dP − Σ_j P dP)/√d, dq += dS k, dk += dSᵀ q.
   void vjp(Arguments<S> x, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    // Blocks share keys, not queries: only a single block writes all keys at once.
+    const bool once = blocks_.size() == 1 && blocks_[0].keys == mask_.keys();
+    const auto store = [&](std::size_t k, bool all) { return dx[k] != nullptr && all ? dx[k].take() : Store::add; };
+    const Store store_q = store(0, true);
+    const Store store_k = store(1, once);
+    const Store store_v = store(2, once);
     for (Index h = 0; h < heads_; ++h) {
       const Matrix<S>& p = p_[static_cast<std::size_t>(h)];
       for (const Block& b : blocks_) {
         const auto u = queries(dy, b, h);
-        if (dx[2] != nullptr) multiply_outer<S>(in(p, b), u, S(1), keys(*dx[2], b, h));
+        if (dx[2] != nullptr) multiply_outer<S>(in(p, b), u, S(1), keys(*dx[2], b, h), store_v);
         if (dx[0] == nullptr && dx[1] == nullptr) continue;
         auto change = in(scores_, b);
         multiply_transposed<S>(u, keys(*x[2], b, h), change);
         apply_softmax_jacobian(p, b, scale(x));
-        if (dx[0] != nullptr) multiply<S>(change, keys(*x[1], b, h), queries(*dx[0], b, h), Store::add);
-        if (dx[1] != nullptr) multiply_outer<S>(change, queries(*x[0], b, h), S(1), keys(*dx[1], b, h));
+        if (dx[0] != nullptr) multiply<S>(change, keys(*x[1], b, h), queries(*dx[0], b, h), store_q);
+        if (dx[1] != nullptr) multiply_outer<S>(change, queries(*x[0], b, h), S(1), keys(*dx[1], b, h), store_k);
       }
     }
   }

@@ -64,20 +64,25 @@ class Binary final : public Operation<S> {
   }
 
   void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
-    if (dx[0] != nullptr) {
+    const bool keeps = kind_ == Kind::add || kind_ == Kind::subtract;
+    const bool repeats = x[1]->rows() != y.rows() || x[1]->cols() != y.cols();
+    if (dx[0] != nullptr && keeps) dx[0].add(dy);
+    if (dx[0] != nullptr && !keeps) {
       for_rows(*x[1], y.rows(), [&](Index t, const auto& b) {
         auto out = dx[0]->row(t).array();
         const auto u = dy.row(t).array();
         if (kind_ == Kind::multiply) {
           out += u * b;
-        } else if (kind_ == Kind::divide) {
-          out += u / b;
         } else {
-          out += u;
+          out += u / b;
         }
       });
     }
     if (dx[1] == nullptr) return;
+    if (keeps && !repeats) {
+      if (kind_ == Kind::add) return dx[1].add(dy);
+      return dx[1].add(-dy);
+    }
     for (Index t = 0; t < y.rows(); ++t) {
       const auto u = dy.row(t).array();
       switch (kind_) {
@@ -120,7 +125,7 @@ class Affine final : public Operation<S> {
     dy = *dx[0] * scale_;
   }
   void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
-    if (dx[0] != nullptr) *dx[0] += dy * scale_;
+    if (dx[0] != nullptr) dx[0].add(dy * scale_);
   }
 
  private:

@@ -87,6 +87,16 @@ bool add_slope_all(Function function, const X& x, const X& y, const X& d, Y& out
   return false;
 }
 
+/// For code that adds: what it adds replaces what was there.
+template <class Y>
+struct Replaced {
+  Y to;
+  template <class X>
+  void operator+=(const X& x) {
+    to = x;
+  }
+};
+
 template <class S>
 class Elementwise final : public Operation<S> {
  public:
@@ -100,18 +110,24 @@ class Elementwise final : public Operation<S> {
     for (Index n = 0; n < y.size(); ++n) y.data()[n] = evaluate(function_, x[0]->data()[n]);
   }
   void jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const override {
-    dy.setZero();
-    add_slope(*x[0], y, *dx[0], dy);
+    add_slope(*x[0], y, *dx[0], dy, Store::assign);
   }
   void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
-    if (dx[0] != nullptr) add_slope(*x[0], y, dy, *dx[0]);
+    if (dx[0] == nullptr) return;
+    const Store store = dx[0].take();
+    add_slope(*x[0], y, dy, *dx[0], store);
   }
 
  private:
   static auto flat(const Matrix<S>& m) { return Eigen::Map<const Numbers<S>>(m.data(), m.size()); }
   static auto flat(Matrix<S>& m) { return Eigen::Map<Numbers<S>>(m.data(), m.size()); }
-  void add_slope(const Matrix<S>& x, const Matrix<S>& y, const Matrix<S>& d, Matrix<S>& out) const {
+  void add_slope(const Matrix<S>& x, const Matrix<S>& y, const Matrix<S>& d, Matrix<S>& out, Store store) const {
     auto sum = flat(out);
+    if (store == Store::assign) {
+      Replaced<Eigen::Map<Numbers<S>>> replaced{sum};
+      if (add_slope_all<S>(function_, flat(x), flat(y), flat(d), replaced)) return;
+      out.setZero();
+    }
     if (add_slope_all<S>(function_, flat(x), flat(y), flat(d), sum)) return;
     for (Index n = 0; n < y.size(); ++n) {
       out.data()[n] += slope(function_, x.data()[n], y.data()[n]) * d.data()[n];

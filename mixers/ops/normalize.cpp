@@ -34,18 +34,17 @@ class Normalize final : public Operation<S> {
   }
 
   void jvp(Arguments<S> /*x*/, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const override {
-    apply(y, *dx[0], dy);
+    apply(y, *dx[0], dy, Store::assign);
   }
 
   void vjp(Arguments<S> /*x*/, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
     if (dx[0] == nullptr) return;
-    Matrix<S> result(y.rows(), y.cols());
-    apply(y, dy, result);
-    *dx[0] += result;
+    const Store store = dx[0].take();
+    apply(y, dy, *dx[0], store);
   }
 
  private:
-  void apply(const Matrix<S>& y, const Matrix<S>& d, Matrix<S>& out) const {
+  void apply(const Matrix<S>& y, const Matrix<S>& d, Matrix<S>& out, Store store) const {
     const Index n = y.cols() / groups_;
     for (Index t = 0; t < y.rows(); ++t) {
       for (Index h = 0; h < groups_; ++h) {
@@ -53,7 +52,13 @@ class Normalize final : public Operation<S> {
         const auto in = d.row(t).segment(h * n, n);
         const S mean = centre_ == Centre::removed ? in.mean() : S(0);
         const S along = unit.dot(in) / static_cast<S>(n);
-        out.row(t).segment(h * n, n).array() = inverse_(t, h) * (in.array() - mean - along * unit.array());
+        const auto pulled = inverse_(t, h) * (in.array() - mean - along * unit.array());
+        auto to = out.row(t).segment(h * n, n).array();
+        if (store == Store::assign) {
+          to = pulled;
+        } else {
+          to += pulled;
+        }
       }
     }
   }

@@ -40,19 +40,21 @@ class Product final : public Operation<S> {
   void vjp(Arguments<S> x, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
     const Matrix<S>& a = *x[0];
     const Matrix<S>& b = *x[1];
-    switch (form_) {
-      case Transposed::none:
-        if (dx[0] != nullptr) multiply_transposed<S>(dy, b, *dx[0], Store::add);
-        if (dx[1] != nullptr) multiply_outer<S>(a, dy, S(1), *dx[1], Store::add);
-        return;
-      case Transposed::right:
-        if (dx[0] != nullptr) multiply<S>(dy, b, *dx[0], Store::add);
-        if (dx[1] != nullptr) multiply_outer<S>(dy, a, S(1), *dx[1], Store::add);
-        return;
-      case Transposed::left:
-        if (dx[0] != nullptr) multiply_transposed<S>(b, dy, *dx[0], Store::add);
-        if (dx[1] != nullptr) multiply<S>(a, dy, *dx[1], Store::add);
-        return;
+    if (dx[0] != nullptr) {
+      const Store store = dx[0].take();
+      switch (form_) {
+        case Transposed::none: multiply_transposed<S>(dy, b, *dx[0], store); break;
+        case Transposed::right: multiply<S>(dy, b, *dx[0], store); break;
+        case Transposed::left: multiply_transposed<S>(b, dy, *dx[0], store); break;
+      }
+    }
+    if (dx[1] != nullptr) {
+      const Store store = dx[1].take();
+      switch (form_) {
+        case Transposed::none: multiply_outer<S>(a, dy, S(1), *dx[1], store); break;
+        case Transposed::right: multiply_outer<S>(dy, a, S(1), *dx[1], store); break;
+        case Transposed::left: multiply<S>(a, dy, *dx[1], store); break;
+      }
     }
   }
 
@@ -78,9 +80,11 @@ class Read final : public Operation<S> {
   }
   void vjp(Arguments<S> x, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
     if (dx[0] != nullptr) {
-      pulled_.resize(x[0]->rows(), x[0]->cols());
-      reader_.forward_vjp(*x[0], dy, pulled_);
-      *dx[0] += pulled_;
+      const bool first = dx[0].take() == Store::assign;
+      Matrix<S>& pulled = first ? *dx[0] : pulled_;
+      pulled.resize(x[0]->rows(), x[0]->cols());
+      reader_.forward_vjp(*x[0], dy, pulled);
+      if (!first) *dx[0] += pulled;
     }
     if (dx[1] != nullptr) reader_.correlate(*x[0], dy);
   }

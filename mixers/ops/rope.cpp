@@ -28,19 +28,26 @@ class Rotate final : public Operation<S> {
   std::string_view name() const override { return "rotate_positions"; }
 
   void forward(Arguments<S> x, Matrix<S>& y) override {
-    y.setZero(x[0]->rows(), x[0]->cols());
-    add_turned(*x[0], S(1), y);
+    y.resize(x[0]->rows(), x[0]->cols());
+    turn(*x[0], S(1), y, Store::assign);
   }
   void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
-    dy.setZero();
-    add_turned(*dx[0], S(1), dy);
+    turn(*dx[0], S(1), dy, Store::assign);
   }
   void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
-    if (dx[0] != nullptr) add_turned(dy, S(-1), *dx[0]);
+    if (dx[0] == nullptr) return;
+    const Store store = dx[0].take();
+    turn(dy, S(-1), *dx[0], store);
   }
 
  private:
-  void add_turned_halves(const Matrix<S>& x, S direction, Matrix<S>& y) const {
+  void turn(const Matrix<S>& x, S direction, Matrix<S>& y, Store store) const {
+    if (pairs_ == RotaryPairs::halves) return turn_halves(x, direction, y, store);
+    if (store == Store::assign) y.setZero();
+    add_turned(x, direction, y);
+  }
+
+  void turn_halves(const Matrix<S>& x, S direction, Matrix<S>& y, Store store) const {
     const Index half = width_ / 2;
     for (Index t = 0; t < x.rows(); ++t) {
       const auto cosine = cosine_.row(t).array();
@@ -48,14 +55,20 @@ class Rotate final : public Operation<S> {
       for (Index begin = 0; begin < x.cols(); begin += width_) {
         const auto a = x.row(t).segment(begin, half).array();
         const auto b = x.row(t).segment(begin + half, half).array();
-        y.row(t).segment(begin, half).array() += a * cosine - b * sine;
-        y.row(t).segment(begin + half, half).array() += a * sine + b * cosine;
+        auto to_a = y.row(t).segment(begin, half).array();
+        auto to_b = y.row(t).segment(begin + half, half).array();
+        if (store == Store::assign) {
+          to_a = a * cosine - b * sine;
+          to_b = a * sine + b * cosine;
+        } else {
+          to_a += a * cosine - b * sine;
+          to_b += a * sine + b * cosine;
+        }
       }
     }
   }
 
   void add_turned(const Matrix<S>& x, S direction, Matrix<S>& y) const {
-    if (pairs_ == RotaryPairs::halves) return add_turned_halves(x, direction, y);
     for (Index t = 0; t < x.rows(); ++t) {
       for (Index c = 0; c + 1 < x.cols(); c += 2) {
         const Index j = (c % width_) / 2;

@@ -58,6 +58,7 @@ class Softmax final : public Operation<S> {
   }
   void vjp(Arguments<S> /*x*/, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
     if (dx[0] == nullptr) return;
+    if (dx[0].take() == Store::assign) return softmax_jacobian_rows(y, dy, *dx[0]);
     Matrix<S> ds;
     softmax_jacobian_rows(y, dy, ds);
     *dx[0] += ds;

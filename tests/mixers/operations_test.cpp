@@ -135,6 +135,51 @@ TEST_CASE("every operation: adjoint, single arguments, central difference") {
   }
 }
 
+TEST_CASE("every operation: cotangents replace what an earlier pull_back left, or add to what is kept") {
+  for (const auto& [name, example] : examples()) {
+    CAPTURE(name);
+    Tape<double> tape;
+    X x;
+    for (const M& leaf : example.leaves) x.push_back(tape.input(leaf));
+    const V y = example.build(x)[0];
+    const auto pull = [&](double scale, Leaves kept) {
+      tape.clear_cotangents(kept);
+      tape.add_cotangent(y, scale * normal(y.rows(), y.cols(), 60));
+      tape.pull_back();
+      std::vector<M> all;
+      for (const V& each : x) all.push_back(tape.cotangent(each));
+      return all;
+    };
+    const auto once = pull(1, Leaves::none);
+    pull(std::nan(""), Leaves::none);
+    const auto again = pull(1, Leaves::none);
+    const auto twice = pull(1, Leaves::inputs);
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      CAPTURE(k);
+      CHECK(again[k] == once[k]);
+      // Terms of one sum in another order: 1e-12 of the sizes as in check_derivatives.
+      CHECK((twice[k] - 2 * once[k]).norm() <= 1e-12 * once[k].norm());
+    }
+  }
+}
+
+TEST_CASE("a cotangent that an operation leaves alone is zero") {
+  struct Ignore final : Operation<double> {
+    std::string_view name() const override { return "ignore"; }
+    void forward(Arguments<double> /*x*/, M& y) override { y.setOnes(1, 1); }
+    void jvp(Arguments<double> /*x*/, const M& /*y*/, Arguments<double> /*dx*/, M& dy) const override { dy.setZero(); }
+    void vjp(Arguments<double> /*x*/, const M& /*y*/, const M& /*dy*/, Cotangents<double> /*dx*/) const override {}
+  };
+  Tape<double> tape;
+  const V x = tape.input(normal(2, 3, 1));
+  const V y = tape.record(std::make_unique<Ignore>(), {x});
+  tape.add_cotangent(x, M::Ones(2, 3));
+  tape.clear_cotangents();
+  tape.add_cotangent(y, M::Ones(1, 1));
+  tape.pull_back();
+  CHECK(tape.cotangent(x) == M::Zero(2, 3));
+}
+
 TEST_CASE("the derivative check fails where a derivative is wrong") {
   // A wrong jvp is simulated by differentiating through a constant copy: f(x) = x ∘ const(x) has half the slope of x².
   const M x = normal(3, 3, 1);
@@ -195,9 +240,9 @@ TEST_CASE("rotary positions depend on differences of positions, and keep lengths
 }
 
 TEST_CASE("rotary halves are the adjacent pairs with the columns of each head in another order") {
-  const Index half = 3;
+  constexpr Index half = 3;
   const M x = normal(5, 4 * half, 1);
-  const auto shuffled = [half](const M& from, bool back) {
+  const auto shuffled = [](const M& from, bool back) {
     M to(from.rows(), from.cols());
     for (Index c = 0; c < from.cols(); ++c) {
       const Index i = c % (2 * half);
