@@ -73,6 +73,16 @@ void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z) {
   }
 }
 
+/// Its columns of one node.
+template <class S>
+void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z, Columns of) {
+  const auto [begin, count] = of;
+  for (Index row = 0; row < z.rows(); row += owner_->rows_) {
+    v_.middleCols(begin, count).middleRows(row, owner_->rows_) =
+        z.middleCols(begin, count).middleRows(row, owner_->rows_) - z0_.middleCols(begin, count);
+  }
+}
+
 template <class S>
 bool CircuitDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
   CircuitDynamics& d = *owner_;
@@ -123,13 +133,16 @@ template <class S>
 bool CircuitDynamics<S>::Point::node_transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) {
   CircuitDynamics& d = *owner_;
   const Node& at = d.circuit_->nodes()[node];
-  displacement(z);
+  displacement(z, at.columns);
   start_nearby(at, z, f);
   if (d.circuit_->node_noise() != 0 && d.read_.noisy()) d.add_node_noise(at, f);
   const auto v = v_.topRows(z.rows());
   const NudgedDrive drive = d.circuit_->nudged_drive();
   for (std::size_t i = 0; i < d.systems_.size(); ++i) {
     if (d.circuit_->reads(i, node)) {
+      for (const int target : d.circuit_->terms()[i]->targets()) {
+        displacement(z, d.circuit_->nodes()[static_cast<std::size_t>(target)].columns);
+      }
       d.systems_[i]->transposed_force(z, v, drive, f, d.read_);
     } else if (d.circuit_->acts_on(i, node) && d.circuit_->terms()[i]->has(Part::conservative)) {
       if (drive == NudgedDrive::difference) {

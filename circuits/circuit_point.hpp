@@ -38,6 +38,7 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   }
   void leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const;
   void displacement(ConstMatrixRef<S> z);
+  void displacement(ConstMatrixRef<S> z, Columns of);
   void start_nearby(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f);
 
   CircuitDynamics* owner_;

@@ -34,6 +34,12 @@ class NudgedLaw {
     f += part_;
   }
 
+  /// The transposed law of one node, into its columns of f.
+  void node_transposed(Dynamics<S>& dynamics, Linearization<S>& at, ConstMatrixRef<S> z0, ConstMatrixRef<S> z,
+                       MatrixRef<S> f, std::size_t node) {
+    if (!at.node_transposed_force(z, f, node)) transposed(dynamics, at, z0, z, f);
+  }
+
  private:
   void displacement(ConstMatrixRef<S> z0, ConstMatrixRef<S> z) {
     v_.resize(z.rows(), z.cols());

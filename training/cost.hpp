@@ -25,6 +25,9 @@ class Cost {
   /// Adds scale · ∂C/∂θ of the cost's own parameters (the read-out learns directly), z (rows, cols).
   virtual void accumulate_parameter_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) = 0;
 
+  /// The columns of the state that it acts on; ∂C/∂z is 0 on the others.
+  virtual Columns columns(Index cols) const { return {0, cols}; }
+
   /// Time of one gradient() during a relaxation (Dynamics::set_read_timing).
   virtual void set_read_timing(ReadTiming /*timing*/) {}
 

@@ -29,6 +29,7 @@ class CrossEntropyReadout final : public ExampleCost<S> {
     bind(batch.targets_of(example), read);
   }
 
+  Columns columns(Index /*cols*/) const override { return node_; }
   double value(ConstMatrixRef<S> z) override;
   void gradient(ConstMatrixRef<S> z, MatrixRef<S> out) override;
   void accumulate_parameter_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;

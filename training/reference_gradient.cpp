@@ -62,6 +62,7 @@ BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, c
   BatchGradientOptions options = exact_options<double>(config);
   options.estimator = unknowns <= kDenseUnknowns ? "implicit_dense" : "implicit";
   options.phases.free.solver = solver;
+  if (solver != "euler") options.phases.free.schedule = RelaxationSchedule::parallel;
   options.phases.free.max_steps = solver == "euler" ? kEulerSteps : kNewtonSteps;
   options.phases.free.tolerance = std::max(config.real("gradcheck.settle_tolerance"), kRounding);
   options.phases.free.average_last = 1;

@@ -92,6 +92,9 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   EstimatorOptions& phases = options.phases;
   phases.step = phases.free.step = relaxation_step(config, config.real("model.damping"));
   phases.free.solver = config.text("relaxation.solver");
+  phases.free.schedule = config.text("relaxation.schedule") == "sweep" ? RelaxationSchedule::sweep
+                                                                       : RelaxationSchedule::parallel;
+  phases.frozen_cost = config.text("nudge.cost_current") == "frozen";
   phases.free.max_steps = static_cast<int>(config.integer("relaxation.free_steps"));
   phases.free.tolerance = config.real("relaxation.tolerance");
   phases.free.average_last = static_cast<int>(config.integer("relaxation.average_free"));

@@ -41,12 +41,22 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
     read.policy = ReadPolicy::all_ideal();
     dynamics.bind(input, read);
     Linearization<double>& here = dynamics.linearize(states[at]);
-    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), spectrum_options(seed));
     asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
+    if (dynamics.feed_forward()) return;
+    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), spectrum_options(seed));
   });
   StabilityReport out;
   out.sequences = static_cast<int>(count);
   out.converged = true;
+  out.feed_forward = network.circuit().feed_forward();
+  if (out.feed_forward) {
+    const double leak = network.circuit().least_leak();
+    spectra.front() = {};
+    spectra.front().leading = {{-leak, 0}};
+    spectra.front().abscissa = -leak;
+    spectra.front().converged = true;
+    for (auto& spectrum : spectra) spectrum = spectra.front();
+  }
   for (std::size_t b = 0; b < spectra.size(); ++b) {
     out.asymmetry += asymmetries[b] / static_cast<double>(count);
     out.converged = out.converged && spectra[b].converged;
@@ -60,6 +70,10 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
 }
 
 std::string stability_verdict(const StabilityReport& report, int free_steps) {
+  if (report.feed_forward) {
+    return "stable for any weights: every node is driven by earlier ones alone, J is lower triangular; as many unit steps "
+           "as nodes, or one sweep, settle it exactly";
+  }
   if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed";
   const double frequency = std::abs(report.leading.front().value.imag());
   // Complex only where the angle is seen: below 1e-6 of |λ| a split pair of a double eigenvalue looks complex, too.

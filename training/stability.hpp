@@ -17,6 +17,7 @@ struct StabilityReport {
   std::vector<Eigenvalue> leading;  ///< of the sequence that has the largest real part, units 1/τ
   double abscissa = 0;              ///< largest real part of all, 1/τ
   double decay = 0;        ///< ρ = max |1 + ε λ| over the leading eigenvalues of all sequences, per Euler step
+  bool feed_forward = false;  ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights
   bool converged = false;  ///< the eigenvalues of all sequences have
 };
 

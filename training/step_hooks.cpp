@@ -91,8 +91,9 @@ std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const
   const double fraction = config.real("memory_bound.fraction");
   if (fraction <= 0) return hooks;
   const MemoryBoundOptions options{fraction, static_cast<int>(config.integer("memory_bound.iterations"))};
-  for (const WeightBound& bound : network.plan().bounds()) {
-    const std::string name = hooks.size() < 2 ? "memory_bound" : fmt::format("memory_bound_{}", bound.parameter);
+  const std::vector<WeightBound> bounds = network.plan().bounds();
+  for (const WeightBound& bound : bounds) {
+    const std::string name = bounds.size() == 1 ? "memory_bound" : fmt::format("memory_bound_{}", bound.parameter);
     hooks.push_back(std::make_unique<MemoryHook<S>>(bound, name, options,
                                                     static_cast<std::uint64_t>(config.integer("seed")),
                                                     network.map(bound.parameter).inputs()));

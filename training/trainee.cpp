@@ -113,8 +113,13 @@ void Trainee<S>::apply(std::uint64_t step) {
   clip_by_norm(gradient_, config_->real("train.gradient_clip"));
   const double rate = learning_rate_at(schedule_, step);
   optimizer_->step(gradient_.matrices(), rate, deltas_);
+  const S decay = static_cast<S>(rate * config_->real("train.weight_decay"));
+  const std::vector<Parameter> parameters = network_->plan().parameters();
   for (int p = 0; p < network_->parameters(); ++p) {
     LinearMap<S>& map = network_->map(p);
+    if (decay > S(0) && parameters[static_cast<std::size_t>(p)].decays) {
+      deltas_[static_cast<std::size_t>(p)] -= decay * map.weights();
+    }
     if (map.takes_factors()) {
       map.apply_factors(factors_[static_cast<std::size_t>(p)], static_cast<S>(rate));
     } else {

@@ -8,6 +8,7 @@ namespace nudge {
 
 ParamTable general_rows();     ///< seed, threads, precision, estimator, beta, data.*, output.*
 ParamTable model_rows();       ///< model.*
+ParamTable transformer_rows(); ///< stack.*, transformer.*
 ParamTable mixer_rows();       ///< mixer.*
 ParamTable relaxation_rows();  ///< relaxation.*
 ParamTable nudge_rows();       ///< nudge.*, gradcheck.*

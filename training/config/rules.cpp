@@ -158,6 +158,34 @@ ConfigRule backprop_unrolls_euler(const std::string& key) {
           }};
 }
 
+/// Sweeps visit nodes by Euler steps without amplifiers between.
+ConfigRule sweep_needs_euler() {
+  return {{"relaxation.schedule", "relaxation.solver", "circuit.amplifier_bandwidth"}, [](const Config& c) {
+            const bool sweeps = c.text("relaxation.schedule") == "sweep";
+            return sweeps && (c.text("relaxation.solver") != "euler" || c.real("circuit.amplifier_bandwidth") > 0)
+                       ? "must be parallel unless relaxation.solver = euler and circuit.amplifier_bandwidth = 0"
+                       : "";
+          }};
+}
+
+ConfigRule rotary_needs_even_heads() {
+  return {{"model.heads", "model.channels", "network.kind", "transformer.positions"}, [](const Config& c) {
+            const bool rotary = c.text("network.kind") == "transformer" && c.text("transformer.positions") == "rotary";
+            return rotary && c.integer("model.channels") / c.integer("model.heads") % 2 != 0
+                       ? fmt::format("must leave heads of an even width for transformer.positions = rotary, {}",
+                                     with_value(c, "model.channels"))
+                       : "";
+          }};
+}
+
+ConfigRule transformer_has_hidden_units() {
+  return {{"model.memories", "network.kind"}, [](const Config& c) {
+            return c.text("network.kind") == "transformer" && c.integer("model.memories") == 0
+                       ? "must be at least 1 for network.kind = transformer: its hidden units"
+                       : "";
+          }};
+}
+
 ConfigRule nominal_needs_programmed() {
   return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
             const bool unknown =
@@ -213,9 +241,14 @@ std::vector<ConfigRule> program_rules() {
           coincidence_is_plain_sgd(
               "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
               "must be 0 (no norm to clip)"),
+          coincidence_is_plain_sgd(
+              "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; }, "must be 0"),
           nominal_needs_programmed(),
           backprop_unrolls_euler("estimator"),
           backprop_unrolls_euler("train.beside"),
+          sweep_needs_euler(),
+          rotary_needs_even_heads(),
+          transformer_has_hidden_units(),
           lag_needs_euler()};
 }
 

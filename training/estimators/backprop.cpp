@@ -67,9 +67,35 @@ void BackpropThroughTime<S>::backward(SequenceTask<S>& task, std::size_t steps) 
   }
 }
 
+/// Sweeps of unit steps over a feed-forward system forget where they started: the derivative of their end is one sweep of
+/// transposed reads down the nodes.
+template <class S>
+SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
+  SequenceReport report;
+  Matrix<S>& z = *task.state;
+  if (!task.dynamics->feed_forward() || options_.free.step * task.dynamics->leak() != 1.0) {
+    throw UserError(
+        "bptt with relaxation.schedule = sweep needs a feed-forward network and relaxation.step = 1 (use parallel)");
+  }
+  compute_derivatives(task);
+  Linearization<S>& at = free_.run(task, options_.free, report);
+  task.dynamics->begin_reads(ReadClass::stored);
+  report.nudged = Status::max_steps;
+  lambda_.resize(z.rows(), z.cols());
+  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
+  task.cost->gradient(z, lambda_);
+  for (std::size_t node = task.dynamics->nodes(); node-- > 0;) at.node_vjp(lambda_, lambda_, node);
+  at.accumulate_parameter_gradient(lambda_, task.weight, *task.sink);
+  report.cost_in_forces += 2;
+  this->adjoint_ = lambda_;
+  this->point_ = z;
+  return report;
+}
+
 template <class S>
 SequenceReport BackpropThroughTime<S>::estimate(SequenceTask<S>& task) {
   NUDGE_EXPECT(options_.free.solver == "euler");
+  if (options_.free.schedule == RelaxationSchedule::sweep) return through_sweep(task);
   SequenceReport report;
   Matrix<S>& z = *task.state;
   for (Matrix<S>* x : {&force_, &lambda_, &change_, &cost_gradient_}) x->resize(z.rows(), z.cols());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "training/estimators/estimator.hpp"
+#include "training/estimators/free_phase.hpp"
 
 namespace nudge {
 
@@ -20,7 +20,9 @@ class BackpropThroughTime final : public GradientEstimator<S> {
   using GradientEstimator<S>::options_;
   std::size_t forward(SequenceTask<S>& task, SequenceReport& report);
   void backward(SequenceTask<S>& task, std::size_t steps);
+  SequenceReport through_sweep(SequenceTask<S>& task);
 
+  FreePhase<S> free_;
   std::vector<Matrix<S>> trajectory_;
   ReadTiming timing_;  ///< of one step
   int averaged_ = 1;   ///< states that the final one is the mean of

@@ -23,6 +23,7 @@ struct EstimatorOptions {
   double beta = 1e-4;     ///< nudge per token
   NudgeSides sides = NudgeSides::centered;
   int points = 4;                    ///< aep_npoint: number of nudged states N, even
+  bool frozen_cost = false;          ///< ep*, aep*: the cost's current is that of z*, held while nudged
   double clip = 0;                   ///< aep: clip of the correction, elementwise; 0 = none
   int average_nudged = 1;            ///< mean of the last n states of each nudged phase (against read noise)
   double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z

@@ -24,6 +24,7 @@ void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index 
     for (Matrix<S>* m : {&displacement_, &forward_, &backward_}) m->resize(rows, z.cols());
   }
   states_ = z.replicate(copies, 1);
+  frozen_ = false;
   anchor_.resize(z.rows(), z.cols());
   const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
   if (!anchored) {
@@ -58,19 +59,72 @@ void NudgedPhase<S>::evaluate_law(SequenceTask<S>& task, Linearization<S>& at, N
   }
 }
 
+/// cost_gradient_ ← ∂C/∂z of all copies: at their states, or as it was stored at z*.
+template <class S>
+void NudgedPhase<S>::cost_current(SequenceTask<S>& task, bool frozen) {
+  if (!frozen) return task.cost->gradient(states_, cost_gradient_);
+  if (frozen_) return;
+  const Index rows = task.state->rows();
+  task.cost->gradient(*task.state, cost_gradient_.topRows(rows));
+  for (Index row = rows; row < states_.rows(); row += rows) {
+    cost_gradient_.middleRows(row, rows) = cost_gradient_.topRows(rows);
+  }
+  frozen_ = true;
+}
+
+/// force_ −= β_k ∂C/∂z + anchor, in the given columns.
+template <class S>
+void NudgedPhase<S>::add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns) {
+  const auto [begin, count] = columns;
+  for (std::size_t k = 0; k < betas.size(); ++k) {
+    const Index row = static_cast<Index>(k) * rows;
+    auto f = force_.middleRows(row, rows).middleCols(begin, count);
+    f -= static_cast<S>(betas[k]) * cost_gradient_.middleRows(row, rows).middleCols(begin, count);
+    if (anchored) f -= anchor_.middleCols(begin, count);
+  }
+}
+
 /// force_ ← f(z) − anchor − β_k ∂C/∂z(z) of all copies.
 template <class S>
 void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas,
-                              NudgeLaw law, bool anchored, double clip, SequenceReport& report) {
-  const Index tokens = task.state->rows();
-  evaluate_law(task, at, law, clip, report);
-  task.cost->gradient(states_, cost_gradient_);
-  for (std::size_t k = 0; k < betas.size(); ++k) {
-    const Index row = static_cast<Index>(k) * tokens;
-    auto f = force_.middleRows(row, tokens);
-    f -= static_cast<S>(betas[k]) * cost_gradient_.middleRows(row, tokens);
-    if (anchored) f -= anchor_;
+                              NudgeLaw law, bool anchored, const EstimatorOptions& options, SequenceReport& report) {
+  evaluate_law(task, at, law, options.clip, report);
+  cost_current(task, options.frozen_cost);
+  add_nudge(betas, anchored, task.state->rows(), {0, states_.cols()});
+}
+
+/// One sweep: the cost's current of its beginning, then node after node from the last to the first.
+template <class S>
+void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+                           bool anchored, const EstimatorOptions& options, SequenceReport& report) {
+  cost_current(task, options.frozen_cost);
+  for (std::size_t node = task.dynamics->nodes(); node-- > 0;) {
+    const Columns columns = task.dynamics->node_columns(node);
+    if (law == NudgeLaw::transposed) {
+      laws_.node_transposed(*task.dynamics, at, *task.state, states_, force_, node);
+    } else {
+      evaluate_law(task, at, law, options.clip, report);
+    }
+    add_nudge(betas, anchored, task.state->rows(), columns);
+    states_.middleCols(columns.begin, columns.count) +=
+        static_cast<S>(options.step) * force_.middleCols(columns.begin, columns.count);
   }
+}
+
+/// One sweep with εL = 1 leaves of a feed-forward system only the change of the cost's current: then that is force_.
+template <class S>
+bool NudgedPhase<S>::settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
+                                      const EstimatorOptions& options) {
+  const bool exact = law == NudgeLaw::transposed && task.dynamics->feed_forward() && !task.dynamics->noisy() &&
+                     options.step * task.dynamics->leak() == 1.0;
+  if (!exact) return false;
+  force_.setZero();
+  if (options.frozen_cost) return true;
+  anchor_before_ = cost_gradient_;
+  task.cost->gradient(states_, cost_gradient_);
+  cost_gradient_ -= anchor_before_;
+  add_nudge(betas, false, task.state->rows(), task.cost->columns(states_.cols()));
+  return true;
 }
 
 template <class S>
@@ -86,14 +140,20 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
   mean_.setZero();
   report.nudged = Status::max_steps;
+  const bool sweeps = options.free.schedule == RelaxationSchedule::sweep;
   for (int n = 0; n < options.nudged_steps; ++n) {
-    evaluate(task, at, betas, law, anchored, options.clip, report);
-    lag.advance(states_, force_, flow_);
+    if (sweeps) {
+      sweep(task, at, betas, law, anchored, options, report);
+    } else {
+      evaluate(task, at, betas, law, anchored, options, report);
+      lag.advance(states_, force_, flow_);
+    }
     if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
   }
-  if (task.dynamics->noisy()) {  // what the last step saw has the noise of that step in it
+  // What the last step saw has the noise of that step in it; what a sweep saw is not of one state.
+  if (task.dynamics->noisy() || (sweeps && !settled_by_sweep(task, betas, law, options))) {
     task.dynamics->begin_reads(ReadClass::monitor);
-    evaluate(task, at, betas, law, anchored, options.clip, report);
+    evaluate(task, at, betas, law, anchored, options, report);
   }
   const double force_norm = static_cast<double>(force_.norm());
   const double displacement = static_cast<double>((states_ - z.replicate(copies, 1)).norm());
@@ -104,7 +164,8 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   }
-  report.nudged_time = timing.duration * static_cast<double>(copies) * options.nudged_steps;
+  const double visits = sweeps ? static_cast<double>(task.dynamics->nodes()) : 1.0;
+  report.nudged_time = timing.duration * visits * static_cast<double>(copies) * options.nudged_steps;
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
   report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
   return averaged > 1 ? mean_ : states_;

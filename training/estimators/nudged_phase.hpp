@@ -19,6 +19,8 @@ enum class NudgeLaw {
 /// Nudged phases run side by side from z*, one per entry of betas:
 ///     z ← z + ε (f(z) − anchor − β_k ∂C/∂z(z)),  T2 times;   anchor = F(z*) or 0.
 /// The anchor is read anew by anchor reads (of a noise-free dynamics it is the stored force) and shared by the phases.
+/// Where the free phase sweeps (SettleOptions::schedule) so do the nudged ones, from the last node to the first: what is
+/// pulled back through a system whose nodes drive later ones is then settled by one sweep.
 /// With amplifiers of finite bandwidth (SettleOptions::lag of the free phase) the bracket passes them first.
 template <class S>
 class NudgedPhase {
@@ -31,11 +33,18 @@ class NudgedPhase {
   void prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored);
   void evaluate_law(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip, SequenceReport& report);
   void evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
-                bool anchored, double clip, SequenceReport& report);
+                bool anchored, const EstimatorOptions& options, SequenceReport& report);
+  void cost_current(SequenceTask<S>& task, bool frozen);
+  void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns);
+  void sweep(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+             const EstimatorOptions& options, SequenceReport& report);
+  bool settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
+                        const EstimatorOptions& options);
 
   NudgedLaw<S> laws_;
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
-  Matrix<S> displacement_, forward_, backward_, flow_;
+  Matrix<S> displacement_, forward_, backward_, flow_, anchor_before_;
+  bool frozen_ = false;  ///< the cost's current of z* is in cost_gradient_
 };
 
 }  // namespace nudge

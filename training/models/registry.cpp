@@ -6,6 +6,8 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/models/block/block_config.hpp"
+#include "training/models/stack/stack_plan.hpp"
+#include "training/models/transformer/transformer_config.hpp"
 
 namespace nudge {
 
@@ -13,6 +15,10 @@ const std::vector<NetworkKind>& network_kinds() {
   static const std::vector<NetworkKind> kinds = {
       {"block", "one node with a Hopfield memory and attention of its own state, the founding note's", block_plan,
        block_leak, block_columns},
+      {"stack", "founding blocks one above the other, each clamped to the one below", stack_plan, block_leak,
+       stack_columns},
+      {"transformer", "layers as nodes that settle one after the other: its equilibrium is the forward pass",
+       transformer_plan, transformer_leak, transformer_columns},
   };
   return kinds;
 }

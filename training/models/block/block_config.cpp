@@ -62,12 +62,15 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   return shape;
 }
 
+InitialScales block_scales(const Config& config) {
+  return {config.real("model.attention_scale"),       config.real("model.output_scale"),
+          config.real("model.memory_scale"),          config.real("model.embedding_scale"),
+          config.real("model.coupling_scale"),        config.real("model.coupling_symmetric"),
+          config.real("model.coupling_antisymmetric")};
+}
+
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task) {
-  const InitialScales scales{config.real("model.attention_scale"),       config.real("model.output_scale"),
-                             config.real("model.memory_scale"),          config.real("model.embedding_scale"),
-                             config.real("model.coupling_scale"),        config.real("model.coupling_symmetric"),
-                             config.real("model.coupling_antisymmetric")};
-  return std::make_shared<BlockPlan>(model_shape(config, task.symbols), scales,
+  return std::make_shared<BlockPlan>(model_shape(config, task.symbols), block_scales(config),
                                      Damping{config.real("model.attention_gain"), config.real("model.damping")});
 }
 

@@ -13,6 +13,9 @@ ModelShape model_shape(const Config& config, Index vocabulary);
 /// The mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
 MixerChoice mixer_choice(const Config& config);
 
+/// Where its weights start.
+InitialScales block_scales(const Config& config);
+
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task);
 
 /// 1 + s c.

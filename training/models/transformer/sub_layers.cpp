@@ -16,17 +16,22 @@ constexpr double kNormEpsilon = 1e-5;  // as the read-out's: RowNorm
 }  // namespace
 
 template <class S>
+Value<S> attention_update(Value<S> u, Value<S> qkv, Value<S> output, Index heads, bool rotary,
+                          std::vector<Matrix<S>>* probabilities) {
+  const Index c = u.cols();
+  const Value<S> all = product(rms_norm(u, 1, kNormEpsilon), qkv);
+  const auto part = [&](Index k) {
+    const Value<S> x = columns(all, k * c, c);
+    return rotary && k < 2 ? rotate_positions(x, heads, 0, RotaryPairs::halves) : x;
+  };
+  return product(attend_heads(part(0), part(1), part(2), heads, Mask::causal(u.rows()), probabilities), output);
+}
+
+template <class S>
 std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads, bool rotary,
                                              typename TapeTerm<S>::Weight qkv, typename TapeTerm<S>::Weight output) {
   const auto record = [heads, rotary](Tape<S>& /*tape*/, Value<S> u, const std::vector<Value<S>>& w) {
-    const Index c = u.cols();
-    const Value<S> all = product(rms_norm(u, 1, kNormEpsilon), w[0]);
-    const auto part = [&](Index k) {
-      const Value<S> x = columns(all, k * c, c);
-      return rotary && k < 2 ? rotate_positions(x, heads, 0, RotaryPairs::halves) : x;
-    };
-    const Value<S> o = attend_heads(part(0), part(1), part(2), heads, Mask::causal(u.rows()));
-    return product(o, w[1]);
+    return attention_update(u, w[0], w[1], heads, rotary);
   };
   return std::make_unique<TapeTerm<S>>("attention_layer", place, TapeWeights::read,
                                        std::vector<typename TapeTerm<S>::Weight>{qkv, output}, record);
@@ -45,6 +50,8 @@ std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activati
 }
 
 #define NUDGE_INSTANTIATE(S)                                                                          \
+  template Value<S> attention_update<S>(Value<S>, Value<S>, Value<S>, Index, bool,                    \
+                                        std::vector<Matrix<S>>*);                                     \
   template std::unique_ptr<TapeTerm<S>> attention_layer<S>(const TapePlace&, Index, bool,             \
                                                            TapeTerm<S>::Weight, TapeTerm<S>::Weight); \
   template std::unique_ptr<TapeTerm<S>> feed_forward_layer<S>(const TapePlace&, Activation,           \

@@ -8,8 +8,13 @@
 
 namespace nudge {
 
-/// Attention of the normed source as a term between two nodes: m = N(u), q | k | v = m W_qkv (T, 3C), rotated where `rotary`
-/// (half-split pairs), o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo. The place decides gain and residual.
+/// G of an attention node, of the source u (T, C): m = N(u), q | k | v = m W_qkv (T, 3C), rotated where `rotary` (half-split
+/// pairs), o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo. P_1 … P_H go to `probabilities` where that is given.
+template <class S>
+Value<S> attention_update(Value<S> u, Value<S> qkv, Value<S> output, Index heads, bool rotary,
+                          std::vector<Matrix<S>>* probabilities = nullptr);
+
+/// It as a term between two nodes; the place decides gain and residual.
 template <class S>
 std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads, bool rotary,
                                              typename TapeTerm<S>::Weight qkv, typename TapeTerm<S>::Weight output);

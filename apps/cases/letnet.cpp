@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cases/letnet.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "apps/cases/letnet_outputs.hpp"
+#include "circuits/digital_matrix.hpp"
+#include "sim/base/errors.hpp"
+#include "training/cross_entropy.hpp"
+#include "training/estimators/backprop.hpp"
+#include "training/estimators/implicit.hpp"
+#include "training/estimators/nudged_estimators.hpp"
+#include "training/models/network.hpp"
+#include "training/models/transformer/sub_layers.hpp"
+
+namespace nudge {
+namespace {
+
+using Samples = std::vector<Matrix<double>>;
+
+constexpr int kMostSweeps = 20000;     // a decay of 1e-3 per sweep is followed to rounding
+constexpr double kSettled = 1e-13;     // ‖F‖/‖z‖ that counts as settled
+constexpr double kRounding = 2.5e-16;  // where settling stops: below it the residual cannot be told from 0
+
+/// The network of a case, and the machinery to run one phase after the other over its samples.
+class Letnet {
+ public:
+  explicit Letnet(const LetnetProblem& p)
+      : p_(p),
+        plan_(std::make_shared<TransformerPlan>(
+            TransformerShape{p.sizes.vocabulary, p.sizes.tokens, p.sizes.channels, p.sizes.hidden, p.sizes.heads,
+                             p.sizes.layers, p.sizes.loops,
+                             p.activation == LetnetActivation::gelu ? Activation::gelu : Activation::relu2, p.rope,
+                             p.kappa},
+            TransformerScales{})),
+        network_(plan_, maps(p)),
+        dynamics_(network_.circuit(), p.sizes.tokens, 2),
+        cost_(network_.map(network_.readout()), plan_->readout(), last_node(), p.sizes.tokens, 2),
+        gradient_(network_.parameter_shapes()) {}
+
+  Columns last_node() const { return plan_->nodes().back().columns; }
+  double weight() const { return 1.0 / static_cast<double>(p_.sizes.batch * p_.sizes.tokens); }
+
+  void bind(Index b) {
+    x_.resize(p_.sizes.tokens, p_.sizes.channels);
+    network_.embed(p_.sample(p_.idx, b), x_);
+    dynamics_.bind(x_, ReadContext{});
+    cost_.bind(p_.sample(p_.targets, b), ReadContext{});
+  }
+
+  Matrix<double> start() const {
+    Matrix<double> z(network_.rows(), network_.cols());
+    network_.start(x_, z);
+    return z;
+  }
+
+  /// Adds what the input's gradient makes of the embedding.
+  void embed_back(Index b, Matrix<double> input_gradient) {
+    network_.accumulate_embedding(p_.sample(p_.idx, b), input_gradient, gradient_);
+  }
+
+  /// The gradient since the last call, under the names of the file.
+  LetnetParameters take_gradient() {
+    LetnetParameters all;
+    all["tok"] = {gradient_[0]};
+    if (!p_.rope) all["pos"] = {gradient_[1]};
+    const Index c = p_.sizes.channels;
+    for (Index l = 0; l < p_.sizes.layers; ++l) {
+      const TransformerPlan::Layer at = plan_->layer(l);
+      all["Wq"].push_back(gradient_[at.qkv].leftCols(c));
+      all["Wk"].push_back(gradient_[at.qkv].middleCols(c, c));
+      all["Wv"].push_back(gradient_[at.qkv].rightCols(c));
+      all["Wo"].push_back(gradient_[at.o]);
+      all["W1"].push_back(gradient_[at.first]);
+      all["W2"].push_back(gradient_[at.second]);
+    }
+    all["Wh"] = {gradient_[network_.readout()]};
+    gradient_.set_zero();
+    return all;
+  }
+
+  struct Estimate {
+    Samples state, adjoint, plus, minus;
+    LetnetParameters gradient;
+  };
+
+  /// Runs an estimator over all samples, each from the start of a free phase.
+  Estimate run(GradientEstimator<double>& estimator) {
+    Estimate out;
+    for (Index b = 0; b < p_.sizes.batch; ++b) {
+      bind(b);
+      Matrix<double> z = start();
+      Matrix<double> initial = Matrix<double>::Zero(z.rows(), z.cols());
+      SequenceTask<double> task{&dynamics_, &cost_, &z, &initial, weight(), &gradient_};
+      estimator.estimate(task);
+      Matrix<double> input = dynamics_.input_gradient();
+      network_.accumulate_start(initial, input);
+      embed_back(b, input);
+      out.adjoint.push_back(weight() * estimator.adjoint());
+      if (const auto* nudged = dynamic_cast<const NudgedEstimator<double>*>(&estimator)) {
+        out.plus.push_back(nudged->states().topRows(z.rows()));
+        out.minus.push_back(nudged->states().bottomRows(z.rows()));
+      }
+      out.state.push_back(std::move(z));
+    }
+    out.gradient = take_gradient();
+    return out;
+  }
+
+  EstimatorOptions options() const {
+    EstimatorOptions options;
+    options.free.step = options.step = p_.step;
+    options.free.max_steps = p_.free_steps;
+    options.free.divergence_ratio = 1e300;  // a case defines its states whatever they are
+    options.nudged_steps = p_.nudged_steps;
+    options.adjoint_tolerance = 1e-15;
+    return options;
+  }
+
+  const LetnetProblem& p_;
+  std::shared_ptr<const TransformerPlan> plan_;
+  Network<double> network_;
+  CircuitDynamics<double> dynamics_;
+  CrossEntropyReadout<double> cost_;
+  Gradient<double> gradient_;
+  Matrix<double> x_;
+
+ private:
+  static Maps<double> maps(const LetnetProblem& p) {
+    Maps<double> all;
+    const auto add = [&all](const Matrix<double>& w) { all.push_back(std::make_unique<DigitalMatrix<double>>(w)); };
+    const auto layer = [&p](const char* name, Index l) { return p.weights.at(name)[static_cast<std::size_t>(l)]; };
+    add(layer("tok", 0));
+    if (!p.rope) add(layer("pos", 0));
+    const Index c = p.sizes.channels;
+    for (Index l = 0; l < p.sizes.layers; ++l) {
+      Matrix<double> qkv(c, 3 * c);
+      qkv << layer("Wq", l), layer("Wk", l), layer("Wv", l);
+      add(qkv);
+      for (const char* name : {"Wo", "W1", "W2"}) add(layer(name, l));
+    }
+    add(layer("Wh", 0));
+    return all;
+  }
+};
+
+/// P of every attention node at the states that drive them, (L·K·H·T, T).
+Matrix<double> probabilities(const Letnet& net, const Matrix<double>& z) {
+  const LetnetSizes& s = net.p_.sizes;
+  Matrix<double> all(s.layers * s.loops * s.heads * s.tokens, s.tokens);
+  Index row = 0;
+  for (Index j = 0; j < s.nodes; j += 2) {
+    const TransformerPlan::Layer at = net.plan_->layer(net.p_.layer_of(j));
+    Tape<double> tape;
+    std::vector<Matrix<double>> p;
+    const Matrix<double> source = j == 0 ? net.x_ : Matrix<double>(z.middleCols((j - 1) * s.channels, s.channels));
+    attention_update(tape.input(source), tape.parameter(net.network_.map(at.qkv).weights()),
+                     tape.parameter(net.network_.map(at.o).weights()), s.heads, net.p_.rope, &p);
+    for (const Matrix<double>& head : p) {
+      all.middleRows(row, s.tokens) = head;
+      row += s.tokens;
+    }
+  }
+  return all;
+}
+
+void at_test_point(Letnet& net, LetnetWriter& w) {
+  const LetnetProblem& p = net.p_;
+  const Index c = p.sizes.channels;
+  Samples x, g, prob, force, jvp, vjp, logits, dcost;
+  double cost = 0;
+  for (Index b = 0; b < p.sizes.batch; ++b) {
+    const Matrix<double>& z = p.z0[static_cast<std::size_t>(b)];
+    net.bind(b);
+    Matrix<double> f(z), jv(z), ju(z), dc(z), update(z);
+    net.dynamics_.force(z, f);
+    for (Index j = 0; j < p.sizes.nodes; ++j) {
+      const auto node = [c](const Matrix<double>& m, Index at) { return m.middleCols(at * c, c); };
+      Matrix<double> rest = (j == 0 ? net.x_ : Matrix<double>(node(z, j - 1))) - node(z, j);
+      if (j + 1 < p.sizes.nodes) rest += p.kappa * (node(z, j + 1) - node(z, j));
+      update.middleCols(j * c, c) = node(f, j) - rest;
+    }
+    Linearization<double>& at = net.dynamics_.linearize(z);
+    at.jvp(p.v[static_cast<std::size_t>(b)], jv);
+    at.vjp(p.u[static_cast<std::size_t>(b)], ju);
+    at.accumulate_parameter_gradient(p.u[static_cast<std::size_t>(b)], 1.0, net.gradient_);
+    net.embed_back(b, net.dynamics_.input_gradient());
+    cost += net.weight() * net.cost_.value(z);
+    logits.push_back(net.cost_.logits().topRows(z.rows()));
+    net.cost_.gradient(z, dc);
+    dcost.push_back(net.weight() * dc.rightCols(c));
+    x.push_back(net.x_);
+    g.push_back(update);
+    prob.push_back(probabilities(net, z));
+    force.push_back(f);
+    jvp.push_back(jv);
+    vjp.push_back(ju);
+  }
+  w.samples("x", x);
+  w.samples("G_z0", g);
+  w.samples("prob_z0", prob);
+  w.samples("force_z0", force);
+  w.samples("jvp_z0_v", jvp);
+  w.samples("vjp_z0_u", vjp);
+  w.samples("logits_z0", logits);
+  w.scalar("cost_z0", cost);
+  w.samples("dcost_z0", dcost);
+  w.parameters("vf_z0_u", net.take_gradient());
+}
+
+Samples at_fixed_point(Letnet& net, const H5Reader& file, LetnetWriter& w) {
+  const LetnetProblem& p = net.p_;
+  EstimatorOptions options = net.options();
+  options.free.schedule = RelaxationSchedule::sweep;
+  options.free.step = 1.0 / (1.0 + p.kappa);
+  options.free.max_steps = kMostSweeps;
+  options.free.tolerance = kRounding;
+  options.free.window = kMostSweeps;
+  ImplicitEstimator<double> implicit(AdjointSolver::dense, options);
+  const Letnet::Estimate exact = net.run(implicit);
+  Samples logits, dcost;
+  double cost = 0;
+  for (Index b = 0; b < p.sizes.batch; ++b) {
+    const Matrix<double>& z = exact.state[static_cast<std::size_t>(b)];
+    net.bind(b);
+    Matrix<double> f(z), dc(z);
+    net.dynamics_.force(z, f);
+    if (!(f.norm() <= kSettled * z.norm())) {
+      throw NumericalFailure(fmt::format("{}: the network does not settle: ‖F‖/‖z‖ = {:.3g} of sample {} after {} sweeps",
+                                         file.name(), f.norm() / z.norm(), b, kMostSweeps));
+    }
+    cost += net.weight() * net.cost_.value(z);
+    logits.push_back(net.cost_.logits().topRows(z.rows()));
+    net.cost_.gradient(z, dc);
+    dcost.push_back(net.weight() * dc.rightCols(p.sizes.channels));
+  }
+  w.samples("z_fp", exact.state);
+  w.samples("logits_fp", logits);
+  w.scalar("cost_fp", cost);
+  w.samples("dcost_fp", dcost);
+  w.samples("a_exact", exact.adjoint);
+  w.parameters("grad_exact", exact.gradient);
+  return exact.state;
+}
+
+/// Norm over the whole batch.
+double norm(const Samples& samples) {
+  double sum = 0;
+  for (const Matrix<double>& one : samples) sum += one.squaredNorm();
+  return std::sqrt(sum);
+}
+
+/// All samples by Euler steps side by side; `residual`, and where asked for cost and distance, after 0 … steps of them.
+struct Trajectory {
+  Samples first, last;
+  std::vector<double> residual, cost, distance;
+};
+
+Trajectory euler(Letnet& net, double step, int steps, const Samples& fixed) {
+  Trajectory out;
+  Samples z, f;
+  for (Index b = 0; b < net.p_.sizes.batch; ++b) {
+    net.bind(b);
+    z.push_back(net.start());
+  }
+  f = z;
+  for (int n = 0; n <= steps; ++n) {
+    double cost = 0;
+    for (Index b = 0; b < net.p_.sizes.batch; ++b) {
+      const auto at = static_cast<std::size_t>(b);
+      net.bind(b);
+      net.dynamics_.force(z[at], f[at]);
+      cost += net.weight() * net.cost_.value(z[at]);
+    }
+    out.residual.push_back(norm(f) / norm(z));
+    out.cost.push_back(cost);
+    Samples away = z;
+    for (std::size_t b = 0; b < away.size(); ++b) away[b] -= fixed[b];
+    out.distance.push_back(norm(away) / norm(fixed));
+    if (n == 1) out.first = z;
+    if (n == steps) break;
+    for (std::size_t b = 0; b < z.size(); ++b) z[b] += step * f[b];
+  }
+  out.last = std::move(z);
+  return out;
+}
+
+void nudged(Letnet& net, const std::string& name, NudgeLaw law, bool anchored, bool frozen, double beta,
+            LetnetWriter& w) {
+  EstimatorOptions options = net.options();
+  options.beta = beta;
+  options.frozen_cost = frozen;
+  NudgedEstimator<double> estimator(law, anchored, sided_nodes<double>(NudgeSides::centered, beta), options);
+  const Letnet::Estimate found = net.run(estimator);
+  w.samples("z_plus_" + name, found.plus);
+  w.samples("z_minus_" + name, found.minus);
+  w.samples("a_" + name, found.adjoint);
+  w.parameters("grad_" + name, found.gradient);
+}
+
+}  // namespace
+
+std::vector<CaseDataset> compute_letnet(const H5Reader& file) {
+  const LetnetProblem problem(file);
+  Letnet net(problem);
+  LetnetWriter w(problem);
+  at_test_point(net, w);
+  const Samples fixed = at_fixed_point(net, file, w);
+  const Trajectory free = euler(net, problem.step, problem.free_steps, fixed);
+  w.samples("euler_z_1", free.first);
+  w.samples("euler_z_T1", free.last);
+  w.steps("euler_residual", free.residual);
+  w.steps("euler_cost", free.cost);
+  w.steps("euler_distance", free.distance);
+  if (problem.kappa == 0) {
+    w.steps("unit_residual", euler(net, 1.0, static_cast<int>(problem.sizes.nodes), fixed).residual);
+  }
+  nudged(net, "transposed", NudgeLaw::transposed, true, false, problem.beta, w);
+  nudged(net, "frozen", NudgeLaw::transposed, true, true, problem.beta_frozen, w);
+  nudged(net, "aep", NudgeLaw::corrected, false, false, problem.beta_aep, w);
+  nudged(net, "anchored", NudgeLaw::corrected, true, false, problem.beta_aep, w);
+  BackpropThroughTime<double> bptt(net.options());
+  w.parameters("grad_bptt", net.run(bptt).gradient);
+  return w.take();
+}
+
+}  // namespace nudge

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/stack/stack_plan.hpp"
+
+#include <fmt/format.h>
+
+#include "circuits/terms/causal_attention.hpp"
+#include "circuits/terms/hopfield_memory.hpp"
+#include "circuits/terms/node_coupling.hpp"
+#include "circuits/terms/shared_array.hpp"
+#include "sim/base/errors.hpp"
+#include "training/models/block/block_config.hpp"
+
+namespace nudge {
+namespace {
+
+/// Numbers of the parameters of layer l; those before the layers are tok and pos.
+int input_of(Index l) { return 2 + 2 * static_cast<int>(l); }
+
+/// Layers draw from streams of their own.
+std::uint64_t seed_of(std::uint64_t seed, Index l) { return seed ^ (static_cast<std::uint64_t>(l) << 40U); }
+
+template <class S>
+void stack_weights(const StackPlan& plan, std::uint64_t seed, std::vector<Matrix<S>>& weights) {
+  using Id = BlockParameter;
+  weights.clear();
+  Matrix<S> readout;
+  for (Index l = 0; l < plan.layers(); ++l) {
+    std::vector<Matrix<S>> one = initial_weights<S>(plan.shape(), plan.scales(), seed_of(seed, l));
+    if (l == 0) {
+      weights.push_back(std::move(one[Id::tok]));
+      weights.push_back(std::move(one[Id::pos]));
+      readout = std::move(one.back());
+    }
+    weights.push_back(std::move(one[Id::input]));
+    weights.push_back(std::move(one[Id::force]));
+  }
+  weights.push_back(std::move(readout));
+}
+
+template <class S>
+std::vector<std::unique_ptr<Term<S>>> stack_terms(const StackPlan& plan, double gain, const Maps<S>& maps) {
+  const ModelShape& s = plan.shape();
+  const std::vector<Node> nodes = plan.nodes();
+  std::vector<std::unique_ptr<Term<S>>> terms;
+  for (Index l = 0; l < plan.layers(); ++l) {
+    const auto node = static_cast<int>(l);
+    const Columns at = nodes[static_cast<std::size_t>(l)].columns;
+    if (l > 0) {
+      const Columns below = nodes[static_cast<std::size_t>(l) - 1].columns;
+      terms.push_back(std::make_unique<NodeCoupling<S>>(node - 1, below, node, at, S(1)));
+    }
+    const auto map = [&maps](int p) -> LinearMap<S>& { return *maps[static_cast<std::size_t>(p)]; };
+    std::vector<std::unique_ptr<ForceTerm<S>>> parts;
+    parts.push_back(std::make_unique<CausalAttention<S>>(s.channels, s.heads, static_cast<S>(gain), input_of(l) + 1,
+                                                         map(input_of(l) + 1)));
+    if (s.memories > 0) parts.push_back(std::make_unique<HopfieldMemory<S>>(s.memories));
+    terms.push_back(std::make_unique<SharedArray<S>>(node, at, std::move(parts), input_of(l), map(input_of(l))));
+  }
+  return terms;
+}
+
+}  // namespace
+
+std::vector<Node> StackPlan::nodes() const {
+  std::vector<Node> nodes;
+  for (Index l = 0; l < layers_; ++l) {
+    nodes.push_back({fmt::format("l{}", l), {l * shape_.channels, shape_.channels}, 1.0, l == 0, true});
+  }
+  return nodes;
+}
+
+std::vector<Parameter> StackPlan::parameters() const {
+  const Index c = shape_.channels;
+  std::vector<Parameter> all = {{"tok", {shape_.vocabulary, c}, false, false}, {"pos", {shape_.tokens, c}, false, false}};
+  for (Index l = 0; l < layers_; ++l) {
+    all.push_back({fmt::format("l{}_input", l), {c, 3 * c + shape_.memories}, true});
+    all.push_back({fmt::format("l{}_o", l), {c, c}, true});
+  }
+  all.push_back({"Wh", {c, shape_.vocabulary}, true});
+  return all;
+}
+
+std::vector<ParameterGroup> StackPlan::groups() const {
+  const Index c = shape_.channels;
+  std::vector<ParameterGroup> groups = {{"tok", 0, {0, c}}, {"pos", 1, {0, c}}};
+  for (Index l = 0; l < layers_; ++l) {
+    const auto add = [&](const char* name, int parameter, Columns columns) {
+      groups.push_back({fmt::format("l{}_{}", l, name), parameter, columns});
+    };
+    if (shape_.memories > 0) add("Wm", input_of(l), {3 * c, shape_.memories});
+    add("Wq", input_of(l), {0, c});
+    add("Wk", input_of(l), {c, c});
+    add("Wv", input_of(l), {2 * c, c});
+    add("Wo", input_of(l) + 1, {0, c});
+  }
+  groups.push_back({"Wh", readout().parameter, {0, shape_.vocabulary}, true});
+  return groups;
+}
+
+NodeReadout StackPlan::readout() const {
+  return {input_of(layers_), static_cast<int>(layers_) - 1, Normalization::none};
+}
+
+std::vector<WeightBound> StackPlan::bounds() const {
+  std::vector<WeightBound> bounds;
+  for (const Gates& one : gates()) bounds.push_back({one.parameter, one.columns, -1});
+  return bounds;
+}
+
+std::vector<Gates> StackPlan::gates() const {
+  std::vector<Gates> all;
+  for (Index l = 0; l < layers_ && shape_.memories > 0; ++l) {
+    all.push_back({{l * shape_.channels, shape_.channels}, input_of(l), {3 * shape_.channels, shape_.memories}});
+  }
+  return all;
+}
+
+void StackPlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
+  stack_weights(*this, seed, weights);
+}
+void StackPlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
+  stack_weights(*this, seed, weights);
+}
+std::vector<std::unique_ptr<Term<float>>> StackPlan::terms(const Maps<float>& maps) const {
+  return stack_terms<float>(*this, damping_.gain, maps);
+}
+std::vector<std::unique_ptr<Term<double>>> StackPlan::terms(const Maps<double>& maps) const {
+  return stack_terms<double>(*this, damping_.gain, maps);
+}
+
+std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task) {
+  const ModelShape shape = model_shape(config, task.symbols);
+  if (!shape.mixer.is_fused() || shape.memory_arrays != 1 || shape.coupling) {
+    throw UserError(
+        "network.kind = stack: its blocks have the fused attention and a memory on one array (leave model.mixer, "
+        "model.memory_arrays and model.coupling_scale at their defaults)");
+  }
+  return std::make_shared<StackPlan>(shape, static_cast<Index>(config.integer("stack.layers")), block_scales(config),
+                                     Damping{config.real("model.attention_gain"), config.real("model.damping")});
+}
+
+Index stack_columns(const Config& config) {
+  return static_cast<Index>(config.integer("stack.layers")) * block_columns(config);
+}
+
+}  // namespace nudge
