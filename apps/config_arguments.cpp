@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge {
 

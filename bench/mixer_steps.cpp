@@ -18,8 +18,8 @@
 #include "mixers/registry.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
+#include "training/experiments/tapes/learner.hpp"
 #include "training/experiments/token_task.hpp"
-#include "training/tapes/learner.hpp"
 
 namespace nudge::bench {
 namespace {

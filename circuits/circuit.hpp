@@ -14,9 +14,9 @@ namespace nudge {
 struct Node {
   std::string name;
   Columns columns;
-  double leak = 1.0;     ///< L without damping: of the clamp to what drives it, and of what other nodes load it with
-  bool driven = false;   ///< the input x_in (rows, inputs) is added to its force
-  bool damped = false;   ///< s·c is added to L
+  double leak = 1.0;    ///< L without damping: of the clamp to what drives it, and of what other nodes load it with
+  bool driven = false;  ///< the input x_in (rows, inputs) is added to its force
+  bool damped = false;  ///< s·c is added to L
 };
 
 /// −s·c·z, the damping that a controller may regulate.

@@ -114,8 +114,7 @@ std::optional<double> CircuitDynamics<S>::energy(ConstMatrixRef<S> z) {
   double total = 0;
   for (const Node& node : circuit_->nodes()) {
     const auto in = z.middleCols(node.columns.begin, node.columns.count);
-    const double rest =
-        node.leak - (node.driven ? 1.0 : 0.0) + (node.damped ? circuit_->damping().total() : 0.0);
+    const double rest = node.leak - (node.driven ? 1.0 : 0.0) + (node.damped ? circuit_->damping().total() : 0.0);
     if (node.driven) total += 0.5 * (in - input_).template cast<double>().squaredNorm();
     total += 0.5 * rest * in.template cast<double>().squaredNorm();
   }

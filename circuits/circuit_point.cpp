@@ -156,11 +156,13 @@ bool CircuitDynamics<S>::Point::node_transposed_force(ConstMatrixRef<S> z, Matri
 }
 
 template <class S>
-bool CircuitDynamics<S>::Point::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) {
+void CircuitDynamics<S>::Point::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) {
+  const Node& at = owner_->circuit_->nodes()[node];
+  const auto [begin, count] = at.columns;
+  out.middleCols(begin, count) = -static_cast<S>(owner_->circuit_->leak(at)) * u.middleCols(begin, count);
   for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
     if (owner_->circuit_->reads(i, node)) owner_->systems_[i]->vjp(u, out, Part::all, owner_->read_);
   }
-  return true;
 }
 
 template class CircuitDynamics<float>::Point;

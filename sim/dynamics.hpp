@@ -37,11 +37,12 @@ class Linearization {
   virtual bool corrected_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/) { return false; }
   virtual bool transposed_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/) { return false; }
   /// The transposed law of one node into its columns of f, the others undefined (Dynamics::node_columns).
-  virtual bool node_transposed_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/, std::size_t /*node*/) { return false; }
+  virtual bool node_transposed_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/, std::size_t /*node*/) {
+    return false;
+  }
 
-  /// out[:, node] += (Jᵀ u)[:, node] of the terms between nodes, leaks excluded: what a sweep down a feed-forward system needs.
-  /// false: none.
-  virtual bool node_vjp(ConstMatrixRef<S> /*u*/, MatrixRef<S> /*out*/, std::size_t /*node*/) { return false; }
+  /// (Jᵀ u) of one node into its columns of out, the others undefined.
+  virtual void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t /*node*/) { vjp(u, out, Part::all); }
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread.

@@ -53,7 +53,8 @@ void check(const SettleOptions& o) {
         fmt::format("settling option lag = {} must be 0 for solver {}: only euler knows amplifiers", o.lag, o.solver));
   }
   if (o.schedule == RelaxationSchedule::sweep && (o.solver != "euler" || o.lag > 0)) {
-    throw UserError(fmt::format("settling schedule sweep needs solver = euler (not {}) and no amplifier lag", o.solver));
+    throw UserError(
+        fmt::format("settling schedule sweep needs solver = euler (not {}) and no amplifier lag", o.solver));
   }
   require(o.average_last >= 1, "average_last", o.average_last, "1 (no averaging) or more");
   require(o.divergence_ratio > 0, "divergence_ratio", o.divergence_ratio, "positive");

@@ -21,7 +21,7 @@ struct SettleOptions {
   double step = 0.3;             ///< ε = dt/τ of euler and rk4; first step of dopri5; mixing of anderson  [> 0]
   int max_steps = 30;            ///< steps (iterations) at most  [≥ 0]
   RelaxationSchedule schedule = RelaxationSchedule::parallel;  ///< a step of a sweep visits every node once
-  double tolerance = 0;          ///< on r = ‖F‖/‖z‖; 0 never stops early  [≥ 0]
+  double tolerance = 0;                                        ///< on r = ‖F‖/‖z‖; 0 never stops early  [≥ 0]
   double lag = 0;  ///< τ_a of amplifiers between force and node (sim/lag.hpp), in τ; euler only, 0: none  [≥ 0]
   int average_last = 1;  ///< euler, rk4: return the mean of the last n states (against read noise; at most
                          ///< max_steps of them). A run that stops early on its tolerance is not averaged.  [≥ 1]

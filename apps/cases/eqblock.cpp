@@ -5,11 +5,11 @@
 
 #include "apps/cases/eqblock_problem.hpp"
 #include "circuits/terms/causal_attention.hpp"
-#include "training/estimators/backprop.hpp"
-#include "training/estimators/implicit.hpp"
-#include "training/estimators/linear_adjoint.hpp"
-#include "training/estimators/nudged_estimators.hpp"
-#include "training/estimators/tracked.hpp"
+#include "training/learning/estimators/backprop.hpp"
+#include "training/learning/estimators/implicit.hpp"
+#include "training/learning/estimators/linear_adjoint.hpp"
+#include "training/learning/estimators/nudged_estimators.hpp"
+#include "training/learning/estimators/tracked.hpp"
 
 namespace nudge {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sim/io/h5_reader.hpp"
-#include "training/cross_entropy.hpp"
-#include "training/estimators/estimator.hpp"
+#include "training/learning/cross_entropy.hpp"
+#include "training/learning/estimators/estimator.hpp"
 #include "training/models/block/block_plan.hpp"
 
 namespace nudge {

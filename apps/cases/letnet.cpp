@@ -8,10 +8,10 @@
 #include "apps/cases/letnet_outputs.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/errors.hpp"
-#include "training/cross_entropy.hpp"
-#include "training/estimators/backprop.hpp"
-#include "training/estimators/implicit.hpp"
-#include "training/estimators/nudged_estimators.hpp"
+#include "training/learning/cross_entropy.hpp"
+#include "training/learning/estimators/backprop.hpp"
+#include "training/learning/estimators/implicit.hpp"
+#include "training/learning/estimators/nudged_estimators.hpp"
 #include "training/models/network.hpp"
 #include "training/models/transformer/sub_layers.hpp"
 
@@ -228,8 +228,9 @@ Samples at_fixed_point(Letnet& net, const H5Reader& file, LetnetWriter& w) {
     Matrix<double> f(z), dc(z);
     net.dynamics_.force(z, f);
     if (!(f.norm() <= kSettled * z.norm())) {
-      throw NumericalFailure(fmt::format("{}: the network does not settle: ‖F‖/‖z‖ = {:.3g} of sample {} after {} sweeps",
-                                         file.name(), f.norm() / z.norm(), b, kMostSweeps));
+      throw NumericalFailure(
+          fmt::format("{}: the network does not settle: ‖F‖/‖z‖ = {:.3g} of sample {} after {} sweeps", file.name(),
+                      f.norm() / z.norm(), b, kMostSweeps));
     }
     cost += net.weight() * net.cost_.value(z);
     logits.push_back(net.cost_.logits().topRows(z.rows()));

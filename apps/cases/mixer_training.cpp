@@ -11,7 +11,7 @@
 #include "mixers/free_transformer/synthetic.hpp"
 #include "sim/base/errors.hpp"
 #include "training/experiments/argmax_read.hpp"
-#include "training/optimizer.hpp"
+#include "training/train/optimizer.hpp"
 
 namespace nudge {
 namespace {

@@ -9,9 +9,9 @@
 #include "circuits/spice/block_netlist.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
-#include "training/setup.hpp"
 
 namespace nudge {
 namespace {
@@ -42,8 +42,8 @@ void export_block(const Config& config, const std::filesystem::path& path) {
   const TextDataset data = load_dataset(config);
   const ModelShape shape = model_shape(config, data.vocabulary_size());
   check(config, shape);
-  const auto network =
-      make_network<double>(config, block_plan(config, character_sizes(config, data.vocabulary_size())), Weights::configured);
+  const auto network = make_network<double>(config, block_plan(config, character_sizes(config, data.vocabulary_size())),
+                                            Weights::configured);
   const CircuitSpec circuit = crossbar_spec(config).circuit;
   BlockNetlist spec;
   spec.drive.resize(shape.tokens, shape.channels);
@@ -55,8 +55,7 @@ void export_block(const Config& config, const std::filesystem::path& path) {
   spec.read_voltage_V = circuit.read_voltage_V;
   spec.stop_s = 20 * circuit.time_constant_s;
   spec.print_step_s = 0.01 * circuit.time_constant_s;
-  const std::string text = block_netlist(network->circuit(), shape.heads,
-                                         network->map(BlockParameter::force), spec,
+  const std::string text = block_netlist(network->circuit(), shape.heads, network->map(BlockParameter::force), spec,
                                          path.filename().string() + ".data");
   write_atomically(path, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
 }

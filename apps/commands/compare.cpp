@@ -16,7 +16,7 @@
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
 #include "training/compare/compare.hpp"
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "apps/config_arguments.hpp"
 #include "sim/config/reference.hpp"
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge {
 namespace {

@@ -21,7 +21,7 @@
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "training/setup.hpp"
+#include "training/config/setup.hpp"
 
 namespace nudge {
 namespace {

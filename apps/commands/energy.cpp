@@ -13,7 +13,7 @@
 #include "apps/config_arguments.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/io/run_record.hpp"
-#include "training/mixer_energy.hpp"
+#include "training/check/mixer_energy.hpp"
 
 namespace nudge {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "training/train_run.hpp"
+#include "training/train/train_run.hpp"
 
 namespace nudge {
 

@@ -14,7 +14,7 @@
 #include "sim/base/parallel.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
-#include "training/gradcheck.hpp"
+#include "training/check/gradcheck.hpp"
 
 namespace nudge {
 namespace {

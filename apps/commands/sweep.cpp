@@ -14,8 +14,8 @@
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
-#include "training/config_table.hpp"
-#include "training/sweep.hpp"
+#include "training/config/config_table.hpp"
+#include "training/sweep/sweep.hpp"
 
 namespace nudge {
 namespace {

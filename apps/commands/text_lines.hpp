@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "training/text_entropy.hpp"
+#include "training/data/text_entropy.hpp"
 
 namespace nudge {
 

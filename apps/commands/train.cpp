@@ -13,8 +13,8 @@
 #include "apps/commands/energy_lines.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "sim/base/units.hpp"
-#include "training/config_table.hpp"
-#include "training/train_run.hpp"
+#include "training/config/config_table.hpp"
+#include "training/train/train_run.hpp"
 
 namespace nudge {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/base/matrix.hpp"
-#include "training/text_entropy.hpp"
+#include "training/data/text_entropy.hpp"
 
 namespace nudge::report {
 

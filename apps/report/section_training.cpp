@@ -7,7 +7,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
-#include "training/final_loss.hpp"
+#include "training/train/final_loss.hpp"
 
 namespace nudge::report {
 

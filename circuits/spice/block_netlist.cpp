@@ -88,7 +88,8 @@ std::string block_netlist(const Circuit<double>& block, Index heads, const Linea
       const double constant = spec.drive(t, c) + (spec.nudge.size() > 0 ? spec.nudge(t, c) : 0.0);
       text += fmt::format("cz{0}_{1} z{0}_{1} 0 {2:.17g} ic={3:.17g}\n", t, c, spec.capacitance_F, spec.start(t, c));
       text += fmt::format("bf{0}_{1} 0 z{0}_{1} i={2:.17g}*({3:.17g}-({4:.17g})*v(z{0}_{1}){5}+({6}))\n", t, c,
-                          spec.capacitance_F / spec.time_constant_s, constant, block.leak(block.nodes().front()), linear, attention);
+                          spec.capacitance_F / spec.time_constant_s, constant, block.leak(block.nodes().front()),
+                          linear, attention);
     }
   }
   text += fmt::format(

@@ -29,9 +29,8 @@ bool SharedArray<S>::has(Part part) const {
 
 template <class S>
 bool SharedArray<S>::takes_difference() const {
-  return std::all_of(placed_.begin(), placed_.end(), [](const Placed& p) {
-    return !p.term->conservative() || p.term->returns_through_input();
-  });
+  return std::all_of(placed_.begin(), placed_.end(),
+                     [](const Placed& p) { return !p.term->conservative() || p.term->returns_through_input(); });
 }
 
 template <class S>

@@ -93,7 +93,8 @@ void SharedArray<S>::System::linearize(ConstMatrixRef<S> z, MatrixRef<S> conserv
 }
 
 template <class S>
-void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, [[maybe_unused]] S scale, MatrixRef<S> f, Part part, ReadContext& read) {
+void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, [[maybe_unused]] S scale, MatrixRef<S> f, Part part,
+                                 ReadContext& read) {
   NUDGE_EXPECT(scale == S(1));  // the laws that subtract it are fused below
   const Columns columns = driven(part);
   if (columns.count == 0) return;

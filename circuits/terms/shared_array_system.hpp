@@ -45,7 +45,8 @@ class SharedArray<S>::System final : public TermSystem<S> {
 
   const SharedArray* array_;
   Index rows_;
-  Matrix<S> h_, g_, dh_;  ///< projections and drives of the array's columns, and projections of a direction, (copies·rows, columns)
+  Matrix<S> h_, g_,
+      dh_;  ///< projections and drives of the array's columns, and projections of a direction, (copies·rows, columns)
   Matrix<S> z0_, h0_, g0_;
   std::vector<std::unique_ptr<TermPoint>> points_;
 };

@@ -5,7 +5,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/reference.hpp"
 #include "tests/apps/run_nudge.hpp"
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 
 using namespace nudge::test;
 using Catch::Contains;

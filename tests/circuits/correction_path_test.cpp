@@ -141,7 +141,8 @@ TEST_CASE("arrays driven with the difference alone give the same force, and keep
     std::vector<std::unique_ptr<ForceTerm<double>>> terms;
     terms.push_back(std::make_unique<CausalAttention<double>>(kSize.channels, kSize.heads, kSize.gain, 1, output));
     terms.push_back(std::make_unique<HopfieldMemory<double>>(kSize.memories));
-    Circuit<double> block = one_node_circuit<double>(kSize.channels, std::move(terms), 0, input, {kSize.gain, kSize.damping});
+    Circuit<double> block =
+        one_node_circuit<double>(kSize.channels, std::move(terms), 0, input, {kSize.gain, kSize.damping});
     block.set_nudged_drive(drive);
     CircuitDynamics<double> dynamics(block, kSize.tokens, 2);
     dynamics.bind(tiny.drive, ReadContext{});

@@ -28,7 +28,8 @@ Matrix<double> rotation(double sigma, double omega) {
 /// F(z) = x − z + z W, one independent system per row of z.
 struct Network {
   Network(LinearMap<double>& map, const Matrix<double>& drive)
-      : block(test::one_node_circuit<double>(map.inputs(), terms(map.inputs()), 0, map, {0, 0})), dynamics(block, drive.rows(), 2) {
+      : block(test::one_node_circuit<double>(map.inputs(), terms(map.inputs()), 0, map, {0, 0})),
+        dynamics(block, drive.rows(), 2) {
     dynamics.bind(drive, ReadContext{});
   }
 

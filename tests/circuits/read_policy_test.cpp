@@ -122,7 +122,8 @@ TEST_CASE("what is stored at a point is noisy, and shares its noise with no othe
   std::vector<std::unique_ptr<ForceTerm<double>>> terms;
   terms.push_back(std::make_unique<CausalAttention<double>>(size.channels, size.heads, size.gain, 1, output));
   terms.push_back(std::make_unique<HopfieldMemory<double>>(size.memories));
-  const Circuit<double> block = test::one_node_circuit<double>(size.channels, std::move(terms), 0, input, {size.gain, size.damping});
+  const Circuit<double> block =
+      test::one_node_circuit<double>(size.channels, std::move(terms), 0, input, {size.gain, size.damping});
   CircuitDynamics<double> dynamics(block, size.tokens, 1);
   const auto forces = [&](const ReadPolicy& policy) {
     ReadContext read;

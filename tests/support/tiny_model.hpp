@@ -8,7 +8,7 @@
 
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/rng.hpp"
-#include "training/batch_gradient.hpp"
+#include "training/learning/batch_gradient.hpp"
 #include "training/models/block/block_plan.hpp"
 
 namespace nudge::test {
@@ -21,7 +21,7 @@ inline constexpr InitialScales kTinyScales{1.0, 1.0, 0.4, 0.5};
 /// A language model on digital matrices, a function of the seed; float is double rounded.
 template <class S>
 std::unique_ptr<Network<S>> tiny_model(std::uint64_t seed = 1, const ModelShape& shape = kTinyShape,
-                                             const InitialScales& scales = kTinyScales, Damping leak = {1.0, 1.0}) {
+                                       const InitialScales& scales = kTinyScales, Damping leak = {1.0, 1.0}) {
   Maps<S> maps;
   for (auto& w : initial_weights<S>(shape, scales, seed))
     maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(w)));

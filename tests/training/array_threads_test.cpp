@@ -4,9 +4,9 @@
 
 #include "sim/base/parallel.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
-#include "training/setup.hpp"
 
 using namespace nudge;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/batches.hpp"
+#include "training/data/batches.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

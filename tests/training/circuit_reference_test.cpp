@@ -5,12 +5,12 @@
 
 #include "circuits/imperfections.hpp"
 #include "tests/training/study_model.hpp"
-#include "training/config_table.hpp"
-#include "training/gradcheck.hpp"
-#include "training/reference_gradient.hpp"
+#include "training/check/gradcheck.hpp"
+#include "training/check/reference_gradient.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
-#include "training/setup.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -9,7 +9,7 @@
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/device_bits.hpp"
+#include "training/experiments/device_bits.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"
-#include "training/estimators/nudged_estimators.hpp"
+#include "training/learning/estimators/nudged_estimators.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

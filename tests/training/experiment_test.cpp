@@ -6,7 +6,7 @@
 #include "sim/base/errors.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 #include "training/experiments/experiment.hpp"
 
 using namespace nudge;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/factor_norm.hpp"
+#include "training/train/factor_norm.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include "sim/base/rng.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/config_table.hpp"
-#include "training/train_run.hpp"
+#include "training/config/config_table.hpp"
+#include "training/train/train_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "tests/training/study_model.hpp"
-#include "training/config_table.hpp"
-#include "training/finite_difference.hpp"
-#include "training/gradcheck.hpp"
+#include "training/check/finite_difference.hpp"
+#include "training/check/gradcheck.hpp"
+#include "training/config/config_table.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

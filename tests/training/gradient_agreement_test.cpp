@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/gradient_agreement.hpp"
+#include "training/check/gradient_agreement.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,9 +7,9 @@
 
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/config_table.hpp"
-#include "training/gradcheck.hpp"
-#include "training/sweep.hpp"
+#include "training/check/gradcheck.hpp"
+#include "training/config/config_table.hpp"
+#include "training/sweep/sweep.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/gradient.hpp"
+#include "training/learning/gradient.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/growth_penalty.hpp"
+#include "training/learning/growth_penalty.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -184,7 +184,8 @@ TEST_CASE("a step along the penalty's gradient slows the growth", "[growth]") {
   const double eta = 1e-2 * one.z.norm(), before = one.grown(v, eta).norm();
   penalty.apply(one.dynamics, one.z, kStep, 1, gradient);
   const double rate = 1e-3;
-  for (const int p : {BlockParameter::input, BlockParameter::force}) one.model->map(p).apply_update(-rate * gradient[p], 0);
+  for (const int p : {BlockParameter::input, BlockParameter::force})
+    one.model->map(p).apply_update(-rate * gradient[p], 0);
   // First order: g falls by rate ‖∇g‖²; the second order is smaller by rate times a curvature of order 1.
   CHECK(before - one.grown(v, eta).norm() == Approx(rate * std::pow(gradient.norm(), 2)).epsilon(0.05));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/memory_bound.hpp"
+#include "training/train/memory_bound.hpp"
 
 #include <Eigen/SVD>
 #include <algorithm>

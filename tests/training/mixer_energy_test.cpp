@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/mixer_energy.hpp"
+#include "training/check/mixer_energy.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 
 using namespace nudge;
 using Catch::Contains;

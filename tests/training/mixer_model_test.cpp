@@ -4,12 +4,12 @@
 #include "sim/base/errors.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/config_table.hpp"
-#include "training/gradcheck.hpp"
+#include "training/check/gradcheck.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
-#include "training/setup.hpp"
-#include "training/train_run.hpp"
+#include "training/train/train_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -73,8 +73,8 @@ class MixerBlock {
     all.push_back(std::make_unique<HopfieldMemory<S>>(kMemories));
     return all;
   }
-  static std::vector<std::unique_ptr<Term<S>>> mixer(
-      const MixerChoice& choice, const std::vector<std::unique_ptr<DigitalMatrix<S>>>& weights) {
+  static std::vector<std::unique_ptr<Term<S>>> mixer(const MixerChoice& choice,
+                                                     const std::vector<std::unique_ptr<DigitalMatrix<S>>>& weights) {
     std::vector<const LinearMap<S>*> maps;
     for (const auto& w : weights) maps.push_back(w.get());
     std::vector<std::unique_ptr<Term<S>>> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/optimizer.hpp"
+#include "training/train/optimizer.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

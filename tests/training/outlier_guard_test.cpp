@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/outlier_guard.hpp"
+#include "training/train/outlier_guard.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -5,7 +5,7 @@
 
 #include "circuits/linear_map_factory.hpp"
 #include "tests/support/tiny_model.hpp"
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -39,7 +39,10 @@ long flipped_gates(const Network<double>& model, const Batch& batch, EstimatorOp
   const Estimate plus = estimate(model, batch, "aep_anchored", options);
   options.sides = NudgeSides::negative;
   const Estimate minus = estimate(model, batch, "aep_anchored", options);
-  const Matrix<double> wm = model.map(BlockParameter::input).weights().middleCols(model.plan().gates().front().columns.begin, model.plan().gates().front().columns.count);
+  const Matrix<double> wm =
+      model.map(BlockParameter::input)
+          .weights()
+          .middleCols(model.plan().gates().front().columns.begin, model.plan().gates().front().columns.count);
   long flipped = 0;
   for (std::size_t b = 0; b < plus.states.size(); ++b) {
     const Matrix<double> up = (plus.states[b] - options.beta * plus.adjoints[b]) * wm;

@@ -7,15 +7,15 @@
 
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/rng.hpp"
-#include "training/batch_gradient.hpp"
+#include "training/check/gradient_agreement.hpp"
+#include "training/learning/batch_gradient.hpp"
 #include "training/models/block/block_plan.hpp"
-#include "training/gradient_agreement.hpp"
 
 namespace nudge::test {
 
 /// The character model with initial weights in exact maps.
-inline std::unique_ptr<Network<double>> study_model(const ModelShape& shape, const InitialScales& scales,
-                                                          Damping leak, std::uint64_t seed) {
+inline std::unique_ptr<Network<double>> study_model(const ModelShape& shape, const InitialScales& scales, Damping leak,
+                                                    std::uint64_t seed) {
   Maps<double> maps;
   for (auto& w : initial_weights<double>(shape, scales, seed)) {
     maps.push_back(std::make_unique<DigitalMatrix<double>>(std::move(w)));

@@ -6,7 +6,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/sweep.hpp"
+#include "training/sweep/sweep.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -5,7 +5,7 @@
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/product.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/tapes/learner.hpp"
+#include "training/experiments/tapes/learner.hpp"
 
 using namespace nudge;
 using nudge::test::random_matrix;

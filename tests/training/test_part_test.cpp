@@ -4,8 +4,8 @@
 
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/config_table.hpp"
-#include "training/train_run.hpp"
+#include "training/config/config_table.hpp"
+#include "training/train/train_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

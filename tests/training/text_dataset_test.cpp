@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/text_dataset.hpp"
+#include "training/data/text_dataset.hpp"
 
 #include <unistd.h>
 #include <catch2/catch.hpp>

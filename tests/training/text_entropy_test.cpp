@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/text_entropy.hpp"
+#include "training/data/text_entropy.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "tests/support/temporary_directory.hpp"
-#include "training/final_loss.hpp"
+#include "training/train/final_loss.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -6,12 +6,12 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/study_model.hpp"
-#include "training/config_table.hpp"
-#include "training/reference_gradient.hpp"
+#include "training/check/reference_gradient.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
-#include "training/setup.hpp"
-#include "training/train_run.hpp"
+#include "training/train/train_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -133,7 +133,8 @@ TEST_CASE("every item of a step's energy is counted by itself", "[tokens]") {
   // weight and token at least.
   const Config config = tiny({});
   const auto model =
-      make_network<float>(config, network_plan(config, character_sizes(config, load_dataset(config).vocabulary_size())), Weights::configured);
+      make_network<float>(config, network_plan(config, character_sizes(config, load_dataset(config).vocabulary_size())),
+                          Weights::configured);
   double all = 0, weights = 0;
   for (int p = 0; p < model->parameters(); ++p) {
     const double size = static_cast<double>(model->map(p).inputs() * model->map(p).outputs());
@@ -158,5 +159,6 @@ TEST_CASE("T replicas must fit into memory together", "[tokens]") {
   spec.tokens.count = 1 << 14;
   CHECK_NOTHROW(check_arrays_fit(spec, BlockPlan(shape, {}, {}), sizeof(float)));
   spec.tokens.use = TokenUse::replicated;
-  CHECK_THROWS_WITH(check_arrays_fit(spec, BlockPlan(shape, {}, {}), sizeof(float)), Contains("circuit.tokens = multiplexed"));
+  CHECK_THROWS_WITH(check_arrays_fit(spec, BlockPlan(shape, {}, {}), sizeof(float)),
+                    Contains("circuit.tokens = multiplexed"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/train_run.hpp"
+#include "training/train/train_run.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -11,11 +11,11 @@
 #include "sim/base/errors.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/config_table.hpp"
-#include "training/trainee.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
-#include "training/setup.hpp"
+#include "training/train/trainee.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -380,7 +380,8 @@ TEST_CASE("coupled channels train on devices and resume to the same bits", "[tra
   const auto start = make_network<float>(config, plan, Weights::configured);
   for (const auto& group : start->groups()) {
     if (group.name != "Wc") continue;
-    const Matrix<float> first = start->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+    const Matrix<float> first =
+        start->map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
     CHECK_FALSE((H5Reader(dir / "whole.h5").matrix<float>("parameters/Wc") == first));
   }
 }

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
-#include "training/config_table.hpp"
-#include "training/gradcheck.hpp"
-#include "training/train_run.hpp"
+#include "training/check/gradcheck.hpp"
+#include "training/config/config_table.hpp"
+#include "training/train/train_run.hpp"
 
 using namespace nudge;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "training/sweep_grid.hpp"
+#include "training/sweep/sweep_grid.hpp"
 
 namespace nudge {
 

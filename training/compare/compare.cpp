@@ -7,8 +7,8 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "training/compare/compare_file.hpp"
-#include "training/config_table.hpp"
-#include "training/sweep_points.hpp"
+#include "training/config/config_table.hpp"
+#include "training/sweep/sweep_points.hpp"
 
 namespace nudge {
 namespace {

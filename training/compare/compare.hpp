@@ -8,8 +8,8 @@
 #include "training/compare/choice.hpp"
 #include "training/compare/entrants.hpp"
 #include "training/compare/paired.hpp"
-#include "training/spread.hpp"
-#include "training/sweep.hpp"
+#include "training/sweep/spread.hpp"
+#include "training/sweep/sweep.hpp"
 
 namespace nudge {
 

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "sim/base/parallel.hpp"
-#include "training/config_table.hpp"
-#include "training/stored_config.hpp"
-#include "training/sweep_file.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
+#include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
 namespace {

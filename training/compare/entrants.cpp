@@ -8,7 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
-#include "training/estimators/estimator.hpp"
+#include "training/learning/estimators/estimator.hpp"
 
 namespace nudge {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
-#include "training/spread.hpp"
+#include "training/sweep/spread.hpp"
 
 namespace nudge {
 

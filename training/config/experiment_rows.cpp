@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/rows.hpp"
 #include "training/experiments/bit_source.hpp"
+#include "training/experiments/sequence_model/sequence_mixer.hpp"
 #include "training/experiments/task.hpp"
-#include "training/sequence_model/sequence_mixer.hpp"
 
 namespace nudge {
 

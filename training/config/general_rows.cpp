@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "training/config/config_table.hpp"
 #include "training/config/rows.hpp"
-#include "training/config_table.hpp"
-#include "training/estimators/estimator.hpp"
+#include "training/learning/estimators/estimator.hpp"
 
 namespace nudge {
 

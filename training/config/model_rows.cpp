@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/rows.hpp"
-#include "training/models/registry.hpp"
 #include "training/models/mixer_term.hpp"
+#include "training/models/registry.hpp"
 
 namespace nudge {
 
@@ -16,10 +16,11 @@ ParamTable model_rows() {
   for (const NetworkKind& kind : network_kinds()) networks.push_back(kind.name);
   for (const TaskKind& kind : task_kinds()) tasks.push_back(kind.name);
   return {
-      choice("network.kind", "block", networks,
-             "What settles. block: one node with a Hopfield memory and attention of its own state, the founding note's; "
-             "stack: stack.layers such blocks, each clamped to the one below; "
-             "transformer: layers as nodes, sized by transformer.*."),
+      choice(
+          "network.kind", "block", networks,
+          "What settles. block: one node with a Hopfield memory and attention of its own state, the founding note's; "
+          "stack: stack.layers such blocks, each clamped to the one below; "
+          "transformer: layers as nodes, sized by transformer.*."),
       choice("task.kind", "characters", tasks, "What is learned. characters: the next character of data.text."),
       integer("model.channels", "64", between(1, 65536), "Channels C of the state; model.heads must divide it."),
       integer("model.tokens", "32", between(1, 65536), "Tokens T of a sequence, the context of the character model."),

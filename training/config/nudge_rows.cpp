@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/rows.hpp"
-#include "training/estimators/estimator.hpp"
+#include "training/learning/estimators/estimator.hpp"
 
 namespace nudge {
 
@@ -23,9 +23,10 @@ ParamTable nudge_rows() {
           "nudge.drive", "state", {"state", "difference"},
           "What drives the arrays of the memory in the nudged phase of aep_transposed: the state, or its difference to "
           "the free equilibrium on top of stored products, so that converters range over the difference."),
-      choice("nudge.cost_current", "live", {"live", "frozen"},
-             "The cost's current in the nudged phases of ep* and aep* (but aep_tracked): live, of the state as it moves; "
-             "frozen, of the free equilibrium, so that the transposed phase is linear in beta and any beta is small."),
+      choice(
+          "nudge.cost_current", "live", {"live", "frozen"},
+          "The cost's current in the nudged phases of ep* and aep* (but aep_tracked): live, of the state as it moves; "
+          "frozen, of the free equilibrium, so that the transposed phase is linear in beta and any beta is small."),
       texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
             "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them where "
             "relaxation.solver = euler; all: every one."),

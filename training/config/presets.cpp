@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/config_table.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge {
 

@@ -11,10 +11,11 @@ ParamTable relaxation_rows() {
   return {
       choice("relaxation.solver", "euler", settle_solvers(),
              "How a phase is relaxed: fixed steps, adaptive physical time, or an accelerated reference."),
-      choice("relaxation.schedule", "parallel", {"parallel", "sweep"},
-             "parallel: all nodes move at once; sweep: one after the other in the order in which they drive each other, "
-             "up in the free phase and down in the nudged ones; a step is then a sweep, and one settles a feed-forward "
-             "network with relaxation.step = 1."),
+      choice(
+          "relaxation.schedule", "parallel", {"parallel", "sweep"},
+          "parallel: all nodes move at once; sweep: one after the other in the order in which they drive each other, "
+          "up in the free phase and down in the nudged ones; a step is then a sweep, and one settles a feed-forward "
+          "network with relaxation.step = 1."),
       integer("relaxation.free_steps", "24", between(1, 1000000), "Steps T1 of the free phase, at most."),
       integer("relaxation.nudged_steps", "24", between(1, 1000000),
               "Steps T2 of a nudged phase, at most: ln(tol)/ln(rho) for a measured decay rho."),

@@ -6,19 +6,19 @@
 // The parts of program_table(), by section, and the rules between keys.
 namespace nudge {
 
-ParamTable general_rows();     ///< seed, threads, precision, estimator, beta, data.*, output.*
-ParamTable model_rows();       ///< model.*
-ParamTable transformer_rows(); ///< stack.*, transformer.*
-ParamTable mixer_rows();       ///< mixer.*
-ParamTable relaxation_rows();  ///< relaxation.*
-ParamTable nudge_rows();       ///< nudge.*, gradcheck.*
-ParamTable correction_rows();  ///< correction.*
-ParamTable train_rows();       ///< train.*
-ParamTable stabiliser_rows();  ///< damping.*, memory_bound.*, growth.*
-ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
-ParamTable experiment_rows();  ///< experiment.*
-ParamTable sweep_rows();       ///< sweep.*
-ParamTable compare_rows();     ///< compare.*
+ParamTable general_rows();      ///< seed, threads, precision, estimator, beta, data.*, output.*
+ParamTable model_rows();        ///< model.*
+ParamTable transformer_rows();  ///< stack.*, transformer.*
+ParamTable mixer_rows();        ///< mixer.*
+ParamTable relaxation_rows();   ///< relaxation.*
+ParamTable nudge_rows();        ///< nudge.*, gradcheck.*
+ParamTable correction_rows();   ///< correction.*
+ParamTable train_rows();        ///< train.*
+ParamTable stabiliser_rows();   ///< damping.*, memory_bound.*, growth.*
+ParamTable device_rows();       ///< device.preset, device.*, crossbar.*
+ParamTable experiment_rows();   ///< experiment.*
+ParamTable sweep_rows();        ///< sweep.*
+ParamTable compare_rows();      ///< compare.*
 
 std::vector<ConfigRule> program_rules();
 

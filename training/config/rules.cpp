@@ -168,6 +168,15 @@ ConfigRule sweep_needs_euler() {
           }};
 }
 
+ConfigRule joint_phases_are_parallel(const std::string& key) {
+  return {{"relaxation.schedule", key}, [key](const Config& c) {
+            const std::string& name = c.text(key);
+            return c.text("relaxation.schedule") == "sweep" && (name == "dyadic" || name == "aep_tracked")
+                       ? fmt::format("must be parallel for {} = {}: state and adjoint move together", key, name)
+                       : "";
+          }};
+}
+
 ConfigRule rotary_needs_even_heads() {
   return {{"model.heads", "model.channels", "network.kind", "transformer.positions"}, [](const Config& c) {
             const bool rotary = c.text("network.kind") == "transformer" && c.text("transformer.positions") == "rotary";
@@ -247,6 +256,8 @@ std::vector<ConfigRule> program_rules() {
           backprop_unrolls_euler("estimator"),
           backprop_unrolls_euler("train.beside"),
           sweep_needs_euler(),
+          joint_phases_are_parallel("estimator"),
+          joint_phases_are_parallel("train.beside"),
           rotary_needs_even_heads(),
           transformer_has_hidden_units(),
           lag_needs_euler()};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/rows.hpp"
-#include "training/estimators/estimator.hpp"
-#include "training/optimizer.hpp"
-#include "training/schedule.hpp"
+#include "training/learning/estimators/estimator.hpp"
+#include "training/train/optimizer.hpp"
+#include "training/train/schedule.hpp"
 
 namespace nudge {
 
@@ -32,7 +32,8 @@ ParamTable train_rows() {
       real("train.final_rate_fraction", "0", between(0, 1),
            "The cosine schedule ends at this share of the learning rate."),
       real("train.weight_decay", "0", at_least(0),
-           "Decoupled weight decay lambda of AdamW: W <- (1 - rate lambda) W + change, of all weights but the embeddings.",
+           "Decoupled weight decay lambda of AdamW: W <- (1 - rate lambda) W + change, of all weights but the "
+           "embeddings.",
            "Loshchilov and Hutter, arXiv:1711.05101"),
       real("train.gradient_clip", "1.0", at_least(0), "Norm that a larger gradient is scaled to; 0: off.", recipe),
       real("train.skip_ratio", "30", at_least(0),

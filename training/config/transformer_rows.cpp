@@ -9,7 +9,8 @@ ParamTable transformer_rows() {
   using param::real;
   const std::string recipe = "recipe of the prototype (notes on deep equilibrium), one seed";
   return {
-      integer("stack.layers", "2", between(1, 1024), "Blocks L of a network.kind = stack, each of the sizes of model.*."),
+      integer("stack.layers", "2", between(1, 1024),
+              "Blocks L of a network.kind = stack, each of the sizes of model.*."),
       integer("transformer.layers", "2", between(1, 1024),
               "Layers L of a network.kind = transformer, attention and feed-forward nodes each; sizes C, T, H and M "
               "(hidden units) are those of model.*."),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/characters.hpp"
 
-#include "training/default_text.hpp"
+#include "training/data/default_text.hpp"
 
 namespace nudge {
 

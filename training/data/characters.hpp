@@ -2,7 +2,7 @@
 #pragma once
 
 #include "training/data/task.hpp"
-#include "training/text_dataset.hpp"
+#include "training/data/text_dataset.hpp"
 
 namespace nudge {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
-#include "training/batches.hpp"
-#include "training/text_entropy.hpp"
+#include "training/data/batches.hpp"
+#include "training/data/text_entropy.hpp"
 
 namespace nudge {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/experiments/bit_source.hpp"
 
-#include "training/device_bits.hpp"
+#include "training/experiments/device_bits.hpp"
 
 namespace nudge {
 

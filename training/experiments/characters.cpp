@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "training/batches.hpp"
-#include "training/experiments/token_task.hpp"
+#include "training/config/setup.hpp"
+#include "training/data/batches.hpp"
 #include "training/data/characters.hpp"
-#include "training/setup.hpp"
+#include "training/experiments/token_task.hpp"
 
 namespace nudge {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "training/experiments/experiment_file.hpp"
+#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
-#include "training/setup.hpp"
-#include "training/spread.hpp"
+#include "training/experiments/experiment_file.hpp"
+#include "training/sweep/spread.hpp"
 
 namespace nudge {
 namespace {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <optional>
 
+#include "training/data/text_entropy.hpp"
+#include "training/experiments/tapes/learner.hpp"
 #include "training/experiments/task.hpp"
-#include "training/tapes/learner.hpp"
-#include "training/text_entropy.hpp"
 
 namespace nudge {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "sim/base/parallel.hpp"
-#include "training/stored_config.hpp"
+#include "training/config/stored_config.hpp"
 
 namespace nudge {
 namespace {

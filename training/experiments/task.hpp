@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
-#include "training/tapes/problem.hpp"
+#include "training/experiments/tapes/problem.hpp"
 
 namespace nudge {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "training/experiments/sequence_model/sequence_model.hpp"
 #include "training/experiments/task.hpp"
-#include "training/sequence_model/sequence_model.hpp"
 
 namespace nudge {
 

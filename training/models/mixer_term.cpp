@@ -64,8 +64,8 @@ std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& cho
                                        TapeWeights::numbers, std::move(held), record);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                               \
-  template std::unique_ptr<Term<S>> mixer_term<S>(int, Columns, const MixerChoice&, double, int,           \
+#define NUDGE_INSTANTIATE(S)                                                                     \
+  template std::unique_ptr<Term<S>> mixer_term<S>(int, Columns, const MixerChoice&, double, int, \
                                                   const std::vector<const LinearMap<S>*>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

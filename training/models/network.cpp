@@ -2,7 +2,7 @@
 #include "training/models/network.hpp"
 
 #include "sim/base/errors.hpp"
-#include "training/cross_entropy.hpp"
+#include "training/learning/cross_entropy.hpp"
 
 namespace nudge {
 

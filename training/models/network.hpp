@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "circuits/circuit_dynamics.hpp"
-#include "training/batches.hpp"
-#include "training/cost.hpp"
+#include "training/data/batches.hpp"
+#include "training/learning/cost.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/base/matrix.hpp"
-#include "training/gradient.hpp"
+#include "training/learning/gradient.hpp"
 
 namespace nudge {
 

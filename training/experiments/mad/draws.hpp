@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/base/rng.hpp"
-#include "training/tapes/example_tape.hpp"
+#include "training/experiments/tapes/example_tape.hpp"
 
 namespace nudge {
 

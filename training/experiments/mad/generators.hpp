@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "training/tapes/example_tape.hpp"
+#include "training/experiments/tapes/example_tape.hpp"
 
 namespace nudge {
 

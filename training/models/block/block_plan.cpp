@@ -177,8 +177,8 @@ std::vector<Matrix<S>> initial_weights(const ModelShape& shape, const InitialSca
   return weights;
 }
 
-#define NUDGE_INSTANTIATE(S)       \
-  template std::unique_ptr<Network<S>> block_network<S>(const ModelShape&, Damping, Maps<S>);     \
+#define NUDGE_INSTANTIATE(S)                                                                  \
+  template std::unique_ptr<Network<S>> block_network<S>(const ModelShape&, Damping, Maps<S>); \
   template std::vector<Matrix<S>> initial_weights<S>(const ModelShape&, const InitialScales&, std::uint64_t);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -71,7 +71,8 @@ std::vector<Node> StackPlan::nodes() const {
 
 std::vector<Parameter> StackPlan::parameters() const {
   const Index c = shape_.channels;
-  std::vector<Parameter> all = {{"tok", {shape_.vocabulary, c}, false, false}, {"pos", {shape_.tokens, c}, false, false}};
+  std::vector<Parameter> all = {{"tok", {shape_.vocabulary, c}, false, false},
+                                {"pos", {shape_.tokens, c}, false, false}};
   for (Index l = 0; l < layers_; ++l) {
     all.push_back({fmt::format("l{}_input", l), {c, 3 * c + shape_.memories}, true});
     all.push_back({fmt::format("l{}_o", l), {c, c}, true});

@@ -49,13 +49,12 @@ std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activati
                                        std::vector<typename TapeTerm<S>::Weight>{first, second}, record);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                          \
-  template Value<S> attention_update<S>(Value<S>, Value<S>, Value<S>, Index, bool,                    \
-                                        std::vector<Matrix<S>>*);                                     \
-  template std::unique_ptr<TapeTerm<S>> attention_layer<S>(const TapePlace&, Index, bool,             \
-                                                           TapeTerm<S>::Weight, TapeTerm<S>::Weight); \
-  template std::unique_ptr<TapeTerm<S>> feed_forward_layer<S>(const TapePlace&, Activation,           \
-                                                              TapeTerm<S>::Weight, TapeTerm<S>::Weight);
+#define NUDGE_INSTANTIATE(S)                                                                                     \
+  template Value<S> attention_update<S>(Value<S>, Value<S>, Value<S>, Index, bool, std::vector<Matrix<S>>*);     \
+  template std::unique_ptr<TapeTerm<S>> attention_layer<S>(const TapePlace&, Index, bool, TapeTerm<S>::Weight,   \
+                                                           TapeTerm<S>::Weight);                                 \
+  template std::unique_ptr<TapeTerm<S>> feed_forward_layer<S>(const TapePlace&, Activation, TapeTerm<S>::Weight, \
+                                                              TapeTerm<S>::Weight);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

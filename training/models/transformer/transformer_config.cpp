@@ -26,8 +26,9 @@ TransformerShape transformer_shape(const Config& config, Index vocabulary) {
 }  // namespace
 
 std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const TaskSizes& task) {
-  const TransformerScales scales{config.real("transformer.embedding_scale"), config.real("transformer.projection_scale"),
-                                 config.real("transformer.output_scale"), config.real("transformer.readout_scale")};
+  const TransformerScales scales{config.real("transformer.embedding_scale"),
+                                 config.real("transformer.projection_scale"), config.real("transformer.output_scale"),
+                                 config.real("transformer.readout_scale")};
   return std::make_shared<TransformerPlan>(transformer_shape(config, task.symbols), scales);
 }
 

@@ -28,8 +28,12 @@ std::vector<std::unique_ptr<Term<S>>> transformer_terms(const TransformerPlan& p
   for (int j = 0; j < n; ++j) {
     const TransformerPlan::Layer layer = plan.layer(j / 2 % s.layers);
     const bool first = j == 0;
-    const TapePlace place{first ? Term<S>::kInput : j - 1, first ? Columns{0, s.channels} : columns_of(j - 1, s.channels),
-                          j, columns_of(j, s.channels), 1.0, 1.0};
+    const TapePlace place{first ? Term<S>::kInput : j - 1,
+                          first ? Columns{0, s.channels} : columns_of(j - 1, s.channels),
+                          j,
+                          columns_of(j, s.channels),
+                          1.0,
+                          1.0};
     if (j % 2 == 0) {
       terms.push_back(attention_layer<S>(place, s.heads, s.rotary, weight(layer.qkv), weight(layer.o)));
     } else {
@@ -37,8 +41,8 @@ std::vector<std::unique_ptr<Term<S>>> transformer_terms(const TransformerPlan& p
     }
   }
   for (int j = 0; s.feedback > 0 && j + 1 < n; ++j) {
-    terms.push_back(std::make_unique<NodeCoupling<S>>(j + 1, columns_of(j + 1, s.channels), j, columns_of(j, s.channels),
-                                                      static_cast<S>(s.feedback)));
+    terms.push_back(std::make_unique<NodeCoupling<S>>(j + 1, columns_of(j + 1, s.channels), j,
+                                                      columns_of(j, s.channels), static_cast<S>(s.feedback)));
   }
   return terms;
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/check/finite_difference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/parallel.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+namespace {
+
+/// Sequences of the cost: two settled states per entry each, so that a check at full model size takes seconds.
+constexpr Index kSequences = 2;
+
+struct Entry {
+  std::size_t group;
+  Index row, col;
+  double h;
+};
+
+Batch first_sequences(const Batch& batch, Index count) {
+  Batch part{std::min(count, batch.sequences), batch.tokens, batch.indices, batch.targets};
+  part.indices.resize(static_cast<std::size_t>(part.sequences * part.tokens));
+  part.targets.resize(part.indices.size());
+  return part;
+}
+
+/// h balances what the two errors of a central difference leave: the settled cost is known to δ ≈ the settle tolerance,
+/// which h magnifies to δ/h; the third derivative leaves h²/6 · C''', with C''' ≈ C'/w² where w, the rms weight of the
+/// group, is the scale on which the cost changes. Both equal at h = w δ^(1/3) for C ≈ w C', a relative error of δ^(2/3).
+double difference_step(const Network<double>& network, const ParameterGroup& group, double delta) {
+  const auto w = network.map(group.parameter).weights().middleCols(group.columns.begin, group.columns.count);
+  const double rms = w.norm() / std::sqrt(static_cast<double>(w.size()));
+  return std::cbrt(delta) * (rms > 0 ? rms : 1.0);
+}
+
+std::vector<Entry> draw_entries(const Network<double>& network, const Batch& batch, std::uint64_t seed,
+                                std::int64_t count, double delta) {
+  std::vector<Entry> entries;
+  const auto groups = network.groups();
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& group = groups[g];
+    const double h = difference_step(network, group, delta);
+    const Index rows = network.map(group.parameter).inputs();
+    for (std::int64_t k = 0; k < count; ++k) {
+      const RngKey key{seed, Purpose::probe, static_cast<std::uint32_t>(g)};
+      const auto draw = [&](Index n, std::uint32_t lane) {
+        return static_cast<Index>(
+            random_below(static_cast<std::uint64_t>(n), key, static_cast<std::uint64_t>(k), lane, 0));
+      };
+      Index row = draw(rows, 0);
+      if (group.parameter == network.plan().embedding().symbols) {
+        row = batch.indices[static_cast<std::size_t>(draw(batch.sequences * batch.tokens, 0))];
+      }
+      entries.push_back({g, row, group.columns.begin + draw(group.columns.count, 1), h});
+    }
+  }
+  return entries;
+}
+
+/// A model whose weights can be moved, and what settles it.
+struct Probe {
+  Probe(const Network<double>& original, const BatchGradientOptions& options)
+      : model(exact_copy(original, Truth::circuit)), free(*model, options) {}
+  std::unique_ptr<Network<double>> model;
+  BatchGradient<double> free;
+};
+
+}  // namespace
+
+FiniteDifferenceReport compare_finite_differences(const Config& config, const Network<double>& network, double step,
+                                                  const Batch& batch) {
+  FiniteDifferenceReport out;
+  const Batch part = first_sequences(batch, kSequences);
+  const Reference exact = reference_gradient(config, network, step, part);
+  BatchGradientOptions options = fixed_point_options(config, network.rows() * network.cols(), exact.facts.solver, step);
+  options.threads = 1;
+  const auto entries =
+      draw_entries(network, part, static_cast<std::uint64_t>(config.integer("seed")),
+                   config.integer("gradcheck.finite_difference_entries"), options.phases.free.tolerance);
+  const auto groups = network.groups();
+  const int threads = static_cast<int>(config.integer("threads"));
+  std::vector<std::unique_ptr<Probe>> probes(static_cast<std::size_t>(thread_count(threads)));
+  const auto n = static_cast<Index>(entries.size());
+  Matrix<double> estimate(1, n), reference(1, n), residual(1, n), cost(1, n);
+  parallel_for(n, threads, [&](Index i, int thread) {
+    auto& probe = probes[static_cast<std::size_t>(thread)];
+    if (!probe) probe = std::make_unique<Probe>(network, options);
+    const Entry& e = entries[static_cast<std::size_t>(i)];
+    const int parameter = groups[e.group].parameter;
+    LinearMap<double>& map = probe->model->map(parameter);
+    Matrix<double> weights = map.weights();
+    double& weight = weights(e.row, e.col);
+    const double before = weight;
+    const auto evaluated = [&](double value) {
+      weight = value;
+      map.program(weights);
+      return probe->free.evaluate(part, 0);
+    };
+    const BatchReport up = evaluated(before + e.h);
+    const double width = weight;
+    const BatchReport down = evaluated(before - e.h);
+    estimate(i) = (up.loss - down.loss) / (width - weight);  // the width as it was stored
+    weight = before;
+    map.program(weights);
+    reference(i) = exact.gradient[parameter](e.row, e.col);
+    residual(i) = std::max(up.residual_max, down.residual_max);
+    cost(i) = up.steps + down.steps;
+  });
+  const Index each = n / static_cast<Index>(groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Index at = static_cast<Index>(g) * each;
+    out.groups.push_back(
+        agreement<double>(estimate.middleCols(at, each), reference.middleCols(at, each), exact.gradient.norm()));
+  }
+  std::vector<double> inside_estimate, inside_reference;
+  for (Index i = 0; i < n; ++i) {
+    if (groups[entries[static_cast<std::size_t>(i)].group].readout) continue;
+    inside_estimate.push_back(estimate(i));
+    inside_reference.push_back(reference(i));
+  }
+  const auto row = [](const std::vector<double>& v) {
+    return Eigen::Map<const Matrix<double>>(v.data(), 1, static_cast<Index>(v.size()));
+  };
+  out.all = agreement<double>(row(inside_estimate), row(inside_reference));
+  out.entries = static_cast<int>(n);
+  out.sequences = part.sequences;
+  out.cost_in_forces = cost.sum();
+  out.residual = n > 0 ? residual.maxCoeff() : 0;
+  out.settled = exact.facts.settled == exact.facts.sequences && out.residual <= options.phases.free.tolerance;
+  return out;
+}
+
+}  // namespace nudge

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/check/stability.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "sim/base/parallel.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr Index kSequences = 4;  ///< sequences looked at: their spectra differ little, one costs some hundred jvps
+constexpr double kForgotten = 1e-3;
+
+/// Enough for a verdict; T·C may be large and its eigenvalues, T blocks of a causal system, lie close together.
+SpectrumOptions spectrum_options(std::uint64_t seed) {
+  SpectrumOptions options;
+  options.tolerance = 1e-6;
+  options.max_applications = 2000;
+  options.seed = seed;
+  return options;
+}
+
+}  // namespace
+
+StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
+                                  const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
+                                  int threads) {
+  const Index count = std::min(kSequences, batch.sequences);
+  std::vector<Spectrum> spectra(static_cast<std::size_t>(count));
+  std::vector<double> asymmetries(spectra.size());
+  parallel_for(count, threads, [&](Index b, int /*thread*/) {
+    const auto at = static_cast<std::size_t>(b);
+    CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
+    Matrix<double> input(network.rows(), network.circuit().inputs());
+    network.embed(batch.indices_of(b), input);
+    ReadContext read;
+    read.policy = ReadPolicy::all_ideal();
+    dynamics.bind(input, read);
+    Linearization<double>& here = dynamics.linearize(states[at]);
+    asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
+    if (dynamics.feed_forward()) return;
+    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), spectrum_options(seed));
+  });
+  StabilityReport out;
+  out.sequences = static_cast<int>(count);
+  out.converged = true;
+  out.feed_forward = network.circuit().feed_forward();
+  if (out.feed_forward) {
+    const double leak = network.circuit().least_leak();
+    spectra.front() = {};
+    spectra.front().leading = {{-leak, 0}};
+    spectra.front().abscissa = -leak;
+    spectra.front().converged = true;
+    for (auto& spectrum : spectra) spectrum = spectra.front();
+  }
+  for (std::size_t b = 0; b < spectra.size(); ++b) {
+    out.asymmetry += asymmetries[b] / static_cast<double>(count);
+    out.converged = out.converged && spectra[b].converged;
+    if (b == 0 || spectra[b].abscissa > out.abscissa) {
+      out.abscissa = spectra[b].abscissa;
+      out.leading = spectra[b].leading;
+    }
+    for (const Eigenvalue& e : spectra[b].leading) out.decay = std::max(out.decay, std::abs(1.0 + step * e.value));
+  }
+  return out;
+}
+
+std::string stability_verdict(const StabilityReport& report, int free_steps) {
+  if (report.feed_forward) {
+    return "stable for any weights: every node is driven by earlier ones alone, J is lower triangular; as many unit "
+           "steps "
+           "as nodes, or one sweep, settle it exactly";
+  }
+  if (report.leading.empty()) return "no verdict: the eigenvalues could not be computed";
+  const double frequency = std::abs(report.leading.front().value.imag());
+  // Complex only where the angle is seen: below 1e-6 of |λ| a split pair of a double eigenvalue looks complex, too.
+  const bool complex = frequency > 1e-6 * std::abs(report.leading.front().value);
+  const std::string turn =
+      complex ? fmt::format(
+                    "; the leading pair is complex and turns once in {:.3g} tau: past the margin a Hopf "
+                    "bifurcation, the state would oscillate",
+                    2 * std::numbers::pi / frequency)
+              : "";
+  if (report.abscissa >= 0) return "unstable: perturbations of the equilibrium grow; raise the damping c" + turn;
+  if (report.decay >= 1) {
+    return "unstable as stepped: Euler steps of this size overshoot though the equilibrium is stable; lower the step" +
+           turn;
+  }
+  const double left = std::pow(report.decay, free_steps);
+  const int needed = static_cast<int>(std::ceil(std::log(kForgotten) / std::log(report.decay)));
+  if (left > kForgotten) {
+    return fmt::format(
+        "near the margin: after {} free steps {:.2g} of the slowest mode is left; {} steps would leave "
+        "{:.0e}, or raise the damping c{}",
+        free_steps, left, needed, kForgotten, turn);
+  }
+  return fmt::format("stable: {} free steps leave {:.1e} of the slowest mode{}", free_steps, left,
+                     complex ? " (a complex pair)" : "");
+}
+
+}  // namespace nudge

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/spectrum.hpp"
+#include "training/data/batches.hpp"
+#include "training/models/network.hpp"
+
+namespace nudge {
+
+/// Where the equilibria stand: leading eigenvalues of J_F(z*) and its asymmetry, over the first sequences of a batch.
+struct StabilityReport {
+  int sequences = 0;
+  double asymmetry = 0;             ///< mean ‖Jv − Jᵀv‖/‖Jv‖
+  std::vector<Eigenvalue> leading;  ///< of the sequence that has the largest real part, units 1/τ
+  double abscissa = 0;              ///< largest real part of all, 1/τ
+  double decay = 0;           ///< ρ = max |1 + ε λ| over the leading eigenvalues of all sequences, per Euler step
+  bool feed_forward = false;  ///< J is lower triangular: its eigenvalues are the leaks, whatever the weights
+  bool converged = false;     ///< the eigenvalues of all sequences have
+};
+
+/// `states`: fixed points (rows, cols) of the batch's sequences; `step`: ε. Seeded by `seed`; at most four sequences.
+StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
+                                  const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
+                                  int threads);
+
+/// One sentence: stable, near the margin or unstable, and what to do. Near the margin: ρ^T1 > 1e-3, so that the slowest
+/// mode does not settle below the residual of 1e-3 at which plain AEP needs its free phase (measured).
+std::string stability_verdict(const StabilityReport& report, int free_steps);
+
+}  // namespace nudge

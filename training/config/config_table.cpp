@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/config_table.hpp"
+
+#include <algorithm>
+
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/linear_map_factory.hpp"
+#include "circuits/read_policy.hpp"
+#include "devices/device_config.hpp"
+#include "devices/presets.hpp"
+#include "training/config/rows.hpp"
+#include "training/config/setup.hpp"
+
+namespace nudge {
+namespace {
+
+ParamTable concatenated() {
+  ParamTable table;
+  for (const auto rows :
+       {general_rows, model_rows, transformer_rows, mixer_rows, relaxation_rows, nudge_rows, correction_rows,
+        train_rows, stabiliser_rows, device_rows, read_policy_rows, sweep_rows, compare_rows, experiment_rows}) {
+    for (ParamRow& row : rows()) table.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// The texts of the presets; a name that does not exist is reported where it is written, by the choices of its row.
+std::string preset_text(const std::string& name) {
+  for (const Preset& preset : program_presets()) {
+    if (preset.name == name) return preset.toml;
+  }
+  return {};
+}
+
+std::string device_preset_text(const std::string& name) {
+  const auto& presets = device_presets();
+  const bool known =
+      std::any_of(presets.begin(), presets.end(), [&](const auto& preset) { return preset.name == name; });
+  return known ? device_preset_toml(name) : "";
+}
+
+/// What the devices, the crossbar and the correction path require of their numbers together.
+std::vector<ConfigCheck> program_checks() {
+  return {[](const Config& config) { validate_linear_map(crossbar_spec(config)); },
+          [](const Config& config) { correction_spec(config).validate(); },
+          [](const Config& config) { read_policy(config); }};
+}
+
+}  // namespace
+
+const ConfigSchema& program_schema() {
+  static const ConfigSchema schema{concatenated(),
+                                   program_rules(),
+                                   {{"preset", preset_text}, {"device.preset", device_preset_text}},
+                                   program_checks()};
+  return schema;
+}
+
+const ParamTable& program_table() { return program_schema().table; }
+
+Config load_program_config(const std::string& path, const std::vector<std::string>& settings) {
+  return load_config(program_schema(), path, settings);
+}
+
+Config parse_program_config(const std::string& name, const std::string& text,
+                            const std::vector<std::string>& settings) {
+  return parse_config(program_schema(), name, text, settings);
+}
+
+}  // namespace nudge

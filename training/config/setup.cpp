@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/setup.hpp"
+
+#include "circuits/crossbar/array_memory.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/digital_matrix.hpp"
+#include "circuits/linear_map_factory.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/base/product_kernel.hpp"
+#include "sim/read_timing.hpp"
+
+namespace nudge {
+
+void use_product_kernel(const Config& config) { set_product_kernel(product_kernel_of(config.text("product.kernel"))); }
+
+Schedule schedule_of(const Config& config) {
+  return {config.text("train.schedule"), config.real("train.learning_rate"),
+          static_cast<std::uint64_t>(config.integer("train.steps")),
+          static_cast<std::uint64_t>(config.integer("train.warmup")), config.real("train.final_rate_fraction")};
+}
+
+OptimizerOptions optimizer_options(const Config& config) {
+  return {config.real("train.momentum"), config.real("train.adam_beta1"), config.real("train.adam_beta2"),
+          config.real("train.adam_epsilon")};
+}
+
+CorrectionSpec correction_spec(const Config& config) {
+  return {config.real("correction.gain_error"),
+          config.real("correction.gain_spread"),
+          config.real("correction.offset"),
+          config.real("correction.noise"),
+          config.real("correction.delay"),
+          {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
+}
+
+CrossbarSpec model_arrays(const Config& config) {
+  CrossbarSpec spec = crossbar_spec(config);
+  spec.tokens.count = static_cast<Index>(config.integer("model.tokens"));
+  const double damping = config.real("model.damping");
+  const double leak = network_kind(config).leak(config, damping);
+  const ReadTiming step = euler_timing(relaxation_step(config, damping), leak, amplifier_lag(spec.circuit));
+  spec.tokens.slot_s = step.duration * spec.circuit.time_constant_s;
+  spec.threads = thread_count(static_cast<int>(config.integer("threads")));
+  return spec;
+}
+
+void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes) {
+  if (spec.device.model == digital_model) return;
+  for (const Parameter& p : plan.parameters()) {
+    if (!p.on_devices) continue;
+    check_array_memory(p.shape.rows, p.shape.cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes(),
+                       spec.tokens.replicas() * (spec.transfer.active ? 2 : 1));
+  }
+}
+
+template <class S>
+std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
+                                         Weights weights) {
+  const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  const CrossbarSpec spec = model_arrays(config);
+  if (weights == Weights::configured) check_arrays_fit(spec, *plan, sizeof(S));
+  std::vector<Matrix<S>> initial;
+  plan->initial(seed, initial);
+  Maps<S> maps;
+  const std::vector<Parameter> parameters = plan->parameters();
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (weights == Weights::configured && parameters[p].on_devices && initial[p].size() > 0) {
+      maps.push_back(make_linear_map<S>(spec, initial[p], static_cast<std::uint32_t>(p), seed));
+    } else {
+      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
+    }
+  }
+  auto network = std::make_unique<Network<S>>(plan, std::move(maps));
+  if (weights == Weights::configured && spec.device.model != digital_model) {
+    network->circuit().set_node_noise(clamp_noise(spec.circuit));
+  }
+  network->circuit().set_nudged_drive(config.text("nudge.drive") == "difference" ? NudgedDrive::difference
+                                                                                 : NudgedDrive::state);
+  return network;
+}
+
+double relaxation_step(const Config& config, double damping) {
+  const double fixed = config.real("relaxation.step");
+  if (fixed > 0) return fixed;
+  return config.real("relaxation.step_fraction") / network_kind(config).leak(config, damping);
+}
+
+template <class S>
+BatchGradientOptions gradient_options(const Config& config, const std::string& estimator) {
+  BatchGradientOptions options;
+  options.estimator = estimator.empty() ? config.text("estimator") : estimator;
+  EstimatorOptions& phases = options.phases;
+  phases.step = phases.free.step = relaxation_step(config, config.real("model.damping"));
+  phases.free.solver = config.text("relaxation.solver");
+  phases.free.schedule =
+      config.text("relaxation.schedule") == "sweep" ? RelaxationSchedule::sweep : RelaxationSchedule::parallel;
+  phases.frozen_cost = config.text("nudge.cost_current") == "frozen";
+  phases.free.max_steps = static_cast<int>(config.integer("relaxation.free_steps"));
+  phases.free.tolerance = config.real("relaxation.tolerance");
+  phases.free.average_last = static_cast<int>(config.integer("relaxation.average_free"));
+  phases.free.divergence_ratio = config.real("relaxation.divergence_ratio");
+  phases.free.ode_relative_error = config.real("relaxation.ode_tolerance");
+  phases.free.memory = static_cast<int>(config.integer("relaxation.memory"));
+  const CrossbarSpec arrays = model_arrays(config);
+  phases.free.lag = amplifier_lag(arrays.circuit);
+  if (arrays.device.model != digital_model) options.slots = arrays.tokens.slots();
+  phases.nudged_steps = static_cast<int>(config.integer("relaxation.nudged_steps"));
+  phases.average_nudged = static_cast<int>(config.integer("relaxation.average_nudged"));
+  phases.beta = config.real("beta") > 0 ? config.real("beta") : default_beta<S>(options.estimator);
+  const std::string& sides = config.text("nudge.sides");
+  phases.sides = sides == "positive"   ? NudgeSides::positive
+                 : sides == "negative" ? NudgeSides::negative
+                                       : NudgeSides::centered;
+  phases.points = static_cast<int>(config.integer("nudge.points"));
+  phases.clip = config.real("nudge.clip");
+  options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),
+                    static_cast<int>(config.integer("growth.iterations"))};
+  options.correction = correction_spec(config);
+  options.reads = read_policy(config);
+  options.threads = static_cast<int>(config.integer("threads"));
+  options.seed = static_cast<std::uint64_t>(config.integer("seed"));
+  return options;
+}
+
+template <class S>
+BatchGradientOptions exact_options(const Config& config) {
+  BatchGradientOptions options = gradient_options<S>(config, "implicit");
+  options.growth.strength = 0;
+  options.phases.free.lag = 0;
+  options.reads = ReadPolicy::all_ideal();
+  options.correction = {};
+  // Rounding of one vjp limits what GMRES can reach: 100 ulps of S.
+  const double floor = 100.0 * static_cast<double>(std::numeric_limits<S>::epsilon());
+  options.phases.adjoint_tolerance = std::max(config.real("gradcheck.adjoint_tolerance"), floor);
+  options.phases.adjoint_iterations = static_cast<int>(config.integer("gradcheck.adjoint_iterations"));
+  return options;
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                                     \
+  template std::unique_ptr<Network<S>> make_network<S>(const Config&, const std::shared_ptr<const NetworkPlan>&, \
+                                                       Weights);                                                 \
+  template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                          \
+  template BatchGradientOptions exact_options<S>(const Config&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

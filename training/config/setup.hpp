@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "circuits/correction_spec.hpp"
+#include "circuits/crossbar/crossbar_spec.hpp"
+#include "sim/config/config.hpp"
+#include "training/learning/batch_gradient.hpp"
+#include "training/models/registry.hpp"
+#include "training/train/optimizer.hpp"
+#include "training/train/schedule.hpp"
+
+namespace nudge {
+
+/// The objects that a configuration describes; every command starts from these.
+
+/// Makes product.kernel the choice of the whole process; the start of every run.
+void use_product_kernel(const Config& config);
+
+/// Learning rate over train.steps, and constants of the update rules.
+Schedule schedule_of(const Config& config);
+OptimizerOptions optimizer_options(const Config& config);
+
+/// The arrays of a run: crossbar_spec(config), programmed and solved on the threads of the config (within parallel loops, as
+/// the points of a sweep are, OpenMP gives them one), and used by the tokens of its model: T, and slots as long as a step
+/// of the relaxation at the initial damping.
+CrossbarSpec model_arrays(const Config& config);
+
+/// UserError when the arrays that hold one matrix of the model (replicas of all tokens included) are larger than this
+/// machine's memory: before anything of it is made.
+void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes);
+
+/// What holds the weights.
+enum class Weights {
+  configured,  ///< device.model
+  digital,     ///< exact numbers and circuits: references, and the lane trained beside
+};
+
+/// What real circuits make of the correction of the nudged phase.
+CorrectionSpec correction_spec(const Config& config);
+
+/// The network with its initial weights (a function of the seed), programmed into the configured maps.
+template <class S>
+std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
+                                         Weights weights);
+
+/// ε = relaxation.step, or relaxation.step_fraction/L when that is 0, with the largest leak L of a node at the present
+/// damping c (1 + s·c of the block).
+double relaxation_step(const Config& config, double damping);
+
+/// Options of a BatchGradient for one estimator ("" : the configured one) at the initial damping. beta = 0 in the config
+/// chooses default_beta. Growth penalty included.
+template <class S>
+BatchGradientOptions gradient_options(const Config& config, const std::string& estimator);
+
+/// The exact adjoint at the z* that a noise-free free phase reaches, without growth penalty and with an ideal correction
+/// path: the truth of gradient comparisons, to be run on an exact_copy() of the network.
+template <class S>
+BatchGradientOptions exact_options(const Config& config);
+
+}  // namespace nudge

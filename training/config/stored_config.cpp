@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/stored_config.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.hpp"
+#include "training/config/config_table.hpp"
+
+namespace nudge {
+
+void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,
+                          const std::function<bool(const std::string& key)>& may_differ) {
+  if (const std::string stored = file.text_attribute("kind"); stored != kind) {
+    file.fail("attribute kind",
+              fmt::format("\"{}\" (only a file of kind \"{}\" can be resumed by nudge {})", stored, kind, kind));
+  }
+  const Config stored = parse_program_config(file.name() + " (stored config)", file.text_attribute("config"));
+  std::string problems;
+  for (const auto& d : difference(stored, config)) {
+    if (d.key == "threads" || d.key.starts_with("output.") || may_differ(d.key)) continue;
+    problems += fmt::format("\n  {}: {} in the file, {} in the config", d.key, d.first, d.second);
+  }
+  if (problems.empty()) return;
+  throw UserError(
+      fmt::format("{}: the {} is of another config:{}\nresume it with the config it was started with, or "
+                  "start a new one with --out",
+                  file.name(), kind, problems));
+}
+
+}  // namespace nudge

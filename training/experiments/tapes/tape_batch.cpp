@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/experiments/tapes/tape_batch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/parallel.hpp"
+
+namespace nudge {
+namespace {
+
+/// Enough for the threads of a large machine, few enough that a tape serves several examples of a batch.
+constexpr std::size_t kChunks = 16;
+
+}  // namespace
+
+template <class S>
+TapeBatch<S>::TapeBatch(Record record, std::span<const Field> fields, int threads)
+    : record_(std::move(record)), threads_(threads), tapes_(kChunks) {
+  std::vector<ParameterShape> shapes;
+  for (const Field& field : fields) shapes.push_back({field.rows(), field.cols()});
+  gradients_.assign(kChunks, Gradient<S>(shapes));
+}
+
+template <class S>
+void TapeBatch<S>::for_chunks(std::size_t examples,
+                              const std::function<void(std::size_t, std::size_t, std::size_t)>& body) {
+  const std::size_t chunks = std::min(examples, kChunks);
+  parallel_for(static_cast<Index>(chunks), threads_, [&](Index c, int /*thread*/) {
+    const auto chunk = static_cast<std::size_t>(c);
+    body(chunk, chunk * examples / chunks, (chunk + 1) * examples / chunks);
+  });
+}
+
+template <class S>
+ExampleTape<S>& TapeBatch<S>::loaded(std::size_t chunk, const Example& example) {
+  auto& tape = tapes_[chunk];
+  if (!tape) tape = record_();
+  tape->load(example);
+  tape->tape().run();
+  return *tape;
+}
+
+template <class S>
+double TapeBatch<S>::gradient(std::span<const Example> examples, Gradient<S>& total) {
+  NUDGE_EXPECT(!examples.empty());
+  const Matrix<S> share = Matrix<S>::Constant(1, 1, S(1) / static_cast<S>(examples.size()));
+  std::vector<double> losses(examples.size());
+  for_chunks(examples.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      ExampleTape<S>& one = loaded(chunk, examples[i]);
+      losses[i] = one.loss();
+      one.tape().clear_cotangents(i == begin ? Leaves::none : Leaves::parameters);
+      one.tape().add_cotangent(one.loss_value(), share);
+      one.tape().pull_back(Leaves::parameters);
+    }
+    const auto& parameters = tapes_[chunk]->parameters();
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      Matrix<S>& out = gradients_[chunk].matrices()[p];
+      const Matrix<S>& cotangent = tapes_[chunk]->tape().cotangent(parameters[p]);
+      if (cotangent.size() > 0) {
+        out = cotangent;
+      } else {
+        out.setZero();
+      }
+    }
+  });
+  const std::size_t chunks = std::min(examples.size(), kChunks);
+  sum_gradients<S>(std::span<const Gradient<S>>(gradients_).first(chunks), total, threads_);
+  double sum = 0;
+  for (const double loss : losses) sum += loss;
+  return sum / static_cast<double>(examples.size());
+}
+
+template <class S>
+void TapeBatch<S>::run(std::span<const Example> examples, const Visit& visit) {
+  for_chunks(examples.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) visit(i, loaded(chunk, examples[i]));
+  });
+}
+
+template class TapeBatch<float>;
+template class TapeBatch<double>;
+
+}  // namespace nudge

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "training/experiments/tapes/example_tape.hpp"
+#include "training/learning/gradient.hpp"
+
+namespace nudge {
+
+/// Runs examples on tapes, in parallel over a fixed number of chunks, each with a tape of its own that is recorded at
+/// its first use. Sums are taken in the order of the examples within a chunk and of the chunks: the same bits for any
+/// number of threads.
+template <class S>
+class TapeBatch {
+ public:
+  using Record = std::function<std::unique_ptr<ExampleTape<S>>()>;
+
+  /// `record` is called from several threads; the parameters it binds must outlive this.
+  TapeBatch(Record record, std::span<const Field> fields, int threads);
+
+  /// Mean loss of the examples (at least one), and its gradient.
+  double gradient(std::span<const Example> examples, Gradient<S>& total);
+
+  /// Runs every example; visit(i, tape) after example i, from several threads.
+  using Visit = std::function<void(std::size_t i, ExampleTape<S>& tape)>;
+  void run(std::span<const Example> examples, const Visit& visit);
+
+ private:
+  void for_chunks(std::size_t examples, const std::function<void(std::size_t, std::size_t, std::size_t)>& body);
+  ExampleTape<S>& loaded(std::size_t chunk, const Example& example);
+
+  Record record_;
+  int threads_;
+  std::vector<std::unique_ptr<ExampleTape<S>>> tapes_;
+  std::vector<Gradient<S>> gradients_;  ///< one per chunk
+};
+
+}  // namespace nudge

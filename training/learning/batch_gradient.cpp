@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/batch_gradient.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "circuits/correction_path.hpp"
+#include "sim/base/parallel.hpp"
+
+namespace nudge {
+namespace {
+
+/// Chunks of a batch whose gradients are summed in order: enough to keep the threads of a large machine busy, few enough
+/// that their buffers stay small.
+constexpr Index kChunks = 16;
+
+/// Noise of an evaluation is drawn apart from that of training.
+/// The read-out array has streams of its own, apart from those of the block's arrays.
+enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
+
+BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<GrowthReport>& growth,
+                      const std::vector<double>& energy, Index tokens, Index slots) {
+  BatchReport all;
+  const auto turns = static_cast<double>(slots);
+  const double n = static_cast<double>(sequences.size());
+  for (std::size_t b = 0; b < sequences.size(); ++b) {
+    const SequenceReport& one = sequences[b];
+    all.loss += one.loss / (n * static_cast<double>(tokens));
+    all.residual += one.free.residual / n;
+    all.residual_max = std::max(all.residual_max, one.free.residual);
+    all.nudged_residual += one.nudged_residual / n;
+    all.nudge_ratio += one.nudge_ratio / n;
+    all.steps += one.free.steps / n;
+    all.decay += one.free.decay / n;
+    all.time += turns * one.free.time / n;
+    all.nudged_time += turns * one.nudged_time / n;
+    all.cost_in_forces += one.cost_in_forces / n;
+    all.clipped += one.clipped;
+    all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
+    all.growth += growth[b].growth / n;
+    all.growth_active += (growth[b].active ? 1.0 : 0.0) / n;
+    all.growth_drowned += (growth[b].drowned ? 1.0 : 0.0) / n;
+    all.energy += energy[b] / n;
+  }
+  all.sequences = std::move(sequences);
+  return all;
+}
+
+}  // namespace
+
+/// What one thread needs to learn from one sequence.
+template <class S>
+struct BatchGradient<S>::Worker {
+  Worker(const Network<S>& network, const BatchGradientOptions& options)
+      : estimator(make_estimator<S>(options.estimator, options.phases)),
+        dynamics(network.circuit(), network.rows(), std::max<Index>(2, estimator->copies())),
+        cost(network.make_cost(std::max<Index>(2, estimator->copies()))),
+        growth(options.growth),
+        path(options.correction.ideal()
+                 ? nullptr
+                 : std::make_unique<CorrectionPath<S>>(dynamics, options.correction,
+                                                       std::max<Index>(2, estimator->copies()), options.seed)),
+        input(network.rows(), network.circuit().inputs()),
+        input_gradient(input.rows(), input.cols()),
+        state(network.rows(), network.cols()),
+        initial_gradient(state.rows(), state.cols()) {}
+
+  std::unique_ptr<GradientEstimator<S>> estimator;
+  CircuitDynamics<S> dynamics;
+  std::unique_ptr<ExampleCost<S>> cost;
+  GrowthPenalty<S> growth;
+  std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
+  ReadMeter meter;                          ///< of the present sequence
+  Matrix<S> input, input_gradient, state, initial_gradient;
+  SettleWorkspace<S> settle;
+};
+
+/// Sends every local correlation to the map that holds the weights: what an array of devices makes of it is its own. A map
+/// that updates by factors gets them as they are, to be handed over when the step is accepted.
+template <class S>
+class BatchGradient<S>::MapSink final : public GradientSink<S> {
+ public:
+  MapSink(const Network<S>& network, Gradient<S>& gradient, Factors* factors)
+      : network_(&network), gradient_(&gradient), factors_(factors) {}
+  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
+    const LinearMap<S>& map = network_->map(parameter);
+    if (factors_ != nullptr && map.takes_factors()) {
+      (*factors_)[static_cast<std::size_t>(parameter)].push_back({columns, scale, x, y});
+    } else {
+      map.accumulate(x, y, columns, scale, (*gradient_)[parameter]);
+      operations_ += 2.0 * static_cast<double>(x.rows() * x.cols() * y.cols());
+    }
+  }
+  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
+    gradient_->accumulate(parameter, scale, gradient);
+    operations_ += static_cast<double>(gradient.size());
+  }
+  /// Digital operations of the correlations that were summed: a product and an addition each.
+  double operations() const { return operations_; }
+
+ private:
+  const Network<S>* network_;
+  Gradient<S>* gradient_;
+  Factors* factors_;
+  double operations_ = 0;
+};
+
+template <class S>
+BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOptions& options)
+    : network_(&network), options_(options) {
+  workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
+  for (auto& w : workers_) w = std::make_unique<Worker>(network, options);
+}
+
+template <class S>
+BatchGradient<S>::~BatchGradient() = default;
+
+template <class S>
+void BatchGradient<S>::set_step(double step) {
+  options_.phases.step = options_.phases.free.step = step;
+  for (auto& w : workers_) w->estimator->set_step(step);
+}
+
+template <class S>
+typename BatchGradient<S>::Worker& BatchGradient<S>::worker(int thread) {
+  return *workers_[static_cast<std::size_t>(thread)];
+}
+
+template <class S>
+void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step) {
+  network_->embed(batch.indices_of(sequence), w.input);
+  ReadContext read;
+  read.seed = options_.seed;
+  read.step = step;
+  read.sequence = static_cast<std::uint32_t>(sequence);
+  read.phase = static_cast<std::uint32_t>(ReadPhase::training);
+  read.policy = options_.reads;
+  read.relaxation = {options_.phases.step, options_.phases.step};
+  w.meter = {};
+  read.meter = &w.meter;
+  w.dynamics.bind(w.input, read);
+  if (w.path) w.path->bind(read);
+  read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
+  w.cost->bind(batch, sequence, read);
+  network_->start(w.input, w.state);
+  w.initial_gradient.setZero();
+}
+
+template <class S>
+SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step,
+                                       Gradient<S>& gradient, Factors& factors, GrowthReport& growth) {
+  start(w, batch, sequence, step);
+  const double weight = 1.0 / static_cast<double>(batch.sequences * batch.tokens);
+  MapSink sink(*network_, gradient, options_.factors ? &factors : nullptr);
+  Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
+  SequenceTask<S> task{settles, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
+  SequenceReport report = w.estimator->estimate(task);
+  w.input_gradient = w.dynamics.input_gradient();
+  network_->accumulate_start(w.initial_gradient, w.input_gradient);
+  network_->accumulate_embedding(batch.indices_of(sequence), w.input_gradient, gradient);
+  if (options_.growth.strength > 0) {
+    growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
+    report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
+  }
+  w.meter.at(ReadClass::correlation).operations += sink.operations();
+  return report;
+}
+
+template <class S>
+BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
+  const Index chunks = std::min(kChunks, batch.sequences);
+  const auto shapes = network_->parameter_shapes();
+  if (static_cast<Index>(chunks_.size()) != chunks)
+    chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
+  factors_.resize(static_cast<std::size_t>(chunks));
+  const auto count = static_cast<std::size_t>(batch.sequences);
+  std::vector<SequenceReport> reports(count);
+  std::vector<GrowthReport> growth(count);
+  std::vector<double> energy(count);
+  std::vector<ReadMeter> meters(count);
+  states_.resize(count);
+  adjoints_.resize(count);
+  parallel_for(chunks, options_.threads, [&](Index chunk, int thread) {
+    Gradient<S>& sum = chunks_[static_cast<std::size_t>(chunk)];
+    sum.set_zero();
+    Factors& factors = factors_[static_cast<std::size_t>(chunk)];
+    factors.assign(shapes.size(), {});
+    for (Index b = chunk * batch.sequences / chunks; b < (chunk + 1) * batch.sequences / chunks; ++b) {
+      const auto at = static_cast<std::size_t>(b);
+      Worker& w = worker(thread);
+      reports[at] = learn(w, batch, b, step, sum, factors, growth[at]);
+      meters[at] = w.meter;
+      energy[at] = w.dynamics.energy(w.state).value_or(0.0);
+      states_[at] = w.state;
+      adjoints_[at] = w.estimator->adjoint();
+    }
+  });
+  sum_gradients<S>(chunks_, gradient, options_.threads);
+  BatchReport report = summarise(std::move(reports), growth, energy, batch.tokens, options_.slots);
+  for (const ReadMeter& meter : meters) report.reads += meter;
+  report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
+  return report;
+}
+
+template <class S>
+std::vector<FactorPair<S>> BatchGradient<S>::take_factors(int parameter) {
+  std::vector<FactorPair<S>> all;
+  for (Factors& chunk : factors_) {
+    for (FactorPair<S>& pair : chunk[static_cast<std::size_t>(parameter)]) all.push_back(std::move(pair));
+    chunk[static_cast<std::size_t>(parameter)].clear();
+  }
+  return all;
+}
+
+template <class S>
+BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
+  const auto count = static_cast<std::size_t>(batch.sequences);
+  std::vector<SequenceReport> reports(count);
+  parallel_for(batch.sequences, options_.threads, [&](Index b, int thread) {
+    Worker& w = worker(thread);
+    start(w, batch, b, step);
+    w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
+    w.cost->read().phase = static_cast<std::uint32_t>(ReadPhase::readout_evaluation);
+    w.dynamics.begin_reads(ReadClass::free);
+    SequenceReport& report = reports[static_cast<std::size_t>(b)];
+    report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
+    report.loss = w.cost->value(w.state);
+  });
+  return summarise(std::move(reports), std::vector<GrowthReport>(count), std::vector<double>(count), batch.tokens,
+                   options_.slots);
+}
+
+template class BatchGradient<float>;
+template class BatchGradient<double>;
+
+}  // namespace nudge

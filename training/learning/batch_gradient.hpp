@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuits/correction_spec.hpp"
+#include "training/data/batches.hpp"
+#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/growth_penalty.hpp"
+#include "training/models/network.hpp"
+
+namespace nudge {
+
+struct BatchGradientOptions {
+  std::string estimator = "aep_anchored";
+  EstimatorOptions phases;
+  GrowthOptions growth;
+  CorrectionSpec correction;  ///< of the path that carries J v and Jᵀ v in the nudged phases
+  int threads = 0;            ///< 0: all
+  std::uint64_t seed = 0;     ///< of the read noise
+  ReadPolicy reads;           ///< how the reads of each class are made
+  Index slots = 1;  ///< in which the tokens take turns at the arrays: every simulated time is that many times as long
+  bool factors = false;  ///< maps that take factors get no gradient: see BatchGradient::take_factors
+};
+
+/// One batch's outcome: sums and extremes over its sequences, in the order of the sequences.
+struct BatchReport {
+  double loss = 0;      ///< mean cross-entropy per token, nats
+  double residual = 0;  ///< mean over sequences of ‖F‖/‖z‖ at the end of the free phase
+  double residual_max = 0;
+  double nudged_residual = 0;  ///< mean
+  double nudge_ratio = 0;      ///< mean ‖z − z*‖/‖z*‖
+  double steps = 0;            ///< mean free steps used
+  double decay = 0;            ///< mean decay per free step
+  double time = 0;         ///< mean simulated time of the free phase in units of tau, the slots of all tokens included
+  double nudged_time = 0;  ///< mean simulated time of the nudged phases in units of tau
+  double read_time = 0;    ///< mean time of the reads outside relaxations in units of tau
+  double growth = 0;       ///< mean growth factor g (0 when the penalty is off)
+  double growth_active = 0;   ///< share of sequences on which the penalty acts
+  double growth_drowned = 0;  ///< share on which noise hid what it measures
+  double energy = 0;          ///< mean energy of a sequence at z*
+  double cost_in_forces = 0;  ///< mean
+  long clipped = 0;
+  int diverged = 0;  ///< sequences whose free or nudged phase diverged
+  ReadMeter reads;   ///< of all crossbars and all sequences
+  std::vector<SequenceReport> sequences;
+};
+
+/// Gradient of a batch: every sequence settles and is estimated on its own, in parallel; contributions are summed over a
+/// fixed number of chunks in a fixed order, so the bits do not depend on the threads.
+template <class S>
+class BatchGradient {
+ public:
+  BatchGradient(const Network<S>& network, const BatchGradientOptions& options);
+  ~BatchGradient();
+
+  /// gradient of the mean cost over the batch's tokens (plus the growth penalty); step names the read noise.
+  BatchReport compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient);
+
+  /// With options.factors: what the last compute() would have added up for a map that takes factors (its gradient stays
+  /// zero), in an order that does not depend on the threads.
+  std::vector<FactorPair<S>> take_factors(int parameter);
+
+  /// Free phases only: mean loss and residual of a batch.
+  BatchReport evaluate(const Batch& batch, std::uint64_t step);
+
+  /// ε of all phases from now on.
+  void set_step(double step);
+
+  /// z* and adjoints of the last compute(), one (rows, cols) matrix per sequence.
+  const std::vector<Matrix<S>>& states() const { return states_; }
+  const std::vector<Matrix<S>>& adjoints() const { return adjoints_; }
+
+ private:
+  struct Worker;
+  Worker& worker(int thread);
+  /// Factors of one chunk, by parameter.
+  using Factors = std::vector<std::vector<FactorPair<S>>>;
+  class MapSink;
+  SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
+                       Factors& factors, GrowthReport& growth);
+  void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step);
+
+  const Network<S>* network_;
+  BatchGradientOptions options_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Gradient<S>> chunks_;
+  std::vector<Factors> factors_;  ///< of each chunk
+  std::vector<Matrix<S>> states_, adjoints_;
+};
+
+}  // namespace nudge

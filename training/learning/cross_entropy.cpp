@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/cross_entropy.hpp"
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// Per logit: shift, exp, sum, divide.
+constexpr double softmax_operations = 4;
+
+}  // namespace
+
+template <class S>
+CrossEntropyReadout<S>::CrossEntropyReadout(const LinearMap<S>& readout, const NodeReadout& at, Columns node,
+                                            Index tokens, Index max_copies)
+    : readout_(&readout),
+      at_(at),
+      node_(node),
+      tokens_(tokens),
+      logits_(max_copies * tokens, readout.outputs()),
+      error_(max_copies * tokens, readout.outputs()) {
+  NUDGE_EXPECT(readout.inputs() == node.count);
+  if (at_.normalization == Normalization::none) return;
+  measured_.resize(max_copies * tokens, node.count);
+  back_.resize(max_copies * tokens, node.count);
+}
+
+template <class S>
+void CrossEntropyReadout<S>::bind(std::span<const int> targets, const ReadContext& read) {
+  NUDGE_EXPECT(static_cast<Index>(targets.size()) == tokens_);
+  targets_ = targets;
+  read_ = read;
+  memory_.clear();
+  read_.memory = &memory_;
+}
+
+/// act(m) with what the read-out is driven by: the node, or its norm.
+template <class S>
+template <class Act>
+void CrossEntropyReadout<S>::measure(ConstMatrixRef<S> z, Act act) {
+  const auto node = z.middleCols(node_.begin, node_.count);
+  if (at_.normalization == Normalization::none) return act(node);
+  auto m = measured_.topRows(z.rows());
+  norm_.forward(node, m);
+  act(m);
+}
+
+template <class S>
+double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
+  NUDGE_EXPECT(z.rows() == tokens_);
+  auto logits = logits_.topRows(tokens_);
+  const ReadingAs loss(read_, ReadClass::loss);
+  read_.pass();
+  measure(z, [&](ConstMatrixRef<S> m) { readout_->forward(m, logits, readout_->all_columns(), Store::assign, read_); });
+  read_.work(softmax_operations * static_cast<double>(logits.size()));
+  double sum = 0;
+  for (Index t = 0; t < tokens_; ++t) {
+    const S largest = logits.row(t).maxCoeff();
+    const S log_partition = std::log((logits.row(t).array() - largest).exp().sum());
+    sum += static_cast<double>(largest + log_partition - logits(t, targets_[static_cast<std::size_t>(t)]));
+  }
+  return sum;
+}
+
+/// error_ = softmax(m W_h) − onehot.
+template <class S>
+void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> m) {
+  NUDGE_EXPECT(m.rows() % tokens_ == 0 && m.rows() <= logits_.rows());
+  auto logits = logits_.topRows(m.rows());
+  readout_->forward(m, logits, readout_->all_columns(), Store::assign, read_);
+  read_.work(softmax_operations * static_cast<double>(logits.size()));
+  for (Index row = 0; row < m.rows(); ++row) {
+    const S largest = logits.row(row).maxCoeff();
+    auto error = error_.row(row).array();
+    error = (logits.row(row).array() - largest).exp();
+    error *= S(1) / error.sum();
+    error_(row, targets_[static_cast<std::size_t>(row % tokens_)]) -= S(1);
+  }
+}
+
+template <class S>
+void CrossEntropyReadout<S>::gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
+  const ReadingAs kind(read_, read_.exact ? ReadClass::stored : ReadClass::nudged);
+  if (out.cols() > node_.count) out.setZero();
+  auto node = out.middleCols(node_.begin, node_.count);
+  measure(z, [&](ConstMatrixRef<S> m) {
+    error_signal(m);
+    const auto error = error_.topRows(z.rows());
+    const bool plain = at_.normalization == Normalization::none;
+    MatrixRef<S> back = plain ? MatrixRef<S>(node) : MatrixRef<S>(back_.topRows(z.rows()));
+    readout_->forward_vjp(m.topRows(tokens_), error, back, readout_->all_columns(), Store::assign, read_);
+    if (!plain) norm_.derivative(m, back, node);
+  });
+}
+
+template <class S>
+void CrossEntropyReadout<S>::accumulate_parameter_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
+  const ReadingAs correlation(read_, ReadClass::correlation);
+  read_.pass();
+  measure(z, [&](ConstMatrixRef<S> m) {
+    error_signal(m);
+    readout_->correlate_forward(m, error_.topRows(z.rows()), readout_->all_columns(), scale, at_.parameter, sink,
+                                read_);
+  });
+}
+
+template class CrossEntropyReadout<float>;
+template class CrossEntropyReadout<double>;
+
+}  // namespace nudge

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "circuits/linear_map.hpp"
+#include "training/learning/cost.hpp"
+#include "training/learning/row_norm.hpp"
+#include "training/models/network_plan.hpp"
+
+namespace nudge {
+
+/// Token cross-entropy of a linear read-out of one node, m = z_node or its RMS norm: logits = m W_h (T, V),
+/// C_t = −log softmax(logits_t)[target_t],  ∂C/∂m = (softmax(logits) − onehot) W_hᵀ,  ∂C/∂W_h = mᵀ (softmax(logits) − onehot);
+/// ∂C/∂z is 0 on the other nodes.
+template <class S>
+class CrossEntropyReadout final : public ExampleCost<S> {
+ public:
+  /// `node`: the columns that are read of a state of `cols` columns.
+  CrossEntropyReadout(const LinearMap<S>& readout, const NodeReadout& at, Columns node, Index tokens, Index max_copies);
+  /// Of the whole state.
+  CrossEntropyReadout(const LinearMap<S>& readout, int parameter, Index tokens, Index max_copies)
+      : CrossEntropyReadout(readout, {parameter, 0, Normalization::none}, {0, readout.inputs()}, tokens, max_copies) {}
+
+  /// Start on an example: what identifies its reads. They are of the classes loss (value), nudged (gradient) and correlation
+  /// (accumulate_parameter_gradient). Targets (T) must stay alive and be < V.
+  void bind(std::span<const int> targets, const ReadContext& read);
+  void bind(const Batch& batch, Index example, const ReadContext& read) override {
+    bind(batch.targets_of(example), read);
+  }
+
+  Columns columns(Index /*cols*/) const override { return node_; }
+  double value(ConstMatrixRef<S> z) override;
+  void gradient(ConstMatrixRef<S> z, MatrixRef<S> out) override;
+  void accumulate_parameter_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
+
+  void set_read_timing(ReadTiming timing) override { read_.relaxation = timing; }
+  void use_exact_derivatives(bool exact) override { read_.exact = exact; }
+
+  /// Logits of the last call that read z, (k·T, V).
+  const Matrix<S>& logits() const { return logits_; }
+  ReadContext& read() override { return read_; }
+
+ private:
+  template <class Act>
+  void measure(ConstMatrixRef<S> z, Act act);
+  void error_signal(ConstMatrixRef<S> m);
+
+  const LinearMap<S>* readout_;
+  NodeReadout at_;
+  Columns node_;
+  Index tokens_;
+  std::span<const int> targets_;
+  ReadContext read_;
+  ReadMemory memory_;  ///< of the reads of the present sequence
+  Matrix<S> logits_, error_;
+  RowNorm<S> norm_;
+  Matrix<S> measured_, back_;  ///< m, and ∂C/∂m
+};
+
+}  // namespace nudge

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/estimators/backprop.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/lag.hpp"
+#include "training/learning/estimators/adjoint_sweep.hpp"
+
+namespace nudge {
+
+/// As settle() with euler: stops at the tolerance, else returns the mean of the last states where that is asked for.
+template <class S>
+std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceReport& report) {
+  const SettleOptions& options = options_.free;
+  Matrix<S>& z = *task.state;
+  const Lag<S> lag(options.lag, options.step);
+  lag.start(z.rows(), z.cols(), flow_);
+  averaged_ = std::min(options.average_last, options.max_steps);
+  mean_.setZero(z.rows(), z.cols());
+  const auto most = static_cast<std::size_t>(options.max_steps);
+  trajectory_.resize(most);
+  report.free.status = Status::max_steps;
+  std::size_t steps = 0;
+  for (; steps < most; ++steps) {
+    trajectory_[steps] = z;
+    task.dynamics->force(z, force_);
+    ++report.free.force_evaluations;
+    if (options.tolerance > 0 && force_.norm() <= static_cast<S>(options.tolerance) * z.norm()) {
+      report.free.status = Status::converged;
+      averaged_ = 1;
+      break;
+    }
+    lag.advance(z, force_, flow_);
+    if (averaged_ > 1 && steps + static_cast<std::size_t>(averaged_) >= most) mean_ += z;
+  }
+  if (averaged_ > 1) z = mean_ / static_cast<S>(averaged_);
+  report.free.steps = static_cast<int>(steps);
+  report.free.time = timing_.duration * static_cast<double>(steps);
+  return steps;
+}
+
+// z_k = z_{k−1} + ε y_k,  y_k = (1 − s) y_{k−1} + s F(z_{k−1}): λ is the adjoint of z, μ that of y (s = 1: no amplifiers,
+// y is F). The mean of the last n states feeds ∂C/∂z/n into each of them.
+template <class S>
+void BackpropThroughTime<S>::backward(SequenceTask<S>& task, std::size_t steps) {
+  const S step = static_cast<S>(options_.free.step);
+  const S share = Lag<S>(options_.free.lag, options_.free.step).share();
+  const bool lags = share < S(1);
+  lambda_ = averaged_ > 1 ? Matrix<S>(cost_gradient_ / static_cast<S>(averaged_)) : cost_gradient_;
+  if (lags) mu_.setZero(lambda_.rows(), lambda_.cols());
+  for (std::size_t k = steps; k-- > 0;) {
+    Linearization<S>& at = task.dynamics->linearize(trajectory_[k]);
+    S scale = step;
+    if (lags) {
+      mu_ += step * lambda_;
+      scale = share;
+    }
+    const Matrix<S>& u = lags ? mu_ : lambda_;
+    at.accumulate_parameter_gradient(u, scale * task.weight, *task.sink);
+    at.vjp(u, change_);
+    lambda_ += scale * change_;
+    if (lags) mu_ *= S(1) - share;
+    if (averaged_ > 1 && k > 0 && k + static_cast<std::size_t>(averaged_) > steps) {
+      lambda_ += cost_gradient_ / static_cast<S>(averaged_);
+    }
+  }
+}
+
+/// Sweeps of unit steps over a feed-forward system forget where they started: the derivative of their end is one sweep of
+/// transposed reads down the nodes.
+template <class S>
+SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
+  SequenceReport report;
+  Matrix<S>& z = *task.state;
+  if (!task.dynamics->feed_forward() || options_.free.step * task.dynamics->leak() != 1.0) {
+    throw UserError(
+        "bptt with relaxation.schedule = sweep needs a feed-forward network and relaxation.step = 1 (use parallel)");
+  }
+  compute_derivatives(task);
+  Linearization<S>& at = free_.run(task, options_.free, report);
+  task.dynamics->begin_reads(ReadClass::stored);
+  report.nudged = Status::max_steps;
+  lambda_.setZero(z.rows(), z.cols());
+  for (Matrix<S>* x : {&change_, &cost_gradient_}) x->resize(z.rows(), z.cols());
+  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
+  task.cost->gradient(z, cost_gradient_);
+  adjoint_sweep<S>(*task.dynamics, at, cost_gradient_, S(1), lambda_, change_);
+  at.accumulate_parameter_gradient(lambda_, task.weight, *task.sink);
+  report.cost_in_forces += 2;
+  this->adjoint_ = lambda_;
+  this->point_ = z;
+  return report;
+}
+
+template <class S>
+SequenceReport BackpropThroughTime<S>::estimate(SequenceTask<S>& task) {
+  NUDGE_EXPECT(options_.free.solver == "euler");
+  if (options_.free.schedule == RelaxationSchedule::sweep) return through_sweep(task);
+  SequenceReport report;
+  Matrix<S>& z = *task.state;
+  for (Matrix<S>* x : {&force_, &lambda_, &change_, &cost_gradient_}) x->resize(z.rows(), z.cols());
+  compute_derivatives(task);
+  task.dynamics->begin_reads(ReadClass::free);
+  timing_ = euler_timing(options_.free.step, task.dynamics->leak(), options_.free.lag);
+  task.dynamics->set_read_timing(timing_);
+  const std::size_t steps = forward(task, report);
+  task.dynamics->begin_reads(ReadClass::monitor);
+  task.dynamics->force(z, force_);
+  ++report.free.force_evaluations;
+  report.free.residual = static_cast<double>(force_.norm()) / static_cast<double>(z.norm());
+  if (!std::isfinite(report.free.residual)) report.free.status = Status::diverged;
+  report.loss = task.cost->value(z);
+  task.dynamics->begin_reads(ReadClass::stored);
+  report.nudged = Status::max_steps;
+  report.cost_in_forces = 3.0 * static_cast<double>(steps) + 1;
+  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
+  task.cost->gradient(z, cost_gradient_);
+  backward(task, steps);
+  *task.initial_state_gradient += task.weight * lambda_;
+  this->adjoint_ = lambda_;
+  this->point_ = z;
+  return report;
+}
+
+template class BackpropThroughTime<float>;
+template class BackpropThroughTime<double>;
+
+}  // namespace nudge

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/read_timing.hpp"
+#include "sim/settle.hpp"
+#include "training/learning/cost.hpp"
+
+namespace nudge {
+
+/// Which nudged phases are run. centered: a = (z₋ − z₊)/2β, error O(β²); positive: a = (z* − z₊)/β and negative:
+/// a = (z₋ − z*)/β, error O(β).
+enum class NudgeSides { centered, positive, negative };
+
+/// Settings shared by the estimators. Times in τ, β per token (it multiplies the cost summed over a sequence's tokens).
+struct EstimatorOptions {
+  SettleOptions free;     ///< the free phase
+  double step = 0.3;      ///< ε of the nudged phases and of the linear iterations
+  int nudged_steps = 30;  ///< T2
+  double beta = 1e-4;     ///< nudge per token
+  NudgeSides sides = NudgeSides::centered;
+  int points = 4;                    ///< aep_npoint: number of nudged states N, even
+  bool frozen_cost = false;          ///< ep*, aep*: the cost's current is that of z*, held while nudged
+  double clip = 0;                   ///< aep: clip of the correction, elementwise; 0 = none
+  int average_nudged = 1;            ///< mean of the last n states of each nudged phase (against read noise)
+  double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z
+  int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
+};
+
+/// One sequence to learn from. The state enters as z_0 and leaves as the free equilibrium z*.
+template <class S>
+struct SequenceTask {
+  Dynamics<S>* dynamics;
+  Cost<S>* cost;
+  Matrix<S>* state;                   ///< (T, C)
+  Matrix<S>* initial_state_gradient;  ///< (T, C): += weight · dC/dz_0 where the estimator sees it (bptt)
+  S weight;                           ///< of this sequence in the batch's mean cost: 1/(B·T)
+  GradientSink<S>* sink;
+};
+
+/// The reads that follow, of dynamics and cost, are those of a nudged phase. Returns their timing: a step lasts its duration.
+template <class S>
+ReadTiming begin_nudged_reads(SequenceTask<S>& task, const EstimatorOptions& options) {
+  const ReadTiming timing = euler_timing(options.step, task.dynamics->leak(), options.free.lag);
+  task.dynamics->begin_reads(ReadClass::nudged);
+  task.dynamics->set_read_timing(timing);
+  task.cost->set_read_timing(timing);
+  return timing;
+}
+
+/// Gradients that are computed and not read: derivatives of the simulated circuit, as backprop and implicit differentiation
+/// take them.
+template <class S>
+void compute_derivatives(SequenceTask<S>& task) {
+  task.dynamics->use_exact_derivatives(true);
+  task.cost->use_exact_derivatives(true);
+}
+
+/// UserError: the estimator moves the free state and its adjoint together, all nodes at once.
+void require_parallel(const char* estimator, RelaxationSchedule schedule);
+
+/// What happened to one sequence.
+struct SequenceReport {
+  SettleResult free;
+  double loss = 0;                    ///< Σ_t C_t at the free equilibrium
+  Status nudged = Status::converged;  ///< diverged when a nudged state left the finite numbers; max_steps otherwise,
+                                      ///< converged when nudged_residual ≤ 1e-2
+  double nudged_residual = 0;  ///< ‖f_nudged‖ / ‖z − z*‖ at the end: what is left of the nudged transient, per τ
+  double nudged_time = 0;      ///< simulated time of the nudged phases, one after the other, in units of τ
+  double nudge_ratio = 0;      ///< ‖z − z*‖ / ‖z*‖: size of the nudge
+  long clipped = 0;            ///< entries of the correction on which the clip was active, summed over steps
+  double cost_in_forces = 0;  ///< work in force evaluations: a jvp or vjp counts as one
+};
+
+/// From phases to a gradient: settles the sequence, estimates the adjoint a ≈ dC/dx_in, and correlates ⟨a, ∂F/∂θ⟩ into
+/// the sink; knows nothing of devices. One object per thread.
+template <class S>
+class GradientEstimator {
+ public:
+  explicit GradientEstimator(const EstimatorOptions& options) : options_(options) {}
+  virtual ~GradientEstimator() = default;
+  virtual SequenceReport estimate(SequenceTask<S>& task) = 0;
+
+  /// How many states it evaluates side by side (the dynamics and cost must hold that many copies).
+  virtual Index copies() const { return 2; }
+
+  /// The adjoint of the last estimate for the cost summed over tokens, (T, C); empty for bptt before the last step.
+  const Matrix<S>& adjoint() const { return adjoint_; }
+  /// The point at which the last estimate correlated (z*, or the midpoint of tracked and dyadic).
+  const Matrix<S>& point() const { return point_; }
+
+  /// ε of all phases, which follows the damping during training.
+  void set_step(double step) { options_.step = options_.free.step = step; }
+
+ protected:
+  EstimatorOptions options_;
+  Matrix<S> adjoint_, point_;
+};
+
+/// Names of the estimators, in the order of tables:
+/// ep, ep_anchored, aep, aep_anchored, aep_tracked, aep_transposed, aep_npoint, dyadic, linear_adjoint, implicit, implicit_dense, bptt.
+const std::vector<std::string>& estimator_names();
+
+/// Throws UserError for an unknown name, naming the nearest.
+template <class S>
+std::unique_ptr<GradientEstimator<S>> make_estimator(const std::string& name, const EstimatorOptions& options);
+
+/// The nudge that is safe and accurate for an estimator (notes of measurements in docs/estimators.md): 1e-4 in float and
+/// 1e-5 in double per token for the forms that hold forward attention; 1e-2 and 1e-5 for the transposed form.
+template <class S>
+double default_beta(const std::string& estimator);
+
+}  // namespace nudge

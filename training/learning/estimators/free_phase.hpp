@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "training/learning/estimators/estimator.hpp"
+
+namespace nudge {
+
+/// The free phase common to the estimators: settles task.state by free reads, stores the linearisation there, and fills in
+/// the report's residual ‖F(z*)‖/‖z*‖ by monitor reads (of a noise-free dynamics the stored force), loss and cost. Returns
+/// the linearisation at z*.
+template <class S>
+class FreePhase {
+ public:
+  Linearization<S>& run(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
+
+ private:
+  SettleWorkspace<S> scratch_;
+  Matrix<S> force_;
+};
+
+}  // namespace nudge

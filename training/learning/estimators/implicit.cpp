@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/estimators/implicit.hpp"
+
+#include <Eigen/LU>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/steady/gmres.hpp"
+
+namespace nudge {
+
+/// Unknowns of the dense solve: beyond this the matrix alone takes 134 MB in double and the factorisation minutes.
+constexpr Index kDenseLimit = 4096;
+
+template <class S>
+void ImplicitEstimator<S>::solve_dense(Linearization<S>& at) {
+  const Index rows = cost_gradient_.rows();
+  const Index cols = cost_gradient_.cols();
+  const Index n = rows * cols;
+  if (n > kDenseLimit) {
+    throw UserError("implicit_dense: tokens * channels = " + std::to_string(n) +
+                    " (must be <= " + std::to_string(kDenseLimit) + "; use implicit, which solves iteratively)");
+  }
+  Matrix<double> transposed(n, n);
+  Matrix<S> unit = Matrix<S>::Zero(rows, cols);
+  Matrix<S> column(rows, cols);
+  for (Index i = 0; i < n; ++i) {
+    unit.data()[i] = S(1);
+    at.vjp(unit, column);
+    unit.data()[i] = S(0);
+    transposed.col(i) = Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(column.data(), n).template cast<double>();
+  }
+  const Eigen::VectorXd right =
+      -Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(cost_gradient_.data(), n).template cast<double>();
+  const Eigen::VectorXd a = Eigen::PartialPivLU<Matrix<double>>(transposed).solve(right);
+  Eigen::Map<Eigen::Matrix<S, Eigen::Dynamic, 1>>(this->adjoint_.data(), n) = a.template cast<S>();
+}
+
+template <class S>
+void ImplicitEstimator<S>::solve_gmres(Linearization<S>& at, SequenceReport& report) {
+  GmresOptions options;
+  options.tolerance = options_.adjoint_tolerance;
+  options.max_iterations = options_.adjoint_iterations;
+  const GmresResult result = adjoint_solve<S>(at, cost_gradient_, this->adjoint_, options);
+  report.nudged = result.status;
+  report.nudged_residual = result.residual;
+  report.cost_in_forces += result.applications;
+}
+
+template <class S>
+SequenceReport ImplicitEstimator<S>::estimate(SequenceTask<S>& task) {
+  SequenceReport report;
+  compute_derivatives(task);
+  Linearization<S>& at = free_.run(task, options_.free, report);
+  task.dynamics->begin_reads(ReadClass::stored);
+  const Matrix<S>& z = *task.state;
+  cost_gradient_.resize(z.rows(), z.cols());
+  this->adjoint_.setZero(z.rows(), z.cols());
+  task.cost->gradient(z, cost_gradient_);
+  if (solver_ == AdjointSolver::dense) {
+    solve_dense(at);
+    report.cost_in_forces += static_cast<double>(z.size());
+  } else {
+    solve_gmres(at, report);
+  }
+  if (!std::isfinite(static_cast<double>(this->adjoint_.norm()))) report.nudged = Status::diverged;
+  this->point_ = z;
+  at.accumulate_parameter_gradient(this->adjoint_, task.weight, *task.sink);
+  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
+  return report;
+}
+
+template class ImplicitEstimator<float>;
+template class ImplicitEstimator<double>;
+
+}  // namespace nudge

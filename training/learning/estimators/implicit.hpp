@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "training/learning/estimators/free_phase.hpp"
+
+namespace nudge {
+
+/// How the exact adjoint is solved.
+enum class AdjointSolver { gmres, dense };
+
+/// Implicit differentiation, the exact reference: solves J_F(z*)ᵀ a = −∂C/∂z(z*) by GMRES on the vjp, or densely with
+/// J built column by column (T·C unknowns, T·C at most 4096: 134 MB in double). At a fixed point a = dC/dx_in exactly.
+template <class S>
+class ImplicitEstimator final : public GradientEstimator<S> {
+ public:
+  ImplicitEstimator(AdjointSolver solver, const EstimatorOptions& options)
+      : GradientEstimator<S>(options), solver_(solver) {}
+  SequenceReport estimate(SequenceTask<S>& task) override;
+
+ private:
+  using GradientEstimator<S>::options_;
+  void solve_dense(Linearization<S>& at);
+  void solve_gmres(Linearization<S>& at, SequenceReport& report);
+
+  AdjointSolver solver_;
+  FreePhase<S> free_;
+  Matrix<S> cost_gradient_;
+};
+
+}  // namespace nudge

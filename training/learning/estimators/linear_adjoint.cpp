@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/estimators/linear_adjoint.hpp"
+
+#include <cmath>
+
+#include "sim/lag.hpp"
+#include "training/learning/estimators/adjoint_sweep.hpp"
+
+namespace nudge {
+namespace {
+
+template <class S>
+void finish(const Matrix<S>& change, const Matrix<S>& a, SequenceReport& report) {
+  const double size = static_cast<double>(a.norm());
+  report.nudged_residual = size > 0 ? static_cast<double>(change.norm()) / size : 0;
+  report.nudged = std::isfinite(size) ? Status::max_steps : Status::diverged;
+}
+
+}  // namespace
+
+template <class S>
+SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
+  SequenceReport report;
+  Linearization<S>& at = free_.run(task, options_.free, report);
+  const Matrix<S>& z = *task.state;
+  Matrix<S>& a = this->adjoint_;
+  a.setZero(z.rows(), z.cols());
+  cost_gradient_.resize(z.rows(), z.cols());
+  change_.resize(z.rows(), z.cols());
+  const ReadTiming timing = begin_nudged_reads(task, options_);
+  task.cost->gradient(z, cost_gradient_);
+  const Lag<S> lag(options_.free.lag, options_.step);
+  lag.start(z.rows(), z.cols(), flow_);
+  const bool sweeps = options_.free.schedule == RelaxationSchedule::sweep;
+  for (int n = 0; n < options_.nudged_steps; ++n) {
+    if (sweeps) {
+      adjoint_sweep<S>(*task.dynamics, at, cost_gradient_, static_cast<S>(options_.step), a, change_);
+      continue;
+    }
+    at.vjp(a, change_);
+    change_ += cost_gradient_;
+    lag.advance(a, change_, flow_);
+  }
+  if (sweeps) {  // what a sweep saw is not of one state
+    at.vjp(a, change_);
+    change_ += cost_gradient_;
+  }
+  finish<S>(change_, a, report);
+  const double visits = sweeps ? static_cast<double>(task.dynamics->nodes()) : 1.0;
+  report.nudged_time = timing.duration * visits * options_.nudged_steps;
+  report.cost_in_forces += options_.nudged_steps;
+  this->point_ = z;
+  at.accumulate_parameter_gradient(a, task.weight, *task.sink);
+  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
+  return report;
+}
+
+template <class S>
+SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
+  SequenceReport report;
+  require_parallel("dyadic", options_.free.schedule);
+  free_.run(task, options_.free, report);
+  Matrix<S>& m = this->point_;
+  Matrix<S>& a = this->adjoint_;
+  m = *task.state;
+  a.setZero(m.rows(), m.cols());
+  for (Matrix<S>* x : {&cost_gradient_, &change_, &force_}) x->resize(m.rows(), m.cols());
+  const ReadTiming timing = begin_nudged_reads(task, options_);
+  const Lag<S> lag(options_.free.lag, options_.step);
+  lag.start(m.rows(), m.cols(), flow_);
+  lag.start(m.rows(), m.cols(), state_flow_);
+  for (int n = 0; n < options_.nudged_steps; ++n) {
+    Linearization<S>& at = task.dynamics->linearize(m);
+    at.vjp(a, change_);
+    task.cost->gradient(m, cost_gradient_);
+    change_ += cost_gradient_;
+    if (task.dynamics->noisy()) {  // the state goes on by reads of its own, not by what was stored for the adjoint
+      task.dynamics->force(m, force_);
+    } else {
+      at.force(force_);
+    }
+    lag.advance(a, change_, flow_);
+    lag.advance(m, force_, state_flow_);
+  }
+  finish<S>(change_, a, report);
+  report.nudged_time = timing.duration * options_.nudged_steps;
+  report.cost_in_forces += 2.0 * options_.nudged_steps;
+  task.dynamics->linearize(m).accumulate_parameter_gradient(a, task.weight, *task.sink);
+  task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);
+  return report;
+}
+
+#define NUDGE_INSTANTIATE(S)                \
+  template class LinearAdjointEstimator<S>; \
+  template class DyadicEstimator<S>;
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

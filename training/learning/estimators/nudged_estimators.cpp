@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/estimators/nudged_estimators.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace nudge {
+
+template <class S>
+SequenceReport NudgedEstimator<S>::estimate(SequenceTask<S>& task) {
+  SequenceReport report;
+  Linearization<S>& at = free_.run(task, options_.free, report);
+  states_ = &nudged_.run(task, at, nodes_.betas, law_, anchored_, options_, report);
+  const Index tokens = task.state->rows();
+  auto& a = this->adjoint_;
+  a = static_cast<S>(nodes_.star_weight) * *task.state;
+  for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
+    a += static_cast<S>(nodes_.weights[k]) * states_->middleRows(static_cast<Index>(k) * tokens, tokens);
+  }
+  this->point_ = *task.state;
+  at.accumulate_parameter_gradient(a, task.weight, *task.sink);
+  task.cost->accumulate_parameter_gradient(*task.state, task.weight, *task.sink);
+  return report;
+}
+
+template <class S>
+typename NudgedEstimator<S>::Nodes sided_nodes(NudgeSides sides, double beta) {
+  switch (sides) {
+    case NudgeSides::positive: return {{beta}, {-1.0 / beta}, 1.0 / beta};
+    case NudgeSides::negative: return {{-beta}, {1.0 / beta}, -1.0 / beta};
+    case NudgeSides::centered: break;
+  }
+  return {{beta, -beta}, {-0.5 / beta, 0.5 / beta}, 0};
+}
+
+// The derivative at 0 of the k-th Lagrange polynomial on nodes symmetric about 0 (no node is 0 for even N):
+//     l_k'(0) = l_k(0) Σ_{j≠k} 1/(0 − x_j),   l_k(0) = Π_{j≠k} x_j/(x_j − x_k);   the sign makes it the adjoint.
+template <class S>
+typename NudgedEstimator<S>::Nodes chebyshev_nodes(int points, double beta) {
+  typename NudgedEstimator<S>::Nodes nodes;
+  for (int k = 0; k < points; ++k)
+    nodes.betas.push_back(beta * std::cos((2 * k + 1) * std::numbers::pi / (2 * points)));
+  for (int k = 0; k < points; ++k) {
+    double value = 1;
+    double slope = 0;
+    const double own = nodes.betas[static_cast<std::size_t>(k)];
+    for (int j = 0; j < points; ++j) {
+      if (j == k) continue;
+      const double other = nodes.betas[static_cast<std::size_t>(j)];
+      value *= other / (other - own);
+      slope -= 1 / other;
+    }
+    nodes.weights.push_back(-value * slope);
+  }
+  return nodes;
+}
+
+#define NUDGE_INSTANTIATE(S)                                                      \
+  template class NudgedEstimator<S>;                                              \
+  template typename NudgedEstimator<S>::Nodes sided_nodes<S>(NudgeSides, double); \
+  template typename NudgedEstimator<S>::Nodes chebyshev_nodes<S>(int, double);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

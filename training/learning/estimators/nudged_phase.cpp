@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/estimators/nudged_phase.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/lag.hpp"
+
+namespace nudge {
+namespace {
+
+/// A nudged phase that still moves by more than 1 % of the displacement per τ has not settled: the truncation error of the
+/// adjoint is of that order (notes on the measured decay of the nudged transient).
+constexpr double kSettledNudge = 1e-2;
+
+}  // namespace
+
+template <class S>
+void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored) {
+  const Matrix<S>& z = *task.state;
+  const Index rows = copies * z.rows();
+  for (Matrix<S>* m : {&states_, &force_, &cost_gradient_, &mean_}) m->resize(rows, z.cols());
+  if (law == NudgeLaw::clipped) {
+    for (Matrix<S>* m : {&displacement_, &forward_, &backward_}) m->resize(rows, z.cols());
+  }
+  states_ = z.replicate(copies, 1);
+  frozen_ = false;
+  anchor_.resize(z.rows(), z.cols());
+  const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
+  if (!anchored) {
+    anchor_.setZero();
+  } else if (task.dynamics->noisy()) {
+    task.dynamics->begin_reads(ReadClass::anchor);
+    task.dynamics->force(z, anchor_, part);
+  } else {
+    at.force(anchor_, part);
+  }
+}
+
+template <class S>
+void NudgedPhase<S>::evaluate_law(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip,
+                                  SequenceReport& report) {
+  switch (law) {
+    case NudgeLaw::plain: task.dynamics->force(states_, force_); break;
+    case NudgeLaw::corrected: laws_.corrected(*task.dynamics, at, *task.state, states_, force_); break;
+    case NudgeLaw::transposed: laws_.transposed(*task.dynamics, at, *task.state, states_, force_); break;
+    case NudgeLaw::clipped: {
+      const Matrix<S>& z = *task.state;
+      displacement_ = states_ - z.replicate(states_.rows() / z.rows(), 1);
+      at.jvp(displacement_, forward_, Part::nonconservative);
+      at.vjp(displacement_, backward_, Part::nonconservative);
+      forward_ -= backward_;
+      const S limit = static_cast<S>(clip);
+      report.clipped += (forward_.array().abs() > limit).count();
+      task.dynamics->force(states_, force_);
+      force_.array() -= forward_.array().max(-limit).min(limit);
+      break;
+    }
+  }
+}
+
+/// cost_gradient_ ← ∂C/∂z of all copies: at their states, or as it was stored at z*.
+template <class S>
+void NudgedPhase<S>::cost_current(SequenceTask<S>& task, bool frozen) {
+  if (!frozen) return task.cost->gradient(states_, cost_gradient_);
+  if (frozen_) return;
+  const Index rows = task.state->rows();
+  task.cost->gradient(*task.state, cost_gradient_.topRows(rows));
+  for (Index row = rows; row < states_.rows(); row += rows) {
+    cost_gradient_.middleRows(row, rows) = cost_gradient_.topRows(rows);
+  }
+  frozen_ = true;
+}
+
+/// force_ −= β_k ∂C/∂z + anchor, in the given columns.
+template <class S>
+void NudgedPhase<S>::add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns) {
+  const auto [begin, count] = columns;
+  for (std::size_t k = 0; k < betas.size(); ++k) {
+    const Index row = static_cast<Index>(k) * rows;
+    auto f = force_.middleRows(row, rows).middleCols(begin, count);
+    f -= static_cast<S>(betas[k]) * cost_gradient_.middleRows(row, rows).middleCols(begin, count);
+    if (anchored) f -= anchor_.middleCols(begin, count);
+  }
+}
+
+/// force_ ← f(z) − anchor − β_k ∂C/∂z(z) of all copies.
+template <class S>
+void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas,
+                              NudgeLaw law, bool anchored, const EstimatorOptions& options, SequenceReport& report) {
+  evaluate_law(task, at, law, options.clip, report);
+  cost_current(task, options.frozen_cost);
+  add_nudge(betas, anchored, task.state->rows(), {0, states_.cols()});
+}
+
+/// One sweep: the cost's current of its beginning, then node after node from the last to the first.
+template <class S>
+void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+                           bool anchored, const EstimatorOptions& options, SequenceReport& report) {
+  cost_current(task, options.frozen_cost);
+  for (std::size_t node = task.dynamics->nodes(); node-- > 0;) {
+    const Columns columns = task.dynamics->node_columns(node);
+    if (law == NudgeLaw::transposed) {
+      laws_.node_transposed(*task.dynamics, at, *task.state, states_, force_, node);
+    } else {
+      evaluate_law(task, at, law, options.clip, report);
+    }
+    add_nudge(betas, anchored, task.state->rows(), columns);
+    states_.middleCols(columns.begin, columns.count) +=
+        static_cast<S>(options.step) * force_.middleCols(columns.begin, columns.count);
+  }
+}
+
+/// One sweep with εL = 1 leaves of a feed-forward system only the change of the cost's current: then that is force_.
+template <class S>
+bool NudgedPhase<S>::settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
+                                      const EstimatorOptions& options) {
+  const bool exact = law == NudgeLaw::transposed && task.dynamics->feed_forward() && !task.dynamics->noisy() &&
+                     options.step * task.dynamics->leak() == 1.0;
+  if (!exact) return false;
+  force_.setZero();
+  if (options.frozen_cost) return true;
+  anchor_before_ = cost_gradient_;
+  task.cost->gradient(states_, cost_gradient_);
+  cost_gradient_ -= anchor_before_;
+  add_nudge(betas, false, task.state->rows(), task.cost->columns(states_.cols()));
+  return true;
+}
+
+template <class S>
+const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas,
+                                     NudgeLaw law, bool anchored, const EstimatorOptions& options,
+                                     SequenceReport& report) {
+  const Matrix<S>& z = *task.state;
+  const auto copies = static_cast<Index>(betas.size());
+  prepare(task, at, copies, law, anchored);
+  const ReadTiming timing = begin_nudged_reads(task, options);
+  const Lag<S> lag(options.free.lag, options.step);
+  lag.start(states_.rows(), states_.cols(), flow_);
+  const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
+  mean_.setZero();
+  report.nudged = Status::max_steps;
+  const bool sweeps = options.free.schedule == RelaxationSchedule::sweep;
+  for (int n = 0; n < options.nudged_steps; ++n) {
+    if (sweeps) {
+      sweep(task, at, betas, law, anchored, options, report);
+    } else {
+      evaluate(task, at, betas, law, anchored, options, report);
+      lag.advance(states_, force_, flow_);
+    }
+    if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
+  }
+  // What the last step saw has the noise of that step in it; what a sweep saw is not of one state.
+  if (task.dynamics->noisy() || (sweeps && !settled_by_sweep(task, betas, law, options))) {
+    task.dynamics->begin_reads(ReadClass::monitor);
+    evaluate(task, at, betas, law, anchored, options, report);
+  }
+  const double force_norm = static_cast<double>(force_.norm());
+  const double displacement = static_cast<double>((states_ - z.replicate(copies, 1)).norm());
+  report.nudged_residual = displacement > 0 ? force_norm / displacement : force_norm;
+  report.nudge_ratio = displacement / (std::sqrt(static_cast<double>(copies)) * static_cast<double>(z.norm()));
+  if (!std::isfinite(force_norm) || !std::isfinite(displacement)) {
+    report.nudged = Status::diverged;
+  } else if (report.nudged_residual <= kSettledNudge) {
+    report.nudged = Status::converged;
+  }
+  const double visits = sweeps ? static_cast<double>(task.dynamics->nodes()) : 1.0;
+  report.nudged_time = timing.duration * visits * static_cast<double>(copies) * options.nudged_steps;
+  const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
+  report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
+  return averaged > 1 ? mean_ : states_;
+}
+
+template class NudgedPhase<float>;
+template class NudgedPhase<double>;
+
+}  // namespace nudge

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sim/nudged_law.hpp"
+#include "training/learning/estimators/estimator.hpp"
+
+namespace nudge {
+
+/// What the non-conservative part does while nudged.
+enum class NudgeLaw {
+  plain,       ///< F(z): no correction, biased for a non-reciprocal force
+  corrected,   ///< F(z) − (J − Jᵀ)(z − z*), J at z*: the founding note's AEP
+  clipped,     ///< the same with the correction clipped elementwise
+  transposed,  ///< F_c(z) − F_c(z*) + Jᵀ (z − z*), J at z* of the non-conservative terms; always anchored
+};
+
+/// Nudged phases run side by side from z*, one per entry of betas:
+///     z ← z + ε (f(z) − anchor − β_k ∂C/∂z(z)),  T2 times;   anchor = F(z*) or 0.
+/// The anchor is read anew by anchor reads (of a noise-free dynamics it is the stored force) and shared by the phases.
+/// Where the free phase sweeps (SettleOptions::schedule) so do the nudged ones, from the last node to the first: what is
+/// pulled back through a system whose nodes drive later ones is then settled by one sweep.
+/// With amplifiers of finite bandwidth (SettleOptions::lag of the free phase) the bracket passes them first.
+template <class S>
+class NudgedPhase {
+ public:
+  /// Returns the final (or averaged) states, (k·T, C); valid until the next run.
+  const Matrix<S>& run(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+                       bool anchored, const EstimatorOptions& options, SequenceReport& report);
+
+ private:
+  void prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored);
+  void evaluate_law(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip, SequenceReport& report);
+  void evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+                bool anchored, const EstimatorOptions& options, SequenceReport& report);
+  void cost_current(SequenceTask<S>& task, bool frozen);
+  void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns);
+  void sweep(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+             const EstimatorOptions& options, SequenceReport& report);
+  bool settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
+                        const EstimatorOptions& options);
+
+  NudgedLaw<S> laws_;
+  Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
+  Matrix<S> displacement_, forward_, backward_, flow_, anchor_before_;
+  bool frozen_ = false;  ///< the cost's current of z* is in cost_gradient_
+};
+
+}  // namespace nudge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/estimators/tracked.hpp"
+
+#include <cmath>
+
+#include "sim/lag.hpp"
+
+namespace nudge {
+
+template <class S>
+SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
+  SequenceReport report;
+  require_parallel("aep_tracked", options_.free.schedule);
+  free_.run(task, options_.free, report);
+  const Index tokens = task.state->rows();
+  const Lag<S> lag(options_.free.lag, options_.step);
+  const S beta = static_cast<S>(options_.beta);
+  Matrix<S>& m = this->point_;
+  m = *task.state;
+  states_ = task.state->replicate(2, 1);
+  lag.start(states_.rows(), states_.cols(), flow_);
+  for (Matrix<S>* x : {&force_, &cost_gradient_}) x->resize(2 * tokens, m.cols());
+  for (Matrix<S>* x : {&half_, &forward_, &backward_}) x->resize(tokens, m.cols());
+  const ReadTiming timing = begin_nudged_reads(task, options_);
+  for (int n = 0; n < options_.nudged_steps; ++n) {
+    auto plus = states_.topRows(tokens);
+    auto minus = states_.bottomRows(tokens);
+    m = S(0.5) * (plus + minus);
+    half_ = S(0.5) * (plus - minus);
+    Linearization<S>& at = task.dynamics->linearize(m);
+    at.jvp(half_, forward_, Part::nonconservative);
+    at.vjp(half_, backward_, Part::nonconservative);
+    forward_ -= backward_;
+    task.dynamics->force(states_, force_);
+    task.cost->gradient(states_, cost_gradient_);
+    force_.topRows(tokens) -= beta * cost_gradient_.topRows(tokens) + forward_;
+    force_.bottomRows(tokens) += beta * cost_gradient_.bottomRows(tokens) + forward_;
+    lag.advance(states_, force_, flow_);
+  }
+  m = S(0.5) * (states_.topRows(tokens) + states_.bottomRows(tokens));
+  this->adjoint_ = (states_.bottomRows(tokens) - states_.topRows(tokens)) / (S(2) * beta);
+  const auto half_force = (force_.topRows(tokens) - force_.bottomRows(tokens)) / S(2);
+  const auto displacement = (states_.topRows(tokens) - states_.bottomRows(tokens)) / S(2);
+  const double size = static_cast<double>(displacement.norm());
+  report.nudged_residual = size > 0 ? static_cast<double>(half_force.norm()) / size : 0;
+  report.nudge_ratio = size / static_cast<double>(m.norm());
+  report.nudged = std::isfinite(report.nudged_residual) && std::isfinite(size) ? Status::max_steps : Status::diverged;
+  report.nudged_time = 2.0 * timing.duration * options_.nudged_steps;
+  report.cost_in_forces += 5.0 * options_.nudged_steps;  // two states, the linearisation, one jvp, one vjp
+  task.dynamics->linearize(m).accumulate_parameter_gradient(this->adjoint_, task.weight, *task.sink);
+  task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);
+  return report;
+}
+
+template class TrackedEstimator<float>;
+template class TrackedEstimator<double>;
+
+}  // namespace nudge

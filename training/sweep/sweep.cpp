@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/sweep/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/io/atomic_file.hpp"
+#include "training/config/setup.hpp"
+#include "training/sweep/spread.hpp"
+#include "training/sweep/sweep_file.hpp"
+#include "training/sweep/sweep_grid.hpp"
+#include "training/sweep/sweep_points.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+std::size_t Sweep::count_ok() const {
+  return static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [](const SweepPoint& p) { return p.status == "ok"; }));
+}
+
+const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
+  static const std::vector<SweepMetric> training = {
+      {"final_loss", "nat", "mean training loss per token over the last tenth of the steps"},
+      {"validation_loss", "nat", "mean cross-entropy per token on the validation windows at the end"},
+      {"cosine", "1",
+       "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium, last comparison"},
+      {"residual", "1", "mean |F|/|z| after the free phase of the last step"},
+      {"damping", "1", "damping c at the end"},
+      {"skipped", "1", "outlier steps that were skipped"},
+      {"nonfinite", "1", "steps that were not finite and were rolled back"},
+      {"pulses", "1", "pulses sent to all crossbars"},
+      {"write_energy", "J", "heat of these pulses; 0 where the pulses of the device are not known"},
+      {"array_energy", "J", "heat in the devices during the reads of one training step, median over accepted steps"}};
+  static const std::vector<SweepMetric> checking = {
+      {"cosine", "1", "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium"},
+      {"relative_l2", "1", "|g - exact|/|exact| over the equilibrium's parameters"},
+      {"sign_agreement", "1", "share of the equilibrium's parameters with the right sign"},
+      {"residual", "1", "mean |F|/|z| after the free phase"},
+      {"nudged_residual", "1", "mean |f|/|z - z*| after the nudged phases"},
+      {"loss", "nat", "mean cross-entropy per token after the free phase"},
+      {"force_evaluations", "1", "work per sequence; a jvp or vjp counts as one"}};
+  return run == "train" ? training : checking;
+}
+
+Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
+  check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
+  SweepGrid grid = make_sweep_grid(source);
+  use_product_kernel(grid.base);
+  SweepFile file(files, grid.base);
+  if (files.resume) file.restore(grid);
+  Sweep& sweep = grid.sweep;
+  const PointJob job = grid.base.text("sweep.run") == "train" ? PointJob::train : PointJob::gradcheck;
+  run_points(
+      grid.configs, sweep_threads(grid.base), job, observer, [&] { file.write(sweep); }, sweep);
+  file.write(sweep);
+  return sweep;
+}
+
+std::vector<SweepCell> summarise_sweep(const Sweep& sweep) {
+  std::vector<SweepCell> cells;
+  const std::size_t n = sweep.metrics.size();
+  std::vector<std::vector<const SweepPoint*>> members;
+  for (const SweepPoint& point : sweep.points) {
+    const auto same = [&](const SweepCell& cell) { return cell.values == point.values; };
+    const auto at = std::find_if(cells.begin(), cells.end(), same);
+    const auto place = static_cast<std::size_t>(at - cells.begin());
+    if (at == cells.end()) {
+      cells.push_back({point.values, 0, 0, std::vector<double>(n, kNan), std::vector<double>(n, kNan)});
+      members.emplace_back();
+    }
+    if (point.status.empty()) continue;
+    ++(point.status == "ok" ? cells[place].runs : cells[place].failed);
+    if (point.status == "ok") members[place].push_back(&point);
+  }
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    for (std::size_t m = 0; m < n; ++m) {
+      std::vector<double> values;
+      for (const SweepPoint* p : members[c]) values.push_back(p->metrics[m]);
+      const Spread spread = spread_of_finite(values);
+      cells[c].mean[m] = spread.mean;
+      cells[c].deviation[m] = spread.deviation;
+    }
+  }
+  return cells;
+}
+
+}  // namespace nudge

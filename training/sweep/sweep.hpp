@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "training/data/text_entropy.hpp"
+#include "training/train/train_run.hpp"
+
+namespace nudge {
+
+/// A config as it was given: the text of the file, its name in messages, and what followed --set. A sweep reads it again
+/// for each of its points, so that a swept preset brings its values along.
+struct ConfigSource {
+  std::string name, text;
+  std::vector<std::string> settings;
+};
+
+/// Reads the file. UserError when it cannot be read.
+ConfigSource read_config_source(const std::string& path, const std::vector<std::string>& settings);
+
+/// One run of a sweep.
+struct SweepPoint {
+  std::vector<std::string> values;  ///< of the swept keys, as the config prints them
+  std::vector<double> numbers;      ///< the same in SI units, NaN for a key that is not a number
+  std::int64_t seed = 0;
+  std::string status;                    ///< "ok", or what went wrong; empty: not run yet
+  std::vector<double> metrics;           ///< in the order of Sweep::metrics, NaN where not measured
+  std::vector<GroupCosine> groups = {};  ///< the cosine of each parameter group; empty when not measured
+};
+
+/// A number that each point is measured by.
+struct SweepMetric {
+  std::string name, unit, description;
+};
+
+/// The points of a sweep in the order of the grid: the last key varies fastest, seeds fastest of all.
+struct Sweep {
+  std::vector<std::string> keys;
+  std::vector<bool> numeric;  ///< per key: a number, not a text
+  std::string mode = "grid";  ///< sweep.mode
+  std::vector<SweepMetric> metrics;
+  std::vector<SweepPoint> points;
+  std::optional<TextLines> lines = {};  ///< of the text, where all points share it
+  bool interrupted = false;
+
+  std::size_t count_ok() const;
+};
+
+/// Metrics; cosine is that of all parameters of the equilibrium as one vector, in both. Of sweep.run = train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite, pulses,
+/// write_energy, array_energy;
+/// of gradcheck: cosine, relative_l2, sign_agreement, residual, nudged_residual, loss, force_evaluations.
+const std::vector<SweepMetric>& sweep_metrics(const std::string& run);
+
+/// Who watches a sweep. Called from several threads, one call of `finished` at a time.
+struct SweepObserver {
+  /// After each point; of `sweep`, the points that have not been run have an empty status.
+  std::function<void(const Sweep& sweep, const SweepPoint& point, std::size_t done)> finished = {};
+  std::function<bool()> stop = {};  ///< true: stop soon; points that are not finished can be run by --resume
+};
+
+struct SweepFiles {
+  std::filesystem::path output;  ///< rewritten after every point
+  bool resume = false;           ///< it exists: its points that ended well are kept, the others are run
+};
+
+/// Runs sweep.grid × sweep.seeds, each point on one thread, sweep.parallel of them at the same time; results do not
+/// depend on that number. Every point's config is checked before the first run: one UserError with all problems. A point
+/// that fails is recorded with its error, the others go on. With sweep.run = train and train.cosine_every = 0 the gradient
+/// is compared at the first and the last step. No point reads the test part of the text.
+Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
+
+/// Mean and standard deviation (n − 1) over the seeds that ended well, per combination of values.
+struct SweepCell {
+  std::vector<std::string> values;
+  int runs = 0, failed = 0;
+  std::vector<double> mean, deviation;  ///< per metric; NaN without a finite value, deviation 0 of a single one
+};
+std::vector<SweepCell> summarise_sweep(const Sweep& sweep);
+
+}  // namespace nudge

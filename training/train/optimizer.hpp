@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "circuits/linear_map.hpp"
+#include "training/learning/gradient.hpp"
+
+namespace nudge {
+
+/// Constants of the update rules. A rule reads only its own.
+struct OptimizerOptions {
+  double momentum = 0.9;  ///< sgd: μ in [0, 1)
+  double beta1 = 0.9;     ///< adam: decay of the first moment, in [0, 1)
+  double beta2 = 0.99;    ///< adam: decay of the second moment, in [0, 1); .99 trained our prototype
+  double epsilon = 1e-8;  ///< adam: added to the root of the second moment (Kingma & Ba's default)
+};
+
+/// Turns gradients into weight changes. It never touches weights: the caller hands each delta to its array, which may
+/// take only part of it. A skipped training step must not call step(), then the state is as if the step had not been.
+template <class S>
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// delta[p] = change to ask of parameter p, from gradient[p]; delta is resized. learning_rate ≥ 0.
+  virtual void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) = 0;
+
+  /// Everything that a checkpoint must hold; writing into the arrays restores. Names are "rule/quantity/number".
+  virtual std::vector<StateArray<S>> state() = 0;
+};
+
+/// Names of the rules: adam, sgd.
+const std::vector<std::string>& optimizer_names();
+
+/// Digital operations per parameter of one step of a rule, the clipping of the norm included.
+double optimizer_operations(const std::string& name);
+
+/// UserError when the name is unknown or an option is outside its range.
+template <class S>
+std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,
+                                             std::span<const ParameterShape> shapes);
+
+/// The weight decay of AdamW (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2, the rate included):
+///   W ← (1 − decay) W + Δ,  decay = η λ.
+template <class S>
+void add_with_decay(const std::vector<Matrix<S>>& delta, double decay, std::vector<Matrix<S>>& parameters);
+
+}  // namespace nudge

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "training/train/damping_controller.hpp"
+#include "training/train/memory_bound.hpp"
+#include "training/train/step_hook.hpp"
+
+namespace nudge {
+namespace {
+
+DampingOptions damping_options(const Config& config) {
+  DampingOptions options;
+  options.initial = config.real("model.damping");
+  options.high = config.real("damping.high");
+  options.low = config.real("damping.low");
+  options.raise = config.real("damping.raise");
+  options.lower = config.real("damping.lower");
+  options.patience = static_cast<int>(config.integer("damping.patience"));
+  options.raise_on_skip = config.flag("damping.raise_on_skip");
+  options.minimum = config.real("damping.minimum");
+  options.maximum = config.real("damping.maximum");
+  return options;
+}
+
+template <class S>
+class DampingHook final : public StepHook<S> {
+ public:
+  explicit DampingHook(const DampingOptions& options) : controller_(options) {}
+
+  void begin(Network<S>& network) override { network.circuit().set_damping(controller_.value()); }
+  std::optional<ControlEvent> observe(const StepFacts& facts) override {
+    return controller_.observe({facts.step, facts.epsilon * facts.residual, !facts.accepted});
+  }
+  std::vector<ScalarState> scalars() override {
+    std::vector<ScalarState> all = controller_.state();
+    for (ScalarState& one : all) one.name = "damping_" + one.name;
+    return all;
+  }
+
+ private:
+  DampingController controller_;
+};
+
+template <class S>
+class MemoryHook final : public StepHook<S> {
+ public:
+  MemoryHook(const WeightBound& bound, std::string name, const MemoryBoundOptions& options, std::uint64_t seed,
+             Index channels)
+      : bound_(bound),
+        name_(std::move(name)),
+        memory_(channels, options, seed, bound.returns >= 0 ? bound.memory.count : 0) {}
+
+  void updated(Network<S>& network, std::uint64_t step) override {
+    LinearMap<S>& input = network.map(bound_.parameter);
+    const Damping& damping = network.circuit().damping();
+    const auto w_m = input.weights().middleCols(bound_.memory.begin, bound_.memory.count);
+    LinearMap<S>* back = bound_.returns < 0 ? nullptr : &network.map(bound_.returns);
+    const MemoryBoundResult result =
+        memory_.measure(w_m, back ? &back->weights() : nullptr, damping.gain, damping.value);
+    if (!result.bound) return;
+    delta_.setZero(input.inputs(), input.outputs());
+    delta_.middleCols(bound_.memory.begin, bound_.memory.count) = static_cast<S>(result.scale - 1) * w_m;
+    input.adjust(delta_, step);
+    if (back) back->adjust(static_cast<S>(result.scale - 1) * back->weights(), step);
+  }
+
+  std::vector<StateArray<S>> arrays() override {
+    std::vector<StateArray<S>> all = memory_.state();
+    for (StateArray<S>& one : all) one.name = name_ + "/" + one.name;
+    return all;
+  }
+
+ private:
+  WeightBound bound_;
+  std::string name_;
+  MemoryBound<S> memory_;
+  Matrix<S> delta_;
+};
+
+}  // namespace
+
+template <class S>
+std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const Network<S>& network) {
+  std::vector<std::unique_ptr<StepHook<S>>> hooks;
+  const std::vector<Node>& nodes = network.circuit().nodes();
+  const bool damped = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.damped; });
+  if (damped && config.flag("damping.control")) {
+    hooks.push_back(std::make_unique<DampingHook<S>>(damping_options(config)));
+  }
+  const double fraction = config.real("memory_bound.fraction");
+  if (fraction <= 0) return hooks;
+  const MemoryBoundOptions options{fraction, static_cast<int>(config.integer("memory_bound.iterations"))};
+  const std::vector<WeightBound> bounds = network.plan().bounds();
+  for (const WeightBound& bound : bounds) {
+    const std::string name = bounds.size() == 1 ? "memory_bound" : fmt::format("memory_bound_{}", bound.parameter);
+    hooks.push_back(std::make_unique<MemoryHook<S>>(bound, name, options,
+                                                    static_cast<std::uint64_t>(config.integer("seed")),
+                                                    network.map(bound.parameter).inputs()));
+  }
+  return hooks;
+}
+
+template std::vector<std::unique_ptr<StepHook<float>>> make_hooks<float>(const Config&, const Network<float>&);
+template std::vector<std::unique_ptr<StepHook<double>>> make_hooks<double>(const Config&, const Network<double>&);
+
+}  // namespace nudge

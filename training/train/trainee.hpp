@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "training/config/setup.hpp"
+#include "training/learning/batch_gradient.hpp"
+#include "training/train/optimizer.hpp"
+#include "training/train/outlier_guard.hpp"
+#include "training/train/schedule.hpp"
+#include "training/train/step_hook.hpp"
+#include "training/train/train_log.hpp"
+
+namespace nudge {
+
+/// One network in training by one estimator: everything that a step changes, and its log. A run has one, or two side by side
+/// that see the same batches from the same initial weights.
+template <class S>
+class Trainee {
+ public:
+  Trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const std::string& estimator,
+          Weights weights);
+
+  /// One training step: gradient, guard, clip, optimizer, update of the maps, hooks.
+  void step(std::uint64_t step, const Batch& batch);
+
+  /// Mean loss over the validation batches, logged after `done` steps.
+  void evaluate(std::uint64_t done, const std::vector<Batch>& batches);
+
+  /// Mean loss over the batches of the test part, logged once, when the run has ended. Reads draw their noise as batches
+  /// `first` and on of an evaluation do.
+  void evaluate_test(std::uint64_t done, const std::vector<Batch>& batches, std::size_t first);
+
+  const std::string& estimator() const { return estimator_; }
+  const TrainLog& log() const { return log_; }
+  Network<S>& network() { return *network_; }
+  /// Steps in a row that were not finite.
+  int nonfinite_in_a_row() const { return static_cast<int>(nonfinite_in_a_row_); }
+  std::uint64_t nonfinite() const { return guard_.nonfinite(); }
+  std::uint64_t skipped() const { return guard_.skipped(); }
+
+  /// Log, parameters and checkpoint, below prefix ("" or "beside/").
+  void write(H5Document& document, const std::string& prefix);
+  void restore(const H5Reader& file, const std::string& prefix);
+
+ private:
+  double whole_norm();
+  void apply(std::uint64_t step);
+  double begin();
+  void let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences);
+  void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
+  void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
+  void record_energy(const ReadTotals& reads, StepDecision decision);
+  void record_statistics();
+  std::pair<double, double> mean_loss(const std::vector<Batch>& batches, std::size_t first);
+  std::vector<StateArray<S>> arrays();
+  std::vector<ScalarState> scalars();
+
+  const Config* config_;
+  std::string estimator_;
+  std::unique_ptr<Network<S>> network_;
+  std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
+  std::unique_ptr<Optimizer<S>> optimizer_;
+  OutlierGuard guard_;
+  std::vector<std::unique_ptr<StepHook<S>>> hooks_;
+  Schedule schedule_;
+  Gradient<S> gradient_;
+  std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take factors; their gradient_ is zero
+  std::vector<Matrix<S>> deltas_;
+  TrainLog log_;
+  double nonfinite_in_a_row_ = 0;  ///< a whole number; double as all scalars of a checkpoint
+};
+
+}  // namespace nudge
