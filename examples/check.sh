@@ -30,6 +30,10 @@ try "shakespeare_small" "$program" train examples/shakespeare_small.toml --out "
   --set data.text= --set train.evaluation_batches=1
 try "shakespeare_large" "$program" train examples/shakespeare_large.toml --out "$folder/large.h5" --set train.steps=1 \
   --set data.text= --set train.evaluation_batches=1
+try "transformer" "$program" train examples/transformer.toml --out "$folder/transformer.h5" --set train.steps=2 \
+  --set train.evaluation_batches=1 --set train.test_batches=1 --set train.batch=2
+try "transformer, backprop" "$program" train examples/transformer.toml --out "$folder/transformer_bptt.h5" \
+  --set estimator=bptt --set train.steps=2 --set train.evaluation_batches=1 --set train.test_batches=1 --set train.batch=2
 try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
   --set train.evaluation_batches=1
 try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"

@@ -158,7 +158,8 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   w.input_gradient = w.dynamics.input_gradient();
   network_->accumulate_start(w.initial_gradient, w.input_gradient);
   network_->accumulate_embedding(batch.indices_of(sequence), w.input_gradient, gradient);
-  if (options_.growth.strength > 0) {
+  // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding.
+  if (options_.growth.strength > 0 && !network_->circuit().feed_forward()) {
     growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
   }

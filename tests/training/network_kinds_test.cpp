@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every kind of network must do: loops over the registries.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "sim/nudged_law.hpp"
+#include "tests/support/same_h5.hpp"
+#include "tests/support/numerics.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "training/check/gradcheck.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
+#include "training/data/characters.hpp"
+#include "training/models/registry.hpp"
+#include "training/train/train_run.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+const char* const kSmall =
+    "precision = 'double'\n[model]\nchannels = 8\ntokens = 4\nmemories = 12\nheads = 2\nattention_scale = 1.0\n"
+    "[relaxation]\nfree_steps = 120\nnudged_steps = 120\n[train]\nsteps = 6\nbatch = 2\nevaluation_batches = 1\n"
+    "test_batches = 1\nevaluate_every = 3\ncheckpoint_every = 3\n[gradcheck]\nfinite_difference_entries = 6\n"
+    "estimators = ['aep_transposed', 'aep_anchored', 'aep_tracked', 'dyadic', 'linear_adjoint', 'implicit']\n";
+
+Config small(const std::string& kind, std::vector<std::string> settings = {}) {
+  settings.insert(settings.begin(), "network.kind=" + kind);
+  return parse_program_config("small.toml", kSmall, settings);
+}
+
+struct Bound {
+  explicit Bound(const Config& config, Index copies = 2)
+      : network(make_network<double>(config, network_plan(config, character_sizes(config, 9)), Weights::digital)),
+        dynamics(network->circuit(), network->rows(), copies),
+        input(random_matrix<double>(network->rows(), network->circuit().inputs(), 5)) {
+    dynamics.bind(input, ReadContext{});
+  }
+  Matrix<double> state(std::uint64_t seed, Index copies = 1) const {
+    return random_matrix<double>(copies * network->rows(), network->cols(), seed);
+  }
+  std::unique_ptr<Network<double>> network;
+  CircuitDynamics<double> dynamics;
+  Matrix<double> input;
+};
+
+double dot(const Matrix<double>& a, const Matrix<double>& b) { return a.cwiseProduct(b).sum(); }
+
+/// Sums of some hundred products: a few tens of roundings.
+constexpr double kRounding = 1e-13;
+
+}  // namespace
+
+TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]") {
+  for (const NetworkKind& kind : network_kinds()) {
+    CAPTURE(kind.name);
+    const Config config = small(kind.name);
+    const auto plan = network_plan(config, character_sizes(config, 9));
+    const auto parameters = plan->parameters();
+    CHECK(plan->kind() == kind.name);
+    CHECK(plan->nodes().back().columns.end() == kind.columns(config));
+    std::vector<Matrix<float>> narrow;
+    std::vector<Matrix<double>> wide, again;
+    plan->initial(3, narrow);
+    plan->initial(3, wide);
+    plan->initial(4, again);
+    REQUIRE(wide.size() == parameters.size());
+    bool differs = false;
+    for (std::size_t p = 0; p < wide.size(); ++p) {
+      CAPTURE(parameters[p].name);
+      CHECK(wide[p].rows() == parameters[p].shape.rows);
+      CHECK(wide[p].cols() == parameters[p].shape.cols);
+      CHECK((wide[p].cast<float>() - narrow[p]).norm() <= 1e-6F * narrow[p].norm());
+      differs = differs || !(wide[p] == again[p]);
+    }
+    CHECK(differs);
+    // Every column of every parameter belongs to one group, and one group is the read-out.
+    std::vector<Index> columns(parameters.size());
+    int readouts = 0;
+    for (const ParameterGroup& group : plan->groups()) {
+      columns[static_cast<std::size_t>(group.parameter)] += group.columns.count;
+      readouts += group.readout ? 1 : 0;
+    }
+    for (std::size_t p = 0; p < parameters.size(); ++p) CHECK(columns[p] == parameters[p].shape.cols);
+    CHECK(readouts == 1);
+    // The leak that step and rules use is the largest of a node.
+    double largest = 0;
+    const Circuit<double>& circuit = Bound(config).network->circuit();
+    for (const Node& node : circuit.nodes()) largest = std::max(largest, circuit.leak(node));
+    CHECK(kind.leak(config, circuit.damping().value) == Approx(largest).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("networks: J and its transpose are adjoint and derivatives of the force, part by part", "[networks]") {
+  for (const NetworkKind& kind : network_kinds()) {
+    for (const char* setting : {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"}) {
+      CAPTURE(kind.name, setting);
+      Bound one(small(kind.name, {setting}));
+      const Matrix<double> z = one.state(1), v = one.state(2), w = one.state(3);
+      Linearization<double>& at = one.dynamics.linearize(z);
+      Matrix<double> jv(z), jw(z), f(z), f0(z), ahead(z), behind(z);
+      for (const Part part : {Part::all, Part::conservative, Part::nonconservative}) {
+        at.jvp(v, jv, part);
+        at.vjp(w, jw, part);
+        CHECK(std::abs(dot(w, jv) - dot(v, jw)) < kRounding * jv.norm() * w.norm());
+        at.force(f0, part);
+        one.dynamics.force(z, f, part);
+        CHECK((f - f0).norm() <= kRounding * (1 + f.norm()));
+        const double h = 1e-5;  // h² of truncation against rounding/h: both about 1e-10
+        one.dynamics.force(z + h * v, ahead, part);
+        one.dynamics.force(z - h * v, behind, part);
+        CHECK(((ahead - behind) / (2 * h) - jv).norm() < 1e-7 * (1 + jv.norm()));
+      }
+    }
+  }
+}
+
+TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
+  for (const NetworkKind& kind : network_kinds()) {
+    CAPTURE(kind.name);
+    Bound one(small(kind.name, {"transformer.feedback=0.1"}), 3);
+    const Index rows = one.network->rows();
+    const Matrix<double> z0 = one.state(1), z = one.state(2, 3);
+    Linearization<double>& at = one.dynamics.linearize(z0);
+    Matrix<double> all(z), single(z0), node(z), jt(z), nodes(z);
+    one.dynamics.force(z, all);
+    one.dynamics.force(z.middleRows(rows, rows), single);
+    CHECK((all.middleRows(rows, rows) - single).norm() <= kRounding * single.norm());
+    Matrix<double> law(z);
+    REQUIRE(at.transposed_force(z, law));
+    at.vjp(z, jt);
+    for (std::size_t j = 0; j < one.dynamics.nodes(); ++j) {
+      const auto [begin, count] = one.dynamics.node_columns(j);
+      const auto columns = [begin = begin, count = count](const Matrix<double>& m) {
+        return Matrix<double>(m.middleCols(begin, count));
+      };
+      one.dynamics.node_force(z, node, j);
+      CHECK((columns(node) - columns(all)).norm() <= kRounding * all.norm());
+      REQUIRE(at.node_transposed_force(z, node, j));
+      CHECK((columns(node) - columns(law)).norm() <= kRounding * law.norm());
+      at.node_vjp(z, node, j);
+      CHECK((columns(node) - columns(jt)).norm() <= kRounding * jt.norm());
+    }
+  }
+}
+
+namespace {
+
+/// The same system without its fused laws: what a user's Dynamics is.
+class Plain final : public Dynamics<double> {
+ public:
+  explicit Plain(Dynamics<double>& inner) : inner_(&inner) {}
+  Index rows() const override { return inner_->rows(); }
+  Index cols() const override { return inner_->cols(); }
+  void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part part) override { inner_->force(z, f, part); }
+  Linearization<double>& linearize(ConstMatrixRef<double> z) override {
+    at_.inner = &inner_->linearize(z);
+    return at_;
+  }
+
+ private:
+  struct At final : Linearization<double> {
+    Linearization<double>* inner = nullptr;
+    void force(MatrixRef<double> f, Part part) override { inner->force(f, part); }
+    void jvp(ConstMatrixRef<double> v, MatrixRef<double> out, Part part) override { inner->jvp(v, out, part); }
+    void vjp(ConstMatrixRef<double> u, MatrixRef<double> out, Part part) override { inner->vjp(u, out, part); }
+    void accumulate_parameter_gradient(ConstMatrixRef<double> u, double scale, GradientSink<double>& sink) override {
+      inner->accumulate_parameter_gradient(u, scale, sink);
+    }
+  };
+  Dynamics<double>* inner_;
+  At at_;
+};
+
+}  // namespace
+
+TEST_CASE("networks: fused laws of the nudged phase are those put together from force, jvp and vjp", "[networks]") {
+  for (const NetworkKind& kind : network_kinds()) {
+    CAPTURE(kind.name);
+    Bound one(small(kind.name));
+    Plain plain(one.dynamics);
+    const Matrix<double> z0 = one.state(1), z = z0.replicate(2, 1) + 0.1 * one.state(2, 2);
+    Matrix<double> fused(z), composed(z);
+    NudgedLaw<double> law;
+    law.corrected(one.dynamics, one.dynamics.linearize(z0), z0, z, fused);
+    law.corrected(plain, plain.linearize(z0), z0, z, composed);
+    CHECK((fused - composed).norm() <= kRounding * composed.norm());
+    law.transposed(one.dynamics, one.dynamics.linearize(z0), z0, z, fused);
+    law.transposed(plain, plain.linearize(z0), z0, z, composed);
+    CHECK((fused - composed).norm() <= kRounding * composed.norm());
+  }
+}
+
+TEST_CASE("networks: the conservative force is minus the gradient of the energy", "[networks]") {
+  for (const NetworkKind& kind : network_kinds()) {
+    CAPTURE(kind.name);
+    Bound one(small(kind.name));
+    const Matrix<double> z = one.state(1), v = one.state(2);
+    Matrix<double> f(z);
+    one.dynamics.force(z, f, Part::conservative);
+    const double h = 1e-5;
+    const auto ahead = one.dynamics.energy(z + h * v), behind = one.dynamics.energy(z - h * v);
+    REQUIRE((ahead && behind));
+    // Second differences of a piecewise quadratic: h², and rounding of E over h.
+    CHECK((*ahead - *behind) / (2 * h) == Approx(-dot(f, v)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("networks: estimators find the exact gradient, which central differences confirm", "[networks]") {
+  for (const NetworkKind& kind : network_kinds()) {
+    for (const char* setting : {"transformer.loops=1", "transformer.feedback=0.15"}) {
+      CAPTURE(kind.name, setting);
+      const GradcheckReport report = gradcheck(small(kind.name, {setting}));
+      CHECK(report.reference_converged());
+      CHECK(report.difference_settled);
+      for (const auto& row : report.rows) {
+        CAPTURE(row.estimator, row.group);
+        if (row.group != "all") continue;
+        // Differences: settled to 1e-12, to the 2/3rd power times a ratio of scales below 100. Estimators: β = 1e-5 in double
+        // leaves 1e-10/β of rounding and the transient of 120 steps.
+        CHECK(row.agreement.relative_l2 < (row.estimator == "finite_difference" ? 1e-6 : 1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("networks: train on numbers and on devices, and resume to the same bits", "[networks]") {
+  const TemporaryDirectory dir;
+  int number = 0;
+  for (const NetworkKind& kind : network_kinds()) {
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"device.model=soft_bounds", "beta=0.1", "estimator=aep_transposed"}}) {
+      CAPTURE(kind.name, more);
+      std::vector<std::string> settings{"precision=float", "relaxation.free_steps=10", "relaxation.nudged_steps=10"};
+      settings.insert(settings.end(), more.begin(), more.end());
+      const Config config = small(kind.name, settings);
+      const std::string name = std::to_string(number++);
+      const TrainSummary summary = train(config, dir / (name + "whole.h5"));
+      CHECK(summary.nonfinite == 0);
+      CHECK(std::isfinite(summary.test_loss));
+      train(config, dir / (name + "broken.h5"), [](const TrainProgress& p) { return p.done < 4; });
+      CHECK(resume(dir / (name + "broken.h5"), nullptr).done == 6);
+      CHECK(differing_objects(dir / (name + "whole.h5"), dir / (name + "broken.h5")) == std::vector<std::string>{});
+    }
+  }
+}
