@@ -11,7 +11,9 @@ namespace {
 /// What is asked of weights that are read must be a read. Checked in every build, not by NUDGE_EXPECT: an operation on their
 /// nominal values would compute as if the devices were perfect, and nobody would notice.
 void expect_read(bool read) {
-  if (!read) contract_violated("weights held by a reader are only read, by product(x, weights)", __FILE__, __LINE__);
+  if (!read)
+    contract_violated("weights held by a reader are only read, by product(x, weights) or product_nt", __FILE__,
+                      __LINE__);
 }
 
 }  // namespace
@@ -93,6 +95,24 @@ Value<S> Tape<S>::record(std::unique_ptr<Operation<S>> operation, std::span<cons
 template <class S>
 const Matrix<S>& Tape<S>::matrix(Value<S> value) const {
   return node(value).matrix();
+}
+
+template <class S>
+Value<S> Tape<S>::weight_rows(Value<S> weights, Index first, Index count) {
+  const Node& whole = node(weights);
+  expect_read(whole.reader != nullptr && first >= 0 && first + count <= whole.matrix().rows());
+  Node leaf;
+  leaf.value = whole.matrix().middleRows(first, count);  // for its shape: the reader has the values
+  leaf.depends = static_cast<std::uint8_t>(Leaves::parameters);
+  leaf.reader = whole.reader;
+  leaf.first_row = whole.first_row + first;
+  return add(std::move(leaf));
+}
+
+template <class S>
+WeightPart Tape<S>::part(Value<S> value) const {
+  const Node& found = node(value);
+  return {found.first_row, found.matrix().rows(), false};
 }
 
 template <class S>

@@ -119,9 +119,13 @@ class Tape {
   /// A leaf that refers to a matrix of the caller, which must outlive the tape.
   Value<S> parameter(const Matrix<S>& value);
   /// The same for weights that are held by devices: `nominal` gives shape and noise-free values, and what is multiplied
-  /// by them goes through the reader; both must outlive the tape. product(x, weights) is the only operation of such a
-  /// leaf. It has no tangent, and its cotangent stays empty: its gradient goes to the owner of the reader.
+  /// by them goes through the reader; both must outlive the tape. product(x, weights) and product_nt(x, weights) are the only
+  /// operations of such a leaf, and rows(weights, ...), which is another such leaf. It has no tangent, and its cotangent stays empty: its gradient goes to the owner of the reader.
   Value<S> weights(const Matrix<S>& nominal, WeightReader<S>& reader);
+  /// Rows [first, first + count) of weights(), as a leaf of the same kind.
+  Value<S> weight_rows(Value<S> weights, Index first, Index count);
+  /// Which rows of the reader's matrix a leaf stands for.
+  WeightPart part(Value<S> value) const;
   /// A matrix without derivative.
   Value<S> constant(Matrix<S> value);
   /// Evaluates the operation and records it.
@@ -159,6 +163,7 @@ class Tape {
     Matrix<S> value;
     const Matrix<S>* external = nullptr;
     WeightReader<S>* reader = nullptr;
+    Index first_row = 0;       ///< of the reader's matrix
     std::uint8_t depends = 0;  ///< kinds of leaves below (Leaves as bits)
     bool has_tangent = false;
     bool has_cotangent = false;

@@ -5,26 +5,32 @@
 
 namespace nudge {
 
+/// Which rows of a weight matrix are used, and which way: x W, or x Wᵀ through the same devices driven from the other side.
+struct WeightPart {
+  Index first = 0, rows = 0;
+  bool transposed = false;
+};
+
 /// A weight matrix W (inputs, outputs) that is read rather than known: an array of devices, seen by a computation that
 /// shall not know what it is made of. Every row of x is one read. The owner of a reader decides what a read is (noise,
-/// converters, wires) and where gradients go; it may count reads, so one reader belongs to one thread.
+/// converters, wires) and where gradients go; it may count reads, so one reader belongs to one thread. With V the rows of the
+/// part, (rows, outputs):
 template <class S>
 class WeightReader {
  public:
   virtual ~WeightReader() = default;
 
-  /// y = x W: x (n, inputs), y (n, outputs).
-  virtual void forward(ConstMatrixRef<S> x, MatrixRef<S> y) = 0;
+  /// y = x V: x (n, rows), y (n, outputs); transposed y = x Vᵀ: x (n, outputs), y (n, rows).
+  virtual void read(const WeightPart& part, ConstMatrixRef<S> x, MatrixRef<S> y) = 0;
 
-  /// Derivatives of forward() at the operating point x₀ (n, inputs), D = ∂forward/∂x at x₀; both assign.
-  ///     forward_jvp: y = D v,   v (n, inputs), y (n, outputs)
-  ///     forward_vjp: x = Dᵀ u,  u (n, outputs), x (n, inputs)
-  virtual void forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y) = 0;
-  virtual void forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x) = 0;
+  /// Derivatives of read() at the operating point x₀, D = ∂read/∂x at x₀; both assign.
+  ///     read_jvp: y = D v,   v like x, y like y          read_vjp: x = Dᵀ u,  u like y, x like x
+  virtual void read_jvp(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y) = 0;
+  virtual void read_vjp(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x) = 0;
 
-  /// Adds ⟨u, ∂(x W)/∂W⟩ at x₀ (n, inputs), u (n, outputs), to wherever the owner of the reader wants it: x₀ᵀ u where the
-  /// read is a product.
-  virtual void correlate(ConstMatrixRef<S> x0, ConstMatrixRef<S> u) = 0;
+  /// Adds ⟨u, ∂read/∂W⟩ at x₀, u like y, to wherever the owner of the reader wants it: x₀ᵀ u (transposed uᵀ x₀) in the rows of
+  /// the part where the read is a product.
+  virtual void correlate(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> u) = 0;
 };
 
 }  // namespace nudge

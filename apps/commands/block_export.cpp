@@ -12,6 +12,7 @@
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
+#include "training/models/transformer/transformer_netlist.hpp"
 
 namespace nudge {
 namespace {
@@ -36,10 +37,41 @@ void check(const Config& config, const ModelShape& shape) {
                   config.as_text("model.memories")));
 }
 
+void export_transformer(const Config& config, const TextDataset& data, const std::filesystem::path& path) {
+  const auto plan = network_plan(config, character_sizes(config, data.vocabulary_size()));
+  if (netlist_terms(*plan) > most_terms) {
+    throw UserError(fmt::format(
+        "crossbar: --block: {:g} source terms (must be <= {:g}): make model.tokens, model.channels, model.memories, "
+        "transformer.layers or transformer.loops smaller",
+        netlist_terms(*plan), most_terms));
+  }
+  if (!crossbar_spec(config).device.curve.linear()) {
+    throw UserError("crossbar: --block: of a transformer only linear devices are exported (device.iv_sinh = 0)");
+  }
+  const auto network = make_network<double>(config, plan, Weights::configured);
+  const CircuitSpec circuit = crossbar_spec(config).circuit;
+  TransformerNetlist spec;
+  spec.input.resize(network->rows(), network->circuit().inputs());
+  network->embed(data.training().first(static_cast<std::size_t>(network->rows())), spec.input);
+  spec.start.resize(network->rows(), network->cols());
+  network->start(spec.input, spec.start);
+  spec.time_constant_s = circuit.time_constant_s;
+  spec.capacitance_F = circuit.node_capacitance_F;
+  spec.stop_s = (20 + 4.0 * static_cast<double>(network->circuit().nodes().size())) * circuit.time_constant_s;
+  spec.print_step_s = 0.01 * circuit.time_constant_s;
+  const std::string text = transformer_netlist(*network, spec, path.filename().string() + ".data");
+  write_atomically(path, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
+}
+
 }  // namespace
 
 void export_block(const Config& config, const std::filesystem::path& path) {
   const TextDataset data = load_dataset(config);
+  if (config.text("network.kind") == "transformer") return export_transformer(config, data, path);
+  if (config.text("network.kind") != "block") {
+    throw UserError(fmt::format("crossbar: --block: network.kind = {} is not exported (block and transformer are)",
+                                config.text("network.kind")));
+  }
   const ModelShape shape = model_shape(config, data.vocabulary_size());
   check(config, shape);
   const auto network = make_network<double>(config, block_plan(config, character_sizes(config, data.vocabulary_size())),

@@ -213,11 +213,14 @@ ExitCode run(const Options& options) {
 std::function<ExitCode()> add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_config_arguments(app, options->config);
-  app.add_option("--array", options->array, "Array to export: Winput, Wo or Wh")->capture_default_str();
+  app.add_option("--array", options->array,
+                 "Array to export: a parameter of the network, Winput, Wo or Wh of the block")
+      ->capture_default_str();
   app.add_option("--spice", options->spice, "Write an ngspice netlist of the array to this file, which must not exist");
   app.add_flag("--negative", options->negative, "Export the negative devices of pairs, or the reference column");
   app.add_option("--block", options->block,
-                 "Write the block of the first tokens as an ngspice transient to this file, which must not exist");
+                 "Write the network (block, transformer) of the first tokens as an ngspice transient to this file, "
+                 "which must not exist");
   app.add_option("--volts", options->volts, "Voltage of all rows in the netlist")->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run(*options); };

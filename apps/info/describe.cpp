@@ -20,8 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The keys that tell runs apart at a glance; `nudge report` and the attribute `config` have all.
-constexpr std::array essentials{"network.kind", "task.kind", "estimator",   "beta",      "model.channels", "model.tokens", "model.memories",
-                                "model.heads", "data.text", "train.steps",    "train.batch"};
+constexpr std::array essentials{"network.kind",   "task.kind",    "estimator",      "beta",
+                                "model.channels", "model.tokens", "model.memories", "model.heads",
+                                "data.text",      "train.steps",  "train.batch"};
 
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 

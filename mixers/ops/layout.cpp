@@ -104,6 +104,7 @@ template <class S>
 Value<S> rows(Value<S> x, Index begin, Index count) {
   NUDGE_EXPECT(begin >= 0 && count >= 0 && begin + count <= x.rows());
   if (begin == 0 && count == x.rows()) return x;
+  if (x.tape->reader(x) != nullptr) return x.tape->weight_rows(x, begin, count);
   return x.tape->record(std::make_unique<Block<S>>(begin, count, 0, -1), {x});
 }
 

@@ -62,41 +62,46 @@ class Product final : public Operation<S> {
   Transposed form_;
 };
 
-/// y = x W of weights that are read. The tape asks for their gradient with an empty matrix.
+/// y = x W, or x Wᵀ, of weights that are read. The tape asks for their gradient with an empty matrix.
 template <class S>
 class Read final : public Operation<S> {
  public:
-  explicit Read(WeightReader<S>& reader) : reader_(reader) {}
+  Read(WeightReader<S>& reader, const WeightPart& part) : reader_(reader), part_(part) {}
 
   std::string_view name() const override { return "read"; }
   bool reads(std::size_t argument) const override { return argument == 1; }
 
   void forward(Arguments<S> x, Matrix<S>& y) override {
-    y.resize(x[0]->rows(), x[1]->cols());
-    reader_.forward(*x[0], y);
+    y.resize(x[0]->rows(), part_.transposed ? x[1]->rows() : x[1]->cols());
+    reader_.read(part_, *x[0], y);
   }
   void jvp(Arguments<S> x, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
-    reader_.forward_jvp(*x[0], *dx[0], dy);
+    reader_.read_jvp(part_, *x[0], *dx[0], dy);
   }
   void vjp(Arguments<S> x, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
     if (dx[0] != nullptr) {
       const bool first = dx[0].take() == Store::assign;
       Matrix<S>& pulled = first ? *dx[0] : pulled_;
       pulled.resize(x[0]->rows(), x[0]->cols());
-      reader_.forward_vjp(*x[0], dy, pulled);
+      reader_.read_vjp(part_, *x[0], dy, pulled);
       if (!first) *dx[0] += pulled;
     }
-    if (dx[1] != nullptr) reader_.correlate(*x[0], dy);
+    if (dx[1] != nullptr) reader_.correlate(part_, *x[0], dy);
   }
 
  private:
   WeightReader<S>& reader_;
+  WeightPart part_;
   mutable Matrix<S> pulled_;
 };
 
 template <class S>
 Value<S> record(Transposed form, Value<S> a, Value<S> b) {
-  return a.tape->record(std::make_unique<Product<S>>(form), {a, b});
+  WeightReader<S>* reader = form == Transposed::left ? nullptr : b.tape->reader(b);
+  if (reader == nullptr) return a.tape->record(std::make_unique<Product<S>>(form), {a, b});
+  WeightPart part = b.tape->part(b);
+  part.transposed = form == Transposed::right;
+  return a.tape->record(std::make_unique<Read<S>>(*reader, part), {a, b});
 }
 
 }  // namespace
@@ -104,7 +109,6 @@ Value<S> record(Transposed form, Value<S> a, Value<S> b) {
 template <class S>
 Value<S> product(Value<S> a, Value<S> b) {
   NUDGE_EXPECT(a.cols() == b.rows());
-  if (WeightReader<S>* reader = b.tape->reader(b)) return a.tape->record(std::make_unique<Read<S>>(*reader), {a, b});
   return record(Transposed::none, a, b);
 }
 

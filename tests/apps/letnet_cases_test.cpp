@@ -63,6 +63,6 @@ TEST_CASE("malformed letnet files end with exit 2, named, and write nothing", "[
   wrong.write(folder);
   const Outcome outcome = run_nudge(folder, "case case.h5 --out out.h5");
   CHECK(outcome.exit_code == 2);
-  CHECK_THAT(outcome.output, Contains("case.h5") && Contains("attribute n"));
+  CHECK_THAT(outcome.errors, Contains("case.h5") && Contains("attribute n"));
   CHECK_FALSE(std::filesystem::exists(folder.file("out.h5")));
 }

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "sim/nudged_law.hpp"
-#include "tests/support/same_h5.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
@@ -95,7 +95,8 @@ TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]"
 
 TEST_CASE("networks: J and its transpose are adjoint and derivatives of the force, part by part", "[networks]") {
   for (const NetworkKind& kind : network_kinds()) {
-    for (const char* setting : {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"}) {
+    for (const char* setting :
+         {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"}) {
       CAPTURE(kind.name, setting);
       Bound one(small(kind.name, {setting}));
       const Matrix<double> z = one.state(1), v = one.state(2), w = one.state(3);

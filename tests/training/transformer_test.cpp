@@ -19,7 +19,8 @@ namespace {
 
 const char* const kSmall =
     "[network]\nkind = 'transformer'\n[transformer]\nlayers = 2\nloops = 2\n[model]\nchannels = 8\ntokens = 6\n"
-    "memories = 16\nheads = 2\n[relaxation]\nschedule = 'sweep'\nstep = 1.0\nfree_steps = 1\nnudged_steps = 1\n[train]\n"
+    "memories = 16\nheads = 2\n[relaxation]\nschedule = 'sweep'\nstep = 1.0\nfree_steps = 1\nnudged_steps = "
+    "1\n[train]\n"
     "steps = 12\nbatch = 3\nwarmup = 2\nskip_ratio = 0\nweight_decay = 0.1\nevaluation_batches = 2\ntest_batches = 2\n";
 
 Config small(const std::vector<std::string>& settings = {}) {
@@ -103,7 +104,9 @@ TEST_CASE("transformer: the transposed nudge is backpropagation", "[transformer]
 }
 
 TEST_CASE("transformer: trained by currents it is the network that backprop trains", "[transformer]") {
-  const auto loss = [](const std::vector<std::string>& settings) { return train(small(settings), std::nullopt).test_loss; };
+  const auto loss = [](const std::vector<std::string>& settings) {
+    return train(small(settings), std::nullopt).test_loss;
+  };
   const double backprop = loss({"estimator=bptt"});
   // Float, β = 1e-2: gradients agree to 2e-6/β per step (measured on the cases); twelve steps of Adam.
   CHECK(loss({"estimator=aep_transposed", "beta=1e-2"}) == Approx(backprop).epsilon(2e-3));
@@ -126,7 +129,7 @@ TEST_CASE("transformer: on devices its reads are noisy, counted and named by cla
   const BatchReport report = learner.compute(batch, 0, one);
   learner.compute(batch, 0, again);
   learner.compute(batch, 1, other);
-  CHECK((one[1] == again[1]));       // a read is named by its place
+  CHECK((one[1] == again[1]));  // a read is named by its place
   CHECK_FALSE((one[1] == other[1]));
   // Every weight is read once per layer and token in the sweep up, and for both nudges in the sweep down: 2 arrays per node
   // and 8 nodes; the first node pulls nothing back to the input while nudged.

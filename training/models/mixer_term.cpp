@@ -46,13 +46,64 @@ MixerSpec mixer_spec(const MixerChoice& choice) {
   return spec;
 }
 
+namespace {
+
+/// A product.
+struct NumberReader final : WeightReader<double> {
+  explicit NumberReader(const Matrix<double>& weights) : w(weights) {}
+  void read(const WeightPart& part, ConstMatrixRef<double> x, MatrixRef<double> y) override {
+    const auto rows = w.middleRows(part.first, part.rows);
+    y = part.transposed ? Matrix<double>(x * rows.transpose()) : Matrix<double>(x * rows);
+  }
+  void read_jvp(const WeightPart&, ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>) override {}
+  void read_vjp(const WeightPart&, ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>) override {}
+  void correlate(const WeightPart&, ConstMatrixRef<double>, ConstMatrixRef<double>) override {}
+  const Matrix<double>& w;
+};
+
+/// Whether parameter `which` can be read: the tape refuses every use that is not a read.
+bool readable(const MixerChoice& choice, const MixerSpec& spec, const std::vector<Matrix<double>>& weights,
+              std::size_t which) {
+  NumberReader reader(weights[which]);
+  Tape<double> tape;
+  MixerCall<double> call{choice.options, {}, {}, mask_of(choice, 2)};
+  call.inputs.add(spec.inputs.front().name, tape.input(Matrix<double>::Ones(2, choice.options.width)));
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    call.parameters.add(spec.parameters[k].name,
+                        k == which ? tape.weights(weights[k], reader) : tape.parameter(weights[k]));
+  }
+  try {
+    mixer_kind<double>(choice.kind).forward(call);
+  } catch (const ContractViolation&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<bool> readable_parameters(const MixerChoice& choice) {
+  const MixerSpec spec = mixer_spec(choice);
+  std::vector<Matrix<double>> weights;
+  for (const Field& field : spec.parameters) {
+    weights.push_back(Matrix<double>::Constant(field.rows(), field.cols(), 0.5) +
+                      Matrix<double>::Identity(field.rows(), field.cols()));
+  }
+  std::vector<bool> all;
+  for (std::size_t k = 0; k < weights.size(); ++k) all.push_back(readable(choice, spec, weights, k));
+  return all;
+}
+
 template <class S>
 std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& choice, double gain, int first_parameter,
                                     const std::vector<const LinearMap<S>*>& weights) {
   const MixerSpec spec = mixer_spec(choice);
   NUDGE_EXPECT(weights.size() == spec.parameters.size() && at.count == choice.options.width);
   std::vector<typename TapeTerm<S>::Weight> held;
-  for (std::size_t k = 0; k < weights.size(); ++k) held.push_back({first_parameter + static_cast<int>(k), weights[k]});
+  const std::vector<bool> readable = readable_parameters(choice);
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    held.push_back({first_parameter + static_cast<int>(k), weights[k], readable[k]});
+  }
   const auto record = [choice, spec](Tape<S>& /*tape*/, Value<S> z, const std::vector<Value<S>>& values) {
     MixerCall<S> call{choice.options, {}, {}, mask_of(choice, z.rows())};
     call.inputs.add(spec.inputs.front().name, z);
@@ -61,7 +112,7 @@ std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& cho
     return call.outputs.front();
   };
   return std::make_unique<TapeTerm<S>>(choice.kind, TapePlace{node, at, node, at, gain, spec.residual ? -1.0 : 0.0},
-                                       TapeWeights::numbers, std::move(held), record);
+                                       std::move(held), record);
 }
 
 #define NUDGE_INSTANTIATE(S)                                                                     \

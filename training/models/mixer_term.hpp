@@ -28,11 +28,16 @@ const std::vector<std::string>& force_mixers();
 /// Parameters of the chosen kind. UserError naming the option that is wrong.
 MixerSpec mixer_spec(const MixerChoice& choice);
 
+/// Which parameters, in the order of mixer_spec(), the mixer only multiplies by, so that arrays of devices may hold them: found
+/// by recording it on weights that are read. Gains, biases, temperatures and what is inverted stay numbers.
+std::vector<bool> readable_parameters(const MixerChoice& choice);
+
 /// A mixer as a force on the node `node`, columns `at`: F(z) = s · Mixer(z), the non-conservative part of the block without its
 /// damping. Mixer(z) is what the mixer computes, and for a kind that is the state plus an update (`residual`), the update
 /// alone: attention as in the founding note, the descent step of "Transformers as Intrinsic Optimizers" as a flow. (With the
 /// state left in, c would mean c − 1.) The weights, in the order of mixer_spec(), have the numbers first_parameter,
-/// first_parameter + 1, ... in the network and must outlive the term; they are held as numbers.
+/// first_parameter + 1, ... in the network and must outlive the term; those of readable_parameters() are read, the others are
+/// numbers.
 template <class S>
 std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& choice, double gain, int first_parameter,
                                     const std::vector<const LinearMap<S>*>& weights);

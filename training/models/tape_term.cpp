@@ -10,14 +10,12 @@
 namespace nudge {
 
 template <class S>
-TapeTerm<S>::TapeTerm(std::string name, const TapePlace& place, TapeWeights held, std::vector<Weight> weights,
-                      Record record)
-    : name_(std::move(name)), place_(place), held_(held), weights_(std::move(weights)), record_(std::move(record)) {}
+TapeTerm<S>::TapeTerm(std::string name, const TapePlace& place, std::vector<Weight> weights, Record record)
+    : name_(std::move(name)), place_(place), weights_(std::move(weights)), record_(std::move(record)) {}
 
 template <class S>
 bool TapeTerm<S>::noisy() const {
-  return held_ == TapeWeights::read &&
-         std::any_of(weights_.begin(), weights_.end(), [](const Weight& w) { return w.map->noisy(); });
+  return std::any_of(weights_.begin(), weights_.end(), [](const Weight& w) { return w.read && w.map->noisy(); });
 }
 
 template <class S>
@@ -119,7 +117,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
     auto recording = std::make_unique<Recording>();
     recording->source = recording->tape.input(Matrix<S>::Zero(rows, term_->place_.source_columns.count));
     for (const Weight& weight : term_->weights_) {
-      if (term_->held_ == TapeWeights::numbers) {
+      if (!weight.read) {
         recording->weights.push_back(recording->tape.parameter(weight.map->weights()));
         continue;
       }

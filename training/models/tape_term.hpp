@@ -21,12 +21,6 @@ struct TapePlace {
   double identity = 0;
 };
 
-/// What holds the weights of a computation on a tape.
-enum class TapeWeights {
-  numbers,  ///< matrices, whatever the computation does with them
-  read,     ///< linear maps that products read, digital or devices: the derivatives are reads the other way
-};
-
 /// A computation on a tape as a term between nodes, not conservative. One recording moves with the state, one stays at the
 /// linearisation point; copies pass one after the other.
 template <class S>
@@ -37,10 +31,13 @@ class TapeTerm final : public Term<S> {
   struct Weight {
     int parameter;  ///< its number in the network
     const LinearMap<S>* map;
+    /// Products read the map, digital or devices, and the derivatives are reads the other way. Else its matrix is taken as
+    /// numbers, whatever the computation does with them.
+    bool read = true;
   };
 
   /// The maps must outlive the term.
-  TapeTerm(std::string name, const TapePlace& place, TapeWeights held, std::vector<Weight> weights, Record record);
+  TapeTerm(std::string name, const TapePlace& place, std::vector<Weight> weights, Record record);
 
   std::string_view name() const override { return name_; }
   bool has(Part part) const override { return part != Part::conservative; }
@@ -56,7 +53,6 @@ class TapeTerm final : public Term<S> {
 
   std::string name_;
   TapePlace place_;
-  TapeWeights held_;
   std::vector<Weight> weights_;
   Record record_;
 };

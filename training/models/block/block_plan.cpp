@@ -49,6 +49,13 @@ std::vector<std::unique_ptr<Term<S>>> block_terms(const ModelShape& shape, doubl
 
 }  // namespace
 
+BlockPlan::BlockPlan(const ModelShape& shape, const InitialScales& scales, Damping damping)
+    : shape_(shape), scales_(scales), damping_(damping) {
+  if (shape.mixer.is_fused()) return;
+  mixer_ = mixer_spec(shape.mixer).parameters;
+  readable_ = readable_parameters(shape.mixer);
+}
+
 std::vector<Node> BlockPlan::nodes() const { return {{"z", {0, shape_.channels}, 1.0, true, true}}; }
 
 std::vector<Parameter> BlockPlan::parameters() const {
@@ -61,8 +68,8 @@ std::vector<Parameter> BlockPlan::parameters() const {
   if (fused) {
     all.push_back({"Wo", {c, c}, true});
   } else {
-    for (const Field& field : mixer_spec(shape_.mixer).parameters) {
-      all.push_back({field.name, {field.rows(), field.cols()}});
+    for (std::size_t k = 0; k < mixer_.size(); ++k) {
+      all.push_back({mixer_[k].name, {mixer_[k].rows(), mixer_[k].cols()}, readable_[k]});
     }
   }
   if (shape_.memory_arrays == 2) all.push_back({"Wr", {shape_.memories, c}, true});

@@ -45,13 +45,12 @@ struct InitialScales {
 /// The founding note's block as a network of one node z (T, C):
 ///     x_in[t] = tok[idx_t] + pos[t],   F = x_in − z − ∂E_mem/∂z + s (Mixer(z) − c z),   logits = z* W_h.
 /// Parameters: tok (V, C), pos (T, C), Winput (C, 3C + M: W_q | W_k | W_v | W_m), Wo (C, C), Wh (C, V); with another mixer
-/// Winput (C, M) and the mixer's own instead of Wo, which like the embeddings are always digital. A memory on two arrays adds
+/// Winput (C, M) and the mixer's own instead of Wo; of these, arrays hold what the mixer only multiplies by. A memory on two arrays adds
 /// Wr (M, C) before the read-out; a coupling its columns W_c (C, C) to Winput, before W_m. Groups: tok, pos, Wm, Wc, then Wq,
 /// Wk, Wv, Wo or the mixer's weights by name, Wr, Wh.
 class BlockPlan final : public NetworkPlan {
  public:
-  BlockPlan(const ModelShape& shape, const InitialScales& scales, Damping damping)
-      : shape_(shape), scales_(scales), damping_(damping) {}
+  BlockPlan(const ModelShape& shape, const InitialScales& scales, Damping damping);
 
   std::string_view kind() const override { return "block"; }
   Index rows() const override { return shape_.tokens; }
@@ -75,6 +74,8 @@ class BlockPlan final : public NetworkPlan {
   ModelShape shape_;
   InitialScales scales_;
   Damping damping_;
+  std::vector<Field> mixer_;    ///< the parameters of a mixer that is not fused
+  std::vector<bool> readable_;  ///< which of them arrays may hold
 };
 
 template <class S>

@@ -33,8 +33,8 @@ std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads
   const auto record = [heads, rotary](Tape<S>& /*tape*/, Value<S> u, const std::vector<Value<S>>& w) {
     return attention_update(u, w[0], w[1], heads, rotary);
   };
-  return std::make_unique<TapeTerm<S>>("attention_layer", place, TapeWeights::read,
-                                       std::vector<typename TapeTerm<S>::Weight>{qkv, output}, record);
+  return std::make_unique<TapeTerm<S>>("attention_layer", place, std::vector<typename TapeTerm<S>::Weight>{qkv, output},
+                                       record);
 }
 
 template <class S>
@@ -45,7 +45,7 @@ std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activati
   const auto record = [phi](Tape<S>& /*tape*/, Value<S> u, const std::vector<Value<S>>& w) {
     return product(apply(phi, product(rms_norm(u, 1, kNormEpsilon), w[0])), w[1]);
   };
-  return std::make_unique<TapeTerm<S>>("feed_forward_layer", place, TapeWeights::read,
+  return std::make_unique<TapeTerm<S>>("feed_forward_layer", place,
                                        std::vector<typename TapeTerm<S>::Weight>{first, second}, record);
 }
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/transformer/transformer_netlist.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "training/learning/row_norm.hpp"
+#include "training/models/transformer/transformer_plan.hpp"
+
+namespace nudge {
+namespace {
+
+/// Writes the dependent sources of one network, token by token.
+class Writer {
+ public:
+  Writer(const Network<double>& network, const TransformerPlan& plan, const TransformerNetlist& spec)
+      : network_(network), plan_(plan), s_(plan.shape()), spec_(spec) {}
+
+  std::string text(const std::string& data_file) {
+    out_ = fmt::format("layered equilibrium transformer, {} nodes, {} tokens, {} channels, written by nudge\n",
+                       s_.nodes(), s_.tokens, s_.channels);
+    for (Index t = 0; t < s_.tokens; ++t) {
+      for (Index c = 0; c < s_.channels; ++c) source(at("x", t, c), fmt::format("{:.17g}", spec_.input(t, c)));
+    }
+    for (Index j = 0; j < s_.nodes(); ++j) {
+      norms(j);
+      const TransformerPlan::Layer layer = plan_.layer(j / 2 % s_.layers);
+      if (j % 2 == 0) {
+        attention(j, layer);
+      } else {
+        feed_forward(j, layer);
+      }
+    }
+    control(data_file);
+    return std::move(out_);
+  }
+
+ private:
+  static std::string at(const std::string& name, Index row, Index column) {
+    return fmt::format("{}_{}_{}", name, row, column);
+  }
+  std::string state(Index j) const { return fmt::format("z{}", j); }
+  /// What drives node j: the one below, or the input.
+  std::string below(Index j) const { return j == 0 ? "x" : state(j - 1); }
+  const Matrix<double>& weights(int parameter) const { return network_.map(parameter).weights(); }
+
+  void source(const std::string& node, const std::string& value) {
+    out_ += fmt::format("b{0} {0} 0 v={1}\n", node, value);
+  }
+
+  /// Σ_k w_k v(name_row_k).
+  static std::string combination(const std::string& name, Index row, const Eigen::VectorXd& w) {
+    std::string sum;
+    for (Index k = 0; k < w.size(); ++k) {
+      sum += fmt::format("{}({:.17g})*v({})", k > 0 ? "+" : "", w(k), at(name, row, k));
+    }
+    return sum;
+  }
+
+  /// m = u (mean u² + ε)^(−1/2) of what drives node j.
+  void norms(Index j) {
+    for (Index t = 0; t < s_.tokens; ++t) {
+      std::string squares;
+      for (Index c = 0; c < s_.channels; ++c) {
+        squares += fmt::format("{0}v({1})*v({1})", c > 0 ? "+" : "", at(below(j), t, c));
+      }
+      source(fmt::format("r{}_{}", j, t),
+             fmt::format("1/sqrt(({})/{}+{:.17g})", squares, s_.channels, RowNorm<double>::epsilon));
+      for (Index c = 0; c < s_.channels; ++c) {
+        source(at(fmt::format("m{}", j), t, c), fmt::format("v({})*v(r{}_{})", at(below(j), t, c), j, t));
+      }
+    }
+  }
+
+  /// Projection number k (q, k, v) of node j, turned by its position where positions are rotary.
+  void projection(Index j, int parameter, Index k) {
+    const Index c = s_.channels, d = c / s_.heads, half = d / 2;
+    const bool turned = s_.rotary && k < 2;
+    const std::string name = fmt::format("{}{}", "qkv"[k], j), straight = turned ? "p" + name : name;
+    for (Index t = 0; t < s_.tokens; ++t) {
+      for (Index i = 0; i < c; ++i) {
+        source(at(straight, t, i), combination(fmt::format("m{}", j), t, weights(parameter).col(k * c + i)));
+      }
+      for (Index i = 0; turned && i < c; ++i) {
+        const Index pair = i % d % half;
+        const bool first = i % d < half;
+        const double angle =
+            static_cast<double>(t) * std::pow(1e4, -2.0 * static_cast<double>(pair) / static_cast<double>(d));
+        source(at(name, t, i),
+               fmt::format("({:.17g})*v({})+({:.17g})*v({})", std::cos(angle), at(straight, t, i),
+                           first ? -std::sin(angle) : std::sin(angle), at(straight, t, first ? i + half : i - half)));
+      }
+    }
+  }
+
+  void attention(Index j, const TransformerPlan::Layer& layer) {
+    for (const Index k : {0, 1, 2}) projection(j, layer.qkv, k);
+    const Index d = s_.channels / s_.heads;
+    const auto name = [j](const char* prefix) { return fmt::format("{}{}", prefix, j); };
+    for (Index t = 0; t < s_.tokens; ++t) {
+      for (Index h = 0; h < s_.heads; ++h) {
+        std::string total;
+        for (Index u = 0; u <= t; ++u) {
+          std::string score;
+          for (Index i = h * d; i < (h + 1) * d; ++i) {
+            score += fmt::format("{}v({})*v({})", i > h * d ? "+" : "", at(name("q"), t, i), at(name("k"), u, i));
+          }
+          const std::string e = fmt::format("e{}_{}_{}_{}", j, h, t, u);
+          source(e, fmt::format("exp(({})/{:.17g})", score, std::sqrt(static_cast<double>(d))));
+          total += fmt::format("{}v({})", u > 0 ? "+" : "", e);
+        }
+        for (Index i = h * d; i < (h + 1) * d; ++i) {
+          std::string mixed;
+          for (Index u = 0; u <= t; ++u) {
+            mixed += fmt::format("{}v(e{}_{}_{}_{})*v({})", u > 0 ? "+" : "", j, h, t, u, at(name("v"), u, i));
+          }
+          source(at(name("o"), t, i), fmt::format("({})/({})", mixed, total));
+        }
+      }
+      charge(j, t, name("o"), weights(layer.o));
+    }
+  }
+
+  void feed_forward(Index j, const TransformerPlan::Layer& layer) {
+    const std::string h = fmt::format("h{}", j);
+    for (Index t = 0; t < s_.tokens; ++t) {
+      for (Index i = 0; i < s_.hidden; ++i) {
+        source(at(h, t, i),
+               fmt::format("max({},0)^2", combination(fmt::format("m{}", j), t, weights(layer.first).col(i))));
+      }
+      charge(j, t, h, weights(layer.second));
+    }
+  }
+
+  /// C dz/dt = C/τ F, F = z_below + G − z + κ (z_above − z), G = name w.
+  void charge(Index j, Index t, const std::string& name, const Matrix<double>& w) {
+    for (Index c = 0; c < s_.channels; ++c) {
+      const std::string z = at(state(j), t, c);
+      std::string force = fmt::format("v({})-v({})+{}", at(below(j), t, c), z, combination(name, t, w.col(c)));
+      if (s_.feedback > 0 && j + 1 < s_.nodes()) {
+        force += fmt::format("+({:.17g})*(v({})-v({}))", s_.feedback, at(state(j + 1), t, c), z);
+      }
+      out_ +=
+          fmt::format("c{0} {0} 0 {1:.17g} ic={2:.17g}\n", z, spec_.capacitance_F, spec_.start(t, j * s_.channels + c));
+      out_ += fmt::format("bf{0} 0 {0} i={1:.17g}*({2})\n", z, spec_.capacitance_F / spec_.time_constant_s, force);
+    }
+  }
+
+  void control(const std::string& data_file) {
+    out_ += fmt::format(
+        ".options reltol=1e-6 abstol=1e-15 vntol=1e-9\n.control\nset numdgt=15\nset wr_singlescale\n"
+        "tran {:.17g} {:.17g} uic\nwrdata {}",
+        spec_.print_step_s, spec_.stop_s, data_file);
+    for (Index t = 0; t < s_.tokens; ++t) {
+      for (Index j = 0; j < s_.nodes(); ++j) {
+        for (Index c = 0; c < s_.channels; ++c) out_ += fmt::format(" v({})", at(state(j), t, c));
+      }
+    }
+    out_ += "\nquit 0\n.endc\n.end\n";
+  }
+
+  const Network<double>& network_;
+  const TransformerPlan& plan_;
+  const TransformerShape& s_;
+  const TransformerNetlist& spec_;
+  std::string out_;
+};
+
+const TransformerPlan& transformer_of(const NetworkPlan& plan) {
+  const auto* found = dynamic_cast<const TransformerPlan*>(&plan);
+  if (found == nullptr)
+    throw UserError(fmt::format("network.kind = {}: only a transformer is exported here", plan.kind()));
+  return *found;
+}
+
+}  // namespace
+
+double netlist_terms(const NetworkPlan& plan) {
+  const TransformerShape& s = transformer_of(plan).shape();
+  const auto n = [](Index k) { return static_cast<double>(k); };
+  const double half = n(s.nodes()) / 2;
+  return n(s.tokens) * (n(s.nodes()) * n(s.channels) * (n(s.channels) + 1) +
+                        half * (5 * n(s.channels) * n(s.channels) + 2 * n(s.channels) * n(s.hidden)) +
+                        half * n(s.heads) * n(s.tokens) * (2 * n(s.channels) / n(s.heads) + 2));
+}
+
+std::string transformer_netlist(const Network<double>& network, const TransformerNetlist& spec,
+                                const std::string& data_file) {
+  const TransformerPlan& plan = transformer_of(network.plan());
+  NUDGE_EXPECT(spec.input.rows() == network.rows() && spec.start.cols() == network.cols());
+  if (plan.shape().activation == Activation::gelu) {
+    throw UserError("transformer.activation = gelu cannot be exported: ngspice has no error function (use relu2)");
+  }
+  return Writer(network, plan, spec).text(data_file);
+}
+
+}  // namespace nudge
