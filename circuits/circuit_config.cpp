@@ -6,8 +6,15 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/config/choices.hpp"
 
 namespace nudge {
+namespace {
+
+const Choices<TokenUse> token_uses{
+    {"multiplexed", TokenUse::multiplexed}, {"replicated", TokenUse::replicated}, {"shared", TokenUse::shared}};
+
+}  // namespace
 
 ParamTable circuit_param_rows() {
   using namespace param;
@@ -51,7 +58,7 @@ ParamTable circuit_param_rows() {
                "correlations and the optimizer; 0: not counted. A 32-bit float addition takes 0.9 pJ and a product 3.7 "
                "pJ in 45 nm, without memory (Horowitz, ISSCC 2014, doi:10.1109/ISSCC.2014.6757323)."),
       choice(
-          "circuit.tokens", "multiplexed", {"multiplexed", "replicated", "shared"},
+          "circuit.tokens", "multiplexed", token_uses.names(),
           "How the T tokens of a sequence use arrays that carry one vector at a time: by turns in T slots, T times as "
           "long; on T replicas, each with devices of its own; or all at once at no cost, which no circuit can "
           "(docs/crossbars.md).",
@@ -83,8 +90,7 @@ CircuitSpec circuit_spec(const Config& config) {
 
 TokenSpec token_spec(const Config& config) {
   TokenSpec spec;
-  const std::string& use = config.text("circuit.tokens");
-  spec.use = use == "replicated" ? TokenUse::replicated : use == "shared" ? TokenUse::shared : TokenUse::multiplexed;
+  spec.use = token_uses.of(config, "circuit.tokens");
   const std::string& hold = config.text("circuit.hold_time");
   if (hold == "none") return spec;
   const Quantity time = read_quantity(hold, Unit::second);

@@ -5,9 +5,14 @@
 
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
+#include "sim/config/choices.hpp"
 
 namespace nudge {
 namespace {
+
+const Choices<PulseMode> pulse_modes{{"continuous", PulseMode::continuous}, {"pulsed", PulseMode::pulsed}};
+const Choices<EnduranceFailure> endurance_failures{{"none", EnduranceFailure::none},
+                                                   {"stuck", EnduranceFailure::stuck}};
 
 Unit unit_of(const std::string& symbol) {
   for (const Unit unit : {Unit::siemens, Unit::second, Unit::volt}) {
@@ -40,10 +45,10 @@ ParamTable device_param_rows() {
       param::choice("device.model", digital_model, names,
                     "What holds the weights: exact numbers, or a crossbar of these devices."),
       param::choice(
-          "device.update", "continuous", {"continuous", "pulsed"},
+          "device.update", "continuous", pulse_modes.names(),
           "Whether a requested change is a real number of mean pulses or is rounded at random to whole pulses."),
       param::choice(
-          "device.endurance_failure", "none", {"none", "stuck"},
+          "device.endurance_failure", "none", endurance_failures.names(),
           "What becomes of a device after as many pulses as it lasts (device.endurance): it is counted as worn, "
           "or it also stays where it is for good.")};
   for (const DeviceParameter& parameter : device_parameters()) table.push_back(row_of(parameter, "device."));
@@ -60,9 +65,8 @@ ParamTable device_param_rows() {
 DeviceSpec device_spec(const Config& config) {
   DeviceSpec spec;
   spec.model = config.text("device.model");
-  spec.update = config.text("device.update") == "pulsed" ? PulseMode::pulsed : PulseMode::continuous;
-  spec.endurance_failure =
-      config.text("device.endurance_failure") == "stuck" ? EnduranceFailure::stuck : EnduranceFailure::none;
+  spec.update = pulse_modes.of(config, "device.update");
+  spec.endurance_failure = endurance_failures.of(config, "device.endurance_failure");
   for (const DeviceParameter& parameter : device_parameters()) {
     parameter.field(spec) = config.real("device." + parameter.name);
   }
@@ -80,8 +84,8 @@ DeviceSpec device_spec(const Config& config) {
 
 std::string device_toml(const DeviceSpec& spec) {
   const DeviceSpec standard;
-  std::string out = fmt::format("[device]\nmodel = '{}'\nupdate = '{}'\n", spec.model,
-                                spec.update == PulseMode::pulsed ? "pulsed" : "continuous");
+  std::string out =
+      fmt::format("[device]\nmodel = '{}'\nupdate = '{}'\n", spec.model, pulse_modes.name_of(spec.update));
   if (spec.endurance_failure == EnduranceFailure::stuck) out += "endurance_failure = 'stuck'\n";
   for (const DeviceParameter& parameter : device_parameters()) {
     if (parameter.value(spec) != parameter.value(standard)) {

@@ -28,7 +28,7 @@ namespace {
 
 struct Options {
   ConfigArguments config;
-  std::string array = "Winput", spice, block;
+  std::string array, spice, block;  ///< array: empty, the first
   double volts = 0.1;
   bool negative = false, json = false;
 };
@@ -182,14 +182,15 @@ ExitCode run(const Options& options) {
     const Crossbar<double> array(spec, nominal, static_cast<std::uint32_t>(p), seed);
     all.push_back(facts_of(name, array, nominal, spec));
     arrays.push_back(name);
-    if (options.spice.empty() || options.array != name) continue;
+    const bool chosen = options.array.empty() ? arrays.size() == 1 : options.array == name;
+    if (options.spice.empty() || !chosen) continue;
     const Matrix<double> volts = Matrix<double>::Constant(1, nominal.rows(), options.volts);
     const Matrix<double>& exported = options.negative ? array.minus().conductance() : array.plus().conductance();
     if (exported.size() == 0) throw UserError("crossbar: --negative: crossbar.mapping = offset has one array only");
     const std::string text = crossbar_netlist(exported, spec.wires, volts, spec.device.curve);
     write_atomically(options.spice, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   }
-  if (std::find(arrays.begin(), arrays.end(), options.array) == arrays.end()) {
+  if (!options.array.empty() && std::find(arrays.begin(), arrays.end(), options.array) == arrays.end()) {
     throw UserError(
         fmt::format("crossbar: unknown array \"{}\" ({})", options.array, did_you_mean(options.array, arrays)));
   }
@@ -203,7 +204,7 @@ ExitCode run(const Options& options) {
     print(all, spec.circuit, facts);
     if (!options.spice.empty()) {
       fmt::print("{}: netlist of the {} devices of {}\n", options.spice, options.negative ? "negative" : "positive",
-                 options.array);
+                 options.array.empty() ? arrays.front() : options.array);
     }
     if (!options.block.empty()) fmt::print("{}: transient of the block (ngspice -b)\n", options.block);
   }
@@ -214,8 +215,7 @@ std::function<ExitCode()> add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_config_arguments(app, options->config);
   app.add_option("--array", options->array,
-                 "Array to export: a parameter of the network, Winput, Wo or Wh of the block")
-      ->capture_default_str();
+                 "Array to export: a parameter of the network (Winput, Wo or Wh of the block); the first if not given");
   app.add_option("--spice", options->spice, "Write an ngspice netlist of the array to this file, which must not exist");
   app.add_flag("--negative", options->negative, "Export the negative devices of pairs, or the reference column");
   app.add_option("--block", options->block,

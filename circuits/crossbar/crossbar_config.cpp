@@ -3,9 +3,27 @@
 
 #include "circuits/circuit_config.hpp"
 #include "devices/device_config.hpp"
+#include "sim/config/choices.hpp"
 
 namespace nudge {
 namespace {
+
+const Choices<Saturation> saturations{{"tanh", Saturation::tanh}, {"clip", Saturation::clip}};
+const Choices<MappingKind> mappings{{"differential", MappingKind::differential},
+                                    {"reference_column", MappingKind::reference_column},
+                                    {"offset", MappingKind::offset}};
+const Choices<ScalePolicy> scale_policies{{"keep", ScalePolicy::keep}, {"renew", ScalePolicy::renew}};
+const Choices<LineEnds> line_ends{{"one", LineEnds::one}, {"both", LineEnds::both}};
+const Choices<ProgrammingScheme> programming_schemes{{"open_loop_error", ProgrammingScheme::open_loop_error},
+                                                     {"open_loop_pulses", ProgrammingScheme::open_loop_pulses},
+                                                     {"write_verify", ProgrammingScheme::write_verify}};
+const Choices<UpdateScheme> update_schemes{{"pulses", UpdateScheme::pulses},
+                                           {"write_verify", UpdateScheme::write_verify},
+                                           {"coincidence", UpdateScheme::coincidence}};
+const Choices<PulseOrder> pulse_orders{{"batch", PulseOrder::batch}, {"sample", PulseOrder::sample}};
+const Choices<bool> transfers{{"single", false}, {"tiki_taka", true}};
+const Choices<TransposedPath> transposed_paths{{"same_ends", TransposedPath::same_ends},
+                                               {"opposite_ends", TransposedPath::opposite_ends}};
 
 ParamTable port_rows(const std::string& direction, const std::string& lines) {
   using namespace param;
@@ -27,7 +45,7 @@ ParamTable port_rows(const std::string& direction, const std::string& lines) {
           real(key + "open_loop_gain", "0", at_least(0),
                "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0; 0: infinite."),
           real(key + "saturation", "0", at_least(0), "Largest output of them, in units of the state; 0: none."),
-          choice(key + "saturation_shape", "tanh", {"tanh", "clip"}, "How they saturate."),
+          choice(key + "saturation_shape", "tanh", saturations.names(), "How they saturate."),
           quantity(key + "noise", "0 V", Unit::volt, at_least(0),
                    "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
                    "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV")};
@@ -47,7 +65,7 @@ PortSpec port_spec(const Config& config, const std::string& direction) {
   port.amplifier.open_loop_gain = config.real(key + "open_loop_gain");
   port.amplifier.saturation = config.real(key + "saturation");
   port.amplifier.noise_V = config.real(key + "noise");
-  port.amplifier.shape = config.text(key + "saturation_shape") == "clip" ? Saturation::clip : Saturation::tanh;
+  port.amplifier.shape = saturations.of(config, key + "saturation_shape");
   return port;
 }
 
@@ -56,7 +74,7 @@ PortSpec port_spec(const Config& config, const std::string& direction) {
 ParamTable crossbar_param_rows() {
   using namespace param;
   ParamTable rows = {
-      choice("crossbar.mapping", "differential", {"differential", "reference_column", "offset"},
+      choice("crossbar.mapping", "differential", mappings.names(),
              "What a device is compared with: a second device, one reference device per row, or the middle of the "
              "window, taken off digitally."),
       real(
@@ -65,7 +83,7 @@ ParamTable crossbar_param_rows() {
           "chosen: weights may double"),
       real("crossbar.w_max", "0", at_least(0),
            "Largest weight the window can hold, the same for every matrix; 0: from the weights and crossbar.headroom."),
-      choice("crossbar.scale", "keep", {"keep", "renew"},
+      choice("crossbar.scale", "keep", scale_policies.names(),
              "Whether the scale between weights and conductances stays, or is chosen anew at every programming."),
       quantity("crossbar.row_resistance", "0 Ohm", Unit::ohm, at_least(0),
                "Wire resistance between neighbouring devices of a row; 0: ideal.",
@@ -75,15 +93,15 @@ ParamTable crossbar_param_rows() {
       quantity("crossbar.driver_resistance", "0 Ohm", Unit::ohm, at_least(0), "Output resistance of a row driver."),
       quantity("crossbar.sense_resistance", "0 Ohm", Unit::ohm, at_least(0),
                "Input resistance of a column's amplifier."),
-      choice("crossbar.line_ends", "one", {"one", "both"},
+      choice("crossbar.line_ends", "one", line_ends.names(),
              "Whether wires are driven and sensed at one end or at both."),
       integer("crossbar.tile_rows", "0", at_least(0),
               "Rows of a tile; larger arrays are cut and partial sums added; 0: not cut."),
       integer("crossbar.tile_columns", "0", at_least(0), "Columns of a tile; 0: not cut."),
-      choice("crossbar.programming", "open_loop_error", {"open_loop_error", "open_loop_pulses", "write_verify"},
+      choice("crossbar.programming", "open_loop_error", programming_schemes.names(),
              "How weights are brought into devices: the statistics of some programming (device.programming_error), a "
              "computed number of pulses sent blindly, or write-verify."),
-      choice("crossbar.update", "pulses", {"pulses", "write_verify", "coincidence"},
+      choice("crossbar.update", "pulses", update_schemes.names(),
              "How training changes weights: the summed change as pulses, a digital copy written and verified, or "
              "stochastic pulse trains on rows and columns (plain SGD only)."),
       real("crossbar.verify_tolerance", "0.01", Range{0, 1, true, true},
@@ -97,9 +115,9 @@ ParamTable crossbar_param_rows() {
            "Length of a verify read in units of tau: its noise is device.read_noise/sqrt(verify_time)."),
       integer("crossbar.pulse_train", "31", between(1, 64), "Coincidence: most slots of a pulse train.",
               "default of IBM aihwkit"),
-      choice("crossbar.pulse_order", "batch", {"batch", "sample"},
+      choice("crossbar.pulse_order", "batch", pulse_orders.names(),
              "Coincidence: pulses are counted over a batch and then sent, or sent sample by sample (slow, exact)."),
-      choice("crossbar.scheme", "single", {"single", "tiki_taka"},
+      choice("crossbar.scheme", "single", transfers.names(),
              "One array, or a fast one that takes the updates and a slow one it is transferred to (Tiki-Taka).",
              "Gokmen and Haensch, Front. Neurosci. 14:103 (2020), doi:10.3389/fnins.2020.00103"),
       integer("crossbar.transfer_every", "1", at_least(1), "Tiki-Taka: updates between transfers."),
@@ -112,7 +130,7 @@ ParamTable crossbar_param_rows() {
       integer("crossbar.zero_shift_cycles", "8", between(0, 1000),
               "Tiki-Taka: cycles per level of the search for the symmetry point of the fast array; 0: taken as 0.",
               "idea: Kim et al., arXiv:1907.10228"),
-      choice("crossbar.transposed_path", "same_ends", {"same_ends", "opposite_ends"},
+      choice("crossbar.transposed_path", "same_ends", transposed_paths.names(),
              "Line ends of a transposed read: those of the forward read (its exact transpose) or the other ones.")};
   for (ParamRow& row : port_rows("forward", "columns")) rows.push_back(std::move(row));
   for (ParamRow& row : port_rows("transposed", "rows")) rows.push_back(std::move(row));
@@ -124,22 +142,16 @@ namespace {
 
 void read_programming(const Config& config, CrossbarSpec& spec) {
   ProgrammingSpec& p = spec.programming;
-  const std::string& scheme = config.text("crossbar.programming");
-  p.scheme = scheme == "write_verify"       ? ProgrammingScheme::write_verify
-             : scheme == "open_loop_pulses" ? ProgrammingScheme::open_loop_pulses
-                                            : ProgrammingScheme::open_loop_error;
-  const std::string& update = config.text("crossbar.update");
-  p.update = update == "write_verify"  ? UpdateScheme::write_verify
-             : update == "coincidence" ? UpdateScheme::coincidence
-                                       : UpdateScheme::pulses;
+  p.scheme = programming_schemes.of(config, "crossbar.programming");
+  p.update = update_schemes.of(config, "crossbar.update");
   p.tolerance = config.real("crossbar.verify_tolerance");
   p.limit = static_cast<double>(config.integer("crossbar.verify_limit"));
   p.burst = config.real("crossbar.verify_burst");
   p.read_time = config.real("crossbar.verify_time");
   p.train = static_cast<int>(config.integer("crossbar.pulse_train"));
-  p.order = config.text("crossbar.pulse_order") == "sample" ? PulseOrder::sample : PulseOrder::batch;
+  p.order = pulse_orders.of(config, "crossbar.pulse_order");
   TransferSpec& t = spec.transfer;
-  t.active = config.text("crossbar.scheme") == "tiki_taka";
+  t.active = transfers.of(config, "crossbar.scheme");
   t.every = static_cast<int>(config.integer("crossbar.transfer_every"));
   t.columns = static_cast<int>(config.integer("crossbar.transfer_columns"));
   t.rate = config.real("crossbar.transfer_rate");
@@ -155,8 +167,8 @@ CrossbarSpec crossbar_spec(const Config& config) {
   spec.device = device_spec(config);
   spec.mapping.headroom = config.real("crossbar.headroom");
   spec.mapping.w_max = config.real("crossbar.w_max");
-  spec.mapping.scale = config.text("crossbar.scale") == "renew" ? ScalePolicy::renew : ScalePolicy::keep;
-  const LineEnds ends = config.text("crossbar.line_ends") == "both" ? LineEnds::both : LineEnds::one;
+  spec.mapping.scale = scale_policies.of(config, "crossbar.scale");
+  const LineEnds ends = line_ends.of(config, "crossbar.line_ends");
   spec.wires = {config.real("crossbar.row_resistance"),
                 config.real("crossbar.column_resistance"),
                 config.real("crossbar.driver_resistance"),
@@ -166,15 +178,10 @@ CrossbarSpec crossbar_spec(const Config& config) {
   spec.tiles = {static_cast<Index>(config.integer("crossbar.tile_rows")),
                 static_cast<Index>(config.integer("crossbar.tile_columns"))};
   read_programming(config, spec);
-  const std::string& mapping = config.text("crossbar.mapping");
-  spec.mapping.kind = mapping == "offset"             ? MappingKind::offset
-                      : mapping == "reference_column" ? MappingKind::reference_column
-                                                      : MappingKind::differential;
+  spec.mapping.kind = mappings.of(config, "crossbar.mapping");
   spec.periphery.forward = port_spec(config, "forward");
   spec.periphery.transposed = port_spec(config, "transposed");
-  if (config.text("crossbar.transposed_path") == "opposite_ends") {
-    spec.periphery.path = TransposedPath::opposite_ends;
-  }
+  spec.periphery.path = transposed_paths.of(config, "crossbar.transposed_path");
   spec.circuit = circuit_spec(config);
   spec.tokens = token_spec(config);
   return spec;

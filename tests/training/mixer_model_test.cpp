@@ -137,9 +137,12 @@ TEST_CASE("every mixer held by curved devices has the derivatives of its circuit
   for (const std::string& kind : force_mixers()) {
     CAPTURE(kind);
     const bool free_energy = kind.rfind("fem_", 0) == 0;
+    // Stacks with 5 % more gain have no equilibrium at 0.5.
+    const std::string scale = std::string("mixer.initial_scale=") + (free_energy                ? "10"
+                                                                     : kind.ends_with("_stack") ? "0.3"
+                                                                                                : "0.5");
     const Config config =
-        config_of(kind, {"precision=double", "mixer.temperature=6", "mixer.states=3",
-                         free_energy ? "mixer.initial_scale=10" : "mixer.initial_scale=0.5", "relaxation.free_steps=80",
+        config_of(kind, {"precision=double", "mixer.temperature=6", "mixer.states=3", scale, "relaxation.free_steps=80",
                          "relaxation.nudged_steps=80", "train.batch=1", "gradcheck.estimators=[\"implicit\"]",
                          "gradcheck.finite_difference_entries=2", "device.model=soft_bounds", "device.read_noise=0",
                          "device.programming_error=0", "device.iv_sinh=0.25 V", "crossbar.forward_gain_error=0.05"});

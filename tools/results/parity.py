@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does EP learn as well as backprop? Tuned alike, fresh seeds, test part, paired intervals: parity.py, parity_large.py"""
+"""Does EP learn as well as backprop? Tuned alike, fresh seeds, test part, paired intervals: parity.py, parity_large.py, transformer.py"""
 import results
 
-CONFIGS = {"parity": "examples/compare_parity.toml", "parity_large": "examples/compare_parity_large.toml"}
+CONFIGS = {"parity": "examples/compare_parity.toml", "parity_large": "examples/compare_parity_large.toml",
+           "transformer": "examples/compare_transformer.toml"}
 SHORT = ["train.steps=2", "train.batch=2", "model.tokens=8", "train.evaluation_batches=1", "train.test_batches=1",
          "compare.test_seeds=[11, 12]", "compare.grid.train.learning_rate=[1e-3, 3e-3]"]
 

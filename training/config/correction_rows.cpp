@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "training/config/choice_lists.hpp"
 #include "training/config/rows.hpp"
 
 namespace nudge {
@@ -8,7 +9,7 @@ ParamTable correction_rows() {
   using param::integer;
   using param::real;
   return {
-      choice("correction.scope", "attention", {"attention", "full"},
+      choice("correction.scope", "attention", correction_scopes.names(),
              "What the correction of the nudged phase covers; full: also a memory on two arrays (model.memory_arrays = "
              "2), "
              "which is not reciprocal."),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "training/config/choice_lists.hpp"
 #include "training/config/rows.hpp"
 
 namespace nudge {
@@ -36,7 +37,7 @@ ParamTable mixer_rows() {
            "Rotary positions, for an even head width: mha, *_stack, mha2nd*, light2nd*, fem_softmax (fem_gla always)."),
       real("mixer.epsilon", "1e-6", above(0), "fem_gla: added to the features."),
       integer("mixer.gate_groups", "0", size, "fem_*: groups of the outer gate's norm; 0: H."),
-      choice("mixer.conditioner", "none", {"none", "before", "after"},
+      choice("mixer.conditioner", "none", modulations.names(),
              "fem_*: the time-decay conditioner modulates nothing, or the gates before or after their nonlinearity.",
              energy + ", appendix I; before keeps lambda in [0, 1]"),
       integer("mixer.conditioner_width", "0", size, "fem_*: channels of the conditioner; 0: C/16, at least 1.",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "training/config/choice_lists.hpp"
 #include "training/config/rows.hpp"
 #include "training/learning/estimators/estimator.hpp"
 
@@ -12,7 +13,7 @@ ParamTable nudge_rows() {
   std::vector<std::string> comparable = estimator_names();
   comparable.push_back("all");
   return {
-      choice("nudge.sides", "centered", {"centered", "positive", "negative"},
+      choice("nudge.sides", "centered", nudge_sides.names(),
              "centered: states at +beta and -beta, error of order beta^2; one-sided: order beta."),
       integer("nudge.points", "4", between(2, 64), "Number N of nudges of aep_npoint, even."),
       real("nudge.clip", "0", at_least(0),
@@ -20,11 +21,11 @@ ParamTable nudge_rows() {
            "with the founding note only.",
            "measured"),
       choice(
-          "nudge.drive", "state", {"state", "difference"},
+          "nudge.drive", "state", nudged_drives.names(),
           "What drives the arrays of the memory in the nudged phase of aep_transposed: the state, or its difference to "
           "the free equilibrium on top of stored products, so that converters range over the difference."),
       choice(
-          "nudge.cost_current", "live", {"live", "frozen"},
+          "nudge.cost_current", "live", frozen_currents.names(),
           "The cost's current in the nudged phases of ep* and aep* (but aep_tracked): live, of the state as it moves; "
           "frozen, of the free equilibrium, so that the transposed phase is linear in beta and any beta is small."),
       texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/settle.hpp"
+#include "training/config/choice_lists.hpp"
 #include "training/config/rows.hpp"
 
 namespace nudge {
@@ -12,7 +13,7 @@ ParamTable relaxation_rows() {
       choice("relaxation.solver", "euler", settle_solvers(),
              "How a phase is relaxed: fixed steps, adaptive physical time, or an accelerated reference."),
       choice(
-          "relaxation.schedule", "parallel", {"parallel", "sweep"},
+          "relaxation.schedule", "parallel", relaxation_schedules.names(),
           "parallel: all nodes move at once; sweep: one after the other in the order in which they drive each other, "
           "up in the free phase and down in the nudged ones; a step is then a sweep, and one settles a feed-forward "
           "network with relaxation.step = 1."),

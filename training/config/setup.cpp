@@ -8,6 +8,7 @@
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "sim/read_timing.hpp"
+#include "training/config/choice_lists.hpp"
 
 namespace nudge {
 
@@ -74,8 +75,7 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   if (weights == Weights::configured && spec.device.model != digital_model) {
     network->circuit().set_node_noise(clamp_noise(spec.circuit));
   }
-  network->circuit().set_nudged_drive(config.text("nudge.drive") == "difference" ? NudgedDrive::difference
-                                                                                 : NudgedDrive::state);
+  network->circuit().set_nudged_drive(nudged_drives.of(config, "nudge.drive"));
   return network;
 }
 
@@ -92,9 +92,8 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   EstimatorOptions& phases = options.phases;
   phases.step = phases.free.step = relaxation_step(config, config.real("model.damping"));
   phases.free.solver = config.text("relaxation.solver");
-  phases.free.schedule =
-      config.text("relaxation.schedule") == "sweep" ? RelaxationSchedule::sweep : RelaxationSchedule::parallel;
-  phases.frozen_cost = config.text("nudge.cost_current") == "frozen";
+  phases.free.schedule = relaxation_schedules.of(config, "relaxation.schedule");
+  phases.frozen_cost = frozen_currents.of(config, "nudge.cost_current");
   phases.free.max_steps = static_cast<int>(config.integer("relaxation.free_steps"));
   phases.free.tolerance = config.real("relaxation.tolerance");
   phases.free.average_last = static_cast<int>(config.integer("relaxation.average_free"));
@@ -107,10 +106,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.nudged_steps = static_cast<int>(config.integer("relaxation.nudged_steps"));
   phases.average_nudged = static_cast<int>(config.integer("relaxation.average_nudged"));
   phases.beta = config.real("beta") > 0 ? config.real("beta") : default_beta<S>(options.estimator);
-  const std::string& sides = config.text("nudge.sides");
-  phases.sides = sides == "positive"   ? NudgeSides::positive
-                 : sides == "negative" ? NudgeSides::negative
-                                       : NudgeSides::centered;
+  phases.sides = nudge_sides.of(config, "nudge.sides");
   phases.points = static_cast<int>(config.integer("nudge.points"));
   phases.clip = config.real("nudge.clip");
   options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "training/config/choice_lists.hpp"
 #include "training/config/rows.hpp"
 
 namespace nudge {
@@ -16,8 +17,8 @@ ParamTable transformer_rows() {
               "(hidden units) are those of model.*."),
       integer("transformer.loops", "1", between(1, 1024),
               "K: the stack of L layers is repeated K times with the same weights; 2 L K nodes."),
-      choice("transformer.activation", "relu2", {"relu2", "gelu"}, "phi of the feed-forward nodes.", recipe),
-      choice("transformer.positions", "rotary", {"rotary", "learned"},
+      choice("transformer.activation", "relu2", activations.names(), "phi of the feed-forward nodes.", recipe),
+      choice("transformer.positions", "rotary", rotary_positions.names(),
              "rotary: queries and keys are turned by their position; learned: a table added to the embedding.", recipe),
       real("transformer.feedback", "0", from_below(0, 1),
            "kappa: every node but the last also hears the one above, kappa (z_above - z). 0: feed-forward, the "

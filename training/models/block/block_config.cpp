@@ -3,16 +3,9 @@
 
 #include <algorithm>
 
+#include "training/config/choice_lists.hpp"
+
 namespace nudge {
-namespace {
-
-Modulation modulation(const std::string& name) {
-  if (name == "none") return Modulation::none;
-  return name == "before" ? Modulation::before : Modulation::after;
-}
-
-}  // namespace
-
 MixerChoice mixer_choice(const Config& config) {
   const auto size = [&config](const char* key, Index otherwise) {
     const auto given = static_cast<Index>(config.integer(key));
@@ -40,7 +33,7 @@ MixerChoice mixer_choice(const Config& config) {
   o.rope = config.flag("mixer.rope");
   o.epsilon = config.real("mixer.epsilon");
   o.gate_groups = size("mixer.gate_groups", o.heads);
-  o.modulation = modulation(config.text("mixer.conditioner"));
+  o.modulation = modulations.of(config, "mixer.conditioner");
   o.hidden = size("mixer.conditioner_width", std::max<Index>(1, o.width / 16));
   o.log_sum_exp = config.flag("mixer.log_sum_exp");
   o.inner_gate = config.flag("mixer.inner_gate");
@@ -58,7 +51,7 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.mixer = mixer_choice(config);
   shape.coupling = config.real("model.coupling_scale") > 0;
   shape.memory_arrays = static_cast<int>(config.integer("model.memory_arrays"));
-  shape.correction = config.text("correction.scope") == "full" ? CorrectionScope::full : CorrectionScope::attention;
+  shape.correction = correction_scopes.of(config, "correction.scope");
   return shape;
 }
 

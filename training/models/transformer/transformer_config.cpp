@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.hpp"
+#include "training/config/choice_lists.hpp"
 
 namespace nudge {
 namespace {
@@ -17,8 +18,8 @@ TransformerShape transformer_shape(const Config& config, Index vocabulary) {
   s.heads = static_cast<Index>(config.integer("model.heads"));
   s.layers = static_cast<Index>(config.integer("transformer.layers"));
   s.loops = static_cast<Index>(config.integer("transformer.loops"));
-  s.activation = config.text("transformer.activation") == "gelu" ? Activation::gelu : Activation::relu2;
-  s.rotary = config.text("transformer.positions") == "rotary";
+  s.activation = activations.of(config, "transformer.activation");
+  s.rotary = rotary_positions.of(config, "transformer.positions");
   s.feedback = config.real("transformer.feedback");
   return s;
 }
