@@ -165,6 +165,19 @@ void CircuitDynamics<S>::Point::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, 
   }
 }
 
+template <class S>
+bool CircuitDynamics<S>::Point::pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) {
+  CircuitDynamics& d = *owner_;
+  if (!d.circuit_->feed_forward()) return false;
+  const Node& at = d.circuit_->nodes()[node];
+  const ReadingAs correlation(d.read_, ReadClass::correlation);
+  if (at.driven) d.input_gradient_ += scale * u.middleCols(at.columns.begin, at.columns.count);
+  for (std::size_t i = 0; i < d.systems_.size(); ++i) {
+    if (d.circuit_->acts_on(i, node)) d.systems_[i]->pull(u, scale, u, sink, d.input_gradient_, d.read_);
+  }
+  return true;
+}
+
 template class CircuitDynamics<float>::Point;
 template class CircuitDynamics<double>::Point;
 

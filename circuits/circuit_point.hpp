@@ -25,6 +25,7 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   bool corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
   bool transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
   bool node_transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
+  bool pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) override;
   void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f);
 

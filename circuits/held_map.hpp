@@ -49,11 +49,11 @@ class HeldMap final : public LinearMap<S> {
     map_->accumulate(x, y, columns, scale, gradient);
   }
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override { map_->apply_update(delta, step); }
-  void adjust(const Matrix<S>& delta, std::uint64_t step) override { map_->adjust(delta, step); }
+  void apply_now(const Matrix<S>& delta, std::uint64_t step) override { map_->apply_now(delta, step); }
   bool takes_factors() const override { return map_->takes_factors(); }
   void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override { map_->apply_factors(factors, rate); }
   void program(const Matrix<S>& target) override { map_->program(target); }
-  void elapse(double seconds, std::uint64_t step) override { map_->elapse(seconds, step); }
+  void advance_time(double seconds, std::uint64_t step) override { map_->advance_time(seconds, step); }
   const Matrix<S>& weights() const override { return map_->weights(); }
   std::vector<StateArray<S>> state() override { return map_->state(); }
   void state_restored() override { map_->state_restored(); }

@@ -109,7 +109,7 @@ class LinearMap {
 
   /// The same for a change that is no step of learning and must act at once (a bound on the weights): schemes that gather
   /// updates elsewhere before they reach W write it to W itself.
-  virtual void adjust(const Matrix<S>& delta, std::uint64_t step) { apply_update(delta, step); }
+  virtual void apply_now(const Matrix<S>& delta, std::uint64_t step) { apply_update(delta, step); }
 
   /// Whether training should hand over the factors of a gradient instead of their sum: rank-1 updates inside the array.
   virtual bool takes_factors() const { return false; }
@@ -122,7 +122,7 @@ class LinearMap {
 
   /// Time passes: what devices do by themselves between writes (drift, leak, telegraph and 1/f noise). No two calls on one
   /// map share `step`. Nothing happens to exact weights.
-  virtual void elapse(double /*seconds*/, std::uint64_t /*step*/) {}
+  virtual void advance_time(double /*seconds*/, std::uint64_t /*step*/) {}
 
   /// The W that a noise-free read uses.
   virtual const Matrix<S>& weights() const = 0;

@@ -180,8 +180,8 @@ void ReplicatedMap<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) 
 }
 
 template <class S>
-void ReplicatedMap<S>::adjust(const Matrix<S>& delta, std::uint64_t step) {
-  for (Replica& one : replicas_) one->adjust(delta, step);
+void ReplicatedMap<S>::apply_now(const Matrix<S>& delta, std::uint64_t step) {
+  for (Replica& one : replicas_) one->apply_now(delta, step);
   refresh();
 }
 
@@ -200,8 +200,8 @@ void ReplicatedMap<S>::program(const Matrix<S>& target) {
 }
 
 template <class S>
-void ReplicatedMap<S>::elapse(double seconds, std::uint64_t step) {
-  for (Replica& one : replicas_) one->elapse(seconds, step);
+void ReplicatedMap<S>::advance_time(double seconds, std::uint64_t step) {
+  for (Replica& one : replicas_) one->advance_time(seconds, step);
   refresh();
 }
 

@@ -52,11 +52,11 @@ class ReplicatedMap final : public LinearMap<S> {
   void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
                   Matrix<S>& gradient) const override;
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
-  void adjust(const Matrix<S>& delta, std::uint64_t step) override;
+  void apply_now(const Matrix<S>& delta, std::uint64_t step) override;
   bool takes_factors() const override { return replicas_.front()->takes_factors(); }
   void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
   void program(const Matrix<S>& target) override;
-  void elapse(double seconds, std::uint64_t step) override;
+  void advance_time(double seconds, std::uint64_t step) override;
   /// The mean over replicas.
   const Matrix<S>& weights() const override { return weights_; }
   /// Those of all replicas, named replica<t>/...

@@ -192,18 +192,18 @@ void DeviceArray<S>::program(const Matrix<S>& target, std::uint64_t number) {
 }
 
 template <class S>
-bool DeviceArray<S>::elapse(double seconds, std::uint64_t step, Gathering gathering) {
+bool DeviceArray<S>::advance_time(double seconds, std::uint64_t step, Gathering gathering) {
   NUDGE_EXPECT(seconds >= 0 && std::isfinite(seconds));
-  bool changed = retention_.elapse(cells_, seconds, gathering);
+  bool changed = retention_.advance_time(cells_, seconds, gathering);
   if (changed) {
     pin_faults();
     if (follows_writes_) before_ = cells_.g;
   }
   if (telegraph_.active() && seconds > 0) {
-    telegraph_.elapse(seconds, step);
+    telegraph_.advance_time(seconds, step);
     changed = true;
   }
-  changed = flicker_.elapse(seconds, step, gathering) || changed;
+  changed = flicker_.advance_time(seconds, step, gathering) || changed;
   if (changed) show();
   return changed;
 }

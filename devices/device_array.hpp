@@ -43,7 +43,7 @@ class DeviceArray {
 
   /// Time passes without pulses: drift, decay and leak change what is stored, telegraph and 1/f noise what is seen. No
   /// two calls on one array share `step`. Returns whether conductance() changed. Needs seconds ≥ 0 and finite.
-  bool elapse(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
+  bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
 
   /// From now on slow noise of correlation times below `seconds` is left to moving(): conductance() goes without it.
   void leave_moving(double seconds);
@@ -105,7 +105,7 @@ class DeviceArray {
   double moving_s_ = 0;  ///< slow noise of shorter correlation is not in seen_
   bool follows_writes_;  ///< an effect needs to know which devices were written
   bool noisy_;           ///< seen_ differs from cells_.g
-  Matrix<S> before_;     ///< cells_.g after the last write or elapse
+  Matrix<S> before_;     ///< cells_.g after the last write or advance_time
   Matrix<S> offset_;     ///< write noise of each device
   Matrix<S> seen_;
   std::array<Matrix<S>, 3> runs_;  ///< working memory of pulse_both, kept: fresh pages cost as much as its arithmetic

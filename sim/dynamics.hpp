@@ -43,6 +43,12 @@ class Linearization {
 
   /// (Jᵀ u) of one node into its columns of out, the others undefined.
   virtual void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t /*node*/) { vjp(u, out, Part::all); }
+
+  /// Of a feed-forward system, both at once of what acts on a node, u being there final: adds (∂F_node/∂z)ᵀ u_node, its leak
+  /// excluded, to the columns of u of the earlier nodes, and scale · ⟨u_node, ∂F_node/∂θ⟩ to the sink. false: u is not touched.
+  virtual bool pull_node(MatrixRef<S> /*u*/, S /*scale*/, GradientSink<S>& /*sink*/, std::size_t /*node*/) {
+    return false;
+  }
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread.

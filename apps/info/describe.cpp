@@ -42,18 +42,18 @@ Json config_essentials(const std::string& text) {
   return out;
 }
 
-Json lane_facts(const report::Lane& lane) {
-  const report::TimeSeries& loss = lane.of("loss");
+Json trainee_facts(const report::Trainee& trainee) {
+  const report::TimeSeries& loss = trainee.of("loss");
   Json out;
-  out["estimator"] = lane.estimator;
+  out["estimator"] = trainee.estimator;
   out["steps"] = loss.y.size();
   out["last_step"] = finite_or_null(loss.x.empty() ? std::nan("") : loss.x.back());
   out["loss"] = finite_or_null(loss.last_finite());
   for (const char* name : {"validation_loss", "residual", "damping"}) {
-    if (!lane.of(name).empty()) out[name] = finite_or_null(lane.of(name).last_finite());
+    if (!trainee.of(name).empty()) out[name] = finite_or_null(trainee.of(name).last_finite());
   }
-  out["skipped"] = lane.sum("skipped");
-  out["nonfinite"] = lane.sum("nonfinite");
+  out["skipped"] = trainee.sum("skipped");
+  out["nonfinite"] = trainee.sum("nonfinite");
   return out;
 }
 
@@ -92,7 +92,7 @@ Json describe(const std::filesystem::path& path) {
     out["config"] = config_essentials(run.config);
     if (kind == "train") {
       out["lanes"] = Json::array();
-      for (const auto& lane : run.lanes) out["lanes"].push_back(lane_facts(lane));
+      for (const auto& trainee : run.trainees) out["lanes"].push_back(trainee_facts(trainee));
       out["events"] = run.events.size();
     }
     if (kind == "gradcheck") out["rows"] = run.rows.rows;
@@ -124,7 +124,7 @@ std::string as_text(const Json& all) {
   std::string out = fmt::format("{}: {}\n{}", plain(all["file"]), plain(all["kind"]), section(all["attributes"]));
   if (all.contains("config")) out += "config\n" + section(all["config"]);
   if (all.contains("lanes")) {
-    for (const auto& lane : all["lanes"]) out += "trained\n" + section(lane);
+    for (const auto& trainee : all["lanes"]) out += "trained\n" + section(trainee);
   }
   for (const char* key : {"events", "rows", "keys", "points", "entrants"}) {
     if (all.contains(key)) out += fmt::format("{}: {}\n", key, plain(all[key]));

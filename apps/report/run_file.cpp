@@ -39,9 +39,9 @@ std::string steps_of(const H5Reader& file, const std::string& group, const std::
   return group + "/step";
 }
 
-Lane load_lane(const H5Reader& file, const std::string& group) {
-  Lane lane;
-  lane.estimator = file.has_attribute("estimator", group) ? file.text_attribute("estimator", group) : "";
+Trainee load_trainee(const H5Reader& file, const std::string& group) {
+  Trainee trainee;
+  trainee.estimator = file.has_attribute("estimator", group) ? file.text_attribute("estimator", group) : "";
   for (const auto& name : file.datasets(group)) {
     const std::string path = group + "/" + name;
     const bool is_step = name == "step" || (name.size() > 5 && name.compare(name.size() - 5, 5, "_step") == 0);
@@ -52,30 +52,30 @@ Lane load_lane(const H5Reader& file, const std::string& group) {
       file.fail(path, fmt::format("length {} expected as in {}, found {}", series.x.size(), steps_of(file, group, name),
                                   series.y.size()));
     }
-    lane.series.emplace(name, std::move(series));
+    trainee.series.emplace(name, std::move(series));
   }
   if (file.has(group + "/cosine")) {
-    lane.cosine_step = numbers(file, group + "/cosine_step");
-    lane.groups = file.texts(group + "/cosine_groups", H5Shape{-1});
-    const H5Shape shape{static_cast<Index>(lane.cosine_step.size()), static_cast<Index>(lane.groups.size())};
-    lane.cosine = file.matrix<double>(group + "/cosine", shape);
+    trainee.cosine_step = numbers(file, group + "/cosine_step");
+    trainee.groups = file.texts(group + "/cosine_groups", H5Shape{-1});
+    const H5Shape shape{static_cast<Index>(trainee.cosine_step.size()), static_cast<Index>(trainee.groups.size())};
+    trainee.cosine = file.matrix<double>(group + "/cosine", shape);
     if (file.has(group + "/cosine_all")) {
       const std::vector<double> all = numbers(file, group + "/cosine_all");
-      if (all.size() != lane.cosine_step.size()) file.fail(group + "/cosine_all", "as long as cosine_step expected");
-      const Matrix<double> groups = lane.cosine;
-      lane.cosine.resize(groups.rows(), groups.cols() + 1);
-      lane.cosine << Eigen::Map<const Eigen::VectorXd>(all.data(), groups.rows()), groups;
-      lane.groups.insert(lane.groups.begin(), "all");
+      if (all.size() != trainee.cosine_step.size()) file.fail(group + "/cosine_all", "as long as cosine_step expected");
+      const Matrix<double> groups = trainee.cosine;
+      trainee.cosine.resize(groups.rows(), groups.cols() + 1);
+      trainee.cosine << Eigen::Map<const Eigen::VectorXd>(all.data(), groups.rows()), groups;
+      trainee.groups.insert(trainee.groups.begin(), "all");
     }
   }
-  return lane;
+  return trainee;
 }
 
-void load_events(const H5Reader& file, const std::string& group, std::size_t lane, RunFile& run) {
+void load_events(const H5Reader& file, const std::string& group, std::size_t trainee, RunFile& run) {
   if (!file.has(group)) return;
   const std::vector<double> steps = numbers(file, group + "/step");
   const std::vector<std::string> texts = file.texts(group + "/text", H5Shape{static_cast<Index>(steps.size())});
-  for (std::size_t i = 0; i < steps.size(); ++i) run.events.push_back({lane, {steps[i], texts[i]}});
+  for (std::size_t i = 0; i < steps.size(); ++i) run.events.push_back({trainee, {steps[i], texts[i]}});
 }
 
 Table load_table(const H5Reader& file, const std::string& group) {
@@ -131,13 +131,13 @@ double TimeSeries::last_finite() const {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-const TimeSeries& Lane::of(const std::string& name) const {
+const TimeSeries& Trainee::of(const std::string& name) const {
   static const TimeSeries none;
   const auto at = series.find(name);
   return at == series.end() ? none : at->second;
 }
 
-double Lane::sum(const std::string& name) const {
+double Trainee::sum(const std::string& name) const {
   double total = 0;
   for (const double v : of(name).y) total += std::isfinite(v) ? v : 0;
   return total;
@@ -156,8 +156,8 @@ RunFile load_run_file(const std::filesystem::path& path) {
   load_facts(file, run);
   for (const std::string prefix : {"", "beside/"}) {
     if (!file.has(prefix + "train")) continue;
-    run.lanes.push_back(load_lane(file, prefix + "train"));
-    load_events(file, prefix + "events", run.lanes.size() - 1, run);
+    run.trainees.push_back(load_trainee(file, prefix + "train"));
+    load_events(file, prefix + "events", run.trainees.size() - 1, run);
   }
   if (file.has("rows")) run.rows = load_table(file, "rows");
   if (file.has("points")) run.points = load_table(file, "points");

@@ -20,8 +20,8 @@ struct TimeSeries {
   double last_finite() const;  ///< NaN if there is none
 };
 
-/// One trained model of a run: the first lane (/train) or the one beside it (/beside/train).
-struct Lane {
+/// One trained model of a run: the first trainee (/train) or the one beside it (/beside/train).
+struct Trainee {
   std::string estimator;
   std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values
   std::vector<double> cosine_step;
@@ -50,8 +50,8 @@ struct Event {
 struct RunFile {
   std::string name, kind, config;
   std::vector<std::pair<std::string, std::string>> facts;  ///< the other root attributes, in reading order
-  std::vector<Lane> lanes;
-  std::vector<std::pair<std::size_t, Event>> events;  ///< (lane, event)
+  std::vector<Trainee> trainees;
+  std::vector<std::pair<std::size_t, Event>> events;  ///< (trainee, event)
   Table rows, points;
   Table tuning, test, entrants;    ///< of a comparison
   std::optional<TextLines> lines;  ///< of the text that was learned

@@ -28,12 +28,12 @@ struct Range {
   double mean = nan, low = nan, high = nan;
 };
 
-Range range_of(const Lane& lane, Index group) {
+Range range_of(const Trainee& trainee, Index group) {
   Range out;
   double sum = 0;
   int finite = 0;
-  for (Index i = 0; i < lane.cosine.rows(); ++i) {
-    const double v = lane.cosine(i, group);
+  for (Index i = 0; i < trainee.cosine.rows(); ++i) {
+    const double v = trainee.cosine(i, group);
     if (!std::isfinite(v)) continue;
     out.low = std::fmin(out.low, v);
     out.high = std::fmax(out.high, v);
@@ -56,33 +56,34 @@ std::string cosine_matrix(const DotPlot& plot) {
   return table(rows);
 }
 
-/// The curve that stands for a lane among several: all parameters, or the lowest group in a file without them.
-double one_cosine(const Lane& lane, Index step) {
-  if (lane.groups.front() == "all") return lane.cosine(step, 0);
+/// The curve that stands for a trainee among several: all parameters, or the lowest group in a file without them.
+double one_cosine(const Trainee& trainee, Index step) {
+  if (trainee.groups.front() == "all") return trainee.cosine(step, 0);
   double lowest = nan;
-  for (Index g = 0; g < lane.cosine.cols(); ++g) lowest = std::fmin(lowest, lane.cosine(step, g));
+  for (Index g = 0; g < trainee.cosine.cols(); ++g) lowest = std::fmin(lowest, trainee.cosine(step, g));
   return lowest;
 }
 
-/// One lane: a curve per group; several: one curve each.
-std::string over_steps(const std::vector<NamedLane>& lanes) {
+/// One trainee: a curve per group; several: one curve each.
+std::string over_steps(const std::vector<NamedTrainee>& trainees) {
   Chart chart;
-  chart.title = lanes.size() == 1 ? "Cosine with the exact gradient over steps" : "Cosine of all parameters over steps";
+  chart.title =
+      trainees.size() == 1 ? "Cosine with the exact gradient over steps" : "Cosine of all parameters over steps";
   chart.x_label = "training step";
   chart.y_label = "cosine";
   chart.note = "1: the estimated gradient points exactly along the exact adjoint's.";
-  for (const auto& named : lanes) {
-    const Lane& lane = *named.lane;
-    const Index curves = lanes.size() == 1 ? lane.cosine.cols() : 1;
+  for (const auto& named : trainees) {
+    const Trainee& trainee = *named.trainee;
+    const Index curves = trainees.size() == 1 ? trainee.cosine.cols() : 1;
     for (Index k = 0; k < curves; ++k) {
       Series s;
-      s.label = lanes.size() == 1 ? lane.groups[static_cast<std::size_t>(k)] : named.name;
-      s.color = lanes.size() == 1 ? static_cast<int>(k) : named.color;
+      s.label = trainees.size() == 1 ? trainee.groups[static_cast<std::size_t>(k)] : named.name;
+      s.color = trainees.size() == 1 ? static_cast<int>(k) : named.color;
       s.dashed = s.color >= 8;
-      s.markers = lane.cosine.rows() <= 30;
-      s.x = lane.cosine_step;
-      for (Index i = 0; i < lane.cosine.rows(); ++i) {
-        s.y.push_back(lanes.size() > 1 ? one_cosine(lane, i) : lane.cosine(i, k));
+      s.markers = trainee.cosine.rows() <= 30;
+      s.x = trainee.cosine_step;
+      for (Index i = 0; i < trainee.cosine.rows(); ++i) {
+        s.y.push_back(trainees.size() > 1 ? one_cosine(trainee, i) : trainee.cosine(i, k));
       }
       chart.series.push_back(std::move(s));
     }
@@ -114,29 +115,29 @@ void choose_cosine_axis(DotPlot& plot) {
   }
 }
 
-std::string agreement_figures(const std::vector<NamedLane>& all) {
-  std::vector<NamedLane> lanes;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(lanes),
-               [](const NamedLane& l) { return l.lane->cosine.size() > 0; });
+std::string agreement_figures(const std::vector<NamedTrainee>& all) {
+  std::vector<NamedTrainee> trainees;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(trainees),
+               [](const NamedTrainee& l) { return l.trainee->cosine.size() > 0; });
   std::string out = "<section>\n<h2>Gradient agreement while training</h2>\n";
-  if (lanes.empty())
+  if (trainees.empty())
     return out + paragraph("The run did not compare its gradient with the exact adjoint.") + "</section>\n";
   DotPlot plot;
   plot.title = "Cosine with the exact gradient per parameter group";
   plot.note =
       "Dots: mean over the run; lines: from the lowest to the highest value. all: the equilibrium's parameters as one "
       "vector, without the read-out; a group whose exact gradient is zero has no cosine.";
-  for (const auto& named : lanes) {
-    for (const auto& group : named.lane->groups) place(plot.rows, group);
+  for (const auto& named : trainees) {
+    for (const auto& group : named.trainee->groups) place(plot.rows, group);
   }
   std::vector<std::vector<std::string>> rows{{"cosine"}};
   for (const auto& group : plot.rows) rows.push_back({group});
-  for (const auto& named : lanes) {
+  for (const auto& named : trainees) {
     const std::vector<double> none(plot.rows.size(), nan);
     DotSeries s{named.name, none, none, none, named.color};
-    for (std::size_t k = 0; k < named.lane->groups.size(); ++k) {
-      const std::size_t row = place(plot.rows, named.lane->groups[k]);
-      const Range range = range_of(*named.lane, static_cast<Index>(k));
+    for (std::size_t k = 0; k < named.trainee->groups.size(); ++k) {
+      const std::size_t row = place(plot.rows, named.trainee->groups[k]);
+      const Range range = range_of(*named.trainee, static_cast<Index>(k));
       s.value[row] = range.mean;
       s.low[row] = range.low;
       s.high[row] = range.high;
@@ -148,7 +149,7 @@ std::string agreement_figures(const std::vector<NamedLane>& all) {
     plot.series.push_back(std::move(s));
   }
   choose_cosine_axis(plot);
-  return out + "<div class=\"grid\">\n" + dot_figure(plot) + over_steps(lanes) + "</div>\n" + table(rows) +
+  return out + "<div class=\"grid\">\n" + dot_figure(plot) + over_steps(trainees) + "</div>\n" + table(rows) +
          "</section>\n";
 }
 

@@ -16,15 +16,15 @@ namespace {
 constexpr std::size_t most_bins = 120;  // a chart is about 400 pixels wide
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<NamedLane> lanes_of(const std::vector<RunFile>& runs) {
-  const auto trains = std::count_if(runs.begin(), runs.end(), [](const RunFile& r) { return !r.lanes.empty(); });
-  std::vector<NamedLane> out;
+std::vector<NamedTrainee> trainees_of(const std::vector<RunFile>& runs) {
+  const auto trains = std::count_if(runs.begin(), runs.end(), [](const RunFile& r) { return !r.trainees.empty(); });
+  std::vector<NamedTrainee> out;
   for (const auto& run : runs) {
-    for (std::size_t i = 0; i < run.lanes.size(); ++i) {
+    for (std::size_t i = 0; i < run.trainees.size(); ++i) {
       std::string name =
-          run.lanes[i].estimator.empty() ? (i == 0 ? "trained" : "beside") : words(run.lanes[i].estimator);
+          run.trainees[i].estimator.empty() ? (i == 0 ? "trained" : "beside") : words(run.trainees[i].estimator);
       if (trains > 1) name = run.name + ": " + name;
-      out.push_back({name, &run, &run.lanes[i], i > 0, static_cast<int>(out.size())});
+      out.push_back({name, &run, &run.trainees[i], i > 0, static_cast<int>(out.size())});
     }
   }
   return out;
@@ -55,14 +55,14 @@ Series binned(const TimeSeries& series) {
 }
 
 /// Of the first file that has them.
-std::optional<TextLines> lines_of(const std::vector<NamedLane>& lanes) {
-  for (const auto& lane : lanes) {
-    if (lane.run->lines) return lane.run->lines;
+std::optional<TextLines> lines_of(const std::vector<NamedTrainee>& trainees) {
+  for (const auto& trainee : trainees) {
+    if (trainee.run->lines) return trainee.run->lines;
   }
   return std::nullopt;
 }
 
-std::string loss_figure(const std::vector<NamedLane>& lanes) {
+std::string loss_figure(const std::vector<NamedTrainee>& trainees) {
   Chart chart;
   chart.title = "Loss";
   chart.x_label = "training step";
@@ -71,30 +71,30 @@ std::string loss_figure(const std::vector<NamedLane>& lanes) {
       "Thin line and band: training loss, mean and range over neighbouring steps. Markers: validation loss on held-out "
       "text. Lower is better.";
   chart.clip_outliers = true;
-  for (const auto& lane : lanes) {
-    Series train = binned(lane.lane->of("loss"));
-    train.color = lane.color;
+  for (const auto& trainee : trainees) {
+    Series train = binned(trainee.trainee->of("loss"));
+    train.color = trainee.color;
     train.thin = true;
     chart.series.push_back(std::move(train));
-    const TimeSeries& validation = lane.lane->of("validation_loss");
-    chart.series.push_back({lane.name, validation.x, validation.y, {}, {}, lane.color, true, true});
+    const TimeSeries& validation = trainee.trainee->of("validation_loss");
+    chart.series.push_back({trainee.name, validation.x, validation.y, {}, {}, trainee.color, true, true});
     if (validation.y.size() > 40) chart.series.back().markers = false;
   }
-  if (const auto lines = lines_of(lanes)) add_text_lines(chart, lines->validation);
+  if (const auto lines = lines_of(trainees)) add_text_lines(chart, lines->validation);
   return chart_figure(chart);
 }
 
-/// One chart of one quantity of all lanes that have it; the second and further quantities are dashed.
-std::string lanes_figure(const std::vector<NamedLane>& lanes, Chart chart,
-                         const std::vector<std::pair<std::string, std::string>>& quantities) {
-  for (const auto& lane : lanes) {
+/// One chart of one quantity of all trainees that have it; the second and further quantities are dashed.
+std::string trainees_figure(const std::vector<NamedTrainee>& trainees, Chart chart,
+                            const std::vector<std::pair<std::string, std::string>>& quantities) {
+  for (const auto& trainee : trainees) {
     for (std::size_t q = 0; q < quantities.size(); ++q) {
-      const TimeSeries& values = lane.lane->of(quantities[q].first);
+      const TimeSeries& values = trainee.trainee->of(quantities[q].first);
       const bool any = std::any_of(values.y.begin(), values.y.end(), [](double v) { return std::isfinite(v); });
       if (!any) continue;
       Series series = binned(values);
-      series.label = quantities[q].second.empty() ? lane.name : lane.name + ", " + quantities[q].second;
-      series.color = lane.color;
+      series.label = quantities[q].second.empty() ? trainee.name : trainee.name + ", " + quantities[q].second;
+      series.color = trainee.color;
       series.dashed = q > 0;
       if (chart.y_scale == Scale::logarithmic) {
         series.low.clear();
@@ -113,12 +113,12 @@ double lowest(const TimeSeries& series) {
   return out;
 }
 
-/// What a lane is compared with: the lane beside it in the same file, else the first lane of the page.
-const Lane* reference_of(const NamedLane& lane, const std::vector<NamedLane>& all) {
+/// What a trainee is compared with: the trainee beside it in the same file, else the first trainee of the page.
+const Trainee* reference_of(const NamedTrainee& trainee, const std::vector<NamedTrainee>& all) {
   for (const auto& other : all) {
-    if (other.run == lane.run && other.beside) return other.lane;
+    if (other.run == trainee.run && other.beside) return other.trainee;
   }
-  return all.front().lane;
+  return all.front().trainee;
 }
 
 /// "+0.031 (+1.4 %)"
@@ -130,43 +130,43 @@ std::string signed_difference(double value, double reference) {
 
 std::string loss_text(double value) { return std::isfinite(value) ? fmt::format("{:.4f}", value) : "–"; }
 
-std::string final_table(const std::vector<NamedLane>& lanes) {
+std::string final_table(const std::vector<NamedTrainee>& trainees) {
   std::vector<std::vector<std::string>> rows{{"", "steps", "training loss", "validation loss", "best validation",
                                               "test loss", "difference", "skipped", "not finite"}};
-  for (const auto& lane : lanes) {
-    const Lane* reference = reference_of(lane, lanes);
-    const double validation = lane.lane->of("validation_loss").last_finite();
-    const auto& lines = lane.run->lines;
+  for (const auto& trainee : trainees) {
+    const Trainee* reference = reference_of(trainee, trainees);
+    const double validation = trainee.trainee->of("validation_loss").last_finite();
+    const auto& lines = trainee.run->lines;
     const auto line = lines ? std::optional<TextEntropy>(lines->validation) : std::nullopt;
     const auto test_line = lines ? lines->test : std::nullopt;
     const double other = reference->of("validation_loss").last_finite();
-    const std::string difference = reference == lane.lane ? "reference" : signed_difference(validation, other);
-    rows.push_back({lane.name, fmt::format("{}", lane.lane->of("loss").y.size()),
-                    loss_text(final_training_loss(lane.lane->of("loss").y)), marked_loss(validation, line),
-                    loss_text(lowest(lane.lane->of("validation_loss"))),
-                    marked_loss(lane.lane->of("test_loss").last_finite(), test_line),
-                    std::isfinite(validation - other) ? difference : "–", number(lane.lane->sum("skipped")),
-                    number(lane.lane->sum("nonfinite"))});
+    const std::string difference = reference == trainee.trainee ? "reference" : signed_difference(validation, other);
+    rows.push_back({trainee.name, fmt::format("{}", trainee.trainee->of("loss").y.size()),
+                    loss_text(final_training_loss(trainee.trainee->of("loss").y)), marked_loss(validation, line),
+                    loss_text(lowest(trainee.trainee->of("validation_loss"))),
+                    marked_loss(trainee.trainee->of("test_loss").last_finite(), test_line),
+                    std::isfinite(validation - other) ? difference : "–", number(trainee.trainee->sum("skipped")),
+                    number(trainee.trainee->sum("nonfinite"))});
   }
   return table(rows) +
          "<p class=\"note\">Training loss: mean of the last tenth of the steps. Test: on the part that no choice has "
          "seen. Difference: last validation "
          "loss against the reference. Skipped: outlier steps left out; not finite: steps rolled back.</p>\n" +
-         text_note(lines_of(lanes));
+         text_note(lines_of(trainees));
 }
 
 std::string events_of(const std::vector<RunFile>& runs) {
   constexpr std::size_t most = 200;
   std::string out;
   for (const auto& run : runs) {
-    if (run.lanes.empty()) continue;
+    if (run.trainees.empty()) continue;
     if (run.events.empty()) {
       out += paragraph(run.name + ": no events (changes of the damping, skipped or rolled-back steps).");
       continue;
     }
-    std::vector<std::vector<std::string>> rows{{"step", "lane", "event"}};
-    for (const auto& [lane, event] : run.events) {
-      if (rows.size() <= most) rows.push_back({number(event.step), words(run.lanes[lane].estimator), event.text});
+    std::vector<std::vector<std::string>> rows{{"step", "trainee", "event"}};
+    for (const auto& [trainee, event] : run.events) {
+      if (rows.size() <= most) rows.push_back({number(event.step), words(run.trainees[trainee].estimator), event.text});
     }
     out += fmt::format("<details><summary>{}: {}{}</summary>\n{}</details>\n", escape(run.name),
                        count(run.events.size(), "event"), run.events.size() > most ? ", the first 200 shown" : "",
@@ -178,8 +178,8 @@ std::string events_of(const std::vector<RunFile>& runs) {
 }  // namespace
 
 std::string training_section(const std::vector<RunFile>& runs) {
-  const std::vector<NamedLane> lanes = lanes_of(runs);
-  if (lanes.empty()) return "";
+  const std::vector<NamedTrainee> trainees = trainees_of(runs);
+  if (trainees.empty()) return "";
   Chart residual, damping, steps, growth;
   residual.title = "Force residual";
   residual.y_label = "‖F‖ / ‖z‖";
@@ -195,16 +195,17 @@ std::string training_section(const std::vector<RunFile>& runs) {
   growth.title = "Growth";
   growth.y_label = "measure of the growth penalty";
   growth.note = "How slowly the free phase's residual decays; the growth penalty acts where it is large.";
-  std::string figures = loss_figure(lanes);
-  const std::string residuals = lanes_figure(lanes, residual, {{"residual", "free"}, {"nudged_residual", "nudged"}});
-  const std::string dampings = lanes_figure(lanes, damping, {{"damping", ""}});
-  figures += residuals + dampings + lanes_figure(lanes, steps, {{"steps_used", ""}}) +
-             lanes_figure(lanes, growth, {{"growth", ""}});
+  std::string figures = loss_figure(trainees);
+  const std::string residuals =
+      trainees_figure(trainees, residual, {{"residual", "free"}, {"nudged_residual", "nudged"}});
+  const std::string dampings = trainees_figure(trainees, damping, {{"damping", ""}});
+  figures += residuals + dampings + trainees_figure(trainees, steps, {{"steps_used", ""}}) +
+             trainees_figure(trainees, growth, {{"growth", ""}});
   std::string out =
-      "<section>\n<h2>Training</h2>\n" + final_table(lanes) + "<div class=\"grid\">\n" + figures + "</div>\n";
+      "<section>\n<h2>Training</h2>\n" + final_table(trainees) + "<div class=\"grid\">\n" + figures + "</div>\n";
   if (residuals.empty()) out += paragraph("No residuals were recorded.");
   if (dampings.empty()) out += paragraph("No damping was recorded.");
-  return out + events_of(runs) + "</section>\n" + agreement_figures(lanes);
+  return out + events_of(runs) + "</section>\n" + agreement_figures(trainees);
 }
 
 }  // namespace nudge::report

@@ -9,11 +9,11 @@
 
 namespace nudge::report {
 
-/// A lane with the name it has in legends: its estimator, with the file's name in front when several files are shown.
-struct NamedLane {
+/// A trainee with the name it has in legends: its estimator, with the file's name in front when several files are shown.
+struct NamedTrainee {
   std::string name;
   const RunFile* run = nullptr;
-  const Lane* lane = nullptr;
+  const Trainee* trainee = nullptr;
   bool beside = false;
   int color = 0;
 };
@@ -25,8 +25,8 @@ std::string sweep_section(const std::vector<RunFile>& runs);
 std::string compare_section(const std::vector<RunFile>& runs);
 std::string provenance_section(const std::vector<RunFile>& runs);
 
-/// Gradient agreement of the lanes that measured it, with a table.
-std::string agreement_figures(const std::vector<NamedLane>& lanes);
+/// Gradient agreement of the trainees that measured it, with a table.
+std::string agreement_figures(const std::vector<NamedTrainee>& trainees);
 
 /// Figures and table of points that differ in all their keys; `line`: of the validation part, for losses.
 std::string point_figures(const Table& points, const std::optional<TextEntropy>& line);

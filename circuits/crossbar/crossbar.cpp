@@ -44,8 +44,8 @@ void Crossbar<S>::program(const Matrix<S>& target) {
 }
 
 template <class S>
-void Crossbar<S>::elapse(double seconds, std::uint64_t step) {
-  if (!pairs_.elapse(seconds, step)) return;
+void Crossbar<S>::advance_time(double seconds, std::uint64_t step) {
+  if (!pairs_.advance_time(seconds, step)) return;
   path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
 }
 

@@ -50,7 +50,7 @@ class Crossbar final : public LinearMap<S> {
   bool takes_factors() const override { return pairs_.takes_factors(); }
   void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
   void program(const Matrix<S>& target) override;
-  void elapse(double seconds, std::uint64_t step) override;
+  void advance_time(double seconds, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return pairs_.weights(); }
   std::vector<StateArray<S>> state() override { return pairs_.state(); }
   void state_restored() override;

@@ -162,9 +162,9 @@ void DevicePairs<S>::refresh_view() {
 }
 
 template <class S>
-bool DevicePairs<S>::elapse(double seconds, std::uint64_t step) {
-  const bool plus = plus_.elapse(seconds, step);
-  const bool minus = minus_.elapse(seconds, step);
+bool DevicePairs<S>::advance_time(double seconds, std::uint64_t step) {
+  const bool plus = plus_.advance_time(seconds, step);
+  const bool minus = minus_.advance_time(seconds, step);
   if (plus || minus) refresh();
   return plus || minus;
 }

@@ -34,8 +34,8 @@ class DevicePairs {
   /// opposite directions.
   void coincide(const std::vector<FactorPair<S>>& factors, S rate);
 
-  /// Time passes for the devices (DeviceArray::elapse).
-  bool elapse(double seconds, std::uint64_t step);
+  /// Time passes for the devices (DeviceArray::advance_time).
+  bool advance_time(double seconds, std::uint64_t step);
 
   /// What the lines see, wires included, in units of weight.
   const Matrix<S>& weights() const { return view_.weights; }

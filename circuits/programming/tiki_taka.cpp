@@ -157,7 +157,7 @@ void TikiTaka<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
 }
 
 template <class S>
-void TikiTaka<S>::adjust(const Matrix<S>& delta, std::uint64_t step) {
+void TikiTaka<S>::apply_now(const Matrix<S>& delta, std::uint64_t step) {
   slow_.apply_update(delta, step);
   refresh();
 }
@@ -228,9 +228,9 @@ std::vector<StateArray<S>> TikiTaka<S>::state() {
 }
 
 template <class S>
-void TikiTaka<S>::elapse(double seconds, std::uint64_t step) {
-  slow_.elapse(seconds, step);
-  fast_.elapse(seconds, step);
+void TikiTaka<S>::advance_time(double seconds, std::uint64_t step) {
+  slow_.advance_time(seconds, step);
+  fast_.advance_time(seconds, step);
   refresh();
 }
 

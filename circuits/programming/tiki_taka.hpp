@@ -38,11 +38,11 @@ class TikiTaka final : public LinearMap<S> {
     slow_.accumulate(x, y, columns, scale, gradient);
   }
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
-  void adjust(const Matrix<S>& delta, std::uint64_t step) override;
+  void apply_now(const Matrix<S>& delta, std::uint64_t step) override;
   bool takes_factors() const override { return fast_.takes_factors(); }
   void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
   void program(const Matrix<S>& target) override;
-  void elapse(double seconds, std::uint64_t step) override;
+  void advance_time(double seconds, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return weights_; }
   std::vector<StateArray<S>> state() override;
   void state_restored() override;

@@ -45,6 +45,13 @@ class TermSystem {
   virtual void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                           ReadContext& read) = 0;
 
+  /// accumulate() and f += Jᵀ u at once, for those who want both of the same u.
+  virtual void pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> f, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+                    ReadContext& read) {
+    accumulate(u, scale, sink, input_gradient, read);
+    vjp(u, f, Part::all, read);
+  }
+
   /// Energy of the conservative part, −∂E/∂z = F; empty where it has none.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/, const ReadContext& /*read*/) { return std::nullopt; }
 

@@ -108,7 +108,7 @@ Retained retained(const Characterization& c) {
     double now = 0;
     for (Index t = 0; t < times; ++t) {
       const double then = r.time_s[static_cast<std::size_t>(t)];
-      array.elapse(then - now, static_cast<std::uint64_t>(t));
+      array.advance_time(then - now, static_cast<std::uint64_t>(t));
       now = then;
       r.mean_S(level, t) = mean_of(array.conductance());
       r.spread_S(level, t) = spread_of(array.conductance());

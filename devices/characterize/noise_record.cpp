@@ -20,11 +20,11 @@ struct Looks {
 
 Looks take(DeviceArray<double>& array, const CharacterizeOptions& options) {
   std::uint64_t step = 0;
-  array.elapse(records_waited * options.samples * options.interval_s, step++, Gathering::none);
+  array.advance_time(records_waited * options.samples * options.interval_s, step++, Gathering::none);
   Looks looks{Matrix<double>::Zero(options.samples, options.devices), Matrix<double>(options.samples, options.devices)};
   for (int t = 0; t < options.samples; ++t) {
     for (int k = 0; k < looks_per_sample; ++k) {
-      array.elapse(options.interval_s / looks_per_sample, step++, Gathering::none);
+      array.advance_time(options.interval_s / looks_per_sample, step++, Gathering::none);
       looks.mean.row(t) += array.conductance().row(0) / looks_per_sample;
     }
     looks.last.row(t) = array.conductance().row(0);

@@ -31,7 +31,7 @@ Flicker<S>::Flicker(const DeviceSpec& spec, Index rows, Index cols, const ArrayI
 }
 
 template <class S>
-bool Flicker<S>::elapse(double seconds, std::uint64_t step, Gathering gathering) {
+bool Flicker<S>::advance_time(double seconds, std::uint64_t step, Gathering gathering) {
   bool changed = false;
   for (std::size_t k = 0; k < times_s_.size(); ++k) {
     waiting_s_[k] += seconds;

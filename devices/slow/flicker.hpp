@@ -27,7 +27,7 @@ class Flicker {
   const std::vector<double>& time_constants_s() const { return times_s_; }
 
   /// Time passes; no two calls on one array share `step`. Returns whether anything changed.
-  bool elapse(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
+  bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
   /// Adds Q(g/g_max) √h Σ x_k of each device to `relative` (rows, cols), of the processes with τ_k ≥ split.
   void add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative) const;
   /// The other processes: their τ_k, all with the variance of relative_variance() each.

@@ -64,7 +64,7 @@ double Retention<S>::gather() const {
 }
 
 template <class S>
-bool Retention<S>::elapse(DeviceCells<S>& cells, double seconds, Gathering gathering) {
+bool Retention<S>::advance_time(DeviceCells<S>& cells, double seconds, Gathering gathering) {
   if (!active()) return false;
   waiting_s_ += seconds;
   if (gathering == Gathering::allowed && waiting_s_ < gather()) return false;

@@ -31,7 +31,7 @@ class Retention {
   void restart(Index i, S g, S drift_draw, S decay_draw);
 
   /// Time passes. Returns whether cells.g changed.
-  bool elapse(DeviceCells<S>& cells, double seconds, Gathering gathering = Gathering::allowed);
+  bool advance_time(DeviceCells<S>& cells, double seconds, Gathering gathering = Gathering::allowed);
 
   void append_state(std::vector<SlowArray<S>>& out);
   void state_restored() { waiting_s_ = load_double(clock_, 0); }

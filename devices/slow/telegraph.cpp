@@ -29,7 +29,7 @@ Telegraph<S>::Telegraph(const DeviceSpec& spec, Index rows, Index cols, const Ar
 }
 
 template <class S>
-void Telegraph<S>::elapse(double seconds, std::uint64_t step) {
+void Telegraph<S>::advance_time(double seconds, std::uint64_t step) {
   if (!active() || seconds == 0) return;
   const double p = spec_.time_high_s / (spec_.time_high_s + spec_.time_low_s);
   const double rate = 1 / spec_.time_high_s + 1 / spec_.time_low_s;

@@ -22,7 +22,7 @@ class Telegraph {
 
   bool active() const { return spec_.active(); }
   /// Time passes; no two calls on one array share `step`.
-  void elapse(double seconds, std::uint64_t step);
+  void advance_time(double seconds, std::uint64_t step);
   /// τ_c at the mean times.
   double correlation_time_s() const;
   /// a² p (1 − p) of device i: what a sum over many devices sees of them is Gaussian of the sum of these variances, and of

@@ -11,16 +11,16 @@ namespace nudge::test {
 
 namespace {
 
-std::vector<double> noise(std::size_t n, std::uint32_t lane) {
+std::vector<double> noise(std::size_t n, std::uint32_t trainee) {
   std::vector<double> out(n);
-  fill_normal<double>({7, Purpose::synthetic_data, 0}, 0, lane, out);
+  fill_normal<double>({7, Purpose::synthetic_data, 0}, 0, trainee, out);
   return out;
 }
 
-void add_lane(H5Document& file, const std::string& prefix, const std::string& estimator, int steps, double floor) {
+void add_trainee(H5Document& file, const std::string& prefix, const std::string& estimator, int steps, double floor) {
   const auto n = static_cast<std::size_t>(steps);
-  const auto lane = static_cast<std::uint32_t>(floor * 100);
-  const std::vector<double> jitter = noise(n, lane), wobble = noise(n, lane + 1);
+  const auto trainee = static_cast<std::uint32_t>(floor * 100);
+  const std::vector<double> jitter = noise(n, trainee), wobble = noise(n, trainee + 1);
   std::vector<std::int64_t> step(n), used(n), skipped(n, 0), nonfinite(n, 0);
   std::vector<double> loss(n), residual(n), nudged(n), damping(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -68,7 +68,7 @@ H5Document synthetic_training(int steps, bool beside) {
              "seed = 7\nprecision = \"float\"\nestimator = \"aep_anchored\"\nbeta = 1e-4\n\n[model]\nchannels = 128\n"
              "tokens = 64\nmemories = 512\nheads = 4\n\n[train]\nsteps = 600\nbatch = 32\n",
              7, "float", 2, "2025-01-31T12:34:56Z", 148.25});
-  add_lane(file, "", "aep_anchored", steps, 2.19);
+  add_trainee(file, "", "aep_anchored", steps, 2.19);
   const std::vector<std::string> groups{"tok", "pos", "Wq", "Wk", "Wv", "Wo", "Wm", "Wh"};
   Matrix<double> cosine(8, 8);
   const std::vector<double> jitter = noise(64, 9);
@@ -82,7 +82,7 @@ H5Document synthetic_training(int steps, bool beside) {
   file.column("train/cosine_groups", groups, {});
   file.matrix<double>("train/cosine", cosine, {"1", "cosine with the exact adjoint", {"comparison", "group"}});
   file.dataset("parameters/Wm", std::vector<float>(12, 0.5f), {3, 4}, {"1", "memories", {"C", "M"}});
-  if (beside) add_lane(file, "beside/", "backprop", steps, 2.23);
+  if (beside) add_trainee(file, "beside/", "backprop", steps, 2.23);
   return file;
 }
 

@@ -18,20 +18,20 @@ Matrix<double> weights() {
 
 }  // namespace
 
-TEST_CASE("elapse: a drifting pair shrinks its weight by the drift of both devices", "[circuits]") {
+TEST_CASE("advance_time: a drifting pair shrinks its weight by the drift of both devices", "[circuits]") {
   CrossbarSpec spec;
   spec.device.retention.drift_exponent = 0.05;
   spec.device.retention.drift_start_s = 1;
   Crossbar<double> crossbar(spec, weights(), 3, 1);
   const Matrix<double> before = crossbar.weights();
-  crossbar.elapse(0.5, 0);
+  crossbar.advance_time(0.5, 0);
   CHECK((crossbar.weights() == before));
-  crossbar.elapse(1e4 - 0.5, 1);
+  crossbar.advance_time(1e4 - 0.5, 1);
   // Both devices of a pair lose the factor 1e4^-0.05, so does their difference, to rounding (12 uS over weights of 1e-3).
   CHECK((crossbar.weights() - std::pow(1e4, -0.05) * before).cwiseAbs().maxCoeff() < 1e-10);
 }
 
-TEST_CASE("elapse: the slow state of both arrays is in the checkpoint", "[circuits]") {
+TEST_CASE("advance_time: the slow state of both arrays is in the checkpoint", "[circuits]") {
   CrossbarSpec spec;
   spec.device.retention.drift_exponent = 0.05;
   spec.device.retention.drift_spread = 0.01;
@@ -41,7 +41,7 @@ TEST_CASE("elapse: the slow state of both arrays is in the checkpoint", "[circui
   spec.device.programming.write_noise = 5;
   const auto step = [](Crossbar<double>& c, std::uint64_t k) {
     c.apply_update(Matrix<double>::Constant(12, 7, k % 2 ? 1e-2 : -1e-2), k);
-    c.elapse(1e-3 * static_cast<double>(k), k);
+    c.advance_time(1e-3 * static_cast<double>(k), k);
   };
   Crossbar<double> whole(spec, weights(), 3, 1);
   Crossbar<double> resumed(spec, weights(), 3, 1);
@@ -63,8 +63,8 @@ TEST_CASE("elapse: the slow state of both arrays is in the checkpoint", "[circui
   CHECK((resumed.weights() == whole.weights()));
 }
 
-TEST_CASE("elapse: exact weights do not change", "[circuits]") {
+TEST_CASE("advance_time: exact weights do not change", "[circuits]") {
   DigitalMatrix<double> digital(weights());
-  digital.elapse(1e9, 0);
+  digital.advance_time(1e9, 0);
   CHECK((digital.weights() == weights()));
 }

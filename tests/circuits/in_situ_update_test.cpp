@@ -184,7 +184,7 @@ TEST_CASE("Tiki-Taka: a bound on the weights acts at once, an update only throug
   const Matrix<double> delta = 0.05 * normals(6, 5, 1);
   map.apply_update(delta, 0);
   CHECK((map.weights() == before));
-  map.adjust(delta, 0);
+  map.apply_now(delta, 0);
   // Continuous pulses of constant size, away from the bounds: exact to rounding.
   CHECK((map.weights() - before - delta).cwiseAbs().maxCoeff() < 1e-12);
 }

@@ -212,8 +212,8 @@ TEST_CASE("time passes alike for every model: finite, within bounds of zero and 
     for (std::uint64_t step = 0; step < 12; ++step) {
       one.update(delta, static_cast<float>((step % 2 ? -0.2 : 0.2) * spec.window_S()), step);
       three.update(delta, static_cast<float>((step % 2 ? -0.2 : 0.2) * spec.window_S()), step);
-      one.elapse(std::pow(10.0, static_cast<double>(step) - 6), step);
-      three.elapse(std::pow(10.0, static_cast<double>(step) - 6), step);
+      one.advance_time(std::pow(10.0, static_cast<double>(step) - 6), step);
+      three.advance_time(std::pow(10.0, static_cast<double>(step) - 6), step);
       REQUIRE(one.conductance().allFinite());
       REQUIRE((one.conductance() == three.conductance()));
       if (!model.make(spec)->bounded()) continue;
@@ -221,7 +221,7 @@ TEST_CASE("time passes alike for every model: finite, within bounds of zero and 
       REQUIRE((one.cells().g.array() <= one.cells().upper.array()).all());
     }
     const Matrix<float> before = one.conductance();
-    one.elapse(0, 99);
+    one.advance_time(0, 99);
     CHECK((one.conductance() == before));
   }
 }

@@ -48,7 +48,7 @@ TEST_CASE("endurance: a device takes its last pulse and then stays where it is f
   array.update(ones, 3e-6, 7);
   array.pulse(std::vector<Index>{0}, 9 * Matrix<double>::Ones(1, 1), 8);
   array.program(9e-6 * ones, 1);
-  array.elapse(1e4, 0);
+  array.advance_time(1e4, 0);
   CHECK((array.conductance() == last));
   CHECK((array.cells().writes.array() == 10).all());
   // Without the failure the same pulses are counted and act.

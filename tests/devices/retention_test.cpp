@@ -32,7 +32,7 @@ TEST_CASE("drift: the exponent over ten decades of time, however time is cut", "
     auto array = programmed<double>(spec, 10e-6);
     double t = 0;
     for (double next : {10.0, 20.0, 200.0, 1e4, 1e7, 1e10}) {
-      for (int k = 0; k < cuts; ++k) array.elapse((next - t) / cuts, 0);
+      for (int k = 0; k < cuts; ++k) array.advance_time((next - t) / cuts, 0);
       t = next;
       const double expected = 10e-6 * std::pow(std::max(t, 20.0) / 20, -0.06);
       // Waiting time not yet applied is below 0.1 % of the age: at most 1e-3 ν = 6e-5 of the conductance.
@@ -47,8 +47,8 @@ TEST_CASE("drift: a float array follows ten million small steps' worth of time",
   spec.retention.drift_exponent = 0.1;
   spec.retention.drift_start_s = 20;
   auto array = programmed<float>(spec, 10e-6);
-  array.elapse(20, 0);
-  for (int k = 0; k < 200000; ++k) array.elapse(1e-3, 0);
+  array.advance_time(20, 0);
+  for (int k = 0; k < 200000; ++k) array.advance_time(1e-3, 0);
   const double expected = 10e-6 * std::pow(11.0, -0.1);
   // Lag 1e-4, and some 2400 applications (ln 11/1e-3) with a rounding of 6e-8 each, adding like a random walk or at
   // worst in line: 1.4e-4.
@@ -64,7 +64,7 @@ TEST_CASE("drift: mean and spread of the exponent follow the fit; a write restar
   constexpr Index n = 100;
   const double g = 2.5e-6;  // r = 0.1: ν = 0.0601 ± 0.0229
   auto array = programmed<double>(spec, g, n);
-  array.elapse(2e6, 0);
+  array.advance_time(2e6, 0);
   const auto nu = ((array.conductance().array() / g).log() / -std::log(1e5)).eval();
   const double mean = -0.0155 * std::log(0.1) + 0.0244;
   const double std_nu = -0.0125 * std::log(0.1) - 0.0059;
@@ -76,9 +76,9 @@ TEST_CASE("drift: mean and spread of the exponent follow the fit; a write restar
   // A pulse sets t to 0: nothing drifts until t0 has passed again, from what was left.
   array.update(Matrix<double>::Constant(n, n, 1), 1e-7, 1);
   const Matrix<double> after = array.conductance();
-  array.elapse(19.9, 2);
+  array.advance_time(19.9, 2);
   CHECK((array.conductance() == after));
-  array.elapse(1e3, 3);
+  array.advance_time(1e3, 3);
   CHECK((array.conductance().array() < after.array()).all());
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("logarithmic decay: mean and spread grow with ln t", "[devices][statis
   auto array = programmed<double>(spec, 50e-6, n);
   double t = 0;
   for (double next : {0.5, 10.0, 1e4, 1e7}) {
-    array.elapse(next - t, 0);
+    array.advance_time(next - t, 0);
     t = next;
     const auto shift = (array.conductance().array() - 50e-6).eval();
     if (t < 1) {
@@ -116,7 +116,7 @@ TEST_CASE("leak: exponential towards the rest value, and pulses against it balan
   for (double g : {1e-6, 20e-6}) {
     auto array = programmed<double>(spec, g);
     for (int k = 1; k <= 3000; ++k) {
-      array.elapse(1e-5, 0);
+      array.advance_time(1e-5, 0);
       if (k % 1000 == 0) {
         const double expected = rest + (g - rest) * std::exp(-k * 1e-3);
         // Lag below 1e-4 of the distance; 3000 roundings of 1e-16.
@@ -129,7 +129,7 @@ TEST_CASE("leak: exponential towards the rest value, and pulses against it balan
   const double s = spec.window_S() / spec.pulses;
   for (std::uint64_t k = 0; k < 2000; ++k) {
     array.update(Matrix<double>::Ones(1, 1), s, k);
-    array.elapse(1e-4, k);
+    array.advance_time(1e-4, k);
   }
   CHECK(array.conductance()(0, 0) == Approx(rest + s / std::expm1(1e-2)).epsilon(1e-3));
 }
@@ -188,7 +188,7 @@ TEST_CASE("stuck devices: their shares, values, and that nothing moves them", "[
     CHECK(std::abs(count(start.array() == array.cells().upper.array()) - 1000) < 5 * std::sqrt(10000 * 0.1 * 0.9));
     CHECK(std::abs(count(start.array() == 12e-6) - 6500) < 5 * std::sqrt(10000 * 0.65 * 0.35));
     array.update(Matrix<double>::Ones(n, n), 1e-6, 0);
-    array.elapse(1e6, 1);
+    array.advance_time(1e6, 1);
     array.program(Matrix<double>::Constant(n, n, 15e-6), 1);
     for (Index i = 0; i < start.size(); ++i) {
       const bool stuck = start.data()[i] != 12e-6;

@@ -37,7 +37,7 @@ double spectrum(const std::vector<Matrix<double>>& y, double dt, int k) {
 std::vector<Matrix<double>> record(DeviceArray<double>& array, double g, double dt, int samples) {
   std::vector<Matrix<double>> y;
   for (int t = 0; t < samples; ++t) {
-    array.elapse(dt, static_cast<std::uint64_t>(t));
+    array.advance_time(dt, static_cast<std::uint64_t>(t));
     y.push_back((array.conductance().array() / g - 1).matrix());
   }
   return y;
@@ -140,7 +140,7 @@ TEST_CASE("1/f noise: memory between looks, published size at the state", "[devi
   const double q = 0.0088 / std::pow(0.2, 0.65);
   CHECK(first.squaredNorm() / 10000 == Approx(10 * std::log(10.0) * q * q).epsilon(5 * std::sqrt(2.0 / 10000)));
   // Slow processes do not move within 1 us (a training step): the noise is common to all its phases but for the fast ones.
-  array.elapse(1e-6, 1);
+  array.advance_time(1e-6, 1);
   const Matrix<double> second = (array.conductance().array() / 5e-6 - 1).matrix();
   double kept = 0;
   for (int k = 0; k < 10; ++k) kept += std::exp(-1e-6 / (250e-9 * std::pow(10.0, k))) / 10;
@@ -163,7 +163,7 @@ TEST_CASE("slow state survives a checkpoint to the bit, for any number of thread
   spec.faults = {0.01, 0.01, 0.01};
   const auto step = [](DeviceArray<float>& array, std::uint64_t k) {
     array.update(Matrix<float>::Constant(60, 50, k % 2 ? -1.0F : 1.0F), 1e-7F, k);
-    array.elapse(1.7e-3 * static_cast<double>(k % 5), k);
+    array.advance_time(1.7e-3 * static_cast<double>(k % 5), k);
   };
   DeviceArray<float> whole(spec, 60, 50, {3, 1, 0}, 1);
   whole.program(Matrix<float>::Constant(60, 50, 10e-6F), 0);

@@ -104,7 +104,7 @@ TEST_CASE("a run of the shipped text learns, and says what it did", "[train]") {
   CHECK(summary.loss == Approx(last).epsilon(1e-14));
   CHECK(summary.beside_validation_loss == file.reals<double>("beside/train/validation_loss").back());
   CHECK(summary.beside_validation_loss < 3.9);
-  // Both lanes start from the same weights and see the same batches.
+  // Both trainees start from the same weights and see the same batches.
   CHECK(file.reals<double>("beside/train/loss")[0] == Approx(loss[0]).epsilon(1e-6));
   CHECK(file.text_attribute("estimator", "train") == "aep_anchored");
   CHECK(file.text_attribute("estimator", "beside/train") == "bptt");
@@ -292,35 +292,35 @@ TEST_CASE("a step that is not finite is counted and leaves the weights alone", "
   const Config config = tiny_config();
   const TextDataset data = load_dataset(config);
   const auto plan = network_plan(config, character_sizes(config, data.vocabulary_size()));
-  Trainee<float> lane(config, plan, "", Weights::configured);
+  Trainee<float> trainee(config, plan, "", Weights::configured);
   const auto batch = [&](std::uint64_t step) { return training_batch(data.training(), 3, plan->rows(), 1, step); };
   const auto weights = [&] {
     std::vector<Matrix<float>> all;
-    for (int p = 0; p < lane.network().parameters(); ++p) all.push_back(lane.network().map(p).weights());
+    for (int p = 0; p < trainee.network().parameters(); ++p) all.push_back(trainee.network().map(p).weights());
     return all;
   };
-  lane.step(0, batch(0));
+  trainee.step(0, batch(0));
   const auto before = weights();
   Matrix<float> poisoned = before[BlockParameter::pos];
   poisoned(0, 0) = std::numeric_limits<float>::quiet_NaN();
-  lane.network().map(BlockParameter::pos).program(poisoned);
-  lane.step(1, batch(1));
-  lane.step(2, batch(2));
-  CHECK(lane.nonfinite() == 2);
-  CHECK(lane.nonfinite_in_a_row() == 2);
-  for (int p = 0; p < lane.network().parameters(); ++p) {
-    if (p != BlockParameter::pos) CHECK((lane.network().map(p).weights() == before[static_cast<std::size_t>(p)]));
+  trainee.network().map(BlockParameter::pos).program(poisoned);
+  trainee.step(1, batch(1));
+  trainee.step(2, batch(2));
+  CHECK(trainee.nonfinite() == 2);
+  CHECK(trainee.nonfinite_in_a_row() == 2);
+  for (int p = 0; p < trainee.network().parameters(); ++p) {
+    if (p != BlockParameter::pos) CHECK((trainee.network().map(p).weights() == before[static_cast<std::size_t>(p)]));
   }
-  lane.network().map(BlockParameter::pos).program(before[BlockParameter::pos]);
-  lane.step(3, batch(3));
-  CHECK(lane.nonfinite() == 2);
-  CHECK(lane.nonfinite_in_a_row() == 0);
+  trainee.network().map(BlockParameter::pos).program(before[BlockParameter::pos]);
+  trainee.step(3, batch(3));
+  CHECK(trainee.nonfinite() == 2);
+  CHECK(trainee.nonfinite_in_a_row() == 0);
   const auto after = weights();
   for (std::size_t p = 0; p < after.size(); ++p) {
     CHECK(after[p].allFinite());
     CHECK_FALSE((after[p] == before[p]));
   }
-  CHECK(lane.log().values("train/nonfinite") == std::vector<double>{0, 1, 1, 0});
+  CHECK(trainee.log().values("train/nonfinite") == std::vector<double>{0, 1, 1, 0});
 }
 
 TEST_CASE("a hopeless run stops with the weights it started from", "[train]") {

@@ -76,7 +76,7 @@ class Check {
     const double age = config_.real("gradcheck.age");
     for (int p = 0; p < device_->parameters(); ++p) {
       device_->map(p).program(trainee_.network().map(p).weights());
-      device_->map(p).elapse(age, first_step());
+      device_->map(p).advance_time(age, first_step());
     }
   }
 

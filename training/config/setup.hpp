@@ -35,7 +35,7 @@ void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::si
 /// What holds the weights.
 enum class Weights {
   configured,  ///< device.model
-  digital,     ///< exact numbers and circuits: references, and the lane trained beside
+  digital,     ///< exact numbers and circuits: references, and the trainee trained beside
 };
 
 /// What real circuits make of the correction of the nudged phase.

@@ -11,8 +11,8 @@ ParamTable train_rows() {
   using param::integer;
   using param::quantity;
   using param::real;
-  std::vector<std::string> lanes = estimator_names();
-  lanes.insert(lanes.begin(), "none");
+  std::vector<std::string> trainees = estimator_names();
+  trainees.insert(trainees.begin(), "none");
   const std::string recipe = "recipe of the prototype";
   return {
       integer("train.steps", "1000", between(1, 1000000000), "Training steps."),
@@ -46,7 +46,7 @@ ParamTable train_rows() {
               "Cosine of the gradient with the exact adjoint every so many steps; 0: never."),
       integer("train.checkpoint_every", "100", at_least(0),
               "Checkpoint every so many steps; 0: only at the end. A killed run resumes from the last one."),
-      choice("train.beside", "none", lanes,
+      choice("train.beside", "none", trainees,
              "A second model trained beside the first: this estimator, digital weights, same seed and batches."),
   };
 }

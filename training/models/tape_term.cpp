@@ -79,7 +79,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
     if (part == Part::conservative || from_input()) return;
     reads_.read = &read;
     for (Index row = 0; row < u.rows(); row += rows_) {
-      pull(target_of(u, row), Leaves::inputs);
+      pull_back(target_of(u, row), Leaves::inputs);
       auto out = source_of(f, row);
       out += gain() * fixed_->tape.cotangent(fixed_->source);
       if (identity() != S(0)) out += (gain() * identity()) * direction_;
@@ -88,17 +88,16 @@ class TapeTerm<S>::System final : public TermSystem<S> {
 
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                   ReadContext& read) override {
-    reads_ = {&read, &sink, scale * gain()};
-    pull(target_of(u, 0), from_input() ? Leaves::all : Leaves::parameters);
-    if (from_input()) {
-      input_gradient += (scale * gain()) * fixed_->tape.cotangent(fixed_->source);
-      if (identity() != S(0)) input_gradient += (scale * gain() * identity()) * direction_;
-    }
-    for (std::size_t k = 0; k < fixed_->weights.size(); ++k) {
-      const Matrix<S>& gradient = fixed_->tape.cotangent(fixed_->weights[k]);
-      if (gradient.size() > 0) sink.accumulate(term_->weights_[k].parameter, scale * gain(), gradient);
-    }
-    reads_.sink = nullptr;
+    correlate(target_of(u, 0), from_input() ? Leaves::all : Leaves::parameters, scale, sink, input_gradient, read);
+  }
+
+  void pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> f, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+            ReadContext& read) override {
+    correlate(target_of(u, 0), Leaves::all, scale, sink, input_gradient, read);
+    if (from_input()) return;
+    auto out = source_of(f, 0);
+    out += gain() * fixed_->tape.cotangent(fixed_->source);
+    if (identity() != S(0)) out += (gain() * identity()) * direction_;
   }
 
  private:
@@ -171,11 +170,28 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   }
 
   template <class Direction>
-  void pull(const Direction& u, Leaves wanted) {
+  void pull_back(const Direction& u, Leaves wanted) {
     direction_ = u;
     fixed_->tape.clear_cotangents();
     fixed_->tape.add_cotangent(fixed_->y, direction_);
     fixed_->tape.pull_back(wanted);
+  }
+
+  /// Pulls u back to the wanted leaves; what arrives at parameters goes to the sink, at a clamped input to its gradient.
+  template <class Direction>
+  void correlate(const Direction& u, Leaves wanted, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+                 ReadContext& read) {
+    reads_ = {&read, &sink, scale * gain()};
+    pull_back(u, wanted);
+    if (from_input()) {
+      input_gradient += (scale * gain()) * fixed_->tape.cotangent(fixed_->source);
+      if (identity() != S(0)) input_gradient += (scale * gain() * identity()) * direction_;
+    }
+    for (std::size_t k = 0; k < fixed_->weights.size(); ++k) {
+      const Matrix<S>& gradient = fixed_->tape.cotangent(fixed_->weights[k]);
+      if (gradient.size() > 0) sink.accumulate(term_->weights_[k].parameter, scale * gain(), gradient);
+    }
+    reads_.sink = nullptr;
   }
 
   const TapeTerm* term_;

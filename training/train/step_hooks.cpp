@@ -62,8 +62,8 @@ class MemoryHook final : public StepHook<S> {
     if (!result.bound) return;
     delta_.setZero(input.inputs(), input.outputs());
     delta_.middleCols(bound_.memory.begin, bound_.memory.count) = static_cast<S>(result.scale - 1) * w_m;
-    input.adjust(delta_, step);
-    if (back) back->adjust(static_cast<S>(result.scale - 1) * back->weights(), step);
+    input.apply_now(delta_, step);
+    if (back) back->apply_now(static_cast<S>(result.scale - 1) * back->weights(), step);
   }
 
   std::vector<StateArray<S>> arrays() override {

@@ -21,7 +21,7 @@ struct TrainProgress {
   double validation = 0;  ///< last validation loss, NaN before the first
   double residual = 0;
   double damping = 0;
-  double beside_loss = 0, beside_validation = 0;  ///< NaN without a second lane
+  double beside_loss = 0, beside_validation = 0;  ///< NaN without a second trainee
   bool finished = false;
 };
 
@@ -55,7 +55,7 @@ struct TrainSummary {
   std::uint64_t skipped = 0, nonfinite = 0;
   double cosine = 0;  ///< last gradient cosine over all parameters of the equilibrium, NaN when not measured
   std::vector<GroupCosine> group_cosines = {};  ///< of the same comparison; empty when not measured
-  std::string beside;                           ///< estimator of the second lane, empty without one
+  std::string beside;                           ///< estimator of the second trainee, empty without one
   double beside_validation_loss = 0, beside_test_loss = 0;
   TextLines lines = {};  ///< what counting letters and pairs scores on the same text
   double seconds = 0;

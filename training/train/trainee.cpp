@@ -137,7 +137,7 @@ void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report, In
   const double fixed = config_->real("train.step_time");
   const double seconds = fixed > 0 ? fixed : simulated;
   if (!std::isfinite(seconds)) return;  // the step diverged and is reported
-  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).elapse(seconds, step);
+  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).advance_time(seconds, step);
 }
 
 template <class S>

@@ -74,7 +74,7 @@ template <class S>
 SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
   SequenceReport report;
   Matrix<S>& z = *task.state;
-  if (!task.dynamics->feed_forward() || options_.free.step * task.dynamics->leak() != 1.0) {
+  if (!task.dynamics->feed_forward() || options_.free.step != 1.0 || task.dynamics->leak() != 1.0) {
     throw UserError(
         "bptt with relaxation.schedule = sweep needs a feed-forward network and relaxation.step = 1 (use parallel)");
   }
@@ -82,12 +82,19 @@ SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
   Linearization<S>& at = free_.run(task, options_.free, report);
   task.dynamics->begin_reads(ReadClass::stored);
   report.nudged = Status::max_steps;
-  lambda_.setZero(z.rows(), z.cols());
-  for (Matrix<S>* x : {&change_, &cost_gradient_}) x->resize(z.rows(), z.cols());
+  for (Matrix<S>* x : {&lambda_, &change_, &cost_gradient_}) x->resize(z.rows(), z.cols());
   task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
   task.cost->gradient(z, cost_gradient_);
-  adjoint_sweep<S>(*task.dynamics, at, cost_gradient_, S(1), lambda_, change_);
-  at.accumulate_parameter_gradient(lambda_, task.weight, *task.sink);
+  lambda_ = cost_gradient_;
+  bool pulled = true;
+  for (std::size_t node = task.dynamics->nodes(); pulled && node-- > 0;) {
+    pulled = at.pull_node(lambda_, task.weight, *task.sink, node);
+  }
+  if (!pulled) {
+    lambda_.setZero();
+    adjoint_sweep<S>(*task.dynamics, at, cost_gradient_, S(1), lambda_, change_);
+    at.accumulate_parameter_gradient(lambda_, task.weight, *task.sink);
+  }
   report.cost_in_forces += 2;
   this->adjoint_ = lambda_;
   this->point_ = z;
