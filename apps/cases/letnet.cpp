@@ -30,9 +30,16 @@ class Letnet {
   explicit Letnet(const LetnetProblem& p)
       : p_(p),
         plan_(std::make_shared<TransformerPlan>(
-            TransformerShape{p.sizes.vocabulary, p.sizes.tokens, p.sizes.channels, p.sizes.hidden, p.sizes.heads,
-                             p.sizes.layers, p.sizes.loops,
-                             p.activation == LetnetActivation::gelu ? Activation::gelu : Activation::relu2, p.rope,
+            TransformerShape{p.sizes.vocabulary,
+                             p.sizes.tokens,
+                             p.sizes.channels,
+                             p.sizes.hidden,
+                             p.sizes.heads,
+                             p.sizes.layers,
+                             p.sizes.loops,
+                             p.activation == LetnetActivation::gelu ? Activation::gelu : Activation::relu2,
+                             p.rope,
+                             {},
                              p.kappa},
             TransformerScales{})),
         network_(plan_, maps(p)),
@@ -69,10 +76,10 @@ class Letnet {
     const Index c = p_.sizes.channels;
     for (Index l = 0; l < p_.sizes.layers; ++l) {
       const TransformerPlan::Layer at = plan_->layer(l);
-      all["Wq"].push_back(gradient_[at.qkv].leftCols(c));
-      all["Wk"].push_back(gradient_[at.qkv].middleCols(c, c));
-      all["Wv"].push_back(gradient_[at.qkv].rightCols(c));
-      all["Wo"].push_back(gradient_[at.o]);
+      all["Wq"].push_back(gradient_[at.qkv()].leftCols(c));
+      all["Wk"].push_back(gradient_[at.qkv()].middleCols(c, c));
+      all["Wv"].push_back(gradient_[at.qkv()].rightCols(c));
+      all["Wo"].push_back(gradient_[at.o()]);
       all["W1"].push_back(gradient_[at.first]);
       all["W2"].push_back(gradient_[at.second]);
     }
@@ -156,8 +163,8 @@ Matrix<double> probabilities(const Letnet& net, const Matrix<double>& z) {
     Tape<double> tape;
     std::vector<Matrix<double>> p;
     const Matrix<double> source = j == 0 ? net.x_ : Matrix<double>(z.middleCols((j - 1) * s.channels, s.channels));
-    attention_update(tape.input(source), tape.parameter(net.network_.map(at.qkv).weights()),
-                     tape.parameter(net.network_.map(at.o).weights()), s.heads, net.p_.rope, &p);
+    attention_update(tape.input(source), tape.parameter(net.network_.map(at.qkv()).weights()),
+                     tape.parameter(net.network_.map(at.o()).weights()), s.heads, net.p_.rope, &p);
     for (const Matrix<double>& head : p) {
       all.middleRows(row, s.tokens) = head;
       row += s.tokens;

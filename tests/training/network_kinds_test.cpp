@@ -13,6 +13,7 @@
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/registry.hpp"
+#include "training/models/transformer/transformer_config.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;
@@ -223,6 +224,20 @@ TEST_CASE("networks: estimators find the exact gradient, which central differenc
         // leaves 1e-10/β of rounding and the transient of 120 steps.
         CHECK(row.agreement.relative_l2 < (row.estimator == "finite_difference" ? 1e-6 : 1e-4));
       }
+    }
+  }
+}
+
+TEST_CASE("transformer: any mixer may be a layer, and its gradient is exact", "[networks]") {
+  for (const std::string& mixer : transformer_mixers()) {
+    CAPTURE(mixer);
+    const GradcheckReport report =
+        gradcheck(small("transformer", {"transformer.mixer=" + mixer, "transformer.projection_scale=2",
+                                        "gradcheck.finite_difference_entries=2", "train.batch=1"}));
+    CHECK(report.reference_converged());
+    for (const auto& row : report.rows) {
+      CAPTURE(row.estimator, row.group);
+      if (row.group == "all") CHECK(row.agreement.relative_l2 < (row.estimator == "finite_difference" ? 1e-5 : 1e-4));
     }
   }
 }

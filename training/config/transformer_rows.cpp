@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/choice_lists.hpp"
 #include "training/config/rows.hpp"
+#include "training/models/transformer/transformer_config.hpp"
 
 namespace nudge {
 
@@ -17,6 +18,10 @@ ParamTable transformer_rows() {
               "(hidden units) are those of model.*."),
       integer("transformer.loops", "1", between(1, 1024),
               "K: the stack of L layers is repeated K times with the same weights; 2 L K nodes."),
+      choice("transformer.mixer", "attention", transformer_mixers(),
+             "What mixes tokens in the attention nodes: softmax attention, fused, or a mixer of docs/mixers.md in the "
+             "sizes it has "
+             "in `nudge experiment` (mha: the same attention)."),
       choice("transformer.activation", "relu2", activations.names(), "phi of the feed-forward nodes.", recipe),
       choice("transformer.positions", "rotary", rotary_positions.names(),
              "rotary: queries and keys are turned by their position; learned: a table added to the embedding.", recipe),

@@ -46,6 +46,17 @@ MixerSpec mixer_spec(const MixerChoice& choice) {
   return spec;
 }
 
+template <class S>
+Value<S> mixed(const MixerChoice& choice, Value<S> z, const std::vector<Value<S>>& weights) {
+  const MixerSpec spec = mixer_spec(choice);
+  NUDGE_EXPECT(weights.size() == spec.parameters.size());
+  MixerCall<S> call{choice.options, {}, {}, mask_of(choice, z.rows())};
+  call.inputs.add(spec.inputs.front().name, z);
+  for (std::size_t k = 0; k < weights.size(); ++k) call.parameters.add(spec.parameters[k].name, weights[k]);
+  mixer_kind<S>(choice.kind).forward(call);
+  return call.outputs.front();
+}
+
 namespace {
 
 /// A product.
@@ -62,18 +73,16 @@ struct NumberReader final : WeightReader<double> {
 };
 
 /// Whether parameter `which` can be read: the tape refuses every use that is not a read.
-bool readable(const MixerChoice& choice, const MixerSpec& spec, const std::vector<Matrix<double>>& weights,
-              std::size_t which) {
+bool readable(const MixerChoice& choice, const std::vector<Matrix<double>>& weights, std::size_t which) {
   NumberReader reader(weights[which]);
   Tape<double> tape;
-  MixerCall<double> call{choice.options, {}, {}, mask_of(choice, 2)};
-  call.inputs.add(spec.inputs.front().name, tape.input(Matrix<double>::Ones(2, choice.options.width)));
+  const Value<double> z = tape.input(Matrix<double>::Ones(2, choice.options.width));
+  std::vector<Value<double>> values;
   for (std::size_t k = 0; k < weights.size(); ++k) {
-    call.parameters.add(spec.parameters[k].name,
-                        k == which ? tape.weights(weights[k], reader) : tape.parameter(weights[k]));
+    values.push_back(k == which ? tape.weights(weights[k], reader) : tape.parameter(weights[k]));
   }
   try {
-    mixer_kind<double>(choice.kind).forward(call);
+    mixed(choice, z, values);
   } catch (const ContractViolation&) {
     return false;
   }
@@ -90,7 +99,7 @@ std::vector<bool> readable_parameters(const MixerChoice& choice) {
                       Matrix<double>::Identity(field.rows(), field.cols()));
   }
   std::vector<bool> all;
-  for (std::size_t k = 0; k < weights.size(); ++k) all.push_back(readable(choice, spec, weights, k));
+  for (std::size_t k = 0; k < weights.size(); ++k) all.push_back(readable(choice, weights, k));
   return all;
 }
 
@@ -104,18 +113,15 @@ std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& cho
   for (std::size_t k = 0; k < weights.size(); ++k) {
     held.push_back({first_parameter + static_cast<int>(k), weights[k], readable[k]});
   }
-  const auto record = [choice, spec](Tape<S>& /*tape*/, Value<S> z, const std::vector<Value<S>>& values) {
-    MixerCall<S> call{choice.options, {}, {}, mask_of(choice, z.rows())};
-    call.inputs.add(spec.inputs.front().name, z);
-    for (std::size_t k = 0; k < values.size(); ++k) call.parameters.add(spec.parameters[k].name, values[k]);
-    mixer_kind<S>(choice.kind).forward(call);
-    return call.outputs.front();
+  const auto record = [choice](Tape<S>& /*tape*/, Value<S> z, const std::vector<Value<S>>& values) {
+    return mixed(choice, z, values);
   };
   return std::make_unique<TapeTerm<S>>(choice.kind, TapePlace{node, at, node, at, gain, spec.residual ? -1.0 : 0.0},
                                        std::move(held), record);
 }
 
 #define NUDGE_INSTANTIATE(S)                                                                     \
+  template Value<S> mixed<S>(const MixerChoice&, Value<S>, const std::vector<Value<S>>&);        \
   template std::unique_ptr<Term<S>> mixer_term<S>(int, Columns, const MixerChoice&, double, int, \
                                                   const std::vector<const LinearMap<S>*>&);
 NUDGE_INSTANTIATE(float)

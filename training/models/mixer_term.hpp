@@ -28,6 +28,11 @@ const std::vector<std::string>& force_mixers();
 /// Parameters of the chosen kind. UserError naming the option that is wrong.
 MixerSpec mixer_spec(const MixerChoice& choice);
 
+/// What a mixer computes of z (T, C) on z's tape, with the weights in the order of mixer_spec(); of a kind that is the state plus
+/// an update, both.
+template <class S>
+Value<S> mixed(const MixerChoice& choice, Value<S> z, const std::vector<Value<S>>& weights);
+
 /// Which parameters, in the order of mixer_spec(), the mixer only multiplies by, so that arrays of devices may hold them: found
 /// by recording it on weights that are read. Gains, biases, temperatures and what is inverted stay numbers.
 std::vector<bool> readable_parameters(const MixerChoice& choice);

@@ -2,6 +2,7 @@
 #include "training/models/transformer/sub_layers.hpp"
 
 #include "mixers/attention/causal_heads.hpp"
+#include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/layout.hpp"
 #include "mixers/ops/normalize.hpp"
@@ -38,6 +39,18 @@ std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads
 }
 
 template <class S>
+std::unique_ptr<TapeTerm<S>> mixer_layer(const TapePlace& place, const MixerChoice& mixer,
+                                         std::vector<typename TapeTerm<S>::Weight> weights) {
+  const bool residual = mixer_spec(mixer).residual;
+  const auto record = [mixer, residual](Tape<S>& /*tape*/, Value<S> u, const std::vector<Value<S>>& w) {
+    const Value<S> m = rms_norm(u, 1, kNormEpsilon);
+    const Value<S> y = mixed(mixer, m, w);
+    return residual ? y - m : y;
+  };
+  return std::make_unique<TapeTerm<S>>(mixer.kind, place, std::move(weights), record);
+}
+
+template <class S>
 std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activation activation,
                                                 typename TapeTerm<S>::Weight first,
                                                 typename TapeTerm<S>::Weight second) {
@@ -53,6 +66,8 @@ std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activati
   template Value<S> attention_update<S>(Value<S>, Value<S>, Value<S>, Index, bool, std::vector<Matrix<S>>*);     \
   template std::unique_ptr<TapeTerm<S>> attention_layer<S>(const TapePlace&, Index, bool, TapeTerm<S>::Weight,   \
                                                            TapeTerm<S>::Weight);                                 \
+  template std::unique_ptr<TapeTerm<S>> mixer_layer<S>(const TapePlace&, const MixerChoice&,                     \
+                                                       std::vector<TapeTerm<S>::Weight>);                        \
   template std::unique_ptr<TapeTerm<S>> feed_forward_layer<S>(const TapePlace&, Activation, TapeTerm<S>::Weight, \
                                                               TapeTerm<S>::Weight);
 NUDGE_INSTANTIATE(float)

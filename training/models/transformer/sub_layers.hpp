@@ -19,6 +19,12 @@ template <class S>
 std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads, bool rotary,
                                              typename TapeTerm<S>::Weight qkv, typename TapeTerm<S>::Weight output);
 
+/// Another mixer of mixers/registry as an attention node: G is what it computes of N(u), of a kind that is the state plus an
+/// update the update alone.
+template <class S>
+std::unique_ptr<TapeTerm<S>> mixer_layer(const TapePlace& place, const MixerChoice& mixer,
+                                         std::vector<typename TapeTerm<S>::Weight> weights);
+
 /// G = φ(N(u) W1) W2.
 template <class S>
 std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activation activation,

@@ -5,6 +5,7 @@
 
 #include "sim/base/errors.hpp"
 #include "training/config/choice_lists.hpp"
+#include "training/experiments/sequence_model/sequence_mixer.hpp"
 
 namespace nudge {
 namespace {
@@ -21,10 +22,23 @@ TransformerShape transformer_shape(const Config& config, Index vocabulary) {
   s.activation = activations.of(config, "transformer.activation");
   s.rotary = rotary_positions.of(config, "transformer.positions");
   s.feedback = config.real("transformer.feedback");
+  if (const std::string& name = config.text("transformer.mixer"); name != MixerChoice::fused) {
+    const SequenceMixer mixer = sequence_mixer(name, s.channels, s.heads, s.tokens);
+    s.mixer.kind = mixer.kind;
+    s.mixer.options = mixer.options;
+  }
   return s;
 }
 
 }  // namespace
+
+std::vector<std::string> transformer_mixers() {
+  std::vector<std::string> names{MixerChoice::fused};
+  for (const std::string& name : sequence_mixer_names()) {
+    if (sequence_mixer(name, 8, 1, 2).rule == StepRule::residual) names.push_back(name);
+  }
+  return names;
+}
 
 std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const TaskSizes& task) {
   const TransformerScales scales{config.real("transformer.embedding_scale"),

@@ -96,7 +96,7 @@ class Writer {
   }
 
   void attention(Index j, const TransformerPlan::Layer& layer) {
-    for (const Index k : {0, 1, 2}) projection(j, layer.qkv, k);
+    for (const Index k : {0, 1, 2}) projection(j, layer.qkv(), k);
     const Index d = s_.channels / s_.heads;
     const auto name = [j](const char* prefix) { return fmt::format("{}{}", prefix, j); };
     for (Index t = 0; t < s_.tokens; ++t) {
@@ -119,7 +119,7 @@ class Writer {
           source(at(name("o"), t, i), fmt::format("({})/({})", mixed, total));
         }
       }
-      charge(j, t, name("o"), weights(layer.o));
+      charge(j, t, name("o"), weights(layer.o()));
     }
   }
 
@@ -190,6 +190,10 @@ std::string transformer_netlist(const Network<double>& network, const Transforme
                                 const std::string& data_file) {
   const TransformerPlan& plan = transformer_of(network.plan());
   NUDGE_EXPECT(spec.input.rows() == network.rows() && spec.start.cols() == network.cols());
+  if (!plan.shape().mixer.is_fused()) {
+    throw UserError(
+        fmt::format("transformer.mixer = {} cannot be exported: only attention is", plan.shape().mixer.kind));
+  }
   if (plan.shape().activation == Activation::gelu) {
     throw UserError("transformer.activation = gelu cannot be exported: ngspice has no error function (use relu2)");
   }

@@ -34,8 +34,15 @@ std::vector<std::unique_ptr<Term<S>>> transformer_terms(const TransformerPlan& p
                           columns_of(j, s.channels),
                           1.0,
                           1.0};
-    if (j % 2 == 0) {
-      terms.push_back(attention_layer<S>(place, s.heads, s.rotary, weight(layer.qkv), weight(layer.o)));
+    if (j % 2 == 0 && s.mixer.is_fused()) {
+      terms.push_back(attention_layer<S>(place, s.heads, s.rotary, weight(layer.qkv()), weight(layer.o())));
+    } else if (j % 2 == 0) {
+      std::vector<typename TapeTerm<S>::Weight> weights;
+      for (std::size_t k = 0; k < plan.readable().size(); ++k) {
+        weights.push_back(weight(layer.mixer + static_cast<int>(k)));
+        weights.back().read = plan.readable()[k];
+      }
+      terms.push_back(mixer_layer<S>(place, s.mixer, std::move(weights)));
     } else {
       terms.push_back(feed_forward_layer<S>(place, s.activation, weight(layer.first), weight(layer.second)));
     }
@@ -60,8 +67,14 @@ void initial_weights(const TransformerPlan& plan, const TransformerScales& scale
     const auto add = [&](Index rows, Index cols, double deviation) {
       weights.push_back(normal_matrix<S>(rows, cols, deviation, seed, stream++));
     };
-    add(s.channels, 3 * s.channels, scales.projection / root(s.channels));
-    add(s.channels, s.channels, scales.output / root(s.channels * s.layers));
+    if (s.mixer.is_fused()) {
+      add(s.channels, 3 * s.channels, scales.projection / root(s.channels));
+      add(s.channels, s.channels, scales.output / root(s.channels * s.layers));
+    }
+    for (const Field& field : plan.mixer_fields()) {
+      add(field.rows(), field.cols(), scales.projection * field.deviation);
+      weights.back().array() += static_cast<S>(field.mean);
+    }
     add(s.channels, s.hidden, scales.projection / root(s.channels));
     add(s.hidden, s.channels, scales.output / root(s.hidden * s.layers));
   }
@@ -70,6 +83,13 @@ void initial_weights(const TransformerPlan& plan, const TransformerScales& scale
 }
 
 }  // namespace
+
+TransformerPlan::TransformerPlan(const TransformerShape& shape, const TransformerScales& scales)
+    : shape_(shape), scales_(scales) {
+  if (shape.mixer.is_fused()) return;
+  mixer_ = mixer_spec(shape.mixer).parameters;
+  readable_ = readable_parameters(shape.mixer);
+}
 
 std::vector<Node> TransformerPlan::nodes() const {
   std::vector<Node> nodes;
@@ -83,12 +103,13 @@ std::vector<Node> TransformerPlan::nodes() const {
 }
 
 TransformerPlan::Layer TransformerPlan::layer(Index l) const {
-  const int first = (shape_.rotary ? 1 : 2) + 4 * static_cast<int>(l);
-  return {first, first + 1, first + 2, first + 3};
+  const int mixing = shape_.mixer.is_fused() ? 2 : static_cast<int>(mixer_.size());
+  const int first = (shape_.rotary ? 1 : 2) + (mixing + 2) * static_cast<int>(l);
+  return {first, first + mixing, first + mixing + 1};
 }
 
 NodeReadout TransformerPlan::readout() const {
-  return {layer(shape_.layers).qkv, static_cast<int>(shape_.nodes()) - 1, Normalization::rms};
+  return {layer(shape_.layers).mixer, static_cast<int>(shape_.nodes()) - 1, Normalization::rms};
 }
 
 std::vector<Parameter> TransformerPlan::parameters() const {
@@ -96,8 +117,14 @@ std::vector<Parameter> TransformerPlan::parameters() const {
   std::vector<Parameter> all = {{"tok", {shape_.vocabulary, c}, false, false}};
   if (!shape_.rotary) all.push_back({"pos", {shape_.tokens, c}, false, false});
   for (Index l = 0; l < shape_.layers; ++l) {
-    all.push_back({fmt::format("l{}_qkv", l), {c, 3 * c}, true});
-    all.push_back({fmt::format("l{}_o", l), {c, c}, true});
+    if (shape_.mixer.is_fused()) {
+      all.push_back({fmt::format("l{}_qkv", l), {c, 3 * c}, true});
+      all.push_back({fmt::format("l{}_o", l), {c, c}, true});
+    }
+    for (std::size_t k = 0; k < mixer_.size(); ++k) {
+      all.push_back(
+          {fmt::format("l{}_{}", l, mixer_[k].name), {mixer_[k].rows(), mixer_[k].cols()}, readable_[k], readable_[k]});
+    }
     all.push_back({fmt::format("l{}_1", l), {c, shape_.hidden}, true});
     all.push_back({fmt::format("l{}_2", l), {shape_.hidden, c}, true});
   }
@@ -114,10 +141,15 @@ std::vector<ParameterGroup> TransformerPlan::groups() const {
     const auto add = [&](const char* name, int parameter, Columns columns) {
       groups.push_back({fmt::format("l{}_{}", l, name), parameter, columns});
     };
-    add("Wq", at.qkv, {0, c});
-    add("Wk", at.qkv, {c, c});
-    add("Wv", at.qkv, {2 * c, c});
-    add("Wo", at.o, {0, c});
+    if (shape_.mixer.is_fused()) {
+      add("Wq", at.qkv(), {0, c});
+      add("Wk", at.qkv(), {c, c});
+      add("Wv", at.qkv(), {2 * c, c});
+      add("Wo", at.o(), {0, c});
+    }
+    for (std::size_t k = 0; k < mixer_.size(); ++k) {
+      add(mixer_[k].name.c_str(), at.mixer + static_cast<int>(k), {0, mixer_[k].cols()});
+    }
     add("W1", at.first, {0, shape_.hidden});
     add("W2", at.second, {0, c});
   }

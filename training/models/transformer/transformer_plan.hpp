@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "training/models/mixer_term.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {
@@ -19,6 +20,7 @@ struct TransformerShape {
   Index loops = 1;
   Activation activation = Activation::relu2;
   bool rotary = true;   ///< else learned positions
+  MixerChoice mixer;    ///< of the attention nodes: softmax attention, or a kind of mixers/registry of C channels
   double feedback = 0;  ///< κ ≥ 0
 
   Index nodes() const { return 2 * layers * loops; }
@@ -41,11 +43,11 @@ struct TransformerScales {
 /// with the weights of layer ⌊(j − 1)/2⌋ mod L. κ = 0: J is lower triangular, the equilibrium is the forward pass, a sweep or n
 /// unit steps reach it exactly, and the transposed nudged phase is backpropagation carried out by relaxing currents. Products
 /// with weights are reads of their maps; norms and the products of activations are digital.
-/// Parameters: tok, pos where positions are learned, per layer l<l>_qkv (C, 3C: W_q | W_k | W_v), l<l>_o, l<l>_1, l<l>_2, then
-/// Wh. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
+/// Another mixer may stand for attention: G = Mixer(N(u)). Parameters: tok, pos where positions are learned, per layer l<l>_qkv
+/// (C, 3C: W_q | W_k | W_v), l<l>_o (or the mixer's own, l<l>_<name>), l<l>_1, l<l>_2, then Wh. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
 class TransformerPlan final : public NetworkPlan {
  public:
-  TransformerPlan(const TransformerShape& shape, const TransformerScales& scales) : shape_(shape), scales_(scales) {}
+  TransformerPlan(const TransformerShape& shape, const TransformerScales& scales);
 
   std::string_view kind() const override { return "transformer"; }
   Index rows() const override { return shape_.tokens; }
@@ -61,15 +63,24 @@ class TransformerPlan final : public NetworkPlan {
   std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const override;
 
   const TransformerShape& shape() const { return shape_; }
-  /// Numbers of the parameters of a layer: q|k|v, output, and the two of the feed-forward part.
+  /// Numbers of the parameters of a layer: those of the mixer from `mixer` on (attention: q|k|v and output), and the two of the
+  /// feed-forward part.
   struct Layer {
-    int qkv, o, first, second;
+    int mixer, first, second;
+    int qkv() const { return mixer; }
+    int o() const { return mixer + 1; }
   };
   Layer layer(Index l) const;
+  const TransformerScales& scales() const { return scales_; }
+  /// The parameters of a mixer that is not the fused attention, and which of them arrays may hold.
+  const std::vector<Field>& mixer_fields() const { return mixer_; }
+  const std::vector<bool>& readable() const { return readable_; }
 
  private:
   TransformerShape shape_;
   TransformerScales scales_;
+  std::vector<Field> mixer_;
+  std::vector<bool> readable_;
 };
 
 }  // namespace nudge
