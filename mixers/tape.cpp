@@ -135,6 +135,19 @@ void Tape<S>::run() {
 }
 
 template <class S>
+double Tape<S>::operations() const {
+  double sum = 0;
+  std::vector<const Matrix<S>*> arguments;
+  for (const Node& step : nodes_) {
+    if (!step.operation) continue;
+    arguments.clear();
+    for (const int id : step.arguments) arguments.push_back(&nodes_[static_cast<std::size_t>(id)].matrix());
+    sum += step.operation->operations(arguments, step.value);
+  }
+  return sum;
+}
+
+template <class S>
 void Tape<S>::clear_tangents() {
   for (Node& each : nodes_) each.has_tangent = false;
 }

@@ -93,6 +93,10 @@ class Operation {
   /// dx_k += (∂f/∂x_k)ᵀ dy for every dx_k that is not null.
   virtual void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const = 0;
 
+  /// Digital operations of one evaluation: a product and an addition each. Elementwise unless an operation says otherwise; a
+  /// read is none.
+  virtual double operations(Arguments<S> /*x*/, const Matrix<S>& y) const { return static_cast<double>(y.size()); }
+
   /// Whether argument k may be weights that are read (Tape::weights): then x_k is their nominal matrix, which must not be
   /// used as a number, a dx_k of vjp() only says that their gradient is wanted (an empty matrix), and jvp() gets none.
   virtual bool reads(std::size_t /*argument*/) const { return false; }
@@ -155,6 +159,8 @@ class Tape {
   const Matrix<S>& cotangent(Value<S> value) const;
 
   std::size_t size() const { return nodes_.size(); }
+  /// Digital operations of one run(); a derivative takes about as many per operand.
+  double operations() const;
 
  private:
   struct Node {

@@ -48,6 +48,11 @@ class AttendHeads final : public Operation<S> {
   }
 
   std::string_view name() const override { return "attend_heads"; }
+  /// Scores and mixing over all pairs (an upper bound where the mask leaves some out), and shift, exp, sum, divide of each.
+  double operations(Arguments<S> x, const Matrix<S>& y) const override {
+    const double pairs = static_cast<double>(x[0]->rows() * x[1]->rows());
+    return pairs * (2.0 * static_cast<double>(x[0]->cols() + y.cols()) + 4.0 * static_cast<double>(heads_));
+  }
 
   void forward(Arguments<S> x, Matrix<S>& y) override {
     y.resize(x[0]->rows(), x[2]->cols());

@@ -24,6 +24,10 @@ class Product final : public Operation<S> {
   explicit Product(Transposed form) : form_(form) {}
 
   std::string_view name() const override { return "product"; }
+  double operations(Arguments<S> x, const Matrix<S>& y) const override {
+    const Index inner = form_ == Transposed::left ? x[0]->rows() : x[0]->cols();
+    return 2.0 * static_cast<double>(y.size() * inner);
+  }
 
   void forward(Arguments<S> x, Matrix<S>& y) override {
     const Matrix<S>& a = *x[0];
@@ -69,6 +73,7 @@ class Read final : public Operation<S> {
   Read(WeightReader<S>& reader, const WeightPart& part) : reader_(reader), part_(part) {}
 
   std::string_view name() const override { return "read"; }
+  double operations(Arguments<S> /*x*/, const Matrix<S>& /*y*/) const override { return 0; }
   bool reads(std::size_t argument) const override { return argument == 1; }
 
   void forward(Arguments<S> x, Matrix<S>& y) override {

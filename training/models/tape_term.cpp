@@ -22,7 +22,9 @@ template <class S>
 class TapeTerm<S>::System final : public TermSystem<S> {
  public:
   System(const TapeTerm& term, Index rows)
-      : term_(&term), rows_(rows), moving_(make(rows)), fixed_(make(rows)), direction_(rows, target().count) {}
+      : term_(&term), rows_(rows), moving_(make(rows)), fixed_(make(rows)), direction_(rows, target().count) {
+    operations_ = fixed_->tape.operations();
+  }
 
   void bind(const Matrix<S>& input) override {
     input_ = &input;
@@ -33,6 +35,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
     if (part == Part::conservative) return;
     reads_.read = &read;
+    read.work(operations_ * static_cast<double>(f.rows() / rows_));
     for (Index row = 0; row < f.rows(); row += rows_) {
       if (from_input()) {
         // What clamps the input stands still: without noise one evaluation serves all.
@@ -49,6 +52,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> /*conservative*/, MatrixRef<S> rest, ReadContext& read) override {
     reads_.read = &read;
+    read.work(operations_);
     if (from_input()) {
       store(*input_);
       add(*fixed_, *input_, rest);
@@ -62,6 +66,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
     if (part == Part::conservative || from_input()) return;
     reads_.read = &read;
+    read.work(2 * operations_ * static_cast<double>(v.rows() / rows_));
     Tape<S>& tape = fixed_->tape;
     for (Index row = 0; row < v.rows(); row += rows_) {
       const auto in = source_of(v, row);
@@ -78,6 +83,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override {
     if (part == Part::conservative || from_input()) return;
     reads_.read = &read;
+    read.work(2 * operations_ * static_cast<double>(u.rows() / rows_));
     for (Index row = 0; row < u.rows(); row += rows_) {
       pull_back(target_of(u, row), Leaves::inputs);
       auto out = source_of(f, row);
@@ -182,6 +188,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   void correlate(const Direction& u, Leaves wanted, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                  ReadContext& read) {
     reads_ = {&read, &sink, scale * gain()};
+    read.work(2 * operations_);
     pull_back(u, wanted);
     if (from_input()) {
       input_gradient += (scale * gain()) * fixed_->tape.cotangent(fixed_->source);
@@ -201,6 +208,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   const Matrix<S>* input_ = nullptr;
   bool evaluated_ = false;  ///< moving_, since the last bind(), at the source it holds
   bool noisy_ = false;
+  double operations_ = 0;                   ///< digital, of one evaluation
   Matrix<S> direction_, source_direction_;  ///< one copy of what is pulled back, and of what is pushed forward
 };
 
