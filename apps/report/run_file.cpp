@@ -30,8 +30,10 @@ std::string text_of(const H5Attribute& value) {
   return number(std::get<double>(value));
 }
 
-/// The dataset with the x values of /train/NAME: NAME_step, with the stems validation and cosine shared.
+/// The dataset with the x values of /train/NAME, as the file says (attribute x); files of older versions do not: NAME_step, with
+/// the stems validation and cosine shared.
 std::string steps_of(const H5Reader& file, const std::string& group, const std::string& name) {
+  if (file.has_attribute("x", group + "/" + name)) return file.text_attribute("x", group + "/" + name);
   const std::string stem = name.substr(0, name.find('_'));
   for (const auto& candidate : {name + "_step", stem + "_step"}) {
     if (file.has(group + "/" + candidate)) return group + "/" + candidate;
@@ -44,7 +46,9 @@ Trainee load_trainee(const H5Reader& file, const std::string& group) {
   trainee.estimator = file.has_attribute("estimator", group) ? file.text_attribute("estimator", group) : "";
   for (const auto& name : file.datasets(group)) {
     const std::string path = group + "/" + name;
-    const bool is_step = name == "step" || (name.size() > 5 && name.compare(name.size() - 5, 5, "_step") == 0);
+    const bool is_axis = file.has_attribute("role", path) && file.text_attribute("role", path) == "axis";
+    const bool is_step =
+        is_axis || name == "step" || (name.size() > 5 && name.compare(name.size() - 5, 5, "_step") == 0);
     if (is_step || name == "cosine" || name == "cosine_all" || !is_real_or_integer(file.type(path))) continue;
     if (file.shape(path).size() != 1) continue;  // not a series
     TimeSeries series{numbers(file, steps_of(file, group, name)), numbers(file, path)};

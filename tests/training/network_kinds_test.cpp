@@ -256,6 +256,10 @@ TEST_CASE("networks: train on numbers and on devices, and resume to the same bit
       const TrainSummary summary = train(config, dir / (name + "whole.h5"));
       CHECK(summary.nonfinite == 0);
       CHECK(std::isfinite(summary.test_loss));
+      const H5Reader file(dir / (name + "whole.h5"));
+      CHECK(file.text_attribute("x", "train/validation_loss") == "train/validation_step");
+      CHECK(file.text_attribute("x", "train/residual") == "train/step");
+      CHECK(file.text_attribute("role", "train/step") == "axis");
       train(config, dir / (name + "broken.h5"), [](const TrainProgress& p) { return p.done < 4; });
       CHECK(resume(dir / (name + "broken.h5"), nullptr).done == 6);
       CHECK(differing_objects(dir / (name + "whole.h5"), dir / (name + "broken.h5")) == std::vector<std::string>{});

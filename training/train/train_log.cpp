@@ -16,7 +16,7 @@ TrainLog::Column& TrainLog::column(const std::string& name, const std::string& u
                                    Index width) {
   const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == name; });
   if (found != columns_.end()) return *found;
-  columns_.push_back({name, unit, description, "", width, {}});
+  columns_.push_back({name, unit, description, "", axis_, width, {}});
   return columns_.back();
 }
 
@@ -91,6 +91,8 @@ void TrainLog::write(H5Document& document, const std::string& prefix) const {
       document.dataset(prefix + c.name, c.values, {n / c.width, c.width},
                        {c.unit, c.description, {"entry", c.columns_label}});
     }
+    document.attribute("role", std::string(c.name == c.axis ? "axis" : "series"), prefix + c.name);
+    document.attribute("x", prefix + c.axis, prefix + c.name);
   }
   document.column(prefix + "events/step", event_steps_, {"1", "training step of the event", {"event"}});
   document.column(prefix + "events/text", events_, {"1", "what happened", {"event"}});
@@ -107,6 +109,7 @@ void TrainLog::restore(const H5Reader& file, const std::string& prefix) {
       const Index width = shape.size() == 2 ? shape[1] : 0;
       Column& c = column(path.substr(prefix.size()), meaning.unit, meaning.description, width);
       c.values = file.reals<double>(path);
+      if (file.has_attribute("x", path)) c.axis = file.text_attribute("x", path).substr(prefix.size());
       if (width > 0 && meaning.dimensions.size() == 2) c.columns_label = meaning.dimensions[1];
     }
   }

@@ -12,6 +12,10 @@ namespace nudge {
 /// The growing columns of a run, kept in memory between checkpoints and written whole with each; restored on resume.
 class TrainLog {
  public:
+  /// The column that the values added from now on are drawn over: "train/step", "train/validation_step", ... It is written
+  /// with them (attributes role = "series" and x), so that no reader has to guess.
+  void axis(const std::string& x) { axis_ = x; }
+
   /// Appends to a column, which is created on its first value.
   void add(const std::string& name, double value, const std::string& unit, const std::string& description);
 
@@ -41,12 +45,13 @@ class TrainLog {
   std::vector<const std::vector<double>*> all_named(const std::string& prefix, const std::string& suffix) const;
   std::vector<double> all_last(const std::string& prefix, const std::string& suffix) const;
   struct Column {
-    std::string name, unit, description, columns_label;
+    std::string name, unit, description, columns_label, axis;
     Index width = 0;  ///< 0: one number per entry
     std::vector<double> values;
   };
   Column& column(const std::string& name, const std::string& unit, const std::string& description, Index width);
 
+  std::string axis_ = "train/step";
   std::vector<Column> columns_;
   std::vector<double> event_steps_;
   std::vector<std::string> events_;

@@ -157,6 +157,7 @@ void Trainee<S>::measure_cosines(std::uint64_t step, const Batch& batch, double 
     present.push_back(a.has_gradient ? 1 : 0);
   }
   const Agreement all = agreement<double>(estimated, exact, equilibrium_groups(network_->plan()));
+  log_.axis("train/cosine_step");
   log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
   log_.add("train/cosine_all", all.cosine, "1",
            "cosine over all parameters of the equilibrium as one vector: every group but the read-out");
@@ -171,6 +172,7 @@ void Trainee<S>::measure_cosines(std::uint64_t step, const Batch& batch, double 
 
 template <class S>
 void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, StepDecision decision) {
+  log_.axis("train/step");
   const auto add = [this](const char* name, double value, const char* unit, const char* description) {
     log_.add(std::string("train/") + name, value, unit, description);
   };
@@ -256,6 +258,7 @@ std::pair<double, double> Trainee<S>::mean_loss(const std::vector<Batch>& batche
 template <class S>
 void Trainee<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
   const auto [loss, residual] = mean_loss(batches, 0);
+  log_.axis("train/validation_step");
   log_.add("train/validation_step", static_cast<double>(done), "1", "training steps done at the evaluation");
   log_.add("train/validation_loss", loss, "nat", "mean cross-entropy per token on the validation windows");
   log_.add("train/validation_residual", residual, "1", "mean |F|/|z| on the validation windows");
@@ -264,6 +267,7 @@ void Trainee<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches)
 
 template <class S>
 void Trainee<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& batches, std::size_t first) {
+  log_.axis("train/test_step");
   log_.add("train/test_step", static_cast<double>(done), "1", "training steps done at the evaluation: all");
   log_.add("train/test_loss", mean_loss(batches, first).first, "nat",
            "mean cross-entropy per token on the windows of the test part, which no choice has seen");
