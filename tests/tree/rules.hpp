@@ -20,7 +20,7 @@ using Violations = std::vector<std::string>;
 /// themselves include base and each other. bench, examples and tests may include everything.
 Violations check_include_direction(const SourceFile& file);
 
-/// A library is used in one place only: odeint in sim/ode, toml++ in sim/config, hdf5.h in sim/io, CLI11 in apps.
+/// A library is used in one place only: odeint in sim/ode, toml++ in sim/config, hdf5.h and zlib.h in sim/io, CLI11 in apps.
 Violations check_library_isolation(const SourceFile& file);
 
 /// Random numbers come from sim/base/rng.hpp and threads from sim/base/parallel.hpp (tests may differ).

@@ -37,15 +37,6 @@ ParamTable general_rows() {
              "portable: the same instructions on every processor, to compare two machines bit by bit, slower. Results "
              "differ in rounding.",
              "auto is 1.4 to 2 times as fast on AVX-512; measured"),
-      path("data.text", "",
-           "UTF-8 text file to learn, relative to the working directory; empty: the text that ships with "
-           "the project."),
-      real("data.validation_fraction", "0.05", strictly_between(0, 1),
-           "Share of the text kept from training for choices (rates, recipes, stopping), before the test part; each "
-           "part "
-           "must hold model.tokens + 1 characters."),
-      real("data.test_fraction", "0.05", from_below(0, 1),
-           "Share of the text, its end, that no choice sees: read once, when a training has ended. 0: none."),
       path("output.file", "", "HDF5 file to write; empty: the name of the config with .h5. The option --out wins."),
       integer("output.print_every", "50", at_least(1), "Print a line every so many steps."),
   };

@@ -12,16 +12,14 @@ ParamTable model_rows() {
   const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
   std::vector<std::string> mixers = force_mixers();
   mixers.insert(mixers.begin(), MixerChoice::fused);
-  std::vector<std::string> networks, tasks;
+  std::vector<std::string> networks;
   for (const NetworkKind& kind : network_kinds()) networks.push_back(kind.name);
-  for (const TaskKind& kind : task_kinds()) tasks.push_back(kind.name);
   return {
       choice(
           "network.kind", "block", networks,
           "What settles. block: one node with a Hopfield memory and attention of its own state, the founding note's; "
           "stack: stack.layers such blocks, each clamped to the one below; "
           "transformer: layers as nodes, sized by transformer.*."),
-      choice("task.kind", "characters", tasks, "What is learned. characters: the next character of data.text."),
       integer("model.channels", "64", between(1, 65536), "Channels C of the state; model.heads must divide it."),
       integer("model.tokens", "32", between(1, 65536), "Tokens T of a sequence, the context of the character model."),
       integer("model.memories", "256", between(0, 1048576),

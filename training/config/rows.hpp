@@ -6,8 +6,9 @@
 // The parts of program_table(), by section, and the rules between keys.
 namespace nudge {
 
-ParamTable general_rows();      ///< seed, threads, precision, estimator, beta, data.*, output.*
-ParamTable model_rows();        ///< model.*
+ParamTable general_rows();      ///< seed, threads, precision, estimator, beta, output.*
+ParamTable data_rows();         ///< task.*, data.*
+ParamTable model_rows();        ///< network.kind, model.*
 ParamTable transformer_rows();  ///< stack.*, transformer.*
 ParamTable mixer_rows();        ///< mixer.*
 ParamTable relaxation_rows();   ///< relaxation.*

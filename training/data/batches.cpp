@@ -8,7 +8,7 @@ namespace nudge {
 namespace {
 
 Batch empty_batch(Index sequences, Index tokens) {
-  Batch batch{sequences, tokens, {}, {}};
+  Batch batch{sequences, tokens, {}, {}, {}, {}};
   batch.indices.reserve(static_cast<std::size_t>(sequences * tokens));
   batch.targets.reserve(static_cast<std::size_t>(sequences * tokens));
   return batch;

@@ -9,15 +9,21 @@
 
 namespace nudge {
 
-/// B independent sequences of T tokens: token t of sequence b is at b·T + t. The target of a token is the next one.
+/// B independent examples of T rows: row t of example b is at b·T + t. Symbols (characters: T tokens, the target of a token
+/// is the next one) or features (classification, regression: samples, T = 1); what a task does not have is empty.
 struct Batch {
-  Index sequences = 0;       ///< B
-  Index tokens = 0;          ///< T
-  std::vector<int> indices;  ///< (B, T) row-major
-  std::vector<int> targets;  ///< (B, T) row-major, indices shifted by one
+  Index sequences = 0;          ///< B
+  Index tokens = 0;             ///< T
+  std::vector<int> indices;     ///< (B, T) row-major: symbols
+  std::vector<int> targets;     ///< (B, T) row-major: the class of each row, of characters the next one
+  Matrix<float> features = {};  ///< (B·T, inputs)
+  Matrix<float> values = {};    ///< (B·T, outputs): real numbers to fit
 
   std::span<const int> indices_of(Index b) const { return row(indices, b); }
   std::span<const int> targets_of(Index b) const { return row(targets, b); }
+  /// (T, inputs) and (T, outputs), views.
+  auto features_of(Index b) const { return features.middleRows(b * tokens, tokens); }
+  auto values_of(Index b) const { return values.middleRows(b * tokens, tokens); }
 
  private:
   std::span<const int> row(const std::vector<int>& all, Index b) const {

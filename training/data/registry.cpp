@@ -4,6 +4,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/data/characters.hpp"
+#include "training/data/sample_task.hpp"
 
 namespace nudge {
 
@@ -11,8 +12,20 @@ const std::vector<TaskKind>& task_kinds() {
   static const std::vector<TaskKind> kinds = {
       {"characters", "next character of a text (data.text)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<CharacterTask>(config); }},
+      {"classification", "class of a sample (data.file, or the digits that ship)",
+       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<ClassificationTask>(config); }},
+      {"regression", "real values of a sample (data.file)",
+       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<RegressionTask>(config); }},
   };
   return kinds;
+}
+
+Index symbols_of(const Config& config, const TaskSizes& task) {
+  if (task.symbols > 0) return task.symbols;
+  throw UserError(fmt::format(
+      "network.kind = {} embeds symbols, task.kind = {} has {} features a sample (take a network of features, "
+      "or task.kind = characters)",
+      config.text("network.kind"), config.text("task.kind"), task.features));
 }
 
 std::unique_ptr<Task> make_task(const Config& config) {

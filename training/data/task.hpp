@@ -8,16 +8,22 @@
 
 #include "sim/config/config.hpp"
 #include "training/data/batches.hpp"
+#include "training/data/reference_scores.hpp"
 #include "training/data/text_entropy.hpp"
 
 namespace nudge {
 
 /// What a network must fit: rows of an example that are coupled (the tokens of a sequence), symbols that its rows are drawn
-/// from, classes that the cost tells apart.
+/// from or features that each row has, classes that the cost tells apart or real values that it fits. 0 for what a task has
+/// not.
 struct TaskSizes {
   Index rows = 0;
   Index symbols = 0;
   Index classes = 0;
+  Index features = 0;
+  Index values = 0;
+  std::vector<Index> shape =
+      {};  ///< of the features of a row: (height, width), (channels, height, width) or (features)
 };
 
 /// What is to be learned: deterministic batches of examples with their targets, for training, for choices (validation) and for
@@ -36,10 +42,15 @@ class Task {
 
   /// What trivial models score: chance, and what counting gives. Nothing where none is known.
   virtual std::optional<TextLines> lines() const { return std::nullopt; }
+  /// The same of samples: chance, the majority and a linear model. Trains the linear model: seconds on large data.
+  virtual std::optional<ReferenceScores> references() const { return std::nullopt; }
 
   /// Tells whether a resumed run sees the data that it was started on.
   virtual std::int64_t fingerprint() const = 0;
 };
+
+/// task.symbols for a network that embeds symbols. UserError for a task of samples, which have features instead.
+Index symbols_of(const Config& config, const TaskSizes& task);
 
 /// A kind of task by the name that task.kind has.
 struct TaskKind {

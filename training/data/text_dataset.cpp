@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "sim/base/errors.hpp"
+#include "training/data/file_bytes.hpp"
 #include "training/data/utf8.hpp"
 
 namespace nudge {
@@ -18,23 +15,6 @@ namespace {
 
 [[noreturn]] void fail(const std::string& name, const std::string& problem) {
   throw UserError(fmt::format("text file \"{}\": {}", name, problem));
-}
-
-std::string read_bytes(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  std::error_code error;
-  const auto kind = std::filesystem::status(path, error).type();
-  if (kind == std::filesystem::file_type::not_found) fail(name, "does not exist; check the path");
-  if (kind == std::filesystem::file_type::none) fail(name, fmt::format("cannot be read: {}", error.message()));
-  if (kind == std::filesystem::file_type::directory) fail(name, "is a directory; name a text file in it");
-  if (kind != std::filesystem::file_type::regular) {
-    fail(name, "is not a regular file; copy the text into a file, a resumed run has to read it again");
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) fail(name, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return bytes;
 }
 
 /// Code points of a whole text, with the byte order mark and carriage returns gone.
@@ -73,7 +53,7 @@ void check_length(const std::string& name, const char* part, std::size_t have, I
 }  // namespace
 
 TextDataset TextDataset::load(const std::filesystem::path& path, const TextSplit& split, Index tokens) {
-  return from_text(read_bytes(path), path.string(), split, tokens);
+  return from_text(read_file_bytes(path, "text"), path.string(), split, tokens);
 }
 
 TextDataset TextDataset::from_text(std::string_view utf8, const std::string& name, const TextSplit& split,

@@ -113,6 +113,14 @@ GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, Sweep
 /// What a run would only find out when it starts; and the lines of the text, which every table wants.
 void GridBuilder::check(const Config& config) {
   validate_linear_map(crossbar_spec(config));
+  if (config.text("task.kind") != "characters") {
+    std::string data = config.text("task.kind");
+    for (const std::string& key : config.keys()) {
+      if (key.starts_with("data.")) data += "|" + config.as_text(key);
+    }
+    if (texts_.insert(data).second) make_task(config);
+    return;
+  }
   const std::string split =
       fmt::format("{}|{}|{}", config.text("data.text"), config.as_text("data.validation_fraction"),
                   config.as_text("data.test_fraction"));

@@ -48,8 +48,10 @@ class TrainRun {
 
   void restore(const H5Reader& file) {
     if (file.integer_attribute("checkpoint_text") != task_->fingerprint()) {
-      file.fail("attribute checkpoint_text",
-                "the text of data.text has changed since the run was started (restore it, or start a new run)");
+      file.fail(
+          "attribute checkpoint_text",
+          "the data of the task (data.text, data.file) has changed since the run was started (restore it, or start a "
+          "new run)");
     }
     done_ = static_cast<std::uint64_t>(file.integer_attribute("checkpoint_done"));
     record_.started = file.text_attribute("started");

@@ -245,12 +245,16 @@ void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
 template <class S>
 std::pair<double, double> Trainee<S>::mean_loss(const std::vector<Batch>& batches, std::size_t first) {
   begin();
+  Index examples = 0;
+  for (const Batch& batch : batches) examples += batch.sequences;
   double loss = 0;
   double residual = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const BatchReport report = learner_->evaluate(batches[i], first + i);
-    loss += report.loss / static_cast<double>(batches.size());
-    residual += report.residual / static_cast<double>(batches.size());
+    // Each example counts the same: the last batch of a part may be smaller.
+    const double batches_of_it = static_cast<double>(examples) / static_cast<double>(batches[i].sequences);
+    loss += report.loss / batches_of_it;
+    residual += report.residual / batches_of_it;
   }
   return {loss, residual};
 }

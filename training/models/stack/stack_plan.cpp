@@ -130,7 +130,7 @@ std::vector<std::unique_ptr<Term<double>>> StackPlan::terms(const Maps<double>& 
 }
 
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task) {
-  const ModelShape shape = model_shape(config, task.symbols);
+  const ModelShape shape = model_shape(config, symbols_of(config, task));
   if (!shape.mixer.is_fused() || shape.memory_arrays != 1 || shape.coupling) {
     throw UserError(
         "network.kind = stack: its blocks have the fused attention and a memory on one array (leave model.mixer, "

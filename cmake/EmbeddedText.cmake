@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles training/default_text.txt into the program as adjacent raw string literals (one literal may hold 64 KiB only).
-function(nudge_default_text OUTPUT)
-  set(source "${CMAKE_CURRENT_SOURCE_DIR}/default_text.txt")
+# nudge_embedded_text(SOURCE TEMPLATE OUTPUT): compiles a text file into the program as adjacent raw string literals (one
+# literal may hold 64 KiB only), in place of @NUDGE_EMBEDDED_LITERALS@ in the template.
+function(nudge_embedded_text SOURCE TEMPLATE OUTPUT)
+  set(source "${CMAKE_CURRENT_SOURCE_DIR}/${SOURCE}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
   file(READ "${source}" text)
   string(LENGTH "${text}" length)
@@ -12,6 +13,6 @@ function(nudge_default_text OUTPUT)
     string(APPEND literals "    R\"~~nudge~~(${piece})~~nudge~~\"\n")
     math(EXPR at "${at} + 12000")
   endwhile()
-  set(NUDGE_DEFAULT_TEXT_LITERALS "${literals}")
-  configure_file(default_text.cpp.in "${OUTPUT}" @ONLY)
+  set(NUDGE_EMBEDDED_LITERALS "${literals}")
+  configure_file("${TEMPLATE}" "${OUTPUT}" @ONLY)
 endfunction()

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace nudge {
+
+/// How deflated bytes (RFC 1951) are wrapped: as a .gz file (RFC 1952, with a checksum and possibly several members one
+/// after the other), or bare, as in an entry of a zip archive.
+enum class Deflated { gzip, raw };
+
+/// What inflating gave.
+struct Inflated {
+  std::string bytes;
+  std::string problem;  ///< empty when all went well: "is truncated: …", "is damaged near byte …"
+};
+
+/// Decompresses all of `compressed` with zlib; `most` bounds the result (a damaged or hostile size). Never throws but for
+/// memory; what is wrong with the bytes stands in `problem`.
+Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size_t most = std::size_t{1} << 34);
+
+/// The checksum of zip archives over bytes (CRC-32 of IEEE 802.3).
+unsigned long zip_checksum(std::string_view bytes);
+
+}  // namespace nudge

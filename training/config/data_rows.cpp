@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/rows.hpp"
+#include "training/data/feature_scaling.hpp"
+#include "training/data/labelled_data.hpp"
+#include "training/data/task.hpp"
+
+namespace nudge {
+
+ParamTable data_rows() {
+  using param::choice;
+  using param::integer;
+  using param::integers;
+  using param::path;
+  using param::real;
+  using param::text;
+  std::vector<std::string> tasks;
+  for (const TaskKind& kind : task_kinds()) tasks.push_back(kind.name);
+  return {
+      choice("task.kind", "characters", tasks,
+             "What is learned. characters: the next character of data.text; classification: the class of a sample, "
+             "regression: real values of a sample, both of data.file."),
+      path("data.text", "",
+           "UTF-8 text file to learn, relative to the working directory; empty: the text that ships with "
+           "the project."),
+      path("data.file", "",
+           "Samples to learn: CSV, IDX (MNIST as distributed), NPZ or HDF5, the first two also as .gz; the format is "
+           "told by the first bytes. Empty: the 1797 handwritten digits of 8 x 8 pixels that ship with the project "
+           "(as regression: their labels as numbers)."),
+      text("data.features", "",
+           "NPZ, HDF5: array of the features, samples along its first dimension; empty: features."),
+      text(
+          "data.labels", "",
+          "Where the labels of classification (whole numbers from 0 on) or the values of regression are. CSV: name of "
+          "the column, for regression a list \"a,b\"; empty: the first column. IDX: the file of labels. NPZ, HDF5: the "
+          "array; empty: labels."),
+      path("data.test_file", "",
+           "Samples of a predefined test part, as MNIST has; data.test_fraction is not used then. Empty: split off "
+           "data.file."),
+      text("data.test_features", "", "data.features of data.test_file; empty: the same."),
+      text("data.test_labels", "", "data.labels of data.test_file; empty: the same. IDX: its file of labels."),
+      integers("data.shape", "[]", at_least(1),
+               "Shape of a sample's features for networks that want one: [height, width] or [channels, height, width]; "
+               "empty: as the file says (CSV: one dimension)."),
+      integer("data.classes", "0", between(0, kMostClasses),
+              "Number of classes; 0: the largest label of data.file + 1. A label beyond is refused."),
+      choice("data.scaling", "unit", scaling_names(),
+             "Features, with numbers of the training part alone. unit: one range for all, its smallest becomes 0 and "
+             "its largest 1 (pictures); unit_each: each feature by itself; standard: each with mean 0 and standard "
+             "deviation 1; none: as in the file."),
+      choice("data.value_scaling", "none", scaling_names(), "The same for the values of regression."),
+      real("data.validation_fraction", "0.05", strictly_between(0, 1),
+           "Share kept from training for choices (rates, recipes, stopping). Text: contiguous, before the test part, "
+           "each part must hold model.tokens + 1 characters. Samples: drawn at random by data.split_seed, of each "
+           "class its share."),
+      real("data.test_fraction", "0.05", from_below(0, 1),
+           "Share that no choice sees: read once, when a training has ended. Text: its end; samples: as "
+           "data.validation_fraction. 0: none."),
+      integer(
+          "data.split_seed", "0", at_least(0),
+          "Seed of the split of samples, apart from seed: runs of different seeds learn and test on the same ones."),
+      integer("data.validation_samples", "0", at_least(0),
+              "Samples of the validation part that are scored during training, the first of its random order; 0: all. "
+              "The test part is always scored whole."),
+  };
+}
+
+}  // namespace nudge

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/data/raw_array.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "sim/base/errors.hpp"
+#include "sim/io/h5_types.hpp"
+
+namespace nudge {
+namespace {
+
+template <class T>
+double load(const char* from, bool swapped) {
+  std::array<char, sizeof(T)> bytes{};
+  std::memcpy(bytes.data(), from, sizeof(T));
+  if (swapped) std::reverse(bytes.begin(), bytes.end());
+  T value{};
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  return static_cast<double>(value);
+}
+
+}  // namespace
+
+std::size_t element_size(ElementType type) {
+  switch (type) {
+    case ElementType::u8:
+    case ElementType::i8: return 1;
+    case ElementType::u16:
+    case ElementType::i16: return 2;
+    case ElementType::u32:
+    case ElementType::i32:
+    case ElementType::f32: return 4;
+    case ElementType::u64:
+    case ElementType::i64:
+    case ElementType::f64: return 8;
+  }
+  return 8;
+}
+
+Index RawArray::count() const { return static_cast<Index>(bytes.size() / element_size(type)); }
+
+double RawArray::at(Index i) const {
+  const char* from = bytes.data() + static_cast<std::size_t>(i) * element_size(type);
+  const bool swapped = order != std::endian::native;
+  switch (type) {
+    case ElementType::u8: return load<std::uint8_t>(from, swapped);
+    case ElementType::i8: return load<std::int8_t>(from, swapped);
+    case ElementType::u16: return load<std::uint16_t>(from, swapped);
+    case ElementType::i16: return load<std::int16_t>(from, swapped);
+    case ElementType::u32: return load<std::uint32_t>(from, swapped);
+    case ElementType::i32: return load<std::int32_t>(from, swapped);
+    case ElementType::u64: return load<std::uint64_t>(from, swapped);
+    case ElementType::i64: return load<std::int64_t>(from, swapped);
+    case ElementType::f32: return load<float>(from, swapped);
+    case ElementType::f64: return load<double>(from, swapped);
+  }
+  return 0;
+}
+
+Index checked_count(const std::vector<Index>& shape, const std::string& name) {
+  constexpr Index most = Index{1} << 34;
+  Index count = 1;
+  for (const Index size : shape) {
+    if (size < 0 || (size > 0 && count > most / size)) {
+      throw UserError(fmt::format("{}: impossible size {}; the file is damaged", name, shape_text(shape)));
+    }
+    count *= size;
+  }
+  return count;
+}
+
+std::string shape_text(const std::vector<Index>& shape) { return to_string(H5Shape(shape.begin(), shape.end())); }
+
+}  // namespace nudge

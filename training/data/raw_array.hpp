@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// Numbers as data files hold them.
+enum class ElementType { u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
+
+/// Bytes of one element.
+std::size_t element_size(ElementType type);
+
+/// A row-major array as it stands in a file (IDX, npy, HDF5), read element by element.
+struct RawArray {
+  std::string name;          ///< where it is from, for messages: data file "x.npz", array "labels"
+  std::vector<Index> shape;  ///< slowest index first
+  ElementType type = ElementType::u8;
+  std::endian order = std::endian::native;
+  std::string bytes;  ///< count() · element_size(type)
+
+  Index count() const;
+  /// Element i in row-major order, as a double (exact for all but 64-bit integers beyond 2⁵³).
+  double at(Index i) const;
+};
+
+/// Product of sizes, or nothing beyond 2³⁴ elements (a damaged header).
+Index checked_count(const std::vector<Index>& shape, const std::string& name);
+
+/// "(60000, 28, 28)" as Python writes it.
+std::string shape_text(const std::vector<Index>& shape);
+
+}  // namespace nudge

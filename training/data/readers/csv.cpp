@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+
+#include "sim/base/errors.hpp"
+#include "sim/config/suggest.hpp"
+#include "training/data/readers/readers.hpp"
+
+namespace nudge {
+namespace {
+
+std::string_view trimmed(std::string_view field) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t first = field.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  field = field.substr(first, field.find_last_not_of(blanks) - first + 1);
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
+  return field;
+}
+
+std::vector<std::string_view> fields_of(std::string_view line, char separator) {
+  std::vector<std::string_view> fields;
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find(separator, at), line.size());
+    fields.push_back(trimmed(line.substr(at, end - at)));
+    at = end + 1;
+  }
+  return fields;
+}
+
+/// The number that a field is, "nan" and "inf" included.
+std::optional<double> number_of(std::string_view field) {
+  if (field.starts_with('+')) field.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (error != std::errc() || end != field.data() + field.size() || field.empty()) return std::nullopt;
+  return value;
+}
+
+char separator_of(std::string_view line) {
+  for (const char c : {',', ';', '\t'}) {
+    if (line.find(c) != std::string_view::npos) return c;
+  }
+  return ',';
+}
+
+/// The lines of a CSV, and what its first one says.
+class Table {
+ public:
+  Table(std::string_view text, const std::string& name) : name_(name) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    for (std::size_t at = 0, line = 1; at < text.size(); ++line) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      std::string_view one = text.substr(at, end - at);
+      at = end + 1;
+      if (one.starts_with('#') || trimmed(one).empty()) continue;
+      if (one.ends_with('\r')) one.remove_suffix(1);
+      lines_.push_back({line, one});
+    }
+    if (lines_.empty()) throw UserError(fmt::format("{}: has no line with numbers", name_));
+    separator_ = separator_of(lines_.front().text);
+    const auto first = fields_of(lines_.front().text, separator_);
+    columns_ = first.size();
+    if (std::all_of(first.begin(), first.end(), [](auto field) { return number_of(field).has_value(); })) return;
+    names_.assign(first.begin(), first.end());
+    lines_.erase(lines_.begin());
+    if (lines_.empty()) throw UserError(fmt::format("{}: has a header and no line with numbers", name_));
+  }
+
+  std::size_t columns() const { return columns_; }
+  std::size_t rows() const { return lines_.size(); }
+
+  /// "data file "x.csv", line 12", of a row.
+  std::string place(std::size_t row) const { return fmt::format("{}, line {}", name_, lines_[row].number); }
+
+  std::size_t column(const std::string& wanted, const std::string& key) const {
+    if (names_.empty()) {
+      throw UserError(
+          fmt::format("{}: has no header line to find the column {} = \"{}\" in (add one, or put the label "
+                      "first and leave {} empty)",
+                      name_, key, wanted, key));
+    }
+    const auto found = std::find(names_.begin(), names_.end(), wanted);
+    if (found == names_.end()) {
+      throw UserError(
+          fmt::format("{}: has no column {} = \"{}\" ({})", name_, key, wanted, did_you_mean(wanted, names_)));
+    }
+    return static_cast<std::size_t>(found - names_.begin());
+  }
+
+  /// The numbers of a row, columns() many.
+  void numbers(std::size_t row, std::vector<double>& out) const {
+    const auto fields = fields_of(lines_[row].text, separator_);
+    if (fields.size() != columns_) {
+      throw UserError(fmt::format("{}: {} fields (must be {}, as many as the first line has)", place(row),
+                                  fields.size(), columns_));
+    }
+    out.resize(columns_);
+    for (std::size_t c = 0; c < columns_; ++c) {
+      const auto number = number_of(fields[c]);
+      if (!number) {
+        throw UserError(fmt::format("{}: field {} is \"{}\" (must be a number)", place(row), c + 1, fields[c]));
+      }
+      out[c] = *number;
+    }
+  }
+
+ private:
+  struct Line {
+    std::size_t number;
+    std::string_view text;
+  };
+  std::string name_;
+  std::vector<Line> lines_;
+  std::vector<std::string> names_;
+  char separator_ = ',';
+  std::size_t columns_ = 0;
+};
+
+std::vector<std::size_t> target_columns(const Table& table, const DataSource& source, Target target) {
+  if (source.labels.empty()) return {0};
+  if (target == Target::label) return {table.column(source.labels, source.labels_key)};
+  std::vector<std::size_t> columns;
+  for (const std::string_view one : fields_of(source.labels, ',')) {
+    columns.push_back(table.column(std::string(one), source.labels_key));
+    if (std::count(columns.begin(), columns.end(), columns.back()) > 1) {
+      throw UserError(fmt::format("{} = \"{}\" names a column twice", source.labels_key, source.labels));
+    }
+  }
+  return columns;
+}
+
+}  // namespace
+
+LabelledData parse_csv(std::string_view text, const std::string& name, const DataSource& source, Target target) {
+  const Table table(text, name);
+  const std::vector<std::size_t> targets = target_columns(table, source, target);
+  if (table.columns() <= targets.size()) {
+    throw UserError(
+        fmt::format("{}: has {} columns, a label and at least one feature are needed", name, table.columns()));
+  }
+  std::vector<std::size_t> features;
+  for (std::size_t c = 0; c < table.columns(); ++c) {
+    if (std::find(targets.begin(), targets.end(), c) == targets.end()) features.push_back(c);
+  }
+  LabelledData data;
+  const auto n = static_cast<Index>(table.rows());
+  data.features.resize(n, static_cast<Index>(features.size()));
+  if (target == Target::value) data.values.resize(n, static_cast<Index>(targets.size()));
+  std::vector<double> row;
+  for (Index i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    table.numbers(at, row);
+    const auto where = [&](std::size_t c) { return fmt::format("{}: field {}", table.place(at), c + 1); };
+    for (std::size_t j = 0; j < features.size(); ++j) {
+      data.features(i, static_cast<Index>(j)) = finite_float(row[features[j]], where(features[j]));
+    }
+    if (target == Target::label) data.labels.push_back(class_of(row[targets[0]], where(targets[0]) + ", the label,"));
+    for (std::size_t j = 0; target == Target::value && j < targets.size(); ++j) {
+      data.values(i, static_cast<Index>(j)) = finite_float(row[targets[j]], where(targets[j]));
+    }
+  }
+  data.shape = {data.features.cols()};
+  return data;
+}
+
+}  // namespace nudge

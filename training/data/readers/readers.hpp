@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "training/data/labelled_data.hpp"
+
+// One file per format. All throw UserError: file, line or byte, what, rule.
+namespace nudge {
+
+/// `data file "PATH"`, as messages start.
+std::string data_name(const std::string& path);
+
+/// Comma, semicolon or tab separated numbers, one sample a line. Lines that start with # and empty lines are passed over;
+/// a first line that is not all numbers is a header. The label is the first column or the one that source.labels names (a
+/// list "a,b" for Target::value). CR LF, a byte order mark and quotes around names are taken off.
+LabelledData parse_csv(std::string_view text, const std::string& name, const DataSource& source, Target target);
+
+/// IDX, the format of MNIST: 00 00, element type (08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64), number of dimensions,
+/// their sizes (32 bit), the elements; all most significant byte first. Source: LeCun, Cortes and Burges, The MNIST
+/// database, "File formats".
+RawArray parse_idx(std::string_view bytes, const std::string& name);
+
+/// NPZ: a zip archive (PKWARE's APPNOTE: stored or deflated, no zip64, not encrypted) of npy arrays.
+LabelledData read_npz(std::string_view bytes, const DataSource& source, Target target);
+
+/// npy: magic 93 NUMPY, version 1 to 3, a header that names type, order and shape, the elements in C order. Source: NEP 1.
+RawArray parse_npy(std::string_view bytes, const std::string& name);
+
+/// Two datasets of an HDF5 file, of floats or integers.
+LabelledData read_hdf5(const DataSource& source, Target target);
+
+}  // namespace nudge

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/data/reference_scores.hpp"
+
+#include <algorithm>
+
+namespace nudge {
+
+const ReferenceScore* ReferenceScores::find(const std::string& model, const std::string& split) const {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const ReferenceScore& row) { return row.model == model && row.split == split; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+void write_reference_scores(const ReferenceScores& scores, H5Document& document) {
+  std::vector<std::string> models, splits;
+  std::vector<double> losses, values;
+  for (const ReferenceScore& row : scores.rows) {
+    models.push_back(row.model);
+    splits.push_back(row.split);
+    losses.push_back(row.loss);
+    values.push_back(row.score);
+  }
+  document.group("reference", "what trivial models score on the held-out samples");
+  document.column("reference/model", std::move(models), {"1", "trivial model", {"row"}});
+  document.column("reference/split", std::move(splits), {"1", "held-out part of the samples", {"row"}});
+  document.column("reference/loss", std::move(losses), {scores.loss_unit, "mean cost of a sample", {"row"}});
+  document.column("reference/score", std::move(values), {"1", "the metric of the group's attribute", {"row"}});
+  document.attribute("metric", scores.metric, "reference");
+  document.attribute("ridge", scores.ridge, "reference");
+}
+
+std::optional<ReferenceScores> read_reference_scores(const H5Reader& file) {
+  if (!file.has("reference/model")) return std::nullopt;
+  const auto models = file.texts("reference/model", H5Shape{-1});
+  const H5Shape shape{static_cast<Index>(models.size())};
+  const auto splits = file.texts("reference/split", shape);
+  const auto losses = file.reals<double>("reference/loss", shape);
+  const auto values = file.reals<double>("reference/score", shape);
+  ReferenceScores scores{file.text_attribute("metric", "reference"),
+                         file.meaning("reference/loss").unit,
+                         {},
+                         file.real_attribute("ridge", "reference")};
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    scores.rows.push_back({models[i], splits[i], losses[i], values[i]});
+  }
+  return scores;
+}
+
+}  // namespace nudge

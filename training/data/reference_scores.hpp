@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/io/h5_document.hpp"
+#include "sim/io/h5_reader.hpp"
+
+namespace nudge {
+
+/// What a trivial model scores on a held-out part.
+struct ReferenceScore {
+  std::string model;  ///< "chance", "majority", "mean", "linear"
+  std::string split;  ///< "validation" or "test"
+  double loss = 0;    ///< mean of the task's cost
+  double score = 0;   ///< in the metric of the table
+};
+
+/// The yardsticks of a task on samples, beside what a network scores on the same ones.
+struct ReferenceScores {
+  std::string metric;     ///< "accuracy" (share, larger is better) or "rmse" (smaller is better)
+  std::string loss_unit;  ///< "nat" or "1"
+  std::vector<ReferenceScore> rows;
+  double ridge = 0;  ///< λ of the linear model, chosen on the validation part
+
+  /// The row of a model and part, or nothing.
+  const ReferenceScore* find(const std::string& model, const std::string& split) const;
+};
+
+/// Writes /reference: model, split (texts), loss, score, a row each; attributes metric and ridge.
+void write_reference_scores(const ReferenceScores& scores, H5Document& document);
+
+/// The same from a file; nothing when it has none.
+std::optional<ReferenceScores> read_reference_scores(const H5Reader& file);
+
+}  // namespace nudge

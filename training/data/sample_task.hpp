@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "training/data/samples.hpp"
+#include "training/data/task.hpp"
+
+namespace nudge {
+
+/// Samples with features and a target each, from data.file or the digits that ship (data.*): examples of one row. Epochs
+/// of the training part, each in an order of its own; all of validation (its first data.validation_samples) and of test.
+class SampleTask : public Task {
+ public:
+  TaskSizes sizes() const override;
+  Batch training(std::uint64_t step) const override;
+  std::vector<Batch> validation() const override;
+  std::vector<Batch> test() const override;
+  std::int64_t fingerprint() const override { return parts_.fingerprint(); }
+
+  const SampleParts& parts() const { return parts_; }
+
+ protected:
+  SampleTask(const Config& config, Target target);
+  int threads() const { return threads_; }
+
+ private:
+  SampleParts parts_;
+  Index batch_, validation_samples_;
+  std::uint64_t seed_;
+  int threads_;
+};
+
+/// Which of K classes a sample is of: targets of the batches.
+class ClassificationTask final : public SampleTask {
+ public:
+  explicit ClassificationTask(const Config& config) : SampleTask(config, Target::label) {}
+  std::optional<ReferenceScores> references() const override;
+};
+
+/// Real values of a sample: values of the batches, scaled by data.value_scaling (parts().value_scaling undoes it).
+class RegressionTask final : public SampleTask {
+ public:
+  explicit RegressionTask(const Config& config) : SampleTask(config, Target::value) {}
+  std::optional<ReferenceScores> references() const override;
+};
+
+}  // namespace nudge

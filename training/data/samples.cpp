@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/data/samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/base/errors.hpp"
+#include "training/data/default_digits.hpp"
+#include "training/data/readers/readers.hpp"
+#include "training/data/sample_split.hpp"
+#include "training/data/shuffle.hpp"
+
+namespace nudge {
+namespace {
+
+Samples pick(const LabelledData& data, const std::vector<Index>& which) {
+  Samples out;
+  const auto n = static_cast<Index>(which.size());
+  out.features.resize(n, data.features.cols());
+  out.values.resize(n, data.values.cols());
+  for (Index i = 0; i < n; ++i) {
+    const Index from = which[static_cast<std::size_t>(i)];
+    out.features.row(i) = data.features.row(from);
+    if (data.values.size() > 0) out.values.row(i) = data.values.row(from);
+    if (!data.labels.empty()) out.labels.push_back(data.labels[static_cast<std::size_t>(from)]);
+  }
+  return out;
+}
+
+/// Classes of the data, after a look at each label.
+Index count_classes(const LabelledData& data, const std::string& name, Index classes) {
+  if (data.labels.empty()) return 0;
+  if (classes == 0) return *std::max_element(data.labels.begin(), data.labels.end()) + 1;
+  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+    if (data.labels[i] < classes) continue;
+    throw UserError(
+        fmt::format("{}: label {} of sample {} (counted from 0) is out of range (must be in [0, {}], as "
+                    "there are {} classes; see data.classes)",
+                    name, data.labels[i], i, classes - 1, classes));
+  }
+  return classes;
+}
+
+void set_shape(const std::vector<Index>& wanted, const std::string& name, LabelledData& data) {
+  if (wanted.empty()) return;
+  Index product = 1;
+  for (const Index size : wanted) product *= size;
+  if (product != data.features.cols()) {
+    throw UserError(fmt::format("data.shape = {} has {} features, {} has {} a sample", shape_text(wanted), product,
+                                name, data.features.cols()));
+  }
+  data.shape = wanted;
+}
+
+void expect_same_features(const LabelledData& data, const std::string& name, const LabelledData& test,
+                          const std::string& test_name) {
+  if (test.features.cols() == data.features.cols() && test.values.cols() == data.values.cols()) return;
+  throw UserError(fmt::format("{}: {} features and {} values a sample, {} has {} and {} (must be the same)", test_name,
+                              test.features.cols(), test.values.cols(), name, data.features.cols(),
+                              data.values.cols()));
+}
+
+void expect_samples(const Samples& part, const char* what, Index n, const std::string& name, const char* advice) {
+  if (part.count() > 0) return;
+  throw UserError(fmt::format("{}: its {} samples leave none for {} ({})", name, n, what, advice));
+}
+
+Batch empty_batch(const Samples& samples, Index count) {
+  Batch batch{count, 1, {}, {}, {}, {}};
+  batch.features.resize(count, samples.features.cols());
+  batch.values.resize(count, samples.values.cols());
+  return batch;
+}
+
+void put(const Samples& samples, Index from, Index to, Batch& batch) {
+  batch.features.row(to) = samples.features.row(from);
+  if (samples.values.size() > 0) batch.values.row(to) = samples.values.row(from);
+  if (!samples.labels.empty()) batch.targets.push_back(samples.labels[static_cast<std::size_t>(from)]);
+}
+
+void mix(const Matrix<float>& numbers, std::uint64_t& hash) {
+  for (Index i = 0; i < numbers.size(); ++i) {
+    hash = (hash ^ std::bit_cast<std::uint32_t>(numbers.data()[i])) * 0x100000001b3ULL;
+  }
+}
+
+}  // namespace
+
+std::int64_t SampleParts::fingerprint() const {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const Samples* part : {&training, &validation, &test}) {
+    hash = (hash ^ static_cast<std::uint64_t>(part->count())) * 0x100000001b3ULL;
+    mix(part->features, hash);
+    mix(part->values, hash);
+    for (const int label : part->labels) hash = (hash ^ static_cast<std::uint64_t>(label)) * 0x100000001b3ULL;
+  }
+  return static_cast<std::int64_t>(hash);
+}
+
+SampleParts load_samples(const SampleOptions& options, Target target) {
+  const DataSource& source = options.source;
+  if (source.path.empty()) {
+    const std::string name = "the digits that ship with nudge";
+    LabelledData digits = parse_csv(default_digits(), name, {}, target);
+    if (options.shape.empty()) digits.shape = {8, 8};
+    return prepare_samples(std::move(digits), name, {}, "", options);
+  }
+  LabelledData test;
+  if (!options.test_source.path.empty()) test = read_labelled_data(options.test_source, target);
+  return prepare_samples(read_labelled_data(source, target), data_name(source.path), std::move(test),
+                         data_name(options.test_source.path), options);
+}
+
+SampleParts prepare_samples(LabelledData data, const std::string& name, LabelledData test, const std::string& test_name,
+                            const SampleOptions& options) {
+  SampleParts parts;
+  set_shape(options.shape, name, data);
+  parts.shape = data.shape;
+  parts.classes = count_classes(data, name, options.classes);
+  const bool predefined = test.count() > 0;
+  const SampleSplit split = split_samples(data.count(), data.labels, options.validation_fraction,
+                                          predefined ? 0 : options.test_fraction, options.split_seed);
+  parts.training = pick(data, split.training);
+  parts.validation = pick(data, split.validation);
+  parts.test = pick(data, split.test);
+  if (predefined) {
+    expect_same_features(data, name, test, test_name);
+    count_classes(test, test_name, parts.classes);
+    parts.test = {std::move(test.features), std::move(test.labels), std::move(test.values)};
+  }
+  expect_samples(parts.training, "training", data.count(), name, "smaller held-out fractions, or more samples");
+  expect_samples(parts.validation, "validation", data.count(), name, "a larger data.validation_fraction");
+  if (!predefined && options.test_fraction > 0) {
+    expect_samples(parts.test, "test", data.count(), name, "a larger data.test_fraction, or 0");
+  }
+  parts.scaling = FeatureScaling(options.scaling, parts.training.features);
+  for (Samples* part : {&parts.training, &parts.validation, &parts.test}) parts.scaling.apply(part->features);
+  if (data.values.size() > 0) {
+    parts.value_scaling = FeatureScaling(options.value_scaling, parts.training.values);
+    for (Samples* part : {&parts.training, &parts.validation, &parts.test}) parts.value_scaling.apply(part->values);
+  }
+  return parts;
+}
+
+Batch epoch_batch(const Samples& samples, Index count, std::uint64_t seed, std::uint64_t step) {
+  NUDGE_EXPECT(count >= 1 && samples.count() >= 1);
+  const auto n = static_cast<std::uint64_t>(samples.count());
+  const RngKey key{seed, Purpose::batch_order, 1};
+  Batch batch = empty_batch(samples, count);
+  for (Index b = 0; b < count; ++b) {
+    const std::uint64_t place = step * static_cast<std::uint64_t>(count) + static_cast<std::uint64_t>(b);
+    put(samples, static_cast<Index>(shuffled(place % n, n, key, place / n)), b, batch);
+  }
+  return batch;
+}
+
+std::vector<Batch> batches_of(const Samples& samples, Index count, Index most) {
+  NUDGE_EXPECT(count >= 1 && most >= 0);
+  const Index n = most > 0 ? std::min(most, samples.count()) : samples.count();
+  std::vector<Batch> batches;
+  for (Index begin = 0; begin < n; begin += count) {
+    const Index size = std::min(count, n - begin);
+    batches.push_back(empty_batch(samples, size));
+    for (Index b = 0; b < size; ++b) put(samples, begin + b, b, batches.back());
+  }
+  return batches;
+}
+
+}  // namespace nudge
