@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/inflate.hpp"
@@ -26,6 +27,10 @@ std::string plain_bytes(const std::string& path) {
   return std::move(inflated.bytes);
 }
 
+bool fits_float(double number) {
+  return std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max());  // false for a NaN
+}
+
 Matrix<float> feature_matrix(const RawArray& array) {
   if (array.shape.size() < 2) {
     throw UserError(
@@ -40,7 +45,7 @@ Matrix<float> feature_matrix(const RawArray& array) {
   for (Index i = 0; i < n * d; ++i) {
     const double number = array.at(i);
     // The place is made into text only where it is needed: there may be many millions of features.
-    if (!std::isfinite(static_cast<float>(number))) {
+    if (!fits_float(number)) {
       finite_float(number, fmt::format("{}: feature {} of sample {} (both counted from 0)", array.name, i % d, i / d));
     }
     out.data()[i] = static_cast<float>(number);
@@ -67,8 +72,7 @@ int class_of(double number, const std::string& where) {
 }
 
 float finite_float(double number, const std::string& where) {
-  const auto value = static_cast<float>(number);
-  if (std::isfinite(value)) return value;
+  if (fits_float(number)) return static_cast<float>(number);
   throw UserError(fmt::format("{} is {} (must be a finite float32)", where, number));
 }
 

@@ -30,8 +30,8 @@ constexpr int kMostClasses = 65536;
 /// Where samples are, and under which names. Keys are those of the config that said so, for messages.
 struct DataSource {
   std::string path;
-  std::string features;  ///< NPZ, HDF5: the array or dataset
-  std::string labels;    ///< CSV: column (empty: the first); IDX: file of labels; NPZ, HDF5: array (empty: "labels")
+  std::string features = {};  ///< NPZ, HDF5: the array or dataset
+  std::string labels = {};  ///< CSV: column (empty: the first); IDX: file of labels; NPZ, HDF5: array (empty: "labels")
   std::string features_key = "data.features", labels_key = "data.labels";
 };
 

@@ -67,6 +67,16 @@ void expect_samples(const Samples& part, const char* what, Index n, const std::s
   throw UserError(fmt::format("{}: its {} samples leave none for {} ({})", name, n, what, advice));
 }
 
+/// Numbers of another part may lie so far out of the training part's range that they leave that of float.
+void scale(const FeatureScaling& scaling, const std::string& name, const char* key, Matrix<float>& numbers) {
+  scaling.apply(numbers);
+  if (numbers.allFinite()) return;
+  throw UserError(
+      fmt::format("{}: {} takes a number of its held-out samples beyond float32: its column hardly varies in "
+                  "the training part (leave that column out, or take another scaling)",
+                  name, key));
+}
+
 Batch empty_batch(const Samples& samples, Index count) {
   Batch batch{count, 1, {}, {}, {}, {}};
   batch.features.resize(count, samples.features.cols());
@@ -136,10 +146,11 @@ SampleParts prepare_samples(LabelledData data, const std::string& name, Labelled
     expect_samples(parts.test, "test", data.count(), name, "a larger data.test_fraction, or 0");
   }
   parts.scaling = FeatureScaling(options.scaling, parts.training.features);
-  for (Samples* part : {&parts.training, &parts.validation, &parts.test}) parts.scaling.apply(part->features);
-  if (data.values.size() > 0) {
-    parts.value_scaling = FeatureScaling(options.value_scaling, parts.training.values);
-    for (Samples* part : {&parts.training, &parts.validation, &parts.test}) parts.value_scaling.apply(part->values);
+  if (data.values.size() > 0) parts.value_scaling = FeatureScaling(options.value_scaling, parts.training.values);
+  for (Samples* part : {&parts.training, &parts.validation, &parts.test}) {
+    const std::string& file = predefined && part == &parts.test ? test_name : name;
+    scale(parts.scaling, file, "data.scaling", part->features);
+    if (data.values.size() > 0) scale(parts.value_scaling, file, "data.value_scaling", part->values);
   }
   return parts;
 }

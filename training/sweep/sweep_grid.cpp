@@ -116,7 +116,7 @@ void GridBuilder::check(const Config& config) {
   if (config.text("task.kind") != "characters") {
     std::string data = config.text("task.kind");
     for (const std::string& key : config.keys()) {
-      if (key.starts_with("data.")) data += "|" + config.as_text(key);
+      if (key.starts_with("data.")) data = fmt::format("{}|{}", data, config.as_text(key));
     }
     if (texts_.insert(data).second) make_task(config);
     return;

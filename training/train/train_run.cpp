@@ -112,6 +112,8 @@ class TrainRun {
     document.attribute("checkpoint_done", static_cast<std::int64_t>(done_));
     document.attribute("checkpoint_text", task_->fingerprint());
     if (lines_) write_text_lines(*lines_, document);
+    if (!references_) references_ = task_->references();
+    if (references_) write_reference_scores(*references_, document);
     for (std::size_t i = 0; i < trainees_.size(); ++i) trainees_[i]->write(document, prefix(i));
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;
@@ -223,6 +225,7 @@ class TrainRun {
   const Config& config_;
   std::unique_ptr<Task> task_;
   std::optional<TextLines> lines_;
+  std::optional<ReferenceScores> references_;  ///< made for the first file: a sweep's points need none
   FinalTest final_test_;
   std::uint64_t steps_;
   std::uint64_t done_ = 0;

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/data/samples.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "sim/base/errors.hpp"
+#include "tests/support/data_files.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "training/config/config_table.hpp"
+#include "training/data/sample_split.hpp"
+#include "training/data/sample_task.hpp"
+#include "training/data/shuffle.hpp"
+#include "training/models/registry.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+Config config_of(std::vector<std::string> settings) {
+  settings.insert(settings.begin(), "task.kind=classification");
+  return parse_program_config("t", "", settings);
+}
+
+/// n samples whose first feature is their number, labels in blocks of unequal size.
+LabelledData numbered(Index n) {
+  LabelledData data;
+  data.features.resize(n, 2);
+  for (Index i = 0; i < n; ++i) {
+    data.features.row(i) << static_cast<float>(i), static_cast<float>((i * i) % 17) - 5;
+    data.labels.push_back(i < n / 2 ? 0 : i < 9 * n / 10 ? 1 : 2);
+  }
+  data.shape = {2};
+  return data;
+}
+
+std::vector<Index> sorted(std::vector<Index> v) {
+  std::sort(v.begin(), v.end());
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("shuffled is a permutation for every size, and uniform in where it sends each number") {
+  const RngKey key{3, Purpose::batch_order, 1};
+  for (const std::uint64_t n : {1U, 2U, 3U, 4U, 5U, 16U, 17U, 63U, 64U, 65U, 1000U}) {
+    std::set<std::uint64_t> seen;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint64_t to = shuffled(i, n, key, 7);
+      REQUIRE(to < n);
+      seen.insert(to);
+    }
+    CHECK(seen.size() == n);
+  }
+  // Pairs (i, π(i)) of n = 12 over 6000 permutations: 144 cells of 500 expected. Row and column sums are fixed, so χ² has
+  // (n − 1)² = 121 degrees of freedom, mean 121, σ = √242 = 15.6; mean + 5 σ = 199 (false alarm about 1e-5, one fixed seed).
+  constexpr std::uint64_t n = 12, times = 6000;
+  std::vector<double> cells(n * n, 0);
+  for (std::uint64_t step = 0; step < times; ++step) {
+    for (std::uint64_t i = 0; i < n; ++i) cells[i * n + shuffled(i, n, key, step)] += 1;
+  }
+  double chi2 = 0;
+  for (const double c : cells) chi2 += (c - 500) * (c - 500) / 500;
+  CHECK(chi2 < 199);
+  CHECK(chi2 > 121 - 5 * 15.6);  // nor more even than chance
+}
+
+TEST_CASE("a split is disjoint, complete, stratified and a function of its seed alone") {
+  const LabelledData data = numbered(1000);
+  const SampleSplit split = split_samples(1000, data.labels, 0.15, 0.2, 0);
+  CHECK(split.test.size() == 200);
+  CHECK(split.validation.size() == 150);
+  std::vector<Index> all = split.training;
+  all.insert(all.end(), split.validation.begin(), split.validation.end());
+  all.insert(all.end(), split.test.begin(), split.test.end());
+  std::vector<Index> every(1000);
+  std::iota(every.begin(), every.end(), 0);
+  CHECK(sorted(all) == every);
+  const auto share = [&](const std::vector<Index>& part, int label) {
+    return std::count_if(part.begin(), part.end(),
+                         [&](Index i) { return data.labels[static_cast<std::size_t>(i)] == label; });
+  };
+  // Classes have 500, 400 and 100 samples: shares are whole numbers here, so exact.
+  CHECK(share(split.test, 0) == 100);
+  CHECK(share(split.test, 1) == 80);
+  CHECK(share(split.test, 2) == 20);
+  CHECK(share(split.validation, 0) == 75);
+  CHECK(share(split.validation, 2) == 15);
+  CHECK(split_samples(1000, data.labels, 0.15, 0.2, 0).test == split.test);
+  CHECK(split_samples(1000, data.labels, 0.15, 0.2, 1).test != split.test);
+  CHECK(sorted(split.test) != split.test);  // not in the order of the file, so that its first ones are a random sample
+}
+
+TEST_CASE("odd sizes are split to within one sample of each class, and to the nearest in total") {
+  for (const Index n : {7, 23, 101}) {
+    const LabelledData data = numbered(n);
+    const SampleSplit split = split_samples(n, data.labels, 0.13, 0.21, 5);
+    CHECK(static_cast<double>(split.test.size()) == std::floor(0.21 * static_cast<double>(n) + 0.5));
+    for (int label = 0; label < 3; ++label) {
+      const auto count = [&](const std::vector<Index>& part) {
+        return static_cast<double>(std::count_if(
+            part.begin(), part.end(), [&](Index i) { return data.labels[static_cast<std::size_t>(i)] == label; }));
+      };
+      const double of_class = count(split.training) + count(split.validation) + count(split.test);
+      CHECK(std::abs(count(split.test) - 0.21 * of_class) <= 1);
+    }
+  }
+}
+
+TEST_CASE("scaling is fitted to the training part alone and undone exactly enough") {
+  LabelledData data = numbered(500);
+  SampleOptions options;
+  options.scaling = "none";
+  options.test_fraction = 0.2;
+  const SampleParts raw = prepare_samples(data, "d", {}, "", options);
+  // An outlier in a test sample must not move the scale that training sees.
+  const auto outlier = static_cast<Index>(raw.test.features(0, 0));
+  for (const std::string kind : {"unit", "unit_each", "standard"}) {
+    options.scaling = kind;
+    const SampleParts before = prepare_samples(data, "d", {}, "", options);
+    LabelledData moved = data;
+    moved.features(outlier, 0) = 1e6F;
+    moved.features(outlier, 1) = -1e6F;
+    const SampleParts after = prepare_samples(moved, "d", {}, "", options);
+    CHECK(after.training.features == before.training.features);
+    CHECK(after.validation.features == before.validation.features);
+    CHECK(after.scaling.gain() == before.scaling.gain());
+    CHECK(after.test.features(0, 0) > 100);  // not clipped
+    const Matrix<double> x = before.training.features.cast<double>();
+    if (kind == "unit") {
+      CHECK(x.minCoeff() == 0);
+      CHECK(x.maxCoeff() == 1);
+      CHECK(before.scaling.gain()[0] == before.scaling.gain()[1]);
+    } else if (kind == "unit_each") {
+      for (Index j = 0; j < 2; ++j) CHECK((x.col(j).minCoeff() == 0 && x.col(j).maxCoeff() == 1));
+    } else {
+      // n numbers, each rounded to float (6e-8 of at most about 3): mean and deviation within 2e-7.
+      for (Index j = 0; j < 2; ++j) {
+        CHECK(std::abs(x.col(j).mean()) < 2e-7);
+        CHECK(std::abs(x.col(j).squaredNorm() / static_cast<double>(x.rows()) - 1) < 1e-6);
+      }
+    }
+    Matrix<float> back = before.training.features;
+    before.scaling.undo(back);
+    // y has error 2^-24 |y| ≤ 2^-24 · 4, stretched by 1/gain ≤ 500; x itself another 2^-24 · 500.
+    CHECK((back - raw.training.features).cwiseAbs().maxCoeff() < 5 * 500 * 6e-8F);
+  }
+}
+
+TEST_CASE("a feature that training never varies is shifted, not blown up") {
+  Matrix<float> training(3, 2), other(1, 2);
+  training << 0.1F, 1, 0.1F, 2, 0.1F, 4;
+  other << 0.6F, 1;
+  for (const std::string kind : {"unit_each", "standard"}) {
+    const FeatureScaling scaling(kind, training);
+    Matrix<float> x = other;
+    scaling.apply(x);
+    CHECK(x(0, 0) == Approx(0.5));
+  }
+}
+
+TEST_CASE("an epoch shows every sample once; batches are functions of seed and step") {
+  const LabelledData data = numbered(50);
+  Samples samples{data.features, data.labels, {}};
+  std::vector<Index> epochs[3];
+  for (std::uint64_t step = 0; step * 8 < 150; ++step) {  // 8 does not divide 50: batches span epochs
+    const Batch batch = epoch_batch(samples, 8, 1, step);
+    REQUIRE(batch.sequences == 8);
+    REQUIRE(batch.tokens == 1);
+    for (Index b = 0; b < 8; ++b) {
+      const auto which = static_cast<Index>(batch.features_of(b)(0, 0));
+      CHECK(batch.targets_of(b)[0] == data.labels[static_cast<std::size_t>(which)]);
+      CHECK(batch.features_of(b)(0, 1) == data.features(which, 1));
+      const std::uint64_t place = step * 8 + static_cast<std::uint64_t>(b);
+      if (place < 150) epochs[place / 50].push_back(which);
+    }
+  }
+  std::vector<Index> every(50);
+  std::iota(every.begin(), every.end(), 0);
+  for (const auto& epoch : epochs) CHECK(sorted(epoch) == every);
+  CHECK(epochs[0] != epochs[1]);
+  CHECK(epoch_batch(samples, 8, 1, 5).features == epoch_batch(samples, 8, 1, 5).features);
+  CHECK(epoch_batch(samples, 8, 2, 5).features != epoch_batch(samples, 8, 1, 5).features);
+}
+
+TEST_CASE("held-out batches hold every sample once, in order, the last batch what is left") {
+  const LabelledData data = numbered(50);
+  const Samples samples{data.features, data.labels, {}};
+  const std::vector<Batch> all = batches_of(samples, 16);
+  REQUIRE(all.size() == 4);
+  CHECK(all[3].sequences == 2);
+  CHECK(all[3].features.rows() == 2);
+  CHECK(all[1].features == data.features.middleRows(16, 16));
+  const std::vector<Batch> some = batches_of(samples, 16, 20);
+  REQUIRE(some.size() == 2);
+  CHECK(some[1].sequences == 4);
+}
+
+TEST_CASE("classification: sizes, the shipped digits, a resumed run's batches, fingerprints") {
+  const ClassificationTask task(config_of({"data.test_fraction=0.2", "train.batch=32"}));
+  const TaskSizes sizes = task.sizes();
+  CHECK(sizes.rows == 1);
+  CHECK(sizes.symbols == 0);
+  CHECK(sizes.classes == 10);
+  CHECK(sizes.features == 64);
+  CHECK(sizes.shape == std::vector<Index>{8, 8});
+  CHECK(task.parts().test.count() == 359);       // round(.2 · 1797)
+  CHECK(task.parts().validation.count() == 90);  // round(.25 · 1797) − 359
+  const Batch batch = task.training(1234);
+  CHECK(batch.indices.empty());
+  CHECK(batch.features.rows() == 32);
+  CHECK(batch.features.maxCoeff() <= 1);
+  const ClassificationTask again(config_of({"data.test_fraction=0.2", "train.batch=32"}));
+  CHECK(again.training(1234).features == batch.features);
+  CHECK(again.training(1234).targets == batch.targets);
+  CHECK(again.fingerprint() == task.fingerprint());
+  // Another training seed: other batches, the same parts.
+  const ClassificationTask reseeded(config_of({"data.test_fraction=0.2", "train.batch=32", "seed=9"}));
+  CHECK(reseeded.fingerprint() == task.fingerprint());
+  CHECK(reseeded.training(1234).features != batch.features);
+  const ClassificationTask resplit(config_of({"data.test_fraction=0.2", "train.batch=32", "data.split_seed=1"}));
+  CHECK(resplit.fingerprint() != task.fingerprint());
+  CHECK(ClassificationTask(config_of({"data.test_fraction=0"})).test().empty());
+  CHECK(ClassificationTask(config_of({"data.validation_samples=20", "train.batch=16"})).validation().size() == 2);
+}
+
+TEST_CASE("a predefined test part is taken as it is, scaled by training") {
+  const TemporaryDirectory folder;
+  std::string train, test = "l,x\n1,400\n0,-20\n";
+  for (int i = 0; i < 40; ++i) train += std::to_string(i % 2) + "," + std::to_string(i) + "\n";
+  const ClassificationTask task(config_of({"data.file=" + write_bytes(folder / "a.csv", train),
+                                           "data.test_file=" + write_bytes(folder / "b.csv", test),
+                                           "data.test_labels=l", "data.validation_fraction=0.25"}));
+  CHECK(task.parts().training.count() == 30);
+  CHECK(task.parts().validation.count() == 10);
+  REQUIRE(task.parts().test.count() == 2);
+  CHECK(task.parts().test.labels == std::vector<int>{1, 0});
+  CHECK(task.parts().test.features(0, 0) > 10);
+  CHECK(task.parts().test.features(1, 0) < 0);
+}
+
+TEST_CASE("regression: values beside features, scaled and back") {
+  const TemporaryDirectory folder;
+  std::string text = "a,b,x\n";
+  for (int i = 0; i < 60; ++i)
+    text += std::to_string(i) + "," + std::to_string(100 - 2 * i) + ",1." + std::to_string(i) + "\n";
+  const RegressionTask task(
+      parse_program_config("t", "",
+                           {"task.kind=regression", "data.file=" + write_bytes(folder / "a.csv", text),
+                            "data.labels=a,b", "data.value_scaling=standard", "train.batch=4"}));
+  const TaskSizes sizes = task.sizes();
+  CHECK(sizes.classes == 0);
+  CHECK(sizes.features == 1);
+  CHECK(sizes.values == 2);
+  const Batch batch = task.training(3);
+  CHECK(batch.targets.empty());
+  REQUIRE(batch.values.rows() == 4);
+  CHECK(batch.values_of(2).cols() == 2);
+  Matrix<float> values = batch.values;
+  task.parts().value_scaling.undo(values);
+  // b = 100 − 2 a in every row; float numbers of order 100, scaled and back: 100 · 2^-22.
+  for (Index i = 0; i < 4; ++i) CHECK(std::abs(values(i, 1) - (100 - 2 * values(i, 0))) < 1e-4F);
+}
+
+TEST_CASE("a network of symbols refuses a task of features") {
+  const Config config = config_of({});
+  CHECK_THROWS_WITH(network_plan(config, make_task(config)->sizes()),
+                    Catch::Contains("network.kind = block embeds symbols, task.kind = classification has 64 features"));
+}
