@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/sample_references.hpp"
 
+#include <Eigen/Dense>
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -19,7 +19,7 @@ FeatureScaling::FeatureScaling(const std::string& kind, const Matrix<float>& tra
     : FeatureScaling(training.cols()) {
   NUDGE_EXPECT(training.size() > 0);
   if (kind == "none") return;
-  const double smallest = training.minCoeff(), largest = training.maxCoeff();
+  const auto smallest = static_cast<double>(training.minCoeff()), largest = static_cast<double>(training.maxCoeff());
   for (Index j = 0; j < training.cols(); ++j) {
     const auto at = static_cast<std::size_t>(j);
     const auto column = training.col(j).cast<double>();

@@ -56,6 +56,7 @@ class TrainRun {
     done_ = static_cast<std::uint64_t>(file.integer_attribute("checkpoint_done"));
     record_.started = file.text_attribute("started");
     earlier_ = file.real_attribute("wall_time_s");
+    references_ = read_reference_scores(file);
     for (std::size_t i = 0; i < trainees_.size(); ++i) trainees_[i]->restore(file, prefix(i));
   }
 
