@@ -8,40 +8,62 @@
 namespace nudge {
 namespace {
 
-/// gradient_l += scales[l − 1] · Σ (A m_i − m_j)(A δ_i − δ_j), the product of two drops of every resistor; m (B, N) with the
-/// sources below it, δ (B, N) with 0 below it. Rails and current sources: their drops at m, and −δ.
+/// What is added to all resistors of a row or column, and to the bias, besides the outer products.
+template <class S>
+struct Borders {
+  Matrix<S> rows, columns, bias;
+};
+
+/// scale · Σ (A m_i − m_j)(A δ_i − δ_j), the product of two drops of every resistor of layer l: the outer products are added
+/// to g, the rest is returned. m (B, N) with the sources below it, δ (B, N) with 0 below it. Rails and current sources: their
+/// drops at m, and −δ.
+template <class S>
+Borders<S> add_drops(const ResistiveNetwork<S>& net, ConstMatrixRef<S> sources, const Matrix<S>& m,
+                     const Matrix<S>& delta, Index l, S scale, MatrixRef<S> g) {
+  const Columns here = net.columns(l);
+  const S gain = net.gain(l - 1);
+  const auto mj = m.middleCols(here.begin, here.count);
+  const auto dj = delta.middleCols(here.begin, here.count);
+  Borders<S> out{Matrix<S>::Zero(1, net.width(l - 1)), scale * mj.cwiseProduct(dj).colwise().sum(), {}};
+  if (l == 1) {
+    multiply_outer<S>(sources, dj, -scale * gain, g);
+  } else {
+    const Columns below = net.columns(l - 1);
+    const auto mi = m.middleCols(below.begin, below.count);
+    const auto di = delta.middleCols(below.begin, below.count);
+    multiply_outer<S>(mi, dj, -scale * gain, g);
+    multiply_outer<S>(di, mj, -scale * gain, g);
+    out.rows = (scale * gain * gain) * mi.cwiseProduct(di).colwise().sum();
+  }
+  const Matrix<S> sum = scale * dj.colwise().sum();
+  if (net.bias() == ResistiveBias::current) {
+    out.bias = -sum;
+  } else if (net.bias() == ResistiveBias::rails) {
+    out.bias.resize(2, here.count);
+    out.bias.row(0) = out.columns - net.rail_V() * sum;
+    out.bias.row(1) = out.columns + net.rail_V() * sum;
+  }
+  return out;
+}
+
 template <class S>
 void accumulate_drops(const ResistiveNetwork<S>& net, ConstMatrixRef<S> sources, const Matrix<S>& m,
                       const Matrix<S>& delta, const std::vector<S>& scales, ResistiveGradient<S>& gradient) {
   for (Index l = 1; l <= net.depth(); ++l) {
-    const Columns here = net.columns(l);
-    const S scale = scales[static_cast<std::size_t>(l - 1)];
-    const S gain = net.gain(l - 1);
     auto& [g, bias] = gradient[static_cast<std::size_t>(l - 1)];
-    const auto mj = m.middleCols(here.begin, here.count);
-    const auto dj = delta.middleCols(here.begin, here.count);
-    if (l == 1) {
-      multiply_outer<S>(sources, dj, -scale * gain, g);
-    } else {
-      const Columns below = net.columns(l - 1);
-      const auto mi = m.middleCols(below.begin, below.count);
-      const auto di = delta.middleCols(below.begin, below.count);
-      multiply_outer<S>(mi, dj, -scale * gain, g);
-      multiply_outer<S>(di, mj, -scale * gain, g);
-      const Matrix<S> rows = (scale * gain * gain) * mi.cwiseProduct(di).colwise().sum();
-      g.colwise() += rows.row(0).transpose();
-    }
-    const Matrix<S> columns = scale * mj.cwiseProduct(dj).colwise().sum();
-    g.rowwise() += columns.row(0);
-    if (net.bias() == ResistiveBias::none) continue;
-    const Matrix<S> sum = scale * dj.colwise().sum();
-    if (net.bias() == ResistiveBias::current) {
-      bias -= sum;
-    } else {
-      bias.row(0) += columns.row(0) - net.rail_V() * sum.row(0);
-      bias.row(1) += columns.row(0) + net.rail_V() * sum.row(0);
-    }
+    const Borders<S> borders = add_drops<S>(net, sources, m, delta, l, scales[static_cast<std::size_t>(l - 1)], g);
+    g.colwise() += borders.rows.row(0).transpose();
+    g.rowwise() += borders.columns.row(0);
+    if (net.bias() != ResistiveBias::none) bias += borders.bias;
   }
+}
+
+/// scale · c_l/c_L of every layer.
+template <class S>
+std::vector<S> rule_scales(const ResistiveNetwork<S>& net, S scale) {
+  std::vector<S> scales;
+  for (Index l = 1; l <= net.depth(); ++l) scales.push_back(scale * net.factor(l) / net.factor(net.depth()));
+  return scales;
 }
 
 }  // namespace
@@ -60,13 +82,25 @@ template <class S>
 void accumulate_half_squares(const ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> plus,
                              ConstMatrixRef<S> minus, S scale, ResistiveGradient<S>& gradient) {
   NUDGE_EXPECT(plus.cols() == network.cols() && minus.cols() == network.cols() && plus.rows() == minus.rows());
-  std::vector<S> scales;
-  for (Index l = 1; l <= network.depth(); ++l) {
-    scales.push_back(scale * network.factor(l) / network.factor(network.depth()));
-  }
   const Matrix<S> mean = S(0.5) * (plus + minus);
   const Matrix<S> difference = plus - minus;
-  accumulate_drops<S>(network, sources, mean, difference, scales, gradient);
+  accumulate_drops<S>(network, sources, mean, difference, rule_scales(network, scale), gradient);
+}
+
+template <class S>
+void descend_half_squares(ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> plus,
+                          ConstMatrixRef<S> minus, S scale, const std::vector<S>& rates) {
+  NUDGE_EXPECT(plus.cols() == network.cols() && minus.cols() == network.cols() && plus.rows() == minus.rows() &&
+               static_cast<Index>(rates.size()) == network.depth());
+  const Matrix<S> mean = S(0.5) * (plus + minus);
+  const Matrix<S> difference = plus - minus;
+  const std::vector<S> scales = rule_scales(network, scale);
+  for (Index l = 1; l <= network.depth(); ++l) {
+    const auto at = static_cast<std::size_t>(l - 1);
+    const Borders<S> borders =
+        add_drops<S>(network, sources, mean, difference, l, -rates[at] * scales[at], network.conductance_in_step(l));
+    network.finish_step(l, borders.rows, borders.columns, borders.bias);
+  }
 }
 
 Matrix<double> resistive_adjoint(const ResistiveNetwork<double>& network, const ResistiveState& state,
@@ -96,6 +130,10 @@ template ResistiveGradient<double> zero_gradient<double>(const ResistiveNetwork<
 template void accumulate_half_squares<float>(const ResistiveNetwork<float>&, ConstMatrixRef<float>,
                                              ConstMatrixRef<float>, ConstMatrixRef<float>, float,
                                              ResistiveGradient<float>&);
+template void descend_half_squares<float>(ResistiveNetwork<float>&, ConstMatrixRef<float>, ConstMatrixRef<float>,
+                                          ConstMatrixRef<float>, float, const std::vector<float>&);
+template void descend_half_squares<double>(ResistiveNetwork<double>&, ConstMatrixRef<double>, ConstMatrixRef<double>,
+                                           ConstMatrixRef<double>, double, const std::vector<double>&);
 template void accumulate_half_squares<double>(const ResistiveNetwork<double>&, ConstMatrixRef<double>,
                                               ConstMatrixRef<double>, ConstMatrixRef<double>, double,
                                               ResistiveGradient<double>&);

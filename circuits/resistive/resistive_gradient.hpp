@@ -25,6 +25,13 @@ template <class S>
 void accumulate_half_squares(const ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> plus,
                              ConstMatrixRef<S> minus, S scale, ResistiveGradient<S>& gradient);
 
+/// Stochastic gradient descent by that rule on the conductances themselves: θ ← θ − rates[l − 1] · scale · (the gradient
+/// above), conductances clipped at 0, currents not. The same numbers to rounding, in one outer product and one pass over the
+/// devices. L rates (contract).
+template <class S>
+void descend_half_squares(ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> plus,
+                          ConstMatrixRef<S> minus, S scale, const std::vector<S>& rates);
+
 /// The adjoint a (B, N) of C = ½|v_L − y|² at a steady state without a nudge: (∂²E/∂v²) a = ∂C/∂v on the nodes that no diode
 /// holds, 0 on the others; a = lim (v₋ − v₊)/(2β c_L).
 Matrix<double> resistive_adjoint(const ResistiveNetwork<double>& network, const ResistiveState& state,

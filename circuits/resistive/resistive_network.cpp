@@ -84,23 +84,18 @@ void ResistiveNetwork<S>::set_layer(Index l, ResistiveLayer<S> numbers) {
 }
 
 template <class S>
-void ResistiveNetwork<S>::descend(const std::vector<ResistiveLayer<S>>& gradient, const std::vector<S>& rates) {
-  NUDGE_EXPECT(gradient.size() == layers_.size() && rates.size() == layers_.size());
-  for (std::size_t at = 0; at < layers_.size(); ++at) {
-    Matrix<S>& g = layers_[at].conductance;
-    const Matrix<S>& step = gradient[at].conductance;
-    NUDGE_EXPECT(step.rows() == g.rows() && step.cols() == g.cols());
-    column_sums_[at].setZero();
-    for (Index i = 0; i < g.rows(); ++i) {  // one pass: the array of the inputs is larger than a cache
-      g.row(i) = (g.row(i) - rates[at] * step.row(i)).cwiseMax(S(0));
-      row_sums_[at](0, i) = g.row(i).sum();
-      column_sums_[at] += g.row(i);
-    }
-    if (bias_ == ResistiveBias::none) continue;
-    Matrix<S>& bias = layers_[at].bias;
-    bias -= rates[at] * gradient[at].bias;
-    if (bias_ == ResistiveBias::rails) bias = bias.cwiseMax(S(0));
+void ResistiveNetwork<S>::finish_step(Index l, const Matrix<S>& rows, const Matrix<S>& columns, const Matrix<S>& bias) {
+  const auto at = static_cast<std::size_t>(l - 1);
+  Matrix<S>& g = layers_[at].conductance;
+  NUDGE_EXPECT(rows.cols() == g.rows() && columns.cols() == g.cols() && bias.size() == layers_[at].bias.size());
+  column_sums_[at].setZero();
+  for (Index i = 0; i < g.rows(); ++i) {  // one pass: the array of the inputs is larger than a cache
+    g.row(i) = (g.row(i).array() + columns.row(0).array() + rows(0, i)).max(S(0)).matrix();
+    row_sums_[at](0, i) = g.row(i).sum();
+    column_sums_[at] += g.row(i);
   }
+  layers_[at].bias += bias;
+  if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));
   sum_conductances();
 }
 

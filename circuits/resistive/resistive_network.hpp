@@ -67,9 +67,11 @@ class ResistiveNetwork {
   /// Puts other numbers of the same shapes into a layer; they are the caller's to keep ≥ 0 (contract).
   void set_layer(Index l, ResistiveLayer<S> numbers);
 
-  /// θ ← θ − rates[l − 1] · gradient for all conductances and biases, conductances clipped at 0: stochastic gradient
-  /// descent on the devices themselves. Needs a gradient of the layers' shapes and L rates (contract).
-  void descend(const std::vector<ResistiveLayer<S>>& gradient, const std::vector<S>& rates);
+  /// A step of learning on the layer's own devices, without a gradient of its size in memory: the caller adds outer products
+  /// to conductance_in_step(l), then finish_step() adds rows_i + columns_j to every g_ij and `bias` to the bias, clips
+  /// conductances at 0 and sums them anew. rows (1, n_{l−1}), columns (1, n_l), bias as the layer's (contracts).
+  Matrix<S>& conductance_in_step(Index l) { return layers_[static_cast<std::size_t>(l - 1)].conductance; }
+  void finish_step(Index l, const Matrix<S>& rows, const Matrix<S>& columns, const Matrix<S>& bias);
 
   /// Puts every node of a state (B, N) that is on the wrong side of its diode to 0.
   void clip(MatrixRef<S> v) const;
