@@ -8,31 +8,36 @@
 namespace nudge {
 namespace {
 
-/// What is added to all resistors of a row or column, and to the bias, besides the outer products.
+/// scale · Σ (A m_i − m_j)(A δ_i − δ_j), the product of two drops of every resistor of a layer, as xᵀ y + rows_i + columns_j,
+/// and what the bias takes.
 template <class S>
-struct Borders {
-  Matrix<S> rows, columns, bias;
+struct Drops {
+  Matrix<S> x, y, rows, columns, bias;
 };
 
-/// scale · Σ (A m_i − m_j)(A δ_i − δ_j), the product of two drops of every resistor of layer l: the outer products are added
-/// to g, the rest is returned. m (B, N) with the sources below it, δ (B, N) with 0 below it. Rails and current sources: their
-/// drops at m, and −δ.
+/// Of layer l; m (B, N) with the sources below it, δ (B, N) with 0 below it. Rails and current sources: their drops at m, and
+/// −δ.
 template <class S>
-Borders<S> add_drops(const ResistiveNetwork<S>& net, ConstMatrixRef<S> sources, const Matrix<S>& m,
-                     const Matrix<S>& delta, Index l, S scale, MatrixRef<S> g) {
+Drops<S> drops_of(const ResistiveNetwork<S>& net, ConstMatrixRef<S> sources, const Matrix<S>& m, const Matrix<S>& delta,
+                  Index l, S scale) {
   const Columns here = net.columns(l);
   const S gain = net.gain(l - 1);
   const auto mj = m.middleCols(here.begin, here.count);
   const auto dj = delta.middleCols(here.begin, here.count);
-  Borders<S> out{Matrix<S>::Zero(1, net.width(l - 1)), scale * mj.cwiseProduct(dj).colwise().sum(), {}};
+  Drops<S> out;
+  out.columns = scale * mj.cwiseProduct(dj).colwise().sum();
   if (l == 1) {
-    multiply_outer<S>(sources, dj, -scale * gain, g);
+    out.x = sources;
+    out.y = (-scale * gain) * dj;
+    out.rows = Matrix<S>::Zero(1, net.width(0));
   } else {
     const Columns below = net.columns(l - 1);
     const auto mi = m.middleCols(below.begin, below.count);
     const auto di = delta.middleCols(below.begin, below.count);
-    multiply_outer<S>(mi, dj, -scale * gain, g);
-    multiply_outer<S>(di, mj, -scale * gain, g);
+    out.x.resize(2 * m.rows(), below.count);
+    out.x << mi, di;
+    out.y.resize(2 * m.rows(), here.count);
+    out.y << (-scale * gain) * dj, (-scale * gain) * mj;
     out.rows = (scale * gain * gain) * mi.cwiseProduct(di).colwise().sum();
   }
   const Matrix<S> sum = scale * dj.colwise().sum();
@@ -51,10 +56,11 @@ void accumulate_drops(const ResistiveNetwork<S>& net, ConstMatrixRef<S> sources,
                       const Matrix<S>& delta, const std::vector<S>& scales, ResistiveGradient<S>& gradient) {
   for (Index l = 1; l <= net.depth(); ++l) {
     auto& [g, bias] = gradient[static_cast<std::size_t>(l - 1)];
-    const Borders<S> borders = add_drops<S>(net, sources, m, delta, l, scales[static_cast<std::size_t>(l - 1)], g);
-    g.colwise() += borders.rows.row(0).transpose();
-    g.rowwise() += borders.columns.row(0);
-    if (net.bias() != ResistiveBias::none) bias += borders.bias;
+    const Drops<S> drops = drops_of<S>(net, sources, m, delta, l, scales[static_cast<std::size_t>(l - 1)]);
+    multiply_outer<S>(drops.x, drops.y, S(1), g);
+    g.colwise() += drops.rows.row(0).transpose();
+    g.rowwise() += drops.columns.row(0);
+    if (net.bias() != ResistiveBias::none) bias += drops.bias;
   }
 }
 
@@ -97,9 +103,8 @@ void descend_half_squares(ResistiveNetwork<S>& network, ConstMatrixRef<S> source
   const std::vector<S> scales = rule_scales(network, scale);
   for (Index l = 1; l <= network.depth(); ++l) {
     const auto at = static_cast<std::size_t>(l - 1);
-    const Borders<S> borders =
-        add_drops<S>(network, sources, mean, difference, l, -rates[at] * scales[at], network.conductance_in_step(l));
-    network.finish_step(l, borders.rows, borders.columns, borders.bias);
+    const Drops<S> drops = drops_of<S>(network, sources, mean, difference, l, -rates[at] * scales[at]);
+    network.step(l, drops.x, drops.y, drops.rows, drops.columns, drops.bias);
   }
 }
 

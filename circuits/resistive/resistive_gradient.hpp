@@ -26,8 +26,8 @@ void accumulate_half_squares(const ResistiveNetwork<S>& network, ConstMatrixRef<
                              ConstMatrixRef<S> minus, S scale, ResistiveGradient<S>& gradient);
 
 /// Stochastic gradient descent by that rule on the conductances themselves: θ ← θ − rates[l − 1] · scale · (the gradient
-/// above), conductances clipped at 0, currents not. The same numbers to rounding, in one outer product and one pass over the
-/// devices. L rates (contract).
+/// above), conductances clipped at 0, currents not. The same numbers to rounding, without a gradient of their
+/// size in memory. L rates (contract).
 template <class S>
 void descend_half_squares(ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> plus,
                           ConstMatrixRef<S> minus, S scale, const std::vector<S>& rates);

@@ -6,9 +6,13 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/product.hpp"
 
 namespace nudge {
 namespace {
+
+// Chosen by us: up to here a pass over memory costs more than the products, which a library forms faster beyond.
+constexpr Index kFactorsInOnePass = 16;
 
 [[noreturn]] void refuse(const std::string& what) { throw UserError("resistive network: " + what); }
 
@@ -84,17 +88,25 @@ void ResistiveNetwork<S>::set_layer(Index l, ResistiveLayer<S> numbers) {
 }
 
 template <class S>
-void ResistiveNetwork<S>::finish_step(Index l, const Matrix<S>& rows, const Matrix<S>& columns, const Matrix<S>& bias) {
+void ResistiveNetwork<S>::step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y, const Matrix<S>& r,
+                               const Matrix<S>& c, const Matrix<S>& b) {
   const auto at = static_cast<std::size_t>(l - 1);
   Matrix<S>& g = layers_[at].conductance;
-  NUDGE_EXPECT(rows.cols() == g.rows() && columns.cols() == g.cols() && bias.size() == layers_[at].bias.size());
+  NUDGE_EXPECT(x.rows() == y.rows() && x.cols() == g.rows() && y.cols() == g.cols() && r.cols() == g.rows() &&
+               c.cols() == g.cols() && b.size() == layers_[at].bias.size());
+  const bool one_pass = x.rows() <= kFactorsInOnePass;
+  if (!one_pass) multiply_outer<S>(x, y, S(1), g);
   column_sums_[at].setZero();
-  for (Index i = 0; i < g.rows(); ++i) {  // one pass: the array of the inputs is larger than a cache
-    g.row(i) = (g.row(i).array() + columns.row(0).array() + rows(0, i)).max(S(0)).matrix();
-    row_sums_[at](0, i) = g.row(i).sum();
-    column_sums_[at] += g.row(i);
+  for (Index i = 0; i < g.rows(); ++i) {
+    auto row = g.row(i);
+    for (Index n = 0; one_pass && n < x.rows(); ++n) {
+      if (x(n, i) != S(0)) row += x(n, i) * y.row(n);
+    }
+    row = (row.array() + c.row(0).array() + r(0, i)).max(S(0)).matrix();
+    row_sums_[at](0, i) = row.sum();
+    column_sums_[at] += row;
   }
-  layers_[at].bias += bias;
+  layers_[at].bias += b;
   if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));
   sum_conductances();
 }

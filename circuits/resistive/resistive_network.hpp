@@ -67,11 +67,12 @@ class ResistiveNetwork {
   /// Puts other numbers of the same shapes into a layer; they are the caller's to keep ≥ 0 (contract).
   void set_layer(Index l, ResistiveLayer<S> numbers);
 
-  /// A step of learning on the layer's own devices, without a gradient of its size in memory: the caller adds outer products
-  /// to conductance_in_step(l), then finish_step() adds rows_i + columns_j to every g_ij and `bias` to the bias, clips
-  /// conductances at 0 and sums them anew. rows (1, n_{l−1}), columns (1, n_l), bias as the layer's (contracts).
-  Matrix<S>& conductance_in_step(Index l) { return layers_[static_cast<std::size_t>(l - 1)].conductance; }
-  void finish_step(Index l, const Matrix<S>& rows, const Matrix<S>& columns, const Matrix<S>& bias);
+  /// A step of learning on the layer's own devices, without a gradient of its size in memory:
+  ///     g_ij ← max(0, g_ij + Σ_n x_ni y_nj + r_i + c_j),   bias ← bias + b, conductances at or above 0
+  /// x (n, n_{l−1}), y (n, n_l), r (1, n_{l−1}), c (1, n_l), b as the layer's (contracts). Few factors are one pass over the
+  /// devices: the array of the inputs is larger than a cache.
+  void step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y, const Matrix<S>& r, const Matrix<S>& c,
+            const Matrix<S>& b);
 
   /// Puts every node of a state (B, N) that is on the wrong side of its diode to 0.
   void clip(MatrixRef<S> v) const;
