@@ -82,7 +82,7 @@ std::vector<CaseDataset> compute_drn(const H5Reader& file) try {
   const Matrix<double> adjoint = resistive_adjoint(*p.network, star, p.target);
   w.values("a_exact", adjoint);
   ResistiveGradient<double> exact = zero_gradient(*p.network);
-  accumulate_implicit(*p.network, p.sources, star.voltages, adjoint, 1.0 / static_cast<double>(p.batch()), exact);
+  accumulate_mixed<double>(*p.network, p.sources, star.voltages, adjoint, 1.0 / static_cast<double>(p.batch()), exact);
   w.gradient("grad_exact", exact);
   return w.take();
 } catch (const NumericalFailure& failure) {

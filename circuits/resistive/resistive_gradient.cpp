@@ -121,15 +121,19 @@ Matrix<double> resistive_adjoint(const ResistiveNetwork<double>& network, const 
   return adjoint;
 }
 
-void accumulate_implicit(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                         ConstMatrixRef<double> v, ConstMatrixRef<double> adjoint, double scale,
-                         ResistiveGradient<double>& gradient) {
-  NUDGE_EXPECT(v.cols() == network.cols() && adjoint.cols() == network.cols() && v.rows() == adjoint.rows());
-  std::vector<double> scales;
+template <class S>
+void accumulate_mixed(const ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> v,
+                      ConstMatrixRef<S> w, S scale, ResistiveGradient<S>& gradient) {
+  NUDGE_EXPECT(v.cols() == network.cols() && w.cols() == network.cols() && v.rows() == w.rows());
+  std::vector<S> scales;
   for (Index l = 1; l <= network.depth(); ++l) scales.push_back(-scale * network.factor(l));
-  accumulate_drops<double>(network, sources, v, adjoint, scales, gradient);
+  accumulate_drops<S>(network, sources, v, w, scales, gradient);
 }
 
+template void accumulate_mixed<float>(const ResistiveNetwork<float>&, ConstMatrixRef<float>, ConstMatrixRef<float>,
+                                      ConstMatrixRef<float>, float, ResistiveGradient<float>&);
+template void accumulate_mixed<double>(const ResistiveNetwork<double>&, ConstMatrixRef<double>, ConstMatrixRef<double>,
+                                       ConstMatrixRef<double>, double, ResistiveGradient<double>&);
 template ResistiveGradient<float> zero_gradient<float>(const ResistiveNetwork<float>&);
 template ResistiveGradient<double> zero_gradient<double>(const ResistiveNetwork<double>&);
 template void accumulate_half_squares<float>(const ResistiveNetwork<float>&, ConstMatrixRef<float>,

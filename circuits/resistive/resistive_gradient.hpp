@@ -37,10 +37,11 @@ void descend_half_squares(ResistiveNetwork<S>& network, ConstMatrixRef<S> source
 Matrix<double> resistive_adjoint(const ResistiveNetwork<double>& network, const ResistiveState& state,
                                  ConstMatrixRef<double> target);
 
-/// gradient += −scale · Σ_samples ⟨a, ∂²E/∂v∂θ⟩ = of a conductance −scale · c_l Σ d_ij (A_{l−1} a_{l−1,i} − a_lj), a_0 = 0:
-/// the exact gradient of Σ C with scale 1, of the batch mean with 1/B.
-void accumulate_implicit(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                         ConstMatrixRef<double> v, ConstMatrixRef<double> adjoint, double scale,
-                         ResistiveGradient<double>& gradient);
+/// gradient += −scale · Σ_samples ⟨w, ∂²E/∂v∂θ⟩ for any w (B, N) at any voltages v (B, N): of a conductance
+///     −scale · c_l Σ d_ij (A_{l−1} w_{l−1,i} − w_lj),  w_0 = 0
+/// With the adjoint a at the steady state this is the exact gradient of Σ C (scale 1) or of the batch mean (1/B).
+template <class S>
+void accumulate_mixed(const ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> v,
+                      ConstMatrixRef<S> w, S scale, ResistiveGradient<S>& gradient);
 
 }  // namespace nudge

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
@@ -10,9 +11,6 @@
 
 namespace nudge {
 namespace {
-
-// Chosen by us: up to here a pass over memory costs more than the products, which a library forms faster beyond.
-constexpr Index kFactorsInOnePass = 16;
 
 [[noreturn]] void refuse(const std::string& what) { throw UserError("resistive network: " + what); }
 
@@ -94,17 +92,18 @@ void ResistiveNetwork<S>::step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y
   Matrix<S>& g = layers_[at].conductance;
   NUDGE_EXPECT(x.rows() == y.rows() && x.cols() == g.rows() && y.cols() == g.cols() && r.cols() == g.rows() &&
                c.cols() == g.cols() && b.size() == layers_[at].bias.size());
-  const bool one_pass = x.rows() <= kFactorsInOnePass;
-  if (!one_pass) multiply_outer<S>(x, y, S(1), g);
-  column_sums_[at].setZero();
+  multiply_outer<S>(x, y, S(1), g);
+  S* const sums = column_sums_[at].data();
+  std::fill(sums, sums + g.cols(), S(0));
   for (Index i = 0; i < g.rows(); ++i) {
-    auto row = g.row(i);
-    for (Index n = 0; one_pass && n < x.rows(); ++n) {
-      if (x(n, i) != S(0)) row += x(n, i) * y.row(n);
+    S* const row = g.data() + i * g.cols();
+    const S* const columns = c.data();
+    const S r_i = r(0, i);
+    for (Index j = 0; j < g.cols(); ++j) {
+      row[j] = std::max(S(0), row[j] + columns[j] + r_i);
+      sums[j] += row[j];
     }
-    row = (row.array() + c.row(0).array() + r(0, i)).max(S(0)).matrix();
-    row_sums_[at](0, i) = row.sum();
-    column_sums_[at] += row;
+    row_sums_[at](0, i) = g.row(i).sum();
   }
   layers_[at].bias += b;
   if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));

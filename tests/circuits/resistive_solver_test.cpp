@@ -99,7 +99,7 @@ Learned learn(const Net& net, const Matrix<double>& sources, const Matrix<double
   accumulate_half_squares<double>(net, sources, up, star.voltages, 1 / (beta * samples), out.plus);
   accumulate_half_squares<double>(net, sources, star.voltages, down, 1 / (beta * samples), out.minus);
   accumulate_half_squares<double>(net, sources, up, down, 0.5 / (beta * samples), out.centered);
-  accumulate_implicit(net, sources, star.voltages, resistive_adjoint(net, star, y), 1 / samples, out.exact);
+  accumulate_mixed<double>(net, sources, star.voltages, resistive_adjoint(net, star, y), 1 / samples, out.exact);
   return out;
 }
 
