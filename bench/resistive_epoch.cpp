@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step of equilibrium propagation on a deep resistive network, per sample, beside its products alone; see bench/README.md.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "bench/fastest_product.hpp"
+#include "circuits/resistive/coordinate_descent.hpp"
+#include "circuits/resistive/resistive_gradient.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge::bench {
+namespace {
+
+constexpr int kSweeps = 4;        // of every phase, as in the published runs of this size
+constexpr double kEpoch = 60000;  // samples
+constexpr float kBeta = 1.0F, kGain = 100.0F, kRate = 0.006F;
+
+Matrix<float> uniform(Index rows, Index cols, std::uint32_t entity) {
+  Matrix<float> x(rows, cols);
+  fill_uniform<float>({1, Purpose::probe, entity}, 0, 0, {x.data(), static_cast<std::size_t>(x.size())});
+  return x;
+}
+
+/// Conductances as published networks start: uniform in ±1/√n clipped at 0. Current sources of 0.
+ResistiveNetwork<float> make_network(const std::vector<Index>& widths) {
+  std::vector<ResistiveLayer<float>> layers;
+  std::vector<float> gains;
+  for (std::size_t l = 1; l < widths.size(); ++l) {
+    const Matrix<float> g = uniform(widths[l - 1], widths[l], static_cast<std::uint32_t>(l));
+    const float bound = 1.0F / std::sqrt(static_cast<float>(widths[l - 1]));
+    layers.push_back({(bound * (2.0F * g.array() - 1.0F)).max(0.0F).matrix(), Matrix<float>::Zero(1, widths[l])});
+    gains.push_back(l == 1 ? kGain : 1.0F);
+  }
+  return ResistiveNetwork<float>(std::move(layers), std::move(gains), ResistiveBias::current, 0);
+}
+
+struct Step {
+  ResistiveNetwork<float> network;
+  CoordinateDescent<float> descent{network};
+  Matrix<float> sources, target, free, plus, minus;
+
+  Step(const std::vector<Index>& widths, Index batch)
+      : network(make_network(widths)),
+        sources(doubled_input<float>(uniform(batch, widths.front() / 2, 20))),
+        target(Matrix<float>::Zero(batch, widths.back())),
+        free(Matrix<float>::Zero(batch, network.cols())) {
+    for (Index b = 0; b < batch; ++b) target(b, b % widths.back()) = 1;
+  }
+
+  void run(bool learn) {
+    descent.bind(sources);
+    descent.sweep(free, kSweeps);
+    plus = minus = free;
+    descent.nudge(kBeta, target);
+    descent.sweep(plus, kSweeps);
+    descent.nudge(-kBeta, target);
+    descent.sweep(minus, kSweeps);
+    if (!learn) return;
+    const float scale = 0.5F / (kBeta * static_cast<float>(sources.rows()));
+    const std::vector<float> rates(static_cast<std::size_t>(network.depth()), kRate);
+    descend_half_squares<float>(network, sources, plus, minus, scale, rates);
+  }
+};
+
+/// Every product of the step once in the order of the step, by the fastest library: what the sources drive, a product per
+/// neighbour and sweep of three phases, the outer products of the update. Nothing else.
+class Floor {
+ public:
+  Floor(const std::vector<Index>& widths, Index batch) : widths_(widths) {
+    for (std::size_t l = 0; l < widths.size(); ++l) {
+      v_.push_back(uniform(batch, widths[l], static_cast<std::uint32_t>(30 + l)));
+      if (l > 0) g_.push_back(uniform(widths[l - 1], widths[l], static_cast<std::uint32_t>(40 + l)));
+    }
+  }
+  void run(bool learn) {
+    fastest_multiply(v_[0], g_[0], v_[1]);
+    for (int i = 0; i < 3 * kSweeps; ++i) {
+      for (std::size_t l = 1; l < v_.size(); ++l) {
+        if (l > 1) fastest_multiply(v_[l - 1], g_[l - 1], v_[l]);
+        if (l + 1 < v_.size()) fastest_transposed(v_[l + 1], g_[l], v_[l]);
+      }
+    }
+    for (std::size_t l = 0; learn && l < g_.size(); ++l) {
+      fastest_outer(v_[l], v_[l + 1], 1e-9F, g_[l], Store::add);
+      if (l > 0) fastest_outer(v_[l], v_[l + 1], 1e-9F, g_[l], Store::add);
+    }
+  }
+
+ private:
+  std::vector<Index> widths_;
+  std::vector<Matrix<float>> v_, g_;
+};
+
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void epoch(benchmark::State& state, const std::vector<Index>& widths, Index batch, bool learn) {
+  Step step(widths, batch);
+  Floor floor(widths, batch);
+  step.run(learn);
+  floor.run(learn);
+  if (!step.free.allFinite() || !(step.plus - step.minus).allFinite() || step.plus == step.minus) {
+    state.SkipWithError("the network did not answer its nudge");
+    return;
+  }
+  std::vector<double> times, ratios;
+  for (auto _ : state) {
+    const double alone = seconds_of([&] { floor.run(learn); });
+    times.push_back(seconds_of([&] { step.run(learn); }));
+    ratios.push_back(times.back() / alone);
+    state.SetIterationTime(times.back());
+  }
+  std::sort(times.begin(), times.end());
+  std::sort(ratios.begin(), ratios.end());
+  const auto samples = static_cast<double>(batch);
+  state.counters["us_per_sample"] = 1e6 * times[times.size() / 2] / samples;
+  state.counters["fastest"] = 1e6 * times.front() / samples;
+  state.counters["epoch_s"] = kEpoch * times[times.size() / 2] / samples;
+  state.counters["ratio"] = ratios[ratios.size() / 2];
+  state.SetLabel(fastest_libraries());
+}
+
+}  // namespace
+}  // namespace nudge::bench
+
+int main(int argc, char** argv) {
+  using namespace nudge::bench;
+  const std::vector<std::pair<std::string, std::vector<nudge::Index>>> networks = {
+      {"1568-100-10", {1568, 100, 10}}, {"1568-1024-10", {1568, 1024, 10}}, {"128-100-10", {128, 100, 10}}};
+  for (const auto& [name, widths] : networks) {
+    for (const nudge::Index batch : {4, 64}) {
+      for (const bool learn : {true, false}) {
+        benchmark::RegisterBenchmark(
+            (std::string(learn ? "epoch/" : "sweeps/") + name + "/B" + std::to_string(batch)).c_str(),
+            [widths = widths, batch, learn](benchmark::State& s) { epoch(s, widths, batch, learn); })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond)
+            ->Iterations(501);
+      }
+    }
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
