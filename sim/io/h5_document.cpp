@@ -22,6 +22,10 @@ void H5Document::attribute(const std::string& name, H5Attribute value, const std
   attributes_[key(object)].insert_or_assign(name, std::move(value));
 }
 
+void H5Document::attribute_list(const std::string& name, std::vector<std::int64_t> values, const std::string& object) {
+  lists_[key(object)].insert_or_assign(name, std::move(values));
+}
+
 void H5Document::group(const std::string& path, const std::string& description) {
   groups_.insert_or_assign(key(path), description);
 }
@@ -43,6 +47,7 @@ void H5Document::matrix(const std::string& path, ConstMatrixRef<S> values, H5Mea
 
 void H5Document::copy_root_attributes(const H5Reader& reader) {
   for (const auto& name : reader.attributes("/")) attribute(name, reader.attribute(name));
+  for (const auto& name : reader.integer_lists("/")) attribute_list(name, reader.integer_list_attribute(name));
 }
 
 void H5Document::write(const std::filesystem::path& path, Overwrite overwrite) const {

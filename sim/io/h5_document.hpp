@@ -23,6 +23,9 @@ class H5Document {
   /// Sets a single-valued attribute of an object; the object "/" is the root. The object must exist by the time of writing.
   void attribute(const std::string& name, H5Attribute value, const std::string& object = "/");
 
+  /// Sets an attribute that is a list of integers. The object must exist by the time of writing.
+  void attribute_list(const std::string& name, std::vector<std::int64_t> values, const std::string& object = "/");
+
   /// Adds a group; parents of datasets come by themselves.
   void group(const std::string& path, const std::string& description = "");
 
@@ -41,7 +44,7 @@ class H5Document {
   template <class S>
   void matrix(const std::string& path, ConstMatrixRef<S> values, H5Meaning meaning);
 
-  /// Copies the single-valued root attributes of another file.
+  /// Copies the root attributes of another file that are a single value or a list of integers.
   void copy_root_attributes(const H5Reader& reader);
 
   /// The bytes of the HDF5 file and its seal.
@@ -63,6 +66,7 @@ class H5Document {
   std::map<std::string, std::string> groups_;  // path -> description; paths without leading slash
   std::map<std::string, Dataset> datasets_;
   std::map<std::string, std::map<std::string, H5Attribute>> attributes_;  // object -> name -> value; the root is ""
+  std::map<std::string, std::map<std::string, std::vector<std::int64_t>>> lists_;  // the same
 };
 
 }  // namespace nudge

@@ -34,6 +34,14 @@ void write_attribute(hid_t object, const std::string& name, const H5Attribute& v
   need(H5Awrite(attribute.id(), type, data) >= 0, "attribute " + name);
 }
 
+void write_list(hid_t object, const std::string& name, const std::vector<std::int64_t>& values) {
+  const hsize_t count = values.size();
+  const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  const H5Handle attribute(H5Acreate2(object, name.c_str(), H5T_NATIVE_INT64, space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose);
+  need(attribute.ok() && H5Awrite(attribute.id(), H5T_NATIVE_INT64, values.data()) >= 0, "attribute " + name);
+}
+
 /// Dimension labels as HDF5's dimension-scale interface stores them (h5py: dataset.dims[i].label).
 void write_dimension_labels(hid_t dataset, const std::vector<std::string>& labels) {
   if (labels.empty()) return;
@@ -136,6 +144,12 @@ std::vector<std::byte> H5Document::bytes() const {
     const H5Handle owner(H5Oopen(file.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
     need(owner.ok(), "attributes of " + path + ", which is not in the document");
     for (const auto& [name, value] : values) write_attribute(owner.id(), name, value);
+  }
+  for (const auto& [object, values] : lists_) {
+    const std::string path = "/" + object;
+    const H5Handle owner(H5Oopen(file.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
+    need(owner.ok(), "attributes of " + path + ", which is not in the document");
+    for (const auto& [name, value] : values) write_list(owner.id(), name, value);
   }
   std::vector<std::byte> image = file.take();
   seal(image);

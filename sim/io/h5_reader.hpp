@@ -52,6 +52,11 @@ class H5Reader {
   double real_attribute(const std::string& attribute, const std::string& object = "/") const;  ///< integers too
   std::string text_attribute(const std::string& attribute, const std::string& object = "/") const;
 
+  /// Names of the attributes of an object that are a list (one dimension) of integers, and such a list; a single integer is
+  /// a list of one.
+  std::vector<std::string> integer_lists(const std::string& object = "/") const;
+  std::vector<std::int64_t> integer_list_attribute(const std::string& attribute, const std::string& object = "/") const;
+
   /// float32 or float64 data as S, in the file's (row-major) order.
   template <class S>
   std::vector<S> reals(const std::string& dataset, const std::optional<H5Shape>& expected = std::nullopt,

@@ -19,6 +19,10 @@ struct OpenAttribute {
   H5Handle attribute, type, space;
   bool ok() const { return attribute.ok() && type.ok() && space.ok(); }
   bool single() const { return H5Sget_simple_extent_npoints(space.id()) == 1; }
+  bool integer_list() const {
+    return H5Sget_simple_extent_ndims(space.id()) <= 1 && H5Sget_simple_extent_npoints(space.id()) >= 1 &&
+           h5_type(type.id()) == H5Type::integer;
+  }
 };
 
 OpenAttribute open_attribute(hid_t object, const std::string& name) {
@@ -102,6 +106,32 @@ std::string H5Reader::text_attribute(const std::string& name, const std::string&
   H5Attribute value = attribute(name, object);
   if (auto* text = std::get_if<std::string>(&value)) return std::move(*text);
   fail(object, of(name) + "text expected");
+}
+
+std::vector<std::string> H5Reader::integer_lists(const std::string& object) const {
+  const H5Session session;
+  const H5Handle owner = file_->open(object);
+  std::vector<std::string> names, out;
+  if (H5Aiterate2(owner.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_attribute, &names) < 0) {
+    file_->fail_damaged(object);
+  }
+  for (const auto& name : names) {
+    const OpenAttribute open = open_attribute(owner.id(), name);
+    if (open.ok() && !open.single() && open.integer_list()) out.push_back(name);
+  }
+  return out;
+}
+
+std::vector<std::int64_t> H5Reader::integer_list_attribute(const std::string& name, const std::string& object) const {
+  const H5Session session;
+  const H5Handle owner = file_->open(object);
+  if (H5Aexists(owner.id(), name.c_str()) <= 0) fail(object, of(name) + "missing");
+  const OpenAttribute open = open_attribute(owner.id(), name);
+  if (!open.ok()) file_->fail_damaged(object);
+  if (!open.integer_list()) fail(object, of(name) + "a list of integers expected");
+  std::vector<std::int64_t> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(open.space.id())));
+  if (H5Aread(open.attribute.id(), H5T_NATIVE_INT64, values.data()) < 0) file_->fail_damaged(object);
+  return values;
 }
 
 H5Meaning H5Reader::meaning(const std::string& dataset) const {
