@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +19,10 @@ struct Node {
   double leak = 1.0;    ///< L without damping: of the clamp to what drives it, and of what other nodes load it with
   bool driven = false;  ///< the input x_in (rows, inputs) is added to its force
   bool damped = false;  ///< s·c is added to L
+  /// Its states are kept in [lower, upper] (sim/box.hpp); infinite: everywhere.
+  double lower = -std::numeric_limits<double>::infinity();
+  double upper = std::numeric_limits<double>::infinity();
+  bool bounded() const { return std::isfinite(lower) || std::isfinite(upper); }
 };
 
 /// −s·c·z, the damping that a controller may regulate.

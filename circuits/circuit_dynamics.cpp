@@ -18,6 +18,11 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
       input_(rows, circuit.inputs()),
       input_gradient_(rows, circuit.inputs()) {
   for (const auto& term : circuit.terms()) systems_.push_back(term->make_system(rows, max_copies));
+  std::vector<typename Box<S>::Range> ranges;
+  for (const Node& node : circuit.nodes()) {
+    if (node.bounded()) ranges.push_back({node.columns, static_cast<S>(node.lower), static_cast<S>(node.upper)});
+  }
+  if (!ranges.empty()) box_.emplace(std::move(ranges));
   point_ = std::make_unique<Point>(*this);
 }
 
@@ -84,7 +89,7 @@ void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::si
   start(at, z, f);
   if (circuit_->node_noise() != 0 && read_.noisy()) add_node_noise(at, f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, read_);
+    if (circuit_->acts_on(i, node)) systems_[i]->node_force(z, f, static_cast<int>(node), read_);
   }
 }
 
@@ -125,6 +130,19 @@ std::optional<double> CircuitDynamics<S>::energy(ConstMatrixRef<S> z) {
     total += *energy;
   }
   return total;
+}
+
+template <class S>
+bool CircuitDynamics<S>::accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
+  NUDGE_EXPECT(z.rows() == rows_);
+  const ReadingAs correlation(read_, ReadClass::correlation);
+  read_.pass();
+  bool all = true;
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (!circuit_->terms()[i]->has(Part::conservative)) continue;
+    all = systems_[i]->accumulate_energy_gradient(z, scale, sink, read_) && all;
+  }
+  return all;
 }
 
 template <class S>

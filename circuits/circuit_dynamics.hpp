@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "circuits/circuit.hpp"
@@ -27,6 +28,7 @@ class CircuitDynamics final : public Dynamics<S> {
   std::size_t nodes() const override { return circuit_->nodes().size(); }
   Columns node_columns(std::size_t node) const override { return circuit_->nodes()[node].columns; }
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
+  const Box<S>* box() const override { return box_ ? &*box_ : nullptr; }
   bool feed_forward() const override { return circuit_->feed_forward(); }
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
@@ -39,6 +41,10 @@ class CircuitDynamics final : public Dynamics<S> {
   /// The smallest leak of a node.
   double leak() const override { return circuit_->least_leak(); }
   void use_exact_derivatives(bool exact) override { read_.exact = exact; }
+
+  /// The contrastive rule (Scellier & Bengio 2017): adds −scale · ∂E/∂θ at z (rows, cols) for every weight of the conservative
+  /// terms to the sink, by correlation reads. false: a conservative term has no such rule.
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink);
 
   /// What the reads that follow are named by.
   ReadContext& read() { return read_; }
@@ -63,6 +69,7 @@ class CircuitDynamics final : public Dynamics<S> {
   ReadContext read_;
   bool noisy_ = false;    ///< of the circuit when it was bound
   ReadMemory memory_;     ///< of the reads of the present example
+  std::optional<Box<S>> box_;
   Matrix<S> node_noise_;  ///< working memory of add_node_noise
   std::unique_ptr<Point> point_;
 };

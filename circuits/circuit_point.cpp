@@ -16,6 +16,16 @@ void CircuitDynamics<S>::Point::set(ConstMatrixRef<S> z) {
   f0_.setZero();  // the non-conservative force first; the sum in the end
   for (auto& system : d.systems_) system->linearize(z, f0_conservative_, f0_, d.read_);
   f0_ += f0_conservative_;
+  if (!d.box_) return;
+  moving_.setOnes();
+  d.box_->hold(z, f0_, moving_, {0, z.cols()});
+}
+
+/// x ← m ⊙ x of all copies.
+template <class S>
+void CircuitDynamics<S>::Point::mask(MatrixRef<S> x) const {
+  if (!owner_->box_) return;
+  for (Index row = 0; row < x.rows(); row += owner_->rows_) x.middleRows(row, owner_->rows_).array() *= moving_.array();
 }
 
 template <class S>
@@ -27,6 +37,7 @@ void CircuitDynamics<S>::Point::force(MatrixRef<S> f, Part part) {
   } else {
     f = f0_ - f0_conservative_;
   }
+  mask(f);
 }
 
 /// out = −L v, or 0 for a part without the leaks.
@@ -44,25 +55,33 @@ void CircuitDynamics<S>::Point::leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part
 
 template <class S>
 void CircuitDynamics<S>::Point::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) {
-  leak(v, out, part);
-  for_terms(part, [&](TermSystem<S>& system) { system.jvp(v, S(1), out, part, owner_->read_); });
+  with_moving(v, [&](ConstMatrixRef<S> x) {
+    leak(x, out, part);
+    for_terms(part, [&](TermSystem<S>& system) { system.jvp(x, S(1), out, part, owner_->read_); });
+  });
+  mask(out);
 }
 
 template <class S>
 void CircuitDynamics<S>::Point::vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) {
-  leak(u, out, part);
-  for_terms(part, [&](TermSystem<S>& system) { system.vjp(u, out, part, owner_->read_); });
+  with_moving(u, [&](ConstMatrixRef<S> x) {
+    leak(x, out, part);
+    for_terms(part, [&](TermSystem<S>& system) { system.vjp(x, out, part, owner_->read_); });
+  });
+  mask(out);
 }
 
 template <class S>
 void CircuitDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) {
   CircuitDynamics& d = *owner_;
-  for (const Node& node : d.circuit_->nodes()) {
-    if (node.driven) d.input_gradient_ += scale * u.middleCols(node.columns.begin, node.columns.count);
-  }
-  const ReadingAs correlation(d.read_, ReadClass::correlation);
-  d.read_.pass();
-  for (auto& system : d.systems_) system->accumulate(u, scale, sink, d.input_gradient_, d.read_);
+  with_moving(u, [&](ConstMatrixRef<S> x) {
+    for (const Node& node : d.circuit_->nodes()) {
+      if (node.driven) d.input_gradient_ += scale * x.middleCols(node.columns.begin, node.columns.count);
+    }
+    const ReadingAs correlation(d.read_, ReadClass::correlation);
+    d.read_.pass();
+    for (auto& system : d.systems_) system->accumulate(x, scale, sink, d.input_gradient_, d.read_);
+  });
 }
 
 /// v_ = z − z₀, copy by copy.
@@ -159,9 +178,15 @@ template <class S>
 void CircuitDynamics<S>::Point::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) {
   const Node& at = owner_->circuit_->nodes()[node];
   const auto [begin, count] = at.columns;
-  out.middleCols(begin, count) = -static_cast<S>(owner_->circuit_->leak(at)) * u.middleCols(begin, count);
-  for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
-    if (owner_->circuit_->reads(i, node)) owner_->systems_[i]->vjp(u, out, Part::all, owner_->read_);
+  with_moving(u, [&](ConstMatrixRef<S> x) {
+    out.middleCols(begin, count) = -static_cast<S>(owner_->circuit_->leak(at)) * x.middleCols(begin, count);
+    for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
+      if (owner_->circuit_->reads(i, node)) owner_->systems_[i]->vjp(x, out, Part::all, owner_->read_);
+    }
+  });
+  if (!owner_->box_) return;
+  for (Index row = 0; row < out.rows(); row += owner_->rows_) {
+    out.middleCols(begin, count).middleRows(row, owner_->rows_).array() *= moving_.middleCols(begin, count).array();
   }
 }
 

@@ -15,12 +15,17 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
         z0_(owner.rows_, owner.cols()),
         f0_(owner.rows_, owner.cols()),
         f0_conservative_(owner.rows_, owner.cols()),
-        v_(owner.max_rows_, owner.cols()) {}
+        v_(owner.max_rows_, owner.cols()) {
+    if (!owner.box_) return;
+    moving_.resize(owner.rows_, owner.cols());
+    direction_.resize(owner.max_rows_, owner.cols());
+  }
 
   void set(ConstMatrixRef<S> z);
   void force(MatrixRef<S> f, Part part) override;
   void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;
+  const Matrix<S>* moving() const override { return owner_->box_ ? &moving_ : nullptr; }
   void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override;
   bool corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
   bool transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
@@ -38,13 +43,24 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
     }
   }
   void leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const;
+  /// act(x) with what of the direction moves the state: x itself, or m ⊙ x.
+  template <class Act>
+  void with_moving(ConstMatrixRef<S> x, Act act) {
+    if (!owner_->box_) return act(x);
+    auto masked = direction_.topRows(x.rows());
+    masked = x;
+    mask(masked);
+    act(masked);
+  }
+  void mask(MatrixRef<S> x) const;
   void displacement(ConstMatrixRef<S> z);
   void displacement(ConstMatrixRef<S> z, Columns of);
   void start_nearby(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f);
 
   CircuitDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_;
-  Matrix<S> v_;  ///< z − z₀
+  Matrix<S> v_;                  ///< z − z₀
+  Matrix<S> moving_, direction_;  ///< of a system in a box: m at z₀, and a direction m ⊙ x
 };
 
 }  // namespace nudge

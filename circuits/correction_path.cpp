@@ -46,6 +46,8 @@ class CorrectionPath<S>::Point final : public Linearization<S> {
 
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override { linear(Way::backward, u, out, part); }
 
+  const Matrix<S>* moving() const override { return at_->moving(); }
+
   void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override {
     at_->accumulate_parameter_gradient(u, scale, sink);
   }

@@ -31,6 +31,7 @@ class CorrectionPath final : public Dynamics<S> {
   Index rows() const override { return ideal_->rows(); }
   Index cols() const override { return ideal_->cols(); }
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override { ideal_->force(z, f, part); }
+  const Box<S>* box() const override { return ideal_->box(); }
   std::size_t nodes() const override { return ideal_->nodes(); }
   Columns node_columns(std::size_t node) const override { return ideal_->node_columns(node); }
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override { ideal_->node_force(z, f, node); }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/base/matrix.hpp"
+#include "sim/box.hpp"
 #include "sim/gradient_sink.hpp"
 #include "sim/read_class.hpp"
 
@@ -31,6 +32,10 @@ class Linearization {
 
   /// Correlate locally: adds scale · ⟨u, ∂F/∂θ(z₀)⟩ for every parameter θ of the force to the sink; u (rows, cols).
   virtual void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) = 0;
+
+  /// Of a system kept in a box: 1 where z₀ can move, 0 where it rests on a bound and its force pushes outwards or not at all
+  /// (Box), (rows, cols). Force, J v, Jᵀ u and correlation are those of the units that can move: J = m (∂F/∂z) m. Null: all can.
+  virtual const Matrix<S>* moving() const { return nullptr; }
 
   /// The laws of the nudged phase (sim/nudged_law.hpp) in one pass, for systems that share work between their parts; z and f
   /// (k·rows, cols). false: f is not touched, the law is put together from force, jvp and vjp.
@@ -71,6 +76,10 @@ class Dynamics {
 
   /// F(z) of one node into its columns of f; the other columns are left undefined. z and f as in force().
   virtual void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t /*node*/) { force(z, f, Part::all); }
+
+  /// The box that solvers keep the states in: they project after every step. force() and the laws of the nudged phase know
+  /// nothing of it, linearize() does. Null: none.
+  virtual const Box<S>* box() const { return nullptr; }
 
   /// Whether every node is driven by earlier ones and its own leak alone, so that J is lower triangular with −L on the diagonal.
   virtual bool feed_forward() const { return false; }

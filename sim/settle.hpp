@@ -48,7 +48,7 @@ struct SettleResult {
 /// the others allocate their steppers and Krylov spaces per call. residuals holds r_0, r_1, ... of the last run.
 template <class S>
 struct SettleWorkspace {
-  Matrix<S> force, mean, extra, flow;
+  Matrix<S> force, mean, extra, flow, held;
   std::vector<double> residuals;
 };
 
@@ -57,6 +57,8 @@ struct SettleWorkspace {
 /// Read noise and the duration of reads: euler_timing() and rk4_timing() of sim/read_timing.hpp, with Dynamics::leak(). The
 /// others are for noise-free forces: dopri5's durations add up to its time; anderson and newton_gmres are no circuit's
 /// way, their reads last 0.
+/// A system in a box (Dynamics::box) is projected after every step, and its residual is that of the forces that can move it;
+/// euler only.
 /// Throws UserError for an unknown solver or an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);

@@ -31,6 +31,11 @@ class TermSystem {
   /// f += F(z) of the chosen part.
   virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) = 0;
 
+  /// f += what of F(z) acts on node number `node`, one of the targets; other columns of f may be added to.
+  virtual void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, int /*node*/, ReadContext& read) {
+    force(z, f, Part::all, read);
+  }
+
   /// The two parts of F(z) of one copy, remembering the point.
   virtual void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) = 0;
 
@@ -54,6 +59,12 @@ class TermSystem {
 
   /// Energy of the conservative part, −∂E/∂z = F; empty where it has none.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/, const ReadContext& /*read*/) { return std::nullopt; }
+
+  /// Adds −scale · ∂E/∂θ at z (one copy) for every weight of the conservative part to the sink. false: it cannot.
+  virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/,
+                                          ReadContext& /*read*/) {
+    return false;
+  }
 
   /// The laws of the nudged phase at v = z − z₀, J at the linearised point. Terms that share reads between the parts override
   /// them; tests hold every override against these.

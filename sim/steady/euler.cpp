@@ -20,13 +20,17 @@ SettleResult settle_euler(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
   const Lag<S> lag(options.lag, options.step);
+  const Box<S>* box = dynamics.box();
   lag.start(z.rows(), z.cols(), scratch.flow);
   while (result.steps < options.max_steps) {
     dynamics.force(z, force);
     ++result.force_evaluations;
     // The norms come before the update: where both are finite no element of the next state can overflow.
-    if (monitor.observe(frobenius_norm<S>(z), frobenius_norm<S>(force))) return monitor.finish(result);
+    if (monitor.observe(frobenius_norm<S>(z), moving_norm<S>(dynamics, z, force, scratch.held))) {
+      return monitor.finish(result);
+    }
     lag.advance(z, force, scratch.flow);
+    if (box != nullptr) box->project(z, {0, z.cols()});
     ++result.steps;
     result.time = result.steps * timing.duration;
     end.add(z, result.steps);

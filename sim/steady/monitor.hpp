@@ -16,6 +16,16 @@ double frobenius_norm(ConstMatrixRef<S> x) {
   return std::sqrt(sum);
 }
 
+/// ‖m ⊙ f‖_F: of the forces that can move a state of the dynamics, which may keep it in a box. `held` is working memory.
+template <class S>
+double moving_norm(const Dynamics<S>& dynamics, ConstMatrixRef<S> z, ConstMatrixRef<S> f, Matrix<S>& held) {
+  const Box<S>* box = dynamics.box();
+  if (box == nullptr) return frobenius_norm<S>(f);
+  held = f;
+  box->hold(z, f, held, {0, z.cols()});
+  return frobenius_norm<S>(held);
+}
+
 /// Judges a settling run by the norms of its states and forces: the inequalities of Status, in one place.
 class Monitor {
  public:
@@ -78,7 +88,7 @@ class FixedStepEnd {
       dynamics.force(z, scratch_.force);
       ++result.force_evaluations;
       const double state_norm = frobenius_norm<S>(z);
-      const double force_norm = frobenius_norm<S>(scratch_.force);
+      const double force_norm = moving_norm<S>(dynamics, z, scratch_.force, scratch_.held);
       if (count > 1) {
         monitor.observe_mean(state_norm, force_norm);
       } else {

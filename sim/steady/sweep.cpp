@@ -20,11 +20,14 @@ SettleResult settle_sweep(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
   const std::size_t nodes = dynamics.nodes();
+  const Box<S>* box = dynamics.box();
   while (result.steps < options.max_steps) {
     for (std::size_t j = 0; j < nodes; ++j) {
       const auto [begin, count] = dynamics.node_columns(j);
       dynamics.node_force(z, force, j);
+      if (box != nullptr) box->hold(z, force, force, {begin, count});
       z.middleCols(begin, count) += static_cast<S>(options.step) * force.middleCols(begin, count);
+      if (box != nullptr) box->project(z, {begin, count});
     }
     ++result.force_evaluations;
     ++result.steps;

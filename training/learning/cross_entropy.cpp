@@ -15,14 +15,17 @@ constexpr double softmax_operations = 4;
 
 template <class S>
 CrossEntropyReadout<S>::CrossEntropyReadout(const LinearMap<S>& readout, const NodeReadout& at, Columns node,
-                                            Index tokens, Index max_copies)
+                                            Index tokens, Index max_copies, const LinearMap<S>* bias)
     : readout_(&readout),
+      bias_(bias),
       at_(at),
       node_(node),
       tokens_(tokens),
       logits_(max_copies * tokens, readout.outputs()),
       error_(max_copies * tokens, readout.outputs()) {
   NUDGE_EXPECT(readout.inputs() == node.count);
+  NUDGE_EXPECT(bias == nullptr || (bias->inputs() == 1 && bias->outputs() == readout.outputs() && at.bias >= 0));
+  if (bias != nullptr) ones_.setOnes(max_copies * tokens, 1);
   if (at_.normalization == Normalization::none) return;
   measured_.resize(max_copies * tokens, node.count);
   back_.resize(max_copies * tokens, node.count);
@@ -49,12 +52,20 @@ void CrossEntropyReadout<S>::measure(ConstMatrixRef<S> z, Act act) {
 }
 
 template <class S>
+void CrossEntropyReadout<S>::read_logits(ConstMatrixRef<S> m, MatrixRef<S> logits) {
+  readout_->forward(m, logits, readout_->all_columns(), Store::assign, read_);
+  if (bias_ != nullptr) {
+    bias_->forward(ones_.topRows(m.rows()), logits, bias_->all_columns(), Store::add, read_);
+  }
+}
+
+template <class S>
 double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
   NUDGE_EXPECT(z.rows() == tokens_);
   auto logits = logits_.topRows(tokens_);
   const ReadingAs loss(read_, ReadClass::loss);
   read_.pass();
-  measure(z, [&](ConstMatrixRef<S> m) { readout_->forward(m, logits, readout_->all_columns(), Store::assign, read_); });
+  measure(z, [&](ConstMatrixRef<S> m) { read_logits(m, logits); });
   read_.work(softmax_operations * static_cast<double>(logits.size()));
   double sum = 0;
   for (Index t = 0; t < tokens_; ++t) {
@@ -70,7 +81,7 @@ template <class S>
 void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> m) {
   NUDGE_EXPECT(m.rows() % tokens_ == 0 && m.rows() <= logits_.rows());
   auto logits = logits_.topRows(m.rows());
-  readout_->forward(m, logits, readout_->all_columns(), Store::assign, read_);
+  read_logits(m, logits);
   read_.work(softmax_operations * static_cast<double>(logits.size()));
   for (Index row = 0; row < m.rows(); ++row) {
     const S largest = logits.row(row).maxCoeff();
@@ -104,6 +115,10 @@ void CrossEntropyReadout<S>::accumulate_parameter_gradient(ConstMatrixRef<S> z, 
     error_signal(m);
     readout_->correlate_forward(m, error_.topRows(z.rows()), readout_->all_columns(), scale, at_.parameter, sink,
                                 read_);
+    if (bias_ != nullptr) {
+      bias_->correlate_forward(ones_.topRows(z.rows()), error_.topRows(z.rows()), bias_->all_columns(), scale, at_.bias,
+                               sink, read_);
+    }
   });
 }
 

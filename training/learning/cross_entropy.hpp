@@ -17,7 +17,9 @@ template <class S>
 class CrossEntropyReadout final : public ExampleCost<S> {
  public:
   /// `node`: the columns that are read of a state of `cols` columns.
-  CrossEntropyReadout(const LinearMap<S>& readout, const NodeReadout& at, Columns node, Index tokens, Index max_copies);
+  /// `bias`: the map of parameter at.bias where it has one; it adds b to every row of the logits, ∂C/∂b = Σ_t (softmax − onehot).
+  CrossEntropyReadout(const LinearMap<S>& readout, const NodeReadout& at, Columns node, Index tokens, Index max_copies,
+                      const LinearMap<S>* bias = nullptr);
   /// Of the whole state.
   CrossEntropyReadout(const LinearMap<S>& readout, int parameter, Index tokens, Index max_copies)
       : CrossEntropyReadout(readout, {parameter, 0, Normalization::none}, {0, readout.inputs()}, tokens, max_copies) {}
@@ -46,14 +48,17 @@ class CrossEntropyReadout final : public ExampleCost<S> {
   void measure(ConstMatrixRef<S> z, Act act);
   void error_signal(ConstMatrixRef<S> m);
 
+  void read_logits(ConstMatrixRef<S> m, MatrixRef<S> logits);
+
   const LinearMap<S>* readout_;
+  const LinearMap<S>* bias_;
   NodeReadout at_;
   Columns node_;
   Index tokens_;
   std::span<const int> targets_;
   ReadContext read_;
   ReadMemory memory_;  ///< of the reads of the present sequence
-  Matrix<S> logits_, error_;
+  Matrix<S> logits_, error_, ones_;
   RowNorm<S> norm_;
   Matrix<S> measured_, back_;  ///< m, and ∂C/∂m
 };

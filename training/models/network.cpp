@@ -73,7 +73,8 @@ template <class S>
 std::unique_ptr<ExampleCost<S>> Network<S>::make_cost(Index max_copies) const {
   const NodeReadout at = plan_->readout();
   const Columns node = circuit_.nodes()[static_cast<std::size_t>(at.node)].columns;
-  return std::make_unique<CrossEntropyReadout<S>>(map(at.parameter), at, node, rows(), max_copies);
+  return std::make_unique<CrossEntropyReadout<S>>(map(at.parameter), at, node, rows(), max_copies,
+                                                  at.bias >= 0 ? &map(at.bias) : nullptr);
 }
 
 std::vector<ParameterGroup> equilibrium_groups(const NetworkPlan& plan) {

@@ -28,6 +28,7 @@ struct NodeReadout {
   int parameter = 0;
   int node = 0;
   Normalization normalization = Normalization::none;
+  int bias = -1;  ///< parameter (1, V) that is added to the logits; -1: none
 };
 
 /// Rectified projections of a node: columns of a parameter.

@@ -10,6 +10,16 @@
 
 namespace nudge {
 
+/// ‖F‖ of what can move the state.
+template <class S>
+S BackpropThroughTime<S>::force_norm(SequenceTask<S>& task) {
+  const Box<S>* box = task.dynamics->box();
+  if (box == nullptr) return force_.norm();
+  held_ = force_;
+  box->hold(*task.state, force_, held_, {0, held_.cols()});
+  return held_.norm();
+}
+
 /// As settle() with euler: stops at the tolerance, else returns the mean of the last states where that is asked for.
 template <class S>
 std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceReport& report) {
@@ -19,6 +29,7 @@ std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceRepor
   lag.start(z.rows(), z.cols(), flow_);
   averaged_ = std::min(options.average_last, options.max_steps);
   mean_.setZero(z.rows(), z.cols());
+  const Box<S>* box = task.dynamics->box();
   const auto most = static_cast<std::size_t>(options.max_steps);
   trajectory_.resize(most);
   report.free.status = Status::max_steps;
@@ -27,14 +38,16 @@ std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceRepor
     trajectory_[steps] = z;
     task.dynamics->force(z, force_);
     ++report.free.force_evaluations;
-    if (options.tolerance > 0 && force_.norm() <= static_cast<S>(options.tolerance) * z.norm()) {
+    if (options.tolerance > 0 && force_norm(task) <= static_cast<S>(options.tolerance) * z.norm()) {
       report.free.status = Status::converged;
       averaged_ = 1;
       break;
     }
     lag.advance(z, force_, flow_);
+    if (box != nullptr) box->project(z, {0, z.cols()});
     if (averaged_ > 1 && steps + static_cast<std::size_t>(averaged_) >= most) mean_ += z;
   }
+  if (box != nullptr) end_ = z;
   if (averaged_ > 1) z = mean_ / static_cast<S>(averaged_);
   report.free.steps = static_cast<int>(steps);
   report.free.time = timing_.duration * static_cast<double>(steps);
@@ -48,9 +61,11 @@ void BackpropThroughTime<S>::backward(SequenceTask<S>& task, std::size_t steps) 
   const S step = static_cast<S>(options_.free.step);
   const S share = Lag<S>(options_.free.lag, options_.free.step).share();
   const bool lags = share < S(1);
+  const Box<S>* box = task.dynamics->box();
   lambda_ = averaged_ > 1 ? Matrix<S>(cost_gradient_ / static_cast<S>(averaged_)) : cost_gradient_;
   if (lags) mu_.setZero(lambda_.rows(), lambda_.cols());
   for (std::size_t k = steps; k-- > 0;) {
+    if (box != nullptr) box->pull_back(k + 1 < steps ? trajectory_[k + 1] : end_, lambda_);
     Linearization<S>& at = task.dynamics->linearize(trajectory_[k]);
     S scale = step;
     if (lags) {
@@ -116,7 +131,7 @@ SequenceReport BackpropThroughTime<S>::estimate(SequenceTask<S>& task) {
   task.dynamics->begin_reads(ReadClass::monitor);
   task.dynamics->force(z, force_);
   ++report.free.force_evaluations;
-  report.free.residual = static_cast<double>(force_.norm()) / static_cast<double>(z.norm());
+  report.free.residual = static_cast<double>(force_norm(task)) / static_cast<double>(z.norm());
   if (!std::isfinite(report.free.residual)) report.free.status = Status::diverged;
   report.loss = task.cost->value(z);
   task.dynamics->begin_reads(ReadClass::stored);

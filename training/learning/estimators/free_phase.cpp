@@ -15,6 +15,7 @@ Linearization<S>& FreePhase<S>::run(SequenceTask<S>& task, const SettleOptions& 
   if (task.dynamics->noisy()) {
     task.dynamics->begin_reads(ReadClass::monitor);
     task.dynamics->force(z, force_);
+    if (const Box<S>* box = task.dynamics->box()) box->hold(z, force_, force_, {0, z.cols()});
   } else {
     at.force(force_);  // the same number without another evaluation
   }

@@ -29,6 +29,7 @@ void ImplicitEstimator<S>::solve_dense(Linearization<S>& at) {
     at.vjp(unit, column);
     unit.data()[i] = S(0);
     transposed.col(i) = Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(column.data(), n).template cast<double>();
+    if (at.moving() != nullptr && at.moving()->data()[i] == S(0)) transposed(i, i) = 1;  // held: a = 0
   }
   const Eigen::VectorXd right =
       -Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(cost_gradient_.data(), n).template cast<double>();
@@ -57,6 +58,7 @@ SequenceReport ImplicitEstimator<S>::estimate(SequenceTask<S>& task) {
   cost_gradient_.resize(z.rows(), z.cols());
   this->adjoint_.setZero(z.rows(), z.cols());
   task.cost->gradient(z, cost_gradient_);
+  if (at.moving() != nullptr) cost_gradient_.array() *= at.moving()->array();
   if (solver_ == AdjointSolver::dense) {
     solve_dense(at);
     report.cost_in_forces += static_cast<double>(z.size());

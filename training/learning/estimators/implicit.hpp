@@ -10,6 +10,7 @@ enum class AdjointSolver { gmres, dense };
 
 /// Implicit differentiation, the exact reference: solves J_F(z*)ᵀ a = −∂C/∂z(z*) by GMRES on the vjp, or densely with
 /// J built column by column (T·C unknowns, T·C at most 4096: 134 MB in double). At a fixed point a = dC/dx_in exactly.
+/// On units that rest on a bound of their box a is 0.
 template <class S>
 class ImplicitEstimator final : public GradientEstimator<S> {
  public:

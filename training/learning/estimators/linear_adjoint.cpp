@@ -29,6 +29,7 @@ SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
   change_.resize(z.rows(), z.cols());
   const ReadTiming timing = begin_nudged_reads(task, options_);
   task.cost->gradient(z, cost_gradient_);
+  if (at.moving() != nullptr) cost_gradient_.array() *= at.moving()->array();
   const Lag<S> lag(options_.free.lag, options_.step);
   lag.start(z.rows(), z.cols(), flow_);
   const bool sweeps = options_.free.schedule == RelaxationSchedule::sweep;
@@ -73,6 +74,7 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
     Linearization<S>& at = task.dynamics->linearize(m);
     at.vjp(a, change_);
     task.cost->gradient(m, cost_gradient_);
+    if (at.moving() != nullptr) cost_gradient_.array() *= at.moving()->array();
     change_ += cost_gradient_;
     if (task.dynamics->noisy()) {  // the state goes on by reads of its own, not by what was stored for the adjoint
       task.dynamics->force(m, force_);
@@ -81,6 +83,7 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
     }
     lag.advance(a, change_, flow_);
     lag.advance(m, force_, state_flow_);
+    if (const Box<S>* box = task.dynamics->box()) box->project(m, {0, m.cols()});
   }
   finish<S>(change_, a, report);
   report.nudged_time = timing.duration * options_.nudged_steps;

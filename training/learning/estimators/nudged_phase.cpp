@@ -32,6 +32,7 @@ void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index 
   } else if (task.dynamics->noisy()) {
     task.dynamics->begin_reads(ReadClass::anchor);
     task.dynamics->force(z, anchor_, part);
+    if (const Box<S>* box = task.dynamics->box()) box->hold(z, anchor_, anchor_, {0, z.cols()});
   } else {
     at.force(anchor_, part);
   }
@@ -98,16 +99,20 @@ template <class S>
 void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
                            bool anchored, const EstimatorOptions& options, SequenceReport& report) {
   cost_current(task, options.frozen_cost);
+  const Box<S>* box = task.dynamics->box();
   for (std::size_t node = task.dynamics->nodes(); node-- > 0;) {
     const Columns columns = task.dynamics->node_columns(node);
     if (law == NudgeLaw::transposed) {
       laws_.node_transposed(*task.dynamics, at, *task.state, states_, force_, node);
+    } else if (law == NudgeLaw::plain) {
+      task.dynamics->node_force(states_, force_, node);
     } else {
       evaluate_law(task, at, law, options.clip, report);
     }
     add_nudge(betas, anchored, task.state->rows(), columns);
     states_.middleCols(columns.begin, columns.count) +=
         static_cast<S>(options.step) * force_.middleCols(columns.begin, columns.count);
+    if (box != nullptr) box->project(states_, columns);
   }
 }
 
@@ -140,6 +145,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
   mean_.setZero();
   report.nudged = Status::max_steps;
+  const Box<S>* box = task.dynamics->box();
   const bool sweeps = options.free.schedule == RelaxationSchedule::sweep;
   for (int n = 0; n < options.nudged_steps; ++n) {
     if (sweeps) {
@@ -147,6 +153,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
     } else {
       evaluate(task, at, betas, law, anchored, options, report);
       lag.advance(states_, force_, flow_);
+      if (box != nullptr) box->project(states_, {0, states_.cols()});
     }
     if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
   }
@@ -155,6 +162,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at
     task.dynamics->begin_reads(ReadClass::monitor);
     evaluate(task, at, betas, law, anchored, options, report);
   }
+  if (box != nullptr) box->hold(states_, force_, force_, {0, states_.cols()});
   const double force_norm = static_cast<double>(force_.norm());
   const double displacement = static_cast<double>((states_ - z.replicate(copies, 1)).norm());
   report.nudged_residual = displacement > 0 ? force_norm / displacement : force_norm;

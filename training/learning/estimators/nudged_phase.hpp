@@ -21,6 +21,7 @@ enum class NudgeLaw {
 /// The anchor is read anew by anchor reads (of a noise-free dynamics it is the stored force) and shared by the phases.
 /// Where the free phase sweeps (SettleOptions::schedule) so do the nudged ones, from the last node to the first: what is
 /// pulled back through a system whose nodes drive later ones is then settled by one sweep.
+/// States that are kept in a box are projected after every step, nudge included; the anchor is of what can move at z*.
 /// With amplifiers of finite bandwidth (SettleOptions::lag of the free phase) the bracket passes them first.
 template <class S>
 class NudgedPhase {

@@ -36,9 +36,11 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
     force_.topRows(tokens) -= beta * cost_gradient_.topRows(tokens) + forward_;
     force_.bottomRows(tokens) += beta * cost_gradient_.bottomRows(tokens) + forward_;
     lag.advance(states_, force_, flow_);
+    if (const Box<S>* box = task.dynamics->box()) box->project(states_, {0, states_.cols()});
   }
   m = S(0.5) * (states_.topRows(tokens) + states_.bottomRows(tokens));
   this->adjoint_ = (states_.bottomRows(tokens) - states_.topRows(tokens)) / (S(2) * beta);
+  if (const Box<S>* box = task.dynamics->box()) box->hold(states_, force_, force_, {0, states_.cols()});
   const auto half_force = (force_.topRows(tokens) - force_.bottomRows(tokens)) / S(2);
   const auto displacement = (states_.topRows(tokens) - states_.bottomRows(tokens)) / S(2);
   const double size = static_cast<double>(displacement.norm());

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/terms/bilinear_link.hpp"
+
+#include "circuits/digital_matrix.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+BilinearLink<S>::BilinearLink(const LinkEnd& from, const LinkEnd& to, const LinkWeights<S>& weights, LinkWay way)
+    : from_(from), to_(to), weights_(weights), way_(way) {
+  NUDGE_EXPECT(weights.inputs() == from.columns.count && weights.outputs() == to.columns.count);
+  NUDGE_EXPECT(!clamped() || (from.activation == NodeActivation::identity && way != LinkWay::backward));
+}
+
+/// ρ' makes a node one that the link reads even where it only acts on it.
+template <class S>
+std::vector<int> BilinearLink<S>::sources() const {
+  std::vector<int> all = {from_.node};
+  if (drives_from() || to_.activation != NodeActivation::identity) all.push_back(to_.node);
+  return all;
+}
+
+template <class S>
+std::vector<int> BilinearLink<S>::targets() const {
+  std::vector<int> all;
+  if (drives_from()) all.push_back(from_.node);
+  if (drives_to()) all.push_back(to_.node);
+  return all;
+}
+
+/// The two arms of the link, a → b forward and b → a transposed; `at_` is the moving state, `point` the linearised one.
+template <class S>
+class BilinearLink<S>::System final : public TermSystem<S> {
+ public:
+  System(const BilinearLink& term, Index rows, Index max_copies)
+      : term_(&term),
+        rows_(rows),
+        reader_(term.weights_),
+        from_(term.from_, rows * max_copies),
+        to_(term.to_, rows * max_copies),
+        from0_(term.from_, rows),
+        to0_(term.to_, rows),
+        z0_(rows, term.clamped() ? term.to_.columns.end() : std::max(term.from_.columns.end(), term.to_.columns.end())),
+        forward0_(rows, term.to_.columns.count),
+        backward0_(rows, term.from_.columns.count),
+        on_to_(rows * max_copies, term.to_.columns.count),
+        on_from_(rows * max_copies, term.from_.columns.count),
+        cached_(term.clamped() && dynamic_cast<const DigitalMatrix<S>*>(term.weights_.map) != nullptr) {}
+
+  void bind(const Matrix<S>& input) override {
+    input_ = &input;
+    known_ = false;
+  }
+
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (!term_->has(part)) return;
+    activate(z);
+    if (term_->drives_to()) act_on_to(z, f, read);
+    if (term_->drives_from()) act_on_from(z, f, read);
+  }
+
+  void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, int node, ReadContext& read) override {
+    activate(z);
+    if (term_->drives_to() && node == term_->to_.node) act_on_to(z, f, read);
+    if (term_->drives_from() && node == term_->from_.node) act_on_from(z, f, read);
+  }
+
+  void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
+    z0_ = z.leftCols(z0_.cols());
+    for (ActivatedNode<S>* end : {&from0_, &to0_}) {
+      if (end == &from0_ && term_->clamped()) continue;
+      end->set(z);
+      end->set_curvature();
+    }
+    MatrixRef<S>& f = term_->way_ == LinkWay::both ? conservative : rest;
+    if (term_->drives_to()) {
+      drive_to(source0(), 1, forward0_, read);
+      to0_.add_gated(forward0_, S(1), on(f, term_->to_));
+    }
+    if (term_->drives_from()) {
+      backward0_.setZero();
+      reader_.transposed(to0_.value(z0_), backward0_, read);
+      from0_.add_gated(backward0_, S(1), on(f, term_->from_));
+    }
+  }
+
+  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (!term_->has(part)) return;
+    auto b = on_to_.topRows(v.rows());
+    auto a = on_from_.topRows(v.rows());
+    if (term_->drives_to()) {
+      if (!term_->clamped()) {
+        from0_.gate(of(v, term_->from_), a);
+        b.setZero();
+        reader_.forward_jvp(source0(), a, b, read);
+        to0_.add_gated(b, scale, on(f, term_->to_));
+      }
+      to0_.add_curved(of(v, term_->to_), forward0_, scale, on(f, term_->to_));
+    }
+    if (!term_->drives_from()) return;
+    to0_.gate(of(v, term_->to_), b);
+    a.setZero();
+    reader_.transposed_jvp(to0_.value(z0_), b, a, read);
+    from0_.add_gated(a, scale, on(f, term_->from_));
+    from0_.add_curved(of(v, term_->from_), backward0_, scale, on(f, term_->from_));
+  }
+
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (!term_->has(part)) return;
+    auto b = on_to_.topRows(u.rows());
+    auto a = on_from_.topRows(u.rows());
+    if (term_->drives_to()) {
+      if (!term_->clamped()) {
+        to0_.gate(of(u, term_->to_), b);
+        a.setZero();
+        reader_.forward_vjp(source0(), b, a, read);
+        from0_.add_gated(a, S(1), on(f, term_->from_));
+      }
+      to0_.add_curved(of(u, term_->to_), forward0_, S(1), on(f, term_->to_));
+    }
+    if (!term_->drives_from()) return;
+    from0_.gate(of(u, term_->from_), a);
+    b.setZero();
+    reader_.transposed_vjp(to0_.value(z0_), a, b, read);
+    to0_.add_gated(b, S(1), on(f, term_->to_));
+    from0_.add_curved(of(u, term_->from_), backward0_, S(1), on(f, term_->from_));
+  }
+
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+                  ReadContext& read) override {
+    if (term_->drives_to()) {
+      auto b = on_to_.topRows(rows_);
+      to0_.gate(of(u, term_->to_), b);
+      reader_.correlate_forward(source0(), b, scale, sink, read);
+      if (term_->clamped()) {
+        auto a = on_from_.topRows(rows_);
+        a.setZero();
+        reader_.forward_vjp(source0(), b, a, read);
+        input_gradient += scale * a;
+      }
+    }
+    if (!term_->drives_from()) return;
+    auto a = on_from_.topRows(rows_);
+    from0_.gate(of(u, term_->from_), a);
+    reader_.correlate_transposed(to0_.value(z0_), a, scale, sink, read);
+  }
+
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override {
+    activate(z);
+    reader_.correlate_forward(source(z), to_.value(z), scale, sink, read);
+    return true;
+  }
+
+  std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& read) override {
+    if (term_->way_ != LinkWay::both) return std::nullopt;
+    activate(z);
+    ReadContext own = read;
+    auto b = on_to_.topRows(z.rows());
+    drive_to(source(z), z.rows() / rows_, b, own);
+    return -b.template cast<double>().cwiseProduct(to_.value(z).template cast<double>()).sum();
+  }
+
+ private:
+  using View = Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>;
+
+  static View of(ConstMatrixRef<S> z, const LinkEnd& end) {
+    return z.middleCols(end.columns.begin, end.columns.count);
+  }
+  static MatrixRef<S> on(MatrixRef<S> f, const LinkEnd& end) {
+    return f.middleCols(end.columns.begin, end.columns.count);
+  }
+
+  void activate(ConstMatrixRef<S> z) {
+    if (!term_->clamped()) from_.set(z);
+    to_.set(z);
+  }
+  View source(ConstMatrixRef<S> z) const { return term_->clamped() ? View(*input_) : from_.value(z); }
+  View source0() const { return term_->clamped() ? View(*input_) : from0_.value(z0_); }
+
+  /// out = r_a M for as many copies; what is clamped is read for each of them, numbers once per example.
+  void drive_to(ConstMatrixRef<S> r, Index copies, MatrixRef<S> out, ReadContext& read) {
+    if (cached_ && !known_) {
+      product_.setZero(rows_, out.cols());
+      reader_.forward(r, product_, read);
+      known_ = true;
+    }
+    if (!cached_) out.setZero();
+    if (!term_->clamped()) return reader_.forward(r, out, read);
+    for (Index copy = 0; copy < copies; ++copy) {
+      auto own = out.middleRows(copy * rows_, rows_);
+      if (cached_) {
+        own = product_;
+      } else {
+        reader_.forward(r, own, read);
+      }
+    }
+  }
+
+  void act_on_to(ConstMatrixRef<S> z, MatrixRef<S> f, ReadContext& read) {
+    if (to_.identity() && !term_->clamped()) return reader_.forward(source(z), on(f, term_->to_), read);
+    auto b = on_to_.topRows(z.rows());
+    drive_to(source(z), z.rows() / rows_, b, read);
+    to_.add_gated(b, S(1), on(f, term_->to_));
+  }
+
+  void act_on_from(ConstMatrixRef<S> z, MatrixRef<S> f, ReadContext& read) {
+    if (from_.identity()) return reader_.transposed(to_.value(z), on(f, term_->from_), read);
+    auto a = on_from_.topRows(z.rows());
+    a.setZero();
+    reader_.transposed(to_.value(z), a, read);
+    from_.add_gated(a, S(1), on(f, term_->from_));
+  }
+
+  const BilinearLink* term_;
+  Index rows_;
+  LinkReader<S> reader_;
+  const Matrix<S>* input_ = nullptr;
+  ActivatedNode<S> from_, to_, from0_, to0_;
+  Matrix<S> z0_, forward0_, backward0_;  ///< of the point: state, r_a M and r_b Mᵀ
+  Matrix<S> on_to_, on_from_;            ///< working memory
+  bool cached_, known_ = false;
+  Matrix<S> product_;  ///< x M of the example, where numbers hold M
+};
+
+template <class S>
+std::unique_ptr<TermSystem<S>> BilinearLink<S>::make_system(Index rows, Index max_copies) const {
+  return std::make_unique<System>(*this, rows, max_copies);
+}
+
+template class BilinearLink<float>;
+template class BilinearLink<double>;
+
+}  // namespace nudge

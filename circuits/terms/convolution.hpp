@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// u = avgpool_p(conv(r, K)): cross-correlation of C_in maps of H × W with kernels K [C_out, C_in, k, k], stride 1, zero padding
+/// (k − 1)/2, so that height and width stay; then the mean of p × p blocks. Maps lie in a row as (c, y, x), row-major.
+/// Both are linear, so u is a product at every pooled position: the mean of the p² patches there, (C_in k k), times the
+/// matrix of the kernels, (C_in k k, C_out), whose row (c, y, x) of column o is K[o, c, y, x]. An array that holds that
+/// matrix is read once per pooled position, its drives averaged before it.
+struct Convolution {
+  Index channels = 1, height = 1, width = 1;  ///< of what it reads
+  Index maps = 1;                             ///< C_out
+  Index kernel = 1;                           ///< k, odd
+  Index pool = 1;                             ///< p, divides height and width
+
+  Index inputs() const { return channels * height * width; }
+  Index outputs() const { return maps * positions(); }
+  Index positions() const { return (height / pool) * (width / pool); }
+  Index patch() const { return channels * kernel * kernel; }
+};
+
+/// patches (n·positions, patch) of x (n, inputs): row i·positions + q is the mean patch of row i at pooled position q.
+template <class S>
+void gather_patches(const Convolution& shape, ConstMatrixRef<S> x, MatrixRef<S> patches);
+/// x += the transpose of it, of patches (n·positions, patch).
+template <class S>
+void scatter_patches(const Convolution& shape, ConstMatrixRef<S> patches, MatrixRef<S> x);
+
+/// u (n, maps·positions), maps first, as rows by position (n·positions, maps), and back (u = or u +=).
+template <class S>
+void to_positions(Index maps, ConstMatrixRef<S> u, MatrixRef<S> rows);
+template <class S>
+void add_positions(Index maps, ConstMatrixRef<S> rows, MatrixRef<S> u);
+
+/// K, numbers [C_out, C_in, k, k] row by row, as the matrix (C_in k k, C_out), and back.
+Matrix<double> kernel_matrix(const Convolution& shape, const double* kernels);
+Matrix<double> kernels_of(const Matrix<double>& matrix);
+
+}  // namespace nudge

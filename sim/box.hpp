@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// The box that some columns of a state are kept in, lower ≤ z ≤ upper: diodes to two rails. A relaxation step is then
+/// z ← P(z + ε F(z)) with P the projection onto the box, and of a force only m ⊙ F can move the state: m = 0 where it rests on a
+/// bound and F pushes it outwards or not at all, (z ≤ lower and F ≤ 0) or (z ≥ upper and F ≥ 0), else 1 (projected gradient;
+/// Scellier & Bengio 2017, arXiv:1602.05179, clip their states so). NaN stays NaN.
+template <class S>
+class Box {
+ public:
+  struct Range {
+    Columns columns;
+    S lower, upper;  ///< −∞ and ∞ where there is no bound
+  };
+
+  Box() = default;
+  /// Of disjoint ranges of columns.
+  explicit Box(std::vector<Range> ranges) : ranges_(std::move(ranges)) {}
+
+  /// z ← P(z) in the given columns of a state.
+  void project(MatrixRef<S> z, Columns within) const {
+    each(z.rows(), within, [&](Index row, Index begin, Index count, S lower, S upper) {
+      S* x = &z(row, begin);
+      for (Index i = 0; i < count; ++i) x[i] = x[i] < lower ? lower : (x[i] > upper ? upper : x[i]);
+    });
+  }
+
+  /// x ← m ⊙ x with the m of the force f at z, in the given columns. x may be f.
+  void hold(ConstMatrixRef<S> z, ConstMatrixRef<S> f, MatrixRef<S> x, Columns within) const {
+    each(z.rows(), within, [&](Index row, Index begin, Index count, S lower, S upper) {
+      for (Index i = begin; i < begin + count; ++i) {
+        const S at = z(row, i), push = f(row, i);
+        if ((at <= lower && push <= 0) || (at >= upper && push >= 0)) x(row, i) = 0;
+      }
+    });
+  }
+
+  /// u ← (∂P/∂z)ᵀ u of the projection that ended in z: 1 inside, 0 where z rests on a bound.
+  void pull_back(ConstMatrixRef<S> z, MatrixRef<S> u) const {
+    each(z.rows(), {0, z.cols()}, [&](Index row, Index begin, Index count, S lower, S upper) {
+      for (Index i = begin; i < begin + count; ++i) {
+        if (z(row, i) <= lower || z(row, i) >= upper) u(row, i) = 0;
+      }
+    });
+  }
+
+ private:
+  template <class Act>
+  void each(Index rows, Columns within, Act act) const {
+    for (const Range& range : ranges_) {
+      const Index begin = std::max(range.columns.begin, within.begin);
+      const Index count = std::min(range.columns.end(), within.end()) - begin;
+      for (Index row = 0; count > 0 && row < rows; ++row) act(row, begin, count, range.lower, range.upper);
+    }
+  }
+
+  std::vector<Range> ranges_;
+};
+
+}  // namespace nudge

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/squared_error.hpp"
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+void SquaredError<S>::bind(ConstMatrixRef<S> targets) {
+  NUDGE_EXPECT(targets.cols() == node_.count);
+  targets_ = targets;
+}
+
+template <class S>
+double SquaredError<S>::value(ConstMatrixRef<S> z) {
+  NUDGE_EXPECT(z.rows() == targets_.rows());
+  const auto node = z.middleCols(node_.begin, node_.count);
+  return 0.5 * (node - targets_).template cast<double>().squaredNorm();
+}
+
+template <class S>
+void SquaredError<S>::gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
+  NUDGE_EXPECT(z.rows() % targets_.rows() == 0);
+  if (out.cols() > node_.count) out.setZero();
+  for (Index row = 0; row < z.rows(); row += targets_.rows()) {
+    const auto own = z.middleRows(row, targets_.rows()).middleCols(node_.begin, node_.count);
+    out.middleRows(row, targets_.rows()).middleCols(node_.begin, node_.count) = own - targets_;
+  }
+}
+
+template class SquaredError<float>;
+template class SquaredError<double>;
+
+}  // namespace nudge
