@@ -35,7 +35,7 @@ TransformerShape transformer_shape(const Config& config, Index vocabulary) {
 std::vector<std::string> transformer_mixers() {
   std::vector<std::string> names{MixerChoice::fused};
   for (const std::string& name : sequence_mixer_names()) {
-    if (sequence_mixer(name, 8, 1, 2).rule == StepRule::residual) names.push_back(name);
+    if (sequence_mixer(name, 64, 4, 2).rule == StepRule::residual) names.push_back(name);
   }
   return names;
 }
