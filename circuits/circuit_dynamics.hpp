@@ -67,8 +67,8 @@ class CircuitDynamics final : public Dynamics<S> {
   Matrix<S> input_, input_gradient_;
   std::vector<std::unique_ptr<TermSystem<S>>> systems_;  ///< of the circuit's terms, in their order
   ReadContext read_;
-  bool noisy_ = false;    ///< of the circuit when it was bound
-  ReadMemory memory_;     ///< of the reads of the present example
+  bool noisy_ = false;  ///< of the circuit when it was bound
+  ReadMemory memory_;   ///< of the reads of the present example
   std::optional<Box<S>> box_;
   Matrix<S> node_noise_;  ///< working memory of add_node_noise
   std::unique_ptr<Point> point_;

@@ -59,7 +59,7 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
 
   CircuitDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_;
-  Matrix<S> v_;                  ///< z − z₀
+  Matrix<S> v_;                   ///< z − z₀
   Matrix<S> moving_, direction_;  ///< of a system in a box: m at z₀, and a direction m ⊙ x
 };
 

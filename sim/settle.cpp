@@ -79,8 +79,8 @@ SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& 
   NUDGE_EXPECT(z.rows() == dynamics.rows() && z.cols() == dynamics.cols());
   check(options);
   if (dynamics.box() != nullptr && options.solver != "euler") {
-    throw UserError(
-        fmt::format("settling with solver {}: states are kept in a box, which only euler projects onto", options.solver));
+    throw UserError(fmt::format("settling with solver {}: states are kept in a box, which only euler projects onto",
+                                options.solver));
   }
   if (options.schedule == RelaxationSchedule::sweep) return settle_sweep<S>(dynamics, z, options, scratch);
   return find_solver<S>(options.solver)(dynamics, z, options, scratch);

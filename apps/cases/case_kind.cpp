@@ -8,6 +8,7 @@
 
 #include "apps/cases/drn.hpp"
 #include "apps/cases/eqblock.hpp"
+#include "apps/cases/hopnet.hpp"
 #include "apps/cases/letnet.hpp"
 #include "apps/cases/mixer_families.hpp"
 
@@ -15,7 +16,11 @@ namespace nudge {
 
 const std::vector<CaseKind>& case_kinds() {
   static const std::vector<CaseKind> kinds = [] {
-    std::vector<CaseKind> all = {{"eqblock", compute_eqblock}, {"letnet", compute_letnet}, {"drn", compute_drn}};
+    std::vector<CaseKind> all = {{"eqblock", compute_eqblock},
+                                 {"letnet", compute_letnet},
+                                 {"hopnet", compute_hopnet},
+                                 {"convnet", compute_hopnet},
+                                 {"drn", compute_drn}};
     for (const auto& family : {attention_case_kinds(), free_energy_case_kinds(), read_case_kinds(),
                                free_transformer_case_kinds(), training_case_kinds()}) {
       all.insert(all.end(), family.begin(), family.end());

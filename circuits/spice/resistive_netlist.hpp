@@ -22,6 +22,7 @@ namespace nudge {
 /// The control block writes the node voltages, in the order of a state and behind one number that wrdata takes for their
 /// scale, to `data_file`. sources (1, n_0), nudge target (1, n_L).
 std::string resistive_netlist(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                              const ResistiveNudge<double>& nudge, const std::string& data_file, double on_ratio = 1e12);
+                              const ResistiveNudge<double>& nudge, const std::string& data_file,
+                              double on_ratio = 1e12);
 
 }  // namespace nudge

@@ -164,9 +164,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
  private:
   using View = Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>;
 
-  static View of(ConstMatrixRef<S> z, const LinkEnd& end) {
-    return z.middleCols(end.columns.begin, end.columns.count);
-  }
+  static View of(ConstMatrixRef<S> z, const LinkEnd& end) { return z.middleCols(end.columns.begin, end.columns.count); }
   static MatrixRef<S> on(MatrixRef<S> f, const LinkEnd& end) {
     return f.middleCols(end.columns.begin, end.columns.count);
   }

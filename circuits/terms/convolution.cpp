@@ -77,16 +77,10 @@ void add_positions(Index maps, ConstMatrixRef<S> rows, MatrixRef<S> u) {
   }
 }
 
-Matrix<double> kernel_matrix(const Convolution& shape, const double* kernels) {
-  return Eigen::Map<const Matrix<double>>(kernels, shape.maps, shape.patch()).transpose();
-}
-
-Matrix<double> kernels_of(const Matrix<double>& matrix) { return matrix.transpose(); }
-
-#define NUDGE_INSTANTIATE(S)                                                                \
-  template void gather_patches<S>(const Convolution&, ConstMatrixRef<S>, MatrixRef<S>);     \
-  template void scatter_patches<S>(const Convolution&, ConstMatrixRef<S>, MatrixRef<S>);    \
-  template void to_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>);                    \
+#define NUDGE_INSTANTIATE(S)                                                             \
+  template void gather_patches<S>(const Convolution&, ConstMatrixRef<S>, MatrixRef<S>);  \
+  template void scatter_patches<S>(const Convolution&, ConstMatrixRef<S>, MatrixRef<S>); \
+  template void to_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>);                 \
   template void add_positions<S>(Index, ConstMatrixRef<S>, MatrixRef<S>);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

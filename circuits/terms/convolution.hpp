@@ -35,8 +35,4 @@ void to_positions(Index maps, ConstMatrixRef<S> u, MatrixRef<S> rows);
 template <class S>
 void add_positions(Index maps, ConstMatrixRef<S> rows, MatrixRef<S> u);
 
-/// K, numbers [C_out, C_in, k, k] row by row, as the matrix (C_in k k, C_out), and back.
-Matrix<double> kernel_matrix(const Convolution& shape, const double* kernels);
-Matrix<double> kernels_of(const Matrix<double>& matrix);
-
 }  // namespace nudge

@@ -110,10 +110,10 @@ void ActivatedNode<S>::add_curved(ConstMatrixRef<S> x, ConstMatrixRef<S> y, S sc
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                       \
-  template void activate<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>);                                      \
-  template void activation_slope<S>(NodeActivation, ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>);           \
-  template void activation_curvature<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>);                          \
+#define NUDGE_INSTANTIATE(S)                                                                             \
+  template void activate<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>);                            \
+  template void activation_slope<S>(NodeActivation, ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>); \
+  template void activation_curvature<S>(NodeActivation, ConstMatrixRef<S>, MatrixRef<S>);                \
   template class ActivatedNode<S>;
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

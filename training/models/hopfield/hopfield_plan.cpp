@@ -63,11 +63,11 @@ std::vector<std::unique_ptr<Term<S>>> hopfield_terms(const HopfieldPlan& plan, c
                                                       shape.asymmetric ? LinkWay::forward : LinkWay::both));
     if (!shape.asymmetric || l == 1) continue;
     if (convolved) {  // the transpose of a link with kernels of its own
-      terms.push_back(std::make_unique<BilinearLink<S>>(end(l - 1), end(l), weights(l, plan.feedback(l), true),
-                                                        LinkWay::backward));
+      terms.push_back(
+          std::make_unique<BilinearLink<S>>(end(l - 1), end(l), weights(l, plan.feedback(l), true), LinkWay::backward));
     } else {
-      terms.push_back(std::make_unique<BilinearLink<S>>(end(l), end(l - 1), weights(l, plan.feedback(l), false),
-                                                        LinkWay::forward));
+      terms.push_back(
+          std::make_unique<BilinearLink<S>>(end(l), end(l - 1), weights(l, plan.feedback(l), false), LinkWay::forward));
     }
   }
   const Part part = shape.asymmetric ? Part::nonconservative : Part::conservative;

@@ -9,7 +9,7 @@ namespace nudge {
 
 /// How the states of a layered Hopfield network are kept in range.
 enum class HopfieldForm {
-  energy,     ///< by the activation in the energy: F_l = −s_l + ρ'(s_l) ⊙ h_l
+  energy,  ///< by the activation in the energy: F_l = −s_l + ρ'(s_l) ⊙ h_l
   projected,  ///< by a box: F_l = −s_l + h_l, projected after every step; relu: [0, ∞), hard_sigmoid: [0, 1], identity: no box
 };
 
@@ -20,9 +20,10 @@ struct HopfieldShape {
   NodeActivation activation = NodeActivation::hard_sigmoid;  ///< of the hidden layers
   NodeActivation output = NodeActivation::identity;          ///< of layer L
   HopfieldForm form = HopfieldForm::projected;               ///< projected: reciprocal, relu, hard_sigmoid or identity
-  bool asymmetric = false;  ///< feedback by weights of its own: no energy
-  Index classes = 0;        ///< V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L
-  Index rows = 1;           ///< independent samples side by side
+  bool asymmetric = false;                                   ///< feedback by weights of its own: no energy
+  Index classes =
+      0;  ///< V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L
+  Index rows = 1;  ///< independent samples side by side
 
   int layers() const { return static_cast<int>(widths.size()) - 1; }
   bool convolutional(int layer) const { return layer <= static_cast<int>(convolutions.size()); }
