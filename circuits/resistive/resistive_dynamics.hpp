@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "circuits/resistive/resistive_network.hpp"
 #include "sim/dynamics.hpp"
 

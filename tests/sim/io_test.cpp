@@ -91,6 +91,27 @@ TEST_CASE("what an HDF5 document holds is read back bit by bit", "[io]") {
   CHECK(H5Reader(dir / "copy.h5").integer_attribute("seed") == 7);
 }
 
+TEST_CASE("attributes that are lists of integers are written, read, copied and told from others", "[io]") {
+  const test::TemporaryDirectory dir;
+  H5Document document = example();
+  document.attribute_list("widths", {6, -5, std::int64_t{1} << 40});
+  document.attribute_list("pool", {2}, "train");
+  document.write(dir / "lists.h5", Overwrite::must_not_exist);
+  const H5Reader file(dir / "lists.h5");
+  CHECK(file.integer_lists() == std::vector<std::string>{"widths"});
+  CHECK(file.integer_list_attribute("widths") == std::vector<std::int64_t>{6, -5, std::int64_t{1} << 40});
+  CHECK(file.integer_list_attribute("pool", "train") == std::vector<std::int64_t>{2});
+  CHECK(file.integer_list_attribute("seed") == std::vector<std::int64_t>{7});  // a single one is a list of one
+  CHECK_THROWS_WITH(file.integer_list_attribute("kind"), Contains("kind: a list of integers expected"));
+  CHECK_THROWS_WITH(file.integer_list_attribute("wall_time_s"), Contains("a list of integers expected"));
+  CHECK_THROWS_WITH(file.integer_list_attribute("depths"), Contains("depths: missing"));
+  CHECK_THROWS_WITH(file.integer_attribute("widths"), Contains("a single value expected"));
+  H5Document copy;
+  copy.copy_root_attributes(file);
+  copy.write(dir / "copy.h5", Overwrite::must_not_exist);
+  CHECK(H5Reader(dir / "copy.h5").integer_list_attribute("widths") == file.integer_list_attribute("widths"));
+}
+
 TEST_CASE("errors of an HDF5 file name the file, the dataset and the rule", "[io]") {
   const test::TemporaryDirectory dir;
   example().write(dir / "cases.h5", Overwrite::must_not_exist);
