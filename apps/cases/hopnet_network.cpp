@@ -156,9 +156,10 @@ double HopnetNetwork::relax(Matrix<double>& z, HopnetLaw law, double beta) {
     const Matrix<double> f = force(z, law, beta);
     Matrix<double> moving = f;
     if (box != nullptr) box->hold(z, f, moving, {0, z.cols()});
-    residual = moving.norm() / std::max(z.norm(), std::numeric_limits<double>::min());
-    if (moving.norm() == 0 || residual <= kNearlyRests || !std::isfinite(residual))
-      return moving.norm() == 0 ? 0 : residual;
+    const double size = z.norm();
+    if (!std::isfinite(size)) return size;
+    residual = moving.norm() / std::max(size, std::numeric_limits<double>::min());
+    if (residual <= kNearlyRests || !std::isfinite(residual)) return residual;
     z += p_.step * f;
     if (box != nullptr) box->project(z, {0, z.cols()});
   }
