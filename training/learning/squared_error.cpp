@@ -12,6 +12,23 @@ void SquaredError<S>::bind(ConstMatrixRef<S> targets) {
 }
 
 template <class S>
+void SquaredError<S>::bind(const Batch& batch, Index example, const ReadContext& read) {
+  read_ = read;
+  if (batch.values.size() > 0) {
+    NUDGE_EXPECT(batch.values.cols() == node_.count);
+    targets_ = batch.values_of(example).template cast<S>();
+    return;
+  }
+  targets_.setZero(batch.tokens, node_.count);
+  const auto classes = batch.targets_of(example);
+  for (Index t = 0; t < batch.tokens; ++t) {
+    const Index of = classes[static_cast<std::size_t>(t)];
+    NUDGE_EXPECT(of >= 0 && of < node_.count);
+    targets_(t, of) = S(1);
+  }
+}
+
+template <class S>
 double SquaredError<S>::value(ConstMatrixRef<S> z) {
   NUDGE_EXPECT(z.rows() == targets_.rows());
   const auto node = z.middleCols(node_.begin, node_.count);

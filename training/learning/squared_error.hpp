@@ -8,13 +8,16 @@ namespace nudge {
 /// Squared error of a node's state itself, without a read-out: C = ½ Σ_t |z_node,t − y_t|²,  ∂C/∂z_node = z_node − y, 0 on the
 /// other nodes (Scellier & Bengio 2017; they leave out the ½, so that their β is half of this one's). It has no parameters.
 template <class S>
-class SquaredError final : public Cost<S> {
+class SquaredError final : public ExampleCost<S> {
  public:
   /// `node`: its columns of the state.
   explicit SquaredError(Columns node) : node_(node) {}
 
   /// What the node should be, (rows, node.count); a copy is kept.
   void bind(ConstMatrixRef<S> targets);
+  /// Of an example of a batch: its real values, or, of one that has classes only, 1 for the class of each row and 0 for the others.
+  void bind(const Batch& batch, Index example, const ReadContext& read) override;
+  ReadContext& read() override { return read_; }
 
   double value(ConstMatrixRef<S> z) override;
   void gradient(ConstMatrixRef<S> z, MatrixRef<S> out) override;
@@ -24,6 +27,7 @@ class SquaredError final : public Cost<S> {
  private:
   Columns node_;
   Matrix<S> targets_;
+  ReadContext read_;  ///< it reads no array
 };
 
 }  // namespace nudge

@@ -3,6 +3,7 @@
 
 #include "sim/base/errors.hpp"
 #include "training/learning/cross_entropy.hpp"
+#include "training/learning/squared_error.hpp"
 
 namespace nudge {
 
@@ -73,6 +74,7 @@ template <class S>
 std::unique_ptr<ExampleCost<S>> Network<S>::make_cost(Index max_copies) const {
   const NodeReadout at = plan_->readout();
   const Columns node = circuit_.nodes()[static_cast<std::size_t>(at.node)].columns;
+  if (at.parameter < 0) return std::make_unique<SquaredError<S>>(node);
   return std::make_unique<CrossEntropyReadout<S>>(map(at.parameter), at, node, rows(), max_copies,
                                                   at.bias >= 0 ? &map(at.bias) : nullptr);
 }
