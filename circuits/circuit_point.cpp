@@ -177,16 +177,16 @@ bool CircuitDynamics<S>::Point::node_transposed_force(ConstMatrixRef<S> z, Matri
 template <class S>
 void CircuitDynamics<S>::Point::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) {
   const Node& at = owner_->circuit_->nodes()[node];
-  const auto [begin, count] = at.columns;
+  const Columns own = at.columns;
   with_moving(u, [&](ConstMatrixRef<S> x) {
-    out.middleCols(begin, count) = -static_cast<S>(owner_->circuit_->leak(at)) * x.middleCols(begin, count);
+    out.middleCols(own.begin, own.count) = -static_cast<S>(owner_->circuit_->leak(at)) * x.middleCols(own.begin, own.count);
     for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
       if (owner_->circuit_->reads(i, node)) owner_->systems_[i]->vjp(x, out, Part::all, owner_->read_);
     }
   });
   if (!owner_->box_) return;
   for (Index row = 0; row < out.rows(); row += owner_->rows_) {
-    out.middleCols(begin, count).middleRows(row, owner_->rows_).array() *= moving_.middleCols(begin, count).array();
+    out.middleCols(own.begin, own.count).middleRows(row, owner_->rows_).array() *= moving_.middleCols(own.begin, own.count).array();
   }
 }
 
