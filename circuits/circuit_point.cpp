@@ -179,21 +179,23 @@ void CircuitDynamics<S>::Point::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, 
   const Node& at = owner_->circuit_->nodes()[node];
   const Columns own = at.columns;
   with_moving(u, [&](ConstMatrixRef<S> x) {
-    out.middleCols(own.begin, own.count) = -static_cast<S>(owner_->circuit_->leak(at)) * x.middleCols(own.begin, own.count);
+    out.middleCols(own.begin, own.count) =
+        -static_cast<S>(owner_->circuit_->leak(at)) * x.middleCols(own.begin, own.count);
     for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
       if (owner_->circuit_->reads(i, node)) owner_->systems_[i]->vjp(x, out, Part::all, owner_->read_);
     }
   });
   if (!owner_->box_) return;
   for (Index row = 0; row < out.rows(); row += owner_->rows_) {
-    out.middleCols(own.begin, own.count).middleRows(row, owner_->rows_).array() *= moving_.middleCols(own.begin, own.count).array();
+    out.middleCols(own.begin, own.count).middleRows(row, owner_->rows_).array() *=
+        moving_.middleCols(own.begin, own.count).array();
   }
 }
 
 template <class S>
 bool CircuitDynamics<S>::Point::pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) {
   CircuitDynamics& d = *owner_;
-  if (!d.circuit_->feed_forward()) return false;
+  if (!d.circuit_->feed_forward() || d.box_) return false;
   const Node& at = d.circuit_->nodes()[node];
   const ReadingAs correlation(d.read_, ReadClass::correlation);
   if (at.driven) d.input_gradient_ += scale * u.middleCols(at.columns.begin, at.columns.count);

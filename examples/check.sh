@@ -49,6 +49,12 @@ try "device_training" "$program" sweep examples/device_training.toml --out "$fol
 try "compare_parity" "$program" compare examples/compare_parity.toml --out "$folder/parity.h5" --set train.steps=2 \
   --set train.batch=2 --set model.tokens=8 --set train.evaluation_batches=1 --set train.test_batches=1 \
   --set compare.test_seeds=[11,12] --set 'compare.grid.train.learning_rate=[1e-3, 3e-3]'
+try "compare_transformer" "$program" compare examples/compare_transformer.toml --out "$folder/compare_transformer.h5" \
+  --set train.steps=1 --set train.batch=1 --set train.evaluation_batches=1 --set train.test_batches=1 \
+  --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'
+try "sweep_feedback" "$program" sweep examples/sweep_feedback.toml --out "$folder/feedback.h5" --set train.steps=1 \
+  --set train.batch=1 --set train.evaluation_batches=1 --set sweep.seeds=[1] \
+  --set 'sweep.grid.transformer.feedback=[0, 0.2]'
 try "compare_parity_large" "$program" compare examples/compare_parity_large.toml --out "$folder/parity_large.h5" \
   --set train.steps=1 --set train.batch=1 --set model.tokens=8 --set train.evaluation_batches=1 \
   --set train.test_batches=1 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'

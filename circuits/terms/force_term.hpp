@@ -12,7 +12,7 @@
 namespace nudge {
 
 /// Working memory of one term for one system, and what it remembers of the point where it was last linearised.
-/// Made by the term, owned by the BlockDynamics of one thread; sized once for the largest number of copies.
+/// Made by the term, owned by the SharedArray's system of one thread; sized once for the largest number of copies.
 class TermPoint {
  public:
   virtual ~TermPoint() = default;
@@ -25,7 +25,7 @@ struct TermWeights {
   LinearMap<S>* map = nullptr;
 };
 
-/// One term of the force of an EquilibriumBlock, written against projections so that it cannot know how weights are made.
+/// One term of a SharedArray, written against projections so that it cannot know how weights are made.
 ///
 /// The block drives its input array once: h = z W, and hands each term its columns. A term adds its force to f directly
 /// (through weights of its own), or writes a drive g for its columns, which the block sends back through the same

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layered transformer: settled by a sweep, and trained as backprop trains it.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "tests/support/numerics.hpp"
 #include "tests/training/study_model.hpp"
+#include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
@@ -141,12 +143,34 @@ TEST_CASE("transformer: on devices its reads are noisy, counted and named by cla
   CHECK(reads(ReadClass::stored) == 16 * rows);
 }
 
+TEST_CASE("transformer: gradcheck of sweeps takes the estimators that fit", "[transformer]") {
+  const std::vector<std::string> rest{"gradcheck.estimators=[\"all\"]"};
+  const auto feeding = gradcheck_estimators(small(rest));
+  const auto recurrent = gradcheck_estimators(small({rest[0], "transformer.feedback=0.1"}));
+  const auto has = [](const std::vector<std::string>& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  CHECK(has(feeding, "bptt"));
+  CHECK_FALSE(has(feeding, "dyadic"));
+  CHECK_FALSE(has(recurrent, "bptt"));
+  CHECK(has(recurrent, "aep_transposed"));
+  const GradcheckReport report =
+      gradcheck(small({"transformer.feedback=0.1", "precision=double", "train.batch=1", "relaxation.free_steps=60",
+                       "relaxation.nudged_steps=60", "relaxation.step=0.9", "gradcheck.finite_difference_entries=2"}));
+  CHECK(report.reference_converged());
+  // Sixty sweeps settle it; β = 1e-5 in double leaves 1e-10/β of rounding.
+  CHECK(report.find("aep_transposed", "all")->agreement.relative_l2 < 1e-4);
+  CHECK(report.find("linear_adjoint", "all")->agreement.relative_l2 < 1e-6);
+  CHECK(report.find("finite_difference", "all")->agreement.relative_l2 < 1e-6);
+}
+
 TEST_CASE("transformer: what it cannot do is refused with the rule", "[transformer]") {
   CHECK_THROWS_WITH(small({"model.heads=8"}), Catch::Contains("model.heads") && Catch::Contains("even width"));
   CHECK_THROWS_WITH(small({"model.memories=0"}), Catch::Contains("hidden units"));
   CHECK_THROWS_WITH(small({"estimator=dyadic"}), Catch::Contains("relaxation.schedule") && Catch::Contains("dyadic"));
   CHECK_THROWS_WITH(small({"relaxation.solver=rk4"}), Catch::Contains("relaxation.schedule"));
-  CHECK_THROWS_WITH(train(small({"estimator=bptt", "transformer.feedback=0.1"}), std::nullopt),
-                    Catch::Contains("feed-forward"));
+  CHECK_THROWS_WITH(small({"estimator=bptt", "transformer.feedback=0.1"}),
+                    Catch::Contains("relaxation.schedule") && Catch::Contains("driven by earlier ones alone"));
+  CHECK_THROWS_WITH(small({"estimator=bptt", "relaxation.step=0.9"}), Catch::Contains("relaxation.step = 1"));
   CHECK_THROWS_WITH(small({"network.kind=transfomer"}), Catch::Contains("transformer"));
 }

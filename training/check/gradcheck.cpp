@@ -250,11 +250,11 @@ std::vector<std::string> gradcheck_estimators(const Config& config) {
     if (asked != "all") take(asked);
     if (asked != "all") continue;
     for (const std::string& name : estimator_names()) {
-      if (name != "implicit_dense" || unknowns <= kDenseEstimatorUnknowns) take(name);
+      const bool solvable = name != "implicit_dense" || unknowns <= kDenseEstimatorUnknowns;
+      if (solvable && estimator_misfit(config, name).empty()) take(name);
     }
   }
-  // Backprop unrolls Euler steps: another solver has none to unroll.
-  if (config.text("relaxation.solver") == "euler") take("bptt");
+  if (estimator_misfit(config, "bptt").empty()) take("bptt");
   return names;
 }
 

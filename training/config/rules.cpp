@@ -5,6 +5,7 @@
 
 #include "sim/base/errors.hpp"
 #include "training/config/rows.hpp"
+#include "training/config/setup.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/registry.hpp"
 
@@ -149,12 +150,11 @@ ConfigRule lag_needs_euler() {
           }};
 }
 
-/// Backprop unrolls the steps of the relaxation; the other solvers take none that it knows.
-ConfigRule backprop_unrolls_euler(const std::string& key) {
-  return {{"relaxation.solver", key}, [key](const Config& c) {
-            return c.text(key) == "bptt" && c.text("relaxation.solver") != "euler"
-                       ? fmt::format("must be euler for {} = bptt, which unrolls its steps", key)
-                       : "";
+ConfigRule estimator_fits(const std::string& key) {
+  return {{"relaxation.schedule", key, "relaxation.solver", "relaxation.step", "network.kind", "transformer.feedback"},
+          [key](const Config& c) {
+            const std::string misfit = estimator_misfit(c, c.text(key));
+            return misfit.empty() ? "" : fmt::format("does not fit {}: {}", with_value(c, key), misfit);
           }};
 }
 
@@ -164,15 +164,6 @@ ConfigRule sweep_needs_euler() {
             const bool sweeps = c.text("relaxation.schedule") == "sweep";
             return sweeps && (c.text("relaxation.solver") != "euler" || c.real("circuit.amplifier_bandwidth") > 0)
                        ? "must be parallel unless relaxation.solver = euler and circuit.amplifier_bandwidth = 0"
-                       : "";
-          }};
-}
-
-ConfigRule joint_phases_are_parallel(const std::string& key) {
-  return {{"relaxation.schedule", key}, [key](const Config& c) {
-            const std::string& name = c.text(key);
-            return c.text("relaxation.schedule") == "sweep" && (name == "dyadic" || name == "aep_tracked")
-                       ? fmt::format("must be parallel for {} = {}: state and adjoint move together", key, name)
                        : "";
           }};
 }
@@ -253,11 +244,9 @@ std::vector<ConfigRule> program_rules() {
           coincidence_is_plain_sgd(
               "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; }, "must be 0"),
           nominal_needs_programmed(),
-          backprop_unrolls_euler("estimator"),
-          backprop_unrolls_euler("train.beside"),
+          estimator_fits("estimator"),
+          estimator_fits("train.beside"),
           sweep_needs_euler(),
-          joint_phases_are_parallel("estimator"),
-          joint_phases_are_parallel("train.beside"),
           rotary_needs_even_heads(),
           transformer_has_hidden_units(),
           lag_needs_euler()};

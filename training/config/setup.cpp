@@ -85,6 +85,20 @@ double relaxation_step(const Config& config, double damping) {
   return config.real("relaxation.step_fraction") / network_kind(config).leak(config, damping);
 }
 
+std::string estimator_misfit(const Config& config, const std::string& estimator) {
+  const bool sweeps = relaxation_schedules.of(config, "relaxation.schedule") == RelaxationSchedule::sweep;
+  if (sweeps && (estimator == "dyadic" || estimator == "aep_tracked")) {
+    return "relaxation.schedule must be parallel: state and adjoint move together";
+  }
+  if (estimator != "bptt") return "";
+  if (config.text("relaxation.solver") != "euler") return "relaxation.solver must be euler, whose steps it unrolls";
+  if (sweeps && !(network_kind(config).feed_forward(config) && config.real("relaxation.step") == 1)) {
+    return "relaxation.schedule must be parallel unless relaxation.step = 1 and every node is driven by earlier ones "
+           "alone";
+  }
+  return "";
+}
+
 template <class S>
 BatchGradientOptions gradient_options(const Config& config, const std::string& estimator) {
   BatchGradientOptions options;

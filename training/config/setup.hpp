@@ -50,6 +50,10 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
 /// damping c (1 + s·c of the block).
 double relaxation_step(const Config& config, double damping);
 
+/// Why an estimator cannot work as the config relaxes, or nothing: bptt unrolls Euler steps, of sweeps only unit ones over a
+/// feed-forward network; dyadic and aep_tracked move all nodes at once.
+std::string estimator_misfit(const Config& config, const std::string& estimator);
+
 /// Options of a BatchGradient for one estimator ("" : the configured one) at the initial damping. beta = 0 in the config
 /// chooses default_beta. Growth penalty included.
 template <class S>

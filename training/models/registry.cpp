@@ -12,13 +12,14 @@
 namespace nudge {
 
 const std::vector<NetworkKind>& network_kinds() {
+  const auto recurrent = [](const Config&) { return false; };
   static const std::vector<NetworkKind> kinds = {
       {"block", "one node with a Hopfield memory and attention of its own state, the founding note's", block_plan,
-       block_leak, block_columns},
+       block_leak, block_columns, recurrent},
       {"stack", "founding blocks one above the other, each clamped to the one below", stack_plan, block_leak,
-       stack_columns},
+       stack_columns, recurrent},
       {"transformer", "layers as nodes that settle one after the other: its equilibrium is the forward pass",
-       transformer_plan, transformer_leak, transformer_columns},
+       transformer_plan, transformer_leak, transformer_columns, transformer_feeds_forward},
   };
   return kinds;
 }

@@ -22,6 +22,8 @@ struct NetworkKind {
   double (*leak)(const Config& config, double damping);
   /// Columns of a state.
   Index (*columns)(const Config& config);
+  /// Whether every node is driven by earlier ones alone (Circuit::feed_forward).
+  bool (*feed_forward)(const Config& config);
 };
 
 const std::vector<NetworkKind>& network_kinds();

@@ -8,11 +8,12 @@
 #include "mixers/ops/normalize.hpp"
 #include "mixers/ops/product.hpp"
 #include "mixers/ops/rope.hpp"
+#include "training/learning/row_norm.hpp"
 
 namespace nudge {
 namespace {
 
-constexpr double kNormEpsilon = 1e-5;  // as the read-out's: RowNorm
+constexpr double kNormEpsilon = RowNorm<double>::epsilon;  // one norm for nodes and read-out
 
 }  // namespace
 

@@ -47,9 +47,9 @@ std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const 
   return std::make_shared<TransformerPlan>(transformer_shape(config, symbols_of(config, task)), scales);
 }
 
-double transformer_leak(const Config& config, double /*damping*/) {
-  return transformer_columns(config) > 0 ? 1 + config.real("transformer.feedback") : 1;
-}
+double transformer_leak(const Config& config, double /*damping*/) { return 1 + config.real("transformer.feedback"); }
+
+bool transformer_feeds_forward(const Config& config) { return config.real("transformer.feedback") == 0; }
 
 Index transformer_columns(const Config& config) {
   const TransformerShape shape = transformer_shape(config, 1);

@@ -19,6 +19,8 @@ std::vector<std::string> transformer_mixers();
 
 /// 1 + κ; damping has no part in it.
 double transformer_leak(const Config& config, double damping);
+/// κ = 0.
+bool transformer_feeds_forward(const Config& config);
 /// 2 L K C.
 Index transformer_columns(const Config& config);
 
