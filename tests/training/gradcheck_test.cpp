@@ -6,6 +6,7 @@
 #include "tests/training/study_model.hpp"
 #include "training/check/finite_difference.hpp"
 #include "training/check/gradcheck.hpp"
+#include "training/check/trained_start.hpp"
 #include "training/config/config_table.hpp"
 
 using namespace nudge;
@@ -152,4 +153,29 @@ TEST_CASE("the verdict tells stable, near the margin and unstable apart") {
   CHECK(stability_verdict(report, 30).find("unstable as stepped") == 0);
   report.abscissa = 0.1;
   CHECK(stability_verdict(report, 30).find("unstable:") == 0);
+}
+
+TEST_CASE("checks that differ in devices alone program the same trained network, trained once") {
+  const std::vector<std::string> start = {"gradcheck.weights=programmed", "gradcheck.train_steps=3", "train.batch=2",
+                                          "device.model=soft_bounds"};
+  const auto with = [&start](std::vector<std::string> more) {
+    more.insert(more.begin(), start.begin(), start.end());
+    return small(more);
+  };
+  GradcheckScope scope{{"aep_transposed"}, false, false};
+  const auto l2 = [&scope](const Config& config) {
+    return gradcheck(config, scope).find("aep_transposed", "all")->agreement.relative_l2;
+  };
+  const Config clean = with({});
+  const Config drifted = with({"device.drift_exponent=0.05", "gradcheck.age=1000 s", "correction.delay=1"});
+  const double clean_alone = l2(clean);
+  const double drifted_alone = l2(drifted);
+  TrainedStarts starts;
+  scope.starts = &starts;
+  CHECK(l2(drifted) == drifted_alone);  // the same bits: the start does not know the devices
+  CHECK(l2(clean) == clean_alone);
+  CHECK(starts.trained() == 1);
+  CHECK(l2(with({"train.learning_rate=1e-2"})) != clean_alone);
+  CHECK(starts.trained() == 2);
+  CHECK(drifted_alone != clean_alone);
 }

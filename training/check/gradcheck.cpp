@@ -66,7 +66,18 @@ class Check {
 
   void train() {
     if (first_step() > 0) tell(fmt::format("training {} steps first", first_step()));
+    if (programmed_) return take_start();
     for (std::uint64_t step = 0; step < first_step(); ++step) trainee_.step(step, task_->training(step));
+  }
+
+  /// Trained on exact numbers, here or for an earlier check.
+  void take_start() {
+    TrainedStarts own;
+    const auto start = (scope_.starts != nullptr ? *scope_.starts : own).of(config_, *task_);
+    for (int p = 0; p < trainee_.network().parameters(); ++p) {
+      trainee_.network().map(p).program(start->weights[static_cast<std::size_t>(p)].template cast<S>());
+    }
+    trainee_.network().circuit().set_damping(start->damping);
   }
 
   /// Writes the trained weights into the configured devices and lets them age: what is then compared.

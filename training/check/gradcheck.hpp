@@ -10,6 +10,7 @@
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/reference_gradient.hpp"
 #include "training/check/stability.hpp"
+#include "training/check/trained_start.hpp"
 
 namespace nudge {
 
@@ -59,6 +60,7 @@ struct GradcheckScope {
   std::vector<std::string> estimators;  ///< empty: gradcheck.estimators, with bptt
   bool finite_differences = true;
   bool stability = true;
+  TrainedStarts* starts = nullptr;  ///< of checks that may share what they program (gradcheck.weights = programmed)
 };
 
 /// Compares the estimators of the configured model, after gradcheck.train_steps steps of training, with the exact adjoint

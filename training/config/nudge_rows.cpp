@@ -44,7 +44,9 @@ ParamTable nudge_rows() {
       choice(
           "gradcheck.weights", "configured", {"configured", "programmed"},
           "configured: the training steps run on the configured devices; programmed: on exact numbers, which are then "
-          "programmed into the devices (with crossbar.scale = renew the window is fitted to them)."),
+          "programmed into the devices (with crossbar.scale = renew the window is fitted to them); the points of a "
+          "sweep "
+          "that differ in devices and circuits alone program the same trained network."),
       param::quantity("gradcheck.age", "0 s", Unit::second, at_least(0),
                       "Time between programming and the comparison, for drift, leak, telegraph and 1/f noise."),
       choice(

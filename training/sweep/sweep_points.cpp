@@ -42,9 +42,9 @@ void run_training(const Config& config, PointJob job, const std::function<bool()
                           : "the loss is not finite";
 }
 
-void run_gradcheck(const Config& config, SweepPoint& point) {
+void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& point) {
   const std::string& estimator = config.text("estimator");
-  const GradcheckReport report = gradcheck(config, {{estimator}, false, false});
+  const GradcheckReport report = gradcheck(config, {{estimator}, false, false, &starts});
   for (const GradcheckRow& row : report.rows) {
     if (row.estimator == estimator && row.group != "all") point.groups.push_back({row.group, row.agreement.cosine});
   }
@@ -63,10 +63,10 @@ void run_gradcheck(const Config& config, SweepPoint& point) {
 
 /// What goes wrong in a point is its result; only our own bugs end the sweep.
 void run_point(const Config& config, PointJob job, const std::function<bool()>& go_on, std::size_t metrics,
-               SweepPoint& point) {
+               TrainedStarts& starts, SweepPoint& point) {
   try {
     if (job == PointJob::gradcheck) {
-      run_gradcheck(config, point);
+      run_gradcheck(config, starts, point);
     } else {
       run_training(config, job, go_on, point);
     }
@@ -97,13 +97,14 @@ void run_points(const std::vector<Config>& configs, int threads, PointJob job, c
     if (sweep.points[i].status.empty()) todo.push_back(i);
   }
   std::mutex mutex;
+  TrainedStarts starts;  // points that differ in their devices program the same trained network
   std::size_t done = sweep.points.size() - todo.size();
   const auto go_on = [&] { return !observer.stop || !observer.stop(); };
   parallel_for(static_cast<Index>(todo.size()), threads, [&](Index i, int /*thread*/) {
     if (!go_on()) return;
     const std::size_t at = todo[static_cast<std::size_t>(i)];
     SweepPoint point = sweep.points[at];
-    run_point(configs[at], job, go_on, sweep.metrics.size(), point);
+    run_point(configs[at], job, go_on, sweep.metrics.size(), starts, point);
     if (point.status.empty()) return;  // stopped on the way
     const std::lock_guard<std::mutex> lock(mutex);
     sweep.points[at] = point;
