@@ -209,7 +209,7 @@ std::string sweep_of(const Table& points, const std::optional<TextEntropy>& line
   if (points.keys.empty() || points.rows == 0)
     return paragraph("The file holds no points, or does not name its swept keys.");
   if (!points.one_at_a_time) return failures(points) + point_figures(points, line);
-  std::string out = failures(points) + paragraph("One key at a time leaves its baseline, its first value.");
+  std::string out = failures(points) + paragraph("One key at a time leaves the baseline, the config itself.");
   for (const std::string& key : points.keys) {
     out += "<h3>" + escape(key) + "</h3>\n" + point_figures(along(points, key), line);
   }

@@ -6,6 +6,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "training/sweep/sweep_grid.hpp"
 #include "training/sweep/sweep.hpp"
 
 using namespace nudge;
@@ -74,6 +75,30 @@ TEST_CASE("a sweep of one key at a time leaves the baseline along each axis") {
   CHECK(file.text_attribute("mode", "points") == "one_at_a_time");
   CHECK(file.reals<double>("points/device.programming_error") == std::vector<double>{0, 0.05, 0});
   CHECK(file.texts("points/train.optimizer") == std::vector<std::string>{"adam", "adam", "sgd"});
+}
+
+TEST_CASE("the baseline of one key at a time is the config, whatever the axes list first") {
+  const TemporaryDirectory folder;
+  const ConfigSource source{"a.toml",
+                            "beta = 0.01
+[sweep]
+mode = 'one_at_a_time'
+[sweep.grid]
+'train.optimizer' = ['sgd']
+"
+                            "'model.heads' = [2, 1]
+'beta' = [0.02, 1e-2, '0.03']
+",
+                            {"train.steps=1", "train.batch=1", "model.channels=8", "model.tokens=6", "model.memories=8",
+                             "model.heads=1", "train.evaluation_batches=1"}};
+  const SweepGrid grid = make_sweep_grid(source);
+  const auto values = [&grid](std::size_t point) { return grid.sweep.points[point].values; };
+  REQUIRE(grid.sweep.points.size() == 5);
+  CHECK(values(0) == std::vector<std::string>{"adam", "1", "0.01"});
+  CHECK(values(1) == std::vector<std::string>{"sgd", "1", "0.01"});
+  CHECK(values(2) == std::vector<std::string>{"adam", "2", "0.01"});
+  CHECK(values(3) == std::vector<std::string>{"adam", "1", "0.02"});
+  CHECK(values(4) == std::vector<std::string>{"adam", "1", "0.03"});
 }
 
 TEST_CASE("results of a sweep do not depend on how many points run at the same time") {

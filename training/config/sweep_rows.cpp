@@ -11,8 +11,8 @@ ParamTable sweep_rows() {
   return {
       choice("sweep.run", "train", {"train", "gradcheck"}, "What each point of the sweep runs."),
       choice("sweep.mode", "grid", {"grid", "one_at_a_time"},
-             "grid: every combination of values; one_at_a_time: the first value of every axis is its baseline, and one "
-             "axis at a time leaves it."),
+             "grid: every combination of values; one_at_a_time: the config as it is, and beside it every other value of "
+             "every axis alone."),
       integers("sweep.seeds", "[1]", at_least(0), "Every point is run with each of these seeds."),
       integer("sweep.parallel", "0", between(0, 4096), "Runs at the same time, each on one thread; 0: one per thread."),
       grid("sweep.grid",

@@ -35,15 +35,20 @@ std::string setting(const GridAxis& axis, std::size_t value) {
   return fmt::format("{}={}", axis.key, axis.values[value]);
 }
 
-/// The baseline, then every axis on its own.
-std::vector<Combination> one_at_a_time(const std::vector<GridAxis>& axes) {
-  Combination baseline;
-  for (const GridAxis& axis : axes) baseline.push_back(setting(axis, 0));
-  std::vector<Combination> all = {baseline};
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    for (std::size_t v = 1; v < axes[a].values.size(); ++v) {
-      all.push_back(baseline);
-      all.back()[a] = setting(axes[a], v);
+/// The config as it is, then every other value of every axis on its own. A value that cannot be read is kept: it is reported
+/// with its point.
+std::vector<Combination> one_at_a_time(const ConfigSource& source, const Config& base,
+                                       const std::vector<GridAxis>& axes) {
+  std::vector<Combination> all = {{}};
+  for (const GridAxis& axis : axes) {
+    for (std::size_t v = 0; v < axis.values.size(); ++v) {
+      try {
+        Config moved = base;
+        moved.set_from_text(axis.key, axis.values[v], source.name);
+        if (moved.as_text(axis.key) == base.as_text(axis.key)) continue;  // the baseline has it
+      } catch (const UserError&) {
+      }
+      all.push_back({setting(axis, v)});
     }
   }
   return all;
@@ -173,7 +178,7 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
   grid.sweep.mode = grid.base.text("sweep.mode");
   GridBuilder builder(source, run == "train" ? EndCosine::measured : EndCosine::as_configured, grid);
   const bool alone = grid.sweep.mode == "one_at_a_time";
-  for (const Combination& one : alone ? one_at_a_time(axes) : all_combinations(axes)) builder.add(one, {}, seeds);
+  for (const Combination& one : alone ? one_at_a_time(source, grid.base, axes) : all_combinations(axes)) builder.add(one, {}, seeds);
   builder.finish();
   return grid;
 }
