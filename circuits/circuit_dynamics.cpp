@@ -135,11 +135,13 @@ std::optional<double> CircuitDynamics<S>::energy(ConstMatrixRef<S> z) {
 template <class S>
 bool CircuitDynamics<S>::accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
   NUDGE_EXPECT(z.rows() == rows_);
+  for (const auto& term : circuit_->terms()) {
+    if (term->has(Part::nonconservative)) return false;
+  }
   const ReadingAs correlation(read_, ReadClass::correlation);
   read_.pass();
   bool all = true;
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (!circuit_->terms()[i]->has(Part::conservative)) continue;
     all = systems_[i]->accumulate_energy_gradient(z, scale, sink, read_) && all;
   }
   return all;

@@ -42,9 +42,8 @@ class CircuitDynamics final : public Dynamics<S> {
   double leak() const override { return circuit_->least_leak(); }
   void use_exact_derivatives(bool exact) override { read_.exact = exact; }
 
-  /// The contrastive rule (Scellier & Bengio 2017): adds −scale · ∂E/∂θ at z (rows, cols) for every weight of the conservative
-  /// terms to the sink, by correlation reads. false: a conservative term has no such rule.
-  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink);
+  /// By correlation reads, of the conservative terms.
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
 
   /// What the reads that follow are named by.
   ReadContext& read() { return read_; }

@@ -38,6 +38,9 @@ class CorrectionPath final : public Dynamics<S> {
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override { ideal_->nearby_force(z, f, part); }
   std::optional<double> energy(ConstMatrixRef<S> z) override { return ideal_->energy(z); }
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override {
+    return ideal_->accumulate_energy_gradient(z, scale, sink);
+  }
   void begin_reads(ReadClass kind) override;
   void set_read_timing(ReadTiming timing) override;
   double leak() const override { return ideal_->leak(); }

@@ -91,6 +91,12 @@ class Dynamics {
   /// E(z) with −∂E/∂z = F_conservative(z), summed over the state; empty when the conservative part has no energy.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/) { return std::nullopt; }
 
+  /// The contrastive rule (Scellier & Bengio 2017): adds −scale · ∂E/∂θ at z (rows, cols) for every parameter of the
+  /// conservative part to the sink. false: it has no such rule, or the force is not wholly conservative.
+  virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/) {
+    return false;
+  }
+
   /// What the force evaluations that follow are for. linearize() and accumulate_parameter_gradient() are of the classes
   /// stored and correlation whatever was said here.
   virtual void begin_reads(ReadClass /*kind*/) {}

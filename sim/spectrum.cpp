@@ -21,13 +21,23 @@ using Solver = Eigen::EigenSolver<Dense>;
 template <class S>
 class ArnoldiSpace {
  public:
-  ArnoldiSpace(LinearOperator<S> apply, Index n, Index dimension, std::uint64_t seed)
-      : apply_(std::move(apply)), seed_(seed), m_(std::min(dimension, n)), basis_(n, m_ + 1), h_(m_ + 1, m_), w_(n) {
+  /// `moving`: 1 for the elements that span the space that A maps to itself, 0 for others; null: all n.
+  ArnoldiSpace(LinearOperator<S> apply, Index n, Index dimension, std::uint64_t seed, const Matrix<S>* moving)
+      : apply_(std::move(apply)),
+        seed_(seed),
+        moving_(moving),
+        n_(moving == nullptr ? n : static_cast<Index>(moving->sum())),
+        m_(std::min(dimension, n_)),
+        basis_(n, m_ + 1),
+        h_(m_ + 1, m_),
+        w_(n) {
     h_.setZero();
     new_direction(0);
   }
 
   Index dimension() const { return m_; }
+  /// Whether it is the whole space.
+  bool whole() const { return m_ == n_; }
   int applications() const { return applications_; }
   Dense h() const { return h_.topRows(m_); }
 
@@ -44,7 +54,7 @@ class ArnoldiSpace {
       if (left > 10 * static_cast<double>(std::numeric_limits<S>::epsilon()) * before) {
         h_(j + 1, j) = left;
         basis_.col(j + 1) = w_ / static_cast<S>(left);
-      } else if (j + 1 < w_.size()) {
+      } else if (j + 1 < n_) {
         new_direction(j + 1);  // the space is invariant: its eigenvalues are exact, others need another start
       }
     }
@@ -85,13 +95,15 @@ class ArnoldiSpace {
   void new_direction(Index j) {
     fill_normal<S>({seed_, Purpose::probe, 1}, static_cast<std::uint64_t>(starts_++), 0,
                    {w_.data(), static_cast<std::size_t>(w_.size())});
+    if (moving_ != nullptr) w_.array() *= Eigen::Map<const Vector<S>>(moving_->data(), moving_->size()).array();
     Eigen::VectorXd unused = Eigen::VectorXd::Zero(m_ + 1);
     basis_.col(j) = w_ / static_cast<S>(orthogonalise<S>(basis_, j, w_, unused));
   }
 
   LinearOperator<S> apply_;
   std::uint64_t seed_;
-  Index m_;
+  const Matrix<S>* moving_;
+  Index n_, m_;
   Basis<S> basis_;
   Dense h_;
   Vector<S> w_;
@@ -142,11 +154,13 @@ Dense wanted_subspace(const Solver& eigen, const std::vector<Index>& order, Inde
 template <class S>
 Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols, const SpectrumOptions& options) {
   NUDGE_EXPECT(options.count >= 1);
+  if (const Matrix<S>* moving = linearization.moving(); moving != nullptr && !(moving->sum() > S(0))) return {};
   const LinearOperator<S> jacobian = [&](const Vector<S>& v, Vector<S>& out) {
     linearization.jvp(as_state(v, rows, cols), as_state(out, rows, cols));
   };
   const double tolerance = std::max(options.tolerance, 100 * static_cast<double>(std::numeric_limits<S>::epsilon()));
-  ArnoldiSpace<S> space(jacobian, rows * cols, std::max(options.krylov, 2 * options.count + 8), options.seed);
+  ArnoldiSpace<S> space(jacobian, rows * cols, std::max(options.krylov, 2 * options.count + 8), options.seed,
+                        linearization.moving());
   while (true) {
     space.fill();
     const Dense h = space.h();
@@ -160,7 +174,7 @@ Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index 
     for (Index i = 0; i < count; ++i) {
       worst = std::max(worst, space.estimate(eigen.eigenvectors().col(order[static_cast<std::size_t>(i)])));
     }
-    done = done || worst <= 0.5 * tolerance * scale || space.dimension() == rows * cols;
+    done = done || worst <= 0.5 * tolerance * scale || space.whole();
     if (!done) {
       // Keeping about half of the space besides the wanted ones is the usual choice for thick restarts.
       const Index keep = whole_pairs(eigen.eigenvalues(), order, (count + space.dimension()) / 2);

@@ -34,7 +34,8 @@ struct Spectrum {
 
 /// Arnoldi iteration on the jvp, J (rows·cols, rows·cols), with thick restarts on the wanted invariant subspace
 /// (Krylov–Schur: Stewart, SIAM J. Matrix Anal. Appl. 23 (2001) 601). A Krylov space does not change when J is shifted,
-/// so the right-most eigenvalues come out as easily as the largest ones.
+/// so the right-most eigenvalues come out as easily as the largest ones. Of a system in a box those of the units that can move
+/// (Linearization::moving).
 template <class S>
 Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols,
                              const SpectrumOptions& options = {});

@@ -61,7 +61,7 @@ TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]"
     const auto plan = network_plan(config, character_sizes(config, 9));
     const auto parameters = plan->parameters();
     CHECK(plan->kind() == kind.name);
-    CHECK(plan->nodes().back().columns.end() == kind.columns(config));
+    CHECK(plan->couples_rows() == kind.couples_rows);
     std::vector<Matrix<float>> narrow;
     std::vector<Matrix<double>> wide, again;
     plan->initial(3, narrow);

@@ -145,8 +145,8 @@ TEST_CASE("transformer: on devices its reads are noisy, counted and named by cla
 
 TEST_CASE("transformer: gradcheck of sweeps takes the estimators that fit", "[transformer]") {
   const std::vector<std::string> rest{"gradcheck.estimators=[\"all\"]"};
-  const auto feeding = gradcheck_estimators(small(rest));
-  const auto recurrent = gradcheck_estimators(small({rest[0], "transformer.feedback=0.1"}));
+  const auto feeding = gradcheck_estimators(small(rest), 1);
+  const auto recurrent = gradcheck_estimators(small({rest[0], "transformer.feedback=0.1"}), 1);
   const auto has = [](const std::vector<std::string>& names, const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };

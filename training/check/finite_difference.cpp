@@ -19,13 +19,6 @@ struct Entry {
   double h;
 };
 
-Batch first_sequences(const Batch& batch, Index count) {
-  Batch part{std::min(count, batch.sequences), batch.tokens, batch.indices, batch.targets};
-  part.indices.resize(static_cast<std::size_t>(part.sequences * part.tokens));
-  part.targets.resize(part.indices.size());
-  return part;
-}
-
 /// h balances what the two errors of a central difference leave: the settled cost is known to δ ≈ the settle tolerance,
 /// which h magnifies to δ/h; the third derivative leaves h²/6 · C''', with C''' ≈ C'/w² where w, the rms weight of the
 /// group, is the scale on which the cost changes. Both equal at h = w δ^(1/3) for C ≈ w C', a relative error of δ^(2/3).
@@ -72,7 +65,7 @@ struct Probe {
 FiniteDifferenceReport compare_finite_differences(const Config& config, const Network<double>& network, double step,
                                                   const Batch& batch) {
   FiniteDifferenceReport out;
-  const Batch part = first_sequences(batch, kSequences);
+  const Batch part = batch.first(kSequences);
   const Reference exact = reference_gradient(config, network, step, part);
   BatchGradientOptions options = fixed_point_options(config, network.rows() * network.cols(), exact.facts.solver, step);
   options.threads = 1;

@@ -42,8 +42,9 @@ class Check {
                                 : exact_copy(network(), truth == "circuit" ? Truth::circuit : Truth::device);
     const double tolerance = config_.real("relaxation.tolerance");
     out_.settled_at = tolerance > 0 ? tolerance : kSettled;
-    const std::vector<std::string> names =
-        scope_.estimators.empty() ? gradcheck_estimators(config_) : scope_.estimators;
+    const std::vector<std::string> names = scope_.estimators.empty()
+                                               ? gradcheck_estimators(config_, network().rows() * network().cols())
+                                               : scope_.estimators;
     batches_ = config_.integer("gradcheck.batches");
     for (std::int64_t k = 0; k < batches_; ++k) {
       const Batch batch = task_->training(first_step() + static_cast<std::uint64_t>(k));
@@ -251,8 +252,7 @@ const GradcheckRow* GradcheckReport::find(const std::string& estimator, const st
   return at == rows.end() ? nullptr : &*at;
 }
 
-std::vector<std::string> gradcheck_estimators(const Config& config) {
-  const Index unknowns = static_cast<Index>(config.integer("model.tokens")) * network_kind(config).columns(config);
+std::vector<std::string> gradcheck_estimators(const Config& config, Index unknowns) {
   std::vector<std::string> names;
   const auto take = [&names](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

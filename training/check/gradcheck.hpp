@@ -69,9 +69,9 @@ struct GradcheckScope {
 GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope = {},
                           const std::function<void(const std::string&)>& say = {});
 
-/// The estimators of gradcheck.estimators without duplicates, "all" spelled out (implicit_dense only where it fits), and
-/// bptt, which every table has.
-std::vector<std::string> gradcheck_estimators(const Config& config);
+/// The estimators of gradcheck.estimators without duplicates, "all" spelled out (implicit_dense only where it fits a state of
+/// so many unknowns), and bptt, which every table has.
+std::vector<std::string> gradcheck_estimators(const Config& config, Index unknowns);
 
 /// /rows and /diagnostics as docs/file_format.md says.
 void write_gradcheck(const GradcheckReport& report, H5Document& document);

@@ -36,7 +36,7 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
     const auto at = static_cast<std::size_t>(b);
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
     Matrix<double> input(network.rows(), network.circuit().inputs());
-    network.embed(batch.indices_of(b), input);
+    network.clamp(batch, b, input);
     ReadContext read;
     read.policy = ReadPolicy::all_ideal();
     dynamics.bind(input, read);

@@ -58,6 +58,11 @@ ParamTable data_rows() {
       integer(
           "data.split_seed", "0", at_least(0),
           "Seed of the split of samples, apart from seed: runs of different seeds learn and test on the same ones."),
+      integer(
+          "data.side_by_side", "0", between(0, 4096),
+          "Samples that settle side by side in the simulation, as rows of one state: a matter of speed alone, the "
+          "circuit sees one after the other. With relaxation.tolerance they stop together. 0: the largest divisor of "
+          "train.batch up to 16."),
       integer("data.validation_samples", "0", at_least(0),
               "Samples of the validation part that are scored during training, the first of its random order; 0: all. "
               "The test part is always scored whole."),

@@ -108,6 +108,16 @@ ConfigRule fresh_test_seeds() {
           }};
 }
 
+/// A row that stays empty would be read, and paid for, with the others of its state.
+ConfigRule side_by_side_divides_batch() {
+  return {{"data.side_by_side", "train.batch"}, [](const Config& c) {
+            const std::int64_t rows = c.integer("data.side_by_side");
+            return rows == 0 || c.integer("train.batch") % rows == 0
+                       ? ""
+                       : fmt::format("must divide {}, or be 0", with_value(c, "train.batch"));
+          }};
+}
+
 ConfigRule skip_ratio_above_one() {
   return {{"train.skip_ratio"}, [](const Config& c) {
             const double ratio = c.real("train.skip_ratio");
@@ -225,6 +235,7 @@ std::vector<ConfigRule> program_rules() {
           at_most("relaxation.average_free", "relaxation.free_steps"),
           at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
           skip_ratio_above_one(),
+          side_by_side_divides_batch(),
           text_left_for_training(),
           fresh_test_seeds(),
           even_points(),

@@ -36,7 +36,7 @@ CorrectionSpec correction_spec(const Config& config) {
 
 CrossbarSpec model_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
-  spec.tokens.count = static_cast<Index>(config.integer("model.tokens"));
+  spec.tokens.count = coupled_rows(config);
   const double damping = config.real("model.damping");
   const double leak = network_kind(config).leak(config, damping);
   const ReadTiming step = euler_timing(relaxation_step(config, damping), leak, amplifier_lag(spec.circuit));
@@ -90,9 +90,14 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
   if (sweeps && (estimator == "dyadic" || estimator == "aep_tracked")) {
     return "relaxation.schedule must be parallel: state and adjoint move together";
   }
+  const NetworkKind& kind = network_kind(config);
+  if (estimator == "ep_contrastive" && (kind.contrastive == nullptr || !kind.contrastive(config))) {
+    return "it contrasts energies, which network.kind = " + kind.name +
+           " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";
+  }
   if (estimator != "bptt") return "";
   if (config.text("relaxation.solver") != "euler") return "relaxation.solver must be euler, whose steps it unrolls";
-  if (sweeps && !(network_kind(config).feed_forward(config) && config.real("relaxation.step") == 1)) {
+  if (sweeps && !(kind.feed_forward(config) && config.real("relaxation.step") == 1)) {
     return "relaxation.schedule must be parallel unless relaxation.step = 1 and every node is driven by earlier ones "
            "alone";
   }

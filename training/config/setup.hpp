@@ -24,8 +24,8 @@ Schedule schedule_of(const Config& config);
 OptimizerOptions optimizer_options(const Config& config);
 
 /// The arrays of a run: crossbar_spec(config), programmed and solved on the threads of the config (within parallel loops, as
-/// the points of a sweep are, OpenMP gives them one), and used by the tokens of its model: T, and slots as long as a step
-/// of the relaxation at the initial damping.
+/// the points of a sweep are, OpenMP gives them one), and used by the rows that its network has at the same time (coupled_rows),
+/// in slots as long as a step of the relaxation at the initial damping.
 CrossbarSpec model_arrays(const Config& config);
 
 /// UserError when the arrays that hold one matrix of the model (replicas of all tokens included) are larger than this
@@ -51,7 +51,7 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
 double relaxation_step(const Config& config, double damping);
 
 /// Why an estimator cannot work as the config relaxes, or nothing: bptt unrolls Euler steps, of sweeps only unit ones over a
-/// feed-forward network; dyadic and aep_tracked move all nodes at once.
+/// feed-forward network; dyadic and aep_tracked move all nodes at once; ep_contrastive needs the energy of the whole force.
 std::string estimator_misfit(const Config& config, const std::string& estimator);
 
 /// Options of a BatchGradient for one estimator ("" : the configured one) at the initial damping. beta = 0 in the config

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/batches.hpp"
 
+#include <algorithm>
+
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 
@@ -20,7 +22,62 @@ void append_window(std::span<const int> ids, std::size_t start, Batch& batch) {
   batch.targets.insert(batch.targets.end(), window.begin() + 1, window.end());
 }
 
+template <class T>
+void resize(std::vector<T>& all, Index rows, T fill) {
+  if (!all.empty()) all.resize(static_cast<std::size_t>(rows), fill);
+}
+
+/// Rows that are added are 0.
+void resize(Matrix<float>& all, Index rows) {
+  if (all.size() == 0) return;
+  const Index before = all.rows();
+  all.conservativeResize(rows, Eigen::NoChange);
+  if (rows > before) all.bottomRows(rows - before).setZero();
+}
+
 }  // namespace
+
+Index Batch::counted(Index b) const {
+  Index n = 0;
+  for (Index row = b * tokens; row < (b + 1) * tokens; ++row) n += counts(row) ? 1 : 0;
+  return n;
+}
+
+Index Batch::counted() const {
+  Index n = 0;
+  for (Index b = 0; b < sequences; ++b) n += counted(b);
+  return n;
+}
+
+Batch Batch::first(Index count) const {
+  Batch part = *this;
+  part.sequences = std::min(count, sequences);
+  const Index rows = part.sequences * tokens;
+  resize(part.indices, rows, 0);
+  resize(part.targets, rows, kIgnored);
+  resize(part.ignored, rows, true);
+  resize(part.features, rows);
+  resize(part.values, rows);
+  return part;
+}
+
+Batch side_by_side(const Batch& batch, Index tokens) {
+  NUDGE_EXPECT(tokens >= 1);
+  Batch out = batch;
+  const Index rows = batch.sequences * batch.tokens;
+  out.tokens = tokens;
+  out.sequences = (rows + tokens - 1) / tokens;
+  const Index filled = out.sequences * tokens;
+  if (filled > rows && out.targets.empty() && out.ignored.empty()) {
+    out.ignored.assign(static_cast<std::size_t>(rows), false);
+  }
+  resize(out.indices, filled, 0);
+  resize(out.targets, filled, Batch::kIgnored);
+  resize(out.ignored, filled, true);
+  resize(out.features, filled);
+  resize(out.values, filled);
+  return out;
+}
 
 std::uint64_t training_start(std::span<const int> ids, Index tokens, std::uint64_t seed, std::uint64_t step,
                              std::uint32_t b) {

@@ -10,14 +10,32 @@
 namespace nudge {
 
 /// B independent examples of T rows: row t of example b is at b·T + t. Symbols (characters: T tokens, the target of a token
-/// is the next one) or features (classification, regression: samples, T = 1); what a task does not have is empty.
+/// is the next one) or features (classification, regression: T samples side by side); what a task does not have is empty.
+/// Rows may be there that do not count, such as those that fill up the last example: costs give them the value 0 and the
+/// gradient 0, and means are over the rows that count.
 struct Batch {
-  Index sequences = 0;          ///< B
-  Index tokens = 0;             ///< T
-  std::vector<int> indices;     ///< (B, T) row-major: symbols
-  std::vector<int> targets;     ///< (B, T) row-major: the class of each row, of characters the next one
-  Matrix<float> features = {};  ///< (B·T, inputs)
-  Matrix<float> values = {};    ///< (B·T, outputs): real numbers to fit
+  static constexpr int kIgnored = -1;  ///< target of a row that does not count
+
+  Index sequences = 0;             ///< B
+  Index tokens = 0;                ///< T
+  std::vector<int> indices;        ///< (B, T) row-major: symbols
+  std::vector<int> targets;        ///< (B, T) row-major: the class of each row, of characters the next one; or kIgnored
+  Matrix<float> features = {};     ///< (B·T, inputs)
+  Matrix<float> values = {};       ///< (B·T, outputs): real numbers to fit
+  std::vector<bool> ignored = {};  ///< (B, T) beside values: rows that do not count; empty: all do
+
+  /// Whether a row, b·T + t, counts.
+  bool counts(Index row) const {
+    const auto at = static_cast<std::size_t>(row);
+    return targets.empty() ? ignored.empty() || !ignored[at] : targets[at] != kIgnored;
+  }
+  /// How many do.
+  Index counted() const;
+  /// Of one example.
+  Index counted(Index b) const;
+
+  /// The first examples, at most `count`.
+  Batch first(Index count) const;
 
   std::span<const int> indices_of(Index b) const { return row(indices, b); }
   std::span<const int> targets_of(Index b) const { return row(targets, b); }
@@ -30,6 +48,9 @@ struct Batch {
     return std::span(all).subspan(static_cast<std::size_t>(b * tokens), static_cast<std::size_t>(tokens));
   }
 };
+
+/// The same rows, T of them to an example, in order; rows that do not count, with zeros, fill up the last example.
+Batch side_by_side(const Batch& batch, Index tokens);
 
 /// B windows of T + 1 characters at starts drawn uniformly from all of `ids` (with replacement): a pure function of
 /// (ids, seed, step), so a resumed run and any estimator with the same seed see the same batches. Needs T < ids.size().

@@ -28,6 +28,15 @@ Index symbols_of(const Config& config, const TaskSizes& task) {
       config.text("network.kind"), config.text("task.kind"), task.features));
 }
 
+Index features_of(const Config& config, const TaskSizes& task) {
+  if (task.features > 0) return task.features;
+  throw UserError(
+      fmt::format("network.kind = {} is fed the features of samples, task.kind = {} has symbols (take task.kind = "
+                  "classification or "
+                  "regression, or a network that embeds symbols)",
+                  config.text("network.kind"), config.text("task.kind")));
+}
+
 std::unique_ptr<Task> make_task(const Config& config) {
   const std::string& name = config.text("task.kind");
   std::vector<std::string> names;

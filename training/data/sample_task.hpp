@@ -6,8 +6,9 @@
 
 namespace nudge {
 
-/// Samples with features and a target each, from data.file or the digits that ship (data.*): examples of one row. Epochs
-/// of the training part, each in an order of its own; all of validation (its first data.validation_samples) and of test.
+/// Samples with features and a target each, from data.file or the digits that ship (data.*): rows of features, side by side in
+/// examples of as many rows as data.side_by_side says. Epochs of the training part, each in an order of its own; all of
+/// validation (its first data.validation_samples) and of test.
 class SampleTask : public Task {
  public:
   TaskSizes sizes() const override;
@@ -23,11 +24,17 @@ class SampleTask : public Task {
   int threads() const { return threads_; }
 
  private:
+  std::vector<Batch> in_rows(std::vector<Batch> batches) const;
+
   SampleParts parts_;
-  Index batch_, validation_samples_;
+  Index batch_, rows_, validation_samples_;
   std::uint64_t seed_;
   int threads_;
 };
+
+/// Samples in one state: data.side_by_side, or, where that is 0, the largest divisor of train.batch up to kMostSideBySide.
+Index samples_side_by_side(const Config& config);
+inline constexpr Index kMostSideBySide = 16;
 
 /// Which of K classes a sample is of: targets of the batches.
 class ClassificationTask final : public SampleTask {

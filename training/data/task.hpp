@@ -13,9 +13,9 @@
 
 namespace nudge {
 
-/// What a network must fit: rows of an example that are coupled (the tokens of a sequence), symbols that its rows are drawn
-/// from or features that each row has, classes that the cost tells apart or real values that it fits. 0 for what a task has
-/// not.
+/// What a network must fit: rows of an example (the tokens of a sequence, or samples side by side), symbols that its rows are
+/// drawn from or features that each row has, classes that the cost tells apart or real values that it fits. 0 for what a task
+/// has not.
 struct TaskSizes {
   Index rows = 0;
   Index symbols = 0;
@@ -51,6 +51,9 @@ class Task {
 
 /// task.symbols for a network that embeds symbols. UserError for a task of samples, which have features instead.
 Index symbols_of(const Config& config, const TaskSizes& task);
+
+/// task.features for a network that is fed features. UserError for a task of symbols.
+Index features_of(const Config& config, const TaskSizes& task);
 
 /// A kind of task by the name that task.kind has.
 struct TaskKind {

@@ -18,14 +18,16 @@ constexpr Index kChunks = 16;
 /// The read-out array has streams of its own, apart from those of the block's arrays.
 enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
 
-BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<GrowthReport>& growth,
-                      const std::vector<double>& energy, Index tokens, Index slots) {
+BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceReport> sequences,
+                      const std::vector<GrowthReport>& growth, const std::vector<double>& energy, Index slots) {
   BatchReport all;
+  all.rows = batch.counted();
+  all.passes = coupled ? batch.sequences : all.rows;
   const auto turns = static_cast<double>(slots);
   const double n = static_cast<double>(sequences.size());
   for (std::size_t b = 0; b < sequences.size(); ++b) {
     const SequenceReport& one = sequences[b];
-    all.loss += one.loss / (n * static_cast<double>(tokens));
+    if (all.rows > 0) all.loss += one.loss / static_cast<double>(all.rows);
     all.residual += one.free.residual / n;
     all.residual_max = std::max(all.residual_max, one.free.residual);
     all.nudged_residual += one.nudged_residual / n;
@@ -40,7 +42,7 @@ BatchReport summarise(std::vector<SequenceReport> sequences, const std::vector<G
     all.growth += growth[b].growth / n;
     all.growth_active += (growth[b].active ? 1.0 : 0.0) / n;
     all.growth_drowned += (growth[b].drowned ? 1.0 : 0.0) / n;
-    all.energy += energy[b] / n;
+    all.energy += energy[b] / (coupled ? n : n * static_cast<double>(batch.tokens));
   }
   all.sequences = std::move(sequences);
   return all;
@@ -128,7 +130,7 @@ typename BatchGradient<S>::Worker& BatchGradient<S>::worker(int thread) {
 
 template <class S>
 void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step) {
-  network_->embed(batch.indices_of(sequence), w.input);
+  network_->clamp(batch, sequence, w.input);
   ReadContext read;
   read.seed = options_.seed;
   read.step = step;
@@ -150,16 +152,17 @@ template <class S>
 SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step,
                                        Gradient<S>& gradient, Factors& factors, GrowthReport& growth) {
   start(w, batch, sequence, step);
-  const double weight = 1.0 / static_cast<double>(batch.sequences * batch.tokens);
+  const double weight = 1.0 / static_cast<double>(batch.counted());
   MapSink sink(*network_, gradient, options_.factors ? &factors : nullptr);
   Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
   SequenceTask<S> task{settles, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
   w.input_gradient = w.dynamics.input_gradient();
   network_->accumulate_start(w.initial_gradient, w.input_gradient);
-  network_->accumulate_embedding(batch.indices_of(sequence), w.input_gradient, gradient);
-  // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding.
-  if (options_.growth.strength > 0 && !network_->circuit().feed_forward()) {
+  network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);
+  // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding. Samples side
+  // by side have no residual in common.
+  if (options_.growth.strength > 0 && network_->plan().couples_rows() && !network_->circuit().feed_forward()) {
     growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
   }
@@ -197,7 +200,8 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
     }
   });
   sum_gradients<S>(chunks_, gradient, options_.threads);
-  BatchReport report = summarise(std::move(reports), growth, energy, batch.tokens, options_.slots);
+  BatchReport report =
+      summarise(batch, network_->plan().couples_rows(), std::move(reports), growth, energy, options_.slots);
   for (const ReadMeter& meter : meters) report.reads += meter;
   report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
   return report;
@@ -217,6 +221,7 @@ template <class S>
 BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
   const auto count = static_cast<std::size_t>(batch.sequences);
   std::vector<SequenceReport> reports(count);
+  outputs_.resize(count);
   parallel_for(batch.sequences, options_.threads, [&](Index b, int thread) {
     Worker& w = worker(thread);
     start(w, batch, b, step);
@@ -226,9 +231,10 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
     SequenceReport& report = reports[static_cast<std::size_t>(b)];
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
     report.loss = w.cost->value(w.state);
+    outputs_[static_cast<std::size_t>(b)] = w.cost->output();
   });
-  return summarise(std::move(reports), std::vector<GrowthReport>(count), std::vector<double>(count), batch.tokens,
-                   options_.slots);
+  return summarise(batch, network_->plan().couples_rows(), std::move(reports), std::vector<GrowthReport>(count),
+                   std::vector<double>(count), options_.slots);
 }
 
 template class BatchGradient<float>;

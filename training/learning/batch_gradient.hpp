@@ -25,9 +25,12 @@ struct BatchGradientOptions {
   bool factors = false;  ///< maps that take factors get no gradient: see BatchGradient::take_factors
 };
 
-/// One batch's outcome: sums and extremes over its sequences, in the order of the sequences.
+/// One batch's outcome: sums and extremes over its sequences, in the order of the sequences. Of networks whose rows are
+/// independent samples (NetworkPlan::couples_rows), a sequence of the circuit's time is one of them.
 struct BatchReport {
-  double loss = 0;      ///< mean cross-entropy per token, nats
+  double loss = 0;      ///< mean cost per row that counts (token, sample): cross-entropy in nats, or squared error
+  Index rows = 0;       ///< that count
+  Index passes = 0;     ///< examples that go through the circuit one after the other: sequences, or such samples
   double residual = 0;  ///< mean over sequences of ‖F‖/‖z‖ at the end of the free phase
   double residual_max = 0;
   double nudged_residual = 0;  ///< mean
@@ -40,7 +43,7 @@ struct BatchReport {
   double growth = 0;       ///< mean growth factor g (0 when the penalty is off)
   double growth_active = 0;   ///< share of sequences on which the penalty acts
   double growth_drowned = 0;  ///< share on which noise hid what it measures
-  double energy = 0;          ///< mean energy of a sequence at z*
+  double energy = 0;          ///< mean energy of a sequence at z*, or of such a sample
   double cost_in_forces = 0;  ///< mean
   long clipped = 0;
   int diverged = 0;  ///< sequences whose free or nudged phase diverged
@@ -72,6 +75,8 @@ class BatchGradient {
   /// z* and adjoints of the last compute(), one (rows, cols) matrix per sequence.
   const std::vector<Matrix<S>>& states() const { return states_; }
   const std::vector<Matrix<S>>& adjoints() const { return adjoints_; }
+  /// ExampleCost::output() of the last evaluate(), one matrix per sequence.
+  const std::vector<Matrix<S>>& outputs() const { return outputs_; }
 
  private:
   struct Worker;
@@ -88,7 +93,7 @@ class BatchGradient {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Gradient<S>> chunks_;
   std::vector<Factors> factors_;  ///< of each chunk
-  std::vector<Matrix<S>> states_, adjoints_;
+  std::vector<Matrix<S>> states_, adjoints_, outputs_;
 };
 
 }  // namespace nudge

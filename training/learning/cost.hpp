@@ -35,7 +35,8 @@ class Cost {
   virtual void use_exact_derivatives(bool /*exact*/) {}
 };
 
-/// A cost that can be moved from one example of a task to the next.
+/// A cost that can be moved from one example of a task to the next. Rows of a batch that do not count (Batch::counts) have the
+/// cost 0 and the gradient 0.
 template <class S>
 class ExampleCost : public Cost<S> {
  public:
@@ -43,6 +44,8 @@ class ExampleCost : public Cost<S> {
   virtual void bind(const Batch& batch, Index example, const ReadContext& read) = 0;
   /// What the reads that follow are named by.
   virtual ReadContext& read() = 0;
+  /// What the last value() compared with the targets: logits (rows, V), or the node itself (rows, width).
+  virtual Matrix<S> output() const = 0;
 };
 
 }  // namespace nudge

@@ -69,14 +69,16 @@ double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
   read_.work(softmax_operations * static_cast<double>(logits.size()));
   double sum = 0;
   for (Index t = 0; t < tokens_; ++t) {
+    const int target = targets_[static_cast<std::size_t>(t)];
+    if (target == Batch::kIgnored) continue;
     const S largest = logits.row(t).maxCoeff();
     const S log_partition = std::log((logits.row(t).array() - largest).exp().sum());
-    sum += static_cast<double>(largest + log_partition - logits(t, targets_[static_cast<std::size_t>(t)]));
+    sum += static_cast<double>(largest + log_partition - logits(t, target));
   }
   return sum;
 }
 
-/// error_ = softmax(m W_h) − onehot.
+/// error_ = softmax(m W_h) − onehot, 0 in rows that do not count.
 template <class S>
 void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> m) {
   NUDGE_EXPECT(m.rows() % tokens_ == 0 && m.rows() <= logits_.rows());
@@ -84,11 +86,16 @@ void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> m) {
   read_logits(m, logits);
   read_.work(softmax_operations * static_cast<double>(logits.size()));
   for (Index row = 0; row < m.rows(); ++row) {
-    const S largest = logits.row(row).maxCoeff();
     auto error = error_.row(row).array();
+    const int target = targets_[static_cast<std::size_t>(row % tokens_)];
+    if (target == Batch::kIgnored) {
+      error = S(0);
+      continue;
+    }
+    const S largest = logits.row(row).maxCoeff();
     error = (logits.row(row).array() - largest).exp();
     error *= S(1) / error.sum();
-    error_(row, targets_[static_cast<std::size_t>(row % tokens_)]) -= S(1);
+    error_(row, target) -= S(1);
   }
 }
 

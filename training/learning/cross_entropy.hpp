@@ -12,7 +12,7 @@ namespace nudge {
 
 /// Token cross-entropy of a linear read-out of one node, m = z_node or its RMS norm: logits = m W_h (T, V),
 /// C_t = −log softmax(logits_t)[target_t],  ∂C/∂m = (softmax(logits) − onehot) W_hᵀ,  ∂C/∂W_h = mᵀ (softmax(logits) − onehot);
-/// ∂C/∂z is 0 on the other nodes.
+/// ∂C/∂z is 0 on the other nodes, C_t and its gradients in rows whose target is Batch::kIgnored.
 template <class S>
 class CrossEntropyReadout final : public ExampleCost<S> {
  public:
@@ -25,7 +25,7 @@ class CrossEntropyReadout final : public ExampleCost<S> {
       : CrossEntropyReadout(readout, {parameter, 0, Normalization::none}, {0, readout.inputs()}, tokens, max_copies) {}
 
   /// Start on an example: what identifies its reads. They are of the classes loss (value), nudged (gradient) and correlation
-  /// (accumulate_parameter_gradient). Targets (T) must stay alive and be < V.
+  /// (accumulate_parameter_gradient). Targets (T) must stay alive and be < V, or Batch::kIgnored.
   void bind(std::span<const int> targets, const ReadContext& read);
   void bind(const Batch& batch, Index example, const ReadContext& read) override {
     bind(batch.targets_of(example), read);
@@ -42,6 +42,7 @@ class CrossEntropyReadout final : public ExampleCost<S> {
   /// Logits of the last call that read z, (k·T, V).
   const Matrix<S>& logits() const { return logits_; }
   ReadContext& read() override { return read_; }
+  Matrix<S> output() const override { return logits_.topRows(tokens_); }
 
  private:
   template <class Act>

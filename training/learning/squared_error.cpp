@@ -9,11 +9,16 @@ template <class S>
 void SquaredError<S>::bind(ConstMatrixRef<S> targets) {
   NUDGE_EXPECT(targets.cols() == node_.count);
   targets_ = targets;
+  ignored_.clear();
 }
 
 template <class S>
 void SquaredError<S>::bind(const Batch& batch, Index example, const ReadContext& read) {
   read_ = read;
+  ignored_.clear();
+  for (Index t = 0; t < batch.tokens; ++t) {
+    if (!batch.counts(example * batch.tokens + t)) ignored_.push_back(t);
+  }
   if (batch.values.size() > 0) {
     NUDGE_EXPECT(batch.values.cols() == node_.count);
     targets_ = batch.values_of(example).template cast<S>();
@@ -23,6 +28,7 @@ void SquaredError<S>::bind(const Batch& batch, Index example, const ReadContext&
   const auto classes = batch.targets_of(example);
   for (Index t = 0; t < batch.tokens; ++t) {
     const Index of = classes[static_cast<std::size_t>(t)];
+    if (of == Batch::kIgnored) continue;
     NUDGE_EXPECT(of >= 0 && of < node_.count);
     targets_(t, of) = S(1);
   }
@@ -31,8 +37,10 @@ void SquaredError<S>::bind(const Batch& batch, Index example, const ReadContext&
 template <class S>
 double SquaredError<S>::value(ConstMatrixRef<S> z) {
   NUDGE_EXPECT(z.rows() == targets_.rows());
-  const auto node = z.middleCols(node_.begin, node_.count);
-  return 0.5 * (node - targets_).template cast<double>().squaredNorm();
+  output_ = z.middleCols(node_.begin, node_.count);
+  error_ = output_ - targets_;
+  for (const Index t : ignored_) error_.row(t).setZero();
+  return 0.5 * error_.template cast<double>().squaredNorm();
 }
 
 template <class S>
@@ -42,6 +50,7 @@ void SquaredError<S>::gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
   for (Index row = 0; row < z.rows(); row += targets_.rows()) {
     const auto own = z.middleRows(row, targets_.rows()).middleCols(node_.begin, node_.count);
     out.middleRows(row, targets_.rows()).middleCols(node_.begin, node_.count) = own - targets_;
+    for (const Index t : ignored_) out.row(row + t).middleCols(node_.begin, node_.count).setZero();
   }
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "training/learning/cost.hpp"
 
 namespace nudge {
 
 /// Squared error of a node's state itself, without a read-out: C = ½ Σ_t |z_node,t − y_t|²,  ∂C/∂z_node = z_node − y, 0 on the
-/// other nodes (Scellier & Bengio 2017; they leave out the ½, so that their β is half of this one's). It has no parameters.
+/// other nodes and in rows that do not count (Scellier & Bengio 2017; they leave out the ½, so that their β is half of this
+/// one's). It has no parameters.
 template <class S>
 class SquaredError final : public ExampleCost<S> {
  public:
@@ -23,11 +26,13 @@ class SquaredError final : public ExampleCost<S> {
   void gradient(ConstMatrixRef<S> z, MatrixRef<S> out) override;
   void accumulate_parameter_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/) override {}
   Columns columns(Index /*cols*/) const override { return node_; }
+  Matrix<S> output() const override { return output_; }
 
  private:
   Columns node_;
-  Matrix<S> targets_;
-  ReadContext read_;  ///< it reads no array
+  Matrix<S> targets_, output_, error_;
+  std::vector<Index> ignored_;  ///< rows of the present example that do not count
+  ReadContext read_;            ///< it reads no array
 };
 
 }  // namespace nudge

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/network.hpp"
 
+#include <algorithm>
+
 #include "sim/base/errors.hpp"
 #include "training/learning/cross_entropy.hpp"
 #include "training/learning/squared_error.hpp"
@@ -51,10 +53,26 @@ void Network<S>::accumulate_embedding(std::span<const int> symbols, ConstMatrixR
 }
 
 template <class S>
+void Network<S>::clamp(const Batch& batch, Index example, MatrixRef<S> x) const {
+  if (plan_->embedding().symbols >= 0) return embed(batch.indices_of(example), x);
+  NUDGE_EXPECT(batch.tokens == x.rows() && batch.features.cols() == x.cols());
+  x = batch.features_of(example).template cast<S>();
+}
+
+template <class S>
+void Network<S>::accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient,
+                                  Gradient<S>& gradient) const {
+  if (plan_->embedding().symbols >= 0) accumulate_embedding(batch.indices_of(example), x_gradient, gradient);
+}
+
+template <class S>
 void Network<S>::start(ConstMatrixRef<S> x, MatrixRef<S> z) const {
+  const bool rests = plan_->start() == StartState::rest;
   for (const Node& node : circuit_.nodes()) {
     auto at = z.middleCols(node.columns.begin, node.columns.count);
-    if (node.columns.count == x.cols()) {
+    if (rests) {
+      at.setConstant(static_cast<S>(std::clamp(0.0, node.lower, node.upper)));
+    } else if (node.columns.count == x.cols()) {
       at = x;
     } else {
       at.setZero();
@@ -64,6 +82,7 @@ void Network<S>::start(ConstMatrixRef<S> x, MatrixRef<S> z) const {
 
 template <class S>
 void Network<S>::accumulate_start(ConstMatrixRef<S> z_gradient, MatrixRef<S> x_gradient) const {
+  if (plan_->start() == StartState::rest) return;
   for (const Node& node : circuit_.nodes()) {
     if (node.columns.count != x_gradient.cols()) continue;
     x_gradient += z_gradient.middleCols(node.columns.begin, node.columns.count);

@@ -30,7 +30,7 @@ class Network {
   LinearMap<S>& map(int parameter) { return *maps_[static_cast<std::size_t>(parameter)]; }
   const LinearMap<S>& map(int parameter) const { return *maps_[static_cast<std::size_t>(parameter)]; }
 
-  /// How many parameters there are, and which of them the read-out is.
+  /// How many parameters there are, and which of them the read-out is (-1: none).
   int parameters() const { return static_cast<int>(maps_.size()); }
   int readout() const { return plan_->readout().parameter; }
   std::vector<ParameterGroup> groups() const { return plan_->groups(); }
@@ -46,7 +46,12 @@ class Network {
   /// Adds the gradient of x_in (rows, inputs) to those of the embedding.
   void accumulate_embedding(std::span<const int> symbols, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient) const;
 
-  /// Where a free phase starts: x_in in every node that is as wide, 0 in the others.
+  /// What clamps the input for an example of a batch: its embedded symbols or its features.
+  void clamp(const Batch& batch, Index example, MatrixRef<S> x) const;
+  /// Adds the gradient of that to those of the embedding, where there is one.
+  void accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient) const;
+
+  /// Where a free phase starts (NetworkPlan::start).
   void start(ConstMatrixRef<S> x, MatrixRef<S> z) const;
   /// x_gradient += the gradient of x_in through that start, of a gradient of z.
   void accumulate_start(ConstMatrixRef<S> z_gradient, MatrixRef<S> x_gradient) const;

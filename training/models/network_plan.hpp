@@ -14,10 +14,17 @@ namespace nudge {
 template <class S>
 using Maps = std::vector<std::unique_ptr<LinearMap<S>>>;
 
-/// How an example becomes what clamps the circuit: rows of a table of symbols, and of one of positions added to them.
+/// How an example becomes what clamps the circuit: rows of a table of symbols, and of one of positions added to them; or the
+/// features of its rows as they are.
 struct Embedding {
-  int symbols = 0;     ///< parameter (V, inputs)
+  int symbols = 0;     ///< parameter (V, inputs); -1: fed by features, (rows, inputs)
   int positions = -1;  ///< parameter (rows, inputs); -1: none
+};
+
+/// Where a free phase starts.
+enum class StartState {
+  input,  ///< x_in in every node that is as wide, 0 in the others
+  rest,   ///< 0, or the nearest state in the box of a node
 };
 
 /// What is put in front of the read-out.
@@ -47,8 +54,11 @@ class NetworkPlan {
 
   virtual std::string_view kind() const = 0;
 
-  /// Rows T of a state, coupled: the tokens of a sequence.
+  /// Rows T of a state: the tokens of a sequence, or samples side by side.
   virtual Index rows() const = 0;
+  /// Whether rows are coupled. Where they are not, they are independent samples that go through the circuit one after the
+  /// other: time and energy are those of one, and T is a matter of the simulation.
+  virtual bool couples_rows() const { return true; }
   /// Columns of what clamps the circuit's input.
   virtual Index inputs() const = 0;
   virtual std::vector<Node> nodes() const = 0;
@@ -58,6 +68,7 @@ class NetworkPlan {
   virtual std::vector<Parameter> parameters() const = 0;
   virtual std::vector<ParameterGroup> groups() const = 0;
   virtual Embedding embedding() const = 0;
+  virtual StartState start() const { return StartState::input; }
   virtual NodeReadout readout() const = 0;
 
   /// Initial weights, one matrix per parameter: a pure function of the seed.

@@ -15,11 +15,11 @@ const std::vector<NetworkKind>& network_kinds() {
   const auto recurrent = [](const Config&) { return false; };
   static const std::vector<NetworkKind> kinds = {
       {"block", "one node with a Hopfield memory and attention of its own state, the founding note's", block_plan,
-       block_leak, block_columns, recurrent},
+       block_leak, recurrent},
       {"stack", "founding blocks one above the other, each clamped to the one below", stack_plan, block_leak,
-       stack_columns, recurrent},
+       recurrent},
       {"transformer", "layers as nodes that settle one after the other: its equilibrium is the forward pass",
-       transformer_plan, transformer_leak, transformer_columns, transformer_feeds_forward},
+       transformer_plan, transformer_leak, transformer_feeds_forward},
   };
   return kinds;
 }
@@ -32,6 +32,10 @@ const NetworkKind& network_kind(const Config& config) {
     names.push_back(kind.name);
   }
   throw UserError(fmt::format("network.kind = \"{}\" is unknown ({})", name, did_you_mean(name, names)));
+}
+
+Index coupled_rows(const Config& config) {
+  return network_kind(config).couples_rows ? static_cast<Index>(config.integer("model.tokens")) : 1;
 }
 
 std::shared_ptr<const NetworkPlan> network_plan(const Config& config, const TaskSizes& task) {

@@ -20,16 +20,22 @@ struct NetworkKind {
   std::shared_ptr<const NetworkPlan> (*plan)(const Config& config, const TaskSizes& task);
   /// The largest leak L of a node at the damping c, known before there is a task: the stiffest part that is always there.
   double (*leak)(const Config& config, double damping);
-  /// Columns of a state.
-  Index (*columns)(const Config& config);
   /// Whether every node is driven by earlier ones alone (Circuit::feed_forward).
   bool (*feed_forward)(const Config& config);
+  /// NetworkPlan::couples_rows.
+  bool couples_rows = true;
+  /// Whether the force is minus the gradient of an energy all of whose terms have the contrastive rule
+  /// (TermSystem::accumulate_energy_gradient); null: never.
+  bool (*contrastive)(const Config& config) = nullptr;
 };
 
 const std::vector<NetworkKind>& network_kinds();
 
 /// The kind of network.kind.
 const NetworkKind& network_kind(const Config& config);
+
+/// Rows that the circuit has at the same time, T of circuit.tokens: model.tokens, or 1 where rows are independent samples.
+Index coupled_rows(const Config& config);
 
 /// Its plan.
 std::shared_ptr<const NetworkPlan> network_plan(const Config& config, const TaskSizes& task);

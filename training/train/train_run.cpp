@@ -177,7 +177,7 @@ class TrainRun {
     s.devices = log.sum_last("device", "devices");
     if (s.devices == 0) return;
     s.token_use = config_.text("circuit.tokens");
-    s.tokens = task_->sizes().rows;
+    s.tokens = coupled_rows(config_);
     StepEnergy& e = s.step_energy;
     e.items.arrays_J = s.array_energy;
     e.conversions = median_of_accepted("train/conversions");

@@ -84,7 +84,7 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
     log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged",
                                  to_string(decision), norm, guard_.average(), report.diverged));
   }
-  let_time_pass(step, report, batch.sequences);
+  let_time_pass(step, report);
   record(step, report, norm, decision);
   for (auto& hook : hooks_) {
     const auto event = hook->observe({step, epsilon, report.residual, decision == StepDecision::accept});
@@ -131,8 +131,8 @@ void Trainee<S>::apply(std::uint64_t step) {
 
 /// Drift, leak and telegraph noise go on between steps; within one they stand still.
 template <class S>
-void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences) {
-  const double simulated = static_cast<double>(sequences) * (report.time + report.nudged_time + report.read_time) *
+void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report) {
+  const double simulated = static_cast<double>(report.passes) * (report.time + report.nudged_time + report.read_time) *
                            config_->real("circuit.time_constant");
   const double fixed = config_->real("train.step_time");
   const double seconds = fixed > 0 ? fixed : simulated;
@@ -245,14 +245,14 @@ void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
 template <class S>
 std::pair<double, double> Trainee<S>::mean_loss(const std::vector<Batch>& batches, std::size_t first) {
   begin();
-  Index examples = 0;
-  for (const Batch& batch : batches) examples += batch.sequences;
+  Index rows = 0;
+  for (const Batch& batch : batches) rows += batch.counted();
   double loss = 0;
   double residual = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const BatchReport report = learner_->evaluate(batches[i], first + i);
-    // Each example counts the same: the last batch of a part may be smaller.
-    const double batches_of_it = static_cast<double>(examples) / static_cast<double>(batches[i].sequences);
+    // Each token or sample counts the same: the last batch of a part may be smaller.
+    const double batches_of_it = static_cast<double>(rows) / static_cast<double>(report.rows);
     loss += report.loss / batches_of_it;
     residual += report.residual / batches_of_it;
   }

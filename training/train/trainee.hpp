@@ -50,7 +50,7 @@ class Trainee {
   double whole_norm();
   void apply(std::uint64_t step);
   double begin();
-  void let_time_pass(std::uint64_t step, const BatchReport& report, Index sequences);
+  void let_time_pass(std::uint64_t step, const BatchReport& report);
   void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_energy(const ReadTotals& reads, StepDecision decision);

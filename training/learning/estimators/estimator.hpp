@@ -101,7 +101,7 @@ class GradientEstimator {
 };
 
 /// Names of the estimators, in the order of tables:
-/// ep, ep_anchored, aep, aep_anchored, aep_tracked, aep_transposed, aep_npoint, dyadic, linear_adjoint, implicit, implicit_dense, bptt.
+/// ep, ep_contrastive, ep_anchored, aep, aep_anchored, aep_tracked, aep_transposed, aep_npoint, dyadic, linear_adjoint, implicit, implicit_dense, bptt.
 const std::vector<std::string>& estimator_names();
 
 /// Throws UserError for an unknown name, naming the nearest.

@@ -4,28 +4,50 @@
 namespace nudge {
 
 template <class S>
-Linearization<S>& FreePhase<S>::run(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report) {
-  Matrix<S>& z = *task.state;
+void FreePhase<S>::relax(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report) {
   task.dynamics->begin_reads(ReadClass::free);
   SettleOptions settling = options;
   settling.final_residual = false;
-  report.free = settle<S>(*task.dynamics, z, settling, scratch_);
-  Linearization<S>& at = task.dynamics->linearize(z);
-  force_.resize(z.rows(), z.cols());
-  if (task.dynamics->noisy()) {
-    task.dynamics->begin_reads(ReadClass::monitor);
-    task.dynamics->force(z, force_);
-    if (const Box<S>* box = task.dynamics->box()) box->hold(z, force_, force_, {0, z.cols()});
-  } else {
-    at.force(force_);  // the same number without another evaluation
-  }
-  report.free.residual = static_cast<double>(force_.norm()) / static_cast<double>(z.norm());
+  report.free = nudge::settle<S>(*task.dynamics, *task.state, settling, scratch_);
+  force_.resize(task.state->rows(), task.state->cols());
+}
+
+/// force_ at z*, of what can move, by monitor reads.
+template <class S>
+void FreePhase<S>::read_force(SequenceTask<S>& task) {
+  task.dynamics->begin_reads(ReadClass::monitor);
+  task.dynamics->force(*task.state, force_);
+  if (const Box<S>* box = task.dynamics->box()) box->hold(*task.state, force_, force_, {0, force_.cols()});
+}
+
+template <class S>
+void FreePhase<S>::finish(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report) {
+  report.free.residual = static_cast<double>(force_.norm()) / static_cast<double>(task.state->norm());
   report.free.force_evaluations += 1;
   if (options.tolerance > 0 && report.free.residual <= options.tolerance) report.free.status = Status::converged;
   if (!std::isfinite(report.free.residual)) report.free.status = Status::diverged;
   report.cost_in_forces = report.free.force_evaluations;
-  report.loss = task.cost->value(z);
+  report.loss = task.cost->value(*task.state);
+}
+
+template <class S>
+Linearization<S>& FreePhase<S>::run(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report) {
+  relax(task, options, report);
+  Linearization<S>& at = task.dynamics->linearize(*task.state);
+  if (task.dynamics->noisy()) {
+    read_force(task);
+  } else {
+    at.force(force_);  // the same number without another evaluation
+  }
+  finish(task, options, report);
   return at;
+}
+
+template <class S>
+void FreePhase<S>::settle(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report) {
+  relax(task, options, report);
+  read_force(task);
+  finish(task, options, report);
 }
 
 template class FreePhase<float>;

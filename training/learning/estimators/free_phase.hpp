@@ -7,13 +7,18 @@ namespace nudge {
 
 /// The free phase common to the estimators: settles task.state by free reads, stores the linearisation there, and fills in
 /// the report's residual ‖F(z*)‖/‖z*‖ by monitor reads (of a noise-free dynamics the stored force), loss and cost. Returns
-/// the linearisation at z*.
+/// the linearisation at z*. settle() does the same without storing anything there: the residual is then always read.
 template <class S>
 class FreePhase {
  public:
   Linearization<S>& run(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
+  void settle(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
 
  private:
+  void relax(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
+  void read_force(SequenceTask<S>& task);
+  void finish(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
+
   SettleWorkspace<S> scratch_;
   Matrix<S> force_;
 };

@@ -10,7 +10,7 @@ template <class S>
 SequenceReport NudgedEstimator<S>::estimate(SequenceTask<S>& task) {
   SequenceReport report;
   Linearization<S>& at = free_.run(task, options_.free, report);
-  states_ = &nudged_.run(task, at, nodes_.betas, law_, anchored_, options_, report);
+  states_ = &nudged_.run(task, &at, nodes_.betas, law_, anchored_, options_, report);
   const Index tokens = task.state->rows();
   auto& a = this->adjoint_;
   a = static_cast<S>(nodes_.star_weight) * *task.state;

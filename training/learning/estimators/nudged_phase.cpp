@@ -16,7 +16,7 @@ constexpr double kSettledNudge = 1e-2;
 }  // namespace
 
 template <class S>
-void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored) {
+void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored) {
   const Matrix<S>& z = *task.state;
   const Index rows = copies * z.rows();
   for (Matrix<S>* m : {&states_, &force_, &cost_gradient_, &mean_}) m->resize(rows, z.cols());
@@ -34,22 +34,22 @@ void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>& at, Index 
     task.dynamics->force(z, anchor_, part);
     if (const Box<S>* box = task.dynamics->box()) box->hold(z, anchor_, anchor_, {0, z.cols()});
   } else {
-    at.force(anchor_, part);
+    at->force(anchor_, part);
   }
 }
 
 template <class S>
-void NudgedPhase<S>::evaluate_law(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip,
+void NudgedPhase<S>::evaluate_law(SequenceTask<S>& task, Linearization<S>* at, NudgeLaw law, double clip,
                                   SequenceReport& report) {
   switch (law) {
     case NudgeLaw::plain: task.dynamics->force(states_, force_); break;
-    case NudgeLaw::corrected: laws_.corrected(*task.dynamics, at, *task.state, states_, force_); break;
-    case NudgeLaw::transposed: laws_.transposed(*task.dynamics, at, *task.state, states_, force_); break;
+    case NudgeLaw::corrected: laws_.corrected(*task.dynamics, *at, *task.state, states_, force_); break;
+    case NudgeLaw::transposed: laws_.transposed(*task.dynamics, *at, *task.state, states_, force_); break;
     case NudgeLaw::clipped: {
       const Matrix<S>& z = *task.state;
       displacement_ = states_ - z.replicate(states_.rows() / z.rows(), 1);
-      at.jvp(displacement_, forward_, Part::nonconservative);
-      at.vjp(displacement_, backward_, Part::nonconservative);
+      at->jvp(displacement_, forward_, Part::nonconservative);
+      at->vjp(displacement_, backward_, Part::nonconservative);
       forward_ -= backward_;
       const S limit = static_cast<S>(clip);
       report.clipped += (forward_.array().abs() > limit).count();
@@ -87,7 +87,7 @@ void NudgedPhase<S>::add_nudge(const std::vector<double>& betas, bool anchored, 
 
 /// force_ ← f(z) − anchor − β_k ∂C/∂z(z) of all copies.
 template <class S>
-void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas,
+void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas,
                               NudgeLaw law, bool anchored, const EstimatorOptions& options, SequenceReport& report) {
   evaluate_law(task, at, law, options.clip, report);
   cost_current(task, options.frozen_cost);
@@ -96,14 +96,14 @@ void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>& at, const
 
 /// One sweep: the cost's current of its beginning, then node after node from the last to the first.
 template <class S>
-void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
                            bool anchored, const EstimatorOptions& options, SequenceReport& report) {
   cost_current(task, options.frozen_cost);
   const Box<S>* box = task.dynamics->box();
   for (std::size_t node = task.dynamics->nodes(); node-- > 0;) {
     const Columns columns = task.dynamics->node_columns(node);
     if (law == NudgeLaw::transposed) {
-      laws_.node_transposed(*task.dynamics, at, *task.state, states_, force_, node);
+      laws_.node_transposed(*task.dynamics, *at, *task.state, states_, force_, node);
     } else if (law == NudgeLaw::plain) {
       task.dynamics->node_force(states_, force_, node);
     } else {
@@ -133,7 +133,7 @@ bool NudgedPhase<S>::settled_by_sweep(SequenceTask<S>& task, const std::vector<d
 }
 
 template <class S>
-const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas,
+const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas,
                                      NudgeLaw law, bool anchored, const EstimatorOptions& options,
                                      SequenceReport& report) {
   const Matrix<S>& z = *task.state;

@@ -26,18 +26,19 @@ enum class NudgeLaw {
 template <class S>
 class NudgedPhase {
  public:
-  /// Returns the final (or averaged) states, (k·T, C); valid until the next run.
-  const Matrix<S>& run(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+  /// Returns the final (or averaged) states, (k·T, C); valid until the next run. `at`: z*; null where the law is plain and
+  /// nothing is anchored, which need nothing that is stored there.
+  const Matrix<S>& run(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
                        bool anchored, const EstimatorOptions& options, SequenceReport& report);
 
  private:
-  void prepare(SequenceTask<S>& task, Linearization<S>& at, Index copies, NudgeLaw law, bool anchored);
-  void evaluate_law(SequenceTask<S>& task, Linearization<S>& at, NudgeLaw law, double clip, SequenceReport& report);
-  void evaluate(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law,
+  void prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored);
+  void evaluate_law(SequenceTask<S>& task, Linearization<S>* at, NudgeLaw law, double clip, SequenceReport& report);
+  void evaluate(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
                 bool anchored, const EstimatorOptions& options, SequenceReport& report);
   void cost_current(SequenceTask<S>& task, bool frozen);
   void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns);
-  void sweep(SequenceTask<S>& task, Linearization<S>& at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+  void sweep(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
   bool settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
                         const EstimatorOptions& options);

@@ -7,6 +7,7 @@
 
 #include "sim/base/errors.hpp"
 #include "training/learning/estimators/backprop.hpp"
+#include "training/learning/estimators/contrastive.hpp"
 #include "training/learning/estimators/implicit.hpp"
 #include "training/learning/estimators/linear_adjoint.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
@@ -35,6 +36,8 @@ const std::vector<Entry<S>>& entries() {
   using O = const EstimatorOptions&;
   static const std::vector<Entry<S>> list = {
       {"ep", [](O o) { return nudged<S>(NudgeLaw::plain, false, o); }},
+      {"ep_contrastive",
+       [](O o) -> Made<S> { return std::make_unique<ContrastiveEstimator<S>>(sided_nodes<S>(o.sides, o.beta), o); }},
       {"ep_anchored", [](O o) { return nudged<S>(NudgeLaw::plain, true, o); }},
       {"aep", [](O o) { return nudged<S>(o.clip > 0 ? NudgeLaw::clipped : NudgeLaw::corrected, false, o); }},
       {"aep_anchored", [](O o) { return nudged<S>(o.clip > 0 ? NudgeLaw::clipped : NudgeLaw::corrected, true, o); }},

@@ -67,8 +67,6 @@ std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSi
                                      Damping{config.real("model.attention_gain"), config.real("model.damping")});
 }
 
-Index block_columns(const Config& config) { return static_cast<Index>(config.integer("model.channels")); }
-
 double block_leak(const Config& config, double damping) {
   return 1.0 + Damping{config.real("model.attention_gain"), damping}.total();
 }

@@ -20,7 +20,5 @@ std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSi
 
 /// 1 + s c.
 double block_leak(const Config& config, double damping);
-/// C.
-Index block_columns(const Config& config);
 
 }  // namespace nudge

@@ -40,14 +40,16 @@ class HopfieldPlan final : public NetworkPlan {
   /// `gain`: Glorot's uniform initial weights are multiplied by it.
   explicit HopfieldPlan(HopfieldShape shape, double gain = 1.0);
 
-  std::string_view kind() const override { return "hopfield"; }
+  std::string_view kind() const override { return shape_.convolutions.empty() ? "hopfield" : "convolutional"; }
   Index rows() const override { return shape_.rows; }
+  bool couples_rows() const override { return false; }
   Index inputs() const override { return shape_.widths.front(); }
   std::vector<Node> nodes() const override;
   std::vector<Parameter> parameters() const override;
   std::vector<ParameterGroup> groups() const override;
   /// None: what clamps the circuit are the features of a sample, as they are.
   Embedding embedding() const override { return {-1, -1}; }
+  StartState start() const override { return StartState::rest; }
   /// parameter −1 without a read-out.
   NodeReadout readout() const override;
   void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;

@@ -140,8 +140,4 @@ std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSi
                                      Damping{config.real("model.attention_gain"), config.real("model.damping")});
 }
 
-Index stack_columns(const Config& config) {
-  return static_cast<Index>(config.integer("stack.layers")) * block_columns(config);
-}
-
 }  // namespace nudge

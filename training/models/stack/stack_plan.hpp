@@ -46,7 +46,5 @@ class StackPlan final : public NetworkPlan {
 
 /// The stack of stack.layers blocks of [model]. UserError for parts of [model] that only a single block has.
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task);
-/// L C.
-Index stack_columns(const Config& config);
 
 }  // namespace nudge

@@ -51,9 +51,4 @@ double transformer_leak(const Config& config, double /*damping*/) { return 1 + c
 
 bool transformer_feeds_forward(const Config& config) { return config.real("transformer.feedback") == 0; }
 
-Index transformer_columns(const Config& config) {
-  const TransformerShape shape = transformer_shape(config, 1);
-  return shape.nodes() * shape.channels;
-}
-
 }  // namespace nudge

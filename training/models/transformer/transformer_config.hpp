@@ -22,6 +22,5 @@ double transformer_leak(const Config& config, double damping);
 /// κ = 0.
 bool transformer_feeds_forward(const Config& config);
 /// 2 L K C.
-Index transformer_columns(const Config& config);
 
 }  // namespace nudge
