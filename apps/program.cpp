@@ -8,8 +8,11 @@
 #include <functional>
 #include <map>
 #include <new>
+#include <system_error>
 
 #include "apps/commands.hpp"
+#include "apps/interrupts.hpp"
+#include "apps/streams.hpp"
 #include "apps/unknown_names.hpp"
 #include "sim/base/build_info.hpp"
 
@@ -20,20 +23,23 @@ std::string version_text() {
   return fmt::format("nudge {}\n{}\n{}", version_and_revision(), compiler_and_flags(), build_info().libraries);
 }
 
-void complain(const std::string& message) { fmt::print(stderr, "nudge: {}\n", message); }
+void complain(const std::string& message) { say("nudge: {}\n", message); }
 
 /// Every exception ends here.
 ExitCode guarded(const std::function<ExitCode()>& run) {
   try {
     return run();
   } catch (const UserError& error) {  // its lines start with file:line:column where there is one
-    fmt::print(stderr, "{}\n", error.what());
+    say("{}\n", error.what());
     return ExitCode::user_input;
   } catch (const NumericalFailure& error) {
     complain(error.what());
     return ExitCode::numerical_failure;
   } catch (const std::bad_alloc&) {
     complain("out of memory: make model.* or train.batch smaller");
+    return ExitCode::user_input;
+  } catch (const std::system_error& error) {  // a disk that fails, a limit of the machine
+    complain(fmt::format("the system refused: {}", error.what()));
     return ExitCode::user_input;
   } catch (const std::exception& error) {
     complain(
@@ -49,7 +55,7 @@ ExitCode dispatch(int argc, char** argv) {
   app.set_version_flag("--version", version_text(), "Print version, compiler and libraries, and exit");
   app.footer(
       "Example: nudge config check examples/train_charlm.toml\nExit codes: 0 ok, 1 a bug of nudge, 2 wrong input, 3 "
-      "numerical failure");
+      "numerical failure, 4 results that could not be written to standard output");
   app.require_subcommand(1);
 
   std::map<const CLI::App*, std::function<ExitCode()>> runs;
@@ -80,7 +86,9 @@ ExitCode dispatch(int argc, char** argv) {
 }  // namespace
 
 ExitCode run_program(int argc, char** argv) {
-  return guarded([&] { return dispatch(argc, argv); });
+  survive_writes();
+  const ExitCode code = guarded([&] { return dispatch(argc, argv); });
+  return !finish_answer() && code == ExitCode::ok ? kUnwritten : code;
 }
 
 }  // namespace nudge

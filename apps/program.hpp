@@ -5,8 +5,11 @@
 
 namespace nudge {
 
+/// The exit code of results that could not be written to standard output.
+inline constexpr ExitCode kUnwritten{4};
+
 /// The whole program: reads the command line, runs the subcommand, turns exceptions into messages on stderr and an exit
-/// code: 0 ok, 1 our bug, 2 the user's input, 3 numerical failure.
+/// code: ExitCode, or kUnwritten.
 ExitCode run_program(int argc, char** argv);
 
 }  // namespace nudge

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "apps/cases/run_case.hpp"
+#include "apps/streams.hpp"
 
 namespace nudge {
 namespace {
@@ -23,7 +24,7 @@ std::function<ExitCode()> add(CLI::App& app) {
     const std::optional<std::filesystem::path> out =
         options->out.empty() ? std::nullopt : std::optional<std::filesystem::path>(options->out);
     const CaseOutcome outcome = run_case(options->file, out);
-    fmt::print("{}", outcome.report);
+    answer("{}", outcome.report);
     return outcome.failed > 0 ? ExitCode::numerical_failure : ExitCode::ok;
   };
 }

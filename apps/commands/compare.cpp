@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,8 @@
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/interrupts.hpp"
+#include "apps/streams.hpp"
 #include "training/compare/compare.hpp"
 #include "training/config/config_table.hpp"
 
@@ -26,9 +27,6 @@ struct Options {
   std::string out, resume;
   bool json = false;
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int /*signal*/) { interrupted = 1; }
 
 std::string spread_text(const Spread& spread, int runs) {
   if (!std::isfinite(spread.mean)) return "-";
@@ -139,7 +137,7 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
 
 SweepObserver observer_for(ProgressLine& progress) {
   SweepObserver observer;
-  observer.stop = [] { return interrupted != 0; };
+  observer.stop = [] { return interrupted(); };
   observer.finished = [&progress](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
     const bool tests = sweep.metrics.back().name == "test_loss";
     std::string text = fmt::format("{} {}/{}  ", tests ? "test" : "tuning", done, sweep.points.size());
@@ -168,8 +166,7 @@ ExitCode run(const Options& options) {
   if (!options.resume.empty() && !options.out.empty()) {
     throw UserError("compare: --resume continues its own file and takes no --out");
   }
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  watch_interrupts();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
   const SweepFiles files = files_of(options, source);
   Comparison comparison;
@@ -178,17 +175,16 @@ ExitCode run(const Options& options) {
     comparison = run_compare(source, files, observer_for(progress));
   }
   if (options.json) {
-    fmt::print("{}\n", json_of(comparison, files.output.string()).dump(2));
+    answer("{}\n", json_of(comparison, files.output.string()).dump(2));
   } else if (!comparison.interrupted) {
-    fmt::print("{}{}\n", table_text(comparison), files.output.string());
+    answer("{}{}\n", table_text(comparison), files.output.string());
   }
   if (comparison.interrupted) {
-    fmt::print(stderr, "interrupted; continue with: nudge compare {} --resume {}\n", source.name,
-               files.output.string());
+    say("interrupted; continue with: nudge compare {} --resume {}\n", source.name, files.output.string());
     return ExitCode::ok;
   }
   if (comparison.test.count_ok() > 0) return ExitCode::ok;
-  fmt::print(stderr, "nudge: no run of the comparison ended well\n");
+  say("nudge: no run of the comparison ended well\n");
   return ExitCode::numerical_failure;
 }
 

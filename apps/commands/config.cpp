@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "apps/config_arguments.hpp"
+#include "apps/streams.hpp"
 #include "sim/config/reference.hpp"
 #include "training/config/config_table.hpp"
 
@@ -17,22 +18,22 @@ namespace {
 ExitCode check(const ConfigArguments& arguments) {
   const Config config = load_config(arguments);
   const auto changes = difference(Config(program_table()), config);
-  fmt::print("{}: ok, {} of {} keys differ from the defaults\n", arguments.file, changes.size(), config.keys().size());
+  answer("{}: ok, {} of {} keys differ from the defaults\n", arguments.file, changes.size(), config.keys().size());
   for (const ConfigDifference& change : changes) {
-    fmt::print("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
-               config.origin(change.key).where);
+    answer("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
+           config.origin(change.key).where);
   }
   return ExitCode::ok;
 }
 
 ExitCode dump(const ConfigArguments& arguments, bool bare) {
-  fmt::print("{}", dump_toml(load_config(arguments), bare ? DumpComments::none : DumpComments::documented));
+  answer("{}", dump_toml(load_config(arguments), bare ? DumpComments::none : DumpComments::documented));
   return ExitCode::ok;
 }
 
 ExitCode print_presets() {
   for (const Preset& preset : program_presets()) {
-    fmt::print("# {}: {}\n{}\n", preset.name, preset.doc, preset.toml);
+    answer("# {}: {}\n{}\n", preset.name, preset.doc, preset.toml);
   }
   return ExitCode::ok;
 }
@@ -70,13 +71,13 @@ std::function<ExitCode()> add(CLI::App& app) {
 
   return [=, &app] {
     if (options->help_keys) {
-      fmt::print("{}", help_text(program_table()));
+      answer("{}", help_text(program_table()));
       return ExitCode::ok;
     }
     if (check_app->parsed()) return check(options->check);
     if (dump_app->parsed()) return dump(options->dump, options->bare);
     if (presets_app->parsed()) return print_presets();
-    fmt::print("{}", keys_app->parsed() ? describe_table(program_table()) : app.help());
+    answer("{}", keys_app->parsed() ? describe_table(program_table()) : app.help());
     return ExitCode::ok;
   };
 }

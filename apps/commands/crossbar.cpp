@@ -12,6 +12,7 @@
 
 #include "apps/commands/block_export.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/streams.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/energy.hpp"
@@ -94,40 +95,39 @@ ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, cons
 }
 
 void print(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts) {
-  fmt::print("{:<8} {:>16} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11} {:>11}\n", "array", "devices", "w_max", "scale",
-             "weight error", "read noise", "IR drop", "mean G", "power");
+  answer("{:<8} {:>16} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11} {:>11}\n", "array", "devices", "w_max", "scale",
+         "weight error", "read noise", "IR drop", "mean G", "power");
   for (const ArrayFacts& f : all) {
-    fmt::print("{:<8} {:>16} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11} {:>11}\n", f.name,
-               fmt::format("{}x{}: {:.0f}", f.rows, f.columns, f.devices), f.w_max,
-               format_quantity(f.siemens_per_weight, Unit::siemens, 4), 100 * f.weight_error, 100 * f.read_noise,
-               f.ir_drop, format_quantity(f.mean_conductance_S, Unit::siemens, 4),
-               format_quantity(f.power_W, Unit::watt, 4));
+    answer("{:<8} {:>16} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11} {:>11}\n", f.name,
+           fmt::format("{}x{}: {:.0f}", f.rows, f.columns, f.devices), f.w_max,
+           format_quantity(f.siemens_per_weight, Unit::siemens, 4), 100 * f.weight_error, 100 * f.read_noise, f.ir_drop,
+           format_quantity(f.mean_conductance_S, Unit::siemens, 4), format_quantity(f.power_W, Unit::watt, 4));
   }
-  fmt::print(
+  answer(
       "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
       "input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 + L) of the signal is lost;\n"
       "power: V^2 times the sum of all conductances, for drives of rms 1\n");
-  fmt::print("circuit: {} stands for 1, tau = {}: a free phase takes {}; thermal noise of a node of {}: {} rms\n",
-             format_quantity(circuit.read_voltage_V, Unit::volt, 4),
-             format_quantity(circuit.time_constant_s, Unit::second, 4), format_quantity(facts.phase_s, Unit::second, 4),
-             format_quantity(circuit.node_capacitance_F, Unit::farad, 4),
-             format_quantity(facts.node_noise_V, Unit::volt, 3));
+  answer("circuit: {} stands for 1, tau = {}: a free phase takes {}; thermal noise of a node of {}: {} rms\n",
+         format_quantity(circuit.read_voltage_V, Unit::volt, 4),
+         format_quantity(circuit.time_constant_s, Unit::second, 4), format_quantity(facts.phase_s, Unit::second, 4),
+         format_quantity(circuit.node_capacitance_F, Unit::farad, 4),
+         format_quantity(facts.node_noise_V, Unit::volt, 3));
   double load = 0;
   for (const ArrayFacts& f : all) load = std::max(load, f.load);
   if (circuit.amplifier_bandwidth_Hz > 0) {
-    fmt::print("amplifiers: a lag of {:.3g} tau; the heaviest line asks for a gain-bandwidth product of {}\n",
-               amplifier_lag(circuit), format_quantity((1 + load) * circuit.amplifier_bandwidth_Hz, Unit::hertz, 3));
+    answer("amplifiers: a lag of {:.3g} tau; the heaviest line asks for a gain-bandwidth product of {}\n",
+           amplifier_lag(circuit), format_quantity((1 + load) * circuit.amplifier_bandwidth_Hz, Unit::hertz, 3));
   }
   for (const ArrayFacts& f : all) {
     if (f.curve == 0) continue;
-    fmt::print(
+    answer(
         "curved devices, {}: currents at the read voltage {:.3g} % off straight ones; reads behind wires miss {:.2g} "
         "%\n",
         f.name, 100 * f.curve, 100 * f.curve_missed);
   }
   for (const ArrayFacts& f : all) {
     if (f.ir_drop > 0.5)
-      fmt::print(stderr, "warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
+      say("warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
   }
 }
 
@@ -199,14 +199,14 @@ ExitCode run(const Options& options) {
                             relaxation_step(config, config.real("model.damping"));
   const CircuitFacts facts = {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)};
   if (options.json) {
-    fmt::print("{}\n", to_json(all, spec.circuit, facts).dump(2));
+    answer("{}\n", to_json(all, spec.circuit, facts).dump(2));
   } else {
     print(all, spec.circuit, facts);
     if (!options.spice.empty()) {
-      fmt::print("{}: netlist of the {} devices of {}\n", options.spice, options.negative ? "negative" : "positive",
-                 options.array.empty() ? arrays.front() : options.array);
+      answer("{}: netlist of the {} devices of {}\n", options.spice, options.negative ? "negative" : "positive",
+             options.array.empty() ? arrays.front() : options.array);
     }
-    if (!options.block.empty()) fmt::print("{}: transient of the block (ngspice -b)\n", options.block);
+    if (!options.block.empty()) answer("{}: transient of the block (ngspice -b)\n", options.block);
   }
   return ExitCode::ok;
 }

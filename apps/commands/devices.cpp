@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "apps/streams.hpp"
 #include "devices/catalogue.hpp"
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
@@ -70,8 +71,8 @@ ExitCode characterize_command(Options options) {
     file.attribute("device", options.name);
     file.write(options.out, Overwrite::must_not_exist);
   }
-  fmt::print("{}", options.json ? summary_json(c, options.name) : summary_text(c, options.name));
-  if (!options.out.empty() && !options.json) fmt::print("  written: {}\n", options.out);
+  answer("{}", options.json ? summary_json(c, options.name) : summary_text(c, options.name));
+  if (!options.out.empty() && !options.json) answer("  written: {}\n", options.out);
   return ExitCode::ok;
 }
 
@@ -87,14 +88,14 @@ ExitCode fit_command(const Options& options) {
                                         {"step_residual_pulses", fit.step_residual},
                                         {"curve_residual", fit.curve_residual},
                                         {"toml", toml}};
-    fmt::print("{}\n", out.dump(2));
+    answer("{}\n", out.dump(2));
     return ExitCode::ok;
   }
   if (options.out.empty()) {
-    fmt::print("{}", toml);
+    answer("{}", toml);
   } else {
-    fmt::print("{}: {}, step residual {:.4g} mean pulses, curve residual {:.4g} % of the window\n", options.out,
-               options.model, fit.step_residual, 100 * fit.curve_residual);
+    answer("{}: {}, step residual {:.4g} mean pulses, curve residual {:.4g} % of the window\n", options.out,
+           options.model, fit.step_residual, 100 * fit.curve_residual);
   }
   return ExitCode::ok;
 }
@@ -151,11 +152,11 @@ std::function<ExitCode()> add(CLI::App& app) {
     if (measure->parsed()) return characterize_command(*options);
     if (fit->parsed()) return fit_command(*options);
     if (show->parsed()) {
-      fmt::print("{}", options->json ? device_show_json(options->name) : device_show_text(options->name));
+      answer("{}", options->json ? device_show_json(options->name) : device_show_text(options->name));
     } else if (list->parsed() || options->json) {
-      fmt::print("{}", options->json ? device_list_json() : device_list_text());
+      answer("{}", options->json ? device_list_json() : device_list_text());
     } else {
-      fmt::print("{}", app.help());
+      answer("{}", app.help());
     }
     return ExitCode::ok;
   };

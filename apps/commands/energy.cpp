@@ -11,6 +11,7 @@
 
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/streams.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/check/mixer_energy.hpp"
@@ -62,10 +63,10 @@ ExitCode run(const Options& options) {
     add_run_record(file, record);
     file.write(options.out, Overwrite::must_not_exist);
   }
-  fmt::print("{}", options.json ? json_of(trace).dump(2) + "\n" : table_of(trace));
-  if (!options.out.empty() && !options.json) fmt::print("{}\n", options.out);
+  answer("{}", options.json ? json_of(trace).dump(2) + "\n" : table_of(trace));
+  if (!options.out.empty() && !options.json) answer("{}\n", options.out);
   if (trace.finite()) return ExitCode::ok;
-  fmt::print(stderr, "nudge: the energy is not finite: this step runs away (a smaller mixer.eta or initial_scale)\n");
+  say("nudge: the energy is not finite: this step runs away (a smaller mixer.eta or initial_scale)\n");
   return ExitCode::numerical_failure;
 }
 

@@ -5,13 +5,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/interrupts.hpp"
+#include "apps/streams.hpp"
 #include "training/experiments/experiment.hpp"
 
 namespace nudge {
@@ -22,9 +23,6 @@ struct Options {
   std::string out, resume;
   bool json = false;
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int /*signal*/) { interrupted = 1; }
 
 /// One table per task: its measures are its own.
 std::string table_text(const Experiment& experiment) {
@@ -105,7 +103,7 @@ std::string results_text(const ExperimentRun& run, const std::vector<double>& va
 
 ExperimentObserver observer_for(ProgressLine& progress) {
   ExperimentObserver observer;
-  observer.stop = [] { return interrupted != 0; };
+  observer.stop = [] { return interrupted(); };
   observer.step = [&progress](const ExperimentRun& run, const Curves& curves) {
     const auto step = static_cast<std::int64_t>(curves.loss.size());
     const std::string text =
@@ -136,8 +134,7 @@ ExitCode run(const Options& options) {
   if (!options.resume.empty() && !options.out.empty()) {
     throw UserError("experiment: --resume continues its own file and takes no --out");
   }
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  watch_interrupts();
   const Config config = load_config(options.arguments);
   const ExperimentFiles files = files_of(options, config);
   Experiment experiment;
@@ -146,18 +143,16 @@ ExitCode run(const Options& options) {
     experiment = run_experiment(config, files, observer_for(progress));
   }
   if (options.json) {
-    fmt::print("{}\n", json_of(experiment, files.output.string()).dump(2));
+    answer("{}\n", json_of(experiment, files.output.string()).dump(2));
   } else {
-    fmt::print("{}{}\n", table_text(experiment), files.output.string());
+    answer("{}{}\n", table_text(experiment), files.output.string());
   }
   if (experiment.interrupted) {
-    fmt::print(stderr, "interrupted; continue with: nudge experiment {} --resume {}\n", options.arguments.file,
-               files.output.string());
+    say("interrupted; continue with: nudge experiment {} --resume {}\n", options.arguments.file, files.output.string());
     return ExitCode::ok;
   }
   if (experiment.count_ok() > 0) return ExitCode::ok;
-  fmt::print(stderr, "nudge: no run of the experiment ended well; the first: {}\n",
-             experiment.runs.front().curves.status);
+  say("nudge: no run of the experiment ended well; the first: {}\n", experiment.runs.front().curves.status);
   return ExitCode::numerical_failure;
 }
 

@@ -9,6 +9,7 @@
 
 #include "apps/info/describe.hpp"
 #include "apps/report/report.hpp"
+#include "apps/streams.hpp"
 #include "sim/io/atomic_file.hpp"
 
 namespace nudge {
@@ -24,7 +25,7 @@ std::function<ExitCode()> add_info(CLI::App& app) {
   app.add_option("FILE", options->file, "HDF5 file of nudge")->required();
   app.add_flag("--json", options->json, "Print JSON");
   return [options] {
-    fmt::print("{}", describe_run_file(options->file, options->json ? DescribeFormat::json : DescribeFormat::text));
+    answer("{}", describe_run_file(options->file, options->json ? DescribeFormat::json : DescribeFormat::text));
     return ExitCode::ok;
   };
 }
@@ -42,7 +43,7 @@ std::function<ExitCode()> add_report(CLI::App& app) {
     check_output_path(options->out, Overwrite::must_not_exist);
     const std::string page = report::report_html(options->files);
     write_atomically(options->out, std::as_bytes(std::span(page)), Overwrite::must_not_exist);
-    fmt::print("{}: report of {} file{}\n", options->out, options->files.size(), options->files.size() == 1 ? "" : "s");
+    answer("{}: report of {} file{}\n", options->out, options->files.size(), options->files.size() == 1 ? "" : "s");
     return ExitCode::ok;
   };
 }

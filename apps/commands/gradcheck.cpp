@@ -11,6 +11,7 @@
 
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/streams.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
@@ -179,24 +180,24 @@ ExitCode run(const Options& options) {
   }
   record.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.json) {
-    fmt::print("{}\n", json_of(report).dump(2));
+    answer("{}\n", json_of(report).dump(2));
   } else {
-    fmt::print("{}\n{}\n{}{}{:.1f} s\n", rows_text(report), phases_text(report), reference_text(report),
-               diagnostics_text(report, static_cast<int>(config.integer("relaxation.free_steps"))), record.wall_time_s);
+    answer("{}\n{}\n{}{}{:.1f} s\n", rows_text(report), phases_text(report), reference_text(report),
+           diagnostics_text(report, static_cast<int>(config.integer("relaxation.free_steps"))), record.wall_time_s);
   }
   if (!out.empty()) {
     H5Document document;
     add_run_record(document, record);
     write_gradcheck(report, document);
     document.write(out, Overwrite::must_not_exist);
-    if (!options.json) fmt::print("{}\n", out);
+    if (!options.json) answer("{}\n", out);
   }
   if (report.finite() && report.reference_converged()) return ExitCode::ok;
-  fmt::print(stderr, "nudge: {}\n",
-             report.finite()
-                 ? "the exact adjoint did not converge everywhere: the table compares with its best estimate "
-                   "(raise gradcheck.adjoint_iterations or the damping, or loosen gradcheck.settle_tolerance)"
-                 : "a gradient is not finite: see the rows above (a smaller beta or step, or more damping, helps)");
+  say("nudge: {}\n",
+      report.finite()
+          ? "the exact adjoint did not converge everywhere: the table compares with its best estimate "
+            "(raise gradcheck.adjoint_iterations or the damping, or loosen gradcheck.settle_tolerance)"
+          : "a gradient is not finite: see the rows above (a smaller beta or step, or more damping, helps)");
   return ExitCode::numerical_failure;
 }
 

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,8 @@
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
+#include "apps/interrupts.hpp"
+#include "apps/streams.hpp"
 #include "training/config/config_table.hpp"
 #include "training/sweep/sweep.hpp"
 
@@ -25,9 +26,6 @@ struct Options {
   std::string out, resume;
   bool json = false;
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int /*signal*/) { interrupted = 1; }
 
 /// "key = value" of a point; in a sweep of one key at a time, of the key that left its baseline.
 std::string place_text(const Sweep& sweep, const std::vector<std::string>& values) {
@@ -100,7 +98,7 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
 
 SweepObserver observer_for(ProgressLine& progress) {
   SweepObserver observer;
-  observer.stop = [] { return interrupted != 0; };
+  observer.stop = [] { return interrupted(); };
   observer.finished = [&progress](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
     std::string text =
         fmt::format("{}/{}  {}seed {}  ", done, sweep.points.size(), place_text(sweep, point.values), point.seed);
@@ -125,8 +123,7 @@ ExitCode run(const Options& options) {
   if (!options.resume.empty() && !options.out.empty()) {
     throw UserError("sweep: --resume continues its own file and takes no --out");
   }
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  watch_interrupts();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
   const SweepFiles files = files_of(options, source);
   Sweep sweep;
@@ -135,16 +132,16 @@ ExitCode run(const Options& options) {
     sweep = run_sweep(source, files, observer_for(progress));
   }
   if (options.json) {
-    fmt::print("{}\n", json_of(sweep, files.output.string()).dump(2));
+    answer("{}\n", json_of(sweep, files.output.string()).dump(2));
   } else {
-    fmt::print("{}{}\n", table_text(sweep), files.output.string());
+    answer("{}{}\n", table_text(sweep), files.output.string());
   }
   if (sweep.interrupted) {
-    fmt::print(stderr, "interrupted; continue with: nudge sweep {} --resume {}\n", source.name, files.output.string());
+    say("interrupted; continue with: nudge sweep {} --resume {}\n", source.name, files.output.string());
     return ExitCode::ok;
   }
   if (sweep.count_ok() > 0) return ExitCode::ok;
-  fmt::print(stderr, "nudge: no point of the sweep ended well; the first: {}\n", sweep.points.front().status);
+  say("nudge: no point of the sweep ended well; the first: {}\n", sweep.points.front().status);
   return ExitCode::numerical_failure;
 }
 

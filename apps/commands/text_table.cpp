@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "apps/streams.hpp"
+
 namespace nudge {
 namespace {
 
@@ -42,10 +44,10 @@ ProgressLine::~ProgressLine() { show(""); }
 
 void ProgressLine::show(const std::string& text) {
   if (!terminal_) return;
-  fmt::print(stderr, "\r\x1b[K{}", text);
+  say("\r\x1b[K{}", text);
   std::fflush(stderr);
 }
 
-void ProgressLine::print(const std::string& text) { fmt::print(stderr, "{}{}\n", terminal_ ? "\r\x1b[K" : "", text); }
+void ProgressLine::print(const std::string& text) { say("{}{}\n", terminal_ ? "\r\x1b[K" : "", text); }
 
 }  // namespace nudge

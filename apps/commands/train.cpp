@@ -6,12 +6,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/energy_lines.hpp"
 #include "apps/commands/text_lines.hpp"
+#include "apps/interrupts.hpp"
+#include "apps/streams.hpp"
 #include "sim/base/units.hpp"
 #include "training/config/config_table.hpp"
 #include "training/train/train_run.hpp"
@@ -24,9 +25,6 @@ struct Options {
   std::vector<std::string> settings;
   bool json = false;
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int /*signal*/) { interrupted = 1; }
 
 std::string text_of(const TrainProgress& p) {
   std::string line = fmt::format("step {:>6}/{}  loss {:.4f}  validation {:.4f}  residual {:.2e}  c {:.3f}", p.done,
@@ -42,23 +40,23 @@ TrainObserver printer(std::uint64_t every) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   return [=](const TrainProgress& p) {
     if (p.done % every == 0 || p.finished) {
-      fmt::print(stderr, "{}{}\n", terminal ? "\r\x1b[K" : "", text_of(p));
+      say("{}{}\n", terminal ? "\r\x1b[K" : "", text_of(p));
     } else if (terminal) {
-      fmt::print(stderr, "\r\x1b[K{}", text_of(p));
+      say("\r\x1b[K{}", text_of(p));
       std::fflush(stderr);
     }
-    return interrupted == 0;
+    return !interrupted();
   };
 }
 
 /// What the simulated circuit took; nothing for exact numbers.
 void print_hardware(const TrainSummary& s) {
   if (s.array_energy == 0 && s.pulses == 0) return;
-  fmt::print("on the simulated circuit: {} per sequence ({}), {:.3g} devices, {:.3g} pulses",
-             format_quantity(s.phase_time, Unit::second, 3), tokens_text(s), s.devices, s.pulses);
-  if (s.write_energy > 0) fmt::print(" ({})", format_quantity(s.write_energy, Unit::joule, 3));
-  if (s.verify_reads > 0) fmt::print(", {:.3g} verify reads, {:.3g} failures", s.verify_reads, s.write_failures);
-  fmt::print("\n{}", energy_lines(s.step_energy));
+  answer("on the simulated circuit: {} per sequence ({}), {:.3g} devices, {:.3g} pulses",
+         format_quantity(s.phase_time, Unit::second, 3), tokens_text(s), s.devices, s.pulses);
+  if (s.write_energy > 0) answer(" ({})", format_quantity(s.write_energy, Unit::joule, 3));
+  if (s.verify_reads > 0) answer(", {:.3g} verify reads, {:.3g} failures", s.verify_reads, s.write_failures);
+  answer("\n{}", energy_lines(s.step_energy));
 }
 
 /// Where the run has not ended there is no test loss.
@@ -71,11 +69,17 @@ std::string losses_text(const TrainSummary& s, double validation, double test) {
 
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (json) {
-    nlohmann::json out = {{"file", file},           {"steps", s.done},
-                          {"loss", s.loss},         {"validation_loss", s.validation_loss},
-                          {"residual", s.residual}, {"damping", s.damping},
-                          {"skipped", s.skipped},   {"nonfinite", s.nonfinite},
-                          {"seconds", s.seconds},   {"test_loss", s.test_loss}};
+    nlohmann::json out = {{"file", file},
+                          {"steps", s.done},
+                          {"loss", s.loss},
+                          {"validation_loss", s.validation_loss},
+                          {"residual", s.residual},
+                          {"damping", s.damping},
+                          {"skipped", s.skipped},
+                          {"nonfinite", s.nonfinite},
+                          {"seconds", s.seconds},
+                          {"test_loss", s.test_loss},
+                          {"status", s.failure.empty() ? "ok" : s.failure}};
     out["text"] = lines_json(s.lines);
     out["hardware"] = {
         {"phase_time_s", s.phase_time},   {"array_energy_J", s.array_energy},   {"pulses", s.pulses},
@@ -87,38 +91,35 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
       out["beside"] = {
           {"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}, {"test_loss", s.beside_test_loss}};
     }
-    fmt::print("{}\n", out.dump(2));
+    answer("{}\n", out.dump(2));
     return;
   }
-  fmt::print("{} steps in {:.1f} s: {} ({} skipped, {} not finite steps)\n", s.done, s.seconds,
-             losses_text(s, s.validation_loss, s.test_loss), s.skipped, s.nonfinite);
+  answer("{} steps in {:.1f} s: {} ({} skipped, {} not finite steps)\n", s.done, s.seconds,
+         losses_text(s, s.validation_loss, s.test_loss), s.skipped, s.nonfinite);
   if (!s.beside.empty()) {
-    fmt::print("beside it, {}: {}\n", s.beside, losses_text(s, s.beside_validation_loss, s.beside_test_loss));
+    answer("beside it, {}: {}\n", s.beside, losses_text(s, s.beside_validation_loss, s.beside_test_loss));
   }
-  fmt::print("{}\n", lines_text(s.lines));
+  answer("{}\n", lines_text(s.lines));
   print_hardware(s);
-  fmt::print("{}\n", file);
+  answer("{}\n", file);
 }
 
 ExitCode finish(const TrainSummary& summary, const std::string& file, bool json) {
   print_summary(summary, file, json);
-  if (interrupted != 0) {
-    fmt::print(stderr, "interrupted; continue with: nudge train --resume {}\n", file);
+  if (interrupted()) {
+    say("interrupted; continue with: nudge train --resume {}\n", file);
     return ExitCode::ok;
   }
-  for (const std::string& note : summary.notes) fmt::print(stderr, "nudge: note: {}\n", note);
+  for (const std::string& note : summary.notes) say("nudge: note: {}\n", note);
   if (summary.ir_drop > 0.5) {
-    fmt::print(
-        stderr,
-        "nudge: warning: wire resistance: IR drop figure L = {:.2g} in the worst array (up to L/(1 + L) = {:.0f} % of "
+    say("nudge: warning: wire resistance: IR drop figure L = {:.2g} in the worst array (up to L/(1 + L) = {:.0f} % of "
         "the signal is lost): smaller tiles, lower conductances, wider wires, or crossbar.line_ends = both\n",
         summary.ir_drop, 100 * summary.ir_drop / (1 + summary.ir_drop));
   }
-  if (!summary.failed) return ExitCode::ok;
-  fmt::print(stderr,
-             "nudge: training stopped: the gradient was not finite many steps in a row (weights kept; see events "
-             "in {}). A smaller beta or learning rate, or estimator = \"aep_transposed\", helps.\n",
-             file);
+  if (summary.failure.empty()) return ExitCode::ok;
+  say("nudge: the run failed: {} (events in {} tell where). A smaller beta or learning rate, or estimator = "
+      "\"aep_transposed\", may help.\n",
+      summary.failure, file);
   return ExitCode::numerical_failure;
 }
 
@@ -129,8 +130,7 @@ std::string output_path(const Options& options, const Config& config) {
 }
 
 ExitCode run(const Options& options) {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  watch_interrupts();
   if (options.config.empty() && options.resume.empty()) throw UserError("train: CONFIG or --resume FILE is required");
   if (!options.resume.empty() && !options.out.empty()) {
     throw UserError("train: --resume continues its own file and takes no --out");

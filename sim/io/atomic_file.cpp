@@ -31,11 +31,18 @@ namespace {
                   ": exists already and is not overwritten: choose another name, or continue a run with --resume");
 }
 
-/// A symbolic link stays a link: the file that it points to is replaced.
+/// A symbolic link stays a link: the file that it points to is replaced, or made where it points to none.
 fs::path target_of(const fs::path& path) {
+  constexpr int most = 40;  // links one behind the other, as Linux follows them
+  fs::path target = path;
   std::error_code error;
-  const fs::path target = fs::is_symlink(path, error) ? fs::canonical(path, error) : path;
-  return error ? path : target;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    if (links == most) throw UserError(path.string() + ": is a symbolic link without an end: choose another output");
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) return path;
+    target = next.is_absolute() ? next : target.parent_path() / next;
+  }
+  return target;
 }
 
 std::string hidden_prefix(const fs::path& path) { return fmt::format(".{}.partial-", path.filename().string()); }
@@ -67,6 +74,15 @@ void check_policy(const fs::path& path, Overwrite overwrite) {
   if (!fs::exists(status)) return;
   if (!fs::is_regular_file(status)) throw UserError(path.string() + ": is not a plain file: choose another output");
   if (overwrite == Overwrite::must_not_exist) exists_already(path);
+}
+
+/// The new name survives a power failure as the data do. Some file systems have no such call.
+void sync_folder(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 /// The hidden file: open for writing, removed unless it was renamed.
@@ -103,6 +119,7 @@ class PartialFile {
     if (result != 0) result = ::rename(hidden_.c_str(), path_.c_str());  // also where the file system lacks renameat2
     if (result != 0) cannot_write(path_, errno);
     renamed_ = true;
+    sync_folder(path_);
   }
 
  private:

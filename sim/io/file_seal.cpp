@@ -33,6 +33,22 @@ std::array<std::byte, seal_bytes> seal_of(std::uint64_t hash) {
   return out;
 }
 
+/// Whether the file ends within its seal: at least half of the magic, and less than the whole hash behind it.
+bool ends_within_seal(std::ifstream& in, std::int64_t size) {
+  constexpr std::int64_t least = 4;
+  for (std::int64_t left = static_cast<std::int64_t>(seal_bytes) - 1; left >= least; --left) {
+    if (size < left) continue;
+    std::array<char, seal_bytes> end{};
+    in.clear();
+    in.seekg(size - left);
+    in.read(end.data(), left);
+    const auto shown = std::min<std::size_t>(static_cast<std::size_t>(left), magic.size());
+    if (in && std::string_view(end.data(), shown) == magic.substr(0, shown)) return true;
+  }
+  in.clear();
+  return false;
+}
+
 }  // namespace
 
 void seal(std::vector<std::byte>& bytes) {
@@ -48,7 +64,8 @@ bool seal_is_broken(const std::filesystem::path& path) {
   in.seekg(size - static_cast<std::int64_t>(seal_bytes));
   in.read(reinterpret_cast<char*>(found.data()), seal_bytes);
   const auto none = seal_of(0);
-  if (!in || !std::equal(none.begin(), none.begin() + 8, found.begin())) return false;
+  if (!in) return false;
+  if (!std::equal(none.begin(), none.begin() + 8, found.begin())) return ends_within_seal(in, size);
   in.seekg(0);
   std::vector<std::byte> buffer(std::size_t{1} << 20);
   std::uint64_t state = basis;

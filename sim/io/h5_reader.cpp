@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -93,6 +94,11 @@ std::vector<std::string> H5Reader::datasets(const std::string& group) const {
 }
 
 std::vector<std::string> H5Reader::all_datasets(const std::string& group) const {
+  // Links of a foreign file may lead back to a group above; ours lie two deep.
+  constexpr std::ptrdiff_t deepest = 64;
+  if (std::count(group.begin(), group.end(), '/') > deepest) {
+    fail(group, "groups lie within groups without end (its links form a cycle)");
+  }
   const std::string prefix = File::absolute(group) == "/" ? "" : File::absolute(group).substr(1) + "/";
   std::vector<std::string> out;
   for (const auto& name : datasets(group)) out.push_back(prefix + name);

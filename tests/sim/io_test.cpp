@@ -6,13 +6,16 @@
 #include <ctime>
 #include <fstream>
 
+#include <hdf5.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/base/errors.hpp"
+#include "sim/io/file_seal.hpp"
 #include "sim/io/h5_document.hpp"
+#include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -318,4 +321,38 @@ with h5py.File(sys.argv[1], "r+") as f:
 TEST_CASE("a run record says what is needed to repeat a run", "[io]") {
   CHECK(machine_facts().cores >= 1);
   CHECK(now_utc().size() == std::string("2025-01-31T12:34:56Z").size());
+}
+
+TEST_CASE("one output has one writer at a time", "[io]") {
+  const test::TemporaryDirectory dir;
+  {
+    const OutputLock first(dir / "a.h5");
+    CHECK_THROWS_WITH(OutputLock(dir / "a.h5"), Contains("a.h5: is being written by process ") && Contains("on host"));
+    CHECK_NOTHROW(OutputLock(dir / "b.h5"));
+  }
+  CHECK(dir.files() == 0);  // the lock goes with its holder
+  write_bytes(dir / ".a.h5.lock", "process 1 on host gone, since 2020");
+  CHECK_NOTHROW(OutputLock(dir / "a.h5"));  // what a killed process left is no lock
+}
+
+TEST_CASE("a file that ends within its seal is broken", "[io]") {
+  const test::TemporaryDirectory dir;
+  example().write(dir / "a.h5", Overwrite::must_not_exist);
+  const std::string whole = read_bytes(dir / "a.h5");
+  for (std::size_t cut = 1; cut <= 12; ++cut) {  // half of the magic is left: 4 of its 8 bytes before the hash's 8
+    write_bytes(dir / "b.h5", whole.substr(0, whole.size() - cut));
+    CHECK(seal_is_broken(dir / "b.h5"));
+  }
+  write_bytes(dir / "b.h5", whole.substr(0, whole.size() - 16));
+  CHECK_FALSE(seal_is_broken(dir / "b.h5"));  // unsealed: edited by another program
+}
+
+TEST_CASE("links of a foreign file that lead back to a group above are said, not followed for ever", "[io]") {
+  const test::TemporaryDirectory dir;
+  const hid_t file = H5Fcreate((dir / "ring.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t group = H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  REQUIRE(H5Lcreate_hard(file, "/", group, "up", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+  H5Gclose(group);
+  H5Fclose(file);
+  CHECK_THROWS_WITH(H5Reader(dir / "ring.h5").all_datasets(), Contains("cycle"));
 }

@@ -6,8 +6,8 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/sweep/sweep_grid.hpp"
 #include "training/sweep/sweep.hpp"
+#include "training/sweep/sweep_grid.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -6,6 +6,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "sim/io/output_lock.hpp"
 #include "training/compare/compare_file.hpp"
 #include "training/config/config_table.hpp"
 #include "training/sweep/sweep_points.hpp"
@@ -164,6 +165,7 @@ void summarise(const Protocol& protocol, Comparison& out) {
 
 Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
   check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
+  const OutputLock lock(files.output);
   const Protocol protocol = read_protocol(source);
   SweepGrid tuning = tuning_grid(source, protocol);
   CompareFile file(files, protocol.base);

@@ -118,10 +118,10 @@ ConfigRule side_by_side_divides_batch() {
           }};
 }
 
-ConfigRule skip_ratio_above_one() {
-  return {{"train.skip_ratio"}, [](const Config& c) {
-            const double ratio = c.real("train.skip_ratio");
-            return ratio == 0 || ratio > 1 ? "" : "must be > 1, or 0 to skip nothing";
+ConfigRule above_one_or_off(const std::string& key) {
+  return {{key}, [key](const Config& c) {
+            const double ratio = c.real(key);
+            return ratio == 0 || ratio > 1 ? "" : "must be > 1, or 0 for none";
           }};
 }
 
@@ -149,6 +149,24 @@ ConfigRule coincidence_is_plain_sgd(const std::string& key, bool (*fits)(const C
                 "devices and never form the gradient",
                 rule);
           }};
+}
+
+/// A correction that comes after the phase corrects nothing; the path keeps what is on its way.
+ConfigRule delay_within_phase() {
+  return {{"correction.delay", "relaxation.nudged_steps", "relaxation.step", "relaxation.step_fraction"},
+          [](const Config& c) {
+            const double phase =
+                static_cast<double>(c.integer("relaxation.nudged_steps")) * relaxation_step(c, c.real("model.damping"));
+            return c.real("correction.delay") <= phase
+                       ? ""
+                       : fmt::format("must be within the nudged phase: {} steps last {} tau",
+                                     c.integer("relaxation.nudged_steps"), format_quantity(phase, Unit::none, 4));
+          }};
+}
+
+ConfigRule compares_something() {
+  return {{"gradcheck.estimators"},
+          [](const Config& c) { return c.texts("gradcheck.estimators").empty() ? "must name one, or all" : ""; }};
 }
 
 ConfigRule lag_needs_euler() {
@@ -234,7 +252,8 @@ std::vector<ConfigRule> program_rules() {
           stable_step(),
           at_most("relaxation.average_free", "relaxation.free_steps"),
           at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
-          skip_ratio_above_one(),
+          above_one_or_off("train.skip_ratio"),
+          above_one_or_off("train.leave_out_ratio"),
           side_by_side_divides_batch(),
           text_left_for_training(),
           fresh_test_seeds(),
@@ -260,6 +279,8 @@ std::vector<ConfigRule> program_rules() {
           sweep_needs_euler(),
           rotary_needs_even_heads(),
           transformer_has_hidden_units(),
+          delay_within_phase(),
+          compares_something(),
           lag_needs_euler()};
 }
 

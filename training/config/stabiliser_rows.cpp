@@ -19,9 +19,9 @@ ParamTable stabiliser_rows() {
       real("damping.minimum", "0.05", at_least(0), "Floor of c.", recipe),
       real("damping.maximum", "100", above(0), "Ceiling of c.",
            "a run-away control reached 1000 with no signal left, measured"),
-      integer("damping.patience", "1", at_least(1), "Steps in a row above damping.high before c is raised."),
+      integer("damping.patience", "1", between(1, 1000000), "Steps in a row above damping.high before c is raised."),
       flag("damping.raise_on_skip", "true", "A skipped step counts as one above damping.high."),
-      real("memory_bound.fraction", "0.5", between(0, 1),
+      real("memory_bound.fraction", "0.5", from_below(0, 1),
            "After each step W_m is scaled so that 2 |W_m|_2^2 <= fraction (1 + s c): above 1 the energy is unbounded "
            "below. "
            "0: off.",

@@ -10,6 +10,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "sim/io/output_lock.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/experiments/experiment_file.hpp"
@@ -126,6 +127,7 @@ Experiment plan_experiment(const Config& config) {
 
 Experiment run_experiment(const Config& config, const ExperimentFiles& files, const ExperimentObserver& observer) {
   check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
+  const OutputLock lock(files.output);
   Experiment experiment = plan_experiment(config);
   use_product_kernel(config);
   ExperimentFile file(files, config);

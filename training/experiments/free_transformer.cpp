@@ -8,6 +8,7 @@
 #include "mixers/free_transformer/synthetic.hpp"
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/cross_entropy.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "training/experiments/bit_source.hpp"
 #include "training/experiments/latent_agreement.hpp"
@@ -182,6 +183,7 @@ ExperimentTask free_transformer_task() {
             for (const double kappa : config.reals("experiment.kappa")) {
               variants.push_back(format_quantity(kappa, Unit::none, 6));
             }
+            if (variants.empty()) throw UserError("experiment.kappa is empty (name one number of free bits)");
             return variants;
           },
           [](const Config& config) { return config.integer("train.steps"); },

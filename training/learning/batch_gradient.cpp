@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
@@ -17,6 +18,17 @@ constexpr Index kChunks = 16;
 /// Noise of an evaluation is drawn apart from that of training.
 /// The read-out array has streams of its own, apart from those of the block's arrays.
 enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
+
+/// The upper median of ‖a‖, what is not finite counting as infinite.
+double median_adjoint(const std::vector<SequenceReport>& sequences) {
+  std::vector<double> norms;
+  for (const SequenceReport& one : sequences) {
+    norms.push_back(std::isfinite(one.adjoint_norm) ? one.adjoint_norm : std::numeric_limits<double>::infinity());
+  }
+  const auto middle = norms.begin() + static_cast<std::ptrdiff_t>(norms.size() / 2);
+  std::nth_element(norms.begin(), middle, norms.end());
+  return *middle;
+}
 
 BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceReport> sequences,
                       const std::vector<GrowthReport>& growth, const std::vector<double>& energy, Index slots) {
@@ -38,12 +50,14 @@ BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceRepo
     all.nudged_time += turns * one.nudged_time / n;
     all.cost_in_forces += one.cost_in_forces / n;
     all.clipped += one.clipped;
+    all.left_out += one.left_out ? 1 : 0;
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
     all.growth += growth[b].growth / n;
     all.growth_active += (growth[b].active ? 1.0 : 0.0) / n;
     all.growth_drowned += (growth[b].drowned ? 1.0 : 0.0) / n;
     all.energy += energy[b] / (coupled ? n : n * static_cast<double>(batch.tokens));
   }
+  all.adjoint_norm = median_adjoint(sequences);
   all.sequences = std::move(sequences);
   return all;
 }
@@ -124,6 +138,11 @@ void BatchGradient<S>::set_step(double step) {
 }
 
 template <class S>
+void BatchGradient<S>::set_adjoint_limit(double limit) {
+  for (auto& w : workers_) w->estimator->set_adjoint_limit(limit);
+}
+
+template <class S>
 typename BatchGradient<S>::Worker& BatchGradient<S>::worker(int thread) {
   return *workers_[static_cast<std::size_t>(thread)];
 }
@@ -157,9 +176,11 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
   SequenceTask<S> task{settles, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
-  w.input_gradient = w.dynamics.input_gradient();
-  network_->accumulate_start(w.initial_gradient, w.input_gradient);
-  network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);
+  if (!report.left_out) {
+    w.input_gradient = w.dynamics.input_gradient();
+    network_->accumulate_start(w.initial_gradient, w.input_gradient);
+    network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);
+  }
   // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding. Samples side
   // by side have no residual in common.
   if (options_.growth.strength > 0 && network_->plan().couples_rows() && !network_->circuit().feed_forward()) {

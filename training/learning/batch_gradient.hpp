@@ -46,8 +46,10 @@ struct BatchReport {
   double energy = 0;          ///< mean energy of a sequence at z*, or of such a sample
   double cost_in_forces = 0;  ///< mean
   long clipped = 0;
-  int diverged = 0;  ///< sequences whose free or nudged phase diverged
-  ReadMeter reads;   ///< of all crossbars and all sequences
+  int left_out = 0;         ///< sequences whose adjoint ran away: not in the gradient
+  double adjoint_norm = 0;  ///< median over the sequences of ‖a‖; infinite when most have none that is finite
+  int diverged = 0;         ///< sequences whose free or nudged phase diverged
+  ReadMeter reads;          ///< of all crossbars and all sequences
   std::vector<SequenceReport> sequences;
 };
 
@@ -71,6 +73,9 @@ class BatchGradient {
 
   /// ε of all phases from now on.
   void set_step(double step);
+
+  /// GradientEstimator::set_adjoint_limit of all threads.
+  void set_adjoint_limit(double limit);
 
   /// z* and adjoints of the last compute(), one (rows, cols) matrix per sequence.
   const std::vector<Matrix<S>>& states() const { return states_; }

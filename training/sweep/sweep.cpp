@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sim/io/atomic_file.hpp"
+#include "sim/io/output_lock.hpp"
 #include "training/config/setup.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/sweep/sweep_file.hpp"
@@ -50,6 +51,7 @@ const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
 
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
   check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
+  const OutputLock lock(files.output);
   SweepGrid grid = make_sweep_grid(source);
   use_product_kernel(grid.base);
   SweepFile file(files, grid.base);

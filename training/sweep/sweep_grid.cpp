@@ -178,7 +178,8 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
   grid.sweep.mode = grid.base.text("sweep.mode");
   GridBuilder builder(source, run == "train" ? EndCosine::measured : EndCosine::as_configured, grid);
   const bool alone = grid.sweep.mode == "one_at_a_time";
-  for (const Combination& one : alone ? one_at_a_time(source, grid.base, axes) : all_combinations(axes)) builder.add(one, {}, seeds);
+  for (const Combination& one : alone ? one_at_a_time(source, grid.base, axes) : all_combinations(axes))
+    builder.add(one, {}, seeds);
   builder.finish();
   return grid;
 }

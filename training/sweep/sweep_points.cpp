@@ -22,7 +22,7 @@ void run_training(const Config& config, PointJob job, const std::function<bool()
         return !stopped;
       },
       tests ? FinalTest::evaluate : FinalTest::leave);
-  if (stopped && !s.failed && s.done < static_cast<std::uint64_t>(config.integer("train.steps"))) return;
+  if (stopped && s.failure.empty() && s.done < static_cast<std::uint64_t>(config.integer("train.steps"))) return;
   point.metrics = {s.loss,
                    s.validation_loss,
                    s.cosine,
@@ -35,11 +35,7 @@ void run_training(const Config& config, PointJob job, const std::function<bool()
                    s.array_energy};
   if (tests) point.metrics.push_back(s.test_loss);
   point.groups = s.group_cosines;
-  const bool finite =
-      std::isfinite(s.loss) && std::isfinite(s.validation_loss) && (!tests || std::isfinite(s.test_loss));
-  point.status = s.failed ? "stopped: the gradient was not finite many steps in a row"
-                 : finite ? "ok"
-                          : "the loss is not finite";
+  point.status = s.failure.empty() ? "ok" : s.failure;
 }
 
 void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& point) {
@@ -57,8 +53,9 @@ void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& poin
                    report.loss,
                    all.force_evaluations};
   point.status = !report.reference_converged() ? "the exact adjoint did not converge"
-                 : report.finite()             ? "ok"
-                                               : "the gradient is not finite";
+                 : !report.finite()            ? "the gradient is not finite"
+                 : report.residual >= 1        ? "no equilibrium: |F|/|z| after the free phase is 1 or more"
+                                               : "ok";
 }
 
 /// What goes wrong in a point is its result; only our own bugs end the sweep.

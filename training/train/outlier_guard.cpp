@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/errors.hpp"
 
@@ -36,6 +37,11 @@ StepDecision OutlierGuard::decide(double norm) {
   if (!outlier || seen_ <= options_.warmup) return StepDecision::accept;
   skipped_ += 1;
   return StepDecision::skip_outlier;
+}
+
+double OutlierGuard::limit() const {
+  const double threshold = options_.ratio * average_;
+  return threshold > 0 && seen_ >= options_.warmup ? threshold : std::numeric_limits<double>::infinity();
 }
 
 std::vector<ScalarState> OutlierGuard::state() {

@@ -47,6 +47,9 @@ class OutlierGuard {
   StepDecision decide(double gradient_norm);
 
   double average() const { return average_; }
+  /// The largest norm that is accepted next: ratio · EMA; infinite in the warm-up, where the EMA is 0 and where nothing
+  /// is skipped.
+  double limit() const;
   std::uint64_t skipped() const { return static_cast<std::uint64_t>(skipped_); }
   std::uint64_t nonfinite() const { return static_cast<std::uint64_t>(nonfinite_); }
   std::vector<ScalarState> state();

@@ -11,6 +11,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
@@ -23,6 +24,9 @@ namespace {
 
 /// A run whose steps are not finite this many times in a row will not recover: every one leaves the weights as they were.
 constexpr int kHopeless = 50;
+
+/// Where ‖F‖ ≥ ‖z‖ the state changes by its own size within a τ: that is no equilibrium.
+constexpr double kUnsettled = 1;
 
 template <class S>
 class TrainRun {
@@ -78,7 +82,8 @@ class TrainRun {
     }
     if (output && (stop || hopeless)) write(*output);
     TrainSummary result = summary();
-    result.failed = hopeless;
+    result.failure = hopeless ? fmt::format("stopped: the gradient was not finite {} steps in a row", kHopeless)
+                              : failure_of(result);
     return result;
   }
 
@@ -170,6 +175,24 @@ class TrainRun {
     }
     s.seconds = seconds();
     return s;
+  }
+
+  /// What a run has that is no result, or nothing.
+  std::string failure_of(const TrainSummary& s) const {
+    const auto nonfinite = static_cast<double>(s.nonfinite);
+    const auto steps = static_cast<double>(done_);
+    if (done_ > 0 && s.nonfinite + s.skipped == done_) return "no step was accepted";
+    if (nonfinite > 0.5 * steps) return fmt::format("{} of {} steps were not finite", s.nonfinite, done_);
+    const bool tested = !trainees_[0]->log().values("train/test_loss").empty();
+    if (!std::isfinite(s.validation_loss) || (tested && !std::isfinite(s.test_loss)) ||
+        (done_ > 0 && !std::isfinite(s.loss))) {
+      return "the loss is not finite";
+    }
+    const double residual = final_training_loss(trainees_[0]->log().values("train/residual"));
+    if (done_ > 0 && !(residual < kUnsettled)) {  // not a number either: the state ran away
+      return fmt::format("it does not settle: |F|/|z| after the free phase is {:.2g} in the last steps", residual);
+    }
+    return "";
   }
 
   void add_circuit(TrainSummary& s) const {
@@ -265,7 +288,11 @@ TrainSummary continue_run(const Config& config, const H5Reader& file, const std:
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
                    const TrainObserver& observer, FinalTest final_test) {
   use_product_kernel(config);
-  if (output) check_output_path(*output, Overwrite::must_not_exist);
+  std::optional<OutputLock> lock;
+  if (output) {
+    check_output_path(*output, Overwrite::must_not_exist);
+    lock.emplace(*output);
+  }
   if (config.text("precision") == "double") {
     return TrainRun<double>(config, final_test).run(output, Overwrite::must_not_exist, observer);
   }
@@ -273,6 +300,7 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
 }
 
 TrainSummary resume(const std::filesystem::path& path, const Config* config, const TrainObserver& observer) {
+  const OutputLock lock(path);
   const H5Reader file(path);
   if (const std::string kind = file.text_attribute("kind"); kind != "train") {
     file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" can be resumed)", kind));

@@ -69,7 +69,7 @@ struct TrainSummary {
   double devices = 0;              ///< of all arrays, replicas included
   double ir_drop = 0;              ///< ir_drop_figure of the worst tile of any array at the end
   std::vector<std::string> notes;  ///< device_notes of the run
-  bool failed = false;             ///< stopped because steps in a row were not finite
+  std::string failure;             ///< why these numbers are no result; empty: they are one
 };
 
 /// Whether a run that has ended reads the test part of the text. Runs that a choice is made from must not.

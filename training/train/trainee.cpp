@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "circuits/circuit_config.hpp"
 #include "circuits/energy.hpp"
@@ -46,6 +47,7 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
       optimizer_(
           make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), network_->parameter_shapes())),
       guard_({config.real("train.skip_ratio"), 0.99, 10}),
+      sequence_guard_({config.real("train.leave_out_ratio"), 0.99, 10}),
       hooks_(make_hooks<S>(config, *network_)),
       schedule_(schedule_of(config)),
       gradient_(network_->parameter_shapes()),
@@ -75,14 +77,17 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
     bare_->set_step(epsilon);
     measure_cosines(step, batch, epsilon);
   }
+  learner_->set_adjoint_limit(sequence_guard_.limit());
   const BatchReport report = learner_->compute(batch, step, gradient_);
-  const double norm = whole_norm();
+  sequence_guard_.decide(report.adjoint_norm);
+  const bool nothing_left = report.left_out == static_cast<int>(report.sequences.size());
+  const double norm = nothing_left ? std::numeric_limits<double>::quiet_NaN() : whole_norm();
   const StepDecision decision = guard_.decide(norm);
   nonfinite_in_a_row_ = decision == StepDecision::reject_nonfinite ? nonfinite_in_a_row_ + 1 : 0;
   if (decision == StepDecision::accept) apply(step);
   if (decision != StepDecision::accept) {
-    log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged",
-                                 to_string(decision), norm, guard_.average(), report.diverged));
+    log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged, {} left out",
+                                 to_string(decision), norm, guard_.average(), report.diverged, report.left_out));
   }
   let_time_pass(step, report);
   record(step, report, norm, decision);
@@ -204,6 +209,7 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   add("growth_active", r.growth_active, "1", "share of sequences on which the growth penalty acts");
   add("growth_drowned", r.growth_drowned, "1", "share of sequences whose slow mode is below the noise of the reads");
   add("diverged", r.diverged, "1", "sequences whose free or nudged phase left the finite numbers");
+  add("left_out", r.left_out, "1", "sequences whose adjoint ran away (train.leave_out_ratio): not in the gradient");
   add("clipped", static_cast<double>(r.clipped), "1", "entries of the correction on which nudge.clip was active");
   add("cost_in_forces", r.cost_in_forces, "1", "work of a sequence in force evaluations");
   add("skipped", decision == StepDecision::skip_outlier ? 1 : 0, "1", "1: the step was an outlier and was skipped");
@@ -322,6 +328,7 @@ template <class S>
 std::vector<ScalarState> Trainee<S>::scalars() {
   std::vector<ScalarState> all;
   for (auto& s : guard_.state()) all.push_back({"guard_" + s.name, s.unit, s.description, s.value});
+  for (auto& s : sequence_guard_.state()) all.push_back({"sequence_guard_" + s.name, s.unit, s.description, s.value});
   for (auto& hook : hooks_) {
     for (auto& s : hook->scalars()) all.push_back(s);
   }

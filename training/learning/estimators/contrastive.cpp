@@ -5,14 +5,14 @@
 
 namespace nudge {
 
-/// Adds −w ∂E/∂θ(z) to the gradient, and w z to the adjoint.
+/// Adds −w ∂E/∂θ(z) to the gradient.
 template <class S>
 void ContrastiveEstimator<S>::contrast(SequenceTask<S>& task, ConstMatrixRef<S> z, double weight) {
   if (weight == 0) return;
-  this->adjoint_ += static_cast<S>(weight) * z;
   if (task.dynamics->accumulate_energy_gradient(z, static_cast<S>(weight) * task.weight, *task.sink)) return;
-  throw UserError("ep_contrastive: the force is not the gradient of an energy whose terms all have the contrastive rule "
-                  "(take ep, or an estimator that corrects it)");
+  throw UserError(
+      "ep_contrastive: the force is not the gradient of an energy whose terms all have the contrastive rule "
+      "(take ep, or an estimator that corrects it)");
 }
 
 template <class S>
@@ -21,12 +21,16 @@ SequenceReport ContrastiveEstimator<S>::estimate(SequenceTask<S>& task) {
   free_.settle(task, options_.free, report);
   const Matrix<S>& states = nudged_.run(task, nullptr, nodes_.betas, NudgeLaw::plain, false, options_, report);
   const Index tokens = task.state->rows();
-  this->adjoint_.setZero(tokens, task.state->cols());
+  this->adjoint_ = static_cast<S>(nodes_.star_weight) * *task.state;
+  for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
+    this->adjoint_ += static_cast<S>(nodes_.weights[k]) * states.middleRows(static_cast<Index>(k) * tokens, tokens);
+  }
+  this->point_ = *task.state;
+  if (this->leave_out(report)) return report;
   contrast(task, *task.state, nodes_.star_weight);
   for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
     contrast(task, states.middleRows(static_cast<Index>(k) * tokens, tokens), nodes_.weights[k]);
   }
-  this->point_ = *task.state;
   task.cost->accumulate_parameter_gradient(*task.state, task.weight, *task.sink);
   return report;
 }

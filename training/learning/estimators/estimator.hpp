@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,7 +73,9 @@ struct SequenceReport {
   double nudged_residual = 0;  ///< ‖f_nudged‖ / ‖z − z*‖ at the end: what is left of the nudged transient, per τ
   double nudged_time = 0;      ///< simulated time of the nudged phases, one after the other, in units of τ
   double nudge_ratio = 0;      ///< ‖z − z*‖ / ‖z*‖: size of the nudge
-  long clipped = 0;            ///< entries of the correction on which the clip was active, summed over steps
+  double adjoint_norm = 0;    ///< ‖a‖; 0 where the estimator forms none
+  bool left_out = false;      ///< ‖a‖ was above the limit: the sequence adds nothing to the gradient
+  long clipped = 0;           ///< entries of the correction on which the clip was active, summed over steps
   double cost_in_forces = 0;  ///< work in force evaluations: a jvp or vjp counts as one
 };
 
@@ -95,8 +99,21 @@ class GradientEstimator {
   /// ε of all phases, which follows the damping during training.
   void set_step(double step) { options_.step = options_.free.step = step; }
 
+  /// Sequences with a larger ‖a‖ (or none that is finite) are left out; infinite: none is. In a circuit without a stable
+  /// equilibrium the nudged phase grows without bound, and one such sequence would decide the direction of a step. bptt
+  /// has its adjoint only when it has its gradient, and leaves none out.
+  void set_adjoint_limit(double limit) { adjoint_limit_ = limit; }
+
  protected:
+  /// Whether the sequence with this adjoint is left out; notes its norm.
+  bool leave_out(SequenceReport& report) const {
+    report.adjoint_norm = static_cast<double>(adjoint_.norm());
+    report.left_out = std::isfinite(adjoint_limit_) && !(report.adjoint_norm <= adjoint_limit_);
+    return report.left_out;
+  }
+
   EstimatorOptions options_;
+  double adjoint_limit_ = std::numeric_limits<double>::infinity();
   Matrix<S> adjoint_, point_;
 };
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/streams.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace nudge {
+namespace {
+
+int first_error = 0;  ///< errno of the first write to standard output that failed
+
+void note_failure() {
+  if (first_error == 0) first_error = errno != 0 ? errno : EIO;
+}
+
+}  // namespace
+
+void say_text(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::clearerr(stderr);  // the next line may find room again
+}
+
+void answer_text(const std::string& text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_failure();
+}
+
+bool finish_answer() {
+  errno = 0;
+  if (std::fflush(stdout) != 0) note_failure();
+  if (first_error == 0) return true;
+  if (first_error != EPIPE) {
+    say("nudge: the results cannot be written to standard output: {}\n", std::strerror(first_error));
+  }
+  return false;
+}
+
+}  // namespace nudge

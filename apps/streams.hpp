@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace nudge {
+
+/// Writes to standard error. What cannot be written there (a closed stream, a full disk behind a log) is lost and never
+/// ends the work that it tells of.
+void say_text(const std::string& text);
+
+template <class... T>
+void say(fmt::format_string<T...> form, T&&... values) {
+  say_text(fmt::format(form, std::forward<T>(values)...));
+}
+
+/// Writes results to standard output; what cannot be written is found by finish_answer().
+void answer_text(const std::string& text);
+
+template <class... T>
+void answer(fmt::format_string<T...> form, T&&... values) {
+  answer_text(fmt::format(form, std::forward<T>(values)...));
+}
+
+/// The end of all results: whether every one of them is written. Says so on standard error when not, but for a reader that
+/// has gone (a pipe into head).
+bool finish_answer();
+
+}  // namespace nudge
