@@ -65,7 +65,9 @@ struct BatchGradient<S>::Worker {
         input(network.rows(), network.circuit().inputs()),
         input_gradient(input.rows(), input.cols()),
         state(network.rows(), network.cols()),
-        initial_gradient(state.rows(), state.cols()) {}
+        initial_gradient(state.rows(), state.cols()) {
+    if (network.plan().embedding().symbols < 0) dynamics.skip_input_gradient();
+  }
 
   std::unique_ptr<GradientEstimator<S>> estimator;
   CircuitDynamics<S> dynamics;
@@ -157,9 +159,11 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
   SequenceTask<S> task{settles, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
-  w.input_gradient = w.dynamics.input_gradient();
-  network_->accumulate_start(w.initial_gradient, w.input_gradient);
-  network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);
+  if (w.dynamics.input_gradient().size() > 0) {
+    w.input_gradient = w.dynamics.input_gradient();
+    network_->accumulate_start(w.initial_gradient, w.input_gradient);
+    network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);
+  }
   // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding. Samples side
   // by side have no residual in common.
   if (options_.growth.strength > 0 && network_->plan().couples_rows() && !network_->circuit().feed_forward()) {
