@@ -45,6 +45,10 @@ class CircuitDynamics final : public Dynamics<S> {
   /// By correlation reads, of the conservative terms.
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
 
+  /// Spares the gradient with respect to x_in, for inputs that are what they are: input_gradient() is then (0, 0), and terms get
+  /// it so.
+  void skip_input_gradient() { input_gradient_.resize(0, 0); }
+
   /// What the reads that follow are named by.
   ReadContext& read() { return read_; }
   /// Σ scale·(∂F/∂x_in)ᵀ u over accumulate_parameter_gradient(): the gradient with respect to x_in, (rows, inputs).

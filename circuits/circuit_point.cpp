@@ -76,7 +76,8 @@ void CircuitDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> 
   CircuitDynamics& d = *owner_;
   with_moving(u, [&](ConstMatrixRef<S> x) {
     for (const Node& node : d.circuit_->nodes()) {
-      if (node.driven) d.input_gradient_ += scale * x.middleCols(node.columns.begin, node.columns.count);
+      if (!node.driven || d.input_gradient_.size() == 0) continue;
+      d.input_gradient_ += scale * x.middleCols(node.columns.begin, node.columns.count);
     }
     const ReadingAs correlation(d.read_, ReadClass::correlation);
     d.read_.pass();
@@ -198,7 +199,8 @@ bool CircuitDynamics<S>::Point::pull_node(MatrixRef<S> u, S scale, GradientSink<
   if (!d.circuit_->feed_forward() || d.box_) return false;
   const Node& at = d.circuit_->nodes()[node];
   const ReadingAs correlation(d.read_, ReadClass::correlation);
-  if (at.driven) d.input_gradient_ += scale * u.middleCols(at.columns.begin, at.columns.count);
+  if (at.driven && d.input_gradient_.size() > 0)
+    d.input_gradient_ += scale * u.middleCols(at.columns.begin, at.columns.count);
   for (std::size_t i = 0; i < d.systems_.size(); ++i) {
     if (d.circuit_->acts_on(i, node)) d.systems_[i]->pull(u, scale, u, sink, d.input_gradient_, d.read_);
   }

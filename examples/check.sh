@@ -34,6 +34,18 @@ try "transformer" "$program" train examples/transformer.toml --out "$folder/tran
   --set train.evaluation_batches=1 --set train.test_batches=1 --set train.batch=2
 try "transformer, backprop" "$program" train examples/transformer.toml --out "$folder/transformer_bptt.h5" \
   --set estimator=bptt --set train.steps=2 --set train.evaluation_batches=1 --set train.test_batches=1 --set train.batch=2
+try "digits" "$program" train examples/digits.toml --out "$folder/digits.h5" --set train.steps=3
+try "digits by ep" "$program" train examples/digits.toml --out "$folder/digits_ep.h5" --set train.steps=3 --set estimator=ep
+try "digits_conv" "$program" train examples/digits_conv.toml --out "$folder/conv.h5" --set train.steps=2
+try "compare_digits" "$program" compare examples/compare_digits.toml --out "$folder/compare_digits.h5" --set train.steps=2 \
+  --set compare.test_seeds=[11] --set compare.tuning_seeds=[1] --set 'compare.grid.beta=[0.3]' \
+  --set 'compare.grid.train.learning_rate=[1e-3]'
+try "digits_devices" "$program" sweep examples/digits_devices.toml --out "$folder/digits_devices.h5" --set train.steps=1 \
+  --set sweep.seeds=[1]
+try "digits_noise" "$program" sweep examples/digits_noise.toml --out "$folder/digits_noise.h5" --set train.steps=1 \
+  --set sweep.seeds=[1]
+try "digits_nudge" "$program" sweep examples/digits_nudge.toml --out "$folder/digits_nudge.h5" --set train.steps=1 \
+  --set sweep.seeds=[1]
 try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
   --set train.evaluation_batches=1
 try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"
@@ -70,7 +82,7 @@ try "experiment_memorization" "$program" experiment examples/experiment_memoriza
   --set experiment.full_size=[] --set experiment.examples=4 --set experiment.epochs=1 --set train.batch=4 \
   --set experiment.test_examples=2
 try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" "$folder/converters.h5" \
-  "$folder/device.h5" "$folder/training.h5" "$folder/parity.h5" -o "$folder/report.html"
+  "$folder/device.h5" "$folder/training.h5" "$folder/parity.h5" "$folder/digits.h5" "$folder/compare_digits.h5" -o "$folder/report.html"
 try "info" "$program" info "$folder/train.h5"
 try "crossbar" "$program" crossbar examples/train_charlm.toml --array Wo --spice "$folder/array.cir"
 try "devices" "$program" devices show soft_bounds

@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/score_lines.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
@@ -44,10 +45,50 @@ bool at_edge(const Choice& choice, const std::string& key) {
   return std::find(choice.edges.begin(), choice.edges.end(), key) != choice.edges.end();
 }
 
+std::string score_spread(const std::string& metric, const Spread& spread, int runs) {
+  std::string out = score_text(metric, spread.mean);
+  if (!std::isfinite(spread.mean) || runs < 2) return out;
+  return metric == "accuracy" ? fmt::format("{:.2f} ± {:.2f} %", 100 * spread.mean, 100 * spread.deviation)
+                              : fmt::format("{} ± {:.4f}", out, spread.deviation);
+}
+
+std::string score_difference(const std::string& metric, const PairedDifference& d) {
+  if (d.seeds == 0) return "-";
+  const std::string mean = score_difference_text(metric, d.mean);
+  if (d.seeds == 1) return mean + " (no interval)";
+  return fmt::format("{} [{}, {}]", mean, score_difference_text(metric, d.low), score_difference_text(metric, d.high));
+}
+
+/// What a row says of samples: scores, and their difference instead of that of the losses.
+std::vector<std::string> score_cells(const Comparison& c, const ComparedEntrant& one, std::string& notes) {
+  std::string test = score_spread(c.metric, one.test_score, one.runs);
+  if (c.references && not_above_linear(*c.references, "test", one.test_score.mean)) {
+    test += " !";
+    if (notes.find(kLinearNote) == std::string::npos) notes += std::string(kLinearNote) + "\n";
+  }
+  return {score_spread(c.metric, one.validation_score, one.runs), test,
+          &one == &c.entrants.front() ? "baseline" : score_difference(c.metric, one.score_difference)};
+}
+
+/// What the columns of a table mean.
+std::string caption(const Comparison& c) {
+  if (c.metric.empty()) {
+    return "losses in nat per character, mean ± standard deviation over the seeds; difference: of the test loss with "
+           "the "
+           "baseline's, paired by seed, Student's t\n";
+  }
+  return fmt::format(
+      "mean ± standard deviation over the seeds; difference: of the test {} with the baseline's{}, paired by seed, "
+      "Student's t\n",
+      c.metric, c.metric == "accuracy" ? " in percentage points" : "");
+}
+
 std::string table_text(const Comparison& c) {
   std::vector<std::vector<std::string>> rows(1, {"entrant"});
   rows[0].insert(rows[0].end(), c.keys.begin(), c.keys.end());
-  rows[0].insert(rows[0].end(), {"seeds", "validation loss", "test loss", "difference, 95 %", "skipped", "not finite"});
+  rows[0].insert(rows[0].end(), {"seeds", "validation loss", "test loss"});
+  if (!c.metric.empty()) rows[0].insert(rows[0].end(), {"validation " + c.metric, "test " + c.metric});
+  rows[0].insert(rows[0].end(), {"difference, 95 %", "skipped", "not finite"});
   const std::optional<TextEntropy> line = c.lines ? c.lines->test : std::nullopt;
   std::string notes;
   bool edge = false, above = false;
@@ -63,9 +104,13 @@ std::string table_text(const Comparison& c) {
     const bool baseline = &one == &c.entrants.front();
     row.insert(row.end(),
                {one.failed > 0 ? fmt::format("{} ({} failed)", one.runs, one.failed) : std::to_string(one.runs),
-                spread_text(one.validation, one.runs), spread_text(one.test, one.runs) + mark,
-                baseline ? "baseline" : difference_text(one.difference), fmt::format("{:.0f}", one.skipped),
-                fmt::format("{:.0f}", one.nonfinite)});
+                spread_text(one.validation, one.runs), spread_text(one.test, one.runs) + mark});
+    if (c.metric.empty()) {
+      row.push_back(baseline ? "baseline" : difference_text(one.difference));
+    } else {
+      for (std::string& cell : score_cells(c, one, notes)) row.push_back(std::move(cell));
+    }
+    row.insert(row.end(), {fmt::format("{:.0f}", one.skipped), fmt::format("{:.0f}", one.nonfinite)});
     rows.push_back(std::move(row));
     if (!one.choice)
       notes += fmt::format("{}: no point of the grid ended well with every tuning seed\n", one.entrant.name);
@@ -78,10 +123,8 @@ std::string table_text(const Comparison& c) {
     notes += "*: an outermost value of the grid: the best may lie beyond it, extend compare.grid and --resume\n";
   if (above) notes += std::string(kUnigramNote) + "\n";
   if (c.lines) notes += lines_text(*c.lines) + "\n";
-  return text_table(rows, 1) +
-         "losses in nat per character, mean ± standard deviation over the seeds; difference: of the "
-         "test loss with the baseline's, paired by seed, Student's t\n" +
-         notes;
+  if (c.references) notes += references_text(*c.references) + "\n";
+  return text_table(rows, 1) + caption(c) + notes;
 }
 
 nlohmann::json runs_json(const Sweep& sweep) {
@@ -99,6 +142,11 @@ nlohmann::json runs_json(const Sweep& sweep) {
 }
 
 nlohmann::json spread_json(const Spread& spread) { return {{"mean", spread.mean}, {"deviation", spread.deviation}}; }
+
+/// An interval of one seed is infinite: null in JSON.
+nlohmann::json difference_json(const PairedDifference& d) {
+  return {{"mean", d.mean}, {"deviation", d.deviation}, {"low", d.low}, {"high", d.high}, {"seeds", d.seeds}};
+}
 
 nlohmann::json json_of(const Comparison& c, const std::string& file) {
   nlohmann::json entrants = nlohmann::json::array();
@@ -118,12 +166,12 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
       row["edges"] = one.choice->edges;
       row["tuning_loss"] = one.choice->validation_loss;
     }
-    // an interval of one seed is infinite: null in JSON
-    row["difference"] = {{"mean", one.difference.mean},
-                         {"deviation", one.difference.deviation},
-                         {"low", one.difference.low},
-                         {"high", one.difference.high},
-                         {"seeds", one.difference.seeds}};
+    row["difference"] = difference_json(one.difference);
+    if (!c.metric.empty()) {
+      row["validation_" + c.metric] = spread_json(one.validation_score);
+      row["test_" + c.metric] = spread_json(one.test_score);
+      row["difference_" + c.metric] = difference_json(one.score_difference);
+    }
     entrants.push_back(std::move(row));
   }
   return {{"file", file},
@@ -131,6 +179,7 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
           {"entrants", entrants},
           {"interrupted", c.interrupted},
           {"text", c.lines ? lines_json(*c.lines) : nlohmann::json(nullptr)},
+          {"reference", c.references ? references_json(*c.references) : nlohmann::json(nullptr)},
           {"tuning", runs_json(c.tuning)},
           {"test", runs_json(c.test)}};
 }
@@ -139,7 +188,7 @@ SweepObserver observer_for(ProgressLine& progress) {
   SweepObserver observer;
   observer.stop = [] { return interrupted(); };
   observer.finished = [&progress](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
-    const bool tests = sweep.metrics.back().name == "test_loss";
+    const bool tests = sweep.metrics.back().name.starts_with("test_");
     std::string text = fmt::format("{} {}/{}  ", tests ? "test" : "tuning", done, sweep.points.size());
     for (std::size_t k = 0; k < sweep.keys.size(); ++k)
       text += fmt::format("{} = {}  ", sweep.keys[k], point.values[k]);
@@ -147,7 +196,8 @@ SweepObserver observer_for(ProgressLine& progress) {
     if (point.status != "ok") text += point.status;
     for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
       const std::string& name = sweep.metrics[m].name;
-      if (name.ends_with("_loss")) text += fmt::format("{} {:.4f}  ", name, point.metrics[m]);
+      const bool shown = name.ends_with("_loss") || name.ends_with("_accuracy") || name.ends_with("_rmse");
+      if (shown && name != "final_loss") text += fmt::format("{} {:.4f}  ", name, point.metrics[m]);
     }
     progress.print(text);
   };
@@ -200,7 +250,7 @@ std::function<ExitCode()> add(CLI::App& app) {
 }  // namespace
 
 Command compare_command() {
-  return {"compare", "Tune entrants alike, then compare them on fresh seeds and the test part of the text",
+  return {"compare", "Tune entrants alike, then compare them on fresh seeds and the test part of the data",
           "nudge compare examples/compare_parity.toml --out parity.h5", add};
 }
 

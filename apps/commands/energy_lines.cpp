@@ -22,6 +22,7 @@ std::string joules(double energy) { return format_quantity(energy, Unit::joule, 
 }  // namespace
 
 std::string tokens_text(const TrainSummary& s) {
+  if (!s.metric.empty()) return "one sample after the other";
   if (s.token_use == "replicated") return fmt::format("T = {} replicas of each array", s.tokens);
   if (s.token_use == "shared") return fmt::format("{} tokens at once on one array, an idealisation", s.tokens);
   return fmt::format("{} tokens by turns", s.tokens);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/score_lines.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
@@ -52,6 +53,11 @@ std::string table_text(const Sweep& sweep) {
       row.push_back(!std::isfinite(cell.mean[m]) ? "-"
                     : cell.runs > 1              ? fmt::format("{:.4g} ± {:.2g}", cell.mean[m], cell.deviation[m])
                                                  : fmt::format("{:.4g}", cell.mean[m]));
+      if (sweep.references && sweep.metrics[m].name == "validation_" + sweep.references->metric &&
+          not_above_linear(*sweep.references, "validation", cell.mean[m])) {
+        row.back() += " !";
+        notes = std::string(kLinearNote) + "\n";
+      }
       if (sweep.metrics[m].name != "validation_loss" || !sweep.lines) continue;
       const std::string mark = unigram_mark(cell.mean[m], sweep.lines->validation);
       row.back() += mark;
@@ -62,11 +68,18 @@ std::string table_text(const Sweep& sweep) {
   const bool trained = std::any_of(sweep.metrics.begin(), sweep.metrics.end(),
                                    [](const SweepMetric& metric) { return metric.name == "validation_loss"; });
   if (sweep.lines && trained) notes += lines_text(*sweep.lines) + "\n";
+  if (sweep.references && trained) notes += references_text(*sweep.references) + "\n";
   return text_table(rows, texts) + notes;
 }
 
 nlohmann::json value_json(const Sweep& sweep, const SweepPoint& point, std::size_t k) {
   return sweep.numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
+}
+
+/// The metrics of a point that its line shows: the first three, and the score of samples.
+bool is_shown(const Sweep& sweep, std::size_t m) {
+  const std::string& name = sweep.metrics[m].name;
+  return m < 3 || name.ends_with("_accuracy") || name.ends_with("_rmse");
 }
 
 nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
@@ -93,7 +106,8 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
           {"points", points},
           {"summary", summary},
           {"interrupted", sweep.interrupted},
-          {"text", sweep.lines ? lines_json(*sweep.lines) : nlohmann::json(nullptr)}};
+          {"text", sweep.lines ? lines_json(*sweep.lines) : nlohmann::json(nullptr)},
+          {"reference", sweep.references ? references_json(*sweep.references) : nlohmann::json(nullptr)}};
 }
 
 SweepObserver observer_for(ProgressLine& progress) {
@@ -103,7 +117,8 @@ SweepObserver observer_for(ProgressLine& progress) {
     std::string text =
         fmt::format("{}/{}  {}seed {}  ", done, sweep.points.size(), place_text(sweep, point.values), point.seed);
     if (point.status != "ok") text += point.status;
-    for (std::size_t m = 0; point.status == "ok" && m < 3; ++m) {
+    for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
+      if (!is_shown(sweep, m)) continue;
       text += fmt::format("{} {:.4g}  ", sweep.metrics[m].name, point.metrics[m]);
     }
     progress.print(text);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/energy_lines.hpp"
+#include "apps/commands/score_lines.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/interrupts.hpp"
 #include "apps/streams.hpp"
@@ -29,6 +30,7 @@ struct Options {
 std::string text_of(const TrainProgress& p) {
   std::string line = fmt::format("step {:>6}/{}  loss {:.4f}  validation {:.4f}  residual {:.2e}  c {:.3f}", p.done,
                                  p.steps, p.loss, p.validation, p.residual, p.damping);
+  if (!p.metric.empty()) line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.score));
   if (std::isfinite(p.beside_loss)) {
     line += fmt::format("  | beside: loss {:.4f}  validation {:.4f}", p.beside_loss, p.beside_validation);
   }
@@ -60,9 +62,18 @@ void print_hardware(const TrainSummary& s) {
 }
 
 /// Where the run has not ended there is no test loss.
-std::string losses_text(const TrainSummary& s, double validation, double test) {
-  std::string out = fmt::format("validation loss {:.4f} nat", validation);
-  if (std::isfinite(test)) out += fmt::format(", test loss {:.4f} nat", test);
+std::string losses_text(const TrainSummary& s, double validation, double test, const HeldOutScore& score) {
+  const char* unit = s.metric.empty() ? " nat" : "";
+  std::string out = fmt::format("validation loss {:.4f}{}", validation, unit);
+  if (std::isfinite(test)) out += fmt::format(", test loss {:.4f}{}", test, unit);
+  if (!s.metric.empty()) {
+    out += fmt::format(", {} {} on validation", s.metric, score_text(s.metric, score.validation));
+    if (std::isfinite(score.test)) out += fmt::format(", {} on test", score_text(s.metric, score.test));
+    const bool tested = std::isfinite(score.test);
+    const bool trivial = s.references && not_above_linear(*s.references, tested ? "test" : "validation",
+                                                          tested ? score.test : score.validation);
+    return trivial ? out + ", no better than a linear model" : out;
+  }
   if (validation >= s.lines.validation.unigram) out += ", learnt nothing beyond letter frequencies";
   return out;
 }
@@ -80,7 +91,13 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
                           {"seconds", s.seconds},
                           {"test_loss", s.test_loss},
                           {"status", s.failure.empty() ? "ok" : s.failure}};
-    out["text"] = lines_json(s.lines);
+    if (s.metric.empty()) {
+      out["text"] = lines_json(s.lines);
+    } else {
+      out["validation_" + s.metric] = s.score.validation;
+      out["test_" + s.metric] = s.score.test;
+      out["reference"] = s.references ? references_json(*s.references) : nlohmann::json(nullptr);
+    }
     out["hardware"] = {
         {"phase_time_s", s.phase_time},   {"array_energy_J", s.array_energy},   {"pulses", s.pulses},
         {"verify_reads", s.verify_reads}, {"write_failures", s.write_failures}, {"write_energy_J", s.write_energy}};
@@ -90,16 +107,22 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
     if (!s.beside.empty()) {
       out["beside"] = {
           {"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}, {"test_loss", s.beside_test_loss}};
+      if (!s.metric.empty()) {
+        out["beside"]["validation_" + s.metric] = s.beside_score.validation;
+        out["beside"]["test_" + s.metric] = s.beside_score.test;
+      }
     }
     answer("{}\n", out.dump(2));
     return;
   }
   answer("{} steps in {:.1f} s: {} ({} skipped, {} not finite steps)\n", s.done, s.seconds,
-         losses_text(s, s.validation_loss, s.test_loss), s.skipped, s.nonfinite);
+         losses_text(s, s.validation_loss, s.test_loss, s.score), s.skipped, s.nonfinite);
   if (!s.beside.empty()) {
-    answer("beside it, {}: {}\n", s.beside, losses_text(s, s.beside_validation_loss, s.beside_test_loss));
+    answer("beside it, {}: {}\n", s.beside,
+           losses_text(s, s.beside_validation_loss, s.beside_test_loss, s.beside_score));
   }
-  answer("{}\n", lines_text(s.lines));
+  if (s.metric.empty()) answer("{}\n", lines_text(s.lines));
+  if (s.references) answer("{}\n", references_text(*s.references));
   print_hardware(s);
   answer("{}\n", file);
 }
@@ -165,8 +188,8 @@ std::function<ExitCode()> add(CLI::App& app) {
 }  // namespace
 
 Command train_command() {
-  return {"train", "Train the character model by equilibrium propagation",
-          "nudge train examples/train_charlm.toml --out run.h5", add};
+  return {"train", "Train a network by equilibrium propagation", "nudge train examples/train_charlm.toml --out run.h5",
+          add};
 }
 
 }  // namespace nudge

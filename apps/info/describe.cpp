@@ -20,9 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The keys that tell runs apart at a glance; `nudge report` and the attribute `config` have all.
-constexpr std::array essentials{"network.kind",   "task.kind",    "estimator",      "beta",
-                                "model.channels", "model.tokens", "model.memories", "model.heads",
-                                "data.text",      "train.steps",  "train.batch"};
+constexpr std::array essentials{
+    "network.kind", "task.kind",       "estimator", "beta",      "model.channels", "model.tokens", "model.memories",
+    "model.heads",  "hopfield.hidden", "data.text", "data.file", "train.steps",    "train.batch"};
 
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -49,7 +49,8 @@ Json trainee_facts(const report::Trainee& trainee) {
   out["steps"] = loss.y.size();
   out["last_step"] = finite_or_null(loss.x.empty() ? std::nan("") : loss.x.back());
   out["loss"] = finite_or_null(loss.last_finite());
-  for (const char* name : {"validation_loss", "residual", "damping"}) {
+  for (const char* name : {"validation_loss", "test_loss", "validation_accuracy", "test_accuracy", "validation_rmse",
+                           "test_rmse", "residual", "damping"}) {
     if (!trainee.of(name).empty()) out[name] = finite_or_null(trainee.of(name).last_finite());
   }
   out["skipped"] = trainee.sum("skipped");

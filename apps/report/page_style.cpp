@@ -40,6 +40,8 @@ th, td { padding: 4px 14px 4px 0; text-align: right; border-bottom: 1px solid va
 th:first-child { text-align: left; }
 tr:first-child th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
 th { font-weight: 500; }
+.heat td, .heat tr:first-child th { padding: 4px 10px; text-align: center; }
+.heat .none { color: var(--soft); }
 details { margin: 8px 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 details td { text-align: left; white-space: normal; }

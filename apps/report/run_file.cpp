@@ -162,6 +162,11 @@ RunFile load_run_file(const std::filesystem::path& path) {
     if (!file.has(prefix + "train")) continue;
     run.trainees.push_back(load_trainee(file, prefix + "train"));
     load_events(file, prefix + "events", run.trainees.size() - 1, run);
+    for (const std::string part : {"validation", "test"}) {
+      if (const auto counts = ConfusionMatrix::read(prefix + "confusion/" + part, file)) {
+        run.trainees.back().confusion.emplace(part, *counts);
+      }
+    }
   }
   if (file.has("rows")) run.rows = load_table(file, "rows");
   if (file.has("points")) run.points = load_table(file, "points");
@@ -170,6 +175,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
     if (file.has(group)) *table = load_table(file, group);
   }
   run.lines = read_text_lines(file);
+  run.references = read_reference_scores(file);
   return run;
 }
 

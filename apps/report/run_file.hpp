@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "sim/base/matrix.hpp"
+#include "training/data/confusion.hpp"
+#include "training/data/reference_scores.hpp"
 #include "training/data/text_entropy.hpp"
 
 namespace nudge::report {
@@ -26,6 +28,7 @@ struct Trainee {
   std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values
   std::vector<double> cosine_step;
   std::vector<std::string> groups;
+  std::map<std::string, ConfusionMatrix> confusion;  ///< "validation", "test": of a classifier
   Matrix<double> cosine;  ///< (steps, groups); the first group is `all`, the equilibrium's parameters together
 
   const TimeSeries& of(const std::string& name) const;  ///< empty series when the file has none
@@ -53,8 +56,9 @@ struct RunFile {
   std::vector<Trainee> trainees;
   std::vector<std::pair<std::size_t, Event>> events;  ///< (trainee, event)
   Table rows, points;
-  Table tuning, test, entrants;    ///< of a comparison
-  std::optional<TextLines> lines;  ///< of the text that was learned
+  Table tuning, test, entrants;               ///< of a comparison
+  std::optional<TextLines> lines;             ///< of the text that was learned
+  std::optional<ReferenceScores> references;  ///< of the samples
 };
 
 /// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths.

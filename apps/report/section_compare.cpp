@@ -31,6 +31,8 @@ std::string entrants_table(const RunFile& run) {
   const auto test_line = run.lines ? run.lines->test : std::nullopt;
   std::vector<std::vector<std::string>> rows{{"entrant", "chosen", "at the edge", "seeds", "failed", "validation loss",
                                               "test loss", "difference, 95 %", "skipped", "not finite"}};
+  const std::string metric = run.references ? run.references->metric : "";
+  if (!metric.empty()) rows[0].insert(rows[0].begin() + 7, {"test " + metric, "its difference, 95 %"});
   for (std::size_t i = 0; i < run.entrants.rows; ++i) {
     const auto at = [&](const char* name) { return real.at(name)[i]; };
     rows.push_back(
@@ -40,9 +42,22 @@ std::string entrants_table(const RunFile& run) {
          spread_text(at("test_mean"), at("test_deviation"), at("runs"), test_line),
          i == 0 ? "baseline" : difference_text(at("difference_mean"), at("difference_low"), at("difference_high")),
          number(at("skipped")), number(at("nonfinite"))});
+    if (metric.empty()) continue;
+    const auto score = [&](const std::string& name) {
+      const auto column = real.find(name);
+      return column == real.end() ? std::nan("") : column->second[i];
+    };
+    const double unit = metric == "accuracy" ? 100 : 1;
+    const std::string name = "difference_" + metric;
+    rows.back().insert(rows.back().begin() + 7,
+                       {score_cell(metric, score("test_" + metric + "_mean")),
+                        i == 0 ? "baseline"
+                               : difference_text(unit * score(name + "_mean"), unit * score(name + "_low"),
+                                                 unit * score(name + "_high"))});
   }
-  return table(rows) +
-         "<p class=\"note\">Nat per character, mean ± standard deviation over fresh seeds. Every entrant stands at its "
+  return table(rows) + reference_note(run.references) +
+         "<p class=\"note\">Losses in nat per character, or as the cost of samples is; differences of accuracy in "
+         "percentage points; mean ± standard deviation over fresh seeds. Every entrant stands at its "
          "own "
          "best place of the same grid, chosen on the validation part with other seeds. Difference: of the test loss "
          "with "

@@ -224,7 +224,7 @@ std::string sweep_section(const std::vector<RunFile>& runs) {
     if (run.kind != "sweep") continue;
     out += "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" +
            sweep_of(run.points, run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt) +
-           text_note(run.lines) + "</section>\n";
+           text_note(run.lines) + reference_note(run.references) + "</section>\n";
   }
   return out;
 }

@@ -66,10 +66,11 @@ std::string loss_figure(const std::vector<NamedTrainee>& trainees) {
   Chart chart;
   chart.title = "Loss";
   chart.x_label = "training step";
-  chart.y_label = "cross-entropy (nat per token)";
+  const bool samples = !metric_of(*trainees.front().trainee).empty();
+  chart.y_label = samples ? "cost of a sample" : "cross-entropy (nat per token)";
   chart.note =
       "Thin line and band: training loss, mean and range over neighbouring steps. Markers: validation loss on held-out "
-      "text. Lower is better.";
+      "data. Lower is better.";
   chart.clip_outliers = true;
   for (const auto& trainee : trainees) {
     Series train = binned(trainee.trainee->of("loss"));
@@ -133,6 +134,10 @@ std::string loss_text(double value) { return std::isfinite(value) ? fmt::format(
 std::string final_table(const std::vector<NamedTrainee>& trainees) {
   std::vector<std::vector<std::string>> rows{{"", "steps", "training loss", "validation loss", "best validation",
                                               "test loss", "difference", "skipped", "not finite"}};
+  const auto scored = std::find_if(trainees.begin(), trainees.end(),
+                                   [](const NamedTrainee& t) { return !metric_of(*t.trainee).empty(); });
+  const std::string metric = scored == trainees.end() ? "" : metric_of(*scored->trainee);
+  if (!metric.empty()) rows[0].insert(rows[0].begin() + 6, {"validation " + metric, "test " + metric});
   for (const auto& trainee : trainees) {
     const Trainee* reference = reference_of(trainee, trainees);
     const double validation = trainee.trainee->of("validation_loss").last_finite();
@@ -147,12 +152,17 @@ std::string final_table(const std::vector<NamedTrainee>& trainees) {
                     marked_loss(trainee.trainee->of("test_loss").last_finite(), test_line),
                     std::isfinite(validation - other) ? difference : "–", number(trainee.trainee->sum("skipped")),
                     number(trainee.trainee->sum("nonfinite"))});
+    if (metric.empty()) continue;
+    const auto last = [&](const std::string& part) {
+      return score_cell(metric, trainee.trainee->of(part + "_" + metric).last_finite());
+    };
+    rows.back().insert(rows.back().begin() + 6, {last("validation"), last("test")});
   }
   return table(rows) +
          "<p class=\"note\">Training loss: mean of the last tenth of the steps. Test: on the part that no choice has "
          "seen. Difference: last validation "
          "loss against the reference. Skipped: outlier steps left out; not finite: steps rolled back.</p>\n" +
-         text_note(lines_of(trainees));
+         text_note(lines_of(trainees)) + reference_note(trainees.front().run->references);
 }
 
 std::string events_of(const std::vector<RunFile>& runs) {
@@ -195,7 +205,7 @@ std::string training_section(const std::vector<RunFile>& runs) {
   growth.title = "Growth";
   growth.y_label = "measure of the growth penalty";
   growth.note = "How slowly the free phase's residual decays; the growth penalty acts where it is large.";
-  std::string figures = loss_figure(trainees);
+  std::string figures = loss_figure(trainees) + score_figure(trainees);
   const std::string residuals =
       trainees_figure(trainees, residual, {{"residual", "free"}, {"nudged_residual", "nudged"}});
   const std::string dampings = trainees_figure(trainees, damping, {{"damping", ""}});
@@ -205,6 +215,7 @@ std::string training_section(const std::vector<RunFile>& runs) {
       "<section>\n<h2>Training</h2>\n" + final_table(trainees) + "<div class=\"grid\">\n" + figures + "</div>\n";
   if (residuals.empty()) out += paragraph("No residuals were recorded.");
   if (dampings.empty()) out += paragraph("No damping was recorded.");
+  out += confusion_tables(trainees);
   return out + events_of(runs) + "</section>\n" + agreement_figures(trainees);
 }
 

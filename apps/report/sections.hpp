@@ -25,6 +25,17 @@ std::string sweep_section(const std::vector<RunFile>& runs);
 std::string compare_section(const std::vector<RunFile>& runs);
 std::string provenance_section(const std::vector<RunFile>& runs);
 
+/// "accuracy" or "rmse", where a run learned samples; empty otherwise.
+std::string metric_of(const Trainee& trainee);
+/// "97.22 %", "0.1234", a dash.
+std::string score_cell(const std::string& metric, double value);
+/// Scores over the steps, beside what trivial models reach; empty of text.
+std::string score_figure(const std::vector<NamedTrainee>& trainees);
+/// Of every classifier of the page its confusion matrices as tables whose cells are shaded.
+std::string confusion_tables(const std::vector<NamedTrainee>& trainees);
+/// What trivial models score on the samples; empty where there is nothing to say.
+std::string reference_note(const std::optional<ReferenceScores>& references);
+
 /// Gradient agreement of the trainees that measured it, with a table.
 std::string agreement_figures(const std::vector<NamedTrainee>& trainees);
 

@@ -133,7 +133,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       auto b = on_to_.topRows(rows_);
       to0_.gate(of(u, term_->to_), b);
       reader_.correlate_forward(source0(), b, scale, sink, read);
-      if (term_->clamped()) {
+      if (term_->clamped() && input_gradient.size() > 0) {
         auto a = on_from_.topRows(rows_);
         a.setZero();
         reader_.forward_vjp(source0(), b, a, read);

@@ -17,7 +17,10 @@ class NodeBias final : public Term<S> {
 
   std::string_view name() const override { return "node_bias"; }
   bool has(Part part) const override { return part == Part::all || part == part_; }
-  std::vector<int> sources() const override { return {at_.node}; }
+  /// Under the identity it is a constant current, whatever the node's state.
+  std::vector<int> sources() const override {
+    return {at_.activation == NodeActivation::identity ? Term<S>::kInput : at_.node};
+  }
   std::vector<int> targets() const override { return {at_.node}; }
   bool noisy() const override { return map_->noisy(); }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;

@@ -46,7 +46,7 @@ class TermSystem {
   virtual void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) = 0;
 
   /// Adds scale · ⟨u, ∂F/∂θ⟩ for every weight of the term to the sink, and scale · (∂F/∂input)ᵀ u to input_gradient (rows,
-  /// inputs). One copy.
+  /// inputs), unless that is empty: nobody asks for it. One copy.
   virtual void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                           ReadContext& read) = 0;
 

@@ -92,3 +92,53 @@ TEST_CASE("Asymmetry is zero with an energy, and known without", "[spectrum]") {
   auto skew = linear_system<double>(4, 6, Dense<double>(r - r.transpose()), Vec<double>::Zero(24));
   CHECK(asymmetry<double>(skew.linearize(Matrix<double>::Zero(4, 6)), 4, 6) == Approx(2).epsilon(1e-14));
 }
+
+namespace {
+
+/// J = m A m of a point whose units with m = 0 are held on the bound of a box.
+class HeldPoint final : public Linearization<double> {
+ public:
+  HeldPoint(Dense<double> a, Matrix<double> moving) : a_(std::move(a)), moving_(std::move(moving)) {}
+  void force(MatrixRef<double> f, Part /*part*/) override { f.setZero(); }
+  void jvp(ConstMatrixRef<double> v, MatrixRef<double> out, Part /*part*/) override { product(a_, v, out); }
+  void vjp(ConstMatrixRef<double> u, MatrixRef<double> out, Part /*part*/) override {
+    product(Dense<double>(a_.transpose()), u, out);
+  }
+  void accumulate_parameter_gradient(ConstMatrixRef<double> /*u*/, double /*scale*/,
+                                     GradientSink<double>& /*sink*/) override {}
+  const Matrix<double>* moving() const override { return &moving_; }
+
+ private:
+  void product(const Dense<double>& a, ConstMatrixRef<double> v, MatrixRef<double> out) const {
+    const Matrix<double> x = v.cwiseProduct(moving_);
+    const Vec<double> y = a * Eigen::Map<const Vec<double>>(x.data(), x.size());
+    out = Eigen::Map<const Matrix<double>>(y.data(), v.rows(), v.cols()).cwiseProduct(moving_);
+  }
+  Dense<double> a_;
+  Matrix<double> moving_;
+};
+
+}  // namespace
+
+TEST_CASE("leading eigenvalues are those of the units that can move, not the zeros of held ones", "[spectrum]") {
+  Dense<double> a = 0.3 * random_dense<double>(24, 24, 7) / std::sqrt(24.0) - Dense<double>::Identity(24, 24);
+  Matrix<double> moving = Matrix<double>::Ones(4, 6);
+  std::vector<Index> free;
+  for (Index i = 0; i < 24; ++i) {
+    if (i % 3 == 1) {
+      moving.data()[i] = 0;
+    } else {
+      free.push_back(i);
+    }
+  }
+  const auto exact = dense_eigenvalues(a(free, free));
+  for (const int krylov : {12, 40}) {
+    HeldPoint at(a, moving);
+    const Spectrum found = leading_eigenvalues<double>(at, 4, 6, {.count = 2, .krylov = krylov, .tolerance = 1e-10});
+    REQUIRE(found.converged);
+    CHECK(found.abscissa == Approx(exact.front().real()).epsilon(1e-8));
+    CHECK(found.abscissa < -0.3);
+  }
+  HeldPoint none(a, Matrix<double>::Zero(4, 6));
+  CHECK(leading_eigenvalues<double>(none, 4, 6).leading.empty());
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every kind of network must do: loops over the registries.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -27,14 +28,38 @@ const char* const kSmall =
     "test_batches = 1\nevaluate_every = 3\ncheckpoint_every = 3\n[gradcheck]\nfinite_difference_entries = 6\n"
     "estimators = ['aep_transposed', 'aep_anchored', 'aep_tracked', 'dyadic', 'linear_adjoint', 'implicit']\n";
 
+bool of_samples(const std::string& kind) {
+  const auto& all = network_kinds();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const NetworkKind& one) { return one.name == kind; });
+  return !at->couples_rows;
+}
+
+/// Kinds that are fed samples learn the shipped digits; smooth, so that derivatives exist at every point.
 Config small(const std::string& kind, std::vector<std::string> settings = {}) {
-  settings.insert(settings.begin(), "network.kind=" + kind);
-  return parse_program_config("small.toml", kSmall, settings);
+  std::vector<std::string> all{"network.kind=" + kind};
+  if (of_samples(kind)) {
+    all.insert(all.end(), {"task.kind=classification", "hopfield.form=energy", "hopfield.activation=tanh",
+                           "hopfield.hidden=[10]", "convolutional.maps=[2]", "data.validation_samples=30"});
+  }
+  all.insert(all.end(), settings.begin(), settings.end());
+  return parse_program_config("small.toml", kSmall, all);
+}
+
+TaskSizes sizes_for(const Config& config) {
+  if (!of_samples(config.text("network.kind"))) return character_sizes(config, 9);
+  return {3, 0, 4, 16, 0, {4, 4}};
+}
+
+/// Variants of a kind.
+std::vector<std::string> variants(const std::string& kind) {
+  if (of_samples(kind))
+    return {"hopfield.feedback=transpose", "hopfield.feedback=separate", "hopfield.cost=cross_entropy"};
+  return {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"};
 }
 
 struct Bound {
   explicit Bound(const Config& config, Index copies = 2)
-      : network(make_network<double>(config, network_plan(config, character_sizes(config, 9)), Weights::digital)),
+      : network(make_network<double>(config, network_plan(config, sizes_for(config)), Weights::digital)),
         dynamics(network->circuit(), network->rows(), copies),
         input(random_matrix<double>(network->rows(), network->circuit().inputs(), 5)) {
     dynamics.bind(input, ReadContext{});
@@ -58,7 +83,7 @@ TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]"
   for (const NetworkKind& kind : network_kinds()) {
     CAPTURE(kind.name);
     const Config config = small(kind.name);
-    const auto plan = network_plan(config, character_sizes(config, 9));
+    const auto plan = network_plan(config, sizes_for(config));
     const auto parameters = plan->parameters();
     CHECK(plan->kind() == kind.name);
     CHECK(plan->couples_rows() == kind.couples_rows);
@@ -85,7 +110,8 @@ TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]"
       readouts += group.readout ? 1 : 0;
     }
     for (std::size_t p = 0; p < parameters.size(); ++p) CHECK(columns[p] == parameters[p].shape.cols);
-    CHECK(readouts == 1);
+    const NodeReadout readout = plan->readout();
+    CHECK(readouts == (readout.parameter >= 0 ? 1 : 0) + (readout.bias >= 0 ? 1 : 0));
     // The leak that step and rules use is the largest of a node.
     double largest = 0;
     const Circuit<double>& circuit = Bound(config).network->circuit();
@@ -96,8 +122,7 @@ TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]"
 
 TEST_CASE("networks: J and its transpose are adjoint and derivatives of the force, part by part", "[networks]") {
   for (const NetworkKind& kind : network_kinds()) {
-    for (const char* setting :
-         {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"}) {
+    for (const std::string& setting : variants(kind.name)) {
       CAPTURE(kind.name, setting);
       Bound one(small(kind.name, {setting}));
       const Matrix<double> z = one.state(1), v = one.state(2), w = one.state(3);
@@ -212,7 +237,10 @@ TEST_CASE("networks: the conservative force is minus the gradient of the energy"
 
 TEST_CASE("networks: estimators find the exact gradient, which central differences confirm", "[networks]") {
   for (const NetworkKind& kind : network_kinds()) {
-    for (const char* setting : {"transformer.loops=1", "transformer.feedback=0.15"}) {
+    const std::vector<std::string> settings =
+        of_samples(kind.name) ? variants(kind.name)
+                              : std::vector<std::string>{"transformer.loops=1", "transformer.feedback=0.15"};
+    for (const std::string& setting : settings) {
       CAPTURE(kind.name, setting);
       const GradcheckReport report = gradcheck(small(kind.name, {setting}));
       CHECK(report.reference_converged());

@@ -100,6 +100,21 @@ def spread(cell, digits=4):
     return text + (f" ± {cell['deviation']:.{digits}f}" if cell["deviation"] else "")
 
 
+def percent(cell, digits=2):
+    """mean ± deviation of a share, in percent."""
+    if cell["mean"] is None:
+        return "–"
+    return f"{100 * cell['mean']:.{digits}f}" + (f" ± {100 * cell['deviation']:.{digits}f}" if cell["deviation"] else "") + " %"
+
+
+def trivial(reference):
+    """What trivial models score on the same samples, as a sentence."""
+    if not reference:
+        return ""
+    part = lambda name: ", ".join(f"{model} {100 * row['score']:.2f} %" for model, row in reference[name].items())
+    return "Trivial models: " + "; ".join(f"{part(name)} on {name}" for name in ("validation", "test") if name in reference) + "."
+
+
 def lines(text):
     """What counting scores on the text, as a sentence."""
     if not text:

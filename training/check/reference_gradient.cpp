@@ -73,7 +73,9 @@ BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, c
 Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch) {
   const Index unknowns = network.rows() * network.cols();
   Reference first = attempt(network, fixed_point_options(config, unknowns, "euler", step), batch);
-  if (first.facts.settled == first.facts.sequences) return first;
+  const auto& nodes = network.circuit().nodes();
+  const bool boxed = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.bounded(); });
+  if (boxed || first.facts.settled == first.facts.sequences) return first;
   Reference second = attempt(network, fixed_point_options(config, unknowns, "newton_gmres", step), batch);
   return second.facts.settled > first.facts.settled ? second : first;
 }

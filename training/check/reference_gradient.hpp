@@ -45,8 +45,8 @@ struct Reference {
 /// (elements of a state), else GMRES. `step` is ε.
 BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, const std::string& solver, double step);
 
-/// Settles every sequence by Euler steps; where one of them does not get there, all again by newton_gmres, and the better
-/// of the two counts. Then solves J_F(z*)ᵀ a = −∂C/∂z and correlates ⟨a, ∂F/∂θ⟩ (implicit function theorem).
+/// Settles every sequence by Euler steps; where one of them does not get there, all again by newton_gmres (which knows no box:
+/// not where a node is bounded), and the better of the two counts. Then solves J_F(z*)ᵀ a = −∂C/∂z and correlates ⟨a, ∂F/∂θ⟩ (implicit function theorem).
 Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch);
 
 }  // namespace nudge

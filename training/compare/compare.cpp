@@ -9,6 +9,7 @@
 #include "sim/io/output_lock.hpp"
 #include "training/compare/compare_file.hpp"
 #include "training/config/config_table.hpp"
+#include "training/data/task.hpp"
 #include "training/sweep/sweep_points.hpp"
 
 namespace nudge {
@@ -56,7 +57,7 @@ SweepGrid empty_grid(const Protocol& protocol) {
     grid.sweep.keys.push_back(axis.key);
     grid.sweep.numeric.push_back(is_numeric_key(axis.key));
   }
-  grid.sweep.metrics = sweep_metrics("train");
+  grid.sweep.metrics = sweep_metrics("train", score_metric(protocol.base));
   return grid;
 }
 
@@ -81,8 +82,7 @@ SweepGrid tuning_grid(const ConfigSource& source, const Protocol& protocol) {
 
 SweepGrid empty_test_grid(const Protocol& protocol) {
   SweepGrid grid = empty_grid(protocol);
-  grid.sweep.metrics.push_back(
-      {"test_loss", "nat", "mean cross-entropy per token on the windows of the test part at the end"});
+  for (SweepMetric& metric : test_metrics(score_metric(protocol.base))) grid.sweep.metrics.push_back(std::move(metric));
   return grid;
 }
 
@@ -145,7 +145,8 @@ double sum_of_finite(const std::vector<double>& values) {
 
 void summarise(const Protocol& protocol, Comparison& out) {
   const auto& seeds = protocol.test_seeds;
-  const auto baseline = over_seeds(out.test, out.entrants.front().entrant.name, seeds, "test_loss");
+  const std::string& first = out.entrants.front().entrant.name;
+  const auto baseline = over_seeds(out.test, first, seeds, "test_loss");
   for (ComparedEntrant& row : out.entrants) {
     const std::string& name = row.entrant.name;
     row.runs = row.failed = 0;
@@ -158,6 +159,12 @@ void summarise(const Protocol& protocol, Comparison& out) {
     row.skipped = sum_of_finite(over_seeds(out.test, name, seeds, "skipped"));
     row.nonfinite = sum_of_finite(over_seeds(out.test, name, seeds, "nonfinite"));
     row.difference = paired_difference(test, baseline);
+    if (out.metric.empty()) continue;
+    const std::string score = "test_" + out.metric;
+    row.validation_score = spread_of_finite(over_seeds(out.test, name, seeds, "validation_" + out.metric));
+    row.test_score = spread_of_finite(over_seeds(out.test, name, seeds, score));
+    row.score_difference =
+        paired_difference(over_seeds(out.test, name, seeds, score), over_seeds(out.test, first, seeds, score));
   }
 }
 
@@ -172,6 +179,8 @@ Comparison run_compare(const ConfigSource& source, const SweepFiles& files, cons
   Comparison out;
   for (const GridAxis& axis : protocol.axes) out.keys.push_back(axis.key);
   out.lines = tuning.sweep.lines;
+  out.metric = score_metric(protocol.base);
+  out.references = tuning.sweep.references;
   out.tuning = tuning.sweep;
   if (files.resume) {
     file.expect_same_config(protocol.base, out.keys);

@@ -21,6 +21,8 @@ struct ComparedEntrant {
   Spread validation = {}, test = {};  ///< nat per character at the end
   double skipped = 0, nonfinite = 0;  ///< steps of all these runs together
   PairedDifference difference = {};   ///< of the test losses with the baseline's, the first entrant
+  Spread validation_score = {}, test_score = {};  ///< in Comparison::metric, where there is one
+  PairedDifference score_difference = {};
 };
 
 /// A comparison: every entrant is tuned on the same grid by the validation part with the tuning seeds, then trained with
@@ -29,7 +31,9 @@ struct Comparison {
   std::vector<std::string> keys;  ///< of the grid
   Sweep tuning, test;             ///< keys: entrant, then those of the grid; empty tuning where the grid is one point
   std::vector<ComparedEntrant> entrants;
-  std::optional<TextLines> lines;  ///< of the text, where all entrants share it
+  std::optional<TextLines> lines;                  ///< of the text, where all entrants share it
+  std::string metric = {};                         ///< of a task of samples: "accuracy" or "rmse"
+  std::optional<ReferenceScores> references = {};  ///< of the samples, where all entrants share them
   bool interrupted = false;
 };
 

@@ -24,6 +24,7 @@ void write_entrants(H5Document& document, const Comparison& comparison) {
     column(name, unit, description, [&](const ComparedEntrant& one) { return static_cast<double>(get(one)); });
   };
   using One = ComparedEntrant;
+  const std::string loss = comparison.metric.empty() ? "nat" : "1";
   column("name", "1", "entrant; the first is the baseline", [](const One& one) { return one.entrant.name; });
   column("settings", "1", "what the entrant sets beside the config",
          [](const One& one) { return fmt::format("{}", fmt::join(one.entrant.settings, "; ")); });
@@ -32,26 +33,40 @@ void write_entrants(H5Document& document, const Comparison& comparison) {
          [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->combination, "; ")) : ""; });
   column("edges", "1", "keys of the grid that the choice is an outermost value of: the best may lie beyond",
          [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->edges, ", ")) : ""; });
-  real("tuning_loss", "nat", "mean validation loss over the tuning seeds at the choice",
+  real("tuning_loss", loss, "mean validation loss over the tuning seeds at the choice",
        [](const One& one) { return one.choice ? one.choice->validation_loss : std::nan(""); });
   real("runs", "1", "runs with fresh seeds that ended well", [](const One& one) { return one.runs; });
   real("failed", "1", "runs with fresh seeds that did not, left out of every mean",
        [](const One& one) { return one.failed; });
-  real("validation_mean", "nat", "mean validation loss", [](const One& one) { return one.validation.mean; });
-  real("validation_deviation", "nat", "its standard deviation over the seeds (n - 1)",
+  real("validation_mean", loss, "mean validation loss", [](const One& one) { return one.validation.mean; });
+  real("validation_deviation", loss, "its standard deviation over the seeds (n - 1)",
        [](const One& one) { return one.validation.deviation; });
-  real("test_mean", "nat", "mean loss on the test part", [](const One& one) { return one.test.mean; });
-  real("test_deviation", "nat", "its standard deviation over the seeds (n - 1)",
+  real("test_mean", loss, "mean loss on the test part", [](const One& one) { return one.test.mean; });
+  real("test_deviation", loss, "its standard deviation over the seeds (n - 1)",
        [](const One& one) { return one.test.deviation; });
   real("skipped", "1", "outlier steps skipped in all runs together", [](const One& one) { return one.skipped; });
   real("nonfinite", "1", "steps rolled back in all runs together", [](const One& one) { return one.nonfinite; });
   real("difference_seeds", "1", "seeds that ended well for the entrant and for the baseline",
        [](const One& one) { return one.difference.seeds; });
-  real("difference_mean", "nat", "mean difference of the test loss with the baseline's of the same seed",
+  real("difference_mean", loss, "mean difference of the test loss with the baseline's of the same seed",
        [](const One& one) { return one.difference.mean; });
-  real("difference_low", "nat", "lower end of its 95 % interval, Student's t; -inf: fewer than two seeds",
+  real("difference_low", loss, "lower end of its 95 % interval, Student's t; -inf: fewer than two seeds",
        [](const One& one) { return one.difference.low; });
-  real("difference_high", "nat", "upper end", [](const One& one) { return one.difference.high; });
+  real("difference_high", loss, "upper end", [](const One& one) { return one.difference.high; });
+  if (comparison.metric.empty()) return;
+  const std::string& m = comparison.metric;
+  real("validation_" + m + "_mean", "1", "mean score on validation",
+       [](const One& one) { return one.validation_score.mean; });
+  real("validation_" + m + "_deviation", "1", "its standard deviation over the seeds (n - 1)",
+       [](const One& one) { return one.validation_score.deviation; });
+  real("test_" + m + "_mean", "1", "mean score on the test part", [](const One& one) { return one.test_score.mean; });
+  real("test_" + m + "_deviation", "1", "its standard deviation over the seeds (n - 1)",
+       [](const One& one) { return one.test_score.deviation; });
+  real("difference_" + m + "_mean", "1", "mean difference of the test score with the baseline's of the same seed",
+       [](const One& one) { return one.score_difference.mean; });
+  real("difference_" + m + "_low", "1", "lower end of its 95 % interval, Student's t",
+       [](const One& one) { return one.score_difference.low; });
+  real("difference_" + m + "_high", "1", "upper end", [](const One& one) { return one.score_difference.high; });
 }
 
 }  // namespace
@@ -91,6 +106,7 @@ void CompareFile::write(const Comparison& comparison) {
   document.attribute("tuning_total", static_cast<std::int64_t>(comparison.tuning.points.size()));
   document.attribute("test_total", static_cast<std::int64_t>(comparison.test.points.size()));
   if (comparison.lines) write_text_lines(*comparison.lines, document);
+  if (comparison.references) write_reference_scores(*comparison.references, document);
   write_points(document, "tuning", comparison.tuning);
   write_points(document, "test", comparison.test);
   if (!comparison.entrants.empty()) write_entrants(document, comparison);

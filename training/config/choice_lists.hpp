@@ -7,6 +7,7 @@
 #include "sim/config/choices.hpp"
 #include "sim/settle.hpp"
 #include "training/learning/estimators/estimator.hpp"
+#include "training/models/hopfield/hopfield_plan.hpp"
 #include "training/models/transformer/transformer_plan.hpp"
 
 // Values of keys by name, shared by the rows and by what reads them.
@@ -23,6 +24,8 @@ inline const Choices<CorrectionScope> correction_scopes{{"attention", Correction
 inline const Choices<Modulation> modulations{
     {"none", Modulation::none}, {"before", Modulation::before}, {"after", Modulation::after}};
 inline const Choices<Activation> activations{{"relu2", Activation::relu2}, {"gelu", Activation::gelu}};
+inline const Choices<HopfieldForm> hopfield_forms{{"projected", HopfieldForm::projected},
+                                                  {"energy", HopfieldForm::energy}};
 inline const Choices<bool> rotary_positions{{"rotary", true}, {"learned", false}};
 
 }  // namespace nudge

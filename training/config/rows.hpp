@@ -10,6 +10,7 @@ ParamTable general_rows();      ///< seed, threads, precision, estimator, beta, 
 ParamTable data_rows();         ///< task.*, data.*
 ParamTable model_rows();        ///< network.kind, model.*
 ParamTable transformer_rows();  ///< stack.*, transformer.*
+ParamTable hopfield_rows();     ///< hopfield.*, convolutional.*
 ParamTable mixer_rows();        ///< mixer.*
 ParamTable relaxation_rows();   ///< relaxation.*
 ParamTable nudge_rows();        ///< nudge.*, gradcheck.*
@@ -22,5 +23,6 @@ ParamTable sweep_rows();        ///< sweep.*
 ParamTable compare_rows();      ///< compare.*
 
 std::vector<ConfigRule> program_rules();
+std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield_rows()
 
 }  // namespace nudge

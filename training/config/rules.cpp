@@ -179,7 +179,8 @@ ConfigRule lag_needs_euler() {
 }
 
 ConfigRule estimator_fits(const std::string& key) {
-  return {{"relaxation.schedule", key, "relaxation.solver", "relaxation.step", "network.kind", "transformer.feedback"},
+  return {{"relaxation.schedule", key, "relaxation.solver", "relaxation.step", "network.kind", "transformer.feedback",
+           "hopfield.feedback"},
           [key](const Config& c) {
             const std::string misfit = estimator_misfit(c, c.text(key));
             return misfit.empty() ? "" : fmt::format("does not fit {}: {}", with_value(c, key), misfit);
@@ -243,45 +244,48 @@ ConfigRule difference_needs_one_array() {
 }  // namespace
 
 std::vector<ConfigRule> program_rules() {
-  return {heads_divide_channels(),
-          mixer_sizes(),
-          ordered("device.g_min", "device.g_max", "<", less),
-          ordered("damping.low", "damping.high", "<", less),
-          ordered("damping.minimum", "damping.maximum", "<=", less_or_equal),
-          starting_damping_in_bounds(),
-          stable_step(),
-          at_most("relaxation.average_free", "relaxation.free_steps"),
-          at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
-          above_one_or_off("train.skip_ratio"),
-          above_one_or_off("train.leave_out_ratio"),
-          side_by_side_divides_batch(),
-          text_left_for_training(),
-          fresh_test_seeds(),
-          even_points(),
-          tracked_needs_both_sides(),
-          two_arrays_need_memories(),
-          difference_needs_one_array(),
-          coincidence_is_plain_sgd(
-              "train.optimizer", [](const Config& c) { return c.text("train.optimizer") == "sgd"; },
-              "must be sgd (adam needs the gradient and its square)"),
-          coincidence_is_plain_sgd(
-              "train.momentum",
-              [](const Config& c) { return c.text("train.optimizer") != "sgd" || c.real("train.momentum") == 0; },
-              "must be 0"),
-          coincidence_is_plain_sgd(
-              "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
-              "must be 0 (no norm to clip)"),
-          coincidence_is_plain_sgd(
-              "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; }, "must be 0"),
-          nominal_needs_programmed(),
-          estimator_fits("estimator"),
-          estimator_fits("train.beside"),
-          sweep_needs_euler(),
-          rotary_needs_even_heads(),
-          transformer_has_hidden_units(),
-          delay_within_phase(),
-          compares_something(),
-          lag_needs_euler()};
+  std::vector<ConfigRule> rules = {
+      heads_divide_channels(),
+      mixer_sizes(),
+      ordered("device.g_min", "device.g_max", "<", less),
+      ordered("damping.low", "damping.high", "<", less),
+      ordered("damping.minimum", "damping.maximum", "<=", less_or_equal),
+      starting_damping_in_bounds(),
+      stable_step(),
+      at_most("relaxation.average_free", "relaxation.free_steps"),
+      at_most("relaxation.average_nudged", "relaxation.nudged_steps"),
+      above_one_or_off("train.skip_ratio"),
+      above_one_or_off("train.leave_out_ratio"),
+      side_by_side_divides_batch(),
+      text_left_for_training(),
+      fresh_test_seeds(),
+      even_points(),
+      tracked_needs_both_sides(),
+      two_arrays_need_memories(),
+      difference_needs_one_array(),
+      coincidence_is_plain_sgd(
+          "train.optimizer", [](const Config& c) { return c.text("train.optimizer") == "sgd"; },
+          "must be sgd (adam needs the gradient and its square)"),
+      coincidence_is_plain_sgd(
+          "train.momentum",
+          [](const Config& c) { return c.text("train.optimizer") != "sgd" || c.real("train.momentum") == 0; },
+          "must be 0"),
+      coincidence_is_plain_sgd(
+          "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
+          "must be 0 (no norm to clip)"),
+      coincidence_is_plain_sgd(
+          "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; }, "must be 0"),
+      nominal_needs_programmed(),
+      estimator_fits("estimator"),
+      estimator_fits("train.beside"),
+      sweep_needs_euler(),
+      rotary_needs_even_heads(),
+      transformer_has_hidden_units(),
+      delay_within_phase(),
+      compares_something(),
+      lag_needs_euler()};
+  for (ConfigRule& rule : hopfield_rules()) rules.push_back(std::move(rule));
+  return rules;
 }
 
 }  // namespace nudge

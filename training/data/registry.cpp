@@ -13,9 +13,10 @@ const std::vector<TaskKind>& task_kinds() {
       {"characters", "next character of a text (data.text)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<CharacterTask>(config); }},
       {"classification", "class of a sample (data.file, or the digits that ship)",
-       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<ClassificationTask>(config); }},
+       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<ClassificationTask>(config); },
+       "accuracy"},
       {"regression", "real values of a sample (data.file)",
-       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<RegressionTask>(config); }},
+       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<RegressionTask>(config); }, "rmse"},
   };
   return kinds;
 }
@@ -37,14 +38,22 @@ Index features_of(const Config& config, const TaskSizes& task) {
                   config.text("network.kind"), config.text("task.kind")));
 }
 
-std::unique_ptr<Task> make_task(const Config& config) {
+namespace {
+
+const TaskKind& task_kind(const Config& config) {
   const std::string& name = config.text("task.kind");
   std::vector<std::string> names;
   for (const TaskKind& kind : task_kinds()) {
-    if (kind.name == name) return kind.make(config);
+    if (kind.name == name) return kind;
     names.push_back(kind.name);
   }
   throw UserError(fmt::format("task.kind = \"{}\" is unknown ({})", name, did_you_mean(name, names)));
 }
+
+}  // namespace
+
+const std::string& score_metric(const Config& config) { return task_kind(config).metric; }
+
+std::unique_ptr<Task> make_task(const Config& config) { return task_kind(config).make(config); }
 
 }  // namespace nudge

@@ -60,7 +60,11 @@ struct TaskKind {
   std::string name;
   std::string summary;
   std::unique_ptr<Task> (*make)(const Config& config);
+  std::string metric = {};  ///< what its samples are scored by beside the loss: "accuracy" or "rmse"; empty: nothing
 };
+
+/// The metric of task.kind.
+const std::string& score_metric(const Config& config);
 
 /// All kinds; one line each.
 const std::vector<TaskKind>& task_kinds();

@@ -79,7 +79,9 @@ struct BatchGradient<S>::Worker {
         input(network.rows(), network.circuit().inputs()),
         input_gradient(input.rows(), input.cols()),
         state(network.rows(), network.cols()),
-        initial_gradient(state.rows(), state.cols()) {}
+        initial_gradient(state.rows(), state.cols()) {
+    if (network.plan().embedding().symbols < 0) dynamics.skip_input_gradient();
+  }
 
   std::unique_ptr<GradientEstimator<S>> estimator;
   CircuitDynamics<S> dynamics;
@@ -176,7 +178,7 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
   SequenceTask<S> task{settles, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
-  if (!report.left_out) {
+  if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
     w.input_gradient = w.dynamics.input_gradient();
     network_->accumulate_start(w.initial_gradient, w.input_gradient);
     network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);

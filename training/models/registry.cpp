@@ -6,6 +6,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/models/block/block_config.hpp"
+#include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/stack/stack_plan.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 
@@ -20,6 +21,10 @@ const std::vector<NetworkKind>& network_kinds() {
        recurrent},
       {"transformer", "layers as nodes that settle one after the other: its equilibrium is the forward pass",
        transformer_plan, transformer_leak, transformer_feeds_forward},
+      {"hopfield", "layered Hopfield network of samples: layers above a clamped one, coupled both ways", hopfield_plan,
+       hopfield_leak, hopfield_feeds_forward, false, hopfield_contrasts},
+      {"convolutional", "the same with convolutions below its dense layers", convolutional_plan, hopfield_leak,
+       hopfield_feeds_forward, false, hopfield_contrasts},
   };
   return kinds;
 }

@@ -190,7 +190,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
     reads_ = {&read, &sink, scale * gain()};
     read.work(2 * operations_);
     pull_back(u, wanted);
-    if (from_input()) {
+    if (from_input() && input_gradient.size() > 0) {
       input_gradient += (scale * gain()) * fixed_->tape.cotangent(fixed_->source);
       if (identity() != S(0)) input_gradient += (scale * gain() * identity()) * direction_;
     }

@@ -25,10 +25,28 @@ std::size_t Sweep::count_ok() const {
       std::count_if(points.begin(), points.end(), [](const SweepPoint& p) { return p.status == "ok"; }));
 }
 
-const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
+namespace {
+
+/// Of a part of the samples.
+SweepMetric score_row(const std::string& part, const std::string& score) {
+  const std::string description = score == "accuracy" ? "share of the " + part + " samples whose class was found"
+                                                      : "root mean square error of a value on the " + part + " samples";
+  return {part + "_" + score, "1", description + ", at the end"};
+}
+
+}  // namespace
+
+std::vector<SweepMetric> test_metrics(const std::string& score) {
+  std::vector<SweepMetric> all = {
+      {"test_loss", score.empty() ? "nat" : "1", "mean cost per token or sample of the test part at the end"}};
+  if (!score.empty()) all.push_back(score_row("test", score));
+  return all;
+}
+
+std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string& score) {
   static const std::vector<SweepMetric> training = {
-      {"final_loss", "nat", "mean training loss per token over the last tenth of the steps"},
-      {"validation_loss", "nat", "mean cross-entropy per token on the validation windows at the end"},
+      {"final_loss", "nat", "mean training loss per token or sample over the last tenth of the steps"},
+      {"validation_loss", "nat", "mean cost per token or sample of the validation part at the end"},
       {"cosine", "1",
        "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium, last comparison"},
       {"residual", "1", "mean |F|/|z| after the free phase of the last step"},
@@ -44,9 +62,15 @@ const std::vector<SweepMetric>& sweep_metrics(const std::string& run) {
       {"sign_agreement", "1", "share of the equilibrium's parameters with the right sign"},
       {"residual", "1", "mean |F|/|z| after the free phase"},
       {"nudged_residual", "1", "mean |f|/|z - z*| after the nudged phases"},
-      {"loss", "nat", "mean cross-entropy per token after the free phase"},
+      {"loss", "nat", "mean cost per token or sample after the free phase"},
       {"force_evaluations", "1", "work per sequence; a jvp or vjp counts as one"}};
-  return run == "train" ? training : checking;
+  std::vector<SweepMetric> all = run == "train" ? training : checking;
+  if (score.empty()) return all;
+  for (SweepMetric& metric : all) {
+    if (metric.unit == "nat") metric.unit = "1";  // the cost of samples may be a squared error
+  }
+  if (run == "train") all.push_back(score_row("validation", score));
+  return all;
 }
 
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {

@@ -46,16 +46,21 @@ struct Sweep {
   std::string mode = "grid";  ///< sweep.mode
   std::vector<SweepMetric> metrics;
   std::vector<SweepPoint> points;
-  std::optional<TextLines> lines = {};  ///< of the text, where all points share it
+  std::optional<TextLines> lines = {};             ///< of the text, where all points share it
+  std::optional<ReferenceScores> references = {};  ///< of the samples, where all points share them
   bool interrupted = false;
 
   std::size_t count_ok() const;
 };
 
-/// Metrics; cosine is that of all parameters of the equilibrium as one vector, in both. Of sweep.run = train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite, pulses,
-/// write_energy, array_energy;
-/// of gradcheck: cosine, relative_l2, sign_agreement, residual, nudged_residual, loss, force_evaluations.
-const std::vector<SweepMetric>& sweep_metrics(const std::string& run);
+/// Metrics of sweep.run of a task of that score (TaskKind::metric); cosine is that of all parameters of the equilibrium as one
+/// vector, in both. Of train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite, pulses, write_energy,
+/// array_energy, and validation_<score> where there is one; of gradcheck: cosine, relative_l2, sign_agreement, residual,
+/// nudged_residual, loss, force_evaluations.
+std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string& score);
+
+/// What a run that reads the test part is measured by besides: test_loss, and test_<score>.
+std::vector<SweepMetric> test_metrics(const std::string& score);
 
 /// Who watches a sweep. Called from several threads, one call of `finished` at a time.
 struct SweepObserver {

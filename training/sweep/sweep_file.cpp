@@ -168,6 +168,7 @@ void SweepFile::write(const Sweep& sweep) {
   add_run_record(document, record_);
   document.attribute("points_total", static_cast<std::int64_t>(sweep.points.size()));
   if (sweep.lines) write_text_lines(*sweep.lines, document);
+  if (sweep.references) write_reference_scores(*sweep.references, document);
   if (!write_points(document, "points", sweep)) return;
   document.write(files_.output, overwrite_);
   overwrite_ = Overwrite::replace;

@@ -115,15 +115,22 @@ std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes) {
 GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, SweepGrid& grid)
     : source_(source), end_cosine_(end_cosine), grid_(grid) {}
 
-/// What a run would only find out when it starts; and the lines of the text, which every table wants.
+/// What a run would only find out when it starts; and what trivial models score on its data, which every table wants.
 void GridBuilder::check(const Config& config) {
   validate_linear_map(crossbar_spec(config));
   if (config.text("task.kind") != "characters") {
     std::string data = config.text("task.kind");
     for (const std::string& key : config.keys()) {
-      if (key.starts_with("data.")) data = fmt::format("{}|{}", data, config.as_text(key));
+      if (key.starts_with("data.") && key != "data.side_by_side")
+        data = fmt::format("{}|{}", data, config.as_text(key));
     }
-    if (texts_.insert(data).second) make_task(config);
+    if (samples_.count(data) == 0) {
+      const auto task = make_task(config);
+      samples_[data] = task->sizes();
+      splits_.insert(data);
+      if (splits_.size() == 1) grid_.sweep.references = task->references();
+    }
+    network_plan(config, samples_[data]);
     return;
   }
   const std::string split =
@@ -160,7 +167,9 @@ void GridBuilder::add(const std::vector<std::string>& settings, const std::vecto
 
 void GridBuilder::finish() {
   if (!problems_.empty()) throw UserError(fmt::format("{}", fmt::join(problems_, "\n")));
-  if (splits_.size() > 1) grid_.sweep.lines.reset();  // each text has its own
+  if (splits_.size() <= 1) return;  // each text, and each set of samples, has its own
+  grid_.sweep.lines.reset();
+  grid_.sweep.references.reset();
 }
 
 SweepGrid make_sweep_grid(const ConfigSource& source) {
@@ -172,7 +181,7 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
     grid.sweep.numeric.push_back(is_numeric_key(axis.key));
   }
   const std::string run = grid.base.text("sweep.run");
-  grid.sweep.metrics = sweep_metrics(run);
+  grid.sweep.metrics = sweep_metrics(run, score_metric(grid.base));
   const auto& seeds = grid.base.integers("sweep.seeds");
   if (seeds.empty()) throw UserError(source.name + ": sweep.seeds is empty (name one seed)");
   grid.sweep.mode = grid.base.text("sweep.mode");

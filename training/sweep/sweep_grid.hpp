@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "training/data/task.hpp"
 #include "training/sweep/sweep.hpp"
 
 namespace nudge {
@@ -49,7 +51,8 @@ class GridBuilder {
   EndCosine end_cosine_;
   SweepGrid& grid_;
   std::vector<std::string> problems_;
-  std::set<std::string> texts_, splits_;  ///< seen so far
+  std::set<std::string> texts_, splits_;      ///< seen so far
+  std::map<std::string, TaskSizes> samples_;  ///< by their data.* keys
 };
 
 /// Expands sweep.grid × sweep.seeds and checks every point: config rules, device, text. Throws one UserError with every

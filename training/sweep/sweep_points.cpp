@@ -33,7 +33,10 @@ void run_training(const Config& config, PointJob job, const std::function<bool()
                    s.pulses,
                    s.write_energy,
                    s.array_energy};
+  const bool scored = !s.metric.empty();
+  if (scored) point.metrics.push_back(s.score.validation);
   if (tests) point.metrics.push_back(s.test_loss);
+  if (tests && scored) point.metrics.push_back(s.score.test);
   point.groups = s.group_cosines;
   point.status = s.failure.empty() ? "ok" : s.failure;
 }

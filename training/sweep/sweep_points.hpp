@@ -8,7 +8,7 @@
 
 namespace nudge {
 
-/// What a point does. Only `train_and_test` reads the test part of the text; its loss there is one more metric, the last.
+/// What a point does. Only `train_and_test` reads the test part; test_metrics() are then the last ones.
 enum class PointJob { train, train_and_test, gradcheck };
 
 /// How many points run at the same time: sweep.parallel, or threads.

@@ -35,6 +35,7 @@ class TrainRun {
       : config_(config),
         task_(make_task(config)),
         lines_(task_->lines()),
+        metric_(score_metric(config)),
         final_test_(final_test),
         steps_(static_cast<std::uint64_t>(config.integer("train.steps"))) {
     const auto plan = network_plan(config, task_->sizes());
@@ -135,7 +136,9 @@ class TrainRun {
                     log.last("train/damping"),
                     std::numeric_limits<double>::quiet_NaN(),
                     std::numeric_limits<double>::quiet_NaN(),
-                    done_ == steps_};
+                    done_ == steps_,
+                    metric_,
+                    score(0).validation};
     if (trainees_.size() > 1) {
       p.beside_loss = trainees_[1]->log().last("train/loss");
       p.beside_validation = trainees_[1]->log().last("train/validation_loss");
@@ -173,6 +176,10 @@ class TrainRun {
       s.beside_validation_loss = trainees_[1]->log().last("train/validation_loss");
       s.beside_test_loss = trainees_[1]->log().last("train/test_loss");
     }
+    s.metric = metric_;
+    s.score = score(0);
+    if (trainees_.size() > 1) s.beside_score = score(1);
+    s.references = references_;
     s.seconds = seconds();
     return s;
   }
@@ -193,6 +200,12 @@ class TrainRun {
       return fmt::format("it does not settle: |F|/|z| after the free phase is {:.2g} in the last steps", residual);
     }
     return "";
+  }
+
+  HeldOutScore score(std::size_t trainee) const {
+    if (metric_.empty()) return {};
+    const TrainLog& log = trainees_[trainee]->log();
+    return {log.last("train/validation_" + metric_), log.last("train/test_" + metric_)};
   }
 
   void add_circuit(TrainSummary& s) const {
@@ -249,6 +262,7 @@ class TrainRun {
   const Config& config_;
   std::unique_ptr<Task> task_;
   std::optional<TextLines> lines_;
+  std::string metric_;
   std::optional<ReferenceScores> references_;  ///< made for the first file: a sweep's points need none
   FinalTest final_test_;
   std::uint64_t steps_;

@@ -3,12 +3,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "circuits/energy.hpp"
 #include "sim/config/config.hpp"
+#include "training/data/reference_scores.hpp"
 #include "training/data/text_entropy.hpp"
 
 namespace nudge {
@@ -23,6 +25,14 @@ struct TrainProgress {
   double damping = 0;
   double beside_loss = 0, beside_validation = 0;  ///< NaN without a second trainee
   bool finished = false;
+  std::string metric = {};  ///< of a task of samples, and the last score on the validation part
+  double score = 0;
+};
+
+/// What a network scores on held-out samples, in the metric of the task; NaN where it was not scored.
+struct HeldOutScore {
+  double validation = std::numeric_limits<double>::quiet_NaN();
+  double test = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Called after every step; returns false to stop (the run is checkpointed and can be resumed).
@@ -70,6 +80,9 @@ struct TrainSummary {
   double ir_drop = 0;              ///< ir_drop_figure of the worst tile of any array at the end
   std::vector<std::string> notes;  ///< device_notes of the run
   std::string failure;             ///< why these numbers are no result; empty: they are one
+  std::string metric = {};         ///< "accuracy" or "rmse" of a task of samples, empty of a text
+  HeldOutScore score = {}, beside_score = {};
+  std::optional<ReferenceScores> references = {};  ///< what trivial models score; nothing where no file was written
 };
 
 /// Whether a run that has ended reads the test part of the text. Runs that a choice is made from must not.

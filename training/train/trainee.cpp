@@ -35,6 +35,12 @@ BatchGradientOptions learner_options(const Config& config, const std::string& es
   return options;
 }
 
+/// What the cost is a mean of, in words.
+std::string cost_text(const std::string& unit, const std::string& where) {
+  return unit == "nat" ? "mean cross-entropy per token or sample on the " + where
+                       : "mean cost 1/2 |z - y|^2 of a sample on the " + where;
+}
+
 }  // namespace
 
 template <class S>
@@ -182,7 +188,7 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
     log_.add(std::string("train/") + name, value, unit, description);
   };
   add("step", static_cast<double>(step), "1", "number of the training step");
-  add("loss", r.loss, "nat", "training loss of the step's batch, per token");
+  log_.add("train/loss", r.loss, loss_unit(), cost_text(loss_unit(), "step's batch"));
   add("residual", r.residual, "1", "mean over sequences of |F|/|z| at the end of the free phase");
   add("residual_max", r.residual_max, "1", "largest |F|/|z| of a sequence");
   add("nudged_residual", r.nudged_residual, "1", "what is left of the nudged transient, |f|/|z - z*| per tau");
@@ -249,38 +255,53 @@ void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
 }
 
 template <class S>
-std::pair<double, double> Trainee<S>::mean_loss(const std::vector<Batch>& batches, std::size_t first) {
+typename Trainee<S>::Evaluation Trainee<S>::evaluation(const std::vector<Batch>& batches, std::size_t first) {
   begin();
   Index rows = 0;
   for (const Batch& batch : batches) rows += batch.counted();
-  double loss = 0;
-  double residual = 0;
+  Evaluation all;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const BatchReport report = learner_->evaluate(batches[i], first + i);
     // Each token or sample counts the same: the last batch of a part may be smaller.
     const double batches_of_it = static_cast<double>(rows) / static_cast<double>(report.rows);
-    loss += report.loss / batches_of_it;
-    residual += report.residual / batches_of_it;
+    all.loss += report.loss / batches_of_it;
+    all.residual += report.residual / batches_of_it;
+    all.scores.add(batches[i], learner_->outputs());
   }
-  return {loss, residual};
+  return all;
+}
+
+template <class S>
+void Trainee<S>::record_scores(const std::string& part, const SampleScores& scores) {
+  const auto value = scores.value();
+  if (!value) return;
+  if (scores.confusion()) {
+    log_.add("train/" + part + "_accuracy", *value, "1", "share of the " + part + " samples whose class was found");
+    confusion_.insert_or_assign(part, *scores.confusion());
+  } else {
+    log_.add("train/" + part + "_rmse", *value, "1",
+             "root mean square error of a value on the " + part + " samples, as data.value_scaling scales it");
+  }
 }
 
 template <class S>
 void Trainee<S>::evaluate(std::uint64_t done, const std::vector<Batch>& batches) {
-  const auto [loss, residual] = mean_loss(batches, 0);
+  const Evaluation all = evaluation(batches, 0);
   log_.axis("train/validation_step");
   log_.add("train/validation_step", static_cast<double>(done), "1", "training steps done at the evaluation");
-  log_.add("train/validation_loss", loss, "nat", "mean cross-entropy per token on the validation windows");
-  log_.add("train/validation_residual", residual, "1", "mean |F|/|z| on the validation windows");
+  log_.add("train/validation_loss", all.loss, loss_unit(), cost_text(loss_unit(), "validation part"));
+  log_.add("train/validation_residual", all.residual, "1", "mean |F|/|z| on the validation part");
+  record_scores("validation", all.scores);
   record_statistics();
 }
 
 template <class S>
 void Trainee<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& batches, std::size_t first) {
+  const Evaluation all = evaluation(batches, first);
   log_.axis("train/test_step");
   log_.add("train/test_step", static_cast<double>(done), "1", "training steps done at the evaluation: all");
-  log_.add("train/test_loss", mean_loss(batches, first).first, "nat",
-           "mean cross-entropy per token on the windows of the test part, which no choice has seen");
+  log_.add("train/test_loss", all.loss, loss_unit(), cost_text(loss_unit(), "test part, which no choice has seen"));
+  record_scores("test", all.scores);
 }
 
 template <class S>
@@ -340,6 +361,7 @@ template <class S>
 void Trainee<S>::write(H5Document& document, const std::string& prefix) {
   log_.write(document, prefix);
   document.attribute("estimator", estimator_, prefix + "train");
+  for (const auto& [part, matrix] : confusion_) matrix.write(prefix + "confusion/" + part, document);
   std::vector<std::string> names;
   for (const auto& group : network_->groups()) {
     const auto& w = network_->map(group.parameter).weights();
@@ -360,6 +382,9 @@ void Trainee<S>::write(H5Document& document, const std::string& prefix) {
 template <class S>
 void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
   log_.restore(file, prefix);
+  for (const std::string part : {"validation", "test"}) {
+    if (const auto matrix = ConfusionMatrix::read(prefix + "confusion/" + part, file)) confusion_[part] = *matrix;
+  }
   for (auto& array : arrays()) {
     const H5Shape expected{array.values->rows(), array.values->cols()};
     *array.values = file.matrix<S>(prefix + "checkpoint/" + array.name, expected, NonFinite::rejected);

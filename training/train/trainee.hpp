@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "training/learning/batch_gradient.hpp"
 #include "training/train/optimizer.hpp"
 #include "training/train/outlier_guard.hpp"
+#include "training/train/sample_scores.hpp"
 #include "training/train/schedule.hpp"
 #include "training/train/step_hook.hpp"
 #include "training/train/train_log.hpp"
@@ -55,7 +57,14 @@ class Trainee {
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
-  std::pair<double, double> mean_loss(const std::vector<Batch>& batches, std::size_t first);
+  /// Of all samples of a part.
+  struct Evaluation {
+    double loss = 0, residual = 0;
+    SampleScores scores;
+  };
+  Evaluation evaluation(const std::vector<Batch>& batches, std::size_t first);
+  void record_scores(const std::string& part, const SampleScores& scores);
+  std::string loss_unit() const { return network_->readout() >= 0 ? "nat" : "1"; }
   std::vector<StateArray<S>> arrays();
   std::vector<ScalarState> scalars();
 
@@ -71,7 +80,8 @@ class Trainee {
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take factors; their gradient_ is zero
   std::vector<Matrix<S>> deltas_;
   TrainLog log_;
-  double nonfinite_in_a_row_ = 0;  ///< a whole number; double as all scalars of a checkpoint
+  std::map<std::string, ConfusionMatrix> confusion_;  ///< of validation and test, as last evaluated
+  double nonfinite_in_a_row_ = 0;                     ///< a whole number; double as all scalars of a checkpoint
 };
 
 }  // namespace nudge

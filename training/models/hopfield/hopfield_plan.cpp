@@ -60,7 +60,7 @@ std::vector<std::unique_ptr<Term<S>>> hopfield_terms(const HopfieldPlan& plan, c
   for (int l = 1; l <= shape.layers(); ++l) {
     const bool convolved = shape.convolutional(l);
     terms.push_back(std::make_unique<BilinearLink<S>>(end(l - 1), end(l), weights(l, plan.link(l), convolved),
-                                                      shape.asymmetric ? LinkWay::forward : LinkWay::both));
+                                                      shape.reciprocal() ? LinkWay::both : LinkWay::forward));
     if (!shape.asymmetric || l == 1) continue;
     if (convolved) {  // the transpose of a link with kernels of its own
       terms.push_back(
@@ -70,7 +70,7 @@ std::vector<std::unique_ptr<Term<S>>> hopfield_terms(const HopfieldPlan& plan, c
           std::make_unique<BilinearLink<S>>(end(l), end(l - 1), weights(l, plan.feedback(l), false), LinkWay::forward));
     }
   }
-  const Part part = shape.asymmetric ? Part::nonconservative : Part::conservative;
+  const Part part = shape.reciprocal() ? Part::conservative : Part::nonconservative;
   for (int l = 1; l <= shape.layers(); ++l) {
     terms.push_back(
         std::make_unique<NodeBias<S>>(end(l), plan.bias(l), *maps[static_cast<std::size_t>(plan.bias(l))], part));
@@ -83,6 +83,7 @@ std::vector<std::unique_ptr<Term<S>>> hopfield_terms(const HopfieldPlan& plan, c
 HopfieldPlan::HopfieldPlan(HopfieldShape shape, double gain) : shape_(std::move(shape)), gain_(gain) {
   NUDGE_EXPECT(shape_.layers() >= 1 && static_cast<int>(shape_.convolutions.size()) <= shape_.layers());
   NUDGE_EXPECT(shape_.form == HopfieldForm::energy || !shape_.asymmetric);
+  NUDGE_EXPECT(shape_.form == HopfieldForm::projected || !shape_.feed_forward);
 }
 
 Columns HopfieldPlan::columns(int layer) const {

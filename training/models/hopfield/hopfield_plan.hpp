@@ -21,10 +21,13 @@ struct HopfieldShape {
   NodeActivation output = NodeActivation::identity;          ///< of layer L
   HopfieldForm form = HopfieldForm::projected;               ///< projected: reciprocal, relu, hard_sigmoid or identity
   bool asymmetric = false;                                   ///< feedback by weights of its own: no energy
+  bool feed_forward =
+      false;  ///< no feedback at all, only projected: its equilibrium is the forward pass of a perceptron
   Index classes =
       0;  ///< V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L
   Index rows = 1;  ///< independent samples side by side
 
+  bool reciprocal() const { return !asymmetric && !feed_forward; }
   int layers() const { return static_cast<int>(widths.size()) - 1; }
   bool convolutional(int layer) const { return layer <= static_cast<int>(convolutions.size()); }
 };
@@ -33,7 +36,7 @@ struct HopfieldShape {
 /// NETWORKS.md): node l = 1 … L is a layer, r_0 = x clamped and r_l = ρ_l(s_l), or s_l kept in a box,
 ///     E = ½ Σ |s_l|² − Σ_l r_{l−1} M_l r_lᵀ − Σ_l b_l r_lᵀ,   F = −∂E/∂s
 /// With separate feedback Q_l ≠ M_lᵀ the force is ρ_l'(s_l) ⊙ (r_{l−1} M_l + r_{l+1} Q_{l+1} + b_l) − s_l, all but the leak counted as
-/// non-conservative. Parameters: W<l> (n_{l−1}, n_l), or K<l> (C_{l−1} k k, C_l) of a convolution, for l = 1 … L; b<l> (1, n_l) or (1, C_l);
+/// non-conservative; without feedback s_l is the box's projection of s_{l−1} M_l + b_l. Parameters: W<l> (n_{l−1}, n_l), or K<l> (C_{l−1} k k, C_l) of a convolution, for l = 1 … L; b<l> (1, n_l) or (1, C_l);
 /// with asymmetric B<l> (n_l, n_{l−1}) or Kb<l> for l = 2 … L; Wo (n_L, V) and bo (1, V). Weights may be devices, biases are numbers.
 class HopfieldPlan final : public NetworkPlan {
  public:

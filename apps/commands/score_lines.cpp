@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/score_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace nudge {
+
+std::string score_text(const std::string& metric, double value) {
+  if (!std::isfinite(value)) return "-";
+  return metric == "accuracy" ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.4f}", value);
+}
+
+std::string score_difference_text(const std::string& metric, double value) {
+  if (!std::isfinite(value)) return "-";
+  return metric == "accuracy" ? fmt::format("{:+.2f}", 100 * value) : fmt::format("{:+.4f}", value);
+}
+
+std::string references_text(const ReferenceScores& references) {
+  std::string out;
+  for (const char* part : {"validation", "test"}) {
+    std::string models;
+    for (const ReferenceScore& row : references.rows) {
+      if (row.split != part) continue;
+      models += fmt::format("{}{} {}", models.empty() ? "" : ", ", row.model, score_text(references.metric, row.score));
+    }
+    if (!models.empty()) out += fmt::format("{}{} on the {} part", out.empty() ? "" : "; ", models, part);
+  }
+  return "trivial models: " + out;
+}
+
+nlohmann::json references_json(const ReferenceScores& references) {
+  nlohmann::json out = {{"metric", references.metric}};
+  for (const ReferenceScore& row : references.rows) {
+    out[row.split][row.model] = {{"loss", row.loss}, {"score", row.score}};
+  }
+  return out;
+}
+
+bool not_above_linear(const ReferenceScores& references, const std::string& part, double value) {
+  const ReferenceScore* linear = references.find("linear", part);
+  if (linear == nullptr || !std::isfinite(value)) return false;
+  return references.metric == "accuracy" ? value <= linear->score : value >= linear->score;
+}
+
+}  // namespace nudge

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training step of a layered Hopfield network by equilibrium propagation, per sample, beside its products alone; see
+// bench/README.md.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "bench/fastest_product.hpp"
+#include "sim/base/rng.hpp"
+#include "training/config/config_table.hpp"
+#include "training/data/sample_task.hpp"
+#include "training/models/registry.hpp"
+#include "training/train/trainee.hpp"
+
+namespace nudge::bench {
+namespace {
+
+constexpr Index kInputs = 784, kHidden = 512, kClasses = 10;
+constexpr int kSweeps = 15;       // of every phase, as in the published runs of this size
+constexpr double kEpoch = 60000;  // samples
+
+Matrix<float> uniform(Index rows, Index cols, std::uint32_t entity) {
+  Matrix<float> x(rows, cols);
+  fill_uniform<float>({1, Purpose::probe, entity}, 0, 0, {x.data(), static_cast<std::size_t>(x.size())});
+  return x;
+}
+
+Config config_for(Index batch, Index rows, const std::string& estimator) {
+  return parse_program_config(
+      "bench", "",
+      {"network.kind=hopfield", "task.kind=classification", "hopfield.hidden=[" + std::to_string(kHidden) + "]",
+       "estimator=" + estimator, "beta=0.2", "relaxation.schedule=sweep", "relaxation.step=1",
+       "relaxation.free_steps=" + std::to_string(kSweeps), "relaxation.nudged_steps=" + std::to_string(kSweeps),
+       "train.optimizer=sgd", "train.momentum=0", "train.learning_rate=0.01", "train.schedule=constant",
+       "train.gradient_clip=0", "train.batch=" + std::to_string(batch), "data.side_by_side=" + std::to_string(rows),
+       "threads=1"});
+}
+
+/// Random pictures with labels.
+Batch samples(Index batch, Index rows) {
+  Batch out{batch, 1, {}, {}, uniform(batch, kInputs, 20), {}};
+  for (Index b = 0; b < batch; ++b) out.targets.push_back(static_cast<int>(b % kClasses));
+  return side_by_side(out, rows);
+}
+
+/// Every product of the step once in the order of the step, by the fastest library: what the sample drives, both ways through
+/// the upper link in every sweep of the free phase and of two nudged ones, the outer products of both, and the step of the
+/// weights. Nothing else.
+class Floor {
+ public:
+  explicit Floor(Index batch)
+      : x_(uniform(batch, kInputs, 30)),
+        hidden_(uniform(batch, kHidden, 31)),
+        output_(uniform(batch, kClasses, 32)),
+        first_(uniform(kInputs, kHidden, 33)),
+        second_(uniform(kHidden, kClasses, 34)) {}
+  void run() {
+    fastest_multiply(x_, first_, hidden_);
+    for (int i = 0; i < 3 * kSweeps; ++i) {
+      fastest_transposed(output_, second_, hidden_);
+      fastest_multiply(hidden_, second_, output_);
+    }
+    for (int phase = 0; phase < 2; ++phase) {
+      fastest_outer(x_, hidden_, 1e-9F, first_, Store::add);
+      fastest_outer(hidden_, output_, 1e-9F, second_, Store::add);
+    }
+  }
+
+ private:
+  Matrix<float> x_, hidden_, output_, first_, second_;
+};
+
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void epoch(benchmark::State& state, Index batch, Index rows, const std::string& estimator) {
+  const Config config = config_for(batch, rows, estimator);
+  const TaskSizes sizes{rows, 0, kClasses, kInputs, 0, {28, 28}};
+  Trainee<float> trainee(config, network_plan(config, sizes), "", Weights::configured);
+  const Batch data = samples(batch, rows);
+  Floor floor(batch);
+  floor.run();
+  std::uint64_t step = 0;
+  const Matrix<float> before = trainee.network().map(0).weights();
+  trainee.step(step++, data);
+  if (trainee.nonfinite() > 0 || trainee.network().map(0).weights() == before) {
+    state.SkipWithError("the network did not learn");
+    return;
+  }
+  std::vector<double> times, ratios;
+  for (auto _ : state) {
+    const double alone = seconds_of([&] { floor.run(); });
+    times.push_back(seconds_of([&] { trainee.step(step++, data); }));
+    ratios.push_back(times.back() / alone);
+    state.SetIterationTime(times.back());
+  }
+  std::sort(times.begin(), times.end());
+  std::sort(ratios.begin(), ratios.end());
+  const auto each = static_cast<double>(batch);
+  state.counters["us_per_sample"] = 1e6 * times[times.size() / 2] / each;
+  state.counters["fastest"] = 1e6 * times.front() / each;
+  state.counters["epoch_s"] = kEpoch * times[times.size() / 2] / each;
+  state.counters["ratio"] = ratios[ratios.size() / 2];
+  state.SetLabel(fastest_libraries());
+}
+
+}  // namespace
+}  // namespace nudge::bench
+
+int main(int argc, char** argv) {
+  using namespace nudge::bench;
+  for (const nudge::Index batch : {16, 64}) {
+    for (const nudge::Index rows : {nudge::Index{1}, nudge::Index{8}, nudge::Index{16}, nudge::Index{64}}) {
+      if (batch % rows != 0) continue;
+      for (const std::string estimator : {"ep_contrastive", "ep"}) {
+        benchmark::RegisterBenchmark(
+            (estimator + "/784-512-10/B" + std::to_string(batch) + "/R" + std::to_string(rows)).c_str(),
+            [=](benchmark::State& s) { epoch(s, batch, rows, estimator); })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond)
+            ->Iterations(101);
+      }
+    }
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

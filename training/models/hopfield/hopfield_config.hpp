@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/config/config.hpp"
+#include "training/data/task.hpp"
+#include "training/models/hopfield/hopfield_plan.hpp"
+
+namespace nudge {
+
+/// The layered Hopfield network of [hopfield] for samples: n_0 = their features, the hidden layers, and, with the squared
+/// error, a last layer of as many units as classes or values. UserError for tasks of symbols and costs that do not fit.
+std::shared_ptr<const NetworkPlan> hopfield_plan(const Config& config, const TaskSizes& task);
+
+/// The same with the convolutions of [convolutional] below the dense layers. UserError for features that are no image and
+/// blocks that do not divide it.
+std::shared_ptr<const NetworkPlan> convolutional_plan(const Config& config, const TaskSizes& task);
+
+/// 1: every node leaks with its own conductance alone.
+double hopfield_leak(const Config& config, double damping);
+
+/// A reciprocal network has an energy.
+bool hopfield_contrasts(const Config& config);
+/// Whether hopfield.feedback = none.
+bool hopfield_feeds_forward(const Config& config);
+
+}  // namespace nudge

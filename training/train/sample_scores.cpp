@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/train/sample_scores.hpp"
+
+#include <cmath>
+
+namespace nudge {
+
+template <class S>
+void SampleScores::add(const Batch& batch, const std::vector<Matrix<S>>& outputs) {
+  if (batch.features.size() == 0) return;
+  const bool classes = batch.values.size() == 0;
+  if (classes && !confusion_) confusion_.emplace(outputs.front().cols());
+  for (Index b = 0; b < batch.sequences; ++b) {
+    const Matrix<S>& out = outputs[static_cast<std::size_t>(b)];
+    for (Index t = 0; t < batch.tokens; ++t) {
+      const Index row = b * batch.tokens + t;
+      if (!batch.counts(row)) continue;
+      if (classes) {
+        confusion_->add<S>(out.middleRows(t, 1), batch.targets_of(b).subspan(static_cast<std::size_t>(t), 1));
+      } else {
+        squares_ += (out.row(t).template cast<double>() - batch.values.row(row).cast<double>()).squaredNorm();
+        numbers_ += static_cast<double>(out.cols());
+      }
+    }
+  }
+}
+
+std::optional<double> SampleScores::value() const {
+  if (confusion_) return confusion_->accuracy();
+  if (numbers_ > 0) return std::sqrt(squares_ / numbers_);
+  return std::nullopt;
+}
+
+template void SampleScores::add(const Batch&, const std::vector<Matrix<float>>&);
+template void SampleScores::add(const Batch&, const std::vector<Matrix<double>>&);
+
+}  // namespace nudge
