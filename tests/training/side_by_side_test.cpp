@@ -114,12 +114,13 @@ TEST_CASE("samples side by side have the loss, gradient, time and scores of samp
         const auto wide = network_for(config, rows, values);
         const Batch beside = side_by_side(batch, rows);
         const auto together = learn(*wide, beside, options);
-        // Sums of some hundred products in another order.
-        CHECK(gradient_error(together.gradient, alone.gradient) < 1e-12);
+        // Sums of some hundred products in another order; implicit solves to 1e-12 of a residual that all rows share.
+        CHECK(gradient_error(together.gradient, alone.gradient) <
+              (std::string(estimator) == "implicit" ? 1e-10 : 1e-12));
         CHECK(together.report.loss == Approx(alone.report.loss).epsilon(1e-13));
         CHECK(together.report.passes == 7);
-        CHECK(together.report.time == alone.report.time);
-        CHECK(together.report.nudged_time == alone.report.nudged_time);
+        CHECK(together.report.time == Approx(alone.report.time).epsilon(1e-14));
+        CHECK(together.report.nudged_time == Approx(alone.report.nudged_time).epsilon(1e-14));
         BatchGradient<double> learner(*wide, options), one(*network, options);
         SampleScores scores, expected;
         CHECK(learner.evaluate(beside, 0).loss == Approx(one.evaluate(batch, 0).loss).epsilon(1e-13));
@@ -154,7 +155,7 @@ TEST_CASE("side by side, equal samples have noise of their own, and time and ene
   for (Index i = 1; i < 4; ++i) CHECK((z.row(i) - z.row(0)).norm() > 1e-6);
   const auto narrow = network_for(config, 1, false, Weights::configured);
   const auto alone = learn(*narrow, batch, options);
-  CHECK(together.report.time == alone.report.time);
+  CHECK(together.report.time == Approx(alone.report.time).epsilon(1e-14));
   CHECK(together.report.read_time == Approx(alone.report.read_time).epsilon(1e-12));
   const ReadTotals a = together.report.reads.total(), b = alone.report.reads.total();
   CHECK(a.reads == b.reads);

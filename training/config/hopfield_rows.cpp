@@ -35,9 +35,11 @@ ParamTable hopfield_rows() {
              "squared_error: of the last layer's state, a class being 1 at its unit and 0 at the others; "
              "cross_entropy: of a "
              "softmax read-out of the last hidden layer, which learns outside the equilibrium."),
-      real("hopfield.gain", "1.0", at_least(0),
+      real("hopfield.gain", "0.5", at_least(0),
            "Initial weights are uniform within gain sqrt(6/(fan_in + fan_out)), biases 0.",
-           "Glorot and Bengio, AISTATS 2010"),
+           "Glorot and Bengio, AISTATS 2010, whose gain is 1; at that the untrained digits network of two layers takes "
+           "hundreds of "
+           "sweeps to settle, measured"),
       integers("convolutional.maps", "[16]", at_least(1),
                "Maps of the convolutions of a network.kind = convolutional, one entry per layer, from the sample up; "
                "stride 1, "
