@@ -21,7 +21,8 @@ ParamTable general_rows() {
       choice(
           "estimator", "aep_anchored", estimator_names(),
           "How the gradient is measured. ep: nudge without correction; ep_contrastive: the same, the energies of the "
-          "nudged states contrasted; aep: the correction at z*, as in the founding note; *_anchored: F(z) - F(z*) in the nudged phases; aep_tracked: both nudged states advance together, "
+          "nudged states contrasted; aep: the correction at z*, as in the founding note; *_anchored: F(z) - F(z*) in "
+          "the nudged phases; aep_tracked: both nudged states advance together, "
           "correction at their mean; aep_transposed: attention only through its transpose; aep_npoint: several nudges; "
           "dyadic: state and adjoint together; linear_adjoint: a <- a + eps (J' a + dC/dz); implicit: exact adjoint "
           "solve; bptt: backprop through the free phase.",

@@ -264,6 +264,7 @@ std::vector<ConfigRule> program_rules() {
       transformer_has_hidden_units(),
       lag_needs_euler()};
   for (ConfigRule& rule : hopfield_rules()) rules.push_back(std::move(rule));
+  for (ConfigRule& rule : resistive_rules()) rules.push_back(std::move(rule));
   return rules;
 }
 
