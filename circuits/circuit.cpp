@@ -34,6 +34,28 @@ double Circuit<S>::least_leak() const {
 }
 
 template <class S>
+bool Circuit<S>::loads(Matrix<S>& load) const {
+  load.resize(1, cols());
+  for (const Node& node : nodes_) {
+    load.middleCols(node.columns.begin, node.columns.count).setConstant(static_cast<S>(leak(node)));
+  }
+  const Matrix<S> leaks = load;
+  for (const auto& term : terms_) {
+    if (term->add_load(load)) continue;
+    load = leaks;
+    return false;
+  }
+  return true;
+}
+
+template <class S>
+double Circuit<S>::largest_load() const {
+  Matrix<S> load;
+  loads(load);
+  return static_cast<double>(load.maxCoeff());
+}
+
+template <class S>
 bool Circuit<S>::feed_forward() const {
   return std::all_of(terms_.begin(), terms_.end(), [](const auto& term) {
     const auto sources = term->sources();

@@ -22,6 +22,7 @@ struct Node {
   /// Its states are kept in [lower, upper] (sim/box.hpp); infinite: everywhere.
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
+  Index turned = 0;  ///< of its last columns the negative is kept there: a diode the other way round
   bool bounded() const { return std::isfinite(lower) || std::isfinite(upper); }
 };
 
@@ -60,6 +61,10 @@ class Circuit {
   /// L of a node, and the smallest of all.
   double leak(const Node& node) const { return node.leak + (node.damped ? damping_.total() : 0.0); }
   double least_leak() const;
+  /// What loads every unit, (1, cols): leaks and terms (Term::add_load). false: a term has no such load; then only the leaks.
+  bool loads(Matrix<S>& load) const;
+  /// The largest load of a unit: what bounds an explicit step.
+  double largest_load() const;
 
   /// Whether term number `term` acts on the node, or reads it.
   bool acts_on(std::size_t term, std::size_t node) const { return reach_[term].targets[node]; }

@@ -20,7 +20,11 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
   for (const auto& term : circuit.terms()) systems_.push_back(term->make_system(rows, max_copies));
   std::vector<typename Box<S>::Range> ranges;
   for (const Node& node : circuit.nodes()) {
-    if (node.bounded()) ranges.push_back({node.columns, static_cast<S>(node.lower), static_cast<S>(node.upper)});
+    if (!node.bounded()) continue;
+    const S lower = static_cast<S>(node.lower), upper = static_cast<S>(node.upper);
+    const Index straight = node.columns.count - node.turned;
+    if (straight > 0) ranges.push_back({{node.columns.begin, straight}, lower, upper});
+    if (node.turned > 0) ranges.push_back({{node.columns.begin + straight, node.turned}, -upper, -lower});
   }
   if (!ranges.empty()) box_.emplace(std::move(ranges));
   point_ = std::make_unique<Point>(*this);
@@ -36,9 +40,17 @@ void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) 
   input_gradient_.setZero();
   read_ = read;
   noisy_ = circuit_->noisy();
+  loads_known_ = false;
   memory_.clear();
   read_.memory = &memory_;
   for (auto& system : systems_) system->bind(input_);
+}
+
+template <class S>
+const Matrix<S>* CircuitDynamics<S>::loads() {
+  if (!loads_known_) has_loads_ = circuit_->loads(loads_);
+  loads_known_ = true;
+  return has_loads_ ? &loads_ : nullptr;
 }
 
 /// f = x_in − L z.

@@ -29,6 +29,7 @@ class CircuitDynamics final : public Dynamics<S> {
   Columns node_columns(std::size_t node) const override { return circuit_->nodes()[node].columns; }
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
   const Box<S>* box() const override { return box_ ? &*box_ : nullptr; }
+  const Matrix<S>* loads() override;
   bool feed_forward() const override { return circuit_->feed_forward(); }
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
@@ -73,6 +74,8 @@ class CircuitDynamics final : public Dynamics<S> {
   bool noisy_ = false;  ///< of the circuit when it was bound
   ReadMemory memory_;   ///< of the reads of the present example
   std::optional<Box<S>> box_;
+  Matrix<S> loads_;  ///< of the present example, once they have been asked for
+  bool loads_known_ = false, has_loads_ = false;
   Matrix<S> node_noise_;  ///< working memory of add_node_noise
   std::unique_ptr<Point> point_;
 };

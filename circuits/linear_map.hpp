@@ -95,6 +95,9 @@ class LinearMap {
   /// Whether any read may have fresh noise.
   virtual bool noisy() const { return false; }
 
+  /// Heat that a conductance of one unit of weight takes from a drive of 1 in one τ, J; 0: no devices, no energy is counted.
+  virtual double unit_heat_J() const { return 0; }
+
   /// The noise-free circuit of this map in double, its conductances as they are now: reads without fresh noise and rounding,
   /// whose derivatives are exact. A copy; program() sets its weights exactly.
   virtual std::unique_ptr<LinearMap<double>> noise_free() const = 0;

@@ -48,6 +48,9 @@ try "digits_nudge" "$program" sweep examples/digits_nudge.toml --out "$folder/di
   --set sweep.seeds=[1]
 try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
   --set train.evaluation_batches=1
+try "resistive" "$program" train examples/resistive.toml --out "$folder/resistive.h5" --set train.steps=20
+try "compare_resistive" "$program" compare examples/compare_resistive.toml --out "$folder/compare_resistive.h5" \
+  --set train.steps=2 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'
 try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5

@@ -81,6 +81,10 @@ class Dynamics {
   /// nothing of it, linearize() does. Null: none.
   virtual const Box<S>* box() const { return nullptr; }
 
+  /// D (1, cols) of a system in which the units of one node do not act on each other and D_i = −∂F_i/∂z_i is the same in every
+  /// state: for fixed other nodes F_i = 0 at z_i + F_i/D_i (sim/steady/coordinate.cpp). Null: not such a system.
+  virtual const Matrix<S>* loads() { return nullptr; }
+
   /// Whether every node is driven by earlier ones and its own leak alone, so that J is lower triangular with −L on the diagonal.
   virtual bool feed_forward() const { return false; }
 

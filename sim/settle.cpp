@@ -33,6 +33,7 @@ const std::vector<Entry<S>>& solvers() {
 
 template <class S>
 Solver<S> find_solver(const std::string& name) {
+  if (name == coordinate_solver) return settle_coordinate<S>;
   for (const Entry<S>& entry : solvers<S>()) {
     if (name == entry.name) return entry.solve;
   }
@@ -78,9 +79,10 @@ template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch) {
   NUDGE_EXPECT(z.rows() == dynamics.rows() && z.cols() == dynamics.cols());
   check(options);
-  if (dynamics.box() != nullptr && options.solver != "euler") {
-    throw UserError(fmt::format("settling with solver {}: states are kept in a box, which only euler projects onto",
-                                options.solver));
+  if (dynamics.box() != nullptr && options.solver != "euler" && options.solver != coordinate_solver) {
+    throw UserError(
+        fmt::format("settling with solver {}: states are kept in a box, which only euler and {} project onto",
+                    options.solver, coordinate_solver));
   }
   if (options.schedule == RelaxationSchedule::sweep) return settle_sweep<S>(dynamics, z, options, scratch);
   return find_solver<S>(options.solver)(dynamics, z, options, scratch);

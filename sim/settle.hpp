@@ -58,12 +58,13 @@ struct SettleWorkspace {
 /// others are for noise-free forces: dopri5's durations add up to its time; anderson and newton_gmres are no circuit's
 /// way, their reads last 0.
 /// A system in a box (Dynamics::box) is projected after every step, and its residual is that of the forces that can move it;
-/// euler only.
+/// euler and coordinate only.
 /// Throws UserError for an unknown solver or an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);
 
-/// Names of the solvers: euler, rk4, dopri5, anderson, newton_gmres.
+/// Names of the solvers of any system: euler, rk4, dopri5, anderson, newton_gmres. One more, coordinate, is for those with loads
+/// (Dynamics::loads; sim/steady/coordinate.cpp).
 const std::vector<std::string>& settle_solvers();
 
 }  // namespace nudge

@@ -5,13 +5,16 @@
 
 #include <span>
 
+#include "apps/streams.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/spice/block_netlist.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
+#include "training/models/resistive/resistive_export.hpp"
 #include "training/models/transformer/transformer_netlist.hpp"
 
 namespace nudge {
@@ -63,14 +66,39 @@ void export_transformer(const Config& config, const TextDataset& data, const std
   write_atomically(path, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
 }
 
+void export_network_of_resistors(const Config& config, const std::filesystem::path& path) {
+  const auto task = make_task(config);
+  const auto plan = network_plan(config, task->sizes());
+  double resistors = 0;
+  for (const Parameter& p : plan->parameters()) {
+    if (p.conductance) resistors += static_cast<double>(p.shape.rows * p.shape.cols);
+  }
+  if (resistors > most_terms) {
+    throw UserError(
+        fmt::format("crossbar: --block: {:g} resistors (must be <= {:g}): make resistive.hidden = {} smaller",
+                    resistors, most_terms, config.as_text("resistive.hidden")));
+  }
+  const auto network = make_network<double>(config, plan, Weights::configured);
+  const Matrix<double> features = task->training(0).features.row(0).cast<double>();
+  const ResistiveExport exported =
+      export_resistive(*network, crossbar_spec(config).circuit, features, path.filename().string() + ".data");
+  write_atomically(path, std::as_bytes(std::span(exported.netlist)), Overwrite::must_not_exist);
+  say("{:g} resistors, {} of heat; Kirchhoff's law at the settled voltages of the simulation: worst net current "
+      "{:.1e} of "
+      "the largest\n",
+      exported.resistors, format_quantity(exported.power_W, Unit::watt, 4), exported.kirchhoff);
+}
+
 }  // namespace
 
 void export_block(const Config& config, const std::filesystem::path& path) {
+  if (config.text("network.kind") == "resistive") return export_network_of_resistors(config, path);
   const TextDataset data = load_dataset(config);
   if (config.text("network.kind") == "transformer") return export_transformer(config, data, path);
   if (config.text("network.kind") != "block") {
-    throw UserError(fmt::format("crossbar: --block: network.kind = {} is not exported (block and transformer are)",
-                                config.text("network.kind")));
+    throw UserError(
+        fmt::format("crossbar: --block: network.kind = {} is not exported (block, transformer and resistive are)",
+                    config.text("network.kind")));
   }
   const ModelShape shape = model_shape(config, data.vocabulary_size());
   check(config, shape);

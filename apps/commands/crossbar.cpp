@@ -81,7 +81,8 @@ ArrayFacts facts_of(const std::string& name, const Crossbar<double>& array, cons
   // A white input x gives a product of variance |x|² |W|_F²/(N M) and noise of variance d σ² |x|²/k² per output, d the
   // devices of a weight, its reference included.
   const double rms_weight = array.weights().norm() / std::sqrt(static_cast<double>(nominal.size()));
-  const double devices = spec.mapping.kind == MappingKind::offset ? 1 : 2;
+  const bool alone = spec.mapping.kind == MappingKind::offset || spec.mapping.kind == MappingKind::single;
+  const double devices = alone ? 1 : 2;
   const double uniform = devices * std::pow(spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight, 2);
   const double of_state = array.view().variance.size() > 0 ? array.view().variance.mean() : 0;
   f.read_noise = std::sqrt(uniform + of_state) / rms_weight;
@@ -173,20 +174,24 @@ ExitCode run(const Options& options) {
   const auto digital = make_network<double>(config, plan, Weights::digital);
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
   const auto parameters = plan->parameters();
+  std::vector<Matrix<double>> initial;
+  plan->initial(seed, initial);
+  const double largest = largest_conductance(parameters, initial);
   std::vector<ArrayFacts> all;
   std::vector<std::string> arrays;
   for (int p = 0; p < digital->parameters(); ++p) {
     const std::string& name = parameters[static_cast<std::size_t>(p)].name;
     const Matrix<double>& nominal = digital->map(p).weights();
     if (!parameters[static_cast<std::size_t>(p)].on_devices || nominal.size() == 0) continue;
-    const Crossbar<double> array(spec, nominal, static_cast<std::uint32_t>(p), seed);
-    all.push_back(facts_of(name, array, nominal, spec));
+    const CrossbarSpec own = parameter_array(spec, parameters[static_cast<std::size_t>(p)], largest);
+    const Crossbar<double> array(own, nominal, static_cast<std::uint32_t>(p), seed);
+    all.push_back(facts_of(name, array, nominal, own));
     arrays.push_back(name);
     const bool chosen = options.array.empty() ? arrays.size() == 1 : options.array == name;
     if (options.spice.empty() || !chosen) continue;
     const Matrix<double> volts = Matrix<double>::Constant(1, nominal.rows(), options.volts);
     const Matrix<double>& exported = options.negative ? array.minus().conductance() : array.plus().conductance();
-    if (exported.size() == 0) throw UserError("crossbar: --negative: crossbar.mapping = offset has one array only");
+    if (exported.size() == 0) throw UserError("crossbar: --negative: this parameter has one array only (no pairs)");
     const std::string text = crossbar_netlist(exported, spec.wires, volts, spec.device.curve);
     write_atomically(options.spice, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   }
@@ -196,7 +201,7 @@ ExitCode run(const Options& options) {
   }
   if (!options.block.empty()) export_block(config, options.block);
   const double free_phase = static_cast<double>(config.integer("relaxation.free_steps")) *
-                            relaxation_step(config, config.real("model.damping"));
+                            relaxation_step<double>(config, digital->circuit());
   const CircuitFacts facts = {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)};
   if (options.json) {
     answer("{}\n", to_json(all, spec.circuit, facts).dump(2));
@@ -206,7 +211,7 @@ ExitCode run(const Options& options) {
       answer("{}: netlist of the {} devices of {}\n", options.spice, options.negative ? "negative" : "positive",
              options.array.empty() ? arrays.front() : options.array);
     }
-    if (!options.block.empty()) answer("{}: transient of the block (ngspice -b)\n", options.block);
+    if (!options.block.empty()) answer("{}: netlist of the network (ngspice -b)\n", options.block);
   }
   return ExitCode::ok;
 }
@@ -219,7 +224,8 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_option("--spice", options->spice, "Write an ngspice netlist of the array to this file, which must not exist");
   app.add_flag("--negative", options->negative, "Export the negative devices of pairs, or the reference column");
   app.add_option("--block", options->block,
-                 "Write the network (block, transformer) of the first tokens as an ngspice transient to this file, "
+                 "Write the network (block, transformer: of the first tokens, a transient; resistive: of the first "
+                 "training sample, an operating point) for ngspice to this file, "
                  "which must not exist");
   app.add_option("--volts", options->volts, "Voltage of all rows in the netlist")->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");

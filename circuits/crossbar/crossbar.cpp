@@ -116,6 +116,13 @@ void Crossbar<S>::correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u
 }
 
 template <class S>
+double Crossbar<S>::unit_heat_J() const {
+  const CircuitSpec& circuit = path_.circuit();
+  return static_cast<double>(siemens_per_weight()) * circuit.read_voltage_V * circuit.read_voltage_V *
+         circuit.time_constant_s;
+}
+
+template <class S>
 CircuitMap::Branch Crossbar<S>::branch(double gain) const {
   return {view().template cast<double>(), path_.noise_free(), gain};
 }

@@ -41,6 +41,8 @@ class Crossbar final : public LinearMap<S> {
                             GradientSink<S>& sink, const ReadContext& read) const override;
   bool curved() const override { return !path_.linear() || view().backward.size() > 0; }
   bool noisy() const override { return path_.noisy(view()); }
+  /// k V² τ, V the read voltage.
+  double unit_heat_J() const override;
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   /// What noise_free() is made of.
   CircuitMap::Branch branch(double gain) const;

@@ -70,7 +70,7 @@ void DevicePairs<S>::choose_scale(const Matrix<S>& target) {
   if (w_max == 0 && target.size() > 0)
     w_max = spec_.mapping.headroom * static_cast<double>(target.cwiseAbs().maxCoeff());
   if (w_max == 0) w_max = 1;
-  scale_(0, 0) = static_cast<S>(mapping_->window_share() * spec_.device.window_S() / w_max);
+  scale_(0, 0) = static_cast<S>(mapping_->reach_S(spec_.device.g_min_S, spec_.device.g_max_S) / w_max);
 }
 
 template <class S>

@@ -42,7 +42,13 @@ class DevicePairs {
   const LineView<S>& view() const { return view_; }
   const Mapping<S>& mapping() const { return *mapping_; }
   /// The largest weight of the window.
-  S w_max() const { return static_cast<S>(mapping_->window_share() * spec_.device.window_S()) / scale_(0, 0); }
+  S w_max() const {
+    return static_cast<S>(mapping_->reach_S(spec_.device.g_min_S, spec_.device.g_max_S)) / scale_(0, 0);
+  }
+  /// The least one: −w_max but for bare devices.
+  S least_weight() const {
+    return static_cast<S>(mapping_->least(spec_.device.g_min_S, spec_.device.g_max_S, static_cast<double>(w_max())));
+  }
   /// k, siemens per unit of weight.
   S siemens_per_weight() const { return scale_(0, 0); }
   /// Whether updates come as factor pairs (coincidence pulse trains).

@@ -29,7 +29,7 @@ template <class S>
 void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
   const auto change = mapping_->steps(scale_(0, 0));
   const auto tolerance = static_cast<S>(spec_.programming.tolerance * spec_.device.window_S());
-  const std::vector<Index> moved = shadow_.move(delta, tolerance / change.first, w_max());
+  const std::vector<Index> moved = shadow_.move(delta, tolerance / change.first, least_weight(), w_max());
   if (moved.empty()) return;
   Matrix<S> plus, minus;
   mapping_->targets(shadow_.weights(), middle(), scale_(0, 0), plus, minus);

@@ -9,7 +9,7 @@ template <class S>
 class Differential final : public Mapping<S> {
  public:
   Index second_columns(Index outputs) const override { return outputs; }
-  double window_share() const override { return 1; }
+  double reach_S(double low, double high) const override { return high - low; }
   int devices() const override { return 2; }
   typename Mapping<S>::Steps steps(S k) const override { return {k / S(2), -k / S(2)}; }
 
@@ -28,7 +28,7 @@ template <class S>
 class ReferenceColumn final : public Mapping<S> {
  public:
   Index second_columns(Index) const override { return 1; }
-  double window_share() const override { return 0.5; }
+  double reach_S(double low, double high) const override { return 0.5 * (high - low); }
   int devices() const override { return 1; }
   typename Mapping<S>::Steps steps(S k) const override { return {k, S(0)}; }
 
@@ -51,7 +51,7 @@ template <class S>
 class Offset final : public Mapping<S> {
  public:
   Index second_columns(Index) const override { return 0; }
-  double window_share() const override { return 0.5; }
+  double reach_S(double low, double high) const override { return 0.5 * (high - low); }
   int devices() const override { return 1; }
   typename Mapping<S>::Steps steps(S k) const override { return {k, S(0)}; }
 
@@ -66,6 +66,26 @@ class Offset final : public Mapping<S> {
   }
 };
 
+/// G = k w: what lines join is the weight.
+template <class S>
+class Single final : public Mapping<S> {
+ public:
+  Index second_columns(Index) const override { return 0; }
+  double reach_S(double /*low*/, double high) const override { return high; }
+  double least(double low, double high, double w_max) const override { return w_max * low / high; }
+  int devices() const override { return 1; }
+  typename Mapping<S>::Steps steps(S k) const override { return {k, S(0)}; }
+
+  void targets(const Matrix<S>& w, S /*middle*/, S k, Matrix<S>& first, Matrix<S>& second) const override {
+    first = k * w;
+    second.resize(w.rows(), 0);
+  }
+
+  void view(const Matrix<S>& first, const Matrix<S>&, S, S k, bool want_total, LineView<S>& out) const override {
+    view_single<S>(first, LineValues<S>::Zero(first.rows()), k, want_total, out);
+  }
+};
+
 }  // namespace
 
 template <class S>
@@ -74,6 +94,7 @@ std::unique_ptr<const Mapping<S>> make_mapping(MappingKind kind) {
     case MappingKind::differential: return std::make_unique<Differential<S>>();
     case MappingKind::reference_column: return std::make_unique<ReferenceColumn<S>>();
     case MappingKind::offset: return std::make_unique<Offset<S>>();
+    case MappingKind::single: return std::make_unique<Single<S>>();
   }
   return nullptr;
 }

@@ -18,8 +18,11 @@ class Mapping {
   /// Columns of the second array: M, 1 or 0.
   virtual Index second_columns(Index outputs) const = 0;
 
-  /// k w_max over the window g_max − g_min: 1 for a pair, 1/2 for single devices around the middle.
-  virtual double window_share() const = 0;
+  /// k w_max: the window g_max − g_min for a pair, half of it for single devices around the middle, g_max for a bare device.
+  virtual double reach_S(double g_min_S, double g_max_S) const = 0;
+
+  /// The least weight that the window can hold, where the largest is w_max.
+  virtual double least(double /*g_min_S*/, double /*g_max_S*/, double w_max) const { return -w_max; }
 
   /// Conductances that hold w: first (N, M), second (N, second_columns), around `middle`.
   virtual void targets(const Matrix<S>& w, S middle, S k, Matrix<S>& first, Matrix<S>& second) const = 0;

@@ -15,12 +15,12 @@ void ShadowWeights<S>::reset(const Matrix<S>& weights) {
 }
 
 template <class S>
-std::vector<Index> ShadowWeights<S>::move(const Matrix<S>& delta, S threshold, S w_max) {
+std::vector<Index> ShadowWeights<S>::move(const Matrix<S>& delta, S threshold, S least, S most) {
   NUDGE_EXPECT(delta.rows() == weights_.rows() && delta.cols() == weights_.cols());
   std::vector<Index> moved;
   for (Index i = 0; i < delta.size(); ++i) {
     S& weight = weights_.data()[i];
-    weight = std::clamp(weight + delta.data()[i], -w_max, w_max);
+    weight = std::clamp(weight + delta.data()[i], least, most);
     S& last = written_.data()[i];
     if (std::abs(weight - last) < threshold) continue;
     last = weight;

@@ -17,9 +17,9 @@ class ShadowWeights {
   /// Copy and last written target both become `weights`.
   void reset(const Matrix<S>& weights);
 
-  /// weights ← clip(weights + delta, ±w_max). Returns the flat places that are now at least `threshold` from where they
+  /// weights ← clip(weights + delta, [least, most]). Returns the flat places that are now at least `threshold` from where they
   /// were last written, in ascending order, and takes them as written.
-  std::vector<Index> move(const Matrix<S>& delta, S threshold, S w_max);
+  std::vector<Index> move(const Matrix<S>& delta, S threshold, S least, S most);
 
   Matrix<S>& weights() { return weights_; }
   Matrix<S>& written() { return written_; }

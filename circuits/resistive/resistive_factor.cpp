@@ -7,7 +7,8 @@
 
 namespace nudge {
 
-ResistiveFactor::ResistiveFactor(const ResistiveNetwork<double>& network, const std::vector<bool>& free, double beta)
+ResistiveFactor::ResistiveFactor(const ResistiveNetwork<double>& network, const std::vector<bool>& free, double beta,
+                                 const Matrix<double>& extra)
     : cols_(network.cols()) {
   NUDGE_EXPECT(static_cast<Index>(free.size()) == network.cols());
   for (Index l = 1; l <= network.depth(); ++l) {
@@ -20,7 +21,8 @@ ResistiveFactor::ResistiveFactor(const ResistiveNetwork<double>& network, const 
     Matrix<double> diagonal(1, n);
     for (Index j = 0; j < n; ++j) {
       const Index node = block.free[static_cast<std::size_t>(j)];
-      diagonal(0, j) = network.factor(l) * (network.node_conductance()(0, node) + (l == network.depth() ? beta : 0.0));
+      const double other = (l == network.depth() ? beta : 0.0) + (extra.size() > 0 ? extra(0, node) : 0.0);
+      diagonal(0, j) = network.factor(l) * (network.node_conductance()(0, node) + other);
     }
     if (l == 1) {
       block.complement = diagonal;

@@ -15,8 +15,10 @@ namespace nudge {
 /// which costs Σ n_{l−1} n_l² and nothing but products of diagonals for the first layer.
 class ResistiveFactor {
  public:
-  /// free[i]: whether node i of a state (N) takes part. β < 0: a nudge that pushes away.
-  ResistiveFactor(const ResistiveNetwork<double>& network, const std::vector<bool>& free, double beta);
+  /// free[i]: whether node i of a state (N) takes part. β < 0: a nudge that pushes away. extra (1, N), S: what hangs at the nodes
+  /// besides the resistors, the slope of a curved element; empty: nothing.
+  ResistiveFactor(const ResistiveNetwork<double>& network, const std::vector<bool>& free, double beta,
+                  const Matrix<double>& extra = {});
 
   /// Whether every pivot is positive: the energy is strictly convex in these nodes.
   bool positive_definite() const { return positive_definite_; }

@@ -11,7 +11,8 @@ namespace {
 /// Writes the elements of one network, layer by layer.
 class Writer {
  public:
-  Writer(const ResistiveNetwork<double>& network, double on_ratio) : net_(network), on_ratio_(on_ratio) {
+  Writer(const ResistiveNetwork<double>& network, double on_ratio, const std::optional<ShockleyDiode>& diode)
+      : net_(network), on_ratio_(on_ratio), diode_(diode) {
     text_ = fmt::format("deep resistive network of {} layers, written by nudge\n", net_.depth());
   }
 
@@ -40,8 +41,14 @@ class Writer {
     if (!net_.has_diodes(l)) return;
     for (Index j = 0; j < g.cols(); ++j) {
       const double on = on_ratio_ * net_.node_conductance()(0, net_.columns(l).begin + j);
-      line("bd{0}_{1} n{0}_{1} 0 i=v(n{0}_{1}) {2} 0 ? {3:.17g}*v(n{0}_{1}) : 0", l, j,
-           j < net_.nodes_above_zero(l) ? '<' : '>', on);
+      const bool above = j < net_.nodes_above_zero(l);
+      if (!diode_) {
+        line("bd{0}_{1} n{0}_{1} 0 i=v(n{0}_{1}) {2} 0 ? {3:.17g}*v(n{0}_{1}) : 0", l, j, above ? '<' : '>', on);
+      } else if (above) {
+        line("d{0}_{1} 0 n{0}_{1} shockley", l, j);
+      } else {
+        line("d{0}_{1} n{0}_{1} 0 shockley", l, j);
+      }
       if (net_.gain(l) == 1.0) continue;
       line("ea{0}_{1} e{0}_{1} 0 n{0}_{1} 0 {2:.17g}", l, j, net_.gain(l));
       line("va{0}_{1} e{0}_{1} t{0}_{1} dc 0", l, j);
@@ -59,6 +66,11 @@ class Writer {
   }
 
   std::string finish(const std::string& data_file) {
+    if (diode_) {
+      line(".model shockley d(is={:.17g} n={:.17g})", diode_->saturation_A, diode_->emission);
+      const double celsius = diode_->temperature_K - 273.15;
+      line(".options temp={0:.17g} tnom={0:.17g}", celsius);
+    }
     line(".options reltol=1e-12 abstol=1e-18 vntol=1e-13 gmin=1e-20 itl1=1000");
     text_ += ".control\nset numdgt=15\nset wr_singlescale\nop\nwrdata " + data_file;
     for (Index l = 1; l <= net_.depth(); ++l) {
@@ -79,16 +91,18 @@ class Writer {
 
   const ResistiveNetwork<double>& net_;
   double on_ratio_;
+  const std::optional<ShockleyDiode>& diode_;
   std::string text_;
 };
 
 }  // namespace
 
 std::string resistive_netlist(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                              const ResistiveNudge<double>& nudge, const std::string& data_file, double on_ratio) {
+                              const ResistiveNudge<double>& nudge, const std::string& data_file, double on_ratio,
+                              const std::optional<ShockleyDiode>& diode) {
   NUDGE_EXPECT(sources.rows() == 1 && sources.cols() == network.width(0) && on_ratio > 1);
   NUDGE_EXPECT(nudge.beta == 0 || nudge.target.cols() == network.width(network.depth()));
-  Writer writer(network, on_ratio);
+  Writer writer(network, on_ratio, diode);
   writer.sources(sources);
   for (Index l = 1; l <= network.depth(); ++l) writer.layer(l);
   writer.nudge(nudge);

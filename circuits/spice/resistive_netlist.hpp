@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "circuits/resistive/resistive_network.hpp"
+#include "circuits/resistive/shockley_solver.hpp"
 
 namespace nudge {
 
@@ -17,12 +18,13 @@ namespace nudge {
 /// - bd<l>_<j>: the ideal diode as a behavioural source, i = G_on v on the wrong side of 0 and no current on the right one.
 ///   ngspice's own diode keeps n V_T ln(I/I_s) across itself, which is no clamp at any n it converges with. Here a held node
 ///   is |I|/G_on away from 0: G_on = on_ratio × the node's conductance puts that at 1/on_ratio of the voltage it would take.
+///   With a ShockleyDiode instead: d<l>_<j>, ngspice's own diode of the model `shockley`.
 /// - rp<l>_<j>, rm<l>_<j>: resistors to the rails rail_p and rail_m (sources vrail_p, vrail_m); ib<l>_<j>: current sources.
 /// - gy<j>, iy<j>: the nudge β (y_j − v) of an output node, a transconductance of either sign and a current.
 /// The control block writes the node voltages, in the order of a state and behind one number that wrdata takes for their
 /// scale, to `data_file`. sources (1, n_0), nudge target (1, n_L).
 std::string resistive_netlist(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                              const ResistiveNudge<double>& nudge, const std::string& data_file,
-                              double on_ratio = 1e12);
+                              const ResistiveNudge<double>& nudge, const std::string& data_file, double on_ratio = 1e12,
+                              const std::optional<ShockleyDiode>& diode = std::nullopt);
 
 }  // namespace nudge

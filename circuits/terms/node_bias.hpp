@@ -22,6 +22,11 @@ class NodeBias final : public Term<S> {
     return {at_.activation == NodeActivation::identity ? Term<S>::kInput : at_.node};
   }
   std::vector<int> targets() const override { return {at_.node}; }
+  /// Of the identity: its force is the same in every state.
+  bool takes_difference() const override {
+    return part_ != Part::conservative || at_.activation == NodeActivation::identity;
+  }
+  bool add_load(Matrix<S>& /*load*/) const override { return at_.activation == NodeActivation::identity; }
   bool noisy() const override { return map_->noisy(); }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 

@@ -110,6 +110,10 @@ class Term {
   /// Whether its conservative part, if it has one, can be driven by a difference (TermSystem::conservative_change).
   virtual bool takes_difference() const { return !has(Part::conservative); }
 
+  /// Adds −∂F_i/∂z_i of this term for every unit i to load (1, cols), where that is the same in every state and no unit of a
+  /// node acts on another of it: what it loads the units with (Dynamics::loads). false: not such a term, nothing is added.
+  virtual bool add_load(Matrix<S>& /*load*/) const { return false; }
+
   /// Whether any of its reads has fresh noise.
   virtual bool noisy() const { return false; }
 

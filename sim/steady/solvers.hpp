@@ -16,6 +16,8 @@ SettleResult settle_euler(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, Sett
 template <class S>
 SettleResult settle_sweep(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 template <class S>
+SettleResult settle_coordinate(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+template <class S>
 SettleResult settle_rk4(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 template <class S>
 SettleResult settle_dopri5(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
@@ -23,5 +25,19 @@ template <class S>
 SettleResult settle_anderson(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 template <class S>
 SettleResult settle_newton_gmres(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+
+inline constexpr const char* coordinate_solver = "coordinate";
+
+/// The node that coordinate descent visits k-th: every second one, then the others. Layers joined to their neighbours alone thus
+/// move in two groups.
+inline std::size_t alternating_node(std::size_t k, std::size_t nodes) {
+  const std::size_t first = (nodes + 1) / 2;
+  return k < first ? 2 * k : 2 * (k - first) + 1;
+}
+
+/// UserError for a system without loads (Dynamics::loads), or whose reads have fresh noise: the step would be exact for the
+/// noise of one moment.
+template <class S>
+void require_coordinates(Dynamics<S>& dynamics);
 
 }  // namespace nudge

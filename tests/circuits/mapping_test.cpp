@@ -221,4 +221,55 @@ TEST_CASE("mapping: a restored conductance that is no number is refused", "[mapp
   CHECK_THROWS_WITH(array.state_restored(), Catch::Contains("crossbar 6"));
 }
 
+TEST_CASE("mapping: a bare device is its conductance, between those of its window", "[mapping]") {
+  CrossbarSpec spec = spec_of(MappingKind::single);
+  spec.device.g_min_S = 1e-6;
+  spec.device.g_max_S = 21e-6;
+  spec.mapping.w_max = 0.7;
+  Matrix<double> w = weights().cwiseAbs();
+  w(0, 0) = 0;    // an open resistor: there is none below g_min
+  w(1, 1) = 2.0;  // beyond the window
+  Crossbar<double> array(spec, w, 0, 1);
+  CHECK(array.w_max() == Approx(0.7).epsilon(1e-14));
+  const double k = array.siemens_per_weight();
+  CHECK(k == Approx(21e-6 / 0.7).epsilon(1e-14));
+  const Matrix<double> expected = (k * w).cwiseMax(1e-6).cwiseMin(21e-6);
+  CHECK(test::relative_error(array.plus().conductance(), expected) < 1e-13);
+  CHECK(array.minus().conductance().size() == 0);
+  CHECK(test::relative_error(array.weights(), expected / k) < 1e-13);
+  CHECK(array.view().pedestal == 0);
+  const Matrix<double> x = test::random_matrix<double>(5, 12, 4, 0.5), u = test::random_matrix<double>(5, 7, 5, 0.5);
+  const Matrix<double> before = array.weights();
+  Matrix<double> y(5, 7), v(5, 12);
+  ReadContext read;
+  array.forward(x, y, array.all_columns(), Store::assign, read);
+  array.transposed(u, v, array.all_columns(), Store::assign, read);
+  CHECK(test::relative_error(y, Matrix<double>(x * array.weights())) < 1e-13);
+  CHECK(test::relative_error(v, Matrix<double>(u * array.weights().transpose())) < 1e-13);
+  // Heat of a drive of 1 at 1 of weight for τ; devices within 1 % of a bound are reported as saturated.
+  CHECK(array.unit_heat_J() == Approx(k * std::pow(spec.circuit.read_voltage_V, 2) * spec.circuit.time_constant_s));
+  for (const MapReading& reading : array.readings()) {
+    const auto g = expected.array();
+    if (reading.name == "saturated")
+      CHECK(reading.value == Approx(static_cast<double>((g < 1.2e-6 || g > 20.8e-6).count()) / 84));
+    if (reading.name == "devices") CHECK(reading.value == 84);
+  }
+  const Matrix<double> up = (before.array() + 0.01).cwiseMin(0.7).matrix();  // linear devices, and their upper bound
+  array.apply_update(Matrix<double>::Constant(12, 7, 0.01), 0);
+  CHECK(test::relative_error(array.weights(), up) < 1e-10);
+}
+
+TEST_CASE("mapping: the digital copy of a bare device stays in its window", "[mapping]") {
+  CrossbarSpec spec = spec_of(MappingKind::single);
+  spec.mapping.w_max = 1;
+  spec.programming.update = UpdateScheme::write_verify;
+  Crossbar<double> array(spec, Matrix<double>::Constant(2, 2, 0.5), 0, 1);
+  const double least = spec.device.g_min_S / spec.device.g_max_S;
+  array.apply_update(Matrix<double>::Constant(2, 2, -5.0), 0);  // far below: what is lost there is not owed
+  const double tolerance = spec.programming.tolerance * spec.device.window_S() / array.siemens_per_weight();
+  CHECK((array.weights().array() - least).abs().maxCoeff() <= tolerance * (1 + 1e-9));
+  array.apply_update(Matrix<double>::Constant(2, 2, 0.25), 1);
+  CHECK((array.weights().array() - least - 0.25).abs().maxCoeff() <= tolerance * (1 + 1e-9));
+}
+
 }  // namespace nudge

@@ -35,8 +35,8 @@ class Check {
   GradcheckReport run() {
     train();
     out_.damping = trainee_.network().circuit().damping().value;
-    out_.step = relaxation_step(config_, out_.damping);
     if (programmed_) program();
+    out_.step = relaxation_step<S>(config_, network().circuit());
     const std::string& truth = config_.text("gradcheck.reference");
     exact_ = truth == "nominal" ? exact_copy(trainee_.network(), Truth::device)
                                 : exact_copy(network(), truth == "circuit" ? Truth::circuit : Truth::device);

@@ -63,7 +63,7 @@ BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, c
   options.estimator = unknowns <= kDenseUnknowns ? "implicit_dense" : "implicit";
   options.phases.free.solver = solver;
   if (solver != "euler") options.phases.free.schedule = RelaxationSchedule::parallel;
-  options.phases.free.max_steps = solver == "euler" ? kEulerSteps : kNewtonSteps;
+  options.phases.free.max_steps = solver == "newton_gmres" ? kNewtonSteps : kEulerSteps;
   options.phases.free.tolerance = std::max(config.real("gradcheck.settle_tolerance"), kRounding);
   options.phases.free.average_last = 1;
   options.phases.step = options.phases.free.step = step;
@@ -72,10 +72,12 @@ BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, c
 
 Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch) {
   const Index unknowns = network.rows() * network.cols();
-  Reference first = attempt(network, fixed_point_options(config, unknowns, "euler", step), batch);
+  Matrix<double> loads;
+  const std::string way = network.circuit().loads(loads) ? "coordinate" : "euler";
+  Reference first = attempt(network, fixed_point_options(config, unknowns, way, step), batch);
   const auto& nodes = network.circuit().nodes();
   const bool boxed = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.bounded(); });
-  if (boxed || first.facts.settled == first.facts.sequences) return first;
+  if (first.facts.settled == first.facts.sequences || boxed) return first;
   Reference second = attempt(network, fixed_point_options(config, unknowns, "newton_gmres", step), batch);
   return second.facts.settled > first.facts.settled ? second : first;
 }

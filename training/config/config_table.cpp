@@ -16,9 +16,9 @@ namespace {
 
 ParamTable concatenated() {
   ParamTable table;
-  for (const auto rows : {general_rows, data_rows, model_rows, transformer_rows, hopfield_rows, mixer_rows,
-                          relaxation_rows, nudge_rows, correction_rows, train_rows, stabiliser_rows, device_rows,
-                          read_policy_rows, sweep_rows, compare_rows, experiment_rows}) {
+  for (const auto rows : {general_rows, data_rows, model_rows, transformer_rows, hopfield_rows, resistive_rows,
+                          mixer_rows, relaxation_rows, nudge_rows, correction_rows, train_rows, stabiliser_rows,
+                          device_rows, read_policy_rows, sweep_rows, compare_rows, experiment_rows}) {
     for (ParamRow& row : rows()) table.push_back(std::move(row));
   }
   return table;

@@ -20,8 +20,7 @@ ParamTable model_rows() {
           "What settles. block: one node with a Hopfield memory and attention of its own state, the founding note's; "
           "stack: stack.layers such blocks, each clamped to the one below; "
           "transformer: layers as nodes, sized by transformer.*; hopfield, convolutional: layers above a sample, sized "
-          "by "
-          "hopfield.* and convolutional.*."),
+          "by hopfield.* and convolutional.*; resistive: layers of nodes joined by resistors, resistive.*."),
       integer("model.channels", "64", between(1, 65536), "Channels C of the state; model.heads must divide it."),
       integer("model.tokens", "32", between(1, 65536), "Tokens T of a sequence, the context of the character model."),
       integer("model.memories", "256", between(0, 1048576),

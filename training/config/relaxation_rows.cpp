@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/settle.hpp"
+#include "sim/steady/solvers.hpp"
 #include "training/config/choice_lists.hpp"
 #include "training/config/rows.hpp"
 
@@ -9,9 +9,13 @@ ParamTable relaxation_rows() {
   using param::choice;
   using param::integer;
   using param::real;
+  std::vector<std::string> solvers = settle_solvers();
+  solvers.emplace_back(coordinate_solver);
   return {
-      choice("relaxation.solver", "euler", settle_solvers(),
-             "How a phase is relaxed: fixed steps, adaptive physical time, or an accelerated reference."),
+      choice("relaxation.solver", "euler", solvers,
+             "How a phase is relaxed: fixed steps, adaptive physical time, an accelerated reference, or (resistive "
+             "networks) "
+             "one layer after the other to where its currents vanish."),
       choice(
           "relaxation.schedule", "parallel", relaxation_schedules.names(),
           "parallel: all nodes move at once; sweep: one after the other in the order in which they drive each other, "

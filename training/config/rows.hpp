@@ -11,6 +11,7 @@ ParamTable data_rows();         ///< task.*, data.*
 ParamTable model_rows();        ///< network.kind, model.*
 ParamTable transformer_rows();  ///< stack.*, transformer.*
 ParamTable hopfield_rows();     ///< hopfield.*, convolutional.*
+ParamTable resistive_rows();    ///< resistive.*
 ParamTable mixer_rows();        ///< mixer.*
 ParamTable relaxation_rows();   ///< relaxation.*
 ParamTable nudge_rows();        ///< nudge.*, gradcheck.*
@@ -22,6 +23,7 @@ ParamTable experiment_rows();   ///< experiment.*
 ParamTable sweep_rows();        ///< sweep.*
 ParamTable compare_rows();      ///< compare.*
 
+std::vector<ConfigRule> resistive_rules();  ///< of network.kind = resistive
 std::vector<ConfigRule> program_rules();
 std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield_rows()
 

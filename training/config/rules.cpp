@@ -285,6 +285,7 @@ std::vector<ConfigRule> program_rules() {
       compares_something(),
       lag_needs_euler()};
   for (ConfigRule& rule : hopfield_rules()) rules.push_back(std::move(rule));
+  for (ConfigRule& rule : resistive_rules()) rules.push_back(std::move(rule));
   return rules;
 }
 

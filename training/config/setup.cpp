@@ -49,9 +49,28 @@ void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::si
   if (spec.device.model == digital_model) return;
   for (const Parameter& p : plan.parameters()) {
     if (!p.on_devices) continue;
-    check_array_memory(p.shape.rows, p.shape.cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes(),
-                       spec.tokens.replicas() * (spec.transfer.active ? 2 : 1));
+    check_array_memory(p.shape.rows, p.shape.cols, parameter_array(spec, p, 1).mapping.kind, scalar_bytes,
+                       physical_memory_bytes(), spec.tokens.replicas() * (spec.transfer.active ? 2 : 1));
   }
+}
+
+CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& parameter, double largest) {
+  if (!parameter.conductance) return spec;
+  CrossbarSpec own = spec;
+  own.mapping.kind = MappingKind::single;
+  own.mapping.scale = ScalePolicy::keep;
+  if (own.mapping.w_max == 0) own.mapping.w_max = spec.mapping.headroom * largest;
+  return own;
+}
+
+template <class S>
+double largest_conductance(const std::vector<Parameter>& parameters, const std::vector<Matrix<S>>& weights) {
+  double largest = 0;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (!parameters[p].conductance || weights[p].size() == 0) continue;
+    largest = std::max(largest, static_cast<double>(weights[p].maxCoeff()));
+  }
+  return largest;
 }
 
 template <class S>
@@ -64,9 +83,11 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   plan->initial(seed, initial);
   Maps<S> maps;
   const std::vector<Parameter> parameters = plan->parameters();
+  const double largest = largest_conductance(parameters, initial);
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     if (weights == Weights::configured && parameters[p].on_devices && initial[p].size() > 0) {
-      maps.push_back(make_linear_map<S>(spec, initial[p], static_cast<std::uint32_t>(p), seed));
+      maps.push_back(make_linear_map<S>(parameter_array(spec, parameters[p], largest), initial[p],
+                                        static_cast<std::uint32_t>(p), seed));
     } else {
       maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
     }
@@ -82,7 +103,18 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
 double relaxation_step(const Config& config, double damping) {
   const double fixed = config.real("relaxation.step");
   if (fixed > 0) return fixed;
-  return config.real("relaxation.step_fraction") / network_kind(config).leak(config, damping);
+  const double leak = network_kind(config).leak(config, damping);
+  return config.real("relaxation.step_fraction") / (leak > 0 ? leak : 1);
+}
+
+template <class S>
+double relaxation_step(const Config& config, const Circuit<S>& circuit) {
+  const double damping = circuit.damping().value;
+  if (config.real("relaxation.step") > 0 || network_kind(config).leak(config, damping) > 0) {
+    return relaxation_step(config, damping);
+  }
+  const double load = circuit.largest_load();
+  return load > 0 ? config.real("relaxation.step_fraction") / load : config.real("relaxation.step_fraction");
 }
 
 std::string estimator_misfit(const Config& config, const std::string& estimator) {
@@ -154,6 +186,8 @@ BatchGradientOptions exact_options(const Config& config) {
 #define NUDGE_INSTANTIATE(S)                                                                                     \
   template std::unique_ptr<Network<S>> make_network<S>(const Config&, const std::shared_ptr<const NetworkPlan>&, \
                                                        Weights);                                                 \
+  template double largest_conductance<S>(const std::vector<Parameter>&, const std::vector<Matrix<S>>&);          \
+  template double relaxation_step<S>(const Config&, const Circuit<S>&);                                          \
   template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                          \
   template BatchGradientOptions exact_options<S>(const Config&);
 NUDGE_INSTANTIATE(float)

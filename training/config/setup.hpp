@@ -38,6 +38,14 @@ enum class Weights {
   digital,     ///< exact numbers and circuits: references, and the trainee trained beside
 };
 
+/// The array of one parameter: conductances are bare devices (MappingKind::single), all of a network on the scale on which the
+/// largest, `largest`, takes crossbar.headroom of the way to g_max, unless crossbar.w_max sets it.
+CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& parameter, double largest);
+
+/// The largest weight of all conductances of a network; 0 where it has none.
+template <class S>
+double largest_conductance(const std::vector<Parameter>& parameters, const std::vector<Matrix<S>>& weights);
+
 /// What real circuits make of the correction of the nudged phase.
 CorrectionSpec correction_spec(const Config& config);
 
@@ -49,6 +57,9 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
 /// ε = relaxation.step, or relaxation.step_fraction/L when that is 0, with the largest leak L of a node at the present
 /// damping c (1 + s·c of the block).
 double relaxation_step(const Config& config, double damping);
+/// The same of a circuit whose weights load its units: with its largest load at present.
+template <class S>
+double relaxation_step(const Config& config, const Circuit<S>& circuit);
 
 /// Why an estimator cannot work as the config relaxes, or nothing: bptt unrolls Euler steps, of sweeps only unit ones over a
 /// feed-forward network; dyadic and aep_tracked move all nodes at once; ep_contrastive needs the energy of the whole force.

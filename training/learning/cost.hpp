@@ -28,6 +28,9 @@ class Cost {
   /// The columns of the state that it acts on; ∂C/∂z is 0 on the others.
   virtual Columns columns(Index cols) const { return {0, cols}; }
 
+  /// c where ∂²C/∂z² = c · 1 in these columns for every state; 0: not known to be so.
+  virtual double curvature() const { return 0; }
+
   /// Time of one gradient() during a relaxation (Dynamics::set_read_timing).
   virtual void set_read_timing(ReadTiming /*timing*/) {}
 

@@ -27,6 +27,7 @@ class SquaredError final : public ExampleCost<S> {
   void accumulate_parameter_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/) override {}
   Columns columns(Index /*cols*/) const override { return node_; }
   Matrix<S> output() const override { return output_; }
+  double curvature() const override { return 1; }
 
  private:
   Columns node_;

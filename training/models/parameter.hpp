@@ -15,6 +15,8 @@ struct Parameter {
   ParameterShape shape;
   bool on_devices = false;
   bool decays = true;
+  /// Conductances: never below 0, and each is one device of its own (MappingKind::single), all on one scale.
+  bool conductance = false;
 };
 
 /// A named part of a parameter, the unit of gradient tables: W_q is columns [0, C) of the input array of the block.

@@ -7,6 +7,7 @@
 #include "sim/config/suggest.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
+#include "training/models/resistive/resistive_config.hpp"
 #include "training/models/stack/stack_plan.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 
@@ -25,6 +26,8 @@ const std::vector<NetworkKind>& network_kinds() {
        hopfield_leak, hopfield_feeds_forward, false, hopfield_contrasts},
       {"convolutional", "the same with convolutions below its dense layers", convolutional_plan, hopfield_leak,
        hopfield_feeds_forward, false, hopfield_contrasts},
+      {"resistive", "layers of nodes joined by resistors, with diodes and amplifiers: its conductances are the devices",
+       resistive_plan, resistive_leak, recurrent, false, [](const Config&) { return true; }},
   };
   return kinds;
 }

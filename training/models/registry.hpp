@@ -18,7 +18,8 @@ struct NetworkKind {
   std::string summary;
   /// The plan for a task of these sizes. UserError for sizes that contradict each other.
   std::shared_ptr<const NetworkPlan> (*plan)(const Config& config, const TaskSizes& task);
-  /// The largest leak L of a node at the damping c, known before there is a task: the stiffest part that is always there.
+  /// The largest leak L of a node at the damping c, known before there is a task: the stiffest part that is always there. 0: its
+  /// units are loaded by their terms alone (Circuit::largest_load).
   double (*leak)(const Config& config, double damping);
   /// Whether every node is driven by earlier ones alone (Circuit::feed_forward).
   bool (*feed_forward)(const Config& config);

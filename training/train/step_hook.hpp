@@ -39,7 +39,7 @@ class StepHook {
 };
 
 /// The hooks that a network asks for and the config leaves on: damping control (damping.*) where it has damped nodes, bounds of
-/// its memories (memory_bound.*).
+/// its memories (memory_bound.*), and none of its conductances below 0.
 template <class S>
 std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const Network<S>& network);
 

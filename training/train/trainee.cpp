@@ -70,7 +70,7 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
 template <class S>
 double Trainee<S>::begin() {
   for (auto& hook : hooks_) hook->begin(*network_);
-  const double epsilon = relaxation_step(*config_, network_->circuit().damping().value);
+  const double epsilon = relaxation_step<S>(*config_, network_->circuit());
   learner_->set_step(epsilon);
   return epsilon;
 }

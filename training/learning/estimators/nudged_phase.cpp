@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/learning/estimators/nudged_phase.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/errors.hpp"
 #include "sim/lag.hpp"
+#include "sim/steady/solvers.hpp"
 
 namespace nudge {
 namespace {
@@ -12,6 +16,19 @@ namespace {
 /// A nudged phase that still moves by more than 1 % of the displacement per τ has not settled: the truncation error of the
 /// adjoint is of that order (notes on the measured decay of the nudged transient).
 constexpr double kSettledNudge = 1e-2;
+
+bool descends(const EstimatorOptions& options) { return options.free.solver == coordinate_solver; }
+
+/// The exact step of a node needs the curvature of the nudge as well.
+template <class S>
+void require_descent(SequenceTask<S>& task, const EstimatorOptions& options) {
+  require_coordinates(*task.dynamics);
+  if (options.frozen_cost || task.cost->curvature() > 0) return;
+  throw UserError(
+      fmt::format("relaxation.solver = {}: a nudge by this cost has no exact step (take squared error, or "
+                  "nudge.cost_current = frozen, or solver euler)",
+                  coordinate_solver));
+}
 
 }  // namespace
 
@@ -94,13 +111,16 @@ void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>* at, const
   add_nudge(betas, anchored, task.state->rows(), {0, states_.cols()});
 }
 
-/// One sweep: the cost's current of its beginning, then node after node from the last to the first.
+/// One sweep: the cost's current of its beginning, then node after node from the last to the first by Euler steps, or every
+/// second node and then the others, each to where nothing pushes it.
 template <class S>
 void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
                            bool anchored, const EstimatorOptions& options, SequenceReport& report) {
   cost_current(task, options.frozen_cost);
   const Box<S>* box = task.dynamics->box();
-  for (std::size_t node = task.dynamics->nodes(); node-- > 0;) {
+  const std::size_t nodes = task.dynamics->nodes();
+  for (std::size_t k = 0; k < nodes; ++k) {
+    const std::size_t node = descends(options) ? alternating_node(k, nodes) : nodes - 1 - k;
     const Columns columns = task.dynamics->node_columns(node);
     if (law == NudgeLaw::transposed) {
       laws_.node_transposed(*task.dynamics, *at, *task.state, states_, force_, node);
@@ -110,9 +130,51 @@ void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>* at, const st
       evaluate_law(task, at, law, options.clip, report);
     }
     add_nudge(betas, anchored, task.state->rows(), columns);
-    states_.middleCols(columns.begin, columns.count) +=
-        static_cast<S>(options.step) * force_.middleCols(columns.begin, columns.count);
+    if (descends(options)) {
+      descend(task, betas, options, columns);
+    } else {
+      states_.middleCols(columns.begin, columns.count) +=
+          static_cast<S>(options.step) * force_.middleCols(columns.begin, columns.count);
+    }
     if (box != nullptr) box->project(states_, columns);
+  }
+}
+
+/// z ← z + f/(D + β c) in the given columns: there f is 0, other nodes fixed.
+template <class S>
+void NudgedPhase<S>::descend(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options,
+                             Columns columns) {
+  const Index rows = task.state->rows();
+  const Columns nudged = task.cost->columns(states_.cols());
+  const double curvature = options.frozen_cost ? 0 : task.cost->curvature();
+  for (std::size_t k = 0; k < betas.size(); ++k) {
+    inverse_ = *task.dynamics->loads();
+    inverse_.middleCols(nudged.begin, nudged.count).array() += static_cast<S>(betas[k] * curvature);
+    inverse_ = (inverse_.array() > S(0)).select(inverse_.array().inverse(), S(0)).matrix();
+    const Index row = static_cast<Index>(k) * rows;
+    states_.middleRows(row, rows).middleCols(columns.begin, columns.count).array() +=
+        force_.middleRows(row, rows).middleCols(columns.begin, columns.count).array().rowwise() *
+        inverse_.row(0).segment(columns.begin, columns.count).array();
+  }
+}
+
+/// A nudge −β of a squared error takes β from the load of its units: below 0 there is no state to settle in.
+template <class S>
+void NudgedPhase<S>::check_minimum(SequenceTask<S>& task, const std::vector<double>& betas,
+                                   const EstimatorOptions& options) const {
+  const double curvature = options.frozen_cost ? 0 : task.cost->curvature();
+  const Matrix<S>* loads = task.dynamics->loads();
+  if (loads == nullptr || curvature == 0) return;
+  const Columns nudged = task.cost->columns(states_.cols());
+  for (const double beta : betas) {
+    for (Index j = 0; j < nudged.count; ++j) {
+      const double load = static_cast<double>((*loads)(0, nudged.begin + j));
+      if (load + beta * curvature > 0) continue;
+      throw NumericalFailure(
+          fmt::format("a nudge of {:.6g} leaves output {} no minimum to settle in: it is loaded with {:.6g}, and -beta "
+                      "must stay below that (beta, nudge.sides)",
+                      beta, j, load));
+    }
   }
 }
 
@@ -139,14 +201,17 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
   const Matrix<S>& z = *task.state;
   const auto copies = static_cast<Index>(betas.size());
   prepare(task, at, copies, law, anchored);
+  check_minimum(task, betas, options);
   const ReadTiming timing = begin_nudged_reads(task, options);
+  if (descends(options)) task.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
   const Lag<S> lag(options.free.lag, options.step);
   lag.start(states_.rows(), states_.cols(), flow_);
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
   mean_.setZero();
   report.nudged = Status::max_steps;
   const Box<S>* box = task.dynamics->box();
-  const bool sweeps = options.free.schedule == RelaxationSchedule::sweep;
+  const bool sweeps = options.free.schedule == RelaxationSchedule::sweep || descends(options);
+  if (descends(options)) require_descent(task, options);
   for (int n = 0; n < options.nudged_steps; ++n) {
     if (sweeps) {
       sweep(task, at, betas, law, anchored, options, report);
@@ -173,7 +238,8 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
     report.nudged = Status::converged;
   }
   const double visits = sweeps ? static_cast<double>(task.dynamics->nodes()) : 1.0;
-  report.nudged_time = timing.duration * visits * static_cast<double>(copies) * options.nudged_steps;
+  report.nudged_time =
+      descends(options) ? 0 : timing.duration * visits * static_cast<double>(copies) * options.nudged_steps;
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
   report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
   return averaged > 1 ? mean_ : states_;

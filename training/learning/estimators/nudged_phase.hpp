@@ -21,6 +21,8 @@ enum class NudgeLaw {
 /// The anchor is read anew by anchor reads (of a noise-free dynamics it is the stored force) and shared by the phases.
 /// Where the free phase sweeps (SettleOptions::schedule) so do the nudged ones, from the last node to the first: what is
 /// pulled back through a system whose nodes drive later ones is then settled by one sweep.
+/// With the solver `coordinate` every step of a node ends where the bracket is 0, z_j ← z_j + [...]/(D + β_k c), D the load of the
+/// units and c the curvature of the cost: sweeps as in the free phase. NumericalFailure where D + β_k c ≤ 0 at an output.
 /// States that are kept in a box are projected after every step, nudge included; the anchor is of what can move at z*.
 /// With amplifiers of finite bandwidth (SettleOptions::lag of the free phase) the bracket passes them first.
 template <class S>
@@ -40,12 +42,16 @@ class NudgedPhase {
   void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns);
   void sweep(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
+  void descend(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options,
+               Columns columns);
+  void check_minimum(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options) const;
   bool settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
                         const EstimatorOptions& options);
 
   NudgedLaw<S> laws_;
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
   Matrix<S> displacement_, forward_, backward_, flow_, anchor_before_;
+  Matrix<S> inverse_;    ///< 1/(D + β c) of one phase
   bool frozen_ = false;  ///< the cost's current of z* is in cost_gradient_
 };
 

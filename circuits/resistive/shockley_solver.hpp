@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "circuits/resistive/resistive_network.hpp"
+
+namespace nudge {
+
+/// A diode of a hidden node as Shockley's law has it: I = I_s (exp(V/(n V_T)) − 1) from anode to cathode, V_T = k_B T/q
+/// (W. Shockley, Bell Syst. Tech. J. 28, 435 (1949), eq. 1.2 with an emission coefficient). A node kept above 0 is its cathode, the
+/// anode is ground; a node kept below 0 is its anode.
+struct ShockleyDiode {
+  double saturation_A = 1e-14;  ///< I_s; the default is that of SPICE
+  double emission = 1;          ///< n
+  double temperature_K = 300;
+
+  double thermal_V() const;  ///< n V_T
+
+  /// UserError naming what is not positive and finite.
+  void validate() const;
+
+  /// Current into a node at v, and minus its slope, S; sign +1 for a node kept above 0, −1 for one kept below.
+  double current_A(double v, double sign) const;
+  double slope_S(double v, double sign) const;
+  /// Φ with −∂Φ/∂v = current: n V_T I_s (exp(−sign v/(n V_T)) + sign v/(n V_T)), W; convex.
+  double energy_W(double v, double sign) const;
+};
+
+/// The steady state of a deep resistive network whose diodes are Shockley's instead of ideal: the one minimum of the convex
+/// E(v) + Σ c_l Φ(v_lj), found by Newton's method with the exact second derivative (ResistiveFactor) and a line search on the energy
+/// (Armijo; Nocedal & Wright, Numerical Optimization, 2nd ed., section 3.1). It starts from the steady state with ideal diodes, with
+/// n V_T ln(1 + I/I_s) across those that carry I. Refined until a step is below rounding.
+class ShockleySolver {
+ public:
+  /// As ResistiveSolver; keeps a reference to the network. UserError for a diode that is none.
+  ShockleySolver(const ResistiveNetwork<double>& network, const ShockleyDiode& diode);
+
+  /// v (B, N), V. NumericalFailure as ResistiveSolver::solve(), or with the residual where Newton's method does not end.
+  Matrix<double> solve(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge = {}) const;
+
+  /// max |I| over the nodes of the net current, diodes included, over the current that the node's conductance takes at the largest
+  /// voltage: what Kirchhoff's law leaves.
+  double residual(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge, ConstMatrixRef<double> v) const;
+
+ private:
+  Matrix<double> currents(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge,
+                          ConstMatrixRef<double> v) const;
+  double energy(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge, ConstMatrixRef<double> v) const;
+  void solve_one(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge, Matrix<double>& v) const;
+  double sign(Index node) const { return signs_(0, node); }
+
+  const ResistiveNetwork<double>* network_;
+  ShockleyDiode diode_;
+  Matrix<double> signs_;    ///< (1, N): ±1 of a node with a diode, 0 without
+  Matrix<double> factors_;  ///< (1, N): c_l
+};
+
+}  // namespace nudge

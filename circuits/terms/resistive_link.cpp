@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/terms/resistive_link.hpp"
+
+#include <utility>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+ResistiveLink<S>::ResistiveLink(ResistorDrive from, int to, Columns columns, int parameter, const LinearMap<S>& map,
+                                double volts)
+    : from_(std::move(from)), to_(to), columns_(columns), parameter_(parameter), map_(&map), volts_(volts) {
+  NUDGE_EXPECT(map.outputs() == columns.count);
+  NUDGE_EXPECT(from_.kind != ResistorDrive::Kind::node || map.inputs() == from_.columns.count);
+  NUDGE_EXPECT(from_.kind != ResistorDrive::Kind::rails || map.inputs() == static_cast<Index>(from_.rails.size()));
+}
+
+/// A load makes a node one that the term reads even where it only acts on it.
+template <class S>
+std::vector<int> ResistiveLink<S>::sources() const {
+  return {clamped() ? Term<S>::kInput : from_.node, to_};
+}
+
+template <class S>
+std::vector<int> ResistiveLink<S>::targets() const {
+  if (clamped()) return {to_};
+  return {from_.node, to_};
+}
+
+template <class S>
+bool ResistiveLink<S>::add_load(Matrix<S>& load) const {
+  const Matrix<S>& g = map_->weights();
+  load.middleCols(columns_.begin, columns_.count) += g.colwise().sum();
+  if (!clamped()) load.middleCols(from_.columns.begin, from_.columns.count) += g.rowwise().sum().transpose();
+  return true;
+}
+
+template <class S>
+class ResistiveLink<S>::System final : public TermSystem<S> {
+ public:
+  System(const ResistiveLink& term, Index rows, Index max_copies)
+      : term_(&term),
+        rows_(rows),
+        inputs_(term.map_->inputs()),
+        on_to_(rows * max_copies, term.columns_.count),
+        on_from_(term.clamped() ? 0 : rows * max_copies, inputs_),
+        x0_(rows, inputs_),
+        v0_(rows, term.columns_.count),
+        left_(2 * rows + 2, inputs_),
+        right_(left_.rows(), term.columns_.count) {
+    if (term.from_.kind != ResistorDrive::Kind::rails) return;
+    for (Index i = 0; i < inputs_; ++i) {
+      x0_.col(i).setConstant(static_cast<S>(term.from_.rails[static_cast<std::size_t>(i)]));
+    }
+  }
+
+  void bind(const Matrix<S>& input) override {
+    using Kind = ResistorDrive::Kind;
+    if (term_->from_.kind == Kind::input || term_->from_.kind == Kind::doubled_input) {
+      x0_.leftCols(input.cols()) = static_cast<S>(term_->from_.gain) * input;
+      if (term_->from_.kind == Kind::doubled_input) x0_.rightCols(input.cols()) = -x0_.leftCols(input.cols());
+    }
+    known_ = false;
+    noisy_ = term_->map_->noisy();
+    load_to_ = term_->map_->weights().colwise().sum();
+    load_from_ = term_->map_->weights().rowwise().sum().transpose();
+  }
+
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (!term_->has(part)) return;
+    const OwnMeter metered(read);
+    act_on_to(z, S(1), true, f, read);
+    if (!term_->clamped()) act_on_from(z, S(1), f, read);
+    if (metered.meter() != nullptr) heat(z, *metered.meter(), read);
+  }
+
+  void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, int node, ReadContext& read) override {
+    const OwnMeter metered(read);
+    if (node == term_->to_) {
+      act_on_to(z, S(1), true, f, read);
+      if (metered.meter() != nullptr) heat(z, *metered.meter(), read);
+    } else {
+      act_on_from(z, S(1), f, read);
+    }
+  }
+
+  void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> /*rest*/, ReadContext& read) override {
+    if (!term_->clamped()) x0_ = from(z);
+    v0_ = to(z);
+    force(z, conservative, Part::conservative, read);
+  }
+
+  // The force is linear: J is what it makes of a direction, without what is clamped.
+  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (!term_->has(part)) return;
+    const OwnMeter metered(read);
+    act_on_to(v, scale, false, f, read);
+    if (!term_->clamped()) act_on_from(v, scale, f, read);
+  }
+
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override { jvp(u, S(1), f, part, read); }
+
+  void conservative_change(ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) override {
+    jvp(v, S(1), f, Part::conservative, read);
+  }
+
+  /// (a_j − a_i)(x_i − v_j) = x_i a_j + a_i v_j − 1·(v_j a_j) − (x_i a_i)·1, a product for every sample but for the last two.
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+                  ReadContext& read) override {
+    const auto a = to(u);
+    left_.topRows(rows_) = x0_;
+    right_.topRows(rows_) = a;
+    left_.row(rows_).setOnes();
+    right_.row(rows_) = -v0_.cwiseProduct(a).colwise().sum();
+    if (!term_->clamped()) {
+      left_.middleRows(rows_ + 1, rows_) = from(u);
+      right_.middleRows(rows_ + 1, rows_) = v0_;
+      left_.row(2 * rows_ + 1) = -x0_.cwiseProduct(from(u)).colwise().sum();
+      right_.row(2 * rows_ + 1).setOnes();
+    }
+    correlate(term_->clamped() ? rows_ + 1 : 2 * rows_ + 2, scale, sink, read);
+    pull_to_input(a, scale, input_gradient, read);
+  }
+
+  /// −∂E/∂g_ij = x_i v_j − ½ x_i² − ½ v_j².
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override {
+    left_.topRows(rows_) = x0_;
+    if (!term_->clamped()) left_.topRows(rows_) = from(z);
+    right_.topRows(rows_) = to(z);
+    left_.row(rows_).setOnes();
+    right_.row(rows_) = S(-0.5) * right_.topRows(rows_).cwiseAbs2().colwise().sum();
+    left_.row(rows_ + 1) = S(-0.5) * left_.topRows(rows_).cwiseAbs2().colwise().sum();
+    right_.row(rows_ + 1).setOnes();
+    correlate(rows_ + 2, scale, sink, read);
+    return true;
+  }
+
+  /// Of the conductances that noise-free reads see.
+  std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override {
+    return 0.5 * squares(z, term_->map_->weights());
+  }
+
+ private:
+  using View = Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>;
+
+  /// Reads within are not counted as those of an array between converters.
+  class OwnMeter {
+   public:
+    explicit OwnMeter(ReadContext& read) : read_(read), meter_(std::exchange(read.meter, nullptr)) {}
+    ~OwnMeter() { read_.meter = meter_; }
+    OwnMeter(const OwnMeter&) = delete;
+    OwnMeter& operator=(const OwnMeter&) = delete;
+    ReadMeter* meter() const { return meter_; }
+
+   private:
+    ReadContext& read_;
+    ReadMeter* meter_;
+  };
+
+  View to(ConstMatrixRef<S> z) const { return z.middleCols(term_->columns_.begin, term_->columns_.count); }
+  /// Of rows that are nodes.
+  View from(ConstMatrixRef<S> z) const { return z.middleCols(term_->from_.columns.begin, term_->from_.columns.count); }
+
+  /// f_v += scale (x G − v ∘ load); without the clamped drive for directions.
+  void act_on_to(ConstMatrixRef<S> z, S scale, bool drive, MatrixRef<S> f, ReadContext& read) {
+    const LinearMap<S>& map = *term_->map_;
+    auto out = f.middleCols(term_->columns_.begin, term_->columns_.count);
+    auto b = on_to_.topRows(z.rows());
+    if (!term_->clamped()) {
+      map.forward(from(z), b, map.all_columns(), Store::assign, read);
+      out += scale * b;
+    } else if (drive) {
+      for (Index row = 0; row < z.rows(); row += rows_) out.middleRows(row, rows_) += scale * clamped_product(read);
+    }
+    if (noisy_) {
+      ones_.setOnes(z.rows(), inputs_);
+      map.forward(ones_, b, map.all_columns(), Store::assign, read);
+      out -= scale * b.cwiseProduct(to(z));
+    } else {
+      out.array() -= scale * (to(z).array().rowwise() * load_to_.row(0).array());
+    }
+  }
+
+  /// f_x += scale (v Gᵀ − x ∘ load).
+  void act_on_from(ConstMatrixRef<S> z, S scale, MatrixRef<S> f, ReadContext& read) {
+    const LinearMap<S>& map = *term_->map_;
+    auto out = f.middleCols(term_->from_.columns.begin, term_->from_.columns.count);
+    auto a = on_from_.topRows(z.rows());
+    map.transposed(to(z), a, map.all_columns(), Store::assign, read);
+    out += scale * a;
+    if (noisy_) {
+      ones_.setOnes(z.rows(), term_->columns_.count);
+      map.transposed(ones_, a, map.all_columns(), Store::assign, read);
+      out -= scale * a.cwiseProduct(from(z));
+    } else {
+      out.array() -= scale * (from(z).array().rowwise() * load_from_.row(0).array());
+    }
+  }
+
+  /// x G of what is clamped: the same in every state, read once per example where reads have no noise.
+  const Matrix<S>& clamped_product(ReadContext& read) {
+    if (noisy_ || !known_) {
+      product_.resize(rows_, term_->columns_.count);
+      term_->map_->forward(x0_, product_, term_->map_->all_columns(), Store::assign, read);
+      known_ = true;
+    }
+    return product_;
+  }
+
+  void correlate(Index rows, S scale, GradientSink<S>& sink, ReadContext& read) {
+    const LinearMap<S>& map = *term_->map_;
+    map.correlate_forward(left_.topRows(rows), right_.topRows(rows), map.all_columns(), scale, term_->parameter_, sink,
+                          read);
+  }
+
+  /// input_gradient += scale · gain · a Gᵀ, the second half of doubled inputs with the other sign.
+  void pull_to_input(ConstMatrixRef<S> a, S scale, MatrixRef<S> input_gradient, ReadContext& read) {
+    using Kind = ResistorDrive::Kind;
+    const Kind kind = term_->from_.kind;
+    if (input_gradient.size() == 0 || (kind != Kind::input && kind != Kind::doubled_input)) return;
+    const OwnMeter metered(read);
+    pulled_.resize(rows_, inputs_);
+    term_->map_->transposed(a, pulled_, term_->map_->all_columns(), Store::assign, read);
+    const S gain = scale * static_cast<S>(term_->from_.gain);
+    input_gradient += gain * pulled_.leftCols(input_gradient.cols());
+    if (kind == Kind::doubled_input) input_gradient -= gain * pulled_.rightCols(input_gradient.cols());
+  }
+
+  /// Σ g (x − v)² over all copies, in double.
+  double squares(ConstMatrixRef<S> z, const Matrix<S>& g) {
+    const Matrix<double> wide = g.template cast<double>();
+    double sum = 0;
+    for (Index row = 0; row < z.rows(); row += rows_) {
+      const Matrix<double> v = to(z).middleRows(row, rows_).template cast<double>();
+      Matrix<double> x = x0_.template cast<double>();
+      if (!term_->clamped()) x = from(z).middleRows(row, rows_).template cast<double>();
+      sum += x.cwiseAbs2().colwise().sum().dot(wide.rowwise().sum().transpose());
+      sum += v.cwiseAbs2().colwise().sum().dot(wide.colwise().sum());
+      sum -= 2 * (x * wide).cwiseProduct(v).sum();
+    }
+    return sum;
+  }
+
+  /// Σ g d² of the resistors for as long as the read lasts.
+  void heat(ConstMatrixRef<S> z, ReadMeter& meter, const ReadContext& read) {
+    const double unit = term_->map_->unit_heat_J();
+    const int times = read.counted();
+    if (unit == 0 || times == 0 || read.duration() == 0) return;
+    ReadTotals& totals = meter.at(read.kind);
+    const double volts = term_->volts_ * term_->volts_;
+    totals.array_J += times * unit * volts * squares(z, term_->map_->weights()) * read.duration();
+    totals.reads += static_cast<std::uint64_t>(times) * static_cast<std::uint64_t>(z.rows());
+  }
+
+  const ResistiveLink* term_;
+  Index rows_, inputs_;
+  Matrix<S> on_to_, on_from_;      ///< working memory of the reads
+  Matrix<S> x0_, v0_;              ///< of the point; what is clamped stays in x0_
+  Matrix<S> left_, right_;         ///< of a correlation
+  Matrix<S> load_to_, load_from_;  ///< of noise-free reads
+  Matrix<S> product_, ones_, pulled_;
+  bool known_ = false, noisy_ = false;
+};
+
+template <class S>
+std::unique_ptr<TermSystem<S>> ResistiveLink<S>::make_system(Index rows, Index max_copies) const {
+  return std::make_unique<System>(*this, rows, max_copies);
+}
+
+template class ResistiveLink<float>;
+template class ResistiveLink<double>;
+
+}  // namespace nudge

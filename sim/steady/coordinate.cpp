@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Block coordinate descent: node after node moves to where nothing pushes it while the others stand still,
+//     z_j ← P(z_j + F_j(z)/D_j),   D_j = −∂F_j/∂z_j (Dynamics::loads),
+// every second node and then the others. Of a force that is minus the slope of a convex energy, quadratic with the diagonal D
+// within every node, that is its exact minimum over a node and a box, and the energy never rises: Scellier 2024
+// (arXiv 2402.11674) for resistive networks with ideal diodes. A residual is that of the forces that a sweep met. It is no
+// circuit's way: time and energy are not counted.
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/steady/monitor.hpp"
+#include "sim/steady/solvers.hpp"
+
+namespace nudge {
+
+template <class S>
+void require_coordinates(Dynamics<S>& dynamics) {
+  if (dynamics.loads() == nullptr) {
+    throw UserError(
+        "solver coordinate: units of one node act on each other here, or what loads them depends on the state (it is "
+        "for "
+        "resistive networks; take euler)");
+  }
+  if (dynamics.noisy()) throw UserError("solver coordinate: reads have fresh noise, which only euler relaxes under");
+}
+
+template <class S>
+SettleResult settle_coordinate(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
+                               SettleWorkspace<S>& scratch) {
+  require_coordinates(dynamics);
+  Matrix<S>& force = scratch.force;
+  force.setZero(z.rows(), z.cols());
+  dynamics.set_read_timing({options.step, 0});
+  Monitor monitor(options, scratch.residuals);
+  FixedStepEnd<S> end(options, scratch);
+  SettleResult result;
+  const std::size_t nodes = dynamics.nodes();
+  const Box<S>* box = dynamics.box();
+  const Matrix<S>& loads = *dynamics.loads();
+  scratch.extra = (loads.array() > S(0)).select(loads.array().inverse(), S(0)).matrix();  // what nothing loads stays
+  while (result.steps < options.max_steps) {
+    double met = 0;  // what the other columns hold after a node is undefined
+    for (std::size_t k = 0; k < nodes; ++k) {
+      const std::size_t j = alternating_node(k, nodes);
+      const auto [begin, count] = dynamics.node_columns(j);
+      dynamics.node_force(z, force, j);
+      if (box != nullptr) box->hold(z, force, force, {begin, count});
+      const double own = frobenius_norm<S>(force.middleCols(begin, count));
+      met += own * own;
+      z.middleCols(begin, count).array() +=
+          force.middleCols(begin, count).array().rowwise() * scratch.extra.row(0).segment(begin, count).array();
+      if (box != nullptr) box->project(z, {begin, count});
+    }
+    ++result.force_evaluations;
+    ++result.steps;
+    if (monitor.observe(frobenius_norm<S>(z), std::sqrt(met))) return monitor.finish(result);
+    end.add(z, result.steps);
+  }
+  return end.finish(dynamics, z, monitor, result);
+}
+
+#define NUDGE_INSTANTIATE(S)                          \
+  template void require_coordinates<S>(Dynamics<S>&); \
+  template SettleResult settle_coordinate<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

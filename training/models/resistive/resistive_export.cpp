@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/resistive/resistive_export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "circuits/energy.hpp"
+#include "circuits/resistive/resistive_currents.hpp"
+#include "circuits/spice/resistive_netlist.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/settle.hpp"
+#include "training/models/resistive/resistive_plan.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr int kSweeps = 100000;
+/// Rounding of sums of some hundred products, relative to the state.
+constexpr double kSettled = 1e-13;
+
+const ResistivePlan& resistive_of(const NetworkPlan& plan) {
+  const auto* found = dynamic_cast<const ResistivePlan*>(&plan);
+  if (found == nullptr) throw UserError(fmt::format("network.kind = {} is not a resistive network", plan.kind()));
+  return *found;
+}
+
+/// The settled state u (1, cols) of one sample.
+Matrix<double> settled(const Network<double>& network, ConstMatrixRef<double> features) {
+  CircuitDynamics<double> dynamics(network.circuit(), 1, 1);
+  dynamics.bind(features, ReadContext{});
+  Matrix<double> u = Matrix<double>::Zero(1, network.cols());
+  SettleOptions options;
+  options.solver = "coordinate";
+  options.max_steps = kSweeps;
+  options.tolerance = kSettled * network.circuit().largest_load();
+  SettleWorkspace<double> scratch;
+  settle<double>(dynamics, u, options, scratch);
+  return u;
+}
+
+}  // namespace
+
+ResistiveNetwork<double> resistive_circuit(const Network<double>& network, const CircuitSpec& circuit) {
+  const ResistivePlan& plan = resistive_of(network.plan());
+  const ResistiveShape& shape = plan.shape();
+  const auto siemens = [&](int parameter) -> Matrix<double> {
+    const LinearMap<double>& map = network.map(parameter);
+    const double unit = map.unit_heat_J() / (circuit.read_voltage_V * circuit.read_voltage_V * circuit.time_constant_s);
+    return (unit > 0 ? unit : clamp_conductance_S(circuit)) * map.weights().cwiseMax(0.0);
+  };
+  std::vector<ResistiveLayer<double>> layers;
+  for (int l = 1; l <= shape.layers(); ++l) {
+    ResistiveLayer<double> layer{siemens(plan.link(l)), {}};
+    if (shape.bias == ResistiveBias::rails) layer.bias = siemens(plan.bias(l));
+    if (shape.bias == ResistiveBias::current) {
+      // In units of the conductances of its layer, whose arrays share one scale.
+      const Matrix<double>& g = network.map(plan.link(l)).weights();
+      const double unit = g.maxCoeff() > 0 ? layer.conductance.maxCoeff() / g.maxCoeff() : clamp_conductance_S(circuit);
+      layer.bias = (unit * circuit.read_voltage_V / plan.amplification(l)) * network.map(plan.bias(l)).weights();
+    }
+    layers.push_back(std::move(layer));
+  }
+  return ResistiveNetwork<double>(std::move(layers), shape.gains, shape.bias, shape.rail * circuit.read_voltage_V);
+}
+
+ResistiveExport export_resistive(const Network<double>& network, const CircuitSpec& circuit,
+                                 ConstMatrixRef<double> features, const std::string& data_file) {
+  const ResistivePlan& plan = resistive_of(network.plan());
+  const ResistiveShape& shape = plan.shape();
+  if (!shape.diodes)
+    throw UserError("resistive.diode = none cannot be exported: the netlist has a diode at every hidden node");
+  const ResistiveNetwork<double> net = resistive_circuit(network, circuit);
+  const Matrix<double> volts = circuit.read_voltage_V * Matrix<double>(features);
+  const Matrix<double> sources = shape.doubled ? doubled_input<double>(volts) : volts;
+  Matrix<double> v = circuit.read_voltage_V * settled(network, features);
+  for (int l = 1; l <= shape.layers(); ++l) {
+    v.middleCols(plan.columns(l).begin, plan.columns(l).count) /= plan.amplification(l);
+  }
+  ResistiveExport out;
+  out.netlist = resistive_netlist(net, sources, {}, data_file);
+  const Matrix<double> current = resistive_currents<double>(net, sources, v);
+  double largest = 0;
+  for (Index j = 0; j < v.cols(); ++j) {
+    largest = std::max(largest, net.node_conductance()(0, j) * std::abs(v(0, j)));
+    const bool held = j < net.columns(net.depth()).begin && v(0, j) == 0.0;
+    if (!held) out.kirchhoff = std::max(out.kirchhoff, std::abs(current(0, j)));
+  }
+  if (largest > 0) out.kirchhoff /= largest;
+  out.power_W = resistive_power<double>(net, sources, v).resistors(0, 0);
+  for (Index l = 1; l <= net.depth(); ++l) {
+    out.resistors += static_cast<double>((net.layer(l).conductance.array() > 0).count());
+    if (net.bias() == ResistiveBias::rails)
+      out.resistors += static_cast<double>((net.layer(l).bias.array() > 0).count());
+  }
+  return out;
+}
+
+}  // namespace nudge

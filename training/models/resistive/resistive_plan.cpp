@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/resistive/resistive_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "circuits/terms/node_bias.hpp"
+#include "circuits/terms/resistive_link.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+namespace {
+
+/// Uniform in ±bound clipped at 0, a pure function of seed and stream: half of the resistors start open, as in the published
+/// runs (Scellier 2024, arXiv 2402.11674).
+template <class S>
+Matrix<S> half_open(const ParameterShape& shape, double bound, std::uint64_t seed, std::uint32_t stream) {
+  Matrix<double> values(shape.rows, shape.cols);
+  fill_uniform<double>({seed, Purpose::weight_init, stream}, 0, 0,
+                       std::span<double>(values.data(), static_cast<std::size_t>(values.size())));
+  return (bound * (2.0 * values.array() - 1.0)).max(0.0).matrix().template cast<S>();
+}
+
+template <class S>
+void initial_conductances(const ResistivePlan& plan, double scale, std::uint64_t seed,
+                          std::vector<Matrix<S>>& weights) {
+  weights.clear();
+  const int layers = plan.shape().layers();
+  const std::vector<Parameter> parameters = plan.parameters();
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const ParameterShape& shape = parameters[p].shape;
+    if (!parameters[p].conductance) {
+      weights.push_back(Matrix<S>::Zero(shape.rows, shape.cols));
+      continue;
+    }
+    const auto fan_in = static_cast<double>(parameters[p % static_cast<std::size_t>(layers)].shape.rows);
+    weights.push_back(half_open<S>(shape, scale / std::sqrt(fan_in), seed, static_cast<std::uint32_t>(p)));
+  }
+}
+
+template <class S>
+std::vector<std::unique_ptr<Term<S>>> resistive_terms(const ResistivePlan& plan, const Maps<S>& maps) {
+  using Kind = ResistorDrive::Kind;
+  const ResistiveShape& shape = plan.shape();
+  const auto map = [&maps](int parameter) -> const LinearMap<S>& { return *maps[static_cast<std::size_t>(parameter)]; };
+  std::vector<std::unique_ptr<Term<S>>> terms;
+  for (int l = 1; l <= shape.layers(); ++l) {
+    ResistorDrive from;
+    if (l == 1) {
+      from.kind = shape.doubled ? Kind::doubled_input : Kind::input;
+      from.gain = plan.amplification(0);
+    } else {
+      from.node = l - 2;
+      from.columns = plan.columns(l - 1);
+    }
+    terms.push_back(std::make_unique<ResistiveLink<S>>(from, l - 1, plan.columns(l), plan.link(l), map(plan.link(l)),
+                                                       1 / plan.amplification(l)));
+  }
+  for (int l = 1; l <= shape.layers() && shape.bias != ResistiveBias::none; ++l) {
+    const int parameter = plan.bias(l);
+    if (shape.bias == ResistiveBias::current) {
+      const LinkEnd at{l - 1, plan.columns(l), NodeActivation::identity};
+      terms.push_back(std::make_unique<NodeBias<S>>(at, parameter, map(parameter)));
+      continue;
+    }
+    ResistorDrive from;
+    from.kind = Kind::rails;
+    const double rail = plan.amplification(l) * shape.rail;
+    from.rails = {rail, -rail};
+    terms.push_back(std::make_unique<ResistiveLink<S>>(from, l - 1, plan.columns(l), parameter, map(parameter),
+                                                       1 / plan.amplification(l)));
+  }
+  return terms;
+}
+
+}  // namespace
+
+ResistivePlan::ResistivePlan(ResistiveShape shape, double scale) : shape_(std::move(shape)), scale_(scale) {
+  NUDGE_EXPECT(shape_.layers() >= 1 && shape_.gains.size() == shape_.widths.size() && shape_.features >= 1);
+}
+
+Columns ResistivePlan::columns(int layer) const {
+  Index begin = 0;
+  for (int l = 1; l < layer; ++l) begin += shape_.widths[static_cast<std::size_t>(l - 1)];
+  return {begin, shape_.widths[static_cast<std::size_t>(layer - 1)]};
+}
+
+double ResistivePlan::amplification(int layer) const {
+  double product = 1;
+  for (std::size_t l = static_cast<std::size_t>(layer); l < shape_.gains.size(); ++l) product *= shape_.gains[l];
+  return product;
+}
+
+std::vector<Node> ResistivePlan::nodes() const {
+  std::vector<Node> all;
+  for (int l = 1; l <= shape_.layers(); ++l) {
+    Node node{fmt::format("layer{}", l), columns(l)};
+    node.leak = 0;
+    if (shape_.diodes && l < shape_.layers()) {
+      node.lower = 0;
+      node.turned = node.columns.count - node.columns.count / 2;
+    }
+    all.push_back(std::move(node));
+  }
+  return all;
+}
+
+std::vector<Parameter> ResistivePlan::parameters() const {
+  std::vector<Parameter> all;
+  Index below = shape_.sources();
+  for (int l = 1; l <= shape_.layers(); ++l) {
+    const Index here = shape_.widths[static_cast<std::size_t>(l - 1)];
+    all.push_back({fmt::format("g{}", l), {below, here}, true, true, true});
+    below = here;
+  }
+  for (int l = 1; l <= shape_.layers() && shape_.bias != ResistiveBias::none; ++l) {
+    const Index here = shape_.widths[static_cast<std::size_t>(l - 1)];
+    if (shape_.bias == ResistiveBias::rails) {
+      all.push_back({fmt::format("gb{}", l), {2, here}, true, true, true});
+    } else {
+      all.push_back({fmt::format("b{}", l), {1, here}, false, false, false});
+    }
+  }
+  return all;
+}
+
+std::vector<ParameterGroup> ResistivePlan::groups() const {
+  std::vector<ParameterGroup> all;
+  for (const Parameter& parameter : parameters()) {
+    all.push_back({parameter.name, static_cast<int>(all.size()), {0, parameter.shape.cols}, false});
+  }
+  return all;
+}
+
+void ResistivePlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
+  initial_conductances(*this, scale_, seed, weights);
+}
+void ResistivePlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
+  initial_conductances(*this, scale_, seed, weights);
+}
+std::vector<std::unique_ptr<Term<float>>> ResistivePlan::terms(const Maps<float>& maps) const {
+  return resistive_terms<float>(*this, maps);
+}
+std::vector<std::unique_ptr<Term<double>>> ResistivePlan::terms(const Maps<double>& maps) const {
+  return resistive_terms<double>(*this, maps);
+}
+
+}  // namespace nudge

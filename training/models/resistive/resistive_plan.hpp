@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "circuits/resistive/resistive_network.hpp"
+#include "training/models/network_plan.hpp"
+
+namespace nudge {
+
+/// L ≥ 1 layers of nodes above the sources.
+struct ResistiveShape {
+  Index features = 0;         ///< of a sample
+  bool doubled = true;        ///< sources [x, −x]: resistors are never negative
+  std::vector<Index> widths;  ///< n_1 … n_L
+  std::vector<double> gains;  ///< A_0 … A_{L−1}
+  ResistiveBias bias = ResistiveBias::current;
+  double rail = 1;     ///< of the rails at ±rail
+  bool diodes = true;  ///< of the hidden nodes
+  Index rows = 1;      ///< samples side by side
+
+  int layers() const { return static_cast<int>(widths.size()); }
+  Index sources() const { return doubled ? 2 * features : features; }
+};
+
+/// The deep resistive network (circuits/resistive/resistive_network.hpp, whose circuit and symbols these are) as a circuit that
+/// settles and learns: node l is a layer in the variables u_l = A_l ⋯ A_{L−1} v_l, in which its amplifiers vanish and the force is
+/// minus the slope of
+///     E = Σ_l ½ Σ_ij g^l_ij (u_{l−1,i} − u_lj)² + bias_l,      u_0 = A_0 ⋯ A_{L−1} [x, −x],  u_L = v_L
+///     bias_l = ½ Σ_j [gb_0j (r − u_lj)² + gb_1j (−r − u_lj)²],  r = A_l ⋯ A_{L−1} rail;   or −Σ_j b_j u_lj
+/// which is that network's energy over c_L: the cost is the squared error of v_L, β a conductance at the outputs, and the factors
+/// c_l/c_L of the rule are already in. Conductances are in units of that whose node of 1 has the time constant τ; a current b of
+/// layer l stands for b/(A_l ⋯ A_{L−1}) at its node. The first ⌊n_l/2⌋ nodes of a hidden layer are kept ≥ 0, the others ≤ 0.
+/// Parameters: g<l> (n_{l−1}, n_l), l = 1 … L, then gb<l> (2, n_l) or b<l> (1, n_l). Conductances may be devices.
+class ResistivePlan final : public NetworkPlan {
+ public:
+  /// Conductances start uniform in ±scale/√n_{l−1} clipped at 0, currents at 0.
+  explicit ResistivePlan(ResistiveShape shape, double scale = 1.0);
+
+  std::string_view kind() const override { return "resistive"; }
+  Index rows() const override { return shape_.rows; }
+  bool couples_rows() const override { return false; }
+  StartState start() const override { return StartState::rest; }
+  Index inputs() const override { return shape_.features; }
+  std::vector<Node> nodes() const override;
+  std::vector<Parameter> parameters() const override;
+  std::vector<ParameterGroup> groups() const override;
+  Embedding embedding() const override { return {-1, -1}; }
+  NodeReadout readout() const override { return {-1, shape_.layers() - 1, Normalization::none, -1}; }
+  void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;
+  void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const override;
+  std::vector<std::unique_ptr<Term<float>>> terms(const Maps<float>& maps) const override;
+  std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const override;
+
+  const ResistiveShape& shape() const { return shape_; }
+  /// Numbers of the parameters of layer l = 1 … L.
+  int link(int layer) const { return layer - 1; }
+  int bias(int layer) const { return shape_.layers() + layer - 1; }
+  Columns columns(int layer) const;
+  /// A_l ⋯ A_{L−1}: u_l over v_l; of layer 0 that of the inputs.
+  double amplification(int layer) const;
+
+ private:
+  ResistiveShape shape_;
+  double scale_;
+};
+
+}  // namespace nudge
