@@ -39,11 +39,13 @@ ParamTable train_rows() {
       real("train.skip_ratio", "30", at_least(0),
            "Skip a step whose gradient norm exceeds this multiple (> 1) of its running mean; 0: off.", recipe),
       real("train.leave_out_ratio", "10", at_least(0),
-           "Leave a sequence out of its batch's gradient when the norm of its adjoint exceeds this multiple (> 1) of "
-           "the "
-           "running mean of the batches' medians: a circuit without a stable equilibrium has no gradient, and its "
-           "nudged "
-           "phase grows without bound; 0: off. Not for bptt, whose adjoint is known only with its gradient."),
+           "Leave a sequence out of its batch's gradient when both the norm of its adjoint a and its gain |a|/|dC/dz| "
+           "exceed "
+           "this multiple (> 1) of the running means of the batches' medians: a circuit without a stable equilibrium "
+           "has no "
+           "gradient, and its nudged phase grows without bound; 0: off. Not for bptt, whose adjoint is known only with "
+           "its "
+           "gradient."),
       integer("train.evaluate_every", "100", at_least(0), "Validation loss every so many steps; 0: at the end only."),
       integer("train.evaluation_batches", "10", between(1, 1000000), "Fixed validation batches."),
       integer("train.test_batches", "40", between(1, 1000000),

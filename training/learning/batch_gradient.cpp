@@ -19,14 +19,15 @@ constexpr Index kChunks = 16;
 /// The read-out array has streams of its own, apart from those of the block's arrays.
 enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
 
-/// The upper median of ‖a‖, what is not finite counting as infinite.
-double median_adjoint(const std::vector<SequenceReport>& sequences) {
-  std::vector<double> norms;
+/// The upper median of a part of their adjoints' sizes, what is not finite counting as infinite.
+double median_adjoint(const std::vector<SequenceReport>& sequences, double AdjointSize::*part) {
+  std::vector<double> sizes;
   for (const SequenceReport& one : sequences) {
-    norms.push_back(std::isfinite(one.adjoint_norm) ? one.adjoint_norm : std::numeric_limits<double>::infinity());
+    const double size = one.adjoint.*part;
+    sizes.push_back(std::isfinite(size) ? size : std::numeric_limits<double>::infinity());
   }
-  const auto middle = norms.begin() + static_cast<std::ptrdiff_t>(norms.size() / 2);
-  std::nth_element(norms.begin(), middle, norms.end());
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
   return *middle;
 }
 
@@ -57,7 +58,7 @@ BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceRepo
     all.growth_drowned += (growth[b].drowned ? 1.0 : 0.0) / n;
     all.energy += energy[b] / (coupled ? n : n * static_cast<double>(batch.tokens));
   }
-  all.adjoint_norm = median_adjoint(sequences);
+  all.adjoint = {median_adjoint(sequences, &AdjointSize::norm), median_adjoint(sequences, &AdjointSize::gain)};
   all.sequences = std::move(sequences);
   return all;
 }
@@ -140,7 +141,7 @@ void BatchGradient<S>::set_step(double step) {
 }
 
 template <class S>
-void BatchGradient<S>::set_adjoint_limit(double limit) {
+void BatchGradient<S>::set_adjoint_limit(const AdjointSize& limit) {
   for (auto& w : workers_) w->estimator->set_adjoint_limit(limit);
 }
 

@@ -46,10 +46,10 @@ struct BatchReport {
   double energy = 0;          ///< mean energy of a sequence at z*, or of such a sample
   double cost_in_forces = 0;  ///< mean
   long clipped = 0;
-  int left_out = 0;         ///< sequences whose adjoint ran away: not in the gradient
-  double adjoint_norm = 0;  ///< median over the sequences of ‖a‖; infinite when most have none that is finite
-  int diverged = 0;         ///< sequences whose free or nudged phase diverged
-  ReadMeter reads;          ///< of all crossbars and all sequences
+  int left_out = 0;     ///< sequences whose adjoint ran away: not in the gradient
+  AdjointSize adjoint;  ///< medians over the sequences; infinite when most have none that is finite
+  int diverged = 0;     ///< sequences whose free or nudged phase diverged
+  ReadMeter reads;      ///< of all crossbars and all sequences
   std::vector<SequenceReport> sequences;
 };
 
@@ -75,7 +75,7 @@ class BatchGradient {
   void set_step(double step);
 
   /// GradientEstimator::set_adjoint_limit of all threads.
-  void set_adjoint_limit(double limit);
+  void set_adjoint_limit(const AdjointSize& limit);
 
   /// z* and adjoints of the last compute(), one (rows, cols) matrix per sequence.
   const std::vector<Matrix<S>>& states() const { return states_; }

@@ -73,7 +73,8 @@ class Trainee {
   std::unique_ptr<Network<S>> network_;
   std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   std::unique_ptr<Optimizer<S>> optimizer_;
-  OutlierGuard guard_, sequence_guard_;  ///< of the batch's gradient; of the adjoint of one sequence
+  OutlierGuard guard_;                       ///< of the batch's gradient
+  OutlierGuard adjoint_guard_, gain_guard_;  ///< of the adjoint of one sequence, and of its gain
   std::vector<std::unique_ptr<StepHook<S>>> hooks_;
   Schedule schedule_;
   Gradient<S> gradient_;

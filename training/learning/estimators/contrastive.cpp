@@ -26,7 +26,7 @@ SequenceReport ContrastiveEstimator<S>::estimate(SequenceTask<S>& task) {
     this->adjoint_ += static_cast<S>(nodes_.weights[k]) * states.middleRows(static_cast<Index>(k) * tokens, tokens);
   }
   this->point_ = *task.state;
-  if (this->leave_out(report)) return report;
+  if (this->leave_out(nudged_.drive(), report)) return report;
   contrast(task, *task.state, nodes_.star_weight);
   for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
     contrast(task, states.middleRows(static_cast<Index>(k) * tokens, tokens), nodes_.weights[k]);

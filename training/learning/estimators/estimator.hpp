@@ -64,6 +64,12 @@ void compute_derivatives(SequenceTask<S>& task) {
 /// UserError: the estimator moves the free state and its adjoint together, all nodes at once.
 void require_parallel(const char* estimator, RelaxationSchedule schedule);
 
+/// How large an adjoint is, and how much larger than what drives it.
+struct AdjointSize {
+  double norm = 0;  ///< ‖a‖
+  double gain = 0;  ///< ‖a‖/‖∂C/∂z‖: bounded by ‖J⁻¹‖ where there is an equilibrium; 0 where nothing is nudged
+};
+
 /// What happened to one sequence.
 struct SequenceReport {
   SettleResult free;
@@ -73,9 +79,9 @@ struct SequenceReport {
   double nudged_residual = 0;  ///< ‖f_nudged‖ / ‖z − z*‖ at the end: what is left of the nudged transient, per τ
   double nudged_time = 0;      ///< simulated time of the nudged phases, one after the other, in units of τ
   double nudge_ratio = 0;      ///< ‖z − z*‖ / ‖z*‖: size of the nudge
-  double adjoint_norm = 0;    ///< ‖a‖; 0 where the estimator forms none
-  bool left_out = false;      ///< ‖a‖ was above the limit: the sequence adds nothing to the gradient
-  long clipped = 0;           ///< entries of the correction on which the clip was active, summed over steps
+  AdjointSize adjoint;         ///< 0 where the estimator forms none
+  bool left_out = false;       ///< its adjoint was beyond the limits: the sequence adds nothing to the gradient
+  long clipped = 0;            ///< entries of the correction on which the clip was active, summed over steps
   double cost_in_forces = 0;  ///< work in force evaluations: a jvp or vjp counts as one
 };
 
@@ -99,21 +105,24 @@ class GradientEstimator {
   /// ε of all phases, which follows the damping during training.
   void set_step(double step) { options_.step = options_.free.step = step; }
 
-  /// Sequences with a larger ‖a‖ (or none that is finite) are left out; infinite: none is. In a circuit without a stable
-  /// equilibrium the nudged phase grows without bound, and one such sequence would decide the direction of a step. bptt
-  /// has its adjoint only when it has its gradient, and leaves none out.
-  void set_adjoint_limit(double limit) { adjoint_limit_ = limit; }
+  /// Sequences beyond both limits (or whose adjoint is not finite) are left out; infinite: none is. In a circuit without a
+  /// stable equilibrium the nudged phase grows without bound, and one such sequence would decide the direction of a step. One
+  /// that is hard to learn has a large ‖a‖ and an ordinary gain; one that is learnt, under noise, a large gain and an
+  /// ordinary ‖a‖. bptt has its adjoint only when it has its gradient, and leaves none out.
+  void set_adjoint_limit(const AdjointSize& limit) { adjoint_limit_ = limit; }
 
  protected:
-  /// Whether the sequence with this adjoint is left out; notes its norm.
-  bool leave_out(SequenceReport& report) const {
-    report.adjoint_norm = static_cast<double>(adjoint_.norm());
-    report.left_out = std::isfinite(adjoint_limit_) && !(report.adjoint_norm <= adjoint_limit_);
+  /// Whether the sequence is left out, whose adjoint was driven by a ∂C/∂z of this norm; notes its size.
+  bool leave_out(double drive, SequenceReport& report) const {
+    const auto norm = static_cast<double>(adjoint_.norm());
+    report.adjoint = {norm, drive > 0 ? norm / drive : 0};
+    const bool within = report.adjoint.norm <= adjoint_limit_.norm || report.adjoint.gain <= adjoint_limit_.gain;
+    report.left_out = std::isfinite(adjoint_limit_.norm) && !(std::isfinite(norm) && within);
     return report.left_out;
   }
 
   EstimatorOptions options_;
-  double adjoint_limit_ = std::numeric_limits<double>::infinity();
+  AdjointSize adjoint_limit_ = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   Matrix<S> adjoint_, point_;
 };
 

@@ -67,7 +67,7 @@ SequenceReport ImplicitEstimator<S>::estimate(SequenceTask<S>& task) {
   }
   if (!std::isfinite(static_cast<double>(this->adjoint_.norm()))) report.nudged = Status::diverged;
   this->point_ = z;
-  if (this->leave_out(report)) return report;
+  if (this->leave_out(static_cast<double>(cost_gradient_.norm()), report)) return report;
   at.accumulate_parameter_gradient(this->adjoint_, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
   return report;

@@ -51,7 +51,7 @@ SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
   report.nudged_time = timing.duration * visits * options_.nudged_steps;
   report.cost_in_forces += options_.nudged_steps;
   this->point_ = z;
-  if (this->leave_out(report)) return report;
+  if (this->leave_out(static_cast<double>(cost_gradient_.norm()), report)) return report;
   at.accumulate_parameter_gradient(a, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
   return report;
@@ -89,7 +89,7 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
   finish<S>(change_, a, report);
   report.nudged_time = timing.duration * options_.nudged_steps;
   report.cost_in_forces += 2.0 * options_.nudged_steps;
-  if (this->leave_out(report)) return report;
+  if (this->leave_out(static_cast<double>(cost_gradient_.norm()), report)) return report;
   task.dynamics->linearize(m).accumulate_parameter_gradient(a, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);
   return report;

@@ -18,7 +18,7 @@ SequenceReport NudgedEstimator<S>::estimate(SequenceTask<S>& task) {
     a += static_cast<S>(nodes_.weights[k]) * states_->middleRows(static_cast<Index>(k) * tokens, tokens);
   }
   this->point_ = *task.state;
-  if (this->leave_out(report)) return report;
+  if (this->leave_out(nudged_.drive(), report)) return report;
   at.accumulate_parameter_gradient(a, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(*task.state, task.weight, *task.sink);
   return report;

@@ -222,6 +222,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
     }
     if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
   }
+  drive_ = static_cast<double>(cost_gradient_.norm()) / std::sqrt(static_cast<double>(copies));
   // What the last step saw has the noise of that step in it; what a sweep saw is not of one state.
   if (task.dynamics->noisy() || (sweeps && !settled_by_sweep(task, betas, law, options))) {
     task.dynamics->begin_reads(ReadClass::monitor);

@@ -33,6 +33,9 @@ class NudgedPhase {
   const Matrix<S>& run(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
                        bool anchored, const EstimatorOptions& options, SequenceReport& report);
 
+  /// ‖∂C/∂z‖ that drove a state of the last run at its end, root mean square over the states.
+  double drive() const { return drive_; }
+
  private:
   void prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored);
   void evaluate_law(SequenceTask<S>& task, Linearization<S>* at, NudgeLaw law, double clip, SequenceReport& report);
@@ -51,7 +54,8 @@ class NudgedPhase {
   NudgedLaw<S> laws_;
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
   Matrix<S> displacement_, forward_, backward_, flow_, anchor_before_;
-  Matrix<S> inverse_;    ///< 1/(D + β c) of one phase
+  Matrix<S> inverse_;  ///< 1/(D + β c) of one phase
+  double drive_ = 0;
   bool frozen_ = false;  ///< the cost's current of z* is in cost_gradient_
 };
 

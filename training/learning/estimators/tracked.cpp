@@ -49,7 +49,7 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
   report.nudged = std::isfinite(report.nudged_residual) && std::isfinite(size) ? Status::max_steps : Status::diverged;
   report.nudged_time = 2.0 * timing.duration * options_.nudged_steps;
   report.cost_in_forces += 5.0 * options_.nudged_steps;  // two states, the linearisation, one jvp, one vjp
-  if (this->leave_out(report)) return report;
+  if (this->leave_out(static_cast<double>(cost_gradient_.norm()) / std::sqrt(2.0), report)) return report;
   task.dynamics->linearize(m).accumulate_parameter_gradient(this->adjoint_, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);
   return report;
