@@ -13,7 +13,7 @@ namespace {
 
 const std::string kDigits =
     "threads = 1\nestimator = 'ep_contrastive'\nbeta = 0.25\n[network]\nkind = 'hopfield'\n"
-    "[task]\nkind = 'classification'\n[data]\nvalidation_fraction = .1\ntest_fraction = .2\n[hopfield]\nhidden = [16]\n"
+    "[task]\nkind = 'classification'\n[data]\nvalidation_fraction = 0.1\ntest_fraction = 0.2\n[hopfield]\nhidden = [16]\n"
     "[relaxation]\nschedule = 'sweep'\nstep = 1\nfree_steps = 6\nnudged_steps = 4\n"
     "[train]\nsteps = 60\nbatch = 16\nwarmup = 5\nlearning_rate = 1e-2\nevaluate_every = 30\n";
 
