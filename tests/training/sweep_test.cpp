@@ -80,15 +80,8 @@ TEST_CASE("a sweep of one key at a time leaves the baseline along each axis") {
 TEST_CASE("the baseline of one key at a time is the config, whatever the axes list first") {
   const TemporaryDirectory folder;
   const ConfigSource source{"a.toml",
-                            "beta = 0.01
-[sweep]
-mode = 'one_at_a_time'
-[sweep.grid]
-'train.optimizer' = ['sgd']
-"
-                            "'model.heads' = [2, 1]
-'beta' = [0.02, 1e-2, '0.03']
-",
+                            "beta = 0.01\n[sweep]\nmode = 'one_at_a_time'\n[sweep.grid]\n'train.optimizer' = ['sgd']\n"
+                            "'model.heads' = [2, 1]\n'beta' = [0.02, 1e-2, '0.03']\n",
                             {"train.steps=1", "train.batch=1", "model.channels=8", "model.tokens=6", "model.memories=8",
                              "model.heads=1", "train.evaluation_batches=1"}};
   const SweepGrid grid = make_sweep_grid(source);

@@ -123,7 +123,7 @@ double Trainee<S>::whole_norm() {
 
 template <class S>
 void Trainee<S>::apply(std::uint64_t step) {
-  clip_by_norm(gradient_, config_->real("train.gradient_clip"));
+  if (const double most = config_->real("train.gradient_clip"); most > 0) clip_by_norm(gradient_, most);
   const double rate = learning_rate_at(schedule_, step);
   optimizer_->step(gradient_.matrices(), rate, deltas_);
   const S decay = static_cast<S>(rate * config_->real("train.weight_decay"));
