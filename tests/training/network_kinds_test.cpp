@@ -40,8 +40,8 @@ Config small(const std::string& kind, std::vector<std::string> settings = {}) {
   if (of_samples(kind)) {
     all.insert(all.end(), {"task.kind=classification", "hopfield.form=energy", "hopfield.activation=tanh",
                            "hopfield.hidden=[10]", "convolutional.maps=[2]", "data.validation_samples=30",
-                           "relaxation.free_steps=800", "relaxation.nudged_steps=800",
-                           "resistive.diode=none", "resistive.hidden=[10]", "resistive.gain=[2.0]"});
+                           "relaxation.free_steps=800", "relaxation.nudged_steps=800", "resistive.diode=none",
+                           "resistive.hidden=[10]", "resistive.gain=[2.0]"});
   }
   all.insert(all.end(), settings.begin(), settings.end());
   return parse_program_config("small.toml", kSmall, all);
