@@ -49,8 +49,15 @@ try "digits_nudge" "$program" sweep examples/digits_nudge.toml --out "$folder/di
 try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
   --set train.evaluation_batches=1
 try "resistive" "$program" train examples/resistive.toml --out "$folder/resistive.h5" --set train.steps=20
+try "resistive on devices" "$program" train examples/resistive.toml --out "$folder/resistive_devices.h5" --set train.steps=3 \
+  --set device.preset=ecram --set relaxation.solver=euler --set relaxation.free_steps=60 --set relaxation.nudged_steps=40
+try "resistive, netlist" "$program" crossbar examples/resistive.toml --block "$folder/resistive.cir" \
+  --set device.model=soft_bounds --set resistive.hidden=[5]
 try "compare_resistive" "$program" compare examples/compare_resistive.toml --out "$folder/compare_resistive.h5" \
-  --set train.steps=2 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'
+  --set train.steps=2 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]' \
+  --set compare.grid.beta=[0.5]
+try "resistive_devices, sweep" "$program" sweep examples/resistive_devices.toml --out "$folder/resistive_sweep.h5" \
+  --set train.steps=1 --set sweep.seeds=[11] --set 'sweep.grid.device.preset=["idealized"]'
 try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5

@@ -61,7 +61,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
       x0_.leftCols(input.cols()) = static_cast<S>(term_->from_.gain) * input;
       if (term_->from_.kind == Kind::doubled_input) x0_.rightCols(input.cols()) = -x0_.leftCols(input.cols());
     }
-    known_ = false;
+    known_ = ideal_known_ = false;
     noisy_ = term_->map_->noisy();
     load_to_ = term_->map_->weights().colwise().sum();
     load_from_ = term_->map_->weights().rowwise().sum().transpose();
@@ -137,9 +137,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   }
 
   /// Of the conductances that noise-free reads see.
-  std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override {
-    return 0.5 * squares(z, term_->map_->weights());
-  }
+  std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override { return 0.5 * squares(z); }
 
  private:
   using View = Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>;
@@ -227,17 +225,23 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     if (kind == Kind::doubled_input) input_gradient -= gain * pulled_.rightCols(input_gradient.cols());
   }
 
-  /// Σ g (x − v)² over all copies, in double.
-  double squares(ConstMatrixRef<S> z, const Matrix<S>& g) {
-    const Matrix<double> wide = g.template cast<double>();
+  /// Σ g (x − v)² = Σ x² load + Σ v² load − 2 Σ v (x G) over all copies, of noise-free conductances.
+  double squares(ConstMatrixRef<S> z) {
+    const auto weighted = [](const Matrix<S>& squares, const Matrix<S>& load) {
+      return squares.cwiseAbs2().colwise().sum().template cast<double>().dot(load.template cast<double>().row(0));
+    };
     double sum = 0;
     for (Index row = 0; row < z.rows(); row += rows_) {
-      const Matrix<double> v = to(z).middleRows(row, rows_).template cast<double>();
-      Matrix<double> x = x0_.template cast<double>();
-      if (!term_->clamped()) x = from(z).middleRows(row, rows_).template cast<double>();
-      sum += x.cwiseAbs2().colwise().sum().dot(wide.rowwise().sum().transpose());
-      sum += v.cwiseAbs2().colwise().sum().dot(wide.colwise().sum());
-      sum -= 2 * (x * wide).cwiseProduct(v).sum();
+      own_to_ = to(z).middleRows(row, rows_);
+      if (!term_->clamped()) own_from_ = from(z).middleRows(row, rows_);
+      const Matrix<S>& x = term_->clamped() ? x0_ : own_from_;
+      if (!term_->clamped() || !ideal_known_) {
+        ideal_.resize(rows_, own_to_.cols());
+        multiply<S>(x, term_->map_->weights(), ideal_);
+        ideal_known_ = term_->clamped();
+      }
+      sum += weighted(x, load_from_) + weighted(own_to_, load_to_);
+      sum -= 2 * ideal_.template cast<double>().cwiseProduct(own_to_.template cast<double>()).sum();
     }
     return sum;
   }
@@ -249,7 +253,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     if (unit == 0 || times == 0 || read.duration() == 0) return;
     ReadTotals& totals = meter.at(read.kind);
     const double volts = term_->volts_ * term_->volts_;
-    totals.array_J += times * unit * volts * squares(z, term_->map_->weights()) * read.duration();
+    totals.array_J += times * unit * volts * squares(z) * read.duration();
     totals.reads += static_cast<std::uint64_t>(times) * static_cast<std::uint64_t>(z.rows());
   }
 
@@ -260,7 +264,8 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   Matrix<S> left_, right_;         ///< of a correlation
   Matrix<S> load_to_, load_from_;  ///< of noise-free reads
   Matrix<S> product_, ones_, pulled_;
-  bool known_ = false, noisy_ = false;
+  Matrix<S> own_to_, own_from_, ideal_;  ///< of an energy
+  bool known_ = false, ideal_known_ = false, noisy_ = false;
 };
 
 template <class S>

@@ -40,7 +40,8 @@ Config small(const std::string& kind, std::vector<std::string> settings = {}) {
   if (of_samples(kind)) {
     all.insert(all.end(), {"task.kind=classification", "hopfield.form=energy", "hopfield.activation=tanh",
                            "hopfield.hidden=[10]", "convolutional.maps=[2]", "data.validation_samples=30",
-                           "relaxation.free_steps=800", "relaxation.nudged_steps=800"});
+                           "relaxation.free_steps=800", "relaxation.nudged_steps=800", "resistive.diode=none",
+                           "resistive.hidden=[10]", "resistive.gain=[2.0]"});
   }
   all.insert(all.end(), settings.begin(), settings.end());
   return parse_program_config("small.toml", kSmall, all);
@@ -53,6 +54,7 @@ TaskSizes sizes_for(const Config& config) {
 
 /// Variants of a kind.
 std::vector<std::string> variants(const std::string& kind) {
+  if (kind == "resistive") return {"resistive.bias=current", "resistive.bias=rails", "resistive.gain=[2.0, 1.5]"};
   if (of_samples(kind))
     return {"hopfield.feedback=transpose", "hopfield.feedback=separate", "hopfield.cost=cross_entropy"};
   return {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"};

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "circuits/circuit_config.hpp"
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
 #include "circuits/resistive/resistive_solver.hpp"
 #include "sim/base/errors.hpp"
@@ -164,6 +165,45 @@ TEST_CASE("resistive: the heat of a relaxation is that of the resistors at the v
   const ReadTotals& free = meter.at(ReadClass::free);
   CHECK(free.array_J == Approx(power * 0.25 * circuit.time_constant_s).epsilon(1e-12));
   CHECK(free.reads > 0);
+}
+
+TEST_CASE("resistive: read noise of a node is that of the squares of the voltages across its resistors",
+          "[resistive][statistics]") {
+  Run run(digits({"device.model=constant_step", "device.read_noise=1 %", "relaxation.solver=euler"}));
+  Network<double>& network = run.trainee.network();
+  Matrix<double> input(network.rows(), network.circuit().inputs());
+  network.clamp(run.task->training(0), 0, input);
+  CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
+  ReadContext read;
+  read.relaxation = {0.5, 0.5};
+  dynamics.bind(input, read);
+  REQUIRE(dynamics.noisy());
+  const Matrix<double> u = random_matrix<double>(network.rows(), network.cols(), 3);
+  constexpr int draws = 4000;
+  Matrix<double> f(u), mean = Matrix<double>::Zero(u.rows(), u.cols()), square = mean;
+  for (int n = 0; n < draws; ++n) {
+    dynamics.force(u, f);
+    mean += f / draws;
+    square += f.cwiseAbs2() / draws;
+  }
+  const DeviceSpec device = crossbar_spec(run.config).device;
+  const CircuitSpec circuit = circuit_spec(run.config);
+  const double siemens = network.map(0).unit_heat_J() / (std::pow(circuit.read_voltage_V, 2) * circuit.time_constant_s);
+  const double variance =
+      std::pow(device.read_noise * device.window_S() / siemens, 2) / 0.5;  // of a weight in such a read
+  const Columns hidden{0, 12}, out{12, 10};
+  for (const Index row : {Index{0}, u.rows() - 1}) {
+    const double sources = 2 * 64.0 * input.row(row).squaredNorm();  // gain 8, [x, −x]
+    const double above = u.row(row).middleCols(out.begin, out.count).squaredNorm();
+    const double below = u.row(row).middleCols(hidden.begin, hidden.count).squaredNorm();
+    for (const Index j : {Index{0}, Index{11}, Index{12}, Index{21}}) {
+      CAPTURE(row, j);
+      const double v = u(row, j) * u(row, j);
+      const double expected = variance * (j < 12 ? sources + 128 * v + above + 10 * v : below + 12 * v);
+      const double found = square(row, j) - mean(row, j) * mean(row, j);
+      CHECK(found == Approx(expected).epsilon(5 * std::sqrt(2.0 / draws)));  // five standard errors
+    }
+  }
 }
 
 TEST_CASE("resistive: the exported network is that of the simulation, and ngspice's", "[resistive][spice]") {
