@@ -53,8 +53,7 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
       optimizer_(
           make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), network_->parameter_shapes())),
       guard_({config.real("train.skip_ratio"), 0.99, 10}),
-      adjoint_guard_({config.real("train.leave_out_ratio"), 0.99, 10}),
-      gain_guard_({config.real("train.leave_out_ratio"), 0.99, 10}),
+      adjoint_guard_(config.real("train.leave_out_ratio")),
       hooks_(make_hooks<S>(config, *network_)),
       schedule_(schedule_of(config)),
       gradient_(network_->parameter_shapes()),
@@ -84,10 +83,9 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
     bare_->set_step(epsilon);
     measure_cosines(step, batch, epsilon);
   }
-  learner_->set_adjoint_limit({adjoint_guard_.limit(), gain_guard_.limit()});
+  learner_->set_adjoint_limit(adjoint_guard_.limit());
   const BatchReport report = learner_->compute(batch, step, gradient_);
-  adjoint_guard_.decide(report.adjoint.norm);
-  gain_guard_.decide(report.adjoint.gain);
+  adjoint_guard_.observe(report.adjoint);
   const bool nothing_left = report.left_out == static_cast<int>(report.sequences.size());
   const double norm = nothing_left ? std::numeric_limits<double>::quiet_NaN() : whole_norm();
   const StepDecision decision = guard_.decide(norm);
@@ -351,8 +349,7 @@ template <class S>
 std::vector<ScalarState> Trainee<S>::scalars() {
   std::vector<ScalarState> all;
   for (auto& s : guard_.state()) all.push_back({"guard_" + s.name, s.unit, s.description, s.value});
-  for (auto& s : adjoint_guard_.state()) all.push_back({"adjoint_guard_" + s.name, s.unit, s.description, s.value});
-  for (auto& s : gain_guard_.state()) all.push_back({"gain_guard_" + s.name, s.unit, s.description, s.value});
+  for (auto& s : adjoint_guard_.state()) all.push_back({"adjoint_" + s.name, s.unit, s.description, s.value});
   for (auto& hook : hooks_) {
     for (auto& s : hook->scalars()) all.push_back(s);
   }

@@ -9,6 +9,7 @@
 #include "sim/config/config.hpp"
 #include "training/config/setup.hpp"
 #include "training/learning/batch_gradient.hpp"
+#include "training/train/adjoint_guard.hpp"
 #include "training/train/optimizer.hpp"
 #include "training/train/outlier_guard.hpp"
 #include "training/train/sample_scores.hpp"
@@ -73,8 +74,8 @@ class Trainee {
   std::unique_ptr<Network<S>> network_;
   std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   std::unique_ptr<Optimizer<S>> optimizer_;
-  OutlierGuard guard_;                       ///< of the batch's gradient
-  OutlierGuard adjoint_guard_, gain_guard_;  ///< of the adjoint of one sequence, and of its gain
+  OutlierGuard guard_;          ///< of the batch's gradient
+  AdjointGuard adjoint_guard_;  ///< of the adjoints of its sequences
   std::vector<std::unique_ptr<StepHook<S>>> hooks_;
   Schedule schedule_;
   Gradient<S> gradient_;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/train/adjoint_guard.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
+#include "training/data/characters.hpp"
+
+using namespace nudge;
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+struct Learnt {
+  Gradient<double> gradient;
+  BatchReport report;
+};
+
+/// The gradient of three sequences of a small block, under a limit.
+Learnt learn(const std::string& estimator, const AdjointSize& limit) {
+  const Config config = parse_program_config("small.toml",
+                                             "precision = 'double'\nthreads = 1\n[model]\nchannels = 8\ntokens = 6\n"
+                                             "memories = 12\nheads = 2\n[train]\nbatch = 3\n[growth]\nstrength = 0\n",
+                                             {"estimator=" + estimator});
+  const auto task = make_task(config);
+  const auto network = make_network<double>(config, network_plan(config, task->sizes()), Weights::digital);
+  BatchGradient<double> learner(*network, gradient_options<double>(config, ""));
+  learner.set_adjoint_limit(limit);
+  Learnt learnt{Gradient<double>(network->parameter_shapes()), {}};
+  learnt.report = learner.compute(task->training(0), 0, learnt.gradient);
+  return learnt;
+}
+
+}  // namespace
+
+TEST_CASE("nothing is left out in the warm-up, then what is ten times the usual in norm and gain") {
+  AdjointGuard guard(10);
+  for (int k = 0; k < 10; ++k) {
+    CHECK(guard.limit().norm == kNone);
+    guard.observe({2.0, 0.5});
+  }
+  CHECK(guard.limit().norm == Approx(20).epsilon(1e-12));
+  CHECK(guard.limit().gain == Approx(5).epsilon(1e-12));
+  AdjointGuard off(0);
+  for (int k = 0; k < 20; ++k) off.observe({2.0, 0.5});
+  CHECK(off.limit().norm == kNone);
+}
+
+TEST_CASE("a sequence is left out beyond both limits, not beyond one, by every estimator but bptt") {
+  for (const std::string& name : estimator_names()) {
+    if (name == "ep_contrastive") continue;  // attention has no energy to contrast
+    INFO(name);
+    const Learnt all = learn(name, {kNone, kNone});
+    CHECK(all.report.left_out == 0);
+    if (name == "bptt") {
+      CHECK(learn(name, {1e-30, 1e-30}).report.left_out == 0);
+      continue;
+    }
+    for (const SequenceReport& one : all.report.sequences) {
+      CHECK(one.adjoint.norm > 0);
+      CHECK(one.adjoint.gain > 0.1);  // ‖a‖ ≥ ‖∂C/∂z‖/‖J‖, and ‖J‖ is a few 1/τ
+      CHECK(one.adjoint.gain < 10);
+    }
+    // Large for what it is, but not for what drives it: hard to learn, and kept.
+    const Learnt hard = learn(name, {1e-30, 1e30});
+    CHECK(hard.report.left_out == 0);
+    CHECK((hard.gradient[2] == all.gradient[2]));
+    const Learnt none = learn(name, {1e-30, 1e-30});
+    CHECK(none.report.left_out == 3);
+    CHECK(none.gradient.squared_norm() == 0);
+  }
+}
