@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/interrupts.hpp"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <csignal>
 #include <initializer_list>
+#include <thread>
 
 namespace nudge {
 namespace {
 
-volatile std::sig_atomic_t asked_to_stop = 0;
-void on_interrupt(int /*signal*/) { asked_to_stop = 1; }
+std::atomic<bool> asked_to_stop = false;
 
 }  // namespace
 
+// Not by a handler: generated code of the product library uses the stack pointer for data, and the frame of a handler that
+// interrupts it would overwrite them (seen as a corrupt heap after a SIGINT). The signals are blocked in every thread that
+// computes, which inherits the mask, and one thread waits for them.
 void watch_interrupts() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_interrupt);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  if (::pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) return;
+  std::thread([signals] {
+    for (int signal = 0; ::sigwait(&signals, &signal) == 0;) asked_to_stop = true;
+  }).detach();
 }
 
-bool interrupted() { return asked_to_stop != 0; }
+bool interrupted() { return asked_to_stop; }
 
 void survive_writes() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);

@@ -4,6 +4,7 @@
 namespace nudge {
 
 /// From now on SIGINT, SIGTERM and SIGHUP ask long work to stop at its next step, which saves what it has and ends.
+/// To be called before the first thread is made that computes.
 void watch_interrupts();
 
 /// Whether one of them came.

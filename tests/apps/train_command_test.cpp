@@ -45,6 +45,8 @@ class Background {
     if (process_ > 0) end(SIGKILL);
   }
 
+  void send(int signal) const { ::kill(process_, signal); }
+
   /// Sends the signal, waits, and returns the exit code, or minus the signal that ended it.
   int end(int signal) {
     ::kill(process_, signal);
@@ -181,6 +183,23 @@ TEST_CASE("a run that is killed at any moment resumes to the bits of an unbroken
   for (const auto& entry : std::filesystem::directory_iterator(folder.file(""))) {
     CHECK_THAT(entry.path().filename().string(), !Contains("partial"));
   }
+}
+
+TEST_CASE("signals that come while products run leave the memory whole", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  // One long step of products that the library makes code for (a shape above its threshold), and a signal every millisecond.
+  Background run(folder,
+                 {"train", "run.toml", "--set", "model.channels=64", "--set", "model.tokens=32", "--set",
+                  "model.memories=256", "--set", "train.batch=64", "--set", "train.steps=100", "--set",
+                  "train.checkpoint_every=1", "--set", "train.evaluation_batches=1", "--set", "train.test_batches=1"});
+  REQUIRE(wait_beyond(folder.file("run.h5"), 0));
+  for (int k = 0; k < 400; ++k) {
+    run.send(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(run.end(SIGINT) == 0);
+  CHECK(steps_done(folder.file("run.h5")) >= 1);
 }
 
 TEST_CASE("an interrupted run checkpoints where it is, exits 0 and resumes", "[train]") {
