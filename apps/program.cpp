@@ -11,10 +11,10 @@
 #include <system_error>
 
 #include "apps/commands.hpp"
-#include "apps/interrupts.hpp"
 #include "apps/streams.hpp"
 #include "apps/unknown_names.hpp"
 #include "sim/base/build_info.hpp"
+#include "sim/base/interrupts.hpp"
 
 namespace nudge {
 namespace {

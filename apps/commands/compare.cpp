@@ -15,8 +15,8 @@
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
-#include "apps/interrupts.hpp"
 #include "apps/streams.hpp"
+#include "sim/base/interrupts.hpp"
 #include "training/compare/compare.hpp"
 #include "training/config/config_table.hpp"
 

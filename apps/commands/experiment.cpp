@@ -11,8 +11,8 @@
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
-#include "apps/interrupts.hpp"
 #include "apps/streams.hpp"
+#include "sim/base/interrupts.hpp"
 #include "training/experiments/experiment.hpp"
 
 namespace nudge {

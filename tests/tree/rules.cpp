@@ -129,7 +129,7 @@ Violations check_randomness_and_threads(const SourceFile& file) {
   Violations found;
   if (!is_cpp(file) || starts_with(file.path, "tests/")) return found;
   forbid(file, random, "(use sim/base/rng.hpp: same seed, same bits for any thread count)", found);
-  if (file.path != "sim/base/parallel.hpp") forbid(file, threads, "(use nudge::parallel_for)", found);
+  if (!starts_with(file.path, "sim/base/")) forbid(file, threads, "(use nudge::parallel_for)", found);
   return found;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/interrupts.hpp"
+#include "sim/base/interrupts.hpp"
 
 #include <pthread.h>
 
