@@ -18,8 +18,8 @@
 #include "mixers/registry.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
-#include "training/experiments/tapes/learner.hpp"
-#include "training/experiments/token_task.hpp"
+#include "training/experiments/tapes/tape_learner.hpp"
+#include "training/experiments/token_model.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -35,24 +35,17 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Random characters of 65 kinds.
-class RandomText final : public TokenData {
- public:
-  Index vocabulary() const override { return 65; }
-  Index tokens() const override { return 64; }
-  void example(const Example& example, std::vector<int>& tokens, std::vector<int>& targets) const override {
-    for (std::size_t t = 0; t < tokens.size(); ++t) {
-      tokens[t] = static_cast<int>((t * 7919 + example.number * 104729) % 65);
-      targets[t] = static_cast<int>((t * 7919 + 7919 + example.number * 104729) % 65);
+/// 32 sequences of 64 characters of 65 kinds.
+Batch random_text() {
+  Batch batch{32, 64, {}, {}};
+  for (int n = 0; n < 32; ++n) {
+    for (int t = 0; t < 64; ++t) {
+      batch.indices.push_back((t * 7919 + n * 104729) % 65);
+      batch.targets.push_back((t * 7919 + 7919 + n * 104729) % 65);
     }
   }
-  std::vector<Example> batch(std::uint64_t) const override {
-    std::vector<Example> examples;
-    for (std::uint64_t b = 0; b < 32; ++b) examples.push_back({Split::training, b});
-    return examples;
-  }
-  std::vector<Example> tests() const override { return {}; }
-};
+  return batch;
+}
 
 void report(benchmark::State& state, const std::vector<double>& floors, const std::vector<double>& ratios,
             double flops) {
@@ -65,28 +58,26 @@ void report(benchmark::State& state, const std::vector<double>& floors, const st
 
 /// Gradient of 32 sequences of 64 characters and the AdamW step, in float, as examples/experiment_characters.toml.
 void training_step(benchmark::State& state, const char* mixer, int threads) {
-  const auto data = std::make_shared<const RandomText>();
   SequenceShape shape;
   shape.mixer = mixer;
-  const auto problem = token_problem<float>(shape, data);
-  const std::vector<Field> fields = problem->fields();
+  const auto model = token_model<float>(shape);
+  const std::vector<Field> fields = model->fields();
   auto parameters = initial_parameters<float>(fields, 1);
   std::vector<ParameterShape> shapes;
   for (const Field& field : fields) shapes.push_back({field.rows(), field.cols()});
   const auto adam = make_optimizer<float>("adam", {}, shapes);
-  TapeBatch<float> tapes([&] { return problem->record(parameters); }, fields, threads);
+  TapeBatch<float> tapes([&] { return model->record(parameters); }, fields, threads);
   Gradient<float> gradient(shapes);
   std::vector<Matrix<float>> delta;
-  const auto batch = data->batch(0);
+  const Batch batch = random_text();
   const auto step = [&] {
-    benchmark::DoNotOptimize(tapes.gradient(batch, gradient));
+    benchmark::DoNotOptimize(tapes.gradient(batch, 0, gradient));
     adam->step(gradient.matrices(), 1e-3, delta);
     add_with_decay<float>(delta, 1e-4, parameters);
   };
   std::vector<MixerFloor> floors(static_cast<std::size_t>(threads), MixerFloor(shape));
   const auto floor = [&] {
-    parallel_for(static_cast<Index>(batch.size()), threads,
-                 [&](Index, int thread) { floors[static_cast<std::size_t>(thread)].run(); });
+    parallel_for(batch.sequences, threads, [&](Index, int thread) { floors[static_cast<std::size_t>(thread)].run(); });
   };
   step();
   floor();
@@ -97,7 +88,7 @@ void training_step(benchmark::State& state, const char* mixer, int threads) {
     state.SetIterationTime(taken);
     ratios.push_back(taken / times.back());
   }
-  report(state, times, ratios, floors[0].flops() * static_cast<double>(batch.size()));
+  report(state, times, ratios, floors[0].flops() * static_cast<double>(batch.sequences));
 }
 
 Matrix<float> normal(Index rows, Index cols, std::uint32_t which) {

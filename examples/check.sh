@@ -87,9 +87,9 @@ try "experiment_characters" "$program" experiment examples/experiment_characters
 try "experiment_free_transformer" "$program" experiment examples/experiment_free_transformer.toml \
   --out "$folder/latent.h5" --set train.steps=1 --set train.batch=4 --set experiment.test_examples=2 --set experiment.pairs=1
 try "experiment_mad" "$program" experiment examples/experiment_mad.toml --out "$folder/mad.h5" \
-  --set experiment.examples=4 --set experiment.epochs=1 --set train.batch=4 --set experiment.test_examples=2
+  --set task.examples=4 --set experiment.epochs=1 --set train.batch=4 --set experiment.test_examples=2
 try "experiment_memorization" "$program" experiment examples/experiment_memorization.toml --out "$folder/memorization.h5" \
-  --set experiment.full_size=[] --set experiment.examples=4 --set experiment.epochs=1 --set train.batch=4 \
+  --set experiment.full_size=[] --set task.examples=4 --set experiment.epochs=1 --set train.batch=4 \
   --set experiment.test_examples=2
 try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" "$folder/converters.h5" \
   "$folder/device.h5" "$folder/training.h5" "$folder/parity.h5" "$folder/digits.h5" "$folder/compare_digits.h5" -o "$folder/report.html"

@@ -60,13 +60,9 @@ std::string table_text(const Experiment& experiment) {
 nlohmann::json json_of(const Experiment& experiment, const std::string& file) {
   nlohmann::json runs = nlohmann::json::array();
   for (const ExperimentRun& run : experiment.runs) {
-    if (run.curves.status.empty()) continue;
-    nlohmann::json one = {{"task", run.task},
-                          {"variant", run.variant},
-                          {"seed", run.seed},
-                          {"status", run.curves.status},
-                          {"parameters", run.parameters},
-                          {"wall_time_s", run.wall_time_s}};
+    if (run.status.empty()) continue;
+    nlohmann::json one = {{"task", run.task},     {"variant", run.variant},       {"seed", run.seed},
+                          {"status", run.status}, {"parameters", run.parameters}, {"wall_time_s", run.wall_time_s}};
     const auto& measures = experiment_task(run.task).measures;
     for (std::size_t m = 0; m < measures.size(); ++m) one[measures[m].name] = run.result(m);
     runs.push_back(std::move(one));
@@ -92,11 +88,12 @@ nlohmann::json json_of(const Experiment& experiment, const std::string& file) {
 
 std::string where(const ExperimentRun& run) { return fmt::format("{}  {}  seed {}", run.task, run.variant, run.seed); }
 
-std::string results_text(const ExperimentRun& run, const std::vector<double>& values) {
+/// What was measured last.
+std::string results_text(const ExperimentRun& run, const TrainLog& log) {
   std::string text;
-  const auto& measures = experiment_task(run.task).measures;
-  for (std::size_t m = 0; m < values.size(); ++m) {
-    if (std::isfinite(values[m])) text += fmt::format("  {} {:.4g}", measures[m].name, values[m]);
+  for (const Measure& measure : experiment_task(run.task).measures) {
+    const double value = log.last(measure.name);
+    if (std::isfinite(value)) text += fmt::format("  {} {:.4g}", measure.name, value);
   }
   return text;
 }
@@ -104,21 +101,18 @@ std::string results_text(const ExperimentRun& run, const std::vector<double>& va
 ExperimentObserver observer_for(ProgressLine& progress) {
   ExperimentObserver observer;
   observer.stop = [] { return interrupted(); };
-  observer.step = [&progress](const ExperimentRun& run, const Curves& curves) {
-    const auto step = static_cast<std::int64_t>(curves.loss.size());
-    const std::string text =
-        fmt::format("{}  step {}/{}  loss {:.4g}", where(run), step, run.steps, curves.loss.back());
-    const bool evaluated = !curves.evaluated_at.empty() && curves.evaluated_at.back() == step;
-    if (evaluated && step < run.steps) {
-      progress.print(text + results_text(run, curves.measures.back()));
+  observer.step = [&progress](const ExperimentRun& run, std::int64_t done, const TrainLog& log) {
+    const std::string text = fmt::format("{}  step {}/{}  loss {:.4g}", where(run), done, run.steps, log.last("loss"));
+    const bool evaluated = log.last("validation_step") == static_cast<double>(done);
+    if (evaluated && done < run.steps) {
+      progress.print(text + results_text(run, log));
     } else {
       progress.show(text);
     }
   };
   observer.finished = [&progress](const ExperimentRun& run, std::size_t done, std::size_t of) {
-    const bool ok = run.curves.status == "ok";
     progress.print(fmt::format("{}/{}  {}  {:.1f} s{}", done, of, where(run), run.wall_time_s,
-                               ok ? results_text(run, run.curves.measures.back()) : "  " + run.curves.status));
+                               run.status == "ok" ? results_text(run, run.log) : "  " + run.status));
   };
   return observer;
 }
@@ -152,7 +146,7 @@ ExitCode run(const Options& options) {
     return ExitCode::ok;
   }
   if (experiment.count_ok() > 0) return ExitCode::ok;
-  say("nudge: no run of the experiment ended well; the first: {}\n", experiment.runs.front().curves.status);
+  say("nudge: no run of the experiment ended well; the first: {}\n", experiment.runs.front().status);
   return ExitCode::numerical_failure;
 }
 
@@ -160,7 +154,8 @@ std::function<ExitCode()> add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_config_arguments(app, options->arguments);
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
-  app.add_option("--resume", options->resume, "Keep the runs of this HDF5 file that ended well and run the others");
+  app.add_option("--resume", options->resume,
+                 "Keep the runs of this HDF5 file that ended well, go on with the one under way and run the others");
   app.add_flag("--json", options->json, "Print runs and their summary as JSON");
   return [options] { return run(*options); };
 }

@@ -46,7 +46,7 @@ TEST_CASE("an experiment runs every variant with every seed and writes their cur
   CHECK(file.integers("results/seed") == std::vector<std::int64_t>{1, 2, 1, 2});
   CHECK(file.integers("results/parameters") == std::vector<std::int64_t>{128, 128, 208, 208});
   CHECK(file.reals<double>("runs/argmax/fem/seed2/loss").size() == 4);
-  CHECK(file.integers("runs/argmax/fem/seed2/validation_step") == std::vector<std::int64_t>{2, 4});
+  CHECK(file.reals<double>("runs/argmax/fem/seed2/validation_step") == std::vector<double>{2, 4});
   CHECK(file.reals<double>("runs/argmax/fem/seed2/index_accuracy").back() ==
         file.reals<double>("results/index_accuracy").back());
   for (const std::string& dataset : file.all_datasets()) CHECK_FALSE(file.meaning(dataset).description.empty());
@@ -72,7 +72,7 @@ TEST_CASE("a stopped experiment keeps finished runs and resumes to the same bits
   run_experiment(small(), {folder / "whole.h5", false});
   int steps = 0;
   ExperimentObserver observer;
-  observer.step = [&steps](const ExperimentRun&, const Curves&) { ++steps; };
+  observer.step = [&steps](const ExperimentRun&, std::int64_t, const TrainLog&) { ++steps; };
   observer.stop = [&steps] { return steps >= 6; };  // within the second of four runs
   const Experiment part = run_experiment(small(), {folder / "part.h5", false}, observer);
   CHECK(part.interrupted);
@@ -81,7 +81,7 @@ TEST_CASE("a stopped experiment keeps finished runs and resumes to the same bits
   steps = -1000;
   const Experiment rest = run_experiment(small({"threads=2"}), {folder / "part.h5", true}, observer);
   CHECK(rest.count_ok() == 4);
-  CHECK(steps == -1000 + 3 * 4);  // the finished run was not repeated
+  CHECK(steps == -1000 + 3 * 4 - 2);  // the finished run was not repeated, the second went on after two steps
   CHECK(differing_objects(folder / "whole.h5", folder / "part.h5", {"started", "wall_time_s", "threads", "config"})
             .empty());
 }
@@ -102,11 +102,11 @@ TEST_CASE("a run whose loss is not finite is recorded as such and the others go 
   // A rate of 1e30 sends the free energy's weights to where products overflow; softmax reads stay within the values.
   const Experiment experiment =
       run_experiment(small({"train.learning_rate=1e30", "experiment.seeds=1"}), {folder / "a.h5", false});
-  CHECK(experiment.runs[0].curves.status != "");
-  CHECK_THAT(experiment.runs[1].curves.status, Contains("not finite"));
+  CHECK(experiment.runs[0].status != "");
+  CHECK_THAT(experiment.runs[1].status, Contains("not finite"));
   CHECK(std::isnan(experiment.runs[1].result(0)));
   const auto statuses = H5Reader(folder / "a.h5").texts("results/status");
-  CHECK(statuses[1] == experiment.runs[1].curves.status);
+  CHECK(statuses[1] == experiment.runs[1].status);
 }
 
 TEST_CASE("the free energy learns what a convex read cannot") {

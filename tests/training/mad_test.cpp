@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "training/experiments/mad/generators.hpp"
+#include "training/data/mad/generators.hpp"
 
 using namespace nudge;
 
@@ -15,7 +15,7 @@ constexpr std::uint64_t kSeed = 5;
 constexpr std::uint64_t kExamples = 200;
 
 template <class Check>
-void for_examples(MadTask task, const MadSizes& sizes, Check check) {
+void for_examples(MadKind task, const MadSizes& sizes, Check check) {
   for (const Split split : {Split::training, Split::test}) {
     for (std::uint64_t n = 0; n < kExamples; ++n) {
       const MadExample example = mad_example(task, sizes, kSeed, split, n);
@@ -61,8 +61,8 @@ Pairs pairs_of(const MadExample& example, int kinds) {
 }  // namespace
 
 TEST_CASE("MAD examples are pure functions of seed, split and number") {
-  for (const MadTask task : {MadTask::in_context_recall, MadTask::noisy_recall, MadTask::fuzzy_recall,
-                             MadTask::selective_copy, MadTask::compression, MadTask::memorization}) {
+  for (const MadKind task : {MadKind::in_context_recall, MadKind::noisy_recall, MadKind::fuzzy_recall,
+                             MadKind::selective_copy, MadKind::compression, MadKind::memorization}) {
     const MadSizes sizes = published_sizes(task);
     const auto tokens = [&](std::uint64_t seed, Split split, std::uint64_t n) {
       return mad_example(task, sizes, seed, split, n).tokens;
@@ -75,9 +75,9 @@ TEST_CASE("MAD examples are pure functions of seed, split and number") {
 }
 
 TEST_CASE("in-context recall: a key keeps its value, tests ask for repeated keys only") {
-  const MadSizes sizes = published_sizes(MadTask::in_context_recall);
+  const MadSizes sizes = published_sizes(MadKind::in_context_recall);
   std::map<int, int> first_keys;
-  for_examples(MadTask::in_context_recall, sizes, [&](Split split, const MadExample& example) {
+  for_examples(MadKind::in_context_recall, sizes, [&](Split split, const MadExample& example) {
     REQUIRE(example.tokens.size() == 127);
     const Pairs pairs = pairs_of(example, 8);
     REQUIRE(pairs.consistent);
@@ -96,9 +96,9 @@ TEST_CASE("in-context recall: a key keeps its value, tests ask for repeated keys
 }
 
 TEST_CASE("noisy recall: a fifth of the pairs is noise, never all of them") {
-  const MadSizes sizes = published_sizes(MadTask::noisy_recall);
+  const MadSizes sizes = published_sizes(MadKind::noisy_recall);
   double noise = 0;
-  for_examples(MadTask::noisy_recall, sizes, [&](Split, const MadExample& example) {
+  for_examples(MadKind::noisy_recall, sizes, [&](Split, const MadExample& example) {
     const Pairs pairs = pairs_of(example, 8);
     REQUIRE(pairs.consistent);
     REQUIRE(pairs.occurrences.at(example.tokens.back()) > 1);
@@ -109,8 +109,8 @@ TEST_CASE("noisy recall: a fifth of the pairs is noise, never all of them") {
 }
 
 TEST_CASE("fuzzy recall: motifs without repetition, the probe at the end and before, padding on the left") {
-  const MadSizes sizes = published_sizes(MadTask::fuzzy_recall);
-  for_examples(MadTask::fuzzy_recall, sizes, [&](Split split, const MadExample& example) {
+  const MadSizes sizes = published_sizes(MadKind::fuzzy_recall);
+  for_examples(MadKind::fuzzy_recall, sizes, [&](Split split, const MadExample& example) {
     REQUIRE(example.tokens.size() == 128);
     std::vector<int> sequence = example.tokens;
     sequence.push_back(example.targets.back());
@@ -145,10 +145,10 @@ TEST_CASE("fuzzy recall: motifs without repetition, the probe at the end and bef
 
 TEST_CASE("selective copy: the tokens in order where they are asked for") {
   for (const Index length : {256, 64}) {
-    MadSizes sizes = published_sizes(MadTask::selective_copy);
+    MadSizes sizes = published_sizes(MadKind::selective_copy);
     sizes.tokens = length;
     const std::size_t n = length == 256 ? 16 : 8;
-    for_examples(MadTask::selective_copy, sizes, [&](Split, const MadExample& example) {
+    for_examples(MadKind::selective_copy, sizes, [&](Split, const MadExample& example) {
       REQUIRE(static_cast<Index>(example.tokens.size()) == length);
       std::vector<int> wanted;
       for (const int token : example.tokens) {
@@ -167,13 +167,13 @@ TEST_CASE("selective copy: the tokens in order where they are asked for") {
 }
 
 TEST_CASE("compression asks for what was read, memorization for one map without repetition") {
-  for_examples(MadTask::compression, published_sizes(MadTask::compression), [](Split, const MadExample& example) {
+  for_examples(MadKind::compression, published_sizes(MadKind::compression), [](Split, const MadExample& example) {
     REQUIRE(example.tokens == example.targets);
     REQUIRE(std::count(example.tokens.begin(), example.tokens.end(), 15) == 1);
     REQUIRE(example.tokens.back() == 15);
   });
   std::map<int, int> value_of;
-  for_examples(MadTask::memorization, published_sizes(MadTask::memorization), [&](Split, const MadExample& example) {
+  for_examples(MadKind::memorization, published_sizes(MadKind::memorization), [&](Split, const MadExample& example) {
     REQUIRE(example.tokens.size() == 32);
     for (std::size_t t = 0; t < 32; t += 2) {
       REQUIRE((example.tokens[t] < 127 && example.tokens[t + 1] == 255 && example.targets[t] == -1));

@@ -7,7 +7,7 @@
 #include "mixers/ops/cross_entropy.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/experiments/tapes/learner.hpp"
+#include "training/experiments/tapes/tape_learner.hpp"
 
 using namespace nudge;
 using Catch::Contains;

@@ -122,7 +122,7 @@ TEST_CASE("samples side by side have the loss, gradient, time and scores of samp
         CHECK(together.report.time == Approx(alone.report.time).epsilon(1e-14));
         CHECK(together.report.nudged_time == Approx(alone.report.nudged_time).epsilon(1e-14));
         BatchGradient<double> learner(*wide, options), one(*network, options);
-        SampleScores scores, expected;
+        SampleScores scores(true), expected(true);
         CHECK(learner.evaluate(beside, 0).loss == Approx(one.evaluate(batch, 0).loss).epsilon(1e-13));
         scores.add(beside, learner.outputs());
         expected.add(batch, one.outputs());

@@ -5,7 +5,7 @@
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/product.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/experiments/tapes/learner.hpp"
+#include "training/experiments/tapes/tape_learner.hpp"
 
 using namespace nudge;
 using nudge::test::random_matrix;
@@ -22,18 +22,14 @@ class Quadratic final : public ExampleTape<double> {
     x_ = tape().constant(Matrix<double>::Zero(4, 3));
     set_loss(total(apply(Function::square, product(x_, named["w"]))));
   }
-  void load(const Example& example) override { tape().leaf(x_) = at(example.number); }
+  void load(const Batch& /*batch*/, Index /*b*/, const ExampleId& id) override { tape().leaf(x_) = at(id.number); }
   static Matrix<double> at(std::uint64_t number) { return random_matrix<double>(4, 3, number + 1); }
 
  private:
   Value<double> x_;
 };
 
-std::vector<Example> examples(std::uint64_t n) {
-  std::vector<Example> all;
-  for (std::uint64_t i = 0; i < n; ++i) all.push_back({Split::training, i});
-  return all;
-}
+Batch examples(std::uint64_t n) { return {static_cast<Index>(n), 1, {}, {}}; }
 
 }  // namespace
 
@@ -51,8 +47,8 @@ TEST_CASE("a batch of tapes gives mean loss and gradient, however many examples 
     for (const int threads : {1, 4}) {
       TapeBatch<double> batch([&] { return std::make_unique<Quadratic>(parameters); }, kFields, threads);
       Gradient<double> gradient;
-      batch.gradient(examples(3), gradient);  // leaves nothing behind
-      CHECK(batch.gradient(examples(n), gradient) == Approx(loss).epsilon(1e-13));
+      batch.gradient(examples(3), 0, gradient);  // leaves nothing behind
+      CHECK(batch.gradient(examples(n), 0, gradient) == Approx(loss).epsilon(1e-13));
       CHECK((gradient[0] - expected).norm() <= 1e-13 * expected.norm());  // sums of up to 37·4 terms
       CHECK(gradient[1].norm() == 0);
       if (threads == 1) first = gradient[0];
@@ -65,7 +61,8 @@ TEST_CASE("every example of a batch is visited once, after it has run") {
   const std::vector<Matrix<double>> parameters = {random_matrix<double>(3, 2, 9), Matrix<double>::Ones(1, 2)};
   TapeBatch<double> batch([&] { return std::make_unique<Quadratic>(parameters); }, kFields, 2);
   std::vector<double> losses(21, -1);
-  batch.run(examples(21), [&](std::size_t i, ExampleTape<double>& tape) { losses[i] = tape.loss(); });
+  const std::vector<Batch> batches = {examples(16), examples(5)};
+  batch.run(batches, [&](std::size_t i, ExampleTape<double>& tape) { losses[i] = tape.loss(); });
   for (std::size_t i = 0; i < losses.size(); ++i) {
     CHECK(losses[i] == Approx((Quadratic::at(i) * parameters[0]).squaredNorm()).epsilon(1e-13));
   }

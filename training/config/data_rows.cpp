@@ -5,6 +5,14 @@
 #include "training/data/task.hpp"
 
 namespace nudge {
+namespace {
+
+ParamRow formerly(std::vector<std::string> names, ParamRow row) {
+  row.former = std::move(names);
+  return row;
+}
+
+}  // namespace
 
 ParamTable data_rows() {
   using param::choice;
@@ -18,7 +26,12 @@ ParamTable data_rows() {
   return {
       choice("task.kind", "characters", tasks,
              "What is learned. characters: the next character of data.text; classification: the class of a sample, "
-             "regression: real values of a sample, both of data.file."),
+             "regression: real values of a sample, both of data.file; the others: sequences of tokens that are drawn, "
+             "of the "
+             "MAD suite (Poli et al., arXiv:2403.17844), whose answers are scored by their accuracy."),
+      formerly({"experiment.examples"},
+               integer("task.examples", "3200", between(1, 100000000),
+                       "Different training sequences of a MAD task; each epoch has them in another order.")),
       path("data.text", "",
            "UTF-8 text file to learn, relative to the working directory; empty: the text that ships with "
            "the project."),

@@ -26,11 +26,10 @@ ParamTable experiment_rows() {
               "Width of the gated feed-forward parts; 0: 8/3 of model.channels, up to a multiple of 32."),
       real("experiment.weight_decay", "0.01", at_least(0), "Decoupled weight decay of AdamW, on every parameter.",
            "default of the papers' framework; appendix P of the Free Energy Mixer"),
-      integer("experiment.examples", "3200", between(1, 100000000), "Training examples of the MAD tasks."),
-      integer("experiment.epochs", "30", between(1, 1000000), "Times that a MAD task goes through them."),
+      integer("experiment.epochs", "30", between(1, 1000000), "Times that a MAD task goes through its task.examples."),
       texts("experiment.full_size", "[]", mad_names,
             "MAD tasks that have their published tokens, examples, epochs, batch and tests instead of model.tokens, "
-            "experiment.examples, epochs, test_examples and train.batch.",
+            "task.examples, experiment.epochs, test_examples and train.batch.",
             "Poli et al., arXiv:2403.17844"),
       reals("experiment.kappa", "[0.015625, 0.125, 1, 8]", at_least(0),
             "Free bits per token of the Free Transformer, each a variant.", "Fleuret, The Free Transformer, figure 4"),
@@ -47,7 +46,8 @@ ParamTable experiment_rows() {
            "Correlation of a device's values from token to token.", "an assumption: measure it on your devices"),
       integer("experiment.pairs", "64", between(1, 1000000),
               "Pairs of generated sequences that the agreement of the Free Transformer is measured on."),
-      integer("experiment.test_examples", "1000", between(1, 1000000), "Examples that a model is tested on."),
+      integer("experiment.test_examples", "1000", between(1, 1000000),
+              "Held-out examples that a model is measured on."),
   };
 }
 

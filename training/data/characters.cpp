@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/characters.hpp"
 
+#include <utility>
+
 #include "training/data/default_text.hpp"
 
 namespace nudge {
@@ -18,12 +20,13 @@ TaskSizes character_sizes(const Config& config, Index vocabulary) {
 }
 
 CharacterTask::CharacterTask(const Config& config)
-    : data_(load_dataset(config)),
-      rows_(static_cast<Index>(config.integer("model.tokens"))),
-      batch_(static_cast<Index>(config.integer("train.batch"))),
-      validation_batches_(static_cast<Index>(config.integer("train.evaluation_batches"))),
-      test_batches_(static_cast<Index>(config.integer("train.test_batches"))),
-      seed_(static_cast<std::uint64_t>(config.integer("seed"))) {}
+    : CharacterTask(load_dataset(config), static_cast<Index>(config.integer("model.tokens")),
+                    static_cast<Index>(config.integer("train.batch")), held_out_sizes(config),
+                    static_cast<std::uint64_t>(config.integer("seed"))) {}
+
+CharacterTask::CharacterTask(TextDataset data, Index tokens, Index batch, const HeldOutSizes& held_out,
+                             std::uint64_t seed)
+    : data_(std::move(data)), rows_(tokens), batch_(batch), held_out_(held_out), seed_(seed) {}
 
 TaskSizes CharacterTask::sizes() const { return {rows_, data_.vocabulary_size(), data_.vocabulary_size()}; }
 
@@ -32,12 +35,12 @@ Batch CharacterTask::training(std::uint64_t step) const {
 }
 
 std::vector<Batch> CharacterTask::validation() const {
-  return validation_batches(data_.validation(), validation_batches_, batch_, rows_);
+  return validation_batches(data_.validation(), held_out_.validation_batches, held_out_.validation_size, rows_);
 }
 
 std::vector<Batch> CharacterTask::test() const {
-  if (data_.test().empty()) return {};
-  return validation_batches(data_.test(), test_batches_, batch_, rows_);
+  if (data_.test().empty() || held_out_.test_batches == 0) return {};
+  return validation_batches(data_.test(), held_out_.test_batches, held_out_.test_size, rows_);
 }
 
 /// 64-bit FNV-1a over the characters.

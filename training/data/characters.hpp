@@ -15,7 +15,10 @@ TaskSizes character_sizes(const Config& config, Index vocabulary);
 /// Next-character prediction: windows of model.tokens characters of data.text, the target of a character is the next one.
 class CharacterTask final : public Task {
  public:
+  /// Of data.text, with train.batch windows in a batch and those of held_out_sizes().
   explicit CharacterTask(const Config& config);
+  /// Held out are windows evenly spaced over a part.
+  CharacterTask(TextDataset data, Index tokens, Index batch, const HeldOutSizes& held_out, std::uint64_t seed);
 
   TaskSizes sizes() const override;
   Batch training(std::uint64_t step) const override;
@@ -28,7 +31,8 @@ class CharacterTask final : public Task {
 
  private:
   TextDataset data_;
-  Index rows_, batch_, validation_batches_, test_batches_;
+  Index rows_, batch_;
+  HeldOutSizes held_out_;
   std::uint64_t seed_;
 };
 

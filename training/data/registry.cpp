@@ -4,9 +4,18 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/data/characters.hpp"
+#include "training/data/mad/mad_task.hpp"
 #include "training/data/sample_task.hpp"
 
 namespace nudge {
+namespace {
+
+template <MadKind kind>
+TaskKind mad_kind(const char* summary) {
+  return {to_string(kind), summary, [](const Config& config) { return make_mad_task(kind, config); }, "accuracy"};
+}
+
+}  // namespace
 
 const std::vector<TaskKind>& task_kinds() {
   static const std::vector<TaskKind> kinds = {
@@ -17,15 +26,26 @@ const std::vector<TaskKind>& task_kinds() {
        "accuracy"},
       {"regression", "real values of a sample (data.file)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<RegressionTask>(config); }, "rmse"},
+      mad_kind<MadKind::in_context_recall>("the value that a key had before in the sequence"),
+      mad_kind<MadKind::noisy_recall>("the same among noise"),
+      mad_kind<MadKind::fuzzy_recall>("the same with keys and values of several tokens"),
+      mad_kind<MadKind::selective_copy>("tokens among blanks, copied in order"),
+      mad_kind<MadKind::memorization>("values of keys that the weights must hold"),
   };
   return kinds;
+}
+
+HeldOutSizes held_out_sizes(const Config& config) {
+  const auto batch = static_cast<Index>(config.integer("train.batch"));
+  return {static_cast<Index>(config.integer("train.evaluation_batches")), batch,
+          static_cast<Index>(config.integer("train.test_batches")), batch};
 }
 
 Index symbols_of(const Config& config, const TaskSizes& task) {
   if (task.symbols > 0) return task.symbols;
   throw UserError(fmt::format(
       "network.kind = {} embeds symbols, task.kind = {} has {} features a sample (take a network of features, "
-      "or task.kind = characters)",
+      "or a task of symbols, such as characters)",
       config.text("network.kind"), config.text("task.kind"), task.features));
 }
 

@@ -26,6 +26,15 @@ struct TaskSizes {
       {};  ///< of the features of a row: (height, width), (channels, height, width) or (features)
 };
 
+/// How many batches of how many examples are held out for choices and for the final test.
+struct HeldOutSizes {
+  Index validation_batches = 0, validation_size = 0;
+  Index test_batches = 0, test_size = 0;
+};
+
+/// Those of a training: train.evaluation_batches and train.test_batches of train.batch.
+HeldOutSizes held_out_sizes(const Config& config);
+
 /// What is to be learned: deterministic batches of examples with their targets, for training, for choices (validation) and for
 /// the one number that is reported (test), and what trivial models score on them. Knows no network. Batches are pure functions
 /// of the config and of the step, so that a resumed run and any estimator with the same seed see the same ones.
@@ -42,7 +51,7 @@ class Task {
 
   /// What trivial models score: chance, and what counting gives. Nothing where none is known.
   virtual std::optional<TextLines> lines() const { return std::nullopt; }
-  /// The same of samples: chance, the majority and a linear model. Trains the linear model: seconds on large data.
+  /// The same where answers are right or wrong, or real: chance, the majority and a linear model. Trains the linear model: seconds on large data.
   virtual std::optional<ReferenceScores> references() const { return std::nullopt; }
 
   /// Tells whether a resumed run sees the data that it was started on.

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "sim/base/rng.hpp"
+#include "training/data/generated_task.hpp"
 #include "training/experiments/argmax_read.hpp"
 #include "training/experiments/task.hpp"
 
@@ -13,87 +14,104 @@ constexpr double kDeviation = 0.05;
 constexpr std::uint32_t kValues = 1;  ///< entities of the random streams
 constexpr std::uint32_t kTestValues = 2;
 
+/// Features (T, D): the raw values; what counts is the last row, whose values are the largest of each channel.
+class ArgmaxData final : public GeneratedTask {
+ public:
+  ArgmaxData(const Config& config, std::uint64_t seed)
+      : GeneratedTask(config.integer("train.batch"), experiment_held_out(config)),
+        tokens_(config.integer("model.tokens")),
+        width_(config.integer("model.channels")),
+        seed_(seed) {}
+
+  TaskSizes sizes() const override { return {tokens_, 0, 0, width_, width_}; }
+
+ protected:
+  Batch blank(Index examples) const override {
+    Batch batch{examples, tokens_, {}, {}};
+    batch.features = batch.values = Matrix<float>::Zero(examples * tokens_, width_);
+    batch.ignored.assign(static_cast<std::size_t>(examples * tokens_), true);
+    return batch;
+  }
+  void write(Split split, std::uint64_t number, Batch& into, Index b) const override {
+    auto v = into.features.middleRows(b * tokens_, tokens_);
+    const RngKey key{seed_, Purpose::synthetic_data, split == Split::test ? kTestValues : kValues};
+    fill_normal<float>(key, number, 0, std::span<float>(v.data(), static_cast<std::size_t>(v.size())));
+    v *= static_cast<float>(kDeviation);
+    for (Index c = 0; c < v.cols(); ++c) {
+      const std::uint64_t winner =
+          random_below(static_cast<std::uint64_t>(v.rows()), key, number, 1, static_cast<std::uint32_t>(c));
+      v(static_cast<Index>(winner), c) += static_cast<float>(kMargin);
+    }
+    const Index last = (b + 1) * tokens_ - 1;
+    into.values.row(last) = v.colwise().maxCoeff();
+    into.ignored[static_cast<std::size_t>(last)] = false;
+  }
+
+ private:
+  Index tokens_, width_;
+  std::uint64_t seed_;
+};
+
 template <class S>
 class ArgmaxTape final : public ExampleTape<S> {
  public:
-  ArgmaxTape(const ArgmaxShape& shape, std::uint64_t seed, const std::vector<Matrix<S>>& parameters) : seed_(seed) {
+  ArgmaxTape(const ArgmaxShape& shape, const std::vector<Matrix<S>>& parameters) {
     const NamedValues<S> named = this->bind(argmax_fields(shape), parameters);
-    winners_.assign(static_cast<std::size_t>(shape.width), 0);
     values_ = this->tape().constant(Matrix<S>::Zero(shape.tokens, shape.width));
     largest_ = this->tape().constant(Matrix<S>::Zero(1, shape.width));
-    load({});
     prediction_ = argmax_read(shape, values_, named, "xb");
     this->set_loss(argmax_error(prediction_, largest_, 1.0 / static_cast<double>(shape.width)));
   }
 
-  void load(const Example& example) override {
-    Matrix<S>& v = this->tape().leaf(values_);
-    const RngKey key{seed_, Purpose::synthetic_data, example.split == Split::test ? kTestValues : kValues};
-    fill_normal<S>(key, example.number, 0, std::span<S>(v.data(), static_cast<std::size_t>(v.size())));
-    v *= static_cast<S>(kDeviation);
-    for (Index c = 0; c < v.cols(); ++c) {
-      const std::uint64_t winner =
-          random_below(static_cast<std::uint64_t>(v.rows()), key, example.number, 1, static_cast<std::uint32_t>(c));
-      winners_[static_cast<std::size_t>(c)] = static_cast<Index>(winner);
-      v(static_cast<Index>(winner), c) += static_cast<S>(kMargin);
-    }
-    this->tape().leaf(largest_) = v.colwise().maxCoeff();
+  void load(const Batch& batch, Index b, const ExampleId& /*id*/) override {
+    this->tape().leaf(values_) = batch.features_of(b).template cast<S>();
+    this->tape().leaf(largest_) = batch.values_of(b).bottomRows(1).template cast<S>();
   }
 
-  /// Channels whose nearest value is that of the winner.
+  /// Channels whose nearest value is that of the winner: the largest, by a margin of 20 deviations.
   Index recovered() const {
     const Matrix<S>& v = values_.matrix();
     Index count = 0;
     for (Index c = 0; c < v.cols(); ++c) {
-      Index nearest = 0;
+      Index nearest = 0, winner = 0;
       (v.col(c).array() - prediction_.matrix()(0, c)).abs().minCoeff(&nearest);
-      count += nearest == winners_[static_cast<std::size_t>(c)] ? 1 : 0;
+      v.col(c).maxCoeff(&winner);
+      count += nearest == winner ? 1 : 0;
     }
     return count;
   }
 
  private:
-  std::uint64_t seed_;
-  std::vector<Index> winners_;
   Value<S> values_, largest_, prediction_;
 };
 
 template <class S>
-class Argmax final : public Problem<S> {
+class ArgmaxModel final : public TapeModel<S> {
  public:
-  Argmax(const Config& config, const std::string& variant, std::uint64_t seed)
-      : shape_{config.integer("model.tokens"), config.integer("model.channels"), config.integer("model.heads"),
-               variant == "fem"},
-        batch_(static_cast<std::uint64_t>(config.integer("train.batch"))),
-        tests_(static_cast<std::uint64_t>(config.integer("experiment.test_examples"))),
-        seed_(seed) {}
+  explicit ArgmaxModel(const ArgmaxShape& shape) : shape_(shape) {}
 
   std::vector<Field> fields() const override { return argmax_fields(shape_); }
   std::unique_ptr<ExampleTape<S>> record(const std::vector<Matrix<S>>& parameters) const override {
-    return std::make_unique<ArgmaxTape<S>>(shape_, seed_, parameters);
+    return std::make_unique<ArgmaxTape<S>>(shape_, parameters);
   }
-  std::vector<Example> batch(std::uint64_t step) const override {
-    std::vector<Example> examples;
-    for (std::uint64_t b = 0; b < batch_; ++b) examples.push_back({Split::training, step * batch_ + b});
-    return examples;
-  }
-  std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Matrix<S>>& parameters,
-                               typename Problem<S>::When /*when*/) const override {
-    std::vector<Example> examples;
-    for (std::uint64_t n = 0; n < tests_; ++n) examples.push_back({Split::test, n});
-    std::vector<double> losses(examples.size());
-    std::vector<double> recovered(examples.size());
-    tapes.run(examples, [&](std::size_t i, ExampleTape<S>& tape) {
+  std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Batch>& batches,
+                               const std::vector<Matrix<S>>& parameters,
+                               typename TapeModel<S>::When /*when*/) const override {
+    Index examples = 0;
+    for (const Batch& batch : batches) examples += batch.sequences;
+    std::vector<double> losses(static_cast<std::size_t>(examples));
+    std::vector<double> recovered(losses);
+    tapes.run(batches, [&](std::size_t i, ExampleTape<S>& tape) {
       losses[i] = tape.loss();
       recovered[i] = static_cast<double>(static_cast<ArgmaxTape<S>&>(tape).recovered());
     });
     double loss = 0;
     double right = 0;
-    for (std::size_t i = 0; i < examples.size(); ++i) {
+    for (std::size_t i = 0; i < losses.size(); ++i) {
       loss += losses[i];
       right += recovered[i];
     }
-    const auto n = static_cast<double>(examples.size());
+    const auto n = static_cast<double>(losses.size());
     double beta = std::nan("");
     if (shape_.free_energy) {
       beta = (parameters.back().array() + S(1.8)).exp().log1p().mean();  // softplus(xb + 1.8), as the read's
@@ -103,12 +121,13 @@ class Argmax final : public Problem<S> {
 
  private:
   ArgmaxShape shape_;
-  std::uint64_t batch_, tests_, seed_;
 };
 
 template <class S>
-std::unique_ptr<Problem<S>> make(const Config& config, const std::string& variant, std::uint64_t seed) {
-  return std::make_unique<Argmax<S>>(config, variant, seed);
+std::unique_ptr<TapeModel<S>> make(const Config& config, const std::string& variant, const TaskSizes& sizes,
+                                   std::uint64_t /*seed*/) {
+  return std::make_unique<ArgmaxModel<S>>(
+      ArgmaxShape{sizes.rows, sizes.features, config.integer("model.heads"), variant == "fem"});
 }
 
 }  // namespace
@@ -126,7 +145,10 @@ ExperimentTask argmax_task() {
           [](const Config&) {
             return std::vector<std::string>{"softmax", "fem"};
           },
-          [](const Config& config) { return config.integer("train.steps"); },
+          train_steps,
+          [](const Config& config, std::uint64_t seed) -> std::unique_ptr<Task> {
+            return std::make_unique<ArgmaxData>(config, seed);
+          },
           make<float>,
           make<double>};
 }

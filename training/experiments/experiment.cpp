@@ -14,18 +14,20 @@
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/experiments/experiment_file.hpp"
+#include "training/experiments/tapes/tape_learner.hpp"
 #include "training/sweep/spread.hpp"
 
 namespace nudge {
 namespace {
 
 template <class S>
-std::unique_ptr<Problem<S>> make_problem(const ExperimentTask& task, const Config& config, const ExperimentRun& run) {
+std::unique_ptr<TapeModel<S>> make_model(const ExperimentTask& task, const Config& config, const ExperimentRun& run,
+                                         const TaskSizes& sizes) {
   const auto seed = static_cast<std::uint64_t>(run.seed);
   if constexpr (std::is_same_v<S, float>) {
-    return task.single(config, run.variant, seed);
+    return task.single(config, run.variant, sizes, seed);
   } else {
-    return task.twofold(config, run.variant, seed);
+    return task.twofold(config, run.variant, sizes, seed);
   }
 }
 
@@ -35,57 +37,96 @@ std::int64_t count_parameters(const std::vector<Field>& fields) {
   return count;
 }
 
-LearnerOptions learner_options(const Config& config, const ExperimentRun& run) {
-  LearnerOptions options;
+TapeLearnerOptions learner_options(const Config& config, const ExperimentRun& run) {
+  TapeLearnerOptions options;
   options.schedule = schedule_of(config);
   options.schedule.steps = static_cast<std::uint64_t>(run.steps);
   options.adam = optimizer_options(config);
   options.weight_decay = config.real("experiment.weight_decay");
   options.gradient_clip = config.real("train.gradient_clip");
-  options.evaluate_every = static_cast<std::uint64_t>(config.integer("train.evaluate_every"));
   options.seed = static_cast<std::uint64_t>(run.seed);
   options.threads = static_cast<int>(config.integer("threads"));
   return options;
 }
 
 template <class S>
-void run_one(const Config& config, const ExperimentObserver& observer, ExperimentRun& run) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto problem = make_problem<S>(experiment_task(run.task), config, run);
-  run.curves = learn<S>(*problem, learner_options(config, run), [&](std::uint64_t /*step*/, const Curves& curves) {
-    if (observer.step) observer.step(run, curves);
-    return !observer.stop || !observer.stop();
-  });
-  run.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+std::unique_ptr<Learner> make_learner(const Config& config, const ExperimentRun& run, const TaskSizes& sizes) {
+  const ExperimentTask& task = experiment_task(run.task);
+  return std::make_unique<TapeLearner<S>>(make_model<S>(task, config, run, sizes), task.measures,
+                                          learner_options(config, run));
 }
 
-/// What goes wrong in a run is its result; only our own bugs end the experiment.
-void run_or_record(const Config& config, const ExperimentObserver& observer, ExperimentRun& run) {
-  try {
-    if (config.text("precision") == "double") {
-      run_one<double>(config, observer, run);
-    } else {
-      run_one<float>(config, observer, run);
-    }
-  } catch (const UserError& error) {
-    run.curves.status = error.what();
-  } catch (const NumericalFailure& error) {
-    run.curves.status = error.what();
-  } catch (const std::bad_alloc&) {
-    run.curves.status = "out of memory";
-  }
+TrainingLoop make_loop(const Config& config, const ExperimentRun& run) {
+  const std::shared_ptr<const Task> data = experiment_task(run.task).data(config, static_cast<std::uint64_t>(run.seed));
+  std::vector<std::unique_ptr<Learner>> learners;
+  learners.push_back(config.text("precision") == "double" ? make_learner<double>(config, run, data->sizes())
+                                                          : make_learner<float>(config, run, data->sizes()));
+  LoopSettings settings = loop_settings(config, FinalTest::leave);
+  settings.steps = static_cast<std::uint64_t>(run.steps);
+  settings.evaluate_start = false;
+  return {data, std::move(learners), settings};
 }
+
+/// What runs one run of an experiment after the other.
+class Runner {
+ public:
+  Runner(const Config& config, const ExperimentObserver& observer, ExperimentFile& file, const Experiment& experiment)
+      : config_(config), observer_(observer), file_(file), experiment_(experiment) {}
+
+  bool go_on() const { return !observer_.stop || !observer_.stop(); }
+
+  /// Its status is empty where it was stopped; then the file has its checkpoint.
+  void run(ExperimentRun& run) const {
+    const auto start = std::chrono::steady_clock::now();
+    TrainingLoop loop = make_loop(config_, run);
+    const double earlier = file_.is_under_way(run) ? file_.restore(run, loop) : 0;
+    const auto seconds = [&] {
+      return earlier + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const auto save = [&] {
+      if (!loop.finished() && loop.stuck().empty()) file_.write(experiment_, RunUnderWay{&run, &loop, seconds()});
+    };
+    const auto step_done = [&] {
+      if (observer_.step) observer_.step(run, static_cast<std::int64_t>(loop.done()), loop.learner(0).log());
+      return go_on();
+    };
+    loop.run(save, step_done);
+    run.log = loop.learner(0).log();
+    run.wall_time_s = seconds();
+    run.status = loop.stuck();
+    if (run.status.empty() && loop.finished()) run.status = "ok";
+  }
+
+  /// What goes wrong in a run is its result; only our own bugs end the experiment.
+  void run_or_record(ExperimentRun& run) const {
+    try {
+      this->run(run);
+    } catch (const UserError& error) {
+      run.status = error.what();
+    } catch (const NumericalFailure& error) {
+      run.status = error.what();
+    } catch (const std::bad_alloc&) {
+      run.status = "out of memory";
+    }
+  }
+
+ private:
+  const Config& config_;
+  const ExperimentObserver& observer_;
+  ExperimentFile& file_;
+  const Experiment& experiment_;
+};
 
 }  // namespace
 
 double ExperimentRun::result(std::size_t m) const {
-  const bool done = curves.status == "ok" && !curves.measures.empty();
-  return done ? curves.measures.back().at(m) : std::numeric_limits<double>::quiet_NaN();
+  return status == "ok" ? log.last(experiment_task(task).measures.at(m).name)
+                        : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::size_t Experiment::count_ok() const {
   return static_cast<std::size_t>(
-      std::count_if(runs.begin(), runs.end(), [](const ExperimentRun& run) { return run.curves.status == "ok"; }));
+      std::count_if(runs.begin(), runs.end(), [](const ExperimentRun& run) { return run.status == "ok"; }));
 }
 
 Experiment plan_experiment(const Config& config) {
@@ -107,7 +148,8 @@ Experiment plan_experiment(const Config& config) {
       run.variant = variant;
       try {
         run.steps = task.steps(config);
-        run.parameters = count_parameters(make_problem<float>(task, config, run)->fields());
+        const TaskSizes sizes = task.data(config, static_cast<std::uint64_t>(run.seed))->sizes();
+        run.parameters = count_parameters(make_model<float>(task, config, run, sizes)->fields());
       } catch (const UserError& error) {
         problems.push_back(fmt::format("{} {}: {}", name, variant, error.what()));
       }
@@ -132,21 +174,24 @@ Experiment run_experiment(const Config& config, const ExperimentFiles& files, co
   use_product_kernel(config);
   ExperimentFile file(files, config);
   if (files.resume) file.restore(experiment);
-  const auto go_on = [&] { return !observer.stop || !observer.stop(); };
-  std::size_t done = experiment.count_ok();
+  const Runner runner(config, observer, file, experiment);
+  std::vector<ExperimentRun*> left;
   for (ExperimentRun& run : experiment.runs) {
-    if (!run.curves.status.empty()) continue;
-    if (!go_on()) break;
-    run_or_record(config, observer, run);
-    if (run.curves.status.empty()) {  // stopped on the way: not a result
-      run.curves = {};
-      break;
-    }
-    file.write(experiment);
-    if (observer.finished) observer.finished(run, ++done, experiment.runs.size());
+    if (run.status.empty()) left.push_back(&run);
   }
-  experiment.interrupted = !go_on();
-  file.write(experiment);
+  // What is under way comes first: there is room for one checkpoint.
+  std::stable_partition(left.begin(), left.end(), [&](const ExperimentRun* run) { return file.is_under_way(*run); });
+  std::size_t done = experiment.count_ok();
+  if (left.empty()) file.write(experiment);
+  for (ExperimentRun* run : left) {
+    experiment.interrupted = !runner.go_on();
+    if (experiment.interrupted) break;
+    runner.run_or_record(*run);
+    experiment.interrupted = run->status.empty();
+    if (experiment.interrupted) break;
+    file.write(experiment);
+    if (observer.finished) observer.finished(*run, ++done, experiment.runs.size());
+  }
   return experiment;
 }
 
@@ -158,8 +203,8 @@ std::vector<ExperimentRow> summarise_experiment(const Experiment& experiment) {
       rows.push_back({run.task, run.variant, 0, 0, run.parameters, 0, {}, {}});
       members.emplace_back();
     }
-    const bool ok = run.curves.status == "ok";
-    if (!run.curves.status.empty()) ++(ok ? rows.back().runs : rows.back().failed);
+    const bool ok = run.status == "ok";
+    if (!run.status.empty()) ++(ok ? rows.back().runs : rows.back().failed);
     if (ok) members.back().push_back(&run);
   }
   for (std::size_t r = 0; r < rows.size(); ++r) {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "training/data/text_entropy.hpp"
-#include "training/experiments/tapes/learner.hpp"
 #include "training/experiments/task.hpp"
+#include "training/train/train_log.hpp"
 
 namespace nudge {
 
@@ -18,7 +18,8 @@ struct ExperimentRun {
   std::int64_t steps = 0;       ///< it is to take
   std::int64_t parameters = 0;  ///< numbers it learns
   double wall_time_s = 0;
-  Curves curves;  ///< status empty: not run yet
+  std::string status;  ///< "ok", what went wrong, or empty: not run to its end yet
+  TrainLog log;        ///< columns step, loss, validation_step and the measures (TapeLearner)
 
   /// Measure m of the finished model, NaN where there is none.
   double result(std::size_t m) const;
@@ -37,20 +38,21 @@ struct Experiment {
 Experiment plan_experiment(const Config& config);
 
 struct ExperimentFiles {
-  std::filesystem::path output;  ///< rewritten after every run
-  bool resume = false;           ///< it exists: its runs that ended well are kept
+  std::filesystem::path output;  ///< rewritten after every run and every train.checkpoint_every steps
+  bool resume = false;           ///< it exists: its runs that ended well are kept, the one under way goes on
 };
 
 /// Who watches an experiment; `stop` is asked after each training step.
 struct ExperimentObserver {
-  std::function<void(const ExperimentRun& run, const Curves& curves)> step = {};
+  /// After `done` steps of a run, with what it has logged.
+  std::function<void(const ExperimentRun& run, std::int64_t done, const TrainLog& log)> step = {};
   std::function<void(const ExperimentRun& run, std::size_t done, std::size_t of)> finished = {};
   std::function<bool()> stop = {};
 };
 
 /// Runs what is left, one run after the other, each parallel over the examples of its batches: results do not depend on
-/// the number of threads, nor on what was kept from a file. A run that fails is recorded with its status, the others go
-/// on.
+/// the number of threads, nor on what was kept from a file: one that was stopped goes on from its last checkpoint. A run that
+/// fails is recorded with its status, the others go on.
 Experiment run_experiment(const Config& config, const ExperimentFiles& files, const ExperimentObserver& observer = {});
 
 /// Mean and standard deviation over the seeds that ended well, of one variant of a task.

@@ -3,14 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
 #include <set>
 
+#include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "training/config/stored_config.hpp"
 
 namespace nudge {
 namespace {
+
+constexpr const char* kUnderWay = "underway";
 
 std::string group_of(const ExperimentRun& run) {
   return fmt::format("runs/{}/{}/seed{}", run.task, run.variant, run.seed);
@@ -20,22 +22,10 @@ void write_run(H5Document& document, const ExperimentRun& run) {
   const std::string group = group_of(run);
   const ExperimentTask& task = experiment_task(run.task);
   document.group(group, fmt::format("{}, {} = {}, seed {}", task.summary, task.axis, run.variant, run.seed));
-  document.attribute("status", run.curves.status, group);
+  document.attribute("status", run.status, group);
   document.attribute("parameters", run.parameters, group);
   document.attribute("wall_time_s", run.wall_time_s, group);
-  std::vector<std::int64_t> steps(run.curves.loss.size());
-  std::iota(steps.begin(), steps.end(), std::int64_t{0});
-  document.column(group + "/step", std::move(steps), {"1", "number of the training step", {"step"}});
-  document.column(group + "/loss", run.curves.loss,
-                  {task.measures.front().unit, "training loss of the step's batch, before the step", {"step"}});
-  document.column(group + "/validation_step", run.curves.evaluated_at,
-                  {"1", "training steps taken before the evaluation", {"evaluation"}});
-  for (std::size_t m = 0; m < task.measures.size(); ++m) {
-    std::vector<double> values;
-    for (const auto& row : run.curves.measures) values.push_back(row[m]);
-    const Measure& measure = task.measures[m];
-    document.column(group + "/" + measure.name, std::move(values), {measure.unit, measure.description, {"evaluation"}});
-  }
+  run.log.write(document, group + "/");
 }
 
 ExperimentRun* find_run(Experiment& experiment, const std::string& task, const std::string& variant,
@@ -48,22 +38,18 @@ ExperimentRun* find_run(Experiment& experiment, const std::string& task, const s
 
 void read_run(const H5Reader& file, ExperimentRun& run) {
   const std::string group = group_of(run);
-  run.curves.loss = file.reals<double>(group + "/loss", H5Shape{run.steps});
-  run.curves.evaluated_at = file.integers(group + "/validation_step", H5Shape{-1});
-  const auto n = run.curves.evaluated_at.size();
-  run.curves.measures.assign(n, {});
-  for (const Measure& measure : experiment_task(run.task).measures) {
-    const auto values = file.reals<double>(group + "/" + measure.name, H5Shape{static_cast<Index>(n)});
-    for (std::size_t i = 0; i < n; ++i) run.curves.measures[i].push_back(values[i]);
+  run.log.restore(file, group + "/");
+  if (static_cast<std::int64_t>(run.log.values("loss").size()) != run.steps) {
+    file.fail(group + "/loss", fmt::format("{} steps (the config has {})", run.log.values("loss").size(), run.steps));
   }
   run.wall_time_s = file.real_attribute("wall_time_s", group);
-  run.curves.status = "ok";
+  run.status = "ok";
 }
 
 void write_results(H5Document& document, const Experiment& experiment) {
   std::vector<const ExperimentRun*> finished;
   for (const ExperimentRun& run : experiment.runs) {
-    if (!run.curves.status.empty()) finished.push_back(&run);
+    if (!run.status.empty()) finished.push_back(&run);
   }
   if (finished.empty()) return;
   const auto column = [&](const std::string& name, const std::string& unit, const std::string& description, auto get) {
@@ -75,7 +61,7 @@ void write_results(H5Document& document, const Experiment& experiment) {
   column("task", "1", "what is learned", [](const Run& run) { return run.task; });
   column("variant", "1", "what is compared on the task", [](const Run& run) { return run.variant; });
   column("seed", "1", "seed of the run", [](const Run& run) { return run.seed; });
-  column("status", "1", "ok, or what went wrong", [](const Run& run) { return run.curves.status; });
+  column("status", "1", "ok, or what went wrong", [](const Run& run) { return run.status; });
   column("parameters", "1", "numbers that are learned", [](const Run& run) { return run.parameters; });
   std::set<std::string> seen;
   for (const ExperimentRun* member : finished) {
@@ -114,6 +100,7 @@ void ExperimentFile::restore(Experiment& experiment) {
   });
   record_.started = file.text_attribute("started");
   earlier_ = file.real_attribute("wall_time_s");
+  if (file.has(kUnderWay)) under_way_ = file.text_attribute("run", kUnderWay);
   if (!file.has("results")) return;
   const auto seeds = file.integers("results/seed", H5Shape{-1});
   const H5Shape rows{static_cast<Index>(seeds.size())};
@@ -126,15 +113,30 @@ void ExperimentFile::restore(Experiment& experiment) {
   }
 }
 
-void ExperimentFile::write(const Experiment& experiment) {
+std::string ExperimentFile::name_of(const ExperimentRun& run) { return group_of(run); }
+
+double ExperimentFile::restore([[maybe_unused]] const ExperimentRun& run, TrainingLoop& loop) const {
+  NUDGE_EXPECT(is_under_way(run));
+  const H5Reader file(files_.output);
+  loop.restore(file, std::string(kUnderWay) + "/");
+  return file.real_attribute("wall_time_s", kUnderWay);
+}
+
+void ExperimentFile::write(const Experiment& experiment, const std::optional<RunUnderWay>& under_way) {
   H5Document document;
   record_.wall_time_s = earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   add_run_record(document, record_);
   document.attribute("runs_total", static_cast<std::int64_t>(experiment.runs.size()));
   for (const ExperimentRun& run : experiment.runs) {
-    if (!run.curves.status.empty()) write_run(document, run);
+    if (!run.status.empty()) write_run(document, run);
   }
   write_results(document, experiment);
+  if (under_way) {
+    document.group(kUnderWay, "checkpoint of the run that is not finished");
+    document.attribute("run", name_of(*under_way->run), kUnderWay);
+    document.attribute("wall_time_s", under_way->seconds, kUnderWay);
+    under_way->loop->write(document, std::string(kUnderWay) + "/");
+  }
   if (experiment.lines) write_text_lines(*experiment.lines, document);
   document.write(files_.output, overwrite_);
   overwrite_ = Overwrite::replace;

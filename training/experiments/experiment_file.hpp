@@ -2,14 +2,24 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
+#include <string>
 
 #include "sim/io/run_record.hpp"
 #include "training/experiments/experiment.hpp"
+#include "training/train/training_loop.hpp"
 
 namespace nudge {
 
-/// The HDF5 file of an experiment: /results with a row per finished run and /runs/<task>/<variant>/seed<n> with its
-/// curves; rewritten as a whole.
+/// A run that is not finished.
+struct RunUnderWay {
+  const ExperimentRun* run;
+  const TrainingLoop* loop;
+  double seconds;  ///< that it took so far
+};
+
+/// The HDF5 file of an experiment: /results with a row per finished run, /runs/<task>/<variant>/seed<n> with its curves, and
+/// /underway with the checkpoint of a run that is not finished; rewritten as a whole.
 class ExperimentFile {
  public:
   ExperimentFile(const ExperimentFiles& files, const Config& config);
@@ -18,13 +28,21 @@ class ExperimentFile {
   /// config: only tasks, mixers, seeds, kappa, threads and output keys may differ.
   void restore(Experiment& experiment);
 
-  void write(const Experiment& experiment);
+  /// Whether the file that was restored has a checkpoint of this run.
+  bool is_under_way(const ExperimentRun& run) const { return under_way_ && *under_way_ == name_of(run); }
+  /// Takes it over; returns the seconds that it took so far.
+  double restore(const ExperimentRun& run, TrainingLoop& loop) const;
+
+  void write(const Experiment& experiment, const std::optional<RunUnderWay>& under_way = {});
 
  private:
+  static std::string name_of(const ExperimentRun& run);
+
   ExperimentFiles files_;
   Config config_;
   RunRecord record_;
   Overwrite overwrite_;
+  std::optional<std::string> under_way_;
   double earlier_ = 0;  ///< seconds of the experiment that is resumed
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

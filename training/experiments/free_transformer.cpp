@@ -10,6 +10,7 @@
 #include "mixers/ops/cross_entropy.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
+#include "training/data/generated_task.hpp"
 #include "training/experiments/bit_source.hpp"
 #include "training/experiments/latent_agreement.hpp"
 #include "training/experiments/task.hpp"
@@ -21,17 +22,37 @@ constexpr Index kTokens = SyntheticText::prompt + SyntheticText::body;
 constexpr std::uint64_t kTests = std::uint64_t{1} << 40;      ///< numbers of test examples start here
 constexpr std::uint64_t kGenerated = std::uint64_t{1} << 41;  ///< and of generated ones here
 
+/// The sequences, the target of a token is the next one.
+class SyntheticTextData final : public GeneratedTask {
+ public:
+  SyntheticTextData(const Config& config, std::uint64_t seed)
+      : GeneratedTask(config.integer("train.batch"), experiment_held_out(config)), seed_(seed) {}
+
+  TaskSizes sizes() const override { return {kTokens, SyntheticText::classes, SyntheticText::classes}; }
+
+ protected:
+  Batch blank(Index examples) const override { return blank_sequences(examples, kTokens); }
+  void write(Split split, std::uint64_t number, Batch& into, Index b) const override {
+    const auto tokens = SyntheticText::sequence(seed_, number + (split == Split::test ? kTests : 0));
+    std::vector<int> targets(tokens.begin() + 1, tokens.end());
+    targets.push_back(Batch::kIgnored);
+    write_sequence(tokens, targets, into, b);
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
 template <class S>
 class LatentTape final : public ExampleTape<S> {
  public:
   LatentTape(const Config& config, const FreeTransformerShape& shape, double kappa, std::uint64_t seed,
              const std::vector<Matrix<S>>& parameters)
-      : seed_(seed),
-        sampler_(make_bit_source<S>(config, seed)),
-        tokens_(std::make_shared<std::vector<int>>(SyntheticText::sequence(seed, 0))),
-        targets_(std::make_shared<std::vector<int>>(tokens_->size(), -1)),
+      : sampler_(make_bit_source<S>(config, seed)),
+        tokens_(std::make_shared<std::vector<int>>(static_cast<std::size_t>(kTokens))),
+        targets_(std::make_shared<std::vector<int>>(tokens_->size(), Batch::kIgnored)),
         named_(this->bind(free_transformer_fields(shape), parameters)) {
-    load({});
+    sampler_->select(0, 0);
     const FreeTransformer<S> model(shape, named_);
     const Value<S> x = model.lower_half(SharedIndices(tokens_));
     const Value<S> bits = model.encode(x);
@@ -41,17 +62,17 @@ class LatentTape final : public ExampleTape<S> {
     this->set_loss(cross_entropy_ + free_bits(information_, kappa));
   }
 
-  void load(const Example& example) override {
-    *tokens_ = SyntheticText::sequence(seed_, example.number + (example.split == Split::test ? kTests : 0));
-    std::copy(tokens_->begin() + 1, tokens_->end(), targets_->begin());
-    sampler_->select(example.number, example.split == Split::test ? 1 : 0);
+  void load(const Batch& batch, Index b, const ExampleId& id) override {
+    const auto tokens = batch.indices_of(b), targets = batch.targets_of(b);
+    std::copy(tokens.begin(), tokens.end(), tokens_->begin());
+    std::copy(targets.begin(), targets.end(), targets_->begin());
+    sampler_->select(id.number, id.split == Split::test ? 1 : 0);
   }
   double cross_entropy_nat() const { return static_cast<double>(cross_entropy_.matrix()(0, 0)); }
   ToldBits told() const { return told_bits(logits_.matrix(), *tokens_); }
   double information_bits() const { return static_cast<double>(information_.matrix().mean()) / std::numbers::ln2; }
 
  private:
-  std::uint64_t seed_;
   std::shared_ptr<BitSampler<S>> sampler_;
   std::shared_ptr<std::vector<int>> tokens_, targets_;
   NamedValues<S> named_;
@@ -71,28 +92,22 @@ FreeTransformerShape shape_of(const Config& config) {
 }
 
 template <class S>
-class LatentProblem final : public Problem<S> {
+class LatentModel final : public TapeModel<S> {
  public:
-  LatentProblem(const Config& config, const std::string& kappa_bits, std::uint64_t seed)
+  LatentModel(const Config& config, const std::string& kappa_bits, std::uint64_t seed)
       : config_(config), shape_(shape_of(config)), kappa_(std::stod(kappa_bits) * std::numbers::ln2), seed_(seed) {}
 
   std::vector<Field> fields() const override { return free_transformer_fields(shape_); }
   std::unique_ptr<ExampleTape<S>> record(const std::vector<Matrix<S>>& parameters) const override {
     return std::make_unique<LatentTape<S>>(config_, shape_, kappa_, seed_, parameters);
   }
-  std::vector<Example> batch(std::uint64_t step) const override {
-    const auto size = static_cast<std::uint64_t>(config_.integer("train.batch"));
-    std::vector<Example> examples;
-    for (std::uint64_t b = 0; b < size; ++b) examples.push_back({Split::training, step * size + b});
-    return examples;
-  }
-  std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Matrix<S>>& parameters,
-                               typename Problem<S>::When when) const override {
-    std::vector<Example> examples;
-    const auto tests = static_cast<std::uint64_t>(config_.integer("experiment.test_examples"));
-    for (std::uint64_t n = 0; n < tests; ++n) examples.push_back({Split::test, n});
-    std::vector<std::array<double, 4>> each(examples.size());
-    tapes.run(examples, [&](std::size_t i, ExampleTape<S>& tape) {
+  std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Batch>& batches,
+                               const std::vector<Matrix<S>>& parameters,
+                               typename TapeModel<S>::When when) const override {
+    Index examples = 0;
+    for (const Batch& batch : batches) examples += batch.sequences;
+    std::vector<std::array<double, 4>> each(static_cast<std::size_t>(examples));
+    tapes.run(batches, [&](std::size_t i, ExampleTape<S>& tape) {
       const auto& one = static_cast<LatentTape<S>&>(tape);
       const ToldBits told = one.told();
       each[i] = {one.cross_entropy_nat(), one.information_bits(), told.place, told.noise};
@@ -102,7 +117,7 @@ class LatentProblem final : public Problem<S> {
       for (std::size_t m = 0; m < 4; ++m) measured[m] += one[m] / static_cast<double>(each.size());
     }
     measured.resize(12, std::numeric_limits<double>::quiet_NaN());
-    if (when == Problem<S>::When::finished) generate_pairs(parameters, measured);
+    if (when == TapeModel<S>::When::finished) generate_pairs(parameters, measured);
     return measured;
   }
 
@@ -151,8 +166,9 @@ class LatentProblem final : public Problem<S> {
 };
 
 template <class S>
-std::unique_ptr<Problem<S>> make(const Config& config, const std::string& variant, std::uint64_t seed) {
-  return std::make_unique<LatentProblem<S>>(config, variant, seed);
+std::unique_ptr<TapeModel<S>> make(const Config& config, const std::string& variant, const TaskSizes& /*sizes*/,
+                                   std::uint64_t seed) {
+  return std::make_unique<LatentModel<S>>(config, variant, seed);
 }
 
 }  // namespace
@@ -186,7 +202,10 @@ ExperimentTask free_transformer_task() {
             if (variants.empty()) throw UserError("experiment.kappa is empty (name one number of free bits)");
             return variants;
           },
-          [](const Config& config) { return config.integer("train.steps"); },
+          train_steps,
+          [](const Config& config, std::uint64_t seed) -> std::unique_ptr<Task> {
+            return std::make_unique<SyntheticTextData>(config, seed);
+          },
           make<float>,
           make<double>};
 }

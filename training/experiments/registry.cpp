@@ -40,4 +40,10 @@ const ExperimentTask& experiment_task(const std::string& name) {
   throw ContractViolation("unknown experiment task " + name);
 }
 
+HeldOutSizes experiment_held_out(const Config& config) {
+  return {1, static_cast<Index>(config.integer("experiment.test_examples")), 0, 0};
+}
+
+std::int64_t train_steps(const Config& config) { return config.integer("train.steps"); }
+
 }  // namespace nudge

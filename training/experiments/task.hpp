@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
-#include "training/experiments/tapes/problem.hpp"
+#include "training/data/task.hpp"
+#include "training/experiments/tapes/tape_model.hpp"
 
 namespace nudge {
 
@@ -22,9 +23,13 @@ struct ExperimentTask {
   std::vector<std::string> (*variants)(const Config& config);
   std::int64_t (*steps)(const Config& config);
 
-  /// The problem of a variant and seed; UserError naming what is wrong with the sizes.
+  /// The data of a seed, experiment.test_examples of them held out; UserError naming what is wrong with the sizes.
+  std::unique_ptr<Task> (*data)(const Config& config, std::uint64_t seed);
+
+  /// The model of a variant and seed on them; the same.
   template <class S>
-  using Make = std::unique_ptr<Problem<S>> (*)(const Config& config, const std::string& variant, std::uint64_t seed);
+  using Make = std::unique_ptr<TapeModel<S>> (*)(const Config& config, const std::string& variant,
+                                                 const TaskSizes& sizes, std::uint64_t seed);
   Make<float> single;
   Make<double> twofold;
 };
@@ -36,5 +41,11 @@ std::vector<std::string> experiment_task_names();
 
 /// The task of a name in the list (a choice of the config row).
 const ExperimentTask& experiment_task(const std::string& name);
+
+/// One validation batch of experiment.test_examples, no test part: every choice of an experiment is its config's.
+HeldOutSizes experiment_held_out(const Config& config);
+
+/// train.steps.
+std::int64_t train_steps(const Config& config);
 
 }  // namespace nudge

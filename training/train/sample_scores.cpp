@@ -7,7 +7,7 @@ namespace nudge {
 
 template <class S>
 void SampleScores::add(const Batch& batch, const std::vector<Matrix<S>>& outputs) {
-  if (batch.features.size() == 0) return;
+  if (!scored_) return;
   const bool classes = batch.values.size() == 0;
   if (classes && !confusion_) confusion_.emplace(outputs.front().cols());
   for (Index b = 0; b < batch.sequences; ++b) {

@@ -9,10 +9,12 @@
 
 namespace nudge {
 
-/// What the outputs of a network score on samples: of classification the confusion matrix and its accuracy, of regression the
-/// root mean square error of a value. Nothing of text.
+/// What the outputs of a network score where its task has a metric: of classes the confusion matrix and its accuracy, of real
+/// values their root mean square error.
 class SampleScores {
  public:
+  explicit SampleScores(bool scored) : scored_(scored) {}
+
   /// Adds the rows of a batch that count. outputs (T, classes or values), one per example (BatchGradient::outputs).
   template <class S>
   void add(const Batch& batch, const std::vector<Matrix<S>>& outputs);
@@ -22,6 +24,7 @@ class SampleScores {
   const std::optional<ConfusionMatrix>& confusion() const { return confusion_; }
 
  private:
+  bool scored_;
   std::optional<ConfusionMatrix> confusion_;
   double squares_ = 0, numbers_ = 0;
 };

@@ -7,7 +7,7 @@
 namespace nudge {
 namespace {
 
-/// Groups of a run file that hold columns; everything else in it is not the log's.
+/// Groups that hold columns, beside those that stand by themselves.
 constexpr const char* kGroups[] = {"train", "weights", "device"};
 
 }  // namespace
@@ -102,19 +102,25 @@ void TrainLog::restore(const H5Reader& file, const std::string& prefix) {
   columns_.clear();
   for (const char* group : kGroups) {
     if (!file.has(prefix + group)) continue;
-    for (const std::string& path : file.all_datasets(prefix + group)) {
-      if (file.type(path) == H5Type::text) continue;
-      const H5Shape shape = file.shape(path);
-      const H5Meaning meaning = file.meaning(path);
-      const Index width = shape.size() == 2 ? shape[1] : 0;
-      Column& c = column(path.substr(prefix.size()), meaning.unit, meaning.description, width);
-      c.values = file.reals<double>(path);
-      if (file.has_attribute("x", path)) c.axis = file.text_attribute("x", path).substr(prefix.size());
-      if (width > 0 && meaning.dimensions.size() == 2) c.columns_label = meaning.dimensions[1];
-    }
+    for (const std::string& path : file.all_datasets(prefix + group)) restore_column(file, prefix, path);
+  }
+  for (const std::string& path : file.all_datasets(prefix.empty() ? "/" : prefix.substr(0, prefix.size() - 1))) {
+    const bool direct = path.find('/', prefix.size()) == std::string::npos;
+    if (direct && file.has_attribute("x", path)) restore_column(file, prefix, path);
   }
   event_steps_ = file.reals<double>(prefix + "events/step");
   events_ = file.texts(prefix + "events/text");
+}
+
+void TrainLog::restore_column(const H5Reader& file, const std::string& prefix, const std::string& path) {
+  if (file.type(path) == H5Type::text) return;
+  const H5Shape shape = file.shape(path);
+  const H5Meaning meaning = file.meaning(path);
+  const Index width = shape.size() == 2 ? shape[1] : 0;
+  Column& c = column(path.substr(prefix.size()), meaning.unit, meaning.description, width);
+  c.values = file.reals<double>(path);
+  if (file.has_attribute("x", path)) c.axis = file.text_attribute("x", path).substr(prefix.size());
+  if (width > 0 && meaning.dimensions.size() == 2) c.columns_label = meaning.dimensions[1];
 }
 
 }  // namespace nudge

@@ -35,13 +35,14 @@ class TrainLog {
 
   void event(std::uint64_t step, const std::string& text);
 
-  /// Writes every column below `prefix` ("" or "beside/").
+  /// Writes every column below `prefix` ("", "beside/", ...).
   void write(H5Document& document, const std::string& prefix) const;
 
   /// Reads the columns back from a file written by write().
   void restore(const H5Reader& file, const std::string& prefix);
 
  private:
+  void restore_column(const H5Reader& file, const std::string& prefix, const std::string& path);
   std::vector<const std::vector<double>*> all_named(const std::string& prefix, const std::string& suffix) const;
   std::vector<double> all_last(const std::string& prefix, const std::string& suffix) const;
   struct Column {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
@@ -22,27 +23,27 @@
 namespace nudge {
 namespace {
 
-/// A run whose steps are not finite this many times in a row will not recover: every one leaves the weights as they were.
-constexpr int kHopeless = 50;
-
 /// Where ‖F‖ ≥ ‖z‖ the state changes by its own size within a τ: that is no equilibrium.
 constexpr double kUnsettled = 1;
 
-template <class S>
+std::vector<std::unique_ptr<Learner>> make_trainees(const Config& config,
+                                                    const std::shared_ptr<const NetworkPlan>& plan) {
+  std::vector<std::unique_ptr<Learner>> trainees;
+  trainees.push_back(make_trainee(config, plan, "", Weights::configured));
+  const std::string& beside = config.text("train.beside");
+  if (beside != "none") trainees.push_back(make_trainee(config, plan, beside, Weights::digital));
+  return trainees;
+}
+
 class TrainRun {
  public:
   TrainRun(const Config& config, FinalTest final_test)
       : config_(config),
         task_(make_task(config)),
+        plan_(network_plan(config, task_->sizes())),
+        loop_(task_, make_trainees(config, plan_), loop_settings(config, final_test)),
         lines_(task_->lines()),
-        metric_(score_metric(config)),
-        final_test_(final_test),
-        steps_(static_cast<std::uint64_t>(config.integer("train.steps"))) {
-    const auto plan = network_plan(config, task_->sizes());
-    trainees_.push_back(std::make_unique<Trainee<S>>(config, plan, "", Weights::configured));
-    const std::string& beside = config.text("train.beside");
-    if (beside != "none") trainees_.push_back(std::make_unique<Trainee<S>>(config, plan, beside, Weights::digital));
-    validation_ = task_->validation();
+        metric_(score_metric(config)) {
     record_.kind = "train";
     record_.config = dump_toml(config, DumpComments::none);
     record_.seed = config.integer("seed");
@@ -52,60 +53,31 @@ class TrainRun {
   }
 
   void restore(const H5Reader& file) {
-    if (file.integer_attribute("checkpoint_text") != task_->fingerprint()) {
-      file.fail(
-          "attribute checkpoint_text",
-          "the data of the task (data.text, data.file) has changed since the run was started (restore it, or start a "
-          "new run)");
-    }
-    done_ = static_cast<std::uint64_t>(file.integer_attribute("checkpoint_done"));
+    loop_.restore(file, "");
     record_.started = file.text_attribute("started");
     earlier_ = file.real_attribute("wall_time_s");
     references_ = read_reference_scores(file);
-    for (std::size_t i = 0; i < trainees_.size(); ++i) trainees_[i]->restore(file, prefix(i));
   }
 
   TrainSummary run(const std::optional<std::filesystem::path>& output, Overwrite first_write,
                    const TrainObserver& observer) {
     overwrite_ = first_write;
-    if (done_ == 0) evaluate();
-    bool stop = false;
-    bool hopeless = false;
-    while (done_ < steps_ && !stop && !hopeless) {
-      const Batch batch = task_->training(done_);
-      for (auto& trainee : trainees_) trainee->step(done_, batch);
-      ++done_;
-      for (const auto& trainee : trainees_) hopeless = hopeless || trainee->nonfinite_in_a_row() >= kHopeless;
-      if (due("train.evaluate_every") || done_ == steps_) evaluate();
-      if (done_ == steps_ && !hopeless) evaluate_test();
-      if (output && (due("train.checkpoint_every") || done_ == steps_)) write(*output);
-      stop = observer && !observer(progress());
-    }
-    if (output && (stop || hopeless)) write(*output);
+    const auto save = [&] {
+      if (output) write(*output);
+    };
+    loop_.run(save, [&] { return !observer || observer(progress()); });
     TrainSummary result = summary();
-    result.failure = hopeless ? fmt::format("stopped: the gradient was not finite {} steps in a row", kHopeless)
-                              : failure_of(result);
+    result.failure = loop_.stuck().empty() ? failure_of(result) : "stopped: " + loop_.stuck();
     return result;
   }
 
  private:
-  static std::string prefix(std::size_t trainee) { return trainee == 0 ? "" : "beside/"; }
+  const TrainLog& log() const { return loop_.learner(0).log(); }
 
-  bool due(const char* key) const {
-    const auto every = static_cast<std::uint64_t>(config_.integer(key));
-    return every > 0 && done_ % every == 0;
-  }
-
-  void evaluate() {
-    for (auto& trainee : trainees_) trainee->evaluate(done_, validation_);
-  }
-
-  /// The one look at the test part, of a run that has ended.
-  void evaluate_test() {
-    if (final_test_ == FinalTest::leave) return;
-    const std::vector<Batch> test = task_->test();
-    if (test.empty()) return;
-    for (auto& trainee : trainees_) trainee->evaluate_test(done_, test, validation_.size());
+  /// Steps of which a column says 1.
+  std::uint64_t count(const char* column) const {
+    const std::vector<double>& all = log().values(column);
+    return static_cast<std::uint64_t>(std::accumulate(all.begin(), all.end(), 0.0));
   }
 
   double seconds() const {
@@ -116,48 +88,46 @@ class TrainRun {
     H5Document document;
     record_.wall_time_s = seconds();
     add_run_record(document, record_);
-    document.attribute("checkpoint_done", static_cast<std::int64_t>(done_));
-    document.attribute("checkpoint_text", task_->fingerprint());
     if (lines_) write_text_lines(*lines_, document);
     if (!references_) references_ = task_->references();
     if (references_) write_reference_scores(*references_, document);
-    for (std::size_t i = 0; i < trainees_.size(); ++i) trainees_[i]->write(document, prefix(i));
+    loop_.write(document, "");
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;
   }
 
   TrainProgress progress() const {
-    const TrainLog& log = trainees_[0]->log();
-    TrainProgress p{done_,
-                    steps_,
+    const TrainLog& log = this->log();
+    TrainProgress p{loop_.done(),
+                    loop_.steps(),
                     log.last("train/loss"),
                     log.last("train/validation_loss"),
                     log.last("train/residual"),
                     log.last("train/damping"),
                     std::numeric_limits<double>::quiet_NaN(),
                     std::numeric_limits<double>::quiet_NaN(),
-                    done_ == steps_,
+                    loop_.finished(),
                     metric_,
                     score(0).validation};
-    if (trainees_.size() > 1) {
-      p.beside_loss = trainees_[1]->log().last("train/loss");
-      p.beside_validation = trainees_[1]->log().last("train/validation_loss");
+    if (loop_.learners() > 1) {
+      p.beside_loss = loop_.learner(1).log().last("train/loss");
+      p.beside_validation = loop_.learner(1).log().last("train/validation_loss");
     }
     return p;
   }
 
   TrainSummary summary() const {
     TrainSummary s;
-    const TrainLog& log = trainees_[0]->log();
-    s.done = done_;
+    const TrainLog& log = this->log();
+    s.done = loop_.done();
     s.loss = final_training_loss(log.values("train/loss"));
     s.validation_loss = log.last("train/validation_loss");
     s.test_loss = log.last("train/test_loss");
     if (lines_) s.lines = *lines_;
     s.residual = log.last("train/residual");
     s.damping = log.last("train/damping");
-    s.skipped = trainees_[0]->skipped();
-    s.nonfinite = trainees_[0]->nonfinite();
+    s.skipped = count("train/skipped");
+    s.nonfinite = count("train/nonfinite");
     s.array_energy = median_of_accepted("train/array_energy");
     s.phase_time = median_of_accepted("train/phase_time");
     s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down");
@@ -167,18 +137,18 @@ class TrainRun {
     s.write_energy = log.sum_last("device", "write_energy");
     const double fixed = config_.real("train.step_time");
     const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(config_.integer("train.batch"));
-    s.notes = device_notes(config_, step_s * static_cast<double>(done_));
+    s.notes = device_notes(config_, step_s * static_cast<double>(loop_.done()));
     s.cosine = log.last("train/cosine_all");
     s.group_cosines = last_cosines(log.values("train/cosine"));
     add_circuit(s);
-    if (trainees_.size() > 1) {
-      s.beside = trainees_[1]->estimator();
-      s.beside_validation_loss = trainees_[1]->log().last("train/validation_loss");
-      s.beside_test_loss = trainees_[1]->log().last("train/test_loss");
+    if (loop_.learners() > 1) {
+      s.beside = config_.text("train.beside");
+      s.beside_validation_loss = loop_.learner(1).log().last("train/validation_loss");
+      s.beside_test_loss = loop_.learner(1).log().last("train/test_loss");
     }
     s.metric = metric_;
     s.score = score(0);
-    if (trainees_.size() > 1) s.beside_score = score(1);
+    if (loop_.learners() > 1) s.beside_score = score(1);
     s.references = references_;
     s.seconds = seconds();
     return s;
@@ -187,16 +157,16 @@ class TrainRun {
   /// What a run has that is no result, or nothing.
   std::string failure_of(const TrainSummary& s) const {
     const auto nonfinite = static_cast<double>(s.nonfinite);
-    const auto steps = static_cast<double>(done_);
-    if (done_ > 0 && s.nonfinite + s.skipped == done_) return "no step was accepted";
-    if (nonfinite > 0.5 * steps) return fmt::format("{} of {} steps were not finite", s.nonfinite, done_);
-    const bool tested = !trainees_[0]->log().values("train/test_loss").empty();
+    const auto steps = static_cast<double>(loop_.done());
+    if (loop_.done() > 0 && s.nonfinite + s.skipped == loop_.done()) return "no step was accepted";
+    if (nonfinite > 0.5 * steps) return fmt::format("{} of {} steps were not finite", s.nonfinite, loop_.done());
+    const bool tested = !log().values("train/test_loss").empty();
     if (!std::isfinite(s.validation_loss) || (tested && !std::isfinite(s.test_loss)) ||
-        (done_ > 0 && !std::isfinite(s.loss))) {
+        (loop_.done() > 0 && !std::isfinite(s.loss))) {
       return "the loss is not finite";
     }
-    const double residual = final_training_loss(trainees_[0]->log().values("train/residual"));
-    if (done_ > 0 && !(residual < kUnsettled)) {  // not a number either: the state ran away
+    const double residual = final_training_loss(log().values("train/residual"));
+    if (loop_.done() > 0 && !(residual < kUnsettled)) {  // not a number either: the state ran away
       return fmt::format("it does not settle: |F|/|z| after the free phase is {:.2g} in the last steps", residual);
     }
     return "";
@@ -204,12 +174,12 @@ class TrainRun {
 
   HeldOutScore score(std::size_t trainee) const {
     if (metric_.empty()) return {};
-    const TrainLog& log = trainees_[trainee]->log();
+    const TrainLog& log = loop_.learner(trainee).log();
     return {log.last("train/validation_" + metric_), log.last("train/test_" + metric_)};
   }
 
   void add_circuit(TrainSummary& s) const {
-    const TrainLog& log = trainees_[0]->log();
+    const TrainLog& log = this->log();
     s.devices = log.sum_last("device", "devices");
     if (s.devices == 0) return;
     s.token_use = config_.text("circuit.tokens");
@@ -225,7 +195,7 @@ class TrainRun {
     e.amplifier_s = median_of_accepted("train/amplifier_time");
     e.cell_V2 = median_of_accepted("train/driven_cells");
     e.operations = median_of_accepted("train/digital_operations");
-    const double steps = std::max<double>(1, static_cast<double>(done_));
+    const double steps = std::max<double>(1, static_cast<double>(loop_.done()));
     e.items.writes_J = log.sum_growth("device", "write_energy") / steps;
     e.items.verify_J = log.sum_growth("device", "verify_energy") / steps;
     e.items.transfers_J = log.sum_growth("device", "transfer_energy") / steps;
@@ -235,7 +205,7 @@ class TrainRun {
   /// Median of a column over the steps that were neither skipped nor rolled back; 0 for an empty column. Not the mean: a
   /// state that runs away draws any power in the model, where the amplifiers of a circuit saturate.
   double median_of_accepted(const char* column) const {
-    const TrainLog& log = trainees_[0]->log();
+    const TrainLog& log = this->log();
     const auto& values = log.values(column);
     const auto& skipped = log.values("train/skipped");
     const auto& nonfinite = log.values("train/nonfinite");
@@ -251,7 +221,7 @@ class TrainRun {
 
   /// The last comparison, per group; empty without one.
   std::vector<GroupCosine> last_cosines(const std::vector<double>& cosines) const {
-    const auto groups = trainees_[0]->network().groups();
+    const auto groups = plan_->groups();
     std::vector<GroupCosine> out;
     for (std::size_t g = 0; g < groups.size() && cosines.size() >= groups.size(); ++g) {
       out.push_back({groups[g].name, cosines[cosines.size() - groups.size() + g]});
@@ -260,17 +230,14 @@ class TrainRun {
   }
 
   const Config& config_;
-  std::unique_ptr<Task> task_;
+  std::shared_ptr<const Task> task_;
+  std::shared_ptr<const NetworkPlan> plan_;
+  TrainingLoop loop_;
   std::optional<TextLines> lines_;
   std::string metric_;
   std::optional<ReferenceScores> references_;  ///< made for the first file: a sweep's points need none
-  FinalTest final_test_;
-  std::uint64_t steps_;
-  std::uint64_t done_ = 0;
   double earlier_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<std::unique_ptr<Trainee<S>>> trainees_;
-  std::vector<Batch> validation_;
   RunRecord record_;
   Overwrite overwrite_ = Overwrite::must_not_exist;
 };
@@ -289,14 +256,6 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
   }
 }
 
-template <class S>
-TrainSummary continue_run(const Config& config, const H5Reader& file, const std::filesystem::path& path,
-                          const TrainObserver& observer) {
-  TrainRun<S> run(config, FinalTest::evaluate);
-  run.restore(file);
-  return run.run(path, Overwrite::replace, observer);
-}
-
 }  // namespace
 
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
@@ -307,10 +266,7 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
     check_output_path(*output, Overwrite::must_not_exist);
     lock.emplace(*output);
   }
-  if (config.text("precision") == "double") {
-    return TrainRun<double>(config, final_test).run(output, Overwrite::must_not_exist, observer);
-  }
-  return TrainRun<float>(config, final_test).run(output, Overwrite::must_not_exist, observer);
+  return TrainRun(config, final_test).run(output, Overwrite::must_not_exist, observer);
 }
 
 TrainSummary resume(const std::filesystem::path& path, const Config* config, const TrainObserver& observer) {
@@ -326,8 +282,9 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
     stored = *config;
   }
   use_product_kernel(stored);
-  if (stored.text("precision") == "double") return continue_run<double>(stored, file, path, observer);
-  return continue_run<float>(stored, file, path, observer);
+  TrainRun run(stored, FinalTest::evaluate);
+  run.restore(file);
+  return run.run(path, Overwrite::replace, observer);
 }
 
 }  // namespace nudge

@@ -12,6 +12,7 @@
 #include "sim/config/config.hpp"
 #include "training/data/reference_scores.hpp"
 #include "training/data/text_entropy.hpp"
+#include "training/train/training_loop.hpp"
 
 namespace nudge {
 
@@ -84,9 +85,6 @@ struct TrainSummary {
   HeldOutScore score = {}, beside_score = {};
   std::optional<ReferenceScores> references = {};  ///< what trivial models score; nothing where no file was written
 };
-
-/// Whether a run that has ended reads the test part of the text. Runs that a choice is made from must not.
-enum class FinalTest { evaluate, leave };
 
 /// Trains from the config; writes `output` (which must not exist) at every checkpoint and at the end. No output: nothing
 /// is written (sweeps). Throws UserError before the first step for anything that is wrong with the input.

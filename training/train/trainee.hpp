@@ -10,44 +10,33 @@
 #include "training/config/setup.hpp"
 #include "training/learning/batch_gradient.hpp"
 #include "training/train/adjoint_guard.hpp"
+#include "training/train/learner.hpp"
 #include "training/train/optimizer.hpp"
 #include "training/train/outlier_guard.hpp"
 #include "training/train/sample_scores.hpp"
 #include "training/train/schedule.hpp"
 #include "training/train/step_hook.hpp"
-#include "training/train/train_log.hpp"
 
 namespace nudge {
 
 /// One network in training by one estimator: everything that a step changes, and its log. A run has one, or two side by side
 /// that see the same batches from the same initial weights.
 template <class S>
-class Trainee {
+class Trainee final : public Learner {
  public:
   Trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const std::string& estimator,
           Weights weights);
 
   /// One training step: gradient, guard, clip, optimizer, update of the maps, hooks.
-  void step(std::uint64_t step, const Batch& batch);
+  void step(std::uint64_t step, const Batch& batch) override;
+  /// Mean losses.
+  void evaluate(std::uint64_t done, const std::vector<Batch>& validation) override;
+  void evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) override;
+  std::string stuck() const override;
+  void write(H5Document& document, const std::string& prefix) override;
+  void restore(const H5Reader& file, const std::string& prefix) override;
 
-  /// Mean loss over the validation batches, logged after `done` steps.
-  void evaluate(std::uint64_t done, const std::vector<Batch>& batches);
-
-  /// Mean loss over the batches of the test part, logged once, when the run has ended. Reads draw their noise as batches
-  /// `first` and on of an evaluation do.
-  void evaluate_test(std::uint64_t done, const std::vector<Batch>& batches, std::size_t first);
-
-  const std::string& estimator() const { return estimator_; }
-  const TrainLog& log() const { return log_; }
   Network<S>& network() { return *network_; }
-  /// Steps in a row that were not finite.
-  int nonfinite_in_a_row() const { return static_cast<int>(nonfinite_in_a_row_); }
-  std::uint64_t nonfinite() const { return guard_.nonfinite(); }
-  std::uint64_t skipped() const { return guard_.skipped(); }
-
-  /// Log, parameters and checkpoint, below prefix ("" or "beside/").
-  void write(H5Document& document, const std::string& prefix);
-  void restore(const H5Reader& file, const std::string& prefix);
 
  private:
   double whole_norm();
@@ -64,6 +53,8 @@ class Trainee {
     SampleScores scores;
   };
   Evaluation evaluation(const std::vector<Batch>& batches, std::size_t first);
+  void record_validation(std::uint64_t done, const Evaluation& all);
+  void record_test(std::uint64_t done, const Evaluation& all);
   void record_scores(const std::string& part, const SampleScores& scores);
   std::string loss_unit() const { return network_->readout() >= 0 ? "nat" : "1"; }
   std::vector<StateArray<S>> arrays();
@@ -81,9 +72,12 @@ class Trainee {
   Gradient<S> gradient_;
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take factors; their gradient_ is zero
   std::vector<Matrix<S>> deltas_;
-  TrainLog log_;
   std::map<std::string, ConfusionMatrix> confusion_;  ///< of validation and test, as last evaluated
   double nonfinite_in_a_row_ = 0;                     ///< a whole number; double as all scalars of a checkpoint
 };
+
+/// A trainee in the precision of the config.
+std::unique_ptr<Learner> make_trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
+                                      const std::string& estimator, Weights weights);
 
 }  // namespace nudge

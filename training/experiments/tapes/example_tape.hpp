@@ -5,17 +5,15 @@
 #include <vector>
 
 #include "mixers/mixer.hpp"
+#include "training/data/batches.hpp"
+#include "training/data/generated_task.hpp"
 
 namespace nudge {
 
-/// Which part of a task's data.
-enum class Split : std::uint8_t { training, test };
-
-/// Names an example of a task; its contents are a pure function of the task's seed and of this.
-struct Example {
+/// Names the random numbers that a model draws for an example: its part and its number in it.
+struct ExampleId {
   Split split = Split::training;
   std::uint64_t number = 0;
-  std::uint32_t draw = 0;  ///< chooses the random numbers of a model that draws some
 };
 
 /// A model applied to one example, recorded once and run again for each example of a batch: load(), then tape().run().
@@ -27,11 +25,11 @@ class ExampleTape {
   ExampleTape& operator=(const ExampleTape&) = delete;
   virtual ~ExampleTape() = default;
 
-  /// Puts the example into the leaves; needs the same shapes for every example.
-  virtual void load(const Example& example) = 0;
+  /// Puts example b of a batch into the leaves; needs the same shapes for every example.
+  virtual void load(const Batch& batch, Index b, const ExampleId& id) = 0;
 
   Tape<S>& tape() { return tape_; }
-  const std::vector<Value<S>>& parameters() const { return parameters_; }  ///< in the order of the task's fields
+  const std::vector<Value<S>>& parameters() const { return parameters_; }  ///< in the order of the model's fields
   double loss() const { return static_cast<double>(loss_.matrix()(0, 0)); }
   Value<S> loss_value() const { return loss_; }
 

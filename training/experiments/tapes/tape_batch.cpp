@@ -34,22 +34,23 @@ void TapeBatch<S>::for_chunks(std::size_t examples,
 }
 
 template <class S>
-ExampleTape<S>& TapeBatch<S>::loaded(std::size_t chunk, const Example& example) {
+ExampleTape<S>& TapeBatch<S>::loaded(std::size_t chunk, const Batch& batch, Index b, const ExampleId& id) {
   auto& tape = tapes_[chunk];
   if (!tape) tape = record_();
-  tape->load(example);
+  tape->load(batch, b, id);
   tape->tape().run();
   return *tape;
 }
 
 template <class S>
-double TapeBatch<S>::gradient(std::span<const Example> examples, Gradient<S>& total) {
-  NUDGE_EXPECT(!examples.empty());
-  const Matrix<S> share = Matrix<S>::Constant(1, 1, S(1) / static_cast<S>(examples.size()));
-  std::vector<double> losses(examples.size());
-  for_chunks(examples.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+double TapeBatch<S>::gradient(const Batch& batch, std::uint64_t first, Gradient<S>& total) {
+  NUDGE_EXPECT(batch.sequences > 0);
+  const auto examples = static_cast<std::size_t>(batch.sequences);
+  const Matrix<S> share = Matrix<S>::Constant(1, 1, S(1) / static_cast<S>(examples));
+  std::vector<double> losses(examples);
+  for_chunks(examples, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      ExampleTape<S>& one = loaded(chunk, examples[i]);
+      ExampleTape<S>& one = loaded(chunk, batch, static_cast<Index>(i), {Split::training, first + i});
       losses[i] = one.loss();
       one.tape().clear_cotangents(i == begin ? Leaves::none : Leaves::parameters);
       one.tape().add_cotangent(one.loss_value(), share);
@@ -66,17 +67,23 @@ double TapeBatch<S>::gradient(std::span<const Example> examples, Gradient<S>& to
       }
     }
   });
-  const std::size_t chunks = std::min(examples.size(), kChunks);
+  const std::size_t chunks = std::min(examples, kChunks);
   sum_gradients<S>(std::span<const Gradient<S>>(gradients_).first(chunks), total, threads_);
   double sum = 0;
   for (const double loss : losses) sum += loss;
-  return sum / static_cast<double>(examples.size());
+  return sum / static_cast<double>(examples);
 }
 
 template <class S>
-void TapeBatch<S>::run(std::span<const Example> examples, const Visit& visit) {
+void TapeBatch<S>::run(std::span<const Batch> batches, const Visit& visit) {
+  std::vector<std::pair<const Batch*, Index>> examples;
+  for (const Batch& batch : batches) {
+    for (Index b = 0; b < batch.sequences; ++b) examples.emplace_back(&batch, b);
+  }
   for_chunks(examples.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) visit(i, loaded(chunk, examples[i]));
+    for (std::size_t i = begin; i < end; ++i) {
+      visit(i, loaded(chunk, *examples[i].first, examples[i].second, {Split::test, i}));
+    }
   });
 }
 

@@ -21,16 +21,16 @@ class TapeBatch {
   /// `record` is called from several threads; the parameters it binds must outlive this.
   TapeBatch(Record record, std::span<const Field> fields, int threads);
 
-  /// Mean loss of the examples (at least one), and its gradient.
-  double gradient(std::span<const Example> examples, Gradient<S>& total);
+  /// Mean loss of the examples of a batch (at least one), and its gradient. They are numbered from `first` on.
+  double gradient(const Batch& batch, std::uint64_t first, Gradient<S>& total);
 
-  /// Runs every example; visit(i, tape) after example i, from several threads.
+  /// Runs every example of held-out batches, numbered through; visit(i, tape) after example i, from several threads.
   using Visit = std::function<void(std::size_t i, ExampleTape<S>& tape)>;
-  void run(std::span<const Example> examples, const Visit& visit);
+  void run(std::span<const Batch> batches, const Visit& visit);
 
  private:
   void for_chunks(std::size_t examples, const std::function<void(std::size_t, std::size_t, std::size_t)>& body);
-  ExampleTape<S>& loaded(std::size_t chunk, const Example& example);
+  ExampleTape<S>& loaded(std::size_t chunk, const Batch& batch, Index b, const ExampleId& id);
 
   Record record_;
   int threads_;

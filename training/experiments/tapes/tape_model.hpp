@@ -12,22 +12,21 @@ struct Measure {
   std::string name, unit, description;
 };
 
-/// A task together with the model that learns it.
+/// A model that is a computation on a tape, with the loss that it is trained on.
 template <class S>
-class Problem {
+class TapeModel {
  public:
-  virtual ~Problem() = default;
+  virtual ~TapeModel() = default;
 
   /// Parameters with what they start from.
   virtual std::vector<Field> fields() const = 0;
   /// The model on one example; the parameters, in the order of fields(), outlive the tape. Called from several threads.
   virtual std::unique_ptr<ExampleTape<S>> record(const std::vector<Matrix<S>>& parameters) const = 0;
-  /// Examples of a training step.
-  virtual std::vector<Example> batch(std::uint64_t step) const = 0;
-  /// The measures, in the order of the task; NaN where one is taken only of the finished model.
+  /// What it is measured by on held-out batches, in the order of the experiment's measures; NaN where one is taken only of
+  /// the finished model.
   enum class When { underway, finished };
-  virtual std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Matrix<S>>& parameters,
-                                       When when) const = 0;
+  virtual std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Batch>& batches,
+                                       const std::vector<Matrix<S>>& parameters, When when) const = 0;
 };
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/experiments/token_task.hpp"
+#include "training/experiments/token_model.hpp"
 
 #include <algorithm>
 
@@ -13,10 +13,8 @@ namespace {
 template <class S>
 class TokenTape final : public ExampleTape<S> {
  public:
-  TokenTape(const SequenceShape& shape, const std::vector<Field>& fields, std::shared_ptr<const TokenData> data,
-            const std::vector<Matrix<S>>& parameters)
-      : data_(std::move(data)),
-        tokens_(std::make_shared<std::vector<int>>(static_cast<std::size_t>(shape.tokens))),
+  TokenTape(const SequenceShape& shape, const std::vector<Field>& fields, const std::vector<Matrix<S>>& parameters)
+      : tokens_(std::make_shared<std::vector<int>>(static_cast<std::size_t>(shape.tokens))),
         targets_(std::make_shared<std::vector<int>>(static_cast<std::size_t>(shape.tokens))) {
     const NamedValues<S> named = this->bind(fields, parameters);
     share_ = this->tape().constant(Matrix<S>::Ones(1, 1));
@@ -24,9 +22,11 @@ class TokenTape final : public ExampleTape<S> {
     this->set_loss(cross_entropy<S>(logits_, SharedIndices(targets_)) * share_);
   }
 
-  void load(const Example& example) override {
-    data_->example(example, *tokens_, *targets_);
-    const auto asked = std::count_if(targets_->begin(), targets_->end(), [](int target) { return target >= 0; });
+  void load(const Batch& batch, Index b, const ExampleId& /*id*/) override {
+    const auto tokens = batch.indices_of(b), targets = batch.targets_of(b);
+    std::copy(tokens.begin(), tokens.end(), tokens_->begin());
+    std::copy(targets.begin(), targets.end(), targets_->begin());
+    const Index asked = batch.counted(b);
     NUDGE_EXPECT(asked > 0);
     this->tape().leaf(share_)(0, 0) = S(1) / static_cast<S>(asked);
   }
@@ -35,7 +35,6 @@ class TokenTape final : public ExampleTape<S> {
   const Matrix<S>& logits() const { return logits_.matrix(); }
 
  private:
-  std::shared_ptr<const TokenData> data_;
   std::shared_ptr<std::vector<int>> tokens_, targets_;
   Value<S> share_, logits_;
 };
@@ -82,21 +81,21 @@ std::vector<double> summarise(const std::vector<Score>& scores, Index classes) {
 }
 
 template <class S>
-class TokenProblem final : public Problem<S> {
+class TokenModel final : public TapeModel<S> {
  public:
-  TokenProblem(const SequenceShape& shape, std::shared_ptr<const TokenData> data)
-      : shape_(shape), fields_(sequence_fields(shape)), data_(std::move(data)) {}
+  explicit TokenModel(const SequenceShape& shape) : shape_(shape), fields_(sequence_fields(shape)) {}
 
   std::vector<Field> fields() const override { return fields_; }
   std::unique_ptr<ExampleTape<S>> record(const std::vector<Matrix<S>>& parameters) const override {
-    return std::make_unique<TokenTape<S>>(shape_, fields_, data_, parameters);
+    return std::make_unique<TokenTape<S>>(shape_, fields_, parameters);
   }
-  std::vector<Example> batch(std::uint64_t step) const override { return data_->batch(step); }
-  std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Matrix<S>>& /*parameters*/,
-                               typename Problem<S>::When /*when*/) const override {
-    const std::vector<Example> examples = data_->tests();
-    std::vector<Score> scores(examples.size());
-    tapes.run(examples,
+  std::vector<double> evaluate(TapeBatch<S>& tapes, const std::vector<Batch>& batches,
+                               const std::vector<Matrix<S>>& /*parameters*/,
+                               typename TapeModel<S>::When /*when*/) const override {
+    Index examples = 0;
+    for (const Batch& batch : batches) examples += batch.sequences;
+    std::vector<Score> scores(static_cast<std::size_t>(examples));
+    tapes.run(batches,
               [&](std::size_t i, ExampleTape<S>& tape) { scores[i] = score_of(static_cast<TokenTape<S>&>(tape)); });
     return summarise(scores, shape_.vocabulary);
   }
@@ -104,28 +103,27 @@ class TokenProblem final : public Problem<S> {
  private:
   SequenceShape shape_;
   std::vector<Field> fields_;
-  std::shared_ptr<const TokenData> data_;
 };
 
 }  // namespace
 
-SequenceShape sequence_shape(const Config& config, const std::string& mixer, const TokenData& data) {
+SequenceShape sequence_shape(const Config& config, const std::string& mixer, const TaskSizes& sizes, Readout readout) {
   SequenceShape shape;
-  shape.vocabulary = data.vocabulary();
-  shape.tokens = data.tokens();
+  shape.vocabulary = sizes.symbols;
+  shape.tokens = sizes.rows;
   shape.width = config.integer("model.channels");
   shape.heads = config.integer("model.heads");
   shape.blocks = config.integer("experiment.blocks");
   shape.inner = config.integer("experiment.inner");
   shape.embedding_scale = config.real("model.embedding_scale");
   shape.mixer = mixer;
-  shape.readout = data.readout();
+  shape.readout = readout;
   return shape;
 }
 
 template <class S>
-std::unique_ptr<Problem<S>> token_problem(const SequenceShape& shape, std::shared_ptr<const TokenData> data) {
-  return std::make_unique<TokenProblem<S>>(shape, std::move(data));
+std::unique_ptr<TapeModel<S>> token_model(const SequenceShape& shape) {
+  return std::make_unique<TokenModel<S>>(shape);
 }
 
 const std::vector<Measure>& token_measures() {
@@ -142,7 +140,7 @@ std::vector<std::string> mixer_variants(const Config& config) {
   return mixers;
 }
 
-template std::unique_ptr<Problem<float>> token_problem<float>(const SequenceShape&, std::shared_ptr<const TokenData>);
-template std::unique_ptr<Problem<double>> token_problem<double>(const SequenceShape&, std::shared_ptr<const TokenData>);
+template std::unique_ptr<TapeModel<float>> token_model<float>(const SequenceShape&);
+template std::unique_ptr<TapeModel<double>> token_model<double>(const SequenceShape&);
 
 }  // namespace nudge

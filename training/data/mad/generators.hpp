@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "training/experiments/tapes/example_tape.hpp"
+#include "sim/base/matrix.hpp"
+#include "training/data/generated_task.hpp"
 
 namespace nudge {
 
 /// The synthetic token tasks of "Mechanistic Design and Scaling of Hybrid Architectures" (Poli et al., arXiv:2403.17844)
 /// in their baseline difficulty, as the published generators make them.
-enum class MadTask { in_context_recall, noisy_recall, fuzzy_recall, selective_copy, compression, memorization };
+enum class MadKind { in_context_recall, noisy_recall, fuzzy_recall, selective_copy, compression, memorization };
 
 struct MadSizes {
   Index vocabulary;
@@ -21,8 +22,11 @@ struct MadSizes {
   Index batch;
 };
 
+/// Its name in configs.
+const char* to_string(MadKind kind);
+
 /// The published sizes: 12800 training and 1280 test sequences (memorization 256), 200 epochs, batches of 128.
-MadSizes published_sizes(MadTask task);
+MadSizes published_sizes(MadKind kind);
 
 /// Tokens the model reads and what it is asked for at each place, −1: nothing.
 struct MadExample {
@@ -46,6 +50,6 @@ struct MadExample {
 /// compression: T − 1 tokens 0..V−2 and V−1. Targets: all T tokens, of an auto-encoder.
 /// memorization: T/2 pairs of a key 0..V/2−2 and the token V−1; target at that token: the key's value V/2−1..V−2 of one
 ///   fixed map per seed, in which no value occurs twice.
-MadExample mad_example(MadTask task, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number);
+MadExample mad_example(MadKind kind, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number);
 
 }  // namespace nudge

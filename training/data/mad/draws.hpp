@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/base/rng.hpp"
-#include "training/experiments/tapes/example_tape.hpp"
+#include "training/data/generated_task.hpp"
 
 namespace nudge {
 

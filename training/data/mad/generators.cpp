@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/experiments/mad/generators.hpp"
+#include "training/data/mad/generators.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "sim/base/errors.hpp"
-#include "training/experiments/mad/draws.hpp"
+#include "training/data/mad/draws.hpp"
 
 namespace nudge {
 namespace {
@@ -150,29 +150,41 @@ MadExample memorization(const MadSizes& sizes, std::uint64_t seed, Draws draws) 
 
 }  // namespace
 
-MadSizes published_sizes(MadTask task) {
-  switch (task) {
-    case MadTask::in_context_recall: return {16, 128, 12800, 1280, 200, 128};
-    case MadTask::noisy_recall: return {32, 128, 12800, 1280, 200, 128};
-    case MadTask::fuzzy_recall: return {16, 128, 12800, 1280, 200, 128};
-    case MadTask::selective_copy: return {16, 256, 12800, 1280, 200, 128};
-    case MadTask::compression: return {16, 32, 12800, 1280, 200, 128};
-    case MadTask::memorization: return {256, 32, 256, 1280, 200, 128};
+const char* to_string(MadKind kind) {
+  switch (kind) {
+    case MadKind::in_context_recall: return "in_context_recall";
+    case MadKind::noisy_recall: return "noisy_recall";
+    case MadKind::fuzzy_recall: return "fuzzy_recall";
+    case MadKind::selective_copy: return "selective_copy";
+    case MadKind::compression: return "compression";
+    case MadKind::memorization: return "memorization";
   }
-  throw ContractViolation("unknown MAD task");
+  return "";
 }
 
-MadExample mad_example(MadTask task, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number) {
-  const Draws draws(seed, split, number);
-  switch (task) {
-    case MadTask::in_context_recall: return recall(sizes, false, split, draws);
-    case MadTask::noisy_recall: return recall(sizes, true, split, draws);
-    case MadTask::fuzzy_recall: return fuzzy_recall(sizes, split, draws);
-    case MadTask::selective_copy: return selective_copy(sizes, draws);
-    case MadTask::compression: return compression(sizes, draws);
-    case MadTask::memorization: return memorization(sizes, seed, draws);
+MadSizes published_sizes(MadKind kind) {
+  switch (kind) {
+    case MadKind::in_context_recall: return {16, 128, 12800, 1280, 200, 128};
+    case MadKind::noisy_recall: return {32, 128, 12800, 1280, 200, 128};
+    case MadKind::fuzzy_recall: return {16, 128, 12800, 1280, 200, 128};
+    case MadKind::selective_copy: return {16, 256, 12800, 1280, 200, 128};
+    case MadKind::compression: return {16, 32, 12800, 1280, 200, 128};
+    case MadKind::memorization: return {256, 32, 256, 1280, 200, 128};
   }
-  throw ContractViolation("unknown MAD task");
+  throw ContractViolation("unknown kind of MAD task");
+}
+
+MadExample mad_example(MadKind kind, const MadSizes& sizes, std::uint64_t seed, Split split, std::uint64_t number) {
+  const Draws draws(seed, split, number);
+  switch (kind) {
+    case MadKind::in_context_recall: return recall(sizes, false, split, draws);
+    case MadKind::noisy_recall: return recall(sizes, true, split, draws);
+    case MadKind::fuzzy_recall: return fuzzy_recall(sizes, split, draws);
+    case MadKind::selective_copy: return selective_copy(sizes, draws);
+    case MadKind::compression: return compression(sizes, draws);
+    case MadKind::memorization: return memorization(sizes, seed, draws);
+  }
+  throw ContractViolation("unknown kind of MAD task");
 }
 
 }  // namespace nudge

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/data/mad/mad_task.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+namespace {
+
+/// A probe of fuzzy_recall and its repetition take 12 tokens, 8 copied tokens with their places 17.
+constexpr Index kShortest = 18;
+
+/// How many different answers a kind has (generators.hpp).
+Index answers(MadKind kind, Index vocabulary) {
+  switch (kind) {
+    case MadKind::in_context_recall: return vocabulary / 2;
+    case MadKind::noisy_recall: return vocabulary / 4;
+    case MadKind::fuzzy_recall: return vocabulary / 2;
+    case MadKind::selective_copy: return vocabulary - 2;
+    case MadKind::compression: return vocabulary;
+    case MadKind::memorization: return vocabulary / 2;
+  }
+  throw ContractViolation("unknown kind of MAD task");
+}
+
+Index checked_tokens(MadKind kind, const MadSizes& sizes, std::uint64_t seed) {
+  if (sizes.tokens < kShortest) {
+    throw UserError(fmt::format("{}: tokens = {} (must be at least {})", to_string(kind), sizes.tokens, kShortest));
+  }
+  return static_cast<Index>(mad_example(kind, sizes, seed, Split::training, 0).tokens.size());
+}
+
+}  // namespace
+
+MadTask::MadTask(MadKind kind, const MadSizes& sizes, const HeldOutSizes& held_out, std::uint64_t seed)
+    : GeneratedTask(sizes.batch, held_out),
+      kind_(kind),
+      sizes_(sizes),
+      seed_(seed),
+      tokens_(checked_tokens(kind, sizes, seed)) {}
+
+std::optional<ReferenceScores> MadTask::references() const {
+  const auto n = static_cast<double>(answers(kind_, sizes_.vocabulary));
+  ReferenceScores scores;
+  scores.metric = "accuracy";
+  scores.loss_unit = "nat";
+  for (const char* split : {"validation", "test"}) scores.rows.push_back({"chance", split, std::log(n), 1 / n});
+  return scores;
+}
+
+void MadTask::write(Split split, std::uint64_t number, Batch& into, Index b) const {
+  const MadExample made = mad_example(kind_, sizes_, seed_, split, number);
+  write_sequence(made.tokens, made.targets, into, b);
+}
+
+std::vector<std::uint64_t> MadTask::numbers(std::uint64_t step) const {
+  const auto per_epoch = static_cast<std::uint64_t>(steps_per_epoch(sizes_));
+  std::vector<std::uint64_t> order(static_cast<std::size_t>(sizes_.examples));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const RngKey key{seed_, Purpose::batch_order, 1};
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    const std::uint64_t j = random_below(order.size() - i, key, step / per_epoch, 0, static_cast<std::uint32_t>(i));
+    std::swap(order[i], order[i + static_cast<std::size_t>(j)]);
+  }
+  const auto size = static_cast<std::size_t>(sizes_.batch);
+  const std::size_t begin = static_cast<std::size_t>(step % per_epoch) * size;
+  const std::size_t end = std::min(begin + size, order.size());
+  return {order.begin() + static_cast<std::ptrdiff_t>(begin), order.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+Index steps_per_epoch(const MadSizes& sizes) { return (sizes.examples + sizes.batch - 1) / sizes.batch; }
+
+std::unique_ptr<Task> make_mad_task(MadKind kind, const Config& config) {
+  const auto read = static_cast<Index>(config.integer("model.tokens"));
+  const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  MadSizes sizes = published_sizes(kind);
+  sizes.tokens = read;
+  sizes.examples = config.integer("task.examples");
+  sizes.batch = config.integer("train.batch");
+  if (checked_tokens(kind, sizes, seed) < read) ++sizes.tokens;  // the last token is asked for and not read
+  if (const Index tokens = checked_tokens(kind, sizes, seed); tokens != read) {
+    throw UserError(
+        fmt::format("task.kind = {}: sequences of {} tokens that are read cannot be made of pairs (take "
+                    "model.tokens = {})",
+                    to_string(kind), read, tokens));
+  }
+  return std::make_unique<MadTask>(kind, sizes, held_out_sizes(config), seed);
+}
+
+}  // namespace nudge

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "training/data/batches.hpp"
+#include "training/train/train_log.hpp"
+
+namespace nudge {
+
+/// A model in training: everything that a step changes, and its log. A network that settles (Trainee) or a computation on a
+/// tape (TapeLearner); TrainingLoop drives either.
+class Learner {
+ public:
+  Learner() = default;
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
+  virtual ~Learner() = default;
+
+  /// One training step on its batch.
+  virtual void step(std::uint64_t step, const Batch& batch) = 0;
+
+  /// What choices are made by: the validation batches, logged after `done` steps.
+  virtual void evaluate(std::uint64_t done, const std::vector<Batch>& validation) = 0;
+
+  /// The batches of the test part, logged once, when the run has ended. Reads draw their noise as batches `first` and on of
+  /// an evaluation do.
+  virtual void evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) = 0;
+
+  /// Why more steps would change nothing; empty: they may.
+  virtual std::string stuck() const = 0;
+
+  /// Log, parameters and checkpoint, below prefix ("" or "beside/").
+  virtual void write(H5Document& document, const std::string& prefix) = 0;
+  virtual void restore(const H5Reader& file, const std::string& prefix) = 0;
+
+  const TrainLog& log() const { return log_; }
+
+ protected:
+  TrainLog log_;
+};
+
+}  // namespace nudge

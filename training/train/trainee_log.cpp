@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trainee logs of its steps and evaluations.
+#include <cmath>
+
+#include "circuits/circuit_config.hpp"
+#include "circuits/energy.hpp"
+#include "training/train/trainee.hpp"
+
+namespace nudge {
+namespace {
+
+/// What the cost is a mean of, in words.
+std::string cost_text(const std::string& unit, const std::string& where) {
+  return unit == "nat" ? "mean cross-entropy per token or sample on the " + where
+                       : "mean cost 1/2 |z - y|^2 of a sample on the " + where;
+}
+
+}  // namespace
+
+template <class S>
+void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, StepDecision decision) {
+  log_.axis("train/step");
+  const auto add = [this](const char* name, double value, const char* unit, const char* description) {
+    log_.add(std::string("train/") + name, value, unit, description);
+  };
+  add("step", static_cast<double>(step), "1", "number of the training step");
+  log_.add("train/loss", r.loss, loss_unit(), cost_text(loss_unit(), "step's batch"));
+  add("residual", r.residual, "1", "mean over sequences of |F|/|z| at the end of the free phase");
+  add("residual_max", r.residual_max, "1", "largest |F|/|z| of a sequence");
+  add("nudged_residual", r.nudged_residual, "1", "what is left of the nudged transient, |f|/|z - z*| per tau");
+  add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
+  add("damping", network_->circuit().damping().value, "1", "damping c during the step");
+  add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
+  const double tau = config_->real("circuit.time_constant");
+  add("settling_time", r.time * tau, "s", "mean simulated time of the free phase of a sequence");
+  add("phase_time", (r.time + r.nudged_time + r.read_time) * tau, "s",
+      "mean simulated time of a sequence: all phases, and the reads outside them (stored, anchor, correlation, ...)");
+  const ReadTotals reads = r.reads.total();
+  if (reads.reads > 0) {
+    record_energy(reads, decision);
+    for (std::size_t kind = 0; kind < read_classes; ++kind) {
+      log_.add(std::string("train/reads_") + read_class_names()[kind], static_cast<double>(r.reads.of[kind].reads), "1",
+               "those of the class " + std::string(read_class_names()[kind]));
+    }
+  }
+  add("decay", r.decay, "1", "mean factor of the residual per free step");
+  add("gradient_norm", norm, "1", "norm of the gradient before clipping");
+  add("learning_rate", learning_rate_at(schedule_, step), "1", "learning rate");
+  add("energy", r.energy, "1", "mean energy of a sequence at z* (clamp, damping and memory)");
+  add("growth", r.growth, "1", "mean growth factor of the residual's direction");
+  add("growth_active", r.growth_active, "1", "share of sequences on which the growth penalty acts");
+  add("growth_drowned", r.growth_drowned, "1", "share of sequences whose slow mode is below the noise of the reads");
+  add("diverged", r.diverged, "1", "sequences whose free or nudged phase left the finite numbers");
+  add("left_out", r.left_out, "1", "sequences whose adjoint ran away (train.leave_out_ratio): not in the gradient");
+  add("clipped", static_cast<double>(r.clipped), "1", "entries of the correction on which nudge.clip was active");
+  add("cost_in_forces", r.cost_in_forces, "1", "work of a sequence in force evaluations");
+  add("skipped", decision == StepDecision::skip_outlier ? 1 : 0, "1", "1: the step was an outlier and was skipped");
+  add("nonfinite", decision == StepDecision::reject_nonfinite ? 1 : 0, "1", "1: not finite, rolled back");
+}
+
+/// What the step's reads and its digital work took, each item by itself; pulses are among the readings of the arrays.
+template <class S>
+void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
+  ReadTotals all = reads;
+  if (decision == StepDecision::accept) {
+    for (int p = 0; p < network_->parameters(); ++p) {
+      if (network_->map(p).takes_factors()) continue;
+      all.operations += optimizer_operations(config_->text("train.optimizer")) *
+                        static_cast<double>(network_->map(p).inputs() * network_->map(p).outputs());
+    }
+  }
+  const EnergyReport energy = energy_report(all, circuit_spec(*config_));
+  const auto add = [this](const char* name, double value, const char* unit, const char* description) {
+    log_.add(std::string("train/") + name, value, unit, description);
+  };
+  const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
+  add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
+  add("conversion_energy", energy.conversions_J(), "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
+  add("amplifier_energy", energy.amplifiers_J, "J",
+      "amplifiers of the sensed lines while read (circuit.amplifier_power)");
+  add("driver_energy", energy.drivers_J, "J", "charging of the driven lines, C V^2 (circuit.line_capacitance)");
+  add("digital_energy", energy.digital_J, "J", "digital operations (circuit.digital_energy)");
+  add("reads", count(all.reads), "1", "reads of arrays, of one drive each");
+  add("conversions", count(all.dac_conversions + all.adc_conversions), "1", "digital-to-analog and back");
+  add("lines", count(all.driven + all.sensed), "1",
+      "lines driven and sensed: conversions, if every line had a converter");
+  add("amplifier_time", all.amplifier_s, "s", "sensed lines times the length of their read");
+  add("driven_cells", all.cell_V2, "V^2", "devices on driven lines times the square of their voltage");
+  add("digital_operations", all.operations, "1",
+      "of attention, softmax, local correlations held as numbers, and the optimizer");
+}
+
+template <class S>
+void Trainee<S>::record_scores(const std::string& part, const SampleScores& scores) {
+  const auto value = scores.value();
+  if (!value) return;
+  if (scores.confusion()) {
+    log_.add("train/" + part + "_accuracy", *value, "1", "share of the " + part + " samples whose class was found");
+    confusion_.insert_or_assign(part, *scores.confusion());
+  } else {
+    log_.add("train/" + part + "_rmse", *value, "1",
+             "root mean square error of a value on the " + part + " samples, as data.value_scaling scales it");
+  }
+}
+
+template <class S>
+void Trainee<S>::record_validation(std::uint64_t done, const Evaluation& all) {
+  log_.axis("train/validation_step");
+  log_.add("train/validation_step", static_cast<double>(done), "1", "training steps done at the evaluation");
+  log_.add("train/validation_loss", all.loss, loss_unit(), cost_text(loss_unit(), "validation part"));
+  log_.add("train/validation_residual", all.residual, "1", "mean |F|/|z| on the validation part");
+  record_scores("validation", all.scores);
+  record_statistics();
+}
+
+template <class S>
+void Trainee<S>::record_test(std::uint64_t done, const Evaluation& all) {
+  log_.axis("train/test_step");
+  log_.add("train/test_step", static_cast<double>(done), "1", "training steps done at the evaluation: all");
+  log_.add("train/test_loss", all.loss, loss_unit(), cost_text(loss_unit(), "test part, which no choice has seen"));
+  record_scores("test", all.scores);
+}
+
+template <class S>
+void Trainee<S>::record_statistics() {
+  for (const auto& group : network_->groups()) {
+    const auto w = network_->map(group.parameter)
+                       .weights()
+                       .middleCols(group.columns.begin, group.columns.count)
+                       .template cast<double>();
+    const double mean = w.mean();
+    const std::string at = "weights/" + group.name + "/";
+    log_.add(at + "mean", mean, "1", "mean of the weights at each evaluation");
+    log_.add(at + "std", std::sqrt((w.array() - mean).square().mean()), "1", "standard deviation of the weights");
+    log_.add(at + "min", w.minCoeff(), "1", "smallest weight");
+    log_.add(at + "max", w.maxCoeff(), "1", "largest weight");
+  }
+  const auto names = network_->parameter_names();
+  for (int p = 0; p < network_->parameters(); ++p) {
+    for (const MapReading& reading : network_->map(p).readings()) {
+      log_.add("device/" + names[static_cast<std::size_t>(p)] + "/" + reading.name, reading.value, reading.unit,
+               reading.description);
+    }
+  }
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                 \
+  template void Trainee<S>::record(std::uint64_t, const BatchReport&, double, StepDecision); \
+  template void Trainee<S>::record_validation(std::uint64_t, const Evaluation&);             \
+  template void Trainee<S>::record_test(std::uint64_t, const Evaluation&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

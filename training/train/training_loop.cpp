@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/train/training_loop.hpp"
+
+#include <utility>
+
+namespace nudge {
+namespace {
+
+bool due(std::uint64_t every, std::uint64_t done) { return every > 0 && done % every == 0; }
+
+std::string prefix(const std::string& group, std::size_t learner) { return learner == 0 ? group : group + "beside/"; }
+
+/// Where the attributes of a group stand.
+std::string object(const std::string& group) { return group.empty() ? "/" : group.substr(0, group.size() - 1); }
+
+}  // namespace
+
+LoopSettings loop_settings(const Config& config, FinalTest final_test) {
+  LoopSettings settings;
+  settings.steps = static_cast<std::uint64_t>(config.integer("train.steps"));
+  settings.evaluate_every = static_cast<std::uint64_t>(config.integer("train.evaluate_every"));
+  settings.checkpoint_every = static_cast<std::uint64_t>(config.integer("train.checkpoint_every"));
+  settings.final_test = final_test;
+  return settings;
+}
+
+TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::vector<std::unique_ptr<Learner>> learners,
+                           const LoopSettings& settings)
+    : task_(std::move(task)), learners_(std::move(learners)), settings_(settings), validation_(task_->validation()) {}
+
+void TrainingLoop::evaluate() {
+  for (auto& learner : learners_) learner->evaluate(done_, validation_);
+}
+
+void TrainingLoop::run(const std::function<void()>& save, const std::function<bool()>& go_on) {
+  if (done_ == 0 && settings_.evaluate_start) evaluate();
+  bool stop = false;
+  while (!finished() && !stop && stuck_.empty()) {
+    const Batch batch = task_->training(done_);
+    for (auto& learner : learners_) learner->step(done_, batch);
+    ++done_;
+    for (const auto& learner : learners_) {
+      if (stuck_.empty()) stuck_ = learner->stuck();
+    }
+    if (due(settings_.evaluate_every, done_) || finished()) evaluate();
+    if (finished() && stuck_.empty() && settings_.final_test == FinalTest::evaluate) {
+      const std::vector<Batch> test = task_->test();
+      for (auto& learner : learners_) {
+        if (!test.empty()) learner->evaluate_test(done_, test, validation_.size());
+      }
+    }
+    if (due(settings_.checkpoint_every, done_) || finished()) save();
+    stop = !go_on();
+  }
+  if (stop || !stuck_.empty()) save();
+}
+
+void TrainingLoop::write(H5Document& document, const std::string& group) const {
+  document.attribute("checkpoint_done", static_cast<std::int64_t>(done_), object(group));
+  document.attribute("checkpoint_text", task_->fingerprint(), object(group));
+  for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->write(document, prefix(group, i));
+}
+
+void TrainingLoop::restore(const H5Reader& file, const std::string& group) {
+  if (file.integer_attribute("checkpoint_text", object(group)) != task_->fingerprint()) {
+    file.fail(
+        "attribute checkpoint_text",
+        "the data of the task (data.text, data.file) has changed since the run was started (restore it, or start a "
+        "new run)");
+  }
+  done_ = static_cast<std::uint64_t>(file.integer_attribute("checkpoint_done", object(group)));
+  for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->restore(file, prefix(group, i));
+}
+
+}  // namespace nudge
