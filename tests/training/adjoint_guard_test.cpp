@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
+#include "training/train/train_run.hpp"
 
 using namespace nudge;
 
@@ -72,5 +74,33 @@ TEST_CASE("a sequence is left out beyond both limits, not beyond one, by every e
     const Learnt none = learn(name, {1e-30, 1e-30});
     CHECK(none.report.left_out == 3);
     CHECK(none.gradient.squared_norm() == 0);
+  }
+}
+
+TEST_CASE(
+    "where there is no equilibrium implicit differentiation leaves out, and the growth penalty alone moves the weights",
+    "[train]") {
+  const test::TemporaryDirectory dir;
+  // One step of 0.01 from the start: |F|/|z| stays near 2, and the step to an equilibrium is longer than the state.
+  const auto run = [&](const char* strength) {
+    const Config config = parse_program_config(
+        "unsettled.toml",
+        "precision = 'double'\nestimator = 'implicit'\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
+        "attention_scale = 3.0\n[train]\nbatch = 3\nsteps = 14\n[relaxation]\nfree_steps = 1\nstep = 0.01\n",
+        {std::string("growth.strength=") + strength});
+    const auto file = dir / (std::string("strength") + strength + ".h5");
+    train(config, file);
+    return H5Reader(file).reals<double>("train/nonfinite");
+  };
+  const auto left_out = [&](const char* strength) {
+    return H5Reader(dir / (std::string("strength") + strength + ".h5")).reals<double>("train/left_out");
+  };
+  const auto with = run("1"), without = run("0");
+  for (std::size_t step = 0; step < 14; ++step) {
+    const bool warm = step >= 10;  // the guard has seen what is usual
+    CHECK(left_out("1")[step] == (warm ? 3 : 0));
+    CHECK(left_out("0")[step] == (warm ? 3 : 0));
+    CHECK(with[step] == 0);  // accepted
+    CHECK(without[step] == (warm ? 1 : 0));
   }
 }

@@ -81,7 +81,8 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   learner_->set_adjoint_limit(adjoint_guard_.limit());
   const BatchReport report = learner_->compute(batch, step, gradient_);
   adjoint_guard_.observe(report.adjoint);
-  const bool nothing_left = report.left_out == static_cast<int>(report.sequences.size());
+  // Where every sequence is left out the growth penalty is all there is, and what brings an equilibrium back.
+  const bool nothing_left = report.left_out == static_cast<int>(report.sequences.size()) && report.growth_active == 0;
   const double norm = nothing_left ? std::numeric_limits<double>::quiet_NaN() : whole_norm();
   const StepDecision decision = guard_.decide(norm);
   nonfinite_in_a_row_ = decision == StepDecision::reject_nonfinite ? nonfinite_in_a_row_ + 1 : 0;

@@ -112,12 +112,15 @@ class GradientEstimator {
   void set_adjoint_limit(const AdjointSize& limit) { adjoint_limit_ = limit; }
 
  protected:
+  /// Whether any may be left out.
+  bool leaves_out() const { return std::isfinite(adjoint_limit_.norm); }
+
   /// Whether the sequence is left out, whose adjoint was driven by a ∂C/∂z of this norm; notes its size.
   bool leave_out(double drive, SequenceReport& report) const {
     const auto norm = static_cast<double>(adjoint_.norm());
     report.adjoint = {norm, drive > 0 ? norm / drive : 0};
     const bool within = report.adjoint.norm <= adjoint_limit_.norm || report.adjoint.gain <= adjoint_limit_.gain;
-    report.left_out = std::isfinite(adjoint_limit_.norm) && !(std::isfinite(norm) && within);
+    report.left_out = leaves_out() && !(std::isfinite(norm) && within);
     return report.left_out;
   }
 

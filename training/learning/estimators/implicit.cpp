@@ -68,6 +68,10 @@ SequenceReport ImplicitEstimator<S>::estimate(SequenceTask<S>& task) {
   if (!std::isfinite(static_cast<double>(this->adjoint_.norm()))) report.nudged = Status::diverged;
   this->point_ = z;
   if (this->leave_out(static_cast<double>(cost_gradient_.norm()), report)) return report;
+  // A nudged phase runs away where there is no equilibrium; a solver answers all the same. Where the step to the nearest
+  // zero of F, ‖J⁻¹F‖ ≲ gain ‖F‖, is longer than the state itself, there is none to differentiate.
+  report.left_out = this->leaves_out() && report.adjoint.gain * report.free.residual > 1;
+  if (report.left_out) return report;
   at.accumulate_parameter_gradient(this->adjoint_, task.weight, *task.sink);
   task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
   return report;
