@@ -159,6 +159,23 @@ nlohmann::json to_json(const std::vector<ArrayFacts>& all, const CircuitSpec& ci
             {"amplifier_lag", amplifier_lag(circuit)}}}};
 }
 
+/// UserError for a name that no array on devices has; a group of columns in one is told which.
+void check_array(const std::string& name, const NetworkPlan& plan) {
+  const std::vector<Parameter> parameters = plan.parameters();
+  std::vector<std::string> arrays;
+  for (const Parameter& parameter : parameters) {
+    if (parameter.on_devices) arrays.push_back(parameter.name);
+  }
+  if (std::find(arrays.begin(), arrays.end(), name) != arrays.end()) return;
+  for (const ParameterGroup& group : plan.groups()) {
+    const Parameter& array = parameters[static_cast<std::size_t>(group.parameter)];
+    if (group.name != name || !array.on_devices) continue;
+    throw UserError(fmt::format("crossbar: \"{}\" is columns {} to {} of the array {} (take --array {})", name,
+                                group.columns.begin, group.columns.end() - 1, array.name, array.name));
+  }
+  throw UserError(fmt::format("crossbar: unknown array \"{}\" ({})", name, did_you_mean(name, arrays)));
+}
+
 ExitCode run(const Options& options) {
   const Config config = load_config(options.config);
   const CrossbarSpec spec = model_arrays(config);
@@ -174,6 +191,7 @@ ExitCode run(const Options& options) {
   const auto digital = make_network<double>(config, plan, Weights::digital);
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
   const auto parameters = plan->parameters();
+  if (!options.array.empty()) check_array(options.array, *plan);
   std::vector<Matrix<double>> initial;
   plan->initial(seed, initial);
   const double largest = largest_conductance(parameters, initial);
@@ -194,10 +212,6 @@ ExitCode run(const Options& options) {
     if (exported.size() == 0) throw UserError("crossbar: --negative: this parameter has one array only (no pairs)");
     const std::string text = crossbar_netlist(exported, spec.wires, volts, spec.device.curve);
     write_atomically(options.spice, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
-  }
-  if (!options.array.empty() && std::find(arrays.begin(), arrays.end(), options.array) == arrays.end()) {
-    throw UserError(
-        fmt::format("crossbar: unknown array \"{}\" ({})", options.array, did_you_mean(options.array, arrays)));
   }
   if (!options.block.empty()) export_block(config, options.block);
   const double free_phase = static_cast<double>(config.integer("relaxation.free_steps")) *

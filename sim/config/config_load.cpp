@@ -132,6 +132,12 @@ Config load_config(const ConfigSchema& schema, const std::string& path, const st
   if (!file) throw UserError(fmt::format("{}: cannot read the config: {}", path, std::strerror(errno)));
   std::ostringstream text;
   text << file.rdbuf();
+  if (text.view().starts_with("\x89HDF\r\n")) {
+    throw UserError(
+        fmt::format("{}: is an HDF5 file, not a TOML config (`nudge info {}` says what is in it; a run goes on with "
+                    "--resume {})",
+                    path, path, path));
+  }
   return parse_config(schema, path, text.str(), settings);
 }
 

@@ -46,6 +46,11 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
   const std::string best = nearest(name, candidates);
   if (!best.empty()) return fmt::format("did you mean {}?", best);
+  std::vector<std::string> longer;  // names of a family that share their beginning
+  for (const std::string& candidate : candidates) {
+    if (name.size() >= 2 && candidate.starts_with(name)) longer.push_back(candidate);
+  }
+  if (!longer.empty()) return fmt::format("did you mean one of {}?", fmt::join(longer, ", "));
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }
 

@@ -150,3 +150,16 @@ TEST_CASE("train with amplifiers, curved devices and useless wires runs and warn
   CHECK_THAT(run.errors, Contains("wire resistance: IR drop figure L ="));
   CHECK(nlohmann::json::parse(run.output)["hardware"]["pulses"].get<double>() > 0);  // of both arrays of a matrix
 }
+
+TEST_CASE("crossbar: a group of columns is told the array that holds it, before anything is written", "[apps]") {
+  const Folder folder;
+  folder.write("small.toml",
+               "[model]\nchannels = 16\nmemories = 16\nheads = 2\n[crossbar]\nrow_resistance = '1 Ohm'\n");
+  const Outcome group = run_nudge(folder, "crossbar small.toml --array Wm --spice a.cir");
+  CHECK(group.exit_code == 2);
+  CHECK_THAT(group.errors, Contains("of the array Winput (take --array Winput)"));
+  const Outcome unknown = run_nudge(folder, "crossbar small.toml --array Winptu --spice a.cir");
+  CHECK(unknown.exit_code == 2);
+  CHECK_THAT(unknown.errors, Contains("did you mean Winput?"));
+  CHECK_FALSE(std::filesystem::exists(folder.file("a.cir")));
+}

@@ -6,6 +6,8 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
 #include "sim/config/reference.hpp"
+#include "sim/io/h5_document.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using namespace nudge;
 
@@ -244,6 +246,12 @@ TEST_CASE("a file that cannot be read is the user's error") {
   CHECK_THROWS_WITH(load_config(schema(), "/nonexistent/run.toml"),
                     "/nonexistent/run.toml: cannot read the config: No such file or directory");
   CHECK_THROWS_WITH(load_config(schema(), "/"), "/: is a directory, not a TOML file");
+  const test::TemporaryDirectory dir;
+  H5Document document;
+  document.attribute("kind", std::string("train"));
+  document.write(dir / "run.h5", Overwrite::must_not_exist);
+  CHECK_THROWS_WITH(load_config(schema(), dir / "run.h5"),
+                    Catch::Contains("is an HDF5 file") && Catch::Contains("--resume"));
 }
 
 TEST_CASE("the reference lists every key") {

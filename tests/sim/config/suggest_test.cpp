@@ -27,4 +27,6 @@ TEST_CASE("the nearest name is within a third of the length") {
 TEST_CASE("a hint suggests, or lists what exists") {
   CHECK(nudge::did_you_mean("eulr", {"euler", "rk4"}) == "did you mean euler?");
   CHECK(nudge::did_you_mean("verlet", {"euler", "rk4"}) == "known: euler, rk4");
+  CHECK(nudge::did_you_mean("reram", {"ecram", "reram_es", "reram_array_om"}) ==
+        "did you mean one of reram_es, reram_array_om?");
 }
