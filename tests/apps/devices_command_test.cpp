@@ -118,7 +118,7 @@ TEST_CASE("crossbar shows curved devices and amplifiers, and exports arrays and 
   folder.write("small.toml",
                "[model]\nchannels = 4\ntokens = 2\nmemories = 6\nheads = 2\n[train]\nsteps = 1\nbatch = 1\n"
                "evaluation_batches = 1\n[device]\nmodel = 'soft_bounds'\niv_sinh = '0.1 V'\n"
-               "[circuit]\namplifier_bandwidth = '20 MHz'\n[device]\npreset = 'ecram'\n");
+               "[circuit]\namplifier_bandwidth = '20 MHz'\n[crossbar]\nrow_resistance = '1 Ohm'\n");
   const Outcome shown = run_nudge(folder, "crossbar small.toml --spice minus.cir --negative --block block.cir");
   CHECK(shown.exit_code == 0);
   // tau_a = 1/(2 pi 20 MHz 25 ns) = 0.318; sinh(2)/2 = 1.813.
@@ -153,8 +153,7 @@ TEST_CASE("train with amplifiers, curved devices and useless wires runs and warn
 
 TEST_CASE("crossbar: a group of columns is told the array that holds it, before anything is written", "[apps]") {
   const Folder folder;
-  folder.write("small.toml",
-               "[model]\nchannels = 16\nmemories = 16\nheads = 2\n[device]\npreset = 'ecram'\n");
+  folder.write("small.toml", "[model]\nchannels = 16\nmemories = 16\nheads = 2\n[device]\npreset = 'ecram'\n");
   const Outcome group = run_nudge(folder, "crossbar small.toml --array Wm --spice a.cir");
   CHECK(group.exit_code == 2);
   CHECK_THAT(group.errors, Contains("of the array Winput (take --array Winput)"));
