@@ -10,16 +10,18 @@
 #include "apps/commands/experiment.hpp"
 #include "apps/commands/files.hpp"
 #include "apps/commands/gradcheck.hpp"
+#include "apps/commands/merge.hpp"
 #include "apps/commands/sweep.hpp"
 #include "apps/commands/train.hpp"
+#include "apps/commands/watch.hpp"
 
 namespace nudge {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      train_command(),      gradcheck_command(), sweep_command(), compare_command(),
-      experiment_command(), energy_command(),    case_command(),  devices_command(),
-      crossbar_command(),   report_command(),    info_command(),  config_command(),
+      train_command(),      gradcheck_command(), sweep_command(), merge_command(),   compare_command(),
+      experiment_command(), energy_command(),    case_command(),  devices_command(), crossbar_command(),
+      report_command(),     info_command(),      watch_command(), config_command(),
   };
   return commands;
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "apps/commands.hpp"
@@ -15,6 +16,8 @@
 #include "apps/unknown_names.hpp"
 #include "sim/base/build_info.hpp"
 #include "sim/base/interrupts.hpp"
+#include "sim/base/ranks.hpp"
+#include "sim/base/side_by_side.hpp"
 
 namespace nudge {
 namespace {
@@ -25,12 +28,36 @@ std::string version_text() {
 
 void complain(const std::string& message) { say("nudge: {}\n", message); }
 
+/// The message with the middle of every line left out that is too long to read: a wrong value may be a whole file.
+std::string readable_lines(const std::string& message) {
+  constexpr std::size_t kLongest = 1000, kHead = 500, kTail = 300;
+  std::string out;
+  std::istringstream in(message);
+  for (std::string line; std::getline(in, line);) {
+    if (line.size() > kLongest) {
+      const auto inside = [&line](std::size_t at) { return (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U; };
+      std::size_t head = kHead, tail = line.size() - kTail;  // moved to where a character of UTF-8 starts
+      while (head > 0 && inside(head)) --head;
+      while (tail + 1 < line.size() && inside(tail)) ++tail;
+      line = fmt::format("{} … ({} bytes left out) … {}", line.substr(0, head), tail - head, line.substr(tail));
+    }
+    out += (out.empty() ? "" : "\n") + line;
+  }
+  return out;
+}
+
+/// What is wrong with the input is so on every rank: rank 0 says it and ends all of them before another speaks.
+void let_rank_0_speak() {
+  for (int ms = 0; this_rank() > 0 && ms < 2000; ++ms) wait_a_moment();
+}
+
 /// Every exception ends here.
 ExitCode guarded(const std::function<ExitCode()>& run) {
   try {
     return run();
   } catch (const UserError& error) {  // its lines start with file:line:column where there is one
-    say("{}\n", error.what());
+    let_rank_0_speak();
+    say("{}\n", readable_lines(error.what()));
     return ExitCode::user_input;
   } catch (const NumericalFailure& error) {
     complain(error.what());
@@ -80,15 +107,28 @@ ExitCode dispatch(int argc, char** argv) {
     complain(hint.empty() ? fmt::format("{}\nTry --help.", error.what()) : hint);
     return ExitCode::user_input;
   }
-  return runs.at(app.get_subcommands().front())();
+  const CLI::App* chosen = app.get_subcommands().front();
+  if (launched_ranks() > 1 && chosen->get_name() != "sweep" && chosen->get_name() != "compare") {
+    throw UserError(fmt::format("nudge {} runs in one process, and {} were started (mpirun is for sweep and compare)",
+                                chosen->get_name(), launched_ranks()));
+  }
+  return runs.at(chosen)();
 }
 
 }  // namespace
 
 ExitCode run_program(int argc, char** argv) {
   survive_writes();
-  const ExitCode code = guarded([&] { return dispatch(argc, argv); });
-  return !finish_answer() && code == ExitCode::ok ? kUnwritten : code;
+  bool ended = false;
+  const ExitCode code = guarded([&] {
+    const ExitCode result = dispatch(argc, argv);
+    ended = true;
+    return result;
+  });
+  const bool written = finish_answer();
+  if (!ended) end_all_ranks(static_cast<int>(code));
+  leave_ranks();
+  return !written && code == ExitCode::ok ? kUnwritten : code;
 }
 
 }  // namespace nudge

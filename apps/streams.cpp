@@ -26,6 +26,12 @@ void answer_text(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_failure();
 }
 
+void answer_now(const std::string& text) {
+  answer_text(text);
+  errno = 0;
+  if (std::fflush(stdout) != 0) note_failure();
+}
+
 bool finish_answer() {
   errno = 0;
   if (std::fflush(stdout) != 0) note_failure();

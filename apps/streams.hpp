@@ -24,6 +24,9 @@ void answer(fmt::format_string<T...> form, T&&... values) {
   answer_text(fmt::format(form, std::forward<T>(values)...));
 }
 
+/// Results that a reader in a pipe is to see at once.
+void answer_now(const std::string& text);
+
 /// The end of all results: whether every one of them is written. Says so on standard error when not, but for a reader that
 /// has gone (a pipe into head).
 bool finish_answer();

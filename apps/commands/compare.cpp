@@ -7,27 +7,20 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/score_lines.hpp"
+#include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
-#include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
+#include "sim/base/ranks.hpp"
 #include "training/compare/compare.hpp"
-#include "training/config/config_table.hpp"
 
 namespace nudge {
 namespace {
-
-struct Options {
-  ConfigArguments arguments;
-  std::string out, resume;
-  bool json = false;
-};
 
 std::string spread_text(const Spread& spread, int runs) {
   if (!std::isfinite(spread.mean)) return "-";
@@ -184,53 +177,32 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
           {"test", runs_json(c.test)}};
 }
 
-SweepObserver observer_for(ProgressLine& progress) {
+SweepObserver observer_for(StudyLog& log) {
   SweepObserver observer;
   observer.stop = [] { return interrupted(); };
-  observer.finished = [&progress](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
+  observer.finished = [&log](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
     const bool tests = sweep.metrics.back().name.starts_with("test_");
-    std::string text = fmt::format("{} {}/{}  ", tests ? "test" : "tuning", done, sweep.points.size());
+    std::string place, text = point.status == "ok" ? "" : point.status;
     for (std::size_t k = 0; k < sweep.keys.size(); ++k)
-      text += fmt::format("{} = {}  ", sweep.keys[k], point.values[k]);
-    text += fmt::format("seed {}  ", point.seed);
-    if (point.status != "ok") text += point.status;
+      place += fmt::format("{} = {}  ", sweep.keys[k], point.values[k]);
     for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
       const std::string& name = sweep.metrics[m].name;
       const bool shown = name.ends_with("_loss") || name.ends_with("_accuracy") || name.ends_with("_rmse");
       if (shown && name != "final_loss") text += fmt::format("{} {:.4f}  ", name, point.metrics[m]);
     }
-    progress.print(text);
+    log.point(tests ? "test" : "tuning", sweep, point, done, place, text);
   };
   return observer;
 }
 
-SweepFiles files_of(const Options& options, const ConfigSource& source) {
-  if (!options.resume.empty()) return {options.resume, true};
-  if (!options.out.empty()) return {options.out, false};
-  const Config config = parse_program_config(source.name, source.text, source.settings);
-  if (!config.text("output.file").empty()) return {config.text("output.file"), false};
-  return {std::filesystem::path(source.name).filename().replace_extension(".h5"), false};
-}
-
-ExitCode run(const Options& options) {
-  if (!options.resume.empty() && !options.out.empty()) {
-    throw UserError("compare: --resume continues its own file and takes no --out");
-  }
-  watch_interrupts();
-  const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
-  const SweepFiles files = files_of(options, source);
-  Comparison comparison;
-  {
-    ProgressLine progress;
-    comparison = run_compare(source, files, observer_for(progress));
-  }
-  if (options.json) {
-    answer("{}\n", json_of(comparison, files.output.string()).dump(2));
+ExitCode finish(const Comparison& comparison, const std::string& config, const std::string& file, bool json) {
+  if (json) {
+    answer("{}\n", json_of(comparison, file).dump(2));
   } else if (!comparison.interrupted) {
-    answer("{}{}\n", table_text(comparison), files.output.string());
+    answer("{}{}\n", table_text(comparison), file);
   }
   if (comparison.interrupted) {
-    say("interrupted; continue with: nudge compare {} --resume {}\n", source.name, files.output.string());
+    say("interrupted; continue with: nudge compare {} --resume {}\n", config, file);
     return ExitCode::ok;
   }
   if (comparison.test.count_ok() > 0) return ExitCode::ok;
@@ -238,12 +210,25 @@ ExitCode run(const Options& options) {
   return ExitCode::numerical_failure;
 }
 
+ExitCode run(const StudyOptions& options) {
+  watch_interrupts();
+  join_ranks();
+  const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
+  const SweepFiles files = study_files("compare", options, source);
+  if (options.dry_run) {
+    return print_estimate(options, [&](const auto& watch) { return estimate_compare(source, files, watch); });
+  }
+  Comparison comparison;
+  {
+    StudyLog log(options.log);
+    comparison = run_compare(source, files, observer_for(log));
+  }
+  return is_leader() ? finish(comparison, source.name, files.output.string(), options.json) : ExitCode::ok;
+}
+
 std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
-  add_config_arguments(app, options->arguments);
-  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
-  app.add_option("--resume", options->resume, "Keep the runs of this HDF5 file that ended well and run the others");
-  app.add_flag("--json", options->json, "Print the result and all runs as JSON");
+  const auto options = std::make_shared<StudyOptions>();
+  add_study_options(app, *options);
   return [options] { return run(*options); };
 }
 

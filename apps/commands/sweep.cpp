@@ -6,27 +6,20 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/score_lines.hpp"
+#include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
-#include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
-#include "training/config/config_table.hpp"
+#include "sim/base/ranks.hpp"
 #include "training/sweep/sweep.hpp"
 
 namespace nudge {
 namespace {
-
-struct Options {
-  ConfigArguments arguments;
-  std::string out, resume;
-  bool json = false;
-};
 
 /// "key = value" of a point; in a sweep of one key at a time, of the key that left its baseline.
 std::string place_text(const Sweep& sweep, const std::vector<std::string>& values) {
@@ -45,10 +38,14 @@ std::string table_text(const Sweep& sweep) {
   const std::size_t texts = rows[0].size();
   rows[0].push_back("runs");
   for (const SweepMetric& metric : sweep.metrics) rows[0].push_back(metric.name);
-  std::string notes;
+  std::string notes, skipped;
   for (const SweepCell& cell : summarise_sweep(sweep)) {
     std::vector<std::string> row = alone ? std::vector<std::string>{place_text(sweep, cell.values)} : cell.values;
-    row.push_back(cell.failed > 0 ? fmt::format("{} ({} failed)", cell.runs, cell.failed) : std::to_string(cell.runs));
+    row.push_back(!cell.invalid.empty() ? "invalid"
+                  : cell.failed > 0     ? fmt::format("{} ({} failed)", cell.runs, cell.failed)
+                                        : std::to_string(cell.runs));
+    if (!cell.invalid.empty())
+      skipped += fmt::format("invalid: {}: {}\n", place_text(sweep, cell.values), cell.invalid);
     for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
       row.push_back(!std::isfinite(cell.mean[m]) ? "-"
                     : cell.runs > 1              ? fmt::format("{:.4g} ± {:.2g}", cell.mean[m], cell.deviation[m])
@@ -69,7 +66,7 @@ std::string table_text(const Sweep& sweep) {
                                    [](const SweepMetric& metric) { return metric.name == "validation_loss"; });
   if (sweep.lines && trained) notes += lines_text(*sweep.lines) + "\n";
   if (sweep.references && trained) notes += references_text(*sweep.references) + "\n";
-  return text_table(rows, texts) + notes;
+  return text_table(rows, texts) + skipped + notes;
 }
 
 nlohmann::json value_json(const Sweep& sweep, const SweepPoint& point, std::size_t k) {
@@ -95,6 +92,7 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
   nlohmann::json summary = nlohmann::json::array();
   for (const SweepCell& cell : summarise_sweep(sweep)) {
     nlohmann::json one = {{"runs", cell.runs}, {"failed", cell.failed}};
+    if (!cell.invalid.empty()) one["invalid"] = cell.invalid;
     for (std::size_t k = 0; k < sweep.keys.size(); ++k) one[sweep.keys[k]] = cell.values[k];
     for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
       one[sweep.metrics[m].name] = {{"mean", cell.mean[m]}, {"deviation", cell.deviation[m]}};
@@ -110,62 +108,62 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
           {"reference", sweep.references ? references_json(*sweep.references) : nlohmann::json(nullptr)}};
 }
 
-SweepObserver observer_for(ProgressLine& progress) {
+SweepObserver observer_for(StudyLog& log) {
   SweepObserver observer;
   observer.stop = [] { return interrupted(); };
-  observer.finished = [&progress](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
-    std::string text =
-        fmt::format("{}/{}  {}seed {}  ", done, sweep.points.size(), place_text(sweep, point.values), point.seed);
-    if (point.status != "ok") text += point.status;
+  observer.finished = [&log](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
+    std::string text = point.status == "ok" ? "" : point.status;
     for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
-      if (!is_shown(sweep, m)) continue;
-      text += fmt::format("{} {:.4g}  ", sweep.metrics[m].name, point.metrics[m]);
+      if (is_shown(sweep, m)) text += fmt::format("{} {:.4g}  ", sweep.metrics[m].name, point.metrics[m]);
     }
-    progress.print(text);
+    log.point("", sweep, point, done, place_text(sweep, point.values), text);
   };
   return observer;
 }
 
-SweepFiles files_of(const Options& options, const ConfigSource& source) {
-  if (!options.resume.empty()) return {options.resume, true};
-  if (!options.out.empty()) return {options.out, false};
-  const Config config = parse_program_config(source.name, source.text, source.settings);
-  if (!config.text("output.file").empty()) return {config.text("output.file"), false};
-  return {std::filesystem::path(source.name).filename().replace_extension(".h5"), false};
-}
-
-ExitCode run(const Options& options) {
-  if (!options.resume.empty() && !options.out.empty()) {
-    throw UserError("sweep: --resume continues its own file and takes no --out");
-  }
-  watch_interrupts();
-  const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
-  const SweepFiles files = files_of(options, source);
-  Sweep sweep;
-  {
-    ProgressLine progress;
-    sweep = run_sweep(source, files, observer_for(progress));
-  }
-  if (options.json) {
-    answer("{}\n", json_of(sweep, files.output.string()).dump(2));
+ExitCode finish(const Sweep& sweep, const std::string& config, const std::string& file, bool json) {
+  if (json) {
+    answer("{}\n", json_of(sweep, file).dump(2));
   } else {
-    answer("{}{}\n", table_text(sweep), files.output.string());
+    answer("{}{}\n", table_text(sweep), file);
   }
+  const std::string shard = sweep.shard.count > 1 ? " --shard " + sweep.shard.text() : "";
   if (sweep.interrupted) {
-    say("interrupted; continue with: nudge sweep {} --resume {}\n", source.name, files.output.string());
+    say("interrupted; continue with: nudge sweep {} --resume {}{}\n", config, file, shard);
     return ExitCode::ok;
   }
-  if (sweep.count_ok() > 0) return ExitCode::ok;
-  say("nudge: no point of the sweep ended well; the first: {}\n", sweep.points.front().status);
+  if (sweep.count_ok() > 0 || sweep.count_own() == 0) return ExitCode::ok;
+  const auto ran = [](const SweepPoint& point) { return !point.status.empty() && !point.invalid(); };
+  const auto first = std::find_if(sweep.points.begin(), sweep.points.end(), ran);
+  if (first == sweep.points.end()) return ExitCode::ok;  // a part of the points, and no sound one in it
+  say("nudge: no point of the sweep ended well; the first: {}\n", first->status);
   return ExitCode::numerical_failure;
 }
 
+ExitCode run(const StudyOptions& options) {
+  watch_interrupts();
+  join_ranks();
+  const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
+  const SweepFiles files = study_files("sweep", options, source);
+  if (files.shard.count > 1 && rank_count() > 1) {
+    throw UserError("sweep: --shard is for job arrays, mpirun shares the points out by itself (leave one of them out)");
+  }
+  if (options.dry_run) {
+    return print_estimate(options, [&](const auto& watch) { return estimate_sweep(source, files, watch); });
+  }
+  Sweep sweep;
+  {
+    StudyLog log(options.log);
+    sweep = run_sweep(source, files, observer_for(log));
+  }
+  return is_leader() ? finish(sweep, source.name, files.output.string(), options.json) : ExitCode::ok;
+}
+
 std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
-  add_config_arguments(app, options->arguments);
-  app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
-  app.add_option("--resume", options->resume, "Keep the points of this HDF5 file that ended well and run the others");
-  app.add_flag("--json", options->json, "Print points and their summary as JSON");
+  const auto options = std::make_shared<StudyOptions>();
+  add_study_options(app, *options);
+  app.add_option("--shard", options->shard,
+                 "i/n: run only the i-th of n parts of the points, for job arrays; nudge merge joins the files");
   return [options] { return run(*options); };
 }
 

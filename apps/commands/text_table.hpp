@@ -19,6 +19,7 @@ class ProgressLine {
 
   void show(const std::string& text);   ///< on a terminal only
   void print(const std::string& text);  ///< a line that stays, in a pipe too
+  bool terminal() const { return terminal_; }
 
  private:
   bool terminal_;

@@ -8,11 +8,14 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/commands/energy_lines.hpp"
 #include "apps/commands/score_lines.hpp"
+#include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/streams.hpp"
+#include "apps/work_rate.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/units.hpp"
 #include "training/config/config_table.hpp"
@@ -24,6 +27,7 @@ namespace {
 struct Options {
   std::string config, out, resume;
   std::vector<std::string> settings;
+  std::string log = "text";
   bool json = false;
 };
 
@@ -37,14 +41,34 @@ std::string text_of(const TrainProgress& p) {
   return line;
 }
 
-/// A line every `every` steps in a pipe; on a terminal the last line is kept current between them.
-TrainObserver printer(std::uint64_t every) {
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  return [=](const TrainProgress& p) {
-    if (p.done % every == 0 || p.finished) {
+nlohmann::json json_of(const TrainProgress& p, const WorkRate& rate) {
+  nlohmann::json one = {{"event", "step"},
+                        {"done", p.done},
+                        {"total", p.steps},
+                        {"loss", p.loss},
+                        {"validation_loss", p.validation},
+                        {"residual", p.residual},
+                        {"damping", p.damping},
+                        {"steps_per_s", rate.per_second(p.done)},
+                        {"seconds_left", rate.seconds_left(p.done, p.steps)}};
+  if (!p.metric.empty()) one["validation_" + p.metric] = p.score;
+  if (std::isfinite(p.beside_loss)) one["beside"] = {{"loss", p.beside_loss}, {"validation_loss", p.beside_validation}};
+  return one;
+}
+
+/// A line every `every` steps in a pipe, text or JSON; on a terminal the last line of a text is kept current between them, with
+/// the rate and the time left.
+TrainObserver printer(std::uint64_t every, const std::string& format) {
+  const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
+  return [=, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
+    if (!rate) rate.emplace(p.done);  // the first step includes the preparations
+    const bool stays = p.done % every == 0 || p.finished;
+    if (stays && json) {
+      say("{}\n", json_of(p, *rate).dump());
+    } else if (stays) {
       say("{}{}\n", terminal ? "\r\x1b[K" : "", text_of(p));
-    } else if (terminal) {
-      say("\r\x1b[K{}", text_of(p));
+    } else if (terminal && !json) {
+      say("\r\x1b[K{}  {}", text_of(p), rate->text(p.done, p.steps));
       std::fflush(stderr);
     }
     return !interrupted();
@@ -160,15 +184,15 @@ ExitCode run(const Options& options) {
   }
   if (options.config.empty()) {
     if (!options.settings.empty()) throw UserError("train: --set needs the CONFIG that it changes");
-    return finish(resume(options.resume, nullptr, printer(50)), options.resume, options.json);
+    return finish(resume(options.resume, nullptr, printer(50, options.log)), options.resume, options.json);
   }
   const Config config = load_program_config(options.config, options.settings);
   const auto every = static_cast<std::uint64_t>(config.integer("output.print_every"));
   if (!options.resume.empty()) {
-    return finish(resume(options.resume, &config, printer(every)), options.resume, options.json);
+    return finish(resume(options.resume, &config, printer(every, options.log)), options.resume, options.json);
   }
   const std::string out = output_path(options, config);
-  return finish(train(config, out, printer(every)), out, options.json);
+  return finish(train(config, out, printer(every, options.log)), out, options.json);
 }
 
 std::function<ExitCode()> add(CLI::App& app) {
@@ -181,6 +205,7 @@ std::function<ExitCode()> add(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
   app.add_option("--resume", options->resume, "Continue the run of this HDF5 file to the bits of an unbroken run");
+  add_log_format(app, options->log);
   app.add_flag("--json", options->json, "Print the summary as JSON");
   return [options] { return run(*options); };
 }

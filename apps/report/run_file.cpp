@@ -98,7 +98,9 @@ Table load_table(const H5Reader& file, const std::string& group) {
     if (is_real_or_integer(file.type(path))) table.numbers[name] = numbers(file, path);
   }
   const std::string owner = file.has_attribute("keys", group) ? group : "/";
-  if (file.has_attribute("mode", owner)) table.one_at_a_time = file.text_attribute("mode", owner) == "one_at_a_time";
+  const std::string mode = file.has_attribute("mode", owner) ? file.text_attribute("mode", owner) : "";
+  table.one_at_a_time = mode == "one_at_a_time";
+  table.scattered = mode == "zip" || mode == "sobol" || mode == "random";
   if (file.has_attribute("keys", owner)) {
     std::istringstream in(file.text_attribute("keys", owner));
     for (std::string key; std::getline(in, key, ',');) {

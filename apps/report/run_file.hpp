@@ -40,6 +40,7 @@ struct Table {
   std::size_t rows = 0;
   std::vector<std::string> keys;  ///< of a sweep: the swept config keys
   bool one_at_a_time = false;     ///< of a sweep: one key at a time leaves the values of the first point
+  bool scattered = false;         ///< of a sweep: all keys change from point to point (zip, sobol, random)
   std::map<std::string, std::vector<double>> numbers;
   std::map<std::string, std::vector<std::string>> texts;
 };

@@ -80,7 +80,7 @@ std::vector<Curve> curves_of(const Table& points, const std::vector<SweptKey>& k
 }
 
 std::string metric_figure(const std::string& metric, const std::vector<double>& values, const SweptKey& x,
-                          const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
+                          const std::vector<Curve>& curves, const std::optional<TextEntropy>& line, bool scattered) {
   Chart chart;
   chart.title = words(metric) + " against " + x.key;
   chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
@@ -97,7 +97,7 @@ std::string metric_figure(const std::string& metric, const std::vector<double>& 
     s.label = curves[c].name;
     s.color = static_cast<int>(c);
     s.markers = true;
-    s.line = x.names.empty();
+    s.line = x.names.empty() && !scattered;
     s.dashed = c >= 8;
     for (const auto& [at, indices] : curves[c].points) {
       std::vector<double> here;
@@ -172,13 +172,25 @@ std::string point_figures(const Table& points, const std::optional<TextEntropy>&
     const bool any = std::any_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
     if (is_key || name == "seed" || !any) continue;
     metrics.push_back(name);
-    figures += metric_figure(name, values, keys[x], curves, line);
+    figures += metric_figure(name, values, keys[x], curves, line, points.scattered);
   }
   if (metrics.empty()) return paragraph("No run of the sweep has a finite result.");
   return "<div class=\"grid\">\n" + figures + "</div>\n" + point_table(metrics, points, keys[x], curves, line);
 }
 
 namespace {
+
+/// All points over one of the keys.
+Table over(const Table& points, const std::string& key) {
+  Table out = points;
+  out.keys = {key};
+  for (const std::string& other : points.keys) {
+    if (other == key) continue;
+    out.numbers.erase(other);
+    out.texts.erase(other);
+  }
+  return out;
+}
 
 /// The points at which every key but one is as in the first point.
 Table along(const Table& points, const std::string& key) {
@@ -208,6 +220,14 @@ Table along(const Table& points, const std::string& key) {
 std::string sweep_of(const Table& points, const std::optional<TextEntropy>& line) {
   if (points.keys.empty() || points.rows == 0)
     return paragraph("The file holds no points, or does not name its swept keys.");
+  if (points.scattered) {
+    std::string all =
+        failures(points) + paragraph("All keys change from point to point: every figure shows every point.");
+    for (const std::string& key : points.keys) {
+      all += "<h3>" + escape(key) + "</h3>\n" + point_figures(over(points, key), line);
+    }
+    return all;
+  }
   if (!points.one_at_a_time) return failures(points) + point_figures(points, line);
   std::string out = failures(points) + paragraph("One key at a time leaves the baseline, the config itself.");
   for (const std::string& key : points.keys) {

@@ -88,13 +88,35 @@ std::string show(const RawValue& value) {
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
+namespace {
+
+/// What stands before the `=` that ends at this place: toml++ 3.3 garbles quoted keys in its message on a key that is there
+/// twice ("bebeta"). Empty where there is none.
+std::string key_before(const std::string& text, const TextPosition& at) {
+  std::istringstream in(text);
+  std::string line;
+  for (unsigned n = 0; n < at.line; ++n) std::getline(in, line);
+  line.resize(std::min<std::size_t>(line.size(), at.column > 0 ? at.column - 1 : 0));
+  const std::size_t equals = line.rfind('=');
+  if (equals == std::string::npos) return "";
+  const std::size_t open = line.find_last_of("{,", equals);
+  const std::size_t begin = line.find_first_not_of(" \t", open == std::string::npos ? 0 : open + 1);
+  const std::size_t end = line.find_last_not_of(" \t=", equals);
+  return begin < equals && end != std::string::npos && end >= begin ? line.substr(begin, end - begin + 1) : "";
+}
+
+}  // namespace
+
 std::vector<RawEntry> read_toml(const std::string& text, const std::string& name) {
   std::vector<RawEntry> entries;
   try {
     flatten(toml::parse(text, name), "", entries);
   } catch (const toml::parse_error& error) {
     const TextPosition at = position(error.source());
-    throw UserError(fmt::format("{}:{}:{}: {}", name, at.line, at.column, error.description()));
+    std::string problem(error.description());
+    const std::string key = problem.find("redefine existing") == std::string::npos ? "" : key_before(text, at);
+    if (!key.empty()) problem = key + " is set twice (remove one of the two)";
+    throw UserError(fmt::format("{}:{}:{}: {}", name, at.line, at.column, problem));
   }
   // toml++ sorts keys by name; people read them in the order of the file.
   std::stable_sort(entries.begin(), entries.end(), [](const RawEntry& a, const RawEntry& b) {

@@ -78,4 +78,13 @@ bool seal_is_broken(const std::filesystem::path& path) {
   return found != seal_of(state);
 }
 
+bool has_seal(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<std::int64_t>(in.tellg());
+  if (size < static_cast<std::int64_t>(seal_bytes)) return false;
+  std::array<char, magic.size()> found{};
+  in.seekg(size - static_cast<std::int64_t>(seal_bytes));
+  return in.read(found.data(), found.size()) && std::string_view(found.data(), found.size()) == magic;
+}
+
 }  // namespace nudge

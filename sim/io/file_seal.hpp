@@ -17,4 +17,7 @@ void seal(std::vector<std::byte>& bytes);
 /// Whether the file ends with a seal that does not fit its contents: it is damaged. False without a seal.
 bool seal_is_broken(const std::filesystem::path& path);
 
+/// Whether the file ends with a seal, whole or broken.
+bool has_seal(const std::filesystem::path& path);
+
 }  // namespace nudge

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/io/h5_handle.hpp"
 
+#include <new>
+
 #include "sim/io/h5_types.hpp"
 
 namespace nudge {
@@ -21,6 +23,8 @@ herr_t keep_first(unsigned /*n*/, const H5E_error2_t* error, void* text) {
 }  // namespace
 
 H5Session::H5Session() : lock_(session_mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+void H5Session::start_child() { new (&session_mutex()) std::recursive_mutex; }
 
 std::string h5_error() {
   std::string text;

@@ -44,6 +44,10 @@ class H5Session {
  public:
   H5Session();
 
+  /// To be called first in a child made by fork() while the parent's thread had a session: the lock names a thread that the
+  /// child does not have.
+  static void start_child();
+
  private:
   std::lock_guard<std::recursive_mutex> lock_;
 };

@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/file_seal.hpp"
+#include "sim/io/h5_probe.hpp"
 #include "sim/io/h5_reader_impl.hpp"
 
 namespace nudge {
@@ -34,7 +36,51 @@ herr_t collect_name(hid_t /*group*/, const char* name, const H5L_info_t* /*info*
   return 0;
 }
 
+/// All that the functions of a reader can read, for what may go wrong on the way.
+void read_everything(const H5Reader& reader) {
+  const auto tried = [](const auto& read) {
+    try {
+      read();
+    } catch (const std::exception&) {  // an object that cannot be read leaves the others to be tried
+    }
+  };
+  const auto facts = [&](const std::string& object) {
+    tried([&] {
+      for (const std::string& name : reader.attributes(object)) tried([&] { reader.attribute(name, object); });
+    });
+    tried([&] {
+      for (const std::string& name : reader.integer_lists(object))
+        tried([&] { reader.integer_list_attribute(name, object); });
+    });
+  };
+  const std::function<void(const std::string&, int)> visit = [&](const std::string& group, int depth) {
+    facts(group);
+    tried([&] {
+      for (const std::string& name : reader.datasets(group)) {
+        const std::string path = group + "/" + name;
+        facts(path);
+        tried([&] { reader.meaning(path); });
+        tried([&] { reader.type(path) == H5Type::text ? void(reader.texts(path)) : void(reader.reals<double>(path)); });
+        tried([&] { reader.integers(path); });
+      }
+    });
+    constexpr int kDeepest = 8;  // ours lie four deep; cycles are found when the file is read in earnest
+    if (depth >= kDeepest) return;
+    tried([&] {
+      for (const std::string& name : reader.groups(group)) visit(group + "/" + name, depth + 1);
+    });
+  };
+  visit("/", 0);
+}
+
 }  // namespace
+
+void H5Reader::File::open_file() {
+  H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
+  file = H5Handle(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
+  if (!file.ok()) throw UserError(fmt::format("{}: is damaged or truncated{}", name, h5_error()));
+}
 
 H5Reader::H5Reader(const std::filesystem::path& path) : file_(std::make_unique<File>()) {
   const H5Session session;
@@ -42,10 +88,15 @@ H5Reader::H5Reader(const std::filesystem::path& path) : file_(std::make_unique<F
   file_->name = path.string();
   if (H5Fis_hdf5(file_->name.c_str()) <= 0) throw UserError(file_->name + ": is not an HDF5 file");
   if (seal_is_broken(path)) throw UserError(file_->name + ": is damaged: its contents do not fit its checksum");
-  H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
-  file_->file = H5Handle(H5Fopen(file_->name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
-  if (!file_->file.ok()) throw UserError(fmt::format("{}: is damaged or truncated{}", file_->name, h5_error()));
+  if (!has_seal(path)) {
+    expect_survivable(path, [this] {
+      H5Session::start_child();
+      file_->open_file();
+      read_everything(*this);
+      file_->file = H5Handle();
+    });
+  }
+  file_->open_file();
 }
 
 H5Reader::~H5Reader() {

@@ -12,6 +12,8 @@ struct H5Reader::File {
   std::string name;
   H5Handle file;
 
+  void open_file();
+
   /// The object's path with exactly one leading slash.
   static std::string absolute(const std::string& object);
   bool exists(const std::string& object) const;

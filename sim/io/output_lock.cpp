@@ -40,10 +40,22 @@ bool still_named(int descriptor, const std::filesystem::path& path) {
          open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev;
 }
 
+std::filesystem::path lock_of(const std::filesystem::path& output) {
+  return output.parent_path() / fmt::format(".{}.lock", output.filename().string());
+}
+
 }  // namespace
 
-OutputLock::OutputLock(const std::filesystem::path& output)
-    : path_(output.parent_path() / fmt::format(".{}.lock", output.filename().string())) {
+std::optional<std::string> output_writer(const std::filesystem::path& output) {
+  const std::filesystem::path path = lock_of(output);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);  // gives up what was not held
+  return held ? std::optional<std::string>(holder_of(path)) : std::nullopt;
+}
+
+OutputLock::OutputLock(const std::filesystem::path& output) : path_(lock_of(output)) {
   do {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
 namespace nudge {
 
@@ -19,5 +21,8 @@ class OutputLock {
   std::filesystem::path path_;
   int descriptor_ = -1;
 };
+
+/// Who writes the output now, as OutputLock says it; nothing: nobody, or a machine whose locks are not seen from here.
+std::optional<std::string> output_writer(const std::filesystem::path& output);
 
 }  // namespace nudge

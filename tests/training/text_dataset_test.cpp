@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/text_dataset.hpp"
+#include "training/data/utf8.hpp"
 
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -171,4 +172,26 @@ TEST_CASE("tiny Shakespeare has 65 characters") {
   CHECK(data.training().size() == 1003854);  // floor(.9 · 1115394), the split that the field uses
   CHECK(data.validation().size() == 111540);
   CHECK(data.decode(data.training().first(14)) == "First Citizen:");
+}
+
+TEST_CASE("a text takes little more memory than itself and its numbers, and has no more characters than Unicode") {
+  const auto peak = [](const char* what) {
+    std::ifstream in("/proc/self/status");
+    for (std::string line; std::getline(in, line);) {
+      if (line.rfind(what, 0) == 0) return 1024 * std::stod(line.substr(std::string(what).size() + 1));
+    }
+    return 0.0;
+  };
+  const std::string text(std::size_t{20'000'000}, 'a');
+  std::ofstream("/proc/self/clear_refs") << "5" << std::flush;  // the peak starts again
+  const double before = peak("VmRSS:");
+  const TextDataset data = TextDataset::from_text(text, "long", {0.1, 0}, 8);
+  CHECK(data.training().size() == 18'000'000);
+  // 4 bytes a number, and 1.1 million characters' numbers (4.5 MB); it was 8 bytes with the code points kept.
+  if (before > 0) CHECK(peak("VmHWM:") - before < 5.0 * 20e6);
+  std::string all;
+  for (char32_t code = 0x100; code < 0x100 + 170'000; ++code) {
+    if (code < 0xD800 || code > 0xDFFF) nudge::append_utf8(all, code);
+  }
+  CHECK_THROWS_WITH(TextDataset::from_text(all, "all", {0.1, 0}, 8), Catch::Contains("different characters"));
 }

@@ -109,6 +109,7 @@ Violations check_library_isolation(const SourceFile& file) {
                                                                       {"toml++/", "sim/config/"},
                                                                       {"hdf5.h", "sim/io/"},
                                                                       {"zlib.h", "sim/io/"},
+                                                                      {"mpi.h", "sim/base/"},
                                                                       {"CLI/", "apps/"}};
   Violations found;
   if (!is_cpp(file) || starts_with(file.path, "tests/")) return found;

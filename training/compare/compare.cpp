@@ -3,13 +3,17 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/ranks.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
 #include "training/compare/compare_file.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
 #include "training/data/task.hpp"
+#include "training/sweep/farm.hpp"
 #include "training/sweep/sweep_points.hpp"
 
 namespace nudge {
@@ -50,7 +54,7 @@ std::vector<std::string> settings_of(const Entrant& entrant, const Combination& 
 
 /// A grid without points, its columns the entrant and the tuned keys.
 SweepGrid empty_grid(const Protocol& protocol) {
-  SweepGrid grid{protocol.base, {}, {}};
+  SweepGrid grid{protocol.base};
   grid.sweep.keys = {"entrant"};
   grid.sweep.numeric = {false};
   for (const GridAxis& axis : protocol.axes) {
@@ -74,7 +78,7 @@ SweepGrid tuning_grid(const ConfigSource& source, const Protocol& protocol) {
   }
   builder.finish();
   if (!tunes) {
-    grid.configs.clear();
+    grid.settings.clear();
     grid.sweep.points.clear();
   }
   return grid;
@@ -171,10 +175,15 @@ void summarise(const Protocol& protocol, Comparison& out) {
 }  // namespace
 
 Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
-  check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
-  const OutputLock lock(files.output);
+  const bool leads = this_rank() == 0;
+  std::optional<OutputLock> lock;
+  if (leads) {
+    check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
+    lock.emplace(files.output);
+  }
   const Protocol protocol = read_protocol(source);
-  SweepGrid tuning = tuning_grid(source, protocol);
+  const SweepGrid tuning = tuning_grid(source, protocol);
+  use_product_kernel(protocol.base);
   CompareFile file(files, protocol.base);
   Comparison out;
   for (const GridAxis& axis : protocol.axes) out.keys.push_back(axis.key);
@@ -182,27 +191,25 @@ Comparison run_compare(const ConfigSource& source, const SweepFiles& files, cons
   out.metric = score_metric(protocol.base);
   out.references = tuning.sweep.references;
   out.tuning = tuning.sweep;
-  if (files.resume) {
+  const bool resumes = files.resume && leads;
+  if (resumes) {
     file.expect_same_config(protocol.base, out.keys);
     file.restore("tuning", out.tuning);
     out.test = every_test(source, protocol).sweep;  // kept in the file while the tuning goes on
     file.restore("test", out.test);
   }
-  const int threads = sweep_threads(protocol.base);
+  share_results(out.tuning);
   const auto store = [&] { file.write(out); };
-  run_points(tuning.configs, threads, PointJob::train, observer, store, out.tuning);
+  run_points(tuning, PointJob::train, observer, store, out.tuning);
   out.interrupted = out.tuning.interrupted;
-  if (out.interrupted) {
-    store();
-    return out;
-  }
+  if (out.interrupted) return out;
   out.entrants = chosen_entrants(protocol, out.tuning);
-  SweepGrid test = test_grid(source, protocol, out.entrants);
+  const SweepGrid test = test_grid(source, protocol, out.entrants);
   out.test = test.sweep;
-  if (files.resume) file.restore("test", out.test);
-  summarise(protocol, out);
+  if (resumes) file.restore("test", out.test);
+  share_results(out.test);
   run_points(
-      test.configs, threads, PointJob::train_and_test, observer,
+      test, PointJob::train_and_test, observer,
       [&] {
         summarise(protocol, out);
         store();
@@ -210,8 +217,40 @@ Comparison run_compare(const ConfigSource& source, const SweepFiles& files, cons
       out.test);
   out.interrupted = out.test.interrupted;
   summarise(protocol, out);
-  store();
   return out;
+}
+
+StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& files,
+                               const std::function<bool(std::size_t, std::size_t)>& watch) {
+  const Protocol protocol = read_protocol(source);
+  use_product_kernel(protocol.base);
+  SweepGrid grid = empty_test_grid(protocol);
+  GridBuilder builder(source, EndCosine::as_configured, grid);
+  const std::size_t tuned = protocol.combinations.size() > 1 ? protocol.combinations.size() : 0;
+  for (const Entrant& entrant : protocol.entrants) {
+    for (std::size_t c = 0; c < tuned; ++c) {
+      builder.add(settings_of(entrant, protocol.combinations[c]), {entrant.name}, protocol.tuning_seeds);
+    }
+    builder.add(settings_of(entrant, protocol.combinations.front()), {entrant.name}, protocol.test_seeds);
+  }
+  builder.finish();
+  CompareFile file(files, protocol.base);
+  if (files.resume) {
+    std::vector<std::string> keys;
+    for (const GridAxis& axis : protocol.axes) keys.push_back(axis.key);
+    file.expect_same_config(protocol.base, keys);
+    file.restore("test", grid.sweep);
+    Sweep tuning = grid.sweep;
+    tuning.metrics = sweep_metrics("train", score_metric(protocol.base));  // those runs have no test loss
+    file.restore("tuning", tuning);
+    for (std::size_t i = 0; i < tuning.points.size(); ++i) grid.sweep.points[i].status = tuning.points[i].status;
+  }
+  const auto bytes = [&](const Sweep& sweep) {
+    Comparison all;
+    all.tuning = sweep;
+    return static_cast<double>(file.bytes(all));
+  };
+  return estimate_points(grid, PointJob::train_and_test, bytes, watch);
 }
 
 }  // namespace nudge

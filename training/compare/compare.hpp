@@ -8,6 +8,7 @@
 #include "training/compare/choice.hpp"
 #include "training/compare/entrants.hpp"
 #include "training/compare/paired.hpp"
+#include "training/sweep/estimate.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/sweep/sweep.hpp"
 
@@ -40,5 +41,10 @@ struct Comparison {
 /// Runs what is left of the protocol, sweep.parallel points at the same time, and rewrites the file after each; a killed
 /// comparison resumes to the same content. UserError before the first run for everything that is wrong with any run.
 Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
+
+/// What run_compare() with the same arguments takes: all of the tuning, and the test runs as if every entrant's were at the
+/// first place of the grid.
+StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& files,
+                               const std::function<bool(std::size_t, std::size_t)>& watch = {});
 
 }  // namespace nudge

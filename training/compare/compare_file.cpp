@@ -98,9 +98,8 @@ void CompareFile::restore(const std::string& group, Sweep& sweep) const {
   take_stored_points(H5Reader(files_.output), group, sweep);
 }
 
-void CompareFile::write(const Comparison& comparison) {
+H5Document CompareFile::document(const Comparison& comparison) const {
   H5Document document;
-  record_.wall_time_s = earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   add_run_record(document, record_);
   document.attribute("grid_keys", fmt::format("{}", fmt::join(comparison.keys, ", ")));
   document.attribute("tuning_total", static_cast<std::int64_t>(comparison.tuning.points.size()));
@@ -110,7 +109,14 @@ void CompareFile::write(const Comparison& comparison) {
   write_points(document, "tuning", comparison.tuning);
   write_points(document, "test", comparison.test);
   if (!comparison.entrants.empty()) write_entrants(document, comparison);
-  document.write(files_.output, overwrite_);
+  return document;
+}
+
+std::size_t CompareFile::bytes(const Comparison& comparison) const { return document(comparison).bytes().size(); }
+
+void CompareFile::write(const Comparison& comparison) {
+  record_.wall_time_s = earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  document(comparison).write(files_.output, overwrite_);
   overwrite_ = Overwrite::replace;
 }
 

@@ -23,7 +23,12 @@ class CompareFile {
 
   void write(const Comparison& comparison);
 
+  /// The size that write() would give the file.
+  std::size_t bytes(const Comparison& comparison) const;
+
  private:
+  H5Document document(const Comparison& comparison) const;
+
   SweepFiles files_;
   RunRecord record_;
   Overwrite overwrite_;

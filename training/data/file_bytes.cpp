@@ -26,7 +26,10 @@ std::string read_file_bytes(const std::filesystem::path& path, const std::string
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto size = std::filesystem::file_size(path, error);
+  std::string bytes;
+  if (!error) bytes.reserve(size + 1);  // grown step by step it would need up to twice its size
+  bytes.assign((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad()) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
   return bytes;
 }

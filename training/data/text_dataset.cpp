@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "training/data/file_bytes.hpp"
@@ -17,30 +19,40 @@ namespace {
   throw UserError(fmt::format("text file \"{}\": {}", name, problem));
 }
 
-/// Code points of a whole text, with the byte order mark and carriage returns gone.
-std::vector<char32_t> characters(std::string_view utf8, const std::string& name) {
+void expect_text(std::string_view utf8, std::size_t valid_bytes, const std::string& name) {
+  const std::size_t nul = utf8.find('\0');
+  if (nul < valid_bytes) fail(name, fmt::format("has a NUL byte at byte {}: a binary file, must be UTF-8 text", nul));
+  if (valid_bytes == utf8.size()) return;
+  fail(name, fmt::format("is not UTF-8 at byte {} (0x{:02X}); convert it, for example: iconv -f LATIN1 -t UTF-8",
+                         valid_bytes, static_cast<unsigned char>(utf8[valid_bytes])));
+}
+
+/// The characters of a text one after the other, without the byte order mark, ends of lines as '\n'. Nothing is kept: the text
+/// and its numbers are all of the memory that a data set takes.
+void visit_characters(std::string_view utf8, const std::string& name, const std::function<void(char32_t)>& visit) {
   if (utf8.empty()) fail(name, "is empty; a text of characters to learn is needed");
   if (utf8.starts_with("\xFF\xFE") || utf8.starts_with("\xFE\xFF")) {
     fail(name, "looks like UTF-16 (byte order mark at byte 0), must be UTF-8; convert it: iconv -f UTF-16 -t UTF-8");
   }
-  Utf8Text text = decode_utf8(utf8);
-  const std::size_t nul = utf8.find('\0');
-  if (nul < text.valid_bytes) {
-    fail(name, fmt::format("has a NUL byte at byte {}: a binary file, must be UTF-8 text", nul));
-  }
-  if (text.valid_bytes < utf8.size()) {
-    fail(name, fmt::format("is not UTF-8 at byte {} (0x{:02X}); convert it, for example: iconv -f LATIN1 -t UTF-8",
-                           text.valid_bytes, static_cast<unsigned char>(utf8[text.valid_bytes])));
-  }
-  std::vector<char32_t>& codes = text.code_points;
-  const std::size_t begin = codes.front() == 0xFEFF ? 1 : 0;
-  std::size_t kept = 0;
-  for (std::size_t i = begin; i < codes.size(); ++i) {
-    if (codes[i] == U'\r' && i + 1 < codes.size() && codes[i + 1] == U'\n') continue;
-    codes[kept++] = codes[i] == U'\r' ? U'\n' : codes[i];
-  }
-  codes.resize(kept);
-  return std::move(text.code_points);
+  bool first = true, returned = false;
+  const std::size_t valid = visit_utf8(utf8, [&](char32_t code) {
+    const bool mark = std::exchange(first, false) && code == 0xFEFF;
+    if (mark) return;
+    if (returned && code != U'\n') visit(U'\n');
+    returned = code == U'\r';
+    if (!returned) visit(code);
+  });
+  if (returned) visit(U'\n');
+  expect_text(utf8, valid, name);
+}
+
+/// Every character has a row of the read-out, and its pairs are counted: memory goes with their number.
+void expect_alphabet(const std::string& name, std::size_t characters) {
+  constexpr std::size_t kMost = 160000;  // Unicode 16.0 assigns 154,998
+  if (characters <= kMost) return;
+  fail(name, fmt::format("has {} different characters (at most {}, more than any version of Unicode assigns): it is no "
+                         "text of a language",
+                         characters, kMost));
 }
 
 void check_length(const std::string& name, const char* part, std::size_t have, Index tokens, const char* advice) {
@@ -66,23 +78,27 @@ TextDataset TextDataset::from_text(std::string_view utf8, const std::string& nam
                                 split.test, split.validation));
   }
   if (tokens < 1) throw UserError(fmt::format("tokens = {} (must be at least 1)", tokens));
-  const std::vector<char32_t> text = characters(utf8, name);
 
   TextDataset data;
   constexpr std::size_t kCodePoints = 0x110000;
   std::vector<int> id_of(kCodePoints, -1);
-  for (const char32_t code : text) id_of[code] = 0;
+  std::size_t length = 0;
+  visit_characters(utf8, name, [&](char32_t code) {
+    id_of[code] = 0;
+    ++length;
+  });
   for (std::size_t code = 0; code < kCodePoints; ++code) {
     if (id_of[code] < 0) continue;
     id_of[code] = static_cast<int>(data.vocabulary_.size());
     data.vocabulary_.push_back(static_cast<char32_t>(code));
   }
-  data.ids_.reserve(text.size());
-  for (const char32_t code : text) data.ids_.push_back(id_of[code]);
+  expect_alphabet(name, data.vocabulary_.size());
+  data.ids_.reserve(length);
+  visit_characters(utf8, name, [&](char32_t code) { data.ids_.push_back(id_of[code]); });
 
-  const auto size = static_cast<double>(text.size());
+  const auto size = static_cast<double>(length);
   data.training_size_ = static_cast<std::size_t>((1 - (split.validation + split.test)) * size);
-  data.validation_size_ = text.size() - data.training_size_;
+  data.validation_size_ = length - data.training_size_;
   if (split.test > 0) data.validation_size_ = static_cast<std::size_t>((1 - split.test) * size) - data.training_size_;
   check_length(name, "training", data.training().size(), tokens, "smaller held-out fractions");
   check_length(name, "validation", data.validation().size(), tokens, "a larger validation fraction");

@@ -2,6 +2,7 @@
 #include "training/data/text_entropy.hpp"
 
 #include <cmath>
+#include <unordered_map>
 
 #include "sim/base/errors.hpp"
 
@@ -10,7 +11,8 @@ namespace nudge {
 TextEntropy text_entropy(std::span<const int> training, std::span<const int> held_out, Index vocabulary) {
   NUDGE_EXPECT(vocabulary >= 1 && held_out.size() >= 2);
   const auto v = static_cast<std::size_t>(vocabulary);
-  std::vector<double> single(v, 0), followed(v, 0), pair(v * v, 0);
+  std::vector<double> single(v, 0), followed(v, 0);
+  std::unordered_map<std::size_t, double> pair;  // those that occur: a table of all would have v² entries
   for (std::size_t i = 0; i < training.size(); ++i) {
     const auto id = static_cast<std::size_t>(training[i]);
     single[id] += 1;
@@ -24,7 +26,8 @@ TextEntropy text_entropy(std::span<const int> training, std::span<const int> hel
     const auto before = static_cast<std::size_t>(held_out[i - 1]);
     const auto id = static_cast<std::size_t>(held_out[i]);
     out.unigram -= std::log((single[id] + 1) / (static_cast<double>(training.size()) + size));
-    out.bigram -= std::log((pair[before * v + id] + 1) / (followed[before] + size));
+    const auto counted = pair.find(before * v + id);
+    out.bigram -= std::log(((counted == pair.end() ? 0 : counted->second) + 1) / (followed[before] + size));
   }
   const auto n = static_cast<double>(held_out.size() - 1);
   out.unigram /= n;

@@ -25,8 +25,14 @@ Lead lead_of(unsigned char byte) {
 Utf8Text decode_utf8(std::string_view bytes) {
   Utf8Text text;
   text.code_points.reserve(bytes.size());
-  while (text.valid_bytes < bytes.size()) {
-    const std::string_view rest = bytes.substr(text.valid_bytes);
+  text.valid_bytes = visit_utf8(bytes, [&text](char32_t code) { text.code_points.push_back(code); });
+  return text;
+}
+
+std::size_t visit_utf8(std::string_view bytes, const std::function<void(char32_t)>& visit) {
+  std::size_t valid = 0;
+  while (valid < bytes.size()) {
+    const std::string_view rest = bytes.substr(valid);
     const Lead lead = lead_of(static_cast<unsigned char>(rest[0]));
     if (lead.length == 0 || rest.size() < lead.length) break;
     char32_t code = lead.bits;
@@ -38,10 +44,10 @@ Utf8Text decode_utf8(std::string_view bytes) {
     }
     const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
     if (!continued || code < lead.smallest || surrogate || code > 0x10FFFF) break;
-    text.code_points.push_back(code);
-    text.valid_bytes += lead.length;
+    visit(code);
+    valid += lead.length;
   }
-  return text;
+  return valid;
 }
 
 void append_utf8(std::string& out, char32_t code) {

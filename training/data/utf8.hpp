@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ struct Utf8Text {
 };
 
 Utf8Text decode_utf8(std::string_view bytes);
+
+/// Gives the code points one after the other, without keeping them; returns Utf8Text::valid_bytes.
+std::size_t visit_utf8(std::string_view bytes, const std::function<void(char32_t)>& visit);
 
 /// Appends one code point as UTF-8.
 void append_utf8(std::string& out, char32_t code_point);

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "sim/base/errors.hpp"
+#include "sim/base/ranks.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
 #include "training/config/setup.hpp"
+#include "training/sweep/farm.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/sweep/sweep_file.hpp"
 #include "training/sweep/sweep_grid.hpp"
@@ -23,6 +30,32 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 std::size_t Sweep::count_ok() const {
   return static_cast<std::size_t>(
       std::count_if(points.begin(), points.end(), [](const SweepPoint& p) { return p.status == "ok"; }));
+}
+
+std::size_t Sweep::count_own() const {
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) own += shard.has(i) ? 1 : 0;
+  return own;
+}
+
+std::size_t Sweep::count_left() const {
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) left += shard.has(i) && points[i].status.empty() ? 1 : 0;
+  return left;
+}
+
+std::string Shard::text() const { return fmt::format("{}/{}", index, count); }
+
+Shard read_shard(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, shard.index);
+  const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
+  const auto second = slash ? std::from_chars(first.ptr + 1, end, shard.count) : first;
+  if (!slash || second.ec != std::errc() || second.ptr != end || shard.index < 1 || shard.index > shard.count) {
+    throw UserError(fmt::format("--shard {} (must be i/n with 1 <= i <= n, as in --shard 2/8)", text));
+  }
+  return shard;
 }
 
 namespace {
@@ -74,18 +107,21 @@ std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string
 }
 
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
-  check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
-  const OutputLock lock(files.output);
+  const bool leads = this_rank() == 0;
+  std::optional<OutputLock> lock;
+  if (leads) {
+    check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
+    lock.emplace(files.output);
+  }
   SweepGrid grid = make_sweep_grid(source);
+  grid.sweep.shard = files.shard;
   use_product_kernel(grid.base);
   SweepFile file(files, grid.base);
-  if (files.resume) file.restore(grid);
-  Sweep& sweep = grid.sweep;
-  const PointJob job = grid.base.text("sweep.run") == "train" ? PointJob::train : PointJob::gradcheck;
+  if (files.resume && leads) file.restore(grid);
+  share_results(grid.sweep);
   run_points(
-      grid.configs, sweep_threads(grid.base), job, observer, [&] { file.write(sweep); }, sweep);
-  file.write(sweep);
-  return sweep;
+      grid, sweep_job(grid.base), observer, [&] { file.write(grid.sweep); }, grid.sweep);
+  return grid.sweep;
 }
 
 std::vector<SweepCell> summarise_sweep(const Sweep& sweep) {
@@ -97,10 +133,11 @@ std::vector<SweepCell> summarise_sweep(const Sweep& sweep) {
     const auto at = std::find_if(cells.begin(), cells.end(), same);
     const auto place = static_cast<std::size_t>(at - cells.begin());
     if (at == cells.end()) {
-      cells.push_back({point.values, 0, 0, std::vector<double>(n, kNan), std::vector<double>(n, kNan)});
+      cells.push_back({point.values, 0, 0, "", std::vector<double>(n, kNan), std::vector<double>(n, kNan)});
       members.emplace_back();
     }
-    if (point.status.empty()) continue;
+    if (point.invalid()) cells[place].invalid = point.status.substr(std::string(SweepPoint::kInvalid).size());
+    if (point.status.empty() || point.invalid()) continue;
     ++(point.status == "ok" ? cells[place].runs : cells[place].failed);
     if (point.status == "ok") members[place].push_back(&point);
   }

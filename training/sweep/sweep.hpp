@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,22 @@ struct SweepPoint {
   std::string status;                    ///< "ok", or what went wrong; empty: not run yet
   std::vector<double> metrics;           ///< in the order of Sweep::metrics, NaN where not measured
   std::vector<GroupCosine> groups = {};  ///< the cosine of each parameter group; empty when not measured
+  double seconds = std::numeric_limits<double>::quiet_NaN();  ///< that it took; NaN: it was not run
+
+  /// Its values break a rule (sweep.invalid = skip): it cannot be run.
+  bool invalid() const { return status.starts_with(kInvalid); }
+  static constexpr const char* kInvalid = "invalid: ";
 };
+
+/// Part `index` (from 1) of `count` parts of the points: every count-th one.
+struct Shard {
+  std::size_t index = 1, count = 1;
+  bool has(std::size_t point) const { return point % count == index - 1; }
+  std::string text() const;  ///< "2/4"
+};
+
+/// Reads "2/4". UserError: not that, or no such part.
+Shard read_shard(const std::string& text);
 
 /// A number that each point is measured by.
 struct SweepMetric {
@@ -44,6 +60,7 @@ struct Sweep {
   std::vector<std::string> keys;
   std::vector<bool> numeric;  ///< per key: a number, not a text
   std::string mode = "grid";  ///< sweep.mode
+  Shard shard = {};           ///< the points that are to be run
   std::vector<SweepMetric> metrics;
   std::vector<SweepPoint> points;
   std::optional<TextLines> lines = {};             ///< of the text, where all points share it
@@ -51,6 +68,8 @@ struct Sweep {
   bool interrupted = false;
 
   std::size_t count_ok() const;
+  std::size_t count_own() const;   ///< points of the shard
+  std::size_t count_left() const;  ///< those without a status
 };
 
 /// Metrics of sweep.run of a task of that score (TaskKind::metric); cosine is that of all parameters of the equilibrium as one
@@ -64,26 +83,30 @@ std::vector<SweepMetric> test_metrics(const std::string& score);
 
 /// Who watches a sweep. Called from several threads, one call of `finished` at a time.
 struct SweepObserver {
-  /// After each point; of `sweep`, the points that have not been run have an empty status.
+  /// After each point, the `done`th of the shard; of `sweep`, the points that have not been run have an empty status.
   std::function<void(const Sweep& sweep, const SweepPoint& point, std::size_t done)> finished = {};
   std::function<bool()> stop = {};  ///< true: stop soon; points that are not finished can be run by --resume
 };
 
 struct SweepFiles {
-  std::filesystem::path output;  ///< rewritten after every point
+  std::filesystem::path output;  ///< rewritten as points end
   bool resume = false;           ///< it exists: its points that ended well are kept, the others are run
+  Shard shard = {};              ///< of a sweep: run these only
 };
 
-/// Runs sweep.grid × sweep.seeds, each point on one thread, sweep.parallel of them at the same time; results do not
-/// depend on that number. Every point's config is checked before the first run: one UserError with all problems. A point
+/// Runs sweep.grid × sweep.seeds, each point on one thread, sweep.parallel of them at the same time, on every rank that MPI
+/// started (farm.hpp); results do not depend on these numbers. Every point's config is checked before the first run: one
+/// UserError with all problems, or with sweep.invalid = skip a status of the points that have one. A point
 /// that fails is recorded with its error, the others go on. With sweep.run = train and train.cosine_every = 0 the gradient
-/// is compared at the first and the last step. No point reads the test part of the text.
+/// is compared at the first and the last step. No point reads the test part of the text. All ranks return the same; rank 0
+/// alone writes the file and calls the observer's `finished`.
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
 
 /// Mean and standard deviation (n − 1) over the seeds that ended well, per combination of values.
 struct SweepCell {
   std::vector<std::string> values;
   int runs = 0, failed = 0;
+  std::string invalid = {};             ///< the rule that the values break; empty: none
   std::vector<double> mean, deviation;  ///< per metric; NaN without a finite value, deviation 0 of a single one
 };
 std::vector<SweepCell> summarise_sweep(const Sweep& sweep);

@@ -17,6 +17,9 @@ namespace {
 /// "points_cosine": where the cosines of the parameter groups stand.
 std::string cosine_group(const std::string& group) { return group + "_cosine"; }
 
+/// "plan" of "points", "tuning_plan": where all points stand, finished or not.
+std::string plan_group(const std::string& group) { return group == "points" ? "plan" : group + "_plan"; }
+
 /// The finished points of the file, as texts and numbers of the sweep's keys.
 std::vector<SweepPoint> stored_points(const H5Reader& file, const std::string& group, const Sweep& sweep) {
   const auto seeds = file.integers(group + "/seed");
@@ -40,10 +43,17 @@ std::vector<SweepPoint> stored_points(const H5Reader& file, const std::string& g
     const auto values = file.reals<double>(group + "/" + metric.name, H5Shape{n});
     for (std::size_t i = 0; i < points.size(); ++i) points[i].metrics.push_back(values[i]);
   }
-  if (!file.has(cosine_group(group))) return points;
-  for (const std::string& name : file.datasets(cosine_group(group))) {
-    const auto values = file.reals<double>(cosine_group(group) + "/" + name, H5Shape{n});
-    for (std::size_t i = 0; i < points.size(); ++i) points[i].groups.push_back({name, values[i]});
+  if (file.has(cosine_group(group))) {
+    for (const std::string& name : file.datasets(cosine_group(group))) {
+      const auto values = file.reals<double>(cosine_group(group) + "/" + name, H5Shape{n});
+      for (std::size_t i = 0; i < points.size(); ++i) points[i].groups.push_back({name, values[i]});
+    }
+  }
+  if (!file.has(plan_group(group))) return points;  // of a version that did not keep it
+  const auto rows = file.integers(plan_group(group) + "/row", H5Shape{-1});
+  const auto seconds = file.reals<double>(plan_group(group) + "/seconds", H5Shape{static_cast<Index>(rows.size())});
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    if (rows[p] >= 0 && rows[p] < n) points[static_cast<std::size_t>(rows[p])].seconds = seconds[p];
   }
   return points;
 }
@@ -84,51 +94,79 @@ void take_stored_points(const H5Reader& file, const std::string& group, Sweep& s
       point.status = stored.status;
       point.metrics = stored.metrics;
       point.groups = stored.groups;
+      point.seconds = stored.seconds;
     }
   }
 }
 
+namespace {
+
+using Points = std::vector<const SweepPoint*>;
+
+template <class Get>
+void write_column(H5Document& document, const std::string& path, const Points& points, const H5Meaning& meaning,
+                  Get get) {
+  std::vector<std::decay_t<decltype(get(*points.front()))>> values;
+  for (const SweepPoint* point : points) values.push_back(get(*point));
+  document.column(path, std::move(values), meaning);
+}
+
+/// A column per swept key, and the seed.
+void write_places(H5Document& document, const std::string& group, const Sweep& sweep, const Points& points) {
+  for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
+    const ParamRow* row = find_row(program_table(), sweep.keys[k]);  // null: of the study itself
+    const std::string doc = row != nullptr ? row->doc : "what is compared";
+    const std::string path = group + "/" + sweep.keys[k];
+    if (sweep.numeric[k]) {
+      const std::string unit = row->unit == Unit::none ? "1" : std::string(unit_symbol(row->unit));
+      write_column(document, path, points, {unit, doc, {"point"}}, [k](const SweepPoint& p) { return p.numbers[k]; });
+    } else {
+      write_column(document, path, points, {"1", doc, {"point"}}, [k](const SweepPoint& p) { return p.values[k]; });
+    }
+  }
+  write_column(document, group + "/seed", points, {"1", "seed of the run", {"point"}},
+               [](const SweepPoint& p) { return p.seed; });
+}
+
+/// Every point, finished or not: what merge and watch go by.
+void write_plan(H5Document& document, const std::string& group, const Sweep& sweep) {
+  Points all;
+  std::vector<std::int64_t> rows;
+  std::int64_t finished = 0;
+  for (const SweepPoint& point : sweep.points) {
+    all.push_back(&point);
+    rows.push_back(point.status.empty() ? -1 : finished++);
+  }
+  write_places(document, group, sweep, all);
+  document.column(group + "/row", std::move(rows), {"1", "row of the finished run; -1: not run yet", {"point"}});
+  write_column(document, group + "/seconds", all, {"s", "time of the run; NaN: not run", {"point"}},
+               [](const SweepPoint& p) { return p.seconds; });
+}
+
+}  // namespace
+
 bool write_points(H5Document& document, const std::string& group, const Sweep& sweep) {
-  std::vector<const SweepPoint*> finished;
+  Points finished;
   for (const SweepPoint& point : sweep.points) {
     if (!point.status.empty()) finished.push_back(&point);
   }
   if (finished.empty()) return false;
-  const auto column = [&]<class T>(const std::string& name, const std::string& unit, const std::string& description,
-                                   auto get, T /*kind*/) {
-    std::vector<T> values;
-    for (const SweepPoint* point : finished) values.push_back(get(*point));
-    document.column(group + "/" + name, std::move(values), {unit, description, {"point"}});
-  };
-  for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
-    const ParamRow* row = find_row(program_table(), sweep.keys[k]);  // null: of the study itself
-    const std::string doc = row != nullptr ? row->doc : "what is compared";
-    if (sweep.numeric[k]) {
-      column(
-          sweep.keys[k], row->unit == Unit::none ? "1" : std::string(unit_symbol(row->unit)), doc,
-          [k](const SweepPoint& p) { return p.numbers[k]; }, 0.0);
-    } else {
-      column(
-          sweep.keys[k], "1", doc, [k](const SweepPoint& p) { return p.values[k]; }, std::string());
-    }
-  }
-  column(
-      "seed", "1", "seed of the run", [](const SweepPoint& p) { return p.seed; }, std::int64_t{0});
-  column(
-      "status", "1", "ok, or what went wrong", [](const SweepPoint& p) { return p.status; }, std::string());
+  write_places(document, group, sweep, finished);
+  write_column(document, group + "/status", finished, {"1", "ok, or what went wrong", {"point"}},
+               [](const SweepPoint& p) { return p.status; });
   for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
     const SweepMetric& metric = sweep.metrics[m];
-    column(
-        metric.name, metric.unit, metric.description, [m](const SweepPoint& p) { return p.metrics[m]; }, 0.0);
+    write_column(document, group + "/" + metric.name, finished, {metric.unit, metric.description, {"point"}},
+                 [m](const SweepPoint& p) { return p.metrics[m]; });
   }
   document.attribute("mode", sweep.mode, group);
   document.attribute("keys", fmt::format("{}", fmt::join(sweep.keys, ", ")), group);
   for (const std::string& name : group_names(finished)) {
-    std::vector<double> values;
-    for (const SweepPoint* point : finished) values.push_back(cosine_of(*point, name));
-    document.column(cosine_group(group) + "/" + name, std::move(values),
-                    {"1", "cosine over the parameter group; NaN where its exact gradient is zero", {"point"}});
+    write_column(document, cosine_group(group) + "/" + name, finished,
+                 {"1", "cosine over the parameter group; NaN where its exact gradient is zero", {"point"}},
+                 [&name](const SweepPoint& p) { return cosine_of(p, name); });
   }
+  write_plan(document, plan_group(group), sweep);
   return true;
 }
 
@@ -162,15 +200,24 @@ void SweepFile::restore(SweepGrid& grid) {
   take_stored_points(file, "points", sweep);
 }
 
-void SweepFile::write(const Sweep& sweep) {
+H5Document SweepFile::document(const Sweep& sweep) const {
   H5Document document;
-  record_.wall_time_s = earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   add_run_record(document, record_);
   document.attribute("points_total", static_cast<std::int64_t>(sweep.points.size()));
+  if (sweep.shard.count > 1) document.attribute("shard", sweep.shard.text());
   if (sweep.lines) write_text_lines(*sweep.lines, document);
   if (sweep.references) write_reference_scores(*sweep.references, document);
-  if (!write_points(document, "points", sweep)) return;
-  document.write(files_.output, overwrite_);
+  write_points(document, "points", sweep);
+  return document;
+}
+
+std::size_t SweepFile::bytes(const Sweep& sweep) const { return document(sweep).bytes().size(); }
+
+void SweepFile::write(const Sweep& sweep) {
+  const auto finished = [](const SweepPoint& point) { return !point.status.empty(); };
+  if (std::none_of(sweep.points.begin(), sweep.points.end(), finished)) return;
+  record_.wall_time_s = earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  document(sweep).write(files_.output, overwrite_);
   overwrite_ = Overwrite::replace;
 }
 

@@ -9,7 +9,8 @@
 namespace nudge {
 
 /// A row per finished point below `group`, in the order of the grid, and the cosines of the parameter groups below
-/// <group>_cosine; false, and nothing written, when no point is finished.
+/// <group>_cosine; every point, finished or not, below <group>_plan (plan of points). False, and nothing written, when no
+/// point is finished.
 bool write_points(H5Document& document, const std::string& group, const Sweep& sweep);
 
 /// Takes the points that ended well from what write_points() wrote.
@@ -26,7 +27,11 @@ class SweepFile {
 
   void write(const Sweep& sweep);
 
+  /// The size that write() would give the file.
+  std::size_t bytes(const Sweep& sweep) const;
+
  private:
+  H5Document document(const Sweep& sweep) const;
   void expect_same_config(const H5Reader& file, const SweepGrid& grid) const;
 
   SweepFiles files_;

@@ -31,29 +31,6 @@ double number_of(const Config& config, const std::string& key) {
   return is_number(kind) ? config.real(key) : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::string setting(const GridAxis& axis, std::size_t value) {
-  return fmt::format("{}={}", axis.key, axis.values[value]);
-}
-
-/// The config as it is, then every other value of every axis on its own. A value that cannot be read is kept: it is reported
-/// with its point.
-std::vector<Combination> one_at_a_time(const ConfigSource& source, const Config& base,
-                                       const std::vector<GridAxis>& axes) {
-  std::vector<Combination> all = {{}};
-  for (const GridAxis& axis : axes) {
-    for (std::size_t v = 0; v < axis.values.size(); ++v) {
-      try {
-        Config moved = base;
-        moved.set_from_text(axis.key, axis.values[v], source.name);
-        if (moved.as_text(axis.key) == base.as_text(axis.key)) continue;  // the baseline has it
-      } catch (const UserError&) {
-      }
-      all.push_back({setting(axis, v)});
-    }
-  }
-  return all;
-}
-
 /// The values of the keys of the config, behind the labels.
 SweepPoint point_of(const Config& config, const std::vector<std::string>& labels, const Sweep& sweep) {
   SweepPoint point{labels, std::vector<double>(labels.size(), std::numeric_limits<double>::quiet_NaN()), 0, "", {}, {}};
@@ -97,23 +74,16 @@ void check_axes(const std::string& name, const std::string& section, const std::
   }
 }
 
-std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes) {
-  std::vector<Combination> all = {{}};
-  for (const GridAxis& axis : axes) {
-    std::vector<Combination> longer;
-    for (const Combination& one : all) {
-      for (std::size_t v = 0; v < axis.values.size(); ++v) {
-        longer.push_back(one);
-        longer.back().push_back(setting(axis, v));
-      }
-    }
-    all = std::move(longer);
-  }
-  return all;
+Config SweepGrid::config(std::size_t point) const {
+  std::vector<std::string> all = source.settings;
+  all.insert(all.end(), settings[point].begin(), settings[point].end());
+  return parse_program_config(source.name, source.text, all);
 }
 
-GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, SweepGrid& grid)
-    : source_(source), end_cosine_(end_cosine), grid_(grid) {}
+GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, SweepGrid& grid, Invalid invalid)
+    : source_(source), end_cosine_(end_cosine), invalid_(invalid), grid_(grid) {
+  grid.source = source;
+}
 
 /// What a run would only find out when it starts; and what trivial models score on its data, which every table wants.
 void GridBuilder::check(const Config& config) {
@@ -145,35 +115,56 @@ void GridBuilder::check(const Config& config) {
 
 void GridBuilder::add(const std::vector<std::string>& settings, const std::vector<std::string>& labels,
                       const std::vector<std::int64_t>& seeds) {
-  for (const std::int64_t seed : seeds) {
-    std::vector<std::string> all = source_.settings;
-    all.insert(all.end(), settings.begin(), settings.end());
-    try {
-      const Config probe = parse_program_config(source_.name, source_.text, all);
-      all.insert(all.end(), {"threads=1", fmt::format("seed={}", seed)});
-      if (end_cosine_ == EndCosine::measured && probe.integer("train.cosine_every") == 0) {
-        const std::int64_t every = std::max<std::int64_t>(1, probe.integer("train.steps") - 1);
-        all.push_back(fmt::format("train.cosine_every={}", every));
-      }
-      grid_.configs.push_back(parse_program_config(source_.name, source_.text, all));
-      check(grid_.configs.back());
-      grid_.sweep.points.push_back(point_of(grid_.configs.back(), labels, grid_.sweep));
-    } catch (const UserError& error) {
-      add_lines(problems_, fmt::format("at {}: {}", fmt::join(settings, ", "), error.what()));
-      break;  // the seed is not what is wrong
+  std::vector<std::string> all = source_.settings;
+  all.insert(all.end(), settings.begin(), settings.end());
+  try {
+    Config config = parse_program_config(source_.name, source_.text, all);
+    check(config);
+    std::vector<std::string> own = settings;
+    own.emplace_back("threads=1");
+    if (end_cosine_ == EndCosine::measured && config.integer("train.cosine_every") == 0) {
+      own.push_back(fmt::format("train.cosine_every={}", std::max<std::int64_t>(1, config.integer("train.steps") - 1)));
     }
+    for (const std::int64_t seed : seeds) {
+      config.set_from_text("seed", std::to_string(seed));
+      grid_.sweep.points.push_back(point_of(config, labels, grid_.sweep));
+      grid_.settings.push_back(own);
+      grid_.settings.back().push_back(fmt::format("seed={}", seed));
+    }
+    any_ = true;
+  } catch (const UserError& error) {
+    add_lines(problems_, fmt::format("at {}: {}", fmt::join(settings, ", "), error.what()));
+    if (invalid_ == Invalid::skip) add_invalid(settings, labels, seeds, error.what());
+  }
+}
+
+void GridBuilder::add_invalid(const std::vector<std::string>& settings, const std::vector<std::string>& labels,
+                              const std::vector<std::int64_t>& seeds, const std::string& why) {
+  Config values = grid_.base;  // each value alone is sound, or the config would not have been read
+  for (const std::string& one : settings) {
+    const std::size_t equals = one.find('=');
+    values.set_from_text(one.substr(0, equals), one.substr(equals + 1));
+  }
+  for (const std::int64_t seed : seeds) {
+    SweepPoint point = point_of(values, labels, grid_.sweep);
+    point.seed = seed;
+    point.status = SweepPoint::kInvalid + why;
+    point.metrics.assign(grid_.sweep.metrics.size(), std::numeric_limits<double>::quiet_NaN());
+    grid_.sweep.points.push_back(point);
+    grid_.settings.push_back(settings);
   }
 }
 
 void GridBuilder::finish() {
-  if (!problems_.empty()) throw UserError(fmt::format("{}", fmt::join(problems_, "\n")));
+  const bool refused = invalid_ == Invalid::refuse || !any_;
+  if (refused && !problems_.empty()) throw UserError(fmt::format("{}", fmt::join(problems_, "\n")));
   if (splits_.size() <= 1) return;  // each text, and each set of samples, has its own
   grid_.sweep.lines.reset();
   grid_.sweep.references.reset();
 }
 
 SweepGrid make_sweep_grid(const ConfigSource& source) {
-  SweepGrid grid{parse_program_config(source.name, source.text, source.settings), {}, {}};
+  SweepGrid grid{parse_program_config(source.name, source.text, source.settings)};
   const std::vector<GridAxis> axes = grid.base.grid("sweep.grid");
   check_axes(source.name, "sweep.grid", axes);
   for (const GridAxis& axis : axes) {
@@ -185,10 +176,9 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
   const auto& seeds = grid.base.integers("sweep.seeds");
   if (seeds.empty()) throw UserError(source.name + ": sweep.seeds is empty (name one seed)");
   grid.sweep.mode = grid.base.text("sweep.mode");
-  GridBuilder builder(source, run == "train" ? EndCosine::measured : EndCosine::as_configured, grid);
-  const bool alone = grid.sweep.mode == "one_at_a_time";
-  for (const Combination& one : alone ? one_at_a_time(source, grid.base, axes) : all_combinations(axes))
-    builder.add(one, {}, seeds);
+  const auto invalid = grid.base.text("sweep.invalid") == "skip" ? Invalid::skip : Invalid::refuse;
+  GridBuilder builder(source, run == "train" ? EndCosine::measured : EndCosine::as_configured, grid, invalid);
+  for (const Combination& one : mode_combinations(source.name, grid.base, axes)) builder.add(one, {}, seeds);
   builder.finish();
   return grid;
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_points.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
-#include <mutex>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
+#include "sim/base/ranks.hpp"
 #include "training/check/gradcheck.hpp"
+#include "training/sweep/farm.hpp"
 
 namespace nudge {
 namespace {
@@ -82,36 +84,75 @@ void run_point(const Config& config, PointJob job, const std::function<bool()>& 
   }
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Rewrites a file that grows with every result. Left alone for twenty times as long as the last rewriting took, it costs at
+/// most 1/20 of the time, however many results there are; a kill loses no more work than that.
+class PacedStore {
+ public:
+  explicit PacedStore(const std::function<void()>& store) : store_(store) {}
+
+  void result() {
+    if (seconds_since(end_) >= 20 * took_) now();
+  }
+  void now() {
+    const auto start = std::chrono::steady_clock::now();
+    store_();
+    took_ = seconds_since(start);
+    end_ = std::chrono::steady_clock::now();
+  }
+
+ private:
+  const std::function<void()>& store_;
+  double took_ = 0;
+  std::chrono::steady_clock::time_point end_ = {};
+};
+
 }  // namespace
+
+PointJob sweep_job(const Config& base) {
+  return base.text("sweep.run") == "train" ? PointJob::train : PointJob::gradcheck;
+}
 
 int sweep_threads(const Config& base) {
   const auto parallel = static_cast<int>(base.integer("sweep.parallel"));
-  return parallel > 0 ? parallel : static_cast<int>(base.integer("threads"));
+  if (parallel > 0) return parallel;
+  return rank_count() > 1 ? 1 : thread_count(static_cast<int>(base.integer("threads")));
 }
 
-void run_points(const std::vector<Config>& configs, int threads, PointJob job, const SweepObserver& observer,
-                const std::function<void()>& store, Sweep& sweep) {
-  NUDGE_EXPECT(configs.size() == sweep.points.size());
-  std::vector<std::size_t> todo;
-  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    if (sweep.points[i].status.empty()) todo.push_back(i);
-  }
-  std::mutex mutex;
+void run_points(const SweepGrid& grid, PointJob job, const SweepObserver& observer, const std::function<void()>& store,
+                Sweep& sweep) {
+  NUDGE_EXPECT(grid.settings.size() == sweep.points.size());
+  TaskList tasks(sweep, sweep.shard);
   TrainedStarts starts;  // points that differ in their devices program the same trained network
-  std::size_t done = sweep.points.size() - todo.size();
-  const auto go_on = [&] { return !observer.stop || !observer.stop(); };
-  parallel_for(static_cast<Index>(todo.size()), threads, [&](Index i, int /*thread*/) {
-    if (!go_on()) return;
-    const std::size_t at = todo[static_cast<std::size_t>(i)];
+  PacedStore file(store);
+  FarmWork work;
+  work.threads = sweep_threads(grid.base);
+  if (this_rank() == 0) work.threads = std::max(1, std::min(work.threads, static_cast<int>(tasks.left())));
+  work.go_on = [&] { return !observer.stop || !observer.stop(); };
+  work.compute = [&](std::size_t at, const std::function<bool()>& go_on) {
+    const auto start = std::chrono::steady_clock::now();
     SweepPoint point = sweep.points[at];
-    run_point(configs[at], job, go_on, sweep.metrics.size(), starts, point);
-    if (point.status.empty()) return;  // stopped on the way
-    const std::lock_guard<std::mutex> lock(mutex);
-    sweep.points[at] = point;
-    store();
-    if (observer.finished) observer.finished(sweep, point, ++done);
-  });
-  sweep.interrupted = !go_on();
+    run_point(grid.config(at), job, go_on, sweep.metrics.size(), starts, point);
+    point.seconds = seconds_since(start);
+    return point;
+  };
+  std::size_t done = sweep.count_own() - sweep.count_left();
+  work.accept = [&](std::size_t at, const SweepPoint& point) {
+    SweepPoint& own = sweep.points[at];  // another rank sends the result alone
+    own.status = point.status;
+    own.metrics = point.metrics;
+    own.groups = point.groups;
+    own.seconds = point.seconds;
+    file.result();
+    if (observer.finished) observer.finished(sweep, own, ++done);
+  };
+  farm_out(tasks, work);
+  if (this_rank() == 0) file.now();
+  share_results(sweep);
+  sweep.interrupted = sweep.count_left() > 0;
 }
 
 }  // namespace nudge

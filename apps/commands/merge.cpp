@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/merge.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/streams.hpp"
+#include "training/sweep/merge.hpp"
+
+namespace nudge {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string out;
+  bool partial = false, json = false;
+};
+
+ExitCode run(const Options& options) {
+  const std::vector<std::filesystem::path> inputs(options.inputs.begin(), options.inputs.end());
+  const MergeSummary merged =
+      merge_sweeps(inputs, options.out, options.partial ? MissingPoints::accept : MissingPoints::refuse);
+  if (options.json) {
+    answer("{}\n", nlohmann::json({{"file", options.out},
+                                   {"points", merged.points},
+                                   {"finished", merged.finished},
+                                   {"failed", merged.failed}})
+                       .dump(2));
+  } else {
+    answer("{} of {} points, {} did not end well\n{}\n", merged.finished, merged.points, merged.failed, options.out);
+  }
+  return ExitCode::ok;
+}
+
+std::function<ExitCode()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("FILES", options->inputs, "Files of parts of one sweep: of --shard, of interrupted runs, merged ones")
+      ->required();
+  app.add_option("--out", options->out, "HDF5 file to write, which must not exist")->required();
+  app.add_flag("--partial", options->partial, "Merge although points are missing; nudge sweep --resume runs them");
+  app.add_flag("--json", options->json, "Print the counts as JSON");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command merge_command() {
+  return {"merge", "Join the files of the parts of a sweep into one", "nudge merge part1.h5 part2.h5 --out sweep.h5",
+          add};
+}
+
+}  // namespace nudge

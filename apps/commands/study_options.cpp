@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/study_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "apps/streams.hpp"
+#include "sim/base/interrupts.hpp"
+#include "sim/base/ranks.hpp"
+#include "training/config/config_table.hpp"
+
+namespace nudge {
+
+void add_log_format(CLI::App& app, std::string& format) {
+  app.add_option("--log-format", format, "Progress lines on standard error: text, or json (one object per line)")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
+void add_study_options(CLI::App& app, StudyOptions& options) {
+  add_config_arguments(app, options.arguments);
+  app.add_option("--out", options.out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
+  app.add_option(
+      "--resume", options.resume,
+      "Keep the runs of this HDF5 file that ended well and run the others; seeds, values and axes' lists may "
+      "have grown since");
+  app.add_flag(
+      "--dry-run", options.dry_run,
+      "Run nothing: print the points, and the time, memory and disk they take (a short run per kind of point)");
+  add_log_format(app, options.log);
+  app.add_flag("--json", options.json, "Print the result and all runs as JSON");
+}
+
+SweepFiles study_files(const std::string& command, const StudyOptions& options, const ConfigSource& source) {
+  if (!options.resume.empty() && !options.out.empty()) {
+    throw UserError(command + ": --resume continues its own file and takes no --out");
+  }
+  SweepFiles files;
+  if (!options.shard.empty()) files.shard = read_shard(options.shard);
+  files.resume = !options.resume.empty();
+  files.output = files.resume ? options.resume : options.out;
+  if (!files.output.empty()) return files;
+  const Config config = parse_program_config(source.name, source.text, source.settings);
+  files.output = config.text("output.file");
+  if (!files.output.empty()) return files;
+  files.output = std::filesystem::path(source.name).filename().replace_extension(".h5");
+  return files;
+}
+
+void StudyLog::point(const std::string& stage, const Sweep& sweep, const SweepPoint& point, std::size_t done,
+                     const std::string& place, const std::string& result) {
+  if (!rate_ || stage != stage_) {
+    rate_.emplace(done);  // of what ends after this point
+    stage_ = stage;
+  }
+  const std::size_t total = sweep.count_own();
+  if (!json_) {
+    line_.print(fmt::format("{}{}/{}  {}seed {}  {}", stage.empty() ? "" : stage + " ", done, total, place, point.seed,
+                            result));
+    const std::string rate = rate_->text(done, total);
+    line_.show(rate.empty() || done == total ? "" : fmt::format("{}/{}, {}", done, total, rate));
+    return;
+  }
+  nlohmann::json one = {{"event", "point"},
+                        {"done", done},
+                        {"total", total},
+                        {"seed", point.seed},
+                        {"status", point.status},
+                        {"seconds", point.seconds},
+                        {"seconds_left", rate_->seconds_left(done, total)}};
+  if (!stage.empty()) one["stage"] = stage;
+  for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
+    one["values"][sweep.keys[k]] =
+        sweep.numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
+  }
+  for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one["results"][sweep.metrics[m].name] = point.metrics[m];
+  say("{}\n", one.dump());
+}
+
+namespace {
+
+std::string bytes_text(double bytes) {
+  if (!std::isfinite(bytes)) return "unknown";
+  if (bytes < 1e6) return fmt::format("{:.0f} kB", bytes / 1e3);
+  return bytes < 1e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
+nlohmann::json estimate_json(const StudyEstimate& e) {
+  nlohmann::json kinds = nlohmann::json::array();
+  for (const PointKind& kind : e.kinds) {
+    kinds.push_back({{"kind", kind.name},
+                     {"points", kind.points},
+                     {"seconds_per_point", kind.seconds},
+                     {"bytes", kind.bytes},
+                     {"problem", kind.problem}});
+  }
+  return {{"points", e.points},   {"left", e.left},       {"invalid", e.invalid},    {"kinds", kinds},
+          {"at_once", e.at_once}, {"seconds", e.seconds}, {"memory_bytes", e.bytes}, {"file_bytes", e.file_bytes}};
+}
+
+void print_as_text(const StudyEstimate& e) {
+  std::vector<std::vector<std::string>> rows = {{"kind of point", "points", "per point", "memory"}};
+  std::string problems;
+  for (const PointKind& kind : e.kinds) {
+    rows.push_back({kind.name, std::to_string(kind.points), duration_text(kind.seconds), bytes_text(kind.bytes)});
+    if (!kind.problem.empty()) problems += fmt::format("{}: will fail: {}\n", kind.name, kind.problem);
+  }
+  answer("{} points, {} to run, {} break a rule\n{}{}", e.points, e.left, e.invalid, text_table(rows, 1), problems);
+  answer("time: about {} ({} at a time); memory: about {}; disk: {}, twice that while the file is rewritten\n",
+         duration_text(e.seconds), e.at_once, bytes_text(e.bytes), bytes_text(e.file_bytes));
+}
+
+}  // namespace
+
+ExitCode print_estimate(
+    const StudyOptions& options,
+    const std::function<StudyEstimate(const std::function<bool(std::size_t, std::size_t)>& watch)>& estimate) {
+  if (rank_count() > 1) throw UserError("--dry-run measures in one process (leave mpirun out)");
+  StudyEstimate result;
+  {
+    ProgressLine line;
+    result = estimate([&line](std::size_t done, std::size_t of) {
+      line.show(fmt::format("measuring kind {} of {}", done + 1, of));
+      return !interrupted();
+    });
+  }
+  if (result.interrupted) {
+    say("interrupted: not all kinds of points were measured\n");
+    return ExitCode::ok;
+  }
+  if (options.json) {
+    answer("{}\n", estimate_json(result).dump(2));
+  } else {
+    print_as_text(result);
+  }
+  return ExitCode::ok;
+}
+
+bool is_leader() { return this_rank() == 0; }
+
+}  // namespace nudge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "apps/commands/text_table.hpp"
+#include "apps/config_arguments.hpp"
+#include "apps/work_rate.hpp"
+#include "sim/base/errors.hpp"
+#include "training/sweep/estimate.hpp"
+
+namespace nudge {
+
+/// What sweep and compare share on the command line.
+struct StudyOptions {
+  ConfigArguments arguments;
+  std::string out, resume, shard, log = "text";
+  bool json = false, dry_run = false;
+};
+
+/// Declares CONFIG, --set, --out, --resume, --dry-run, --log-format and --json.
+void add_study_options(CLI::App& app, StudyOptions& options);
+
+/// --log-format text or json, for every command with progress lines.
+void add_log_format(CLI::App& app, std::string& format);
+
+/// The output file: that of --resume, --out, output.file, or CONFIG's name. UserError for contradictions.
+SweepFiles study_files(const std::string& command, const StudyOptions& options, const ConfigSource& source);
+
+/// Prints the line of each finished point: as text, on a terminal with rate and time left in a last line that is kept current; or
+/// as one JSON object per line.
+class StudyLog {
+ public:
+  /// `stage`: "tuning" before the counts of a comparison; empty.
+  explicit StudyLog(const std::string& format) : json_(format == "json") {}
+
+  /// `place`: where the point is, in words; `result`: its results, in words.
+  void point(const std::string& stage, const Sweep& sweep, const SweepPoint& point, std::size_t done,
+             const std::string& place, const std::string& result);
+
+ private:
+  bool json_;
+  std::string stage_;
+  std::optional<WorkRate> rate_;
+  ProgressLine line_;
+};
+
+/// Measures with `estimate` and prints the points, and the time, memory and disk they take, as text or JSON.
+ExitCode print_estimate(
+    const StudyOptions& options,
+    const std::function<StudyEstimate(const std::function<bool(std::size_t, std::size_t)>& watch)>& estimate);
+
+/// Whether this process prints results and writes files; others of mpirun compute only.
+bool is_leader();
+
+}  // namespace nudge

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/watch/run_state.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/io/h5_reader.hpp"
+#include "training/config/config_table.hpp"
+#include "training/sweep/sweep.hpp"
+
+namespace nudge {
+namespace {
+
+double last_finite(const std::vector<double>& values) {
+  for (std::size_t i = values.size(); i-- > 0;) {
+    if (std::isfinite(values[i])) return values[i];
+  }
+  return std::nan("");
+}
+
+void read_training(const H5Reader& file, RunState& state) {
+  const Config config = parse_program_config(file.name() + " (stored config)", file.text_attribute("config"));
+  state.unit = "steps";
+  state.done = static_cast<std::size_t>(file.integer_attribute("checkpoint_done"));
+  state.total = static_cast<std::size_t>(config.integer("train.steps"));
+  for (const char* name : {"loss", "validation_loss", "residual"}) {
+    const std::string path = std::string("train/") + name;
+    if (file.has(path)) state.numbers.emplace_back(name, last_finite(file.reals<double>(path)));
+  }
+}
+
+/// A table of finished runs; the smallest of its losses.
+void add_table(const H5Reader& file, const std::string& group, RunState& state) {
+  if (!file.has(group)) return;
+  const auto statuses = file.texts(group + "/status");
+  state.done += statuses.size();
+  for (const std::string& status : statuses) state.failed += status == "ok" ? 0 : 1;
+  for (const char* name : {"validation_loss", "test_loss", "loss"}) {
+    const std::string path = group + "/" + name;
+    if (!file.has(path)) continue;
+    const auto values = file.reals<double>(path);
+    double best = std::nan("");
+    for (std::size_t i = 0; i < values.size() && i < statuses.size(); ++i) {
+      if (statuses[i] == "ok") best = std::fmin(best, values[i]);
+    }
+    state.numbers.emplace_back(fmt::format("smallest {} of /{}", name, group), best);
+  }
+}
+
+std::size_t total_of(const H5Reader& file, const std::string& attribute) {
+  return static_cast<std::size_t>(file.integer_attribute(attribute));
+}
+
+void read_sweep(const H5Reader& file, RunState& state) {
+  add_table(file, "points", state);
+  state.total = total_of(file, "points_total");
+  if (!file.has_attribute("shard")) return;
+  const Shard shard = read_shard(file.text_attribute("shard"));
+  const auto rows = file.integers("plan/row");
+  state.done = state.total = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!shard.has(i)) continue;
+    ++state.total;
+    state.done += rows[i] >= 0 ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+RunState read_run_state(const std::filesystem::path& path) {
+  const H5Reader file(path);
+  RunState state;
+  state.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
+  state.unit = state.kind == "experiment" || state.kind == "compare" ? "runs" : "points";
+  if (file.has_attribute("wall_time_s")) state.seconds = file.real_attribute("wall_time_s");
+  if (state.kind == "train") {
+    read_training(file, state);
+  } else if (state.kind == "sweep") {
+    read_sweep(file, state);
+  } else if (state.kind == "compare") {
+    add_table(file, "tuning", state);
+    add_table(file, "test", state);
+    state.total = total_of(file, "tuning_total") + total_of(file, "test_total");
+    if (!file.has("entrants")) state.total += 1;  // the test runs are not known before the choice
+  } else if (state.kind == "experiment") {
+    add_table(file, "results", state);
+    state.total = total_of(file, "runs_total");
+  } else {
+    file.fail("attribute kind",
+              fmt::format("\"{}\" (nudge watch follows train, sweep, compare and experiment)", state.kind));
+  }
+  return state;
+}
+
+}  // namespace nudge

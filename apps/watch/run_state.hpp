@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nudge {
+
+/// How far the work of a file is.
+struct RunState {
+  std::string kind;  ///< attribute of the file
+  std::string unit;  ///< "steps", "points", "runs"
+  std::size_t done = 0, total = 0;
+  std::size_t failed = 0;                               ///< of done: did not end well
+  double seconds = 0;                                   ///< of work, as the file says
+  std::vector<std::pair<std::string, double>> numbers;  ///< last losses of a training; smallest ones of a list of runs
+  bool complete() const { return done >= total; }
+};
+
+/// Reads a file of kind train, sweep, compare or experiment. UserError for other files.
+RunState read_run_state(const std::filesystem::path& path);
+
+}  // namespace nudge

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A build without MPI: this process is alone.
+#include <fmt/format.h>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/ranks.hpp"
+
+namespace nudge {
+
+void join_ranks() {
+  if (launched_ranks() < 2) return;
+  throw UserError(fmt::format(
+      "{} processes were started together, and this nudge is built without MPI (install libopenmpi-dev, configure "
+      "and build again; without MPI use sweep --shard)",
+      launched_ranks()));
+}
+
+int rank_count() { return 1; }
+int this_rank() { return 0; }
+void send_to(int /*rank*/, const std::string& /*bytes*/) { NUDGE_EXPECT(false); }
+std::optional<RankMessage> next_message() { return std::nullopt; }
+void broadcast(std::string& /*bytes*/) {}
+void leave_ranks() {}
+void end_all_ranks(int /*code*/) {}
+
+}  // namespace nudge

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+
+namespace nudge {
+
+/// Which value of each axis a point takes, as settings ("device.read_noise=1 %").
+using Combination = std::vector<std::string>;
+
+/// Every combination; the last axis varies fastest.
+std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes);
+
+/// What sweep.mode makes of the axes:
+///   grid           every combination;
+///   one_at_a_time  the config as it is, then every other value of every axis alone;
+///   zip            the first values of all axes, then the second ones, … (axes of one length);
+///   sobol, random  sweep.samples places. Two numbers are the ends of a range (evenly, or evenly in the logarithm where
+///                  sweep.logarithmic names the key), integers included in it; more numbers, or texts, are drawn from. sobol: the
+///                  sequence of Sobol' in the directions of Joe & Kuo (SIAM J. Sci. Comput. 30 (2008) 2635) by
+///                  Boost.Random; random: independent, a function of `seed`. Real numbers have six digits, so that every
+///                  machine draws the same. More samples keep those that are there.
+/// UserError: axes of different lengths, a range without width, a logarithm of 0 or less, sweep.logarithmic without effect.
+std::vector<Combination> mode_combinations(const std::string& name, const Config& base,
+                                           const std::vector<GridAxis>& axes);
+
+}  // namespace nudge

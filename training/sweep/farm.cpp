@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/sweep/farm.hpp"
+
+#include <atomic>
+#include <charconv>
+#include <deque>
+#include <mutex>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/ranks.hpp"
+#include "sim/base/side_by_side.hpp"
+#include "training/sweep/point_bytes.hpp"
+
+namespace nudge {
+namespace {
+
+// Messages start with a letter. To rank 0: A(sk for a point), R(esult: number, space, bytes; asks as well), B(ye: all threads of
+// the rank have ended). From rank 0: T(ake: number), E(nd: there is none), S(top what you run).
+
+std::string numbered(char kind, std::size_t at) { return kind + std::to_string(at); }
+
+std::size_t number_in(const std::string& bytes) {
+  std::size_t at = 0;
+  [[maybe_unused]] const auto read = std::from_chars(bytes.data() + 1, bytes.data() + bytes.size(), at);
+  NUDGE_EXPECT(read.ec == std::errc());
+  return at;
+}
+
+/// The list and the results, for all threads of rank 0.
+class Desk {
+ public:
+  Desk(TaskList& tasks, const FarmWork& work) : tasks_(tasks), work_(work) {}
+
+  bool go_on() const { return !broken_ && work_.go_on(); }
+
+  std::optional<std::size_t> take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return go_on() ? tasks_.next() : std::nullopt;
+  }
+
+  /// A file that cannot be written ends all work.
+  void give(std::size_t at, const SweepPoint& point) {
+    if (point.status.empty()) return;  // stopped on the way
+    const std::lock_guard<std::mutex> lock(mutex_);
+    tasks_.finished(at, point.seconds);
+    try {
+      work_.accept(at, point);
+    } catch (...) {
+      broken_ = true;
+      throw;
+    }
+  }
+
+  void compute_all() {
+    try {
+      while (const auto at = take()) give(*at, work_.compute(*at, [this] { return go_on(); }));
+    } catch (...) {
+      broken_ = true;
+      throw;
+    }
+  }
+
+ private:
+  TaskList& tasks_;
+  const FarmWork& work_;
+  std::mutex mutex_;
+  std::atomic<bool> broken_ = false;
+};
+
+/// Answers the other ranks until all of them have said goodbye.
+void serve(Desk& desk) {
+  bool stopped = false;
+  for (int gone = 1; gone < rank_count();) {
+    if (!stopped && !desk.go_on()) {
+      for (int r = 1; r < rank_count(); ++r) send_to(r, "S");
+      stopped = true;
+    }
+    auto message = next_message();
+    if (!message) {
+      wait_a_moment();
+      continue;
+    }
+    const char kind = message->bytes.front();
+    gone += kind == 'B' ? 1 : 0;
+    if (kind == 'R') {
+      const std::size_t at = number_in(message->bytes);
+      message->bytes.erase(0, message->bytes.find(' ') + 1);
+      SweepPoint point;
+      take_result(message->bytes, point);
+      desk.give(at, point);
+    }
+    if (kind == 'B') continue;
+    const auto at = desk.take();
+    send_to(message->from, at ? numbered('T', *at) : "E");
+  }
+}
+
+/// What the threads of another rank and the one that talks to rank 0 tell each other.
+class Mailbox {
+ public:
+  void post(std::string bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    out_.push_back(std::move(bytes));
+  }
+  void answered(std::optional<std::size_t> task) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    in_.push_back(task);
+  }
+  std::optional<std::string> next_to_send() { return front_of(out_); }
+
+  /// Waits for rank 0's answer to one request; which thread's it was does not matter.
+  std::optional<std::size_t> answer() {
+    for (;;) {
+      if (const auto one = front_of(in_)) return *one;
+      wait_a_moment();
+    }
+  }
+
+ private:
+  template <class T>
+  std::optional<T> front_of(std::deque<T>& queue) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (queue.empty()) return std::nullopt;
+    std::optional<T> one = std::move(queue.front());
+    queue.pop_front();
+    return one;
+  }
+
+  std::mutex mutex_;
+  std::deque<std::string> out_;
+  std::deque<std::optional<std::size_t>> in_;
+};
+
+void help_rank_0(const FarmWork& work) {
+  Mailbox mail;
+  std::atomic<bool> stop = false;
+  std::atomic<int> running = work.threads;
+  const auto go_on = [&] { return !stop && work.go_on(); };
+  const auto thread = [&](int /*i*/) {
+    try {
+      mail.post("A");
+      while (const auto at = mail.answer()) {
+        const SweepPoint point = work.compute(*at, go_on);
+        mail.post(numbered('R', *at) + " " + result_bytes(point));
+      }
+    } catch (...) {
+      --running;
+      throw;
+    }
+    --running;
+  };
+  run_side_by_side(work.threads, thread, [&] {
+    while (running > 0) {
+      bool idle = true;
+      for (; const auto bytes = mail.next_to_send(); idle = false) send_to(0, *bytes);
+      if (const auto message = next_message()) {
+        idle = false;
+        const char kind = message->bytes.front();
+        if (kind == 'S') stop = true;
+        if (kind == 'T') mail.answered(number_in(message->bytes));
+        if (kind == 'E') mail.answered(std::nullopt);
+      }
+      if (idle) wait_a_moment();
+    }
+    send_to(0, "B");
+  });
+}
+
+}  // namespace
+
+void farm_out(TaskList& tasks, const FarmWork& work) {
+  if (this_rank() > 0) {
+    help_rank_0(work);
+    return;
+  }
+  Desk desk(tasks, work);
+  run_side_by_side(
+      work.threads, [&desk](int /*i*/) { desk.compute_all(); }, [&desk] { serve(desk); });
+}
+
+void share_results(Sweep& sweep) {
+  if (rank_count() == 1) return;
+  std::string bytes;
+  if (this_rank() == 0) {
+    for (const SweepPoint& point : sweep.points) bytes += result_bytes(point);
+  }
+  broadcast(bytes);
+  if (this_rank() == 0) return;
+  for (SweepPoint& point : sweep.points) take_result(bytes, point);
+}
+
+}  // namespace nudge
