@@ -37,9 +37,17 @@ class Sgd final : public Optimizer<S> {
   void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) override {
     NUDGE_EXPECT(gradient.size() == velocity_.size());
     delta.resize(gradient.size());
+    const S rate = static_cast<S>(-learning_rate);
     for (std::size_t p = 0; p < gradient.size(); ++p) {
-      velocity_[p] = momentum_ * velocity_[p] + gradient[p];
-      delta[p] = static_cast<S>(-learning_rate) * velocity_[p];
+      delta[p].resizeLike(gradient[p]);
+      const S* g = gradient[p].data();
+      S* v = velocity_[p].data();
+      S* d = delta[p].data();
+      for (Index i = 0; i < gradient[p].size(); ++i) {
+        const S next = momentum_ * v[i] + g[i];
+        v[i] = next;
+        d[i] = rate * next;
+      }
     }
   }
 
