@@ -90,9 +90,8 @@ class Dynamics {
   /// them at z, inverse (1, cols) holds 1/D, 0 for what nothing loads, which stays: z_i ← z_i + f_i/D_i, and where a law of a unit's
   /// own bends its force (a diode) the root of f_i − D_i (x − z_i) + law(x) − law(z_i).
   virtual void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
-    z.middleCols(columns.begin, columns.count).array() +=
-        f.middleCols(columns.begin, columns.count).array().rowwise() *
-        inverse.row(0).segment(columns.begin, columns.count).array();
+    z.middleCols(columns.begin, columns.count).array() += f.middleCols(columns.begin, columns.count).array().rowwise() *
+                                                          inverse.row(0).segment(columns.begin, columns.count).array();
   }
 
   /// Whether every node is driven by earlier ones and its own leak alone, so that J is lower triangular with −L on the diagonal.
