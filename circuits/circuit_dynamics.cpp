@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/circuit_dynamics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -17,7 +18,11 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
       max_rows_(rows * max_copies),
       input_(rows, circuit.inputs()),
       input_gradient_(rows, circuit.inputs()) {
-  for (const auto& term : circuit.terms()) systems_.push_back(term->make_system(rows, max_copies));
+  for (const auto& term : circuit.terms()) {
+    systems_.push_back(term->make_system(rows, max_copies));
+    constant_.push_back(term->constant());
+  }
+  has_drives_ = std::find(constant_.begin(), constant_.end(), true) != constant_.end();
   std::vector<typename Box<S>::Range> ranges;
   for (const Node& node : circuit.nodes()) {
     if (!node.bounded()) continue;
@@ -40,7 +45,7 @@ void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) 
   input_gradient_.setZero();
   read_ = read;
   noisy_ = circuit_->noisy();
-  loads_known_ = false;
+  loads_known_ = drives_known_ = false;
   memory_.clear();
   read_.memory = &memory_;
   for (auto& system : systems_) system->bind(input_);
@@ -51,6 +56,45 @@ const Matrix<S>* CircuitDynamics<S>::loads() {
   if (!loads_known_) has_loads_ = circuit_->loads(loads_);
   loads_known_ = true;
   return has_loads_ ? &loads_ : nullptr;
+}
+
+template <class S>
+void CircuitDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
+  const auto& terms = circuit_->terms();
+  const auto bends = [&](const auto& term) { return term->balance(z, f, inverse, columns); };
+  if (std::none_of(terms.begin(), terms.end(), bends)) Dynamics<S>::balance(z, f, inverse, columns);
+}
+
+/// The drives of the present example: constant terms are formed once.
+template <class S>
+void CircuitDynamics<S>::know_drives() {
+  if (drives_known_) return;
+  drives_known_ = true;
+  const Matrix<S> nowhere = Matrix<S>::Zero(rows_, cols());
+  for (Matrix<S>* drive : {&drive_, &conservative_drive_}) {
+    drive->setZero(rows_, cols());
+    for (const Node& node : circuit_->nodes()) {
+      if (node.driven) drive->middleCols(node.columns.begin, node.columns.count) = input_;
+    }
+  }
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (!constant_[i]) continue;
+    systems_[i]->force(nowhere, drive_, Part::all, read_);
+    if (circuit_->terms()[i]->has(Part::conservative)) {
+      systems_[i]->force(nowhere, conservative_drive_, Part::conservative, read_);
+    }
+  }
+}
+
+/// f = drive − L z.
+template <class S>
+void CircuitDynamics<S>::start(const Node& node, const Matrix<S>& drive, ConstMatrixRef<S> z, MatrixRef<S> f) const {
+  const S leak = static_cast<S>(circuit_->leak(node));
+  const auto [begin, count] = node.columns;
+  for (Index row = 0; row < z.rows(); row += rows_) {
+    f.middleCols(begin, count).middleRows(row, rows_) =
+        drive.middleCols(begin, count) - leak * z.middleCols(begin, count).middleRows(row, rows_);
+  }
 }
 
 /// f = x_in − L z.
@@ -98,10 +142,15 @@ void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::si
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
   if (node == 0) read_.pass();
   const Node& at = circuit_->nodes()[node];
-  start(at, z, f);
+  if (has_drives_) {
+    know_drives();
+    start(at, drive_, z, f);
+  } else {
+    start(at, z, f);
+  }
   if (circuit_->node_noise() != 0 && read_.noisy()) add_node_noise(at, f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (circuit_->acts_on(i, node)) systems_[i]->node_force(z, f, static_cast<int>(node), read_);
+    if (circuit_->acts_on(i, node) && !constant_[i]) systems_[i]->node_force(z, f, static_cast<int>(node), read_);
   }
 }
 
@@ -109,14 +158,19 @@ template <class S>
 void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
   read_.pass();
+  const bool driven = has_drives_ && part != Part::nonconservative;
   if (part == Part::nonconservative) {
     f.setZero();
+  } else if (driven) {
+    know_drives();
+    const Matrix<S>& drive = part == Part::all ? drive_ : conservative_drive_;
+    for (const Node& node : circuit_->nodes()) start(node, drive, z, f);
   } else {
     start(z, f);
-    add_node_noise(f);
   }
+  if (part != Part::nonconservative) add_node_noise(f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (circuit_->terms()[i]->has(part)) systems_[i]->force(z, f, part, read_);
+    if (circuit_->terms()[i]->has(part) && !(driven && constant_[i])) systems_[i]->force(z, f, part, read_);
   }
 }
 

@@ -30,6 +30,7 @@ class CircuitDynamics final : public Dynamics<S> {
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
   const Box<S>* box() const override { return box_ ? &*box_ : nullptr; }
   const Matrix<S>* loads() override;
+  void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
   bool feed_forward() const override { return circuit_->feed_forward(); }
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
@@ -62,6 +63,8 @@ class CircuitDynamics final : public Dynamics<S> {
   class Point;
   void start(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void start(ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  void start(const Node& node, const Matrix<S>& drive, ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  void know_drives();
   void add_node_noise(MatrixRef<S> f);
   void add_node_noise(const Node& node, MatrixRef<S> f);
 
@@ -76,6 +79,11 @@ class CircuitDynamics final : public Dynamics<S> {
   std::optional<Box<S>> box_;
   Matrix<S> loads_;  ///< of the present example, once they have been asked for
   bool loads_known_ = false, has_loads_ = false;
+  std::vector<bool> constant_;  ///< by term (Term::constant)
+  /// Σ of what drives the nodes and of the constant terms, and the conservative part of that, of the present example once it has
+  /// been asked for; nothing where no term is constant.
+  Matrix<S> drive_, conservative_drive_;
+  bool drives_known_ = false, has_drives_ = false;
   Matrix<S> node_noise_;  ///< working memory of add_node_noise
   std::unique_ptr<Point> point_;
 };

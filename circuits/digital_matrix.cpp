@@ -42,7 +42,7 @@ void DigitalMatrix<S>::program(const Matrix<S>& target) {
 
 template <class S>
 std::unique_ptr<LinearMap<double>> DigitalMatrix<S>::noise_free() const {
-  return std::make_unique<DigitalMatrix<double>>(weights_.template cast<double>());
+  return std::make_unique<DigitalMatrix<double>>(weights_.template cast<double>(), unit_heat_J_);
 }
 
 template <class S>

@@ -13,7 +13,9 @@ namespace nudge {
 template <class S>
 class DigitalMatrix final : public LinearMap<S> {
  public:
-  explicit DigitalMatrix(Matrix<S> weights) : weights_(std::move(weights)) {}
+  /// unit_heat: what a conductance of one unit of weight stands for, of numbers that stand for devices (LinearMap::unit_heat_J).
+  explicit DigitalMatrix(Matrix<S> weights, double unit_heat = 0)
+      : weights_(std::move(weights)), unit_heat_J_(unit_heat) {}
 
   Index inputs() const override { return weights_.rows(); }
   Index outputs() const override { return weights_.cols(); }
@@ -32,9 +34,11 @@ class DigitalMatrix final : public LinearMap<S> {
   const Matrix<S>& weights() const override { return weights_; }
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   std::vector<StateArray<S>> state() override;
+  double unit_heat_J() const override { return unit_heat_J_; }
 
  private:
   Matrix<S> weights_;
+  double unit_heat_J_;
 };
 
 }  // namespace nudge

@@ -56,6 +56,10 @@ try "resistive, netlist" "$program" crossbar examples/resistive.toml --block "$f
 try "compare_resistive" "$program" compare examples/compare_resistive.toml --out "$folder/compare_resistive.h5" \
   --set train.steps=2 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]' \
   --set compare.grid.beta=[0.5]
+try "resistive_noise, sweep" "$program" sweep examples/resistive_noise.toml --out "$folder/resistive_noise.h5" \
+  --set train.steps=2 --set 'sweep.seeds=[11]' --set 'sweep.grid.device.read_noise=[0, "0.1 %"]'
+try "resistive_reads, sweep" "$program" sweep examples/resistive_reads.toml --out "$folder/resistive_reads.h5" \
+  --set train.steps=2 --set 'sweep.seeds=[11]'
 try "resistive_devices, sweep" "$program" sweep examples/resistive_devices.toml --out "$folder/resistive_sweep.h5" \
   --set train.steps=1 --set sweep.seeds=[11] --set 'sweep.grid.device.preset=["idealized"]'
 try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"

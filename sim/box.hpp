@@ -43,6 +43,27 @@ class Box {
     });
   }
 
+  /// A step of the relaxation in the given columns, z ← P(z + scale m ⊙ f), and f ← m ⊙ f: in one pass where the box bounds them all.
+  void step(MatrixRef<S> z, MatrixRef<S> f, S scale, Columns within) const {
+    Index bounded = 0;
+    each(1, within, [&](Index, Index, Index count, S, S) { bounded += count; });
+    if (bounded < within.count) {
+      hold(z, f, f, within);
+      z.middleCols(within.begin, within.count) += scale * f.middleCols(within.begin, within.count);
+      return project(z, within);
+    }
+    each(z.rows(), within, [&](Index row, Index begin, Index count, S lower, S upper) {
+      S* x = &z(row, begin);
+      S* push = &f(row, begin);
+      for (Index i = 0; i < count; ++i) {
+        const bool held = ((x[i] <= lower) & (push[i] <= 0)) | ((x[i] >= upper) & (push[i] >= 0));
+        push[i] = held ? S(0) : push[i];
+        const S next = x[i] + scale * push[i];
+        x[i] = next < lower ? lower : (next > upper ? upper : next);
+      }
+    });
+  }
+
   /// u ← (∂P/∂z)ᵀ u of the projection that ended in z: 1 inside, 0 where z rests on a bound.
   void pull_back(ConstMatrixRef<S> z, MatrixRef<S> u) const {
     each(z.rows(), {0, z.cols()}, [&](Index row, Index begin, Index count, S lower, S upper) {

@@ -82,8 +82,17 @@ class Dynamics {
   virtual const Box<S>* box() const { return nullptr; }
 
   /// D (1, cols) of a system in which the units of one node do not act on each other and D_i = −∂F_i/∂z_i is the same in every
-  /// state: for fixed other nodes F_i = 0 at z_i + F_i/D_i (sim/steady/coordinate.cpp). Null: not such a system.
+  /// state, but for laws of single units: for fixed other nodes balance() finds F_i = 0 (sim/steady/coordinate.cpp). Null: not
+  /// such a system.
   virtual const Matrix<S>* loads() { return nullptr; }
+
+  /// Of a system with loads: moves the units of a node to where nothing pushes them while the others stand still. f is what pushes
+  /// them at z, inverse (1, cols) holds 1/D, 0 for what nothing loads, which stays: z_i ← z_i + f_i/D_i, and where a law of a unit's
+  /// own bends its force (a diode) the root of f_i − D_i (x − z_i) + law(x) − law(z_i).
+  virtual void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
+    z.middleCols(columns.begin, columns.count).array() += f.middleCols(columns.begin, columns.count).array().rowwise() *
+                                                          inverse.row(0).segment(columns.begin, columns.count).array();
+  }
 
   /// Whether every node is driven by earlier ones and its own leak alone, so that J is lower triangular with −L on the diagonal.
   virtual bool feed_forward() const { return false; }

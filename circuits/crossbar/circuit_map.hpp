@@ -54,12 +54,16 @@ class CircuitMap final : public LinearMap<double> {
   void program(const Matrix<double>& target) override;
   const Matrix<double>& weights() const override { return weights_; }
   std::vector<StateArray<double>> state() override;
+  /// That of the array which it stands for.
+  double unit_heat_J() const override { return unit_heat_J_; }
+  void set_unit_heat_J(double joules) { unit_heat_J_ = joules; }
 
  private:
   enum class Way { forward_jvp, forward_vjp, transposed_jvp, transposed_vjp };
   void derivative(Way way, ConstMatrixRef<double> at, ConstMatrixRef<double> v, MatrixRef<double> out, Columns columns,
                   Store store) const;
 
+  double unit_heat_J_ = 0;
   std::vector<Branch> branches_;
   Matrix<double> subtracted_;
   Matrix<double> weights_;          ///< of all branches together

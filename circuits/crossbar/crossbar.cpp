@@ -131,7 +131,9 @@ template <class S>
 std::unique_ptr<LinearMap<double>> Crossbar<S>::noise_free() const {
   std::vector<CircuitMap::Branch> branches;
   branches.push_back(branch(1));
-  return std::make_unique<CircuitMap>(std::move(branches));
+  auto map = std::make_unique<CircuitMap>(std::move(branches));
+  map->set_unit_heat_J(unit_heat_J());
+  return map;
 }
 
 template <class S>

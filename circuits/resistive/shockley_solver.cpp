@@ -36,17 +36,6 @@ void ShockleyDiode::validate() const {
   check(temperature_K, "temperature");
 }
 
-double ShockleyDiode::current_A(double v, double sign) const {
-  return sign * saturation_A * std::expm1(-sign * v / thermal_V());
-}
-double ShockleyDiode::slope_S(double v, double sign) const {
-  return saturation_A / thermal_V() * std::exp(-sign * v / thermal_V());
-}
-double ShockleyDiode::energy_W(double v, double sign) const {
-  const double x = sign * v / thermal_V();
-  return thermal_V() * saturation_A * (std::exp(-x) + x);
-}
-
 ShockleySolver::ShockleySolver(const ResistiveNetwork<double>& network, const ShockleyDiode& diode)
     : network_(&network), diode_(diode), signs_(Matrix<double>::Zero(1, network.cols())), factors_(1, network.cols()) {
   diode.validate();

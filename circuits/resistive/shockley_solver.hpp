@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/resistive/diode_law.hpp"
 #include "circuits/resistive/resistive_network.hpp"
 
 namespace nudge {
 
-/// A diode of a hidden node as Shockley's law has it: I = I_s (exp(V/(n V_T)) − 1) from anode to cathode, V_T = k_B T/q
-/// (W. Shockley, Bell Syst. Tech. J. 28, 435 (1949), eq. 1.2 with an emission coefficient). A node kept above 0 is its cathode, the
-/// anode is ground; a node kept below 0 is its anode.
+/// A diode of a hidden node as Shockley's law has it (DiodeLaw), in A and V. A node kept above 0 is its cathode, the anode is ground; a
+/// node kept below 0 is its anode.
 struct ShockleyDiode {
   double saturation_A = 1e-14;  ///< I_s; the default is that of SPICE
   double emission = 1;          ///< n
@@ -18,11 +18,11 @@ struct ShockleyDiode {
   /// UserError naming what is not positive and finite.
   void validate() const;
 
+  DiodeLaw law() const { return {saturation_A, thermal_V()}; }
   /// Current into a node at v, and minus its slope, S; sign +1 for a node kept above 0, −1 for one kept below.
-  double current_A(double v, double sign) const;
-  double slope_S(double v, double sign) const;
-  /// Φ with −∂Φ/∂v = current: n V_T I_s (exp(−sign v/(n V_T)) + sign v/(n V_T)), W; convex.
-  double energy_W(double v, double sign) const;
+  double current_A(double v, double sign) const { return law().current(v, sign); }
+  double slope_S(double v, double sign) const { return law().slope(v, sign); }
+  double energy_W(double v, double sign) const { return law().energy(v, sign); }
 };
 
 /// The steady state of a deep resistive network whose diodes are Shockley's instead of ideal: the one minimum of the convex

@@ -29,6 +29,12 @@ std::vector<int> BilinearLink<S>::targets() const {
   return all;
 }
 
+template <class S>
+bool BilinearLink<S>::constant() const {
+  return clamped() && to_.activation == NodeActivation::identity &&
+         dynamic_cast<const DigitalMatrix<S>*>(weights_.map) != nullptr;
+}
+
 /// The two arms of the link, a → b forward and b → a transposed; `at_` is the moving state, `point` the linearised one.
 template <class S>
 class BilinearLink<S>::System final : public TermSystem<S> {

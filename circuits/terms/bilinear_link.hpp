@@ -34,6 +34,7 @@ class BilinearLink final : public Term<S> {
   std::vector<int> targets() const override;
   bool takes_difference() const override { return way_ != LinkWay::both; }
   bool noisy() const override { return weights_.map->noisy(); }
+  bool constant() const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
   const LinkWeights<S>& weights() const { return weights_; }

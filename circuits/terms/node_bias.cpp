@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/node_bias.hpp"
 
+#include "circuits/digital_matrix.hpp"
 #include "circuits/terms/convolution.hpp"
 #include "sim/base/errors.hpp"
 
@@ -10,6 +11,11 @@ template <class S>
 NodeBias<S>::NodeBias(const LinkEnd& at, int parameter, const LinearMap<S>& map, Part part)
     : at_(at), parameter_(parameter), map_(&map), part_(part) {
   NUDGE_EXPECT(map.inputs() == 1 && at.columns.count % map.outputs() == 0 && part != Part::all);
+}
+
+template <class S>
+bool NodeBias<S>::constant() const {
+  return at_.activation == NodeActivation::identity && dynamic_cast<const DigitalMatrix<S>*>(map_) != nullptr;
 }
 
 template <class S>

@@ -28,6 +28,7 @@ class NodeBias final : public Term<S> {
   }
   bool add_load(Matrix<S>& /*load*/) const override { return at_.activation == NodeActivation::identity; }
   bool noisy() const override { return map_->noisy(); }
+  bool constant() const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
  private:

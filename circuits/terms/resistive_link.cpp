@@ -64,7 +64,8 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     known_ = ideal_known_ = false;
     noisy_ = term_->map_->noisy();
     load_to_ = term_->map_->weights().colwise().sum();
-    load_from_ = term_->map_->weights().rowwise().sum().transpose();
+    load_from_known_ = !term_->clamped();  // what is clamped feels no load: only its heat and energy ask for it
+    if (load_from_known_) load_from_ = term_->map_->weights().rowwise().sum().transpose();
   }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
@@ -230,12 +231,16 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     const auto weighted = [](const Matrix<S>& squares, const Matrix<S>& load) {
       return squares.cwiseAbs2().colwise().sum().template cast<double>().dot(load.template cast<double>().row(0));
     };
+    if (!load_from_known_) load_from_ = term_->map_->weights().rowwise().sum().transpose();
+    load_from_known_ = true;
     double sum = 0;
     for (Index row = 0; row < z.rows(); row += rows_) {
       own_to_ = to(z).middleRows(row, rows_);
       if (!term_->clamped()) own_from_ = from(z).middleRows(row, rows_);
       const Matrix<S>& x = term_->clamped() ? x0_ : own_from_;
-      if (!term_->clamped() || !ideal_known_) {
+      if (term_->clamped() && known_ && !noisy_) {
+        ideal_ = product_;
+      } else if (!term_->clamped() || !ideal_known_) {
         ideal_.resize(rows_, own_to_.cols());
         multiply<S>(x, term_->map_->weights(), ideal_);
         ideal_known_ = term_->clamped();
@@ -265,7 +270,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   Matrix<S> load_to_, load_from_;  ///< of noise-free reads
   Matrix<S> product_, ones_, pulled_;
   Matrix<S> own_to_, own_from_, ideal_;  ///< of an energy
-  bool known_ = false, ideal_known_ = false, noisy_ = false;
+  bool known_ = false, ideal_known_ = false, load_from_known_ = false, noisy_ = false;
 };
 
 template <class S>

@@ -114,6 +114,17 @@ class Term {
   /// node acts on another of it: what it loads the units with (Dynamics::loads). false: not such a term, nothing is added.
   virtual bool add_load(Matrix<S>& /*load*/) const { return false; }
 
+  /// Whether its force is the same in every state and every read, as that of what is clamped through numbers: then it is formed
+  /// once per example, and force() of the system is not called again for it.
+  virtual bool constant() const { return false; }
+
+  /// Dynamics::balance() of the node whose columns these are, of a term that bends the force of single units (its add_load() adds
+  /// nothing). false: it does not act on that node so, nothing is changed.
+  virtual bool balance(MatrixRef<S> /*z*/, ConstMatrixRef<S> /*f*/, const Matrix<S>& /*inverse*/,
+                       Columns /*columns*/) const {
+    return false;
+  }
+
   /// Whether any of its reads has fresh noise.
   virtual bool noisy() const { return false; }
 

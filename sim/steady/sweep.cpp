@@ -25,9 +25,11 @@ SettleResult settle_sweep(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
     for (std::size_t j = 0; j < nodes; ++j) {
       const auto [begin, count] = dynamics.node_columns(j);
       dynamics.node_force(z, force, j);
-      if (box != nullptr) box->hold(z, force, force, {begin, count});
-      z.middleCols(begin, count) += static_cast<S>(options.step) * force.middleCols(begin, count);
-      if (box != nullptr) box->project(z, {begin, count});
+      if (box != nullptr) {
+        box->step(z, force, static_cast<S>(options.step), {begin, count});
+      } else {
+        z.middleCols(begin, count) += static_cast<S>(options.step) * force.middleCols(begin, count);
+      }
     }
     ++result.force_evaluations;
     ++result.steps;

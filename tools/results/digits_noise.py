@@ -10,23 +10,11 @@ BITS = "examples/digits_bits.toml"
 SHORT = ["train.steps=5", "sweep.seeds=[11, 12]"]
 
 
-def changed(cell, keys, baseline):
-    return ", ".join(f"`{k}` = {cell[k]}" for k in keys if cell[k] != baseline[k]) or "none"
-
-
 def imperfections():
     commits = results.noted("digits_noise")
     answer = results.study("sweep", CONFIG, "digits_noise", [], SHORT)
-    baseline = answer["summary"][0]
-    ideal = baseline["validation_accuracy"]["mean"]
-    rows = [["imperfection", "runs (failed)", "validation accuracy", "lost", "cosine"]]
-    for cell in answer["summary"]:
-        mean = cell["validation_accuracy"]["mean"]
-        lost = "–" if mean is None or ideal is None else f"{100 * (ideal - mean):+.2f}"
-        rows.append([changed(cell, answer["keys"], baseline), f"{cell['runs']} ({cell['failed']})",
-                     results.percent(cell["validation_accuracy"]), lost, results.cosine(cell["cosine"]["mean"])])
-    body = results.table(rows) + "\n\nMean ± standard deviation over the seeds; lost: percentage points against no imperfection. "
-    results.write("digits_noise", [results.shown("sweep", CONFIG, [])], body + results.trivial(answer["reference"]), commits)
+    results.write("digits_noise", [results.shown("sweep", CONFIG, [])],
+                  results.imperfections(answer) + results.trivial(answer["reference"]), commits)
 
 
 def nudges():

@@ -107,6 +107,20 @@ def percent(cell, digits=2):
     return f"{100 * cell['mean']:.{digits}f}" + (f" ± {100 * cell['deviation']:.{digits}f}" if cell["deviation"] else "") + " %"
 
 
+def imperfections(answer):
+    """Rows of a sweep in mode one_at_a_time: what each cell changes, and the validation accuracy it loses by that."""
+    baseline = answer["summary"][0]
+    ideal = baseline["validation_accuracy"]["mean"]
+    rows = [["imperfection", "runs (failed)", "validation accuracy", "lost", "cosine"]]
+    for cell in answer["summary"]:
+        mean = cell["validation_accuracy"]["mean"]
+        changed = ", ".join(f"`{k}` = {cell[k]}" for k in answer["keys"] if cell[k] != baseline[k]) or "none"
+        lost = "–" if mean is None or ideal is None else f"{100 * (ideal - mean):+.2f}"
+        rows.append([changed, f"{cell['runs']} ({cell['failed']})", percent(cell["validation_accuracy"]), lost,
+                     cosine(cell["cosine"]["mean"])])
+    return table(rows) + "\n\nMean ± standard deviation over the seeds; lost: percentage points against no imperfection. "
+
+
 def trivial(reference):
     """What trivial models score on the same samples, as a sentence."""
     if not reference:

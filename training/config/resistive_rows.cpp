@@ -8,6 +8,7 @@ ParamTable resistive_rows() {
   using param::choice;
   using param::flag;
   using param::integers;
+  using param::quantity;
   using param::real;
   using param::reals;
   const std::string published = "Scellier 2024 (arXiv 2402.11674), network of 100 hidden nodes";
@@ -28,7 +29,15 @@ ParamTable resistive_rows() {
           published),
       real("resistive.rail_voltage", "1", above(0),
            "Voltage of the rails at plus and minus this, in circuit.read_voltage."),
-      choice("resistive.diode", "ideal", {"ideal", "none"}, "Diodes of the hidden nodes; none: a linear circuit."),
+      choice(
+          "resistive.diode", "ideal", {"ideal", "shockley", "none"},
+          "Diodes of the hidden nodes, to ground. ideal: a node is kept on its side of 0; shockley: their current is "
+          "I_s (exp(V/(n k T/q)) - 1), T being circuit.temperature, for relaxation.solver = coordinate alone; none: "
+          "a linear circuit."),
+      quantity("resistive.saturation_current", "1e-14 A", Unit::ampere, above(0), "I_s of resistive.diode = shockley.",
+               "default of SPICE diode models (ngspice manual, parameter IS)"),
+      real("resistive.emission", "1", above(0), "Emission coefficient (ideality) n of resistive.diode = shockley.",
+           "default of SPICE diode models (ngspice manual, parameter N)"),
       flag("resistive.doubled_inputs", "true",
            "Sources x and -x for every feature x, so that resistors, which are never negative, can weigh either sign.",
            published),

@@ -53,6 +53,21 @@ std::vector<ConfigRule> resistive_rules() {
                       "each other within a node, or are loaded by what they do"
                     : "";
        }});
+  rules.push_back(
+      {{"relaxation.solver", "resistive.diode", "network.kind"}, [](const Config& c) {
+         const bool shockley = c.text("network.kind") == "resistive" && c.text("resistive.diode") == "shockley";
+         return shockley && c.text("relaxation.solver") != "coordinate"
+                    ? "must be coordinate for resistive.diode = shockley: where a diode conducts its slope is "
+                      "hundreds of times the load of the resistors, beyond any step of the others"
+                    : "";
+       }});
+  rules.push_back({{"circuit.temperature", "resistive.diode", "network.kind"}, [](const Config& c) {
+                     const bool shockley =
+                         c.text("network.kind") == "resistive" && c.text("resistive.diode") == "shockley";
+                     return shockley && c.real("circuit.temperature") == 0
+                                ? "must be above 0 for resistive.diode = shockley, whose voltages are in units of k T/q"
+                                : "";
+                   }});
   return rules;
 }
 

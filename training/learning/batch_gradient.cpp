@@ -198,8 +198,13 @@ template <class S>
 BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
   const Index chunks = std::min(kChunks, batch.sequences);
   const auto shapes = network_->parameter_shapes();
-  if (static_cast<Index>(chunks_.size()) != chunks)
+  const bool alone = chunks == 1;  // nothing to add up
+  if (alone) {
+    chunks_.clear();
+    if (gradient.size() != static_cast<int>(shapes.size())) gradient = Gradient<S>(shapes);
+  } else if (static_cast<Index>(chunks_.size()) != chunks) {
     chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
+  }
   factors_.resize(static_cast<std::size_t>(chunks));
   const auto count = static_cast<std::size_t>(batch.sequences);
   std::vector<SequenceReport> reports(count);
@@ -209,7 +214,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   states_.resize(count);
   adjoints_.resize(count);
   parallel_for(chunks, options_.threads, [&](Index chunk, int thread) {
-    Gradient<S>& sum = chunks_[static_cast<std::size_t>(chunk)];
+    Gradient<S>& sum = alone ? gradient : chunks_[static_cast<std::size_t>(chunk)];
     sum.set_zero();
     Factors& factors = factors_[static_cast<std::size_t>(chunk)];
     factors.assign(shapes.size(), {});
@@ -223,7 +228,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
       adjoints_[at] = w.estimator->adjoint();
     }
   });
-  sum_gradients<S>(chunks_, gradient, options_.threads);
+  if (!alone) sum_gradients<S>(chunks_, gradient, options_.threads);
   BatchReport report =
       summarise(batch, network_->plan().couples_rows(), std::move(reports), growth, energy, options_.slots);
   for (const ReadMeter& meter : meters) report.reads += meter;

@@ -22,6 +22,9 @@ class Cost {
   /// out = ∂C/∂z for k copies stacked by rows, (k·rows, cols).
   virtual void gradient(ConstMatrixRef<S> z, MatrixRef<S> out) = 0;
 
+  /// The same into its columns() of out, which is 0 in the others.
+  virtual void own_gradient(ConstMatrixRef<S> z, MatrixRef<S> out) { gradient(z, out); }
+
   /// Adds scale · ∂C/∂θ of the cost's own parameters (the read-out learns directly), z (rows, cols).
   virtual void accumulate_parameter_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) = 0;
 

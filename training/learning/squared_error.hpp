@@ -24,6 +24,7 @@ class SquaredError final : public ExampleCost<S> {
 
   double value(ConstMatrixRef<S> z) override;
   void gradient(ConstMatrixRef<S> z, MatrixRef<S> out) override;
+  void own_gradient(ConstMatrixRef<S> z, MatrixRef<S> out) override;
   void accumulate_parameter_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/) override {}
   Columns columns(Index /*cols*/) const override { return node_; }
   Matrix<S> output() const override { return output_; }

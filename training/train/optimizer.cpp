@@ -27,19 +27,33 @@ void append_state(std::vector<StateArray<S>>& state, const std::string& name, co
 }
 
 /// Gradient descent with momentum (the heavy ball of Polyak 1964, doi:10.1016/0041-5553(64)90137-5, with the rate taken
-/// out of the velocity, so that a change of rate acts at once):  v ← μ v + g,  Δ = −η v.
+/// out of the velocity, so that a change of rate acts at once):  v ← μ v + g,  Δ = −η v. Without momentum v is g and not kept.
 template <class S>
 class Sgd final : public Optimizer<S> {
  public:
   Sgd(const OptimizerOptions& options, std::span<const ParameterShape> shapes)
-      : momentum_(static_cast<S>(options.momentum)), velocity_(zeros<S>(shapes)) {}
+      : momentum_(static_cast<S>(options.momentum)) {
+    if (momentum_ > 0) velocity_ = zeros<S>(shapes);
+  }
 
   void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) override {
-    NUDGE_EXPECT(gradient.size() == velocity_.size());
+    NUDGE_EXPECT(velocity_.empty() || gradient.size() == velocity_.size());
     delta.resize(gradient.size());
+    const S rate = static_cast<S>(-learning_rate);
     for (std::size_t p = 0; p < gradient.size(); ++p) {
-      velocity_[p] = momentum_ * velocity_[p] + gradient[p];
-      delta[p] = static_cast<S>(-learning_rate) * velocity_[p];
+      if (velocity_.empty()) {
+        delta[p] = rate * gradient[p];
+        continue;
+      }
+      delta[p].resizeLike(gradient[p]);
+      const S* g = gradient[p].data();
+      S* v = velocity_[p].data();
+      S* d = delta[p].data();
+      for (Index i = 0; i < gradient[p].size(); ++i) {
+        const S next = momentum_ * v[i] + g[i];
+        v[i] = next;
+        d[i] = rate * next;
+      }
     }
   }
 

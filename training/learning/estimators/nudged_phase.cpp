@@ -40,7 +40,8 @@ void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>* at, Index 
   if (law == NudgeLaw::clipped) {
     for (Matrix<S>* m : {&displacement_, &forward_, &backward_}) m->resize(rows, z.cols());
   }
-  states_ = z.replicate(copies, 1);
+  for (Index row = 0; row < rows; row += z.rows()) states_.middleRows(row, z.rows()) = z;
+  cost_gradient_.setZero();  // outside the columns of the cost it stays so
   frozen_ = false;
   anchor_.resize(z.rows(), z.cols());
   const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
@@ -80,25 +81,30 @@ void NudgedPhase<S>::evaluate_law(SequenceTask<S>& task, Linearization<S>* at, N
 /// cost_gradient_ ← ∂C/∂z of all copies: at their states, or as it was stored at z*.
 template <class S>
 void NudgedPhase<S>::cost_current(SequenceTask<S>& task, bool frozen) {
-  if (!frozen) return task.cost->gradient(states_, cost_gradient_);
+  if (!frozen) return task.cost->own_gradient(states_, cost_gradient_);
   if (frozen_) return;
   const Index rows = task.state->rows();
-  task.cost->gradient(*task.state, cost_gradient_.topRows(rows));
+  task.cost->own_gradient(*task.state, cost_gradient_.topRows(rows));
   for (Index row = rows; row < states_.rows(); row += rows) {
     cost_gradient_.middleRows(row, rows) = cost_gradient_.topRows(rows);
   }
   frozen_ = true;
 }
 
-/// force_ −= β_k ∂C/∂z + anchor, in the given columns.
+/// force_ −= β_k ∂C/∂z + anchor, in the given columns; the cost acts on those of `nudged` alone.
 template <class S>
-void NudgedPhase<S>::add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns) {
+void NudgedPhase<S>::add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns,
+                               Columns nudged) {
   const auto [begin, count] = columns;
+  const Index first = std::max(begin, nudged.begin);
+  const Index both = std::max<Index>(0, std::min(columns.end(), nudged.end()) - first);
   for (std::size_t k = 0; k < betas.size(); ++k) {
     const Index row = static_cast<Index>(k) * rows;
-    auto f = force_.middleRows(row, rows).middleCols(begin, count);
-    f -= static_cast<S>(betas[k]) * cost_gradient_.middleRows(row, rows).middleCols(begin, count);
-    if (anchored) f -= anchor_.middleCols(begin, count);
+    if (both > 0) {
+      force_.middleRows(row, rows).middleCols(first, both) -=
+          static_cast<S>(betas[k]) * cost_gradient_.middleRows(row, rows).middleCols(first, both);
+    }
+    if (anchored) force_.middleRows(row, rows).middleCols(begin, count) -= anchor_.middleCols(begin, count);
   }
 }
 
@@ -108,7 +114,7 @@ void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>* at, const
                               NudgeLaw law, bool anchored, const EstimatorOptions& options, SequenceReport& report) {
   evaluate_law(task, at, law, options.clip, report);
   cost_current(task, options.frozen_cost);
-  add_nudge(betas, anchored, task.state->rows(), {0, states_.cols()});
+  add_nudge(betas, anchored, task.state->rows(), {0, states_.cols()}, task.cost->columns(states_.cols()));
 }
 
 /// One sweep: the cost's current of its beginning, then node after node from the last to the first by Euler steps, or every
@@ -129,14 +135,16 @@ void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>* at, const st
     } else {
       evaluate_law(task, at, law, options.clip, report);
     }
-    add_nudge(betas, anchored, task.state->rows(), columns);
+    add_nudge(betas, anchored, task.state->rows(), columns, task.cost->columns(states_.cols()));
     if (descends(options)) {
       descend(task, betas, options, columns);
+      if (box != nullptr) box->project(states_, columns);
+    } else if (box != nullptr) {
+      box->step(states_, force_, static_cast<S>(options.step), columns);
     } else {
       states_.middleCols(columns.begin, columns.count) +=
           static_cast<S>(options.step) * force_.middleCols(columns.begin, columns.count);
     }
-    if (box != nullptr) box->project(states_, columns);
   }
 }
 
@@ -152,9 +160,7 @@ void NudgedPhase<S>::descend(SequenceTask<S>& task, const std::vector<double>& b
     inverse_.middleCols(nudged.begin, nudged.count).array() += static_cast<S>(betas[k] * curvature);
     inverse_ = (inverse_.array() > S(0)).select(inverse_.array().inverse(), S(0)).matrix();
     const Index row = static_cast<Index>(k) * rows;
-    states_.middleRows(row, rows).middleCols(columns.begin, columns.count).array() +=
-        force_.middleRows(row, rows).middleCols(columns.begin, columns.count).array().rowwise() *
-        inverse_.row(0).segment(columns.begin, columns.count).array();
+    task.dynamics->balance(states_.middleRows(row, rows), force_.middleRows(row, rows), inverse_, columns);
   }
 }
 
@@ -188,9 +194,10 @@ bool NudgedPhase<S>::settled_by_sweep(SequenceTask<S>& task, const std::vector<d
   force_.setZero();
   if (options.frozen_cost) return true;
   anchor_before_ = cost_gradient_;
-  task.cost->gradient(states_, cost_gradient_);
+  task.cost->own_gradient(states_, cost_gradient_);
   cost_gradient_ -= anchor_before_;
-  add_nudge(betas, false, task.state->rows(), task.cost->columns(states_.cols()));
+  const Columns nudged = task.cost->columns(states_.cols());
+  add_nudge(betas, false, task.state->rows(), nudged, nudged);
   return true;
 }
 
@@ -230,7 +237,11 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
   }
   if (box != nullptr) box->hold(states_, force_, force_, {0, states_.cols()});
   const double force_norm = static_cast<double>(force_.norm());
-  const double displacement = static_cast<double>((states_ - z.replicate(copies, 1)).norm());
+  double squares = 0;
+  for (Index row = 0; row < states_.rows(); row += z.rows()) {
+    squares += static_cast<double>((states_.middleRows(row, z.rows()) - z).squaredNorm());
+  }
+  const double displacement = std::sqrt(squares);
   report.nudged_residual = displacement > 0 ? force_norm / displacement : force_norm;
   report.nudge_ratio = displacement / (std::sqrt(static_cast<double>(copies)) * static_cast<double>(z.norm()));
   if (!std::isfinite(force_norm) || !std::isfinite(displacement)) {

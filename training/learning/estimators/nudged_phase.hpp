@@ -42,7 +42,7 @@ class NudgedPhase {
   void evaluate(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
                 bool anchored, const EstimatorOptions& options, SequenceReport& report);
   void cost_current(SequenceTask<S>& task, bool frozen);
-  void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns);
+  void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns, Columns nudged);
   void sweep(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
   void descend(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "circuits/circuit_config.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -37,7 +38,13 @@ std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const Ta
   shape.gains.resize(shape.widths.size(), 1.0);
   shape.bias = resistive_biases().of(config, "resistive.bias");
   shape.rail = config.real("resistive.rail_voltage");
-  shape.diodes = config.text("resistive.diode") == "ideal";
+  shape.diodes = config.text("resistive.diode") != "none";
+  shape.circuit = circuit_spec(config);
+  if (config.text("resistive.diode") == "shockley") {
+    shape.shockley = {config.real("resistive.saturation_current"), config.real("resistive.emission"),
+                      shape.circuit.temperature_K};
+    shape.shockley->validate();
+  }
   shape.rows = task.rows;
   return std::make_shared<ResistivePlan>(std::move(shape), config.real("resistive.initial_scale"));
 }

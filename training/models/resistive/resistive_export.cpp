@@ -17,6 +17,7 @@ namespace nudge {
 namespace {
 
 constexpr int kSweeps = 100000;
+constexpr double kOnRatio = 1e12;  ///< of ideal diodes in the netlist
 /// Rounding of sums of some hundred products, relative to the state.
 constexpr double kSettled = 1e-13;
 
@@ -47,8 +48,7 @@ ResistiveNetwork<double> resistive_circuit(const Network<double>& network, const
   const ResistiveShape& shape = plan.shape();
   const auto siemens = [&](int parameter) -> Matrix<double> {
     const LinearMap<double>& map = network.map(parameter);
-    const double unit = map.unit_heat_J() / (circuit.read_voltage_V * circuit.read_voltage_V * circuit.time_constant_s);
-    return (unit > 0 ? unit : clamp_conductance_S(circuit)) * map.weights().cwiseMax(0.0);
+    return conductance_unit_S(map, circuit) * map.weights().cwiseMax(0.0);
   };
   std::vector<ResistiveLayer<double>> layers;
   for (int l = 1; l <= shape.layers(); ++l) {
@@ -79,12 +79,18 @@ ResistiveExport export_resistive(const Network<double>& network, const CircuitSp
     v.middleCols(plan.columns(l).begin, plan.columns(l).count) /= plan.amplification(l);
   }
   ResistiveExport out;
-  out.netlist = resistive_netlist(net, sources, {}, data_file);
-  const Matrix<double> current = resistive_currents<double>(net, sources, v);
+  out.netlist = resistive_netlist(net, sources, {}, data_file, kOnRatio, shape.shockley);
+  Matrix<double> current = resistive_currents<double>(net, sources, v);
+  for (Index l = 1; shape.shockley && l < net.depth(); ++l) {
+    const auto [begin, count] = net.columns(l);
+    for (Index j = 0; j < count; ++j) {
+      current(0, begin + j) += shape.shockley->current_A(v(0, begin + j), j < net.nodes_above_zero(l) ? 1 : -1);
+    }
+  }
   double largest = 0;
   for (Index j = 0; j < v.cols(); ++j) {
     largest = std::max(largest, net.node_conductance()(0, j) * std::abs(v(0, j)));
-    const bool held = j < net.columns(net.depth()).begin && v(0, j) == 0.0;
+    const bool held = !shape.shockley && j < net.columns(net.depth()).begin && v(0, j) == 0.0;
     if (!held) out.kirchhoff = std::max(out.kirchhoff, std::abs(current(0, j)));
   }
   if (largest > 0) out.kirchhoff /= largest;

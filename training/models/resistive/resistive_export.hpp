@@ -24,7 +24,7 @@ struct ResistiveExport {
 };
 
 /// Settles the network on the features (1, n) by coordinate descent in its own variables, and puts the voltages that it finds into
-/// Kirchhoff's law of the exported circuit. Diodes must be ideal and the network noise-free in this sense that its maps are read
+/// Kirchhoff's law of the exported circuit. There must be diodes, of either law, and the network noise-free in this sense that its maps are read
 /// as noise_free() gives them. ngspice writes the node voltages to `data_file`.
 ResistiveExport export_resistive(const Network<double>& network, const CircuitSpec& circuit,
                                  ConstMatrixRef<double> features, const std::string& data_file);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "circuits/terms/node_bias.hpp"
+#include "circuits/terms/node_diodes.hpp"
 #include "circuits/terms/resistive_link.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
@@ -40,6 +41,15 @@ void initial_conductances(const ResistivePlan& plan, double scale, std::uint64_t
   }
 }
 
+/// The law of a diode of layer l, P = A_l ⋯ A_{L−1}, in u and units of conductance and voltage: P I(u/P).
+template <class S>
+DiodeLaw diode_law(const ResistivePlan& plan, int layer, const LinearMap<S>& map) {
+  const ResistiveShape& shape = plan.shape();
+  const double volts = shape.circuit.read_voltage_V, scale = plan.amplification(layer);
+  const DiodeLaw law = shape.shockley->law();
+  return {scale * law.saturation / (conductance_unit_S(map, shape.circuit) * volts), scale * law.thermal / volts};
+}
+
 template <class S>
 std::vector<std::unique_ptr<Term<S>>> resistive_terms(const ResistivePlan& plan, const Maps<S>& maps) {
   using Kind = ResistorDrive::Kind;
@@ -72,6 +82,10 @@ std::vector<std::unique_ptr<Term<S>>> resistive_terms(const ResistivePlan& plan,
     terms.push_back(std::make_unique<ResistiveLink<S>>(from, l - 1, plan.columns(l), parameter, map(parameter),
                                                        1 / plan.amplification(l)));
   }
+  for (int l = 1; l < shape.layers() && shape.diodes && shape.shockley; ++l) {
+    const Columns at = plan.columns(l);
+    terms.push_back(std::make_unique<NodeDiodes<S>>(l - 1, at, at.count / 2, diode_law<S>(plan, l, map(plan.link(l)))));
+  }
   return terms;
 }
 
@@ -98,7 +112,7 @@ std::vector<Node> ResistivePlan::nodes() const {
   for (int l = 1; l <= shape_.layers(); ++l) {
     Node node{fmt::format("layer{}", l), columns(l)};
     node.leak = 0;
-    if (shape_.diodes && l < shape_.layers()) {
+    if (shape_.diodes && !shape_.shockley && l < shape_.layers()) {
       node.lower = 0;
       node.turned = node.columns.count - node.columns.count / 2;
     }

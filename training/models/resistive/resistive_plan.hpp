@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
+#include "circuits/circuit_spec.hpp"
 #include "circuits/resistive/resistive_network.hpp"
+#include "circuits/resistive/shockley_solver.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {
@@ -13,13 +17,22 @@ struct ResistiveShape {
   std::vector<Index> widths;  ///< n_1 … n_L
   std::vector<double> gains;  ///< A_0 … A_{L−1}
   ResistiveBias bias = ResistiveBias::current;
-  double rail = 1;     ///< of the rails at ±rail
-  bool diodes = true;  ///< of the hidden nodes
-  Index rows = 1;      ///< samples side by side
+  double rail = 1;                                       ///< of the rails at ±rail
+  bool diodes = true;                                    ///< of the hidden nodes
+  Index rows = 1;                                        ///< samples side by side
+  std::optional<ShockleyDiode> shockley = std::nullopt;  ///< the law of those diodes; none: ideal
+  CircuitSpec circuit = {};                              ///< what a unit of voltage and, of numbers, of conductance is
 
   int layers() const { return static_cast<int>(widths.size()); }
   Index sources() const { return doubled ? 2 * features : features; }
 };
+
+/// Siemens that a conductance of 1 stands for: those of its devices, or C/τ of numbers.
+template <class S>
+double conductance_unit_S(const LinearMap<S>& map, const CircuitSpec& circuit) {
+  const double unit = map.unit_heat_J() / (circuit.read_voltage_V * circuit.read_voltage_V * circuit.time_constant_s);
+  return unit > 0 ? unit : circuit.node_capacitance_F / circuit.time_constant_s;
+}
 
 /// The deep resistive network (circuits/resistive/resistive_network.hpp, whose circuit and symbols these are) as a circuit that
 /// settles and learns: node l is a layer in the variables u_l = A_l ⋯ A_{L−1} v_l, in which its amplifiers vanish and the force is
@@ -28,7 +41,8 @@ struct ResistiveShape {
 ///     bias_l = ½ Σ_j [gb_0j (r − u_lj)² + gb_1j (−r − u_lj)²],  r = A_l ⋯ A_{L−1} rail;   or −Σ_j b_j u_lj
 /// which is that network's energy over c_L: the cost is the squared error of v_L, β a conductance at the outputs, and the factors
 /// c_l/c_L of the rule are already in. Conductances are in units of that whose node of 1 has the time constant τ; a current b of
-/// layer l stands for b/(A_l ⋯ A_{L−1}) at its node. The first ⌊n_l/2⌋ nodes of a hidden layer are kept ≥ 0, the others ≤ 0.
+/// layer l stands for b/(A_l ⋯ A_{L−1}) at its node. The first ⌊n_l/2⌋ nodes of a hidden layer are kept ≥ 0, the others ≤ 0, by ideal
+/// diodes (a box) or Shockley's, whose current I(v) at a node is the force A_l ⋯ A_{L−1} I(u_l/(A_l ⋯ A_{L−1})).
 /// Parameters: g<l> (n_{l−1}, n_l), l = 1 … L, then gb<l> (2, n_l) or b<l> (1, n_l). Conductances may be devices.
 class ResistivePlan final : public NetworkPlan {
  public:
