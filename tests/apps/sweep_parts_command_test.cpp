@@ -69,9 +69,10 @@ TEST_CASE("points that break a rule stand in table and JSON with the rule") {
 
 TEST_CASE("sampled sweeps are drawn point by point over each key") {
   const Folder folder;
-  folder.write("s.toml", kSmall +
-                             "[sweep]\nmode = 'sobol'\nsamples = 6\nlogarithmic = ['train.learning_rate']\n[sweep.grid]\n"
-                             "'train.learning_rate' = [1e-3, 1e-2]\n'train.batch' = [1, 3]\n");
+  folder.write("s.toml",
+               kSmall +
+                   "[sweep]\nmode = 'sobol'\nsamples = 6\nlogarithmic = ['train.learning_rate']\n[sweep.grid]\n"
+                   "'train.learning_rate' = [1e-3, 1e-2]\n'train.batch' = [1, 3]\n");
   REQUIRE(run_nudge(folder, "sweep s.toml --out s.h5").exit_code == 0);
   REQUIRE(run_nudge(folder, "report s.h5 -o s.html").exit_code == 0);
   const std::string page = read_file(folder.file("s.html"));
