@@ -271,6 +271,27 @@ TEST_CASE("a damaged checkpoint is noticed or harmless, never trained on", "[tra
   CHECK_THROWS_AS(resume(dir / "bad.h5", nullptr), UserError);
 }
 
+TEST_CASE("damage to the parameters of a finished run is noticed without the seal too", "[train]") {
+  const TemporaryDirectory dir;
+  train(tiny_config(), dir / "run.h5");
+  const std::string whole = bytes_of(dir / "run.h5");
+  const std::string good = whole.substr(0, whole.size() - 16);
+  const H5Shape shape = H5Reader(dir / "run.h5").shape("parameters/Wh");
+  const Matrix<float> weights = H5Reader(dir / "run.h5").matrix<float>("parameters/Wh", shape, NonFinite::rejected);
+  const std::string bytes(reinterpret_cast<const char*>(weights.data()), 16);
+  int places = 0;
+  for (std::size_t at = good.find(bytes); at != std::string::npos; at = good.find(bytes, at + 1)) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    write_bytes(dir / "bad.h5", bad);
+    CHECK_THROWS_WITH(resume(dir / "bad.h5", nullptr), Contains("bad.h5"));
+    ++places;
+  }
+  CHECK(places >= 2);  // the values as a user reads them, and the checkpoint's
+  write_bytes(dir / "bad.h5", good);
+  CHECK(resume(dir / "bad.h5", nullptr).failure.empty());
+}
+
 TEST_CASE("an output that cannot be written stops a run before its first step", "[train]") {
   const TemporaryDirectory dir;
   const Config config = tiny_config();

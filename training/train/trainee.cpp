@@ -275,6 +275,11 @@ void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
   for (auto& scalar : scalars())
     *scalar.value = file.reals<double>(prefix + "checkpoint/" + scalar.name, H5Shape{1})[0];
   for (int p = 0; p < network_->parameters(); ++p) network_->map(p).state_restored();
+  // The final values are not needed to go on, but whoever reads the file next does: damage to them is to be noticed.
+  for (const auto& group : network_->groups()) {
+    const H5Shape expected{network_->map(group.parameter).inputs(), group.columns.count};
+    file.matrix<S>(prefix + "parameters/" + group.name, expected, NonFinite::allowed);
+  }
 }
 
 template class Trainee<float>;
