@@ -12,6 +12,7 @@
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/training/trainee_run.hpp"
 #include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
@@ -36,25 +37,6 @@ Config diodes(const std::vector<std::string>& settings = {}) {
   return parse_program_config("diodes.toml", kDiodes, settings);
 }
 
-struct Run {
-  explicit Run(const Config& settings)
-      : config(settings),
-        task(make_task(config)),
-        plan(network_plan(config, task->sizes())),
-        trainee(config, plan, "", Weights::configured) {}
-  double loss() {
-    trainee.evaluate(0, {task->training(1000)});
-    return trainee.log().last("train/validation_loss");
-  }
-  void train(std::uint64_t steps) {
-    for (std::uint64_t n = 0; n < steps; ++n) trainee.step(n, task->training(n));
-  }
-  Config config;
-  std::unique_ptr<Task> task;
-  std::shared_ptr<const NetworkPlan> plan;
-  Trainee<double> trainee;
-};
-
 /// State u as volts v.
 Matrix<double> volts(const Network<double>& network, const CircuitSpec& circuit, Matrix<double> u) {
   const auto& plan = dynamic_cast<const ResistivePlan&>(network.plan());
@@ -75,7 +57,7 @@ TEST_CASE("resistive diodes: coordinate descent finds the state of Newton's meth
          "device.programming_error=2 %", "device.g_min=0.5 uS"}}) {
     CAPTURE(how);
     const Config config = diodes(how);
-    Run run(config);
+    test::TraineeRun run(config);
     run.train(2);  // currents are not 0 any more
     const Network<double>& network = run.trainee.network();
     const CircuitSpec circuit = circuit_spec(config);
@@ -136,7 +118,7 @@ TEST_CASE("resistive diodes: learns the digits, in float and on devices", "[resi
         {"device.model=constant_step", "device.g_min=1 uS", "device.g_max=100 uS", "device.pulses=2000",
          "crossbar.headroom=6", "crossbar.update=pulses"}}) {
     CAPTURE(how);
-    Run run(diodes(how));
+    test::TraineeRun run(diodes(how));
     const double before = run.loss();
     run.train(300);
     INFO(run.loss() / before);
@@ -145,10 +127,10 @@ TEST_CASE("resistive diodes: learns the digits, in float and on devices", "[resi
 }
 
 TEST_CASE("resistive diodes: a phase that has not settled says so", "[resistive]") {
-  Run run(diodes({"relaxation.free_steps=1", "relaxation.nudged_steps=1"}));
+  test::TraineeRun run(diodes({"relaxation.free_steps=1", "relaxation.nudged_steps=1"}));
   run.train(1);
   CHECK(run.trainee.log().last("train/residual") > 1e-3);
-  Run settled(diodes({"relaxation.free_steps=300"}));
+  test::TraineeRun settled(diodes({"relaxation.free_steps=300"}));
   settled.train(1);
   CHECK(settled.trainee.log().last("train/residual") < 1e-9);
 }
@@ -165,7 +147,7 @@ TEST_CASE("resistive diodes: what cannot be is refused", "[resistive]") {
 TEST_CASE("resistive diodes: the exported network is that of the simulation, and ngspice's", "[resistive][spice]") {
   const Config config = diodes({"device.model=soft_bounds", "device.programming_error=2 %", "resistive.hidden=[6, 5]",
                                 "resistive.gain=[4.0, 2.0, 1.5]"});
-  Run run(config);
+  test::TraineeRun run(config);
   run.train(2);
   const Network<double>& network = run.trainee.network();
   const CircuitSpec circuit = circuit_spec(config);

@@ -11,6 +11,7 @@
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/training/trainee_run.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/models/resistive/resistive_export.hpp"
@@ -33,25 +34,6 @@ const char* const kDigits =
 Config digits(const std::vector<std::string>& settings = {}) {
   return parse_program_config("digits.toml", kDigits, settings);
 }
-
-struct Run {
-  explicit Run(const Config& settings)
-      : config(settings),
-        task(make_task(config)),
-        plan(network_plan(config, task->sizes())),
-        trainee(config, plan, "", Weights::configured) {}
-  double loss() {
-    trainee.evaluate(0, {task->training(1000)});
-    return trainee.log().last("train/validation_loss");
-  }
-  void train(std::uint64_t steps) {
-    for (std::uint64_t n = 0; n < steps; ++n) trainee.step(n, task->training(n));
-  }
-  Config config;
-  std::unique_ptr<Task> task;
-  std::shared_ptr<const NetworkPlan> plan;
-  Trainee<double> trainee;
-};
 
 /// Weights ≥ 0 everywhere, and some exactly there.
 bool clipped_at_zero(Network<double>& network) {
@@ -84,18 +66,18 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
   CHECK_NOTHROW(digits({"crossbar.row_resistance=1 Ohm"}));  // no device: nothing to refuse
   CHECK_THROWS_WITH(parse_program_config("t", "[relaxation]\nsolver = 'coordinate'\n"),
                     Contains("must not be coordinate unless network.kind = resistive"));
-  CHECK_THROWS_WITH(Run(digits({"task.kind=characters"})), Contains("needs samples with features"));
-  CHECK_THROWS_WITH(Run(digits({"resistive.gain=[1, 2, 3]"})), Contains("has 3 entries (at most 2"));
+  CHECK_THROWS_WITH(test::TraineeRun(digits({"task.kind=characters"})), Contains("needs samples with features"));
+  CHECK_THROWS_WITH(test::TraineeRun(digits({"resistive.gain=[1, 2, 3]"})), Contains("has 3 entries (at most 2"));
 }
 
 TEST_CASE("resistive: a nudge without a minimum ends the run with the inequality", "[resistive]") {
   for (const char* solver : {"relaxation.solver=coordinate", "relaxation.solver=euler"}) {
-    Run run(digits({solver, "beta=1e4"}));
+    test::TraineeRun run(digits({solver, "beta=1e4"}));
     CHECK_THROWS_AS(run.train(1), NumericalFailure);
-    Run positive(digits({solver, "beta=1e4", "nudge.sides=positive"}));
+    test::TraineeRun positive(digits({solver, "beta=1e4", "nudge.sides=positive"}));
     CHECK_NOTHROW(positive.train(1));
   }
-  Run noisy(digits({"device.model=soft_bounds", "device.read_noise=1 %"}));
+  test::TraineeRun noisy(digits({"device.model=soft_bounds", "device.read_noise=1 %"}));
   CHECK_THROWS_WITH(noisy.train(1), Contains("reads have fresh noise"));
 }
 
@@ -106,7 +88,7 @@ TEST_CASE("resistive: learns the digits by exact sweeps and by charging capacita
         {"relaxation.solver=euler", "relaxation.free_steps=60", "relaxation.nudged_steps=40"},
         {"estimator=ep_contrastive"}}) {
     CAPTURE(how);
-    Run run(digits(how));
+    test::TraineeRun run(digits(how));
     const double before = run.loss();
     run.train(400);
     CHECK(run.loss() < 0.6 * before);  // 0.4 of it when this was written
@@ -118,10 +100,11 @@ TEST_CASE("resistive: conductances on devices stay in their window and learn in 
   for (const char* update : {"pulses", "write_verify", "coincidence"}) {
     CAPTURE(update);
     const bool coincides = std::string(update) == "coincidence";
-    Run run(digits({"device.model=constant_step", "device.g_min=1 uS", "device.g_max=100 uS", "device.pulses=2000",
-                    "crossbar.headroom=6", std::string("crossbar.update=") + update, "train.gradient_clip=0",
-                    "train.momentum=0", coincides ? "train.optimizer=sgd" : "train.optimizer=adam",
-                    coincides ? "train.learning_rate=5e-2" : "train.learning_rate=1e-2"}));
+    test::TraineeRun run(
+        digits({"device.model=constant_step", "device.g_min=1 uS", "device.g_max=100 uS", "device.pulses=2000",
+                "crossbar.headroom=6", std::string("crossbar.update=") + update, "train.gradient_clip=0",
+                "train.momentum=0", coincides ? "train.optimizer=sgd" : "train.optimizer=adam",
+                coincides ? "train.learning_rate=5e-2" : "train.learning_rate=1e-2"}));
     const double before = run.loss();
     run.train(400);
     INFO(run.loss() / before);
@@ -141,7 +124,7 @@ TEST_CASE("resistive: conductances on devices stay in their window and learn in 
 TEST_CASE("resistive: the heat of a relaxation is that of the resistors at the voltages they have", "[resistive]") {
   const Config config = digits({"device.model=constant_step", "resistive.gain=[8.0, 3.0]", "resistive.bias=rails",
                                 "relaxation.solver=euler", "circuit.read_voltage=0.1 V"});
-  Run run(config);
+  test::TraineeRun run(config);
   Network<double>& network = run.trainee.network();
   const Batch batch = run.task->training(0);
   CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
@@ -169,7 +152,7 @@ TEST_CASE("resistive: the heat of a relaxation is that of the resistors at the v
 
 TEST_CASE("resistive: read noise of a node is that of the squares of the voltages across its resistors",
           "[resistive][statistics]") {
-  Run run(digits({"device.model=constant_step", "device.read_noise=1 %", "relaxation.solver=euler"}));
+  test::TraineeRun run(digits({"device.model=constant_step", "device.read_noise=1 %", "relaxation.solver=euler"}));
   Network<double>& network = run.trainee.network();
   Matrix<double> input(network.rows(), network.circuit().inputs());
   network.clamp(run.task->training(0), 0, input);
@@ -211,7 +194,7 @@ TEST_CASE("resistive: the exported network is that of the simulation, and ngspic
     CAPTURE(bias);
     const Config config = digits({"device.model=soft_bounds", "device.programming_error=2 %", "resistive.hidden=[6, 5]",
                                   "resistive.gain=[4.0, 2.0, 1.5]", bias});
-    Run run(config);
+    test::TraineeRun run(config);
     run.train(2);  // currents are not 0 any more
     const Network<double>& network = run.trainee.network();
     const CircuitSpec circuit = circuit_spec(config);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "training/config/setup.hpp"
+#include "training/data/task.hpp"
+#include "training/train/trainee.hpp"
+
+namespace nudge::test {
+
+/// A trainee in double on the task of its config.
+struct TraineeRun {
+  explicit TraineeRun(const Config& settings)
+      : config(settings),
+        task(make_task(config)),
+        plan(network_plan(config, task->sizes())),
+        trainee(config, plan, "", Weights::configured) {}
+  /// Of one batch that training does not reach.
+  double loss() {
+    trainee.evaluate(0, {task->training(1000)});
+    return trainee.log().last("train/validation_loss");
+  }
+  void train(std::uint64_t steps) {
+    for (std::uint64_t n = 0; n < steps; ++n) trainee.step(n, task->training(n));
+  }
+  Config config;
+  std::unique_ptr<Task> task;
+  std::shared_ptr<const NetworkPlan> plan;
+  Trainee<double> trainee;
+};
+
+}  // namespace nudge::test
