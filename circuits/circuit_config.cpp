@@ -35,28 +35,41 @@ ParamTable circuit_param_rows() {
           "the clamp of every node."),
       flag("circuit.shot_noise", "false",
            "Fresh noise 2 q |I| per hertz of every device, in every read: full shot noise, an upper bound."),
-      quantity("circuit.amplifier_bandwidth", "0 Hz", Unit::hertz, at_least(0),
-               "Closed-loop bandwidth of the amplifiers that drive the nodes: one pole between force and node in every "
-               "phase; 0: infinite.",
-               "tau_a = 1/(2 pi f tau); IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764"),
+      param::zero_is(
+          "infinite",
+          quantity(
+              "circuit.amplifier_bandwidth", "infinite", Unit::hertz, at_least(0),
+              "Closed-loop bandwidth of the amplifiers that drive the nodes: one pole between force and node in every "
+              "phase.",
+              "tau_a = 1/(2 pi f tau); IEEE TCAS-II 2021, doi:10.1109/TCSII.2021.3068764")),
       quantity(
           "circuit.noise_within_phases", "10 us", Unit::second, at_least(0),
           "1/f and telegraph noise of shorter correlation times moves from read to read; slower noise stands still "
           "during a training step; 0 s: none moves.",
           "chosen: ten times a sequence of the default circuit, in which slower noise hardly moves"),
-      quantity("circuit.dac_energy", "0 J", Unit::joule, at_least(0),
-               "Energy of one digital-to-analog conversion; 0: not counted, no figure fits all converters."),
-      quantity("circuit.adc_energy", "0 J", Unit::joule, at_least(0),
-               "Energy of one analog-to-digital conversion; 0: not counted."),
-      quantity("circuit.amplifier_power", "0 W", Unit::watt, at_least(0),
-               "Static power of the amplifier of a sensed line while it is read; 0: not counted."),
-      quantity("circuit.line_capacitance", "0 F", Unit::farad, at_least(0),
-               "Capacitance of a line per device on it: a read charges every driven line to its drive, C V^2; 0: not "
-               "counted."),
-      quantity("circuit.digital_energy", "0 J", Unit::joule, at_least(0),
-               "Energy of one digital operation: of attention's products and softmax, the read-out's softmax, local "
-               "correlations and the optimizer; 0: not counted. A 32-bit float addition takes 0.9 pJ and a product 3.7 "
-               "pJ in 45 nm, without memory (Horowitz, ISSCC 2014, doi:10.1109/ISSCC.2014.6757323)."),
+      param::zero_is(
+          "unknown",
+          quantity("circuit.dac_energy", "unknown", Unit::joule, at_least(0),
+                   "Energy of one digital-to-analog conversion; unknown: not counted, no figure fits all converters.")),
+      param::zero_is("unknown", quantity("circuit.adc_energy", "unknown", Unit::joule, at_least(0),
+                                         "Energy of one analog-to-digital conversion; unknown: not counted.")),
+      param::zero_is(
+          "unknown",
+          quantity("circuit.amplifier_power", "unknown", Unit::watt, at_least(0),
+                   "Static power of the amplifier of a sensed line while it is read; unknown: not counted.")),
+      param::zero_is("unknown",
+                     quantity("circuit.line_capacitance", "unknown", Unit::farad, at_least(0),
+                              "Capacitance of a line per device on it: a read charges every driven line to its "
+                              "drive, C V^2; unknown: not "
+                              "counted.")),
+      param::zero_is(
+          "unknown",
+          quantity(
+              "circuit.digital_energy", "unknown", Unit::joule, at_least(0),
+              "Energy of one digital operation: of attention's products and softmax, the read-out's softmax, local "
+              "correlations and the optimizer; unknown: not counted. A 32-bit float addition takes 0.9 pJ and a "
+              "product 3.7 "
+              "pJ in 45 nm, without memory (Horowitz, ISSCC 2014, doi:10.1109/ISSCC.2014.6757323).")),
       choice(
           "circuit.tokens", "multiplexed", token_uses.names(),
           "How the T tokens of a sequence use arrays that carry one vector at a time: by turns in T slots, T times as "

@@ -28,27 +28,33 @@ const Choices<TransposedPath> transposed_paths{{"same_ends", TransposedPath::sam
 ParamTable port_rows(const std::string& direction, const std::string& lines) {
   using namespace param;
   const std::string key = "crossbar." + direction + "_";
-  return {integer(key + "dac_bits", "0", zero_or_between(2, 24),
-                  "Resolution of what drives a " + direction + " read; 0: no rounding."),
-          real(key + "dac_range", "0", at_least(0),
-               "Full scale of that drive, which clips there (also without rounding); 0: ranged by the largest value of "
-               "each drive."),
-          integer(key + "adc_bits", "0", zero_or_between(2, 24),
-                  "Resolution of the " + direction + " read-out; 0: no rounding."),
-          real(key + "adc_range", "0", at_least(0),
-               "Full scale of that read-out, which clips there (also without rounding); 0: ranged by each read."),
-          quantity(key + "offset", "0 V", Unit::volt, at_least(0),
-                   "Standard deviation of the input offset voltage of the amplifiers of the " + lines +
-                       ", static; it drives the load of its line: V_os (1 + sum G/k)."),
-          real(key + "gain_error", "0", at_least(-1), "Gain error common to the amplifiers of the " + lines + "."),
-          real(key + "gain_spread", "0", at_least(0), "Standard deviation of the gain of each of them, static."),
-          real(key + "open_loop_gain", "0", at_least(0),
-               "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0; 0: infinite."),
-          real(key + "saturation", "0", at_least(0), "Largest output of them, in units of the state; 0: none."),
-          choice(key + "saturation_shape", "tanh", saturations.names(), "How they saturate."),
-          quantity(key + "noise", "0 V", Unit::volt, at_least(0),
-                   "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
-                   "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV")};
+  return {
+      param::zero_is("ideal", integer(key + "dac_bits", "ideal", zero_or_between(2, 24),
+                                      "Resolution of what drives a " + direction + " read.")),
+      param::zero_is("auto",
+                     real(key + "dac_range", "auto", at_least(0),
+                          "Full scale of that drive, which clips there (also without rounding); auto: ranged by the "
+                          "largest value of "
+                          "each drive.")),
+      param::zero_is("ideal", integer(key + "adc_bits", "ideal", zero_or_between(2, 24),
+                                      "Resolution of the " + direction + " read-out.")),
+      param::zero_is(
+          "auto",
+          real(key + "adc_range", "auto", at_least(0),
+               "Full scale of that read-out, which clips there (also without rounding); auto: ranged by each read.")),
+      quantity(key + "offset", "0 V", Unit::volt, at_least(0),
+               "Standard deviation of the input offset voltage of the amplifiers of the " + lines +
+                   ", static; it drives the load of its line: V_os (1 + sum G/k)."),
+      real(key + "gain_error", "0", at_least(-1), "Gain error common to the amplifiers of the " + lines + "."),
+      real(key + "gain_spread", "0", at_least(0), "Standard deviation of the gain of each of them, static."),
+      param::zero_is("infinite", real(key + "open_loop_gain", "infinite", at_least(0),
+                                      "Open-loop gain A0 of them: an error of (1 + sum G/k)/A0.")),
+      param::zero_is("none",
+                     real(key + "saturation", "none", at_least(0), "Largest output of them, in units of the state.")),
+      choice(key + "saturation_shape", "tanh", saturations.names(), "How they saturate."),
+      quantity(key + "noise", "0 V", Unit::volt, at_least(0),
+               "Input noise of them per root hertz, white; the load of its line amplifies it by 1 + sum G/k.",
+               "chosen: no noise; data sheets of fast amplifiers state 1 to 10 nV")};
 }
 
 PortSpec port_spec(const Config& config, const std::string& direction) {
@@ -81,8 +87,10 @@ ParamTable crossbar_param_rows() {
           "crossbar.headroom", "2", at_least(1),
           "Largest weight the window can hold, over the largest weight at the start: room to learn, paid for in noise.",
           "chosen: weights may double"),
-      real("crossbar.w_max", "0", at_least(0),
-           "Largest weight the window can hold, the same for every matrix; 0: from the weights and crossbar.headroom."),
+      param::zero_is("auto",
+                     real("crossbar.w_max", "auto", at_least(0),
+                          "Largest weight the window can hold, the same for every matrix; auto: from the weights and "
+                          "crossbar.headroom.")),
       choice("crossbar.scale", "keep", scale_policies.names(),
              "Whether the scale between weights and conductances stays, or is chosen anew at every programming."),
       quantity("crossbar.row_resistance", "0 Ohm", Unit::ohm, at_least(0),
@@ -95,9 +103,9 @@ ParamTable crossbar_param_rows() {
                "Input resistance of a column's amplifier."),
       choice("crossbar.line_ends", "one", line_ends.names(),
              "Whether wires are driven and sensed at one end or at both."),
-      integer("crossbar.tile_rows", "0", at_least(0),
-              "Rows of a tile; larger arrays are cut and partial sums added; 0: not cut."),
-      integer("crossbar.tile_columns", "0", at_least(0), "Columns of a tile; 0: not cut."),
+      param::zero_is("uncut", integer("crossbar.tile_rows", "uncut", at_least(0),
+                                      "Rows of a tile; larger arrays are cut and partial sums added.")),
+      param::zero_is("uncut", integer("crossbar.tile_columns", "uncut", at_least(0), "Columns of a tile.")),
       choice("crossbar.programming", "open_loop_error", programming_schemes.names(),
              "How weights are brought into devices: the statistics of some programming (device.programming_error), a "
              "computed number of pulses sent blindly, or write-verify."),
@@ -106,8 +114,8 @@ ParamTable crossbar_param_rows() {
              "stochastic pulse trains on rows and columns (plain SGD only)."),
       real("crossbar.verify_tolerance", "0.01", Range{0, 1, true, true},
            "Largest accepted distance of a conductance from its target, of the window.", "chosen: 1 % of the window"),
-      integer("crossbar.verify_limit", "0", between(0, 1000000000),
-              "Pulses a device may get per write; 0: twice device.pulses."),
+      param::zero_is("auto", integer("crossbar.verify_limit", "auto", between(0, 1000000000),
+                                     "Pulses a device may get per write; auto: twice device.pulses.")),
       real("crossbar.verify_burst", "0.5", between(0, 1),
            "Share of the pulses believed to be missing that is sent between two reads; 0: one at a time.",
            "chosen: below 1/2 no device overshoots back and forth whose pulses are up to 4 times the nominal"),

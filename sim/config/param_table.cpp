@@ -69,6 +69,11 @@ ParamRow texts(std::string key, std::string value, std::vector<std::string> choi
 ParamRow grid(std::string key, std::string doc, std::string source) {
   return {std::move(key), ParamKind::grid, "", std::move(doc), std::move(source)};
 }
+ParamRow zero_is(std::string word, ParamRow row) {
+  row.zero = std::move(word);
+  if (row.default_text == "0") row.default_text = row.zero;
+  return row;
+}
 }  // namespace param
 
 const ParamRow* find_row(const ParamTable& table, std::string_view key) {
@@ -87,6 +92,13 @@ std::string_view name_of(std::string_view key) {
 }
 
 std::string describe_values(const ParamRow& row) {
+  if (!row.zero.empty()) {
+    ParamRow numbers = row;
+    numbers.zero.clear();
+    numbers.range.or_zero = false;
+    if (row.range.minimum == 0) numbers.range.open_minimum = true;
+    return fmt::format("{} or {}", row.zero, describe_values(numbers));
+  }
   const std::string range = describe(row.range, row.unit);
   const std::string limits = range.empty() ? "" : " " + range;
   std::vector<std::string> named;

@@ -32,26 +32,38 @@ struct Scalar {
   std::string rule;
 };
 
+/// What to write where a number cannot be: ", or auto".
+std::string or_word(const ParamRow& row) { return row.zero.empty() ? "" : ", or " + row.zero; }
+
 Scalar in_range(const ParamRow& row, ParamValue value, double number) {
   if (!std::isfinite(number)) return {value, "must be a finite number"};
-  if (!contains(row.range, number)) return {value, "must be " + describe(row.range, row.unit)};
+  if (!contains(row.range, number)) return {value, "must be " + describe(row.range, row.unit) + or_word(row)};
   return {value, {}};
 }
 
+bool is_zero_word(const ParamRow& row, const RawValue& raw) {
+  return raw.kind == Raw::text && !row.zero.empty() && raw.text == row.zero;
+}
+
 Scalar integer_scalar(const ParamRow& row, const RawValue& raw) {
-  if (raw.kind != Raw::integer) return {{}, "must be a whole number, without point, exponent or quotes"};
+  if (is_zero_word(row, raw)) return {std::int64_t{0}, {}};
+  if (raw.kind != Raw::integer) {
+    return {{}, "must be a whole number, without point, exponent or quotes" + or_word(row)};
+  }
   return in_range(row, raw.integer, static_cast<double>(raw.integer));
 }
 
 Scalar real_scalar(const ParamRow& row, const RawValue& raw) {
+  if (is_zero_word(row, raw)) return {0.0, {}};
   if (raw.kind == Raw::integer)
     return in_range(row, static_cast<double>(raw.integer), static_cast<double>(raw.integer));
   if (raw.kind == Raw::real) return in_range(row, raw.real, raw.real);
   if (raw.kind != Raw::text) {
-    return {{}, row.unit == Unit::none ? "must be a number" : "must be a number, or a text with its unit"};
+    return {{},
+            (row.unit == Unit::none ? "must be a number" : "must be a number, or a text with its unit") + or_word(row)};
   }
   const Quantity quantity = read_quantity(raw.text, row.unit);
-  if (!quantity.problem.empty()) return {{}, quantity.problem};
+  if (!quantity.problem.empty()) return {{}, quantity.problem + or_word(row)};
   return in_range(row, quantity.value, quantity.value);
 }
 
@@ -151,6 +163,14 @@ std::vector<std::string_view> split_list(std::string_view text) {
   return parts;
 }
 
+/// Whether the value is a 0 that has a word.
+bool is_worded(const ParamRow& row, const ParamValue& value) {
+  if (row.zero.empty()) return false;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer == 0;
+  if (const auto* real = std::get_if<double>(&value)) return *real == 0;
+  return false;
+}
+
 std::string number_to_toml(double value, Unit unit) {
   const std::string text = format_quantity(value, unit);
   if (unit != Unit::none) return nudge::quoted(text);
@@ -212,6 +232,7 @@ RawValue raw_from_text(const ParamRow& row, std::string_view text) {
 }
 
 std::string to_toml(const ParamRow& row, const ParamValue& value) {
+  if (is_worded(row, value)) return nudge::quoted(row.zero);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
   if (const auto* real = std::get_if<double>(&value)) return number_to_toml(*real, row.unit);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
@@ -238,6 +259,7 @@ std::string axis_to_toml(const ParamTable& table, const GridAxis& axis) {
 }
 
 std::string to_text(const ParamRow& row, const ParamValue& value) {
+  if (is_worded(row, value)) return row.zero;
   if (const auto* real = std::get_if<double>(&value)) return format_quantity(*real, row.unit);
   if (const auto* text = std::get_if<std::string>(&value)) {
     const bool looks_quoted = !text->empty() && (text->front() == '"' || text->front() == '\'');

@@ -8,6 +8,7 @@ ParamTable correction_rows() {
   using param::choice;
   using param::integer;
   using param::real;
+  using param::zero_is;
   return {
       choice("correction.scope", "attention", correction_scopes.names(),
              "What the correction of the nudged phase covers; full: also a memory on two arrays (model.memory_arrays = "
@@ -21,9 +22,10 @@ ParamTable correction_rows() {
       real("correction.noise", "0", at_least(0),
            "Fresh noise of the correction per sqrt(tau), relative to the rms of what the path carries in one read."),
       real("correction.delay", "0", at_least(0), "Delay of the correction in units of tau; rounded to whole steps."),
-      integer("correction.converter_bits", "0", zero_or_between(2, 24),
-              "Resolution of a converter in the correction path; 0: ideal."),
-      real("correction.converter_range", "0", at_least(0), "Full scale of that converter; 0: ranged by each read."),
+      zero_is("ideal", integer("correction.converter_bits", "ideal", zero_or_between(2, 24),
+                               "Resolution of a converter in the correction path.")),
+      zero_is("auto", real("correction.converter_range", "auto", at_least(0),
+                           "Full scale of that converter; auto: ranged by each read.")),
   };
 }
 

@@ -21,6 +21,7 @@ ParamTable data_rows() {
   using param::path;
   using param::real;
   using param::text;
+  using param::zero_is;
   std::vector<std::string> tasks;
   for (const TaskKind& kind : task_kinds()) tasks.push_back(kind.name);
   return {
@@ -54,8 +55,9 @@ ParamTable data_rows() {
       integers("data.shape", "[]", at_least(1),
                "Shape of a sample's features for networks that want one: [height, width] or [channels, height, width]; "
                "empty: as the file says (CSV: one dimension)."),
-      integer("data.classes", "0", between(0, kMostClasses),
-              "Number of classes; 0: the largest label of data.file + 1. A label beyond is refused."),
+      zero_is("auto",
+              integer("data.classes", "auto", between(0, kMostClasses),
+                      "Number of classes; auto: the largest label of data.file + 1. A label beyond is refused.")),
       choice("data.scaling", "unit", scaling_names(),
              "Features, with numbers of the training part alone. unit: one range for all, its smallest becomes 0 and "
              "its largest 1 (pictures); unit_each: each feature by itself; standard: each with mean 0 and standard "
@@ -71,14 +73,18 @@ ParamTable data_rows() {
       integer(
           "data.split_seed", "0", at_least(0),
           "Seed of the split of samples, apart from seed: runs of different seeds learn and test on the same ones."),
-      integer(
-          "data.side_by_side", "0", between(0, 4096),
-          "Samples that settle side by side in the simulation, as rows of one state: a matter of speed alone, the "
-          "circuit sees one after the other. With relaxation.tolerance they stop together. 0: the largest divisor of "
-          "train.batch up to 16."),
-      integer("data.validation_samples", "0", at_least(0),
-              "Samples of the validation part that are scored during training, the first of its random order; 0: all. "
-              "The test part is always scored whole."),
+      zero_is(
+          "auto",
+          integer(
+              "data.side_by_side", "auto", between(0, 4096),
+              "Samples that settle side by side in the simulation, as rows of one state: a matter of speed alone, the "
+              "circuit sees one after the other. With relaxation.tolerance they stop together. auto: the largest "
+              "divisor of "
+              "train.batch up to 16.")),
+      zero_is("all", integer("data.validation_samples", "all", at_least(0),
+                             "Samples of the validation part that are scored during training, the first of its random "
+                             "order. "
+                             "The test part is always scored whole.")),
   };
 }
 

@@ -13,6 +13,7 @@ ParamTable experiment_rows() {
   using param::real;
   using param::reals;
   using param::texts;
+  using param::zero_is;
   const std::vector<std::string> mad_names = {"in_context_recall", "noisy_recall", "fuzzy_recall",
                                               "selective_copy",    "compression",  "memorization"};
   return {
@@ -22,8 +23,9 @@ ParamTable experiment_rows() {
             "Mixers that are compared on the token tasks, all with 4 C^2 weights per block."),
       integers("experiment.seeds", "[1]", at_least(0), "Every model is trained with each of these seeds."),
       integer("experiment.blocks", "2", between(1, 1000), "Blocks of the sequence model: mixer and feed-forward part."),
-      integer("experiment.inner", "0", between(0, 1048576),
-              "Width of the gated feed-forward parts; 0: 8/3 of model.channels, up to a multiple of 32."),
+      zero_is("auto",
+              integer("experiment.inner", "auto", between(0, 1048576),
+                      "Width of the gated feed-forward parts; auto: 8/3 of model.channels, up to a multiple of 32.")),
       real("experiment.weight_decay", "0.01", at_least(0), "Decoupled weight decay of AdamW, on every parameter.",
            "default of the papers' framework; appendix P of the Free Energy Mixer"),
       integer("experiment.epochs", "30", between(1, 1000000), "Times that a MAD task goes through its task.examples."),

@@ -10,12 +10,14 @@ ParamTable general_rows() {
   using param::integer;
   using param::path;
   using param::real;
+  using param::zero_is;
   std::vector<std::string> presets = {""};
   for (const Preset& preset : program_presets()) presets.push_back(preset.name);
   return {
       choice("preset", "", presets, "Values to start from; empty: none. `nudge config presets` lists them."),
       integer("seed", "1", at_least(0), "Seed of every random number; same build, config and seed give the same bits."),
-      integer("threads", "0", between(0, 4096), "Threads; 0 uses all. Results do not depend on it."),
+      zero_is("all", integer("threads", "all", between(0, 4096),
+                             "Threads; all uses every core. Results do not depend on it.")),
       choice("precision", "float", {"float", "double"},
              "Arithmetic of states and weights: float to train, double to check gradients."),
       choice(
@@ -27,12 +29,15 @@ ParamTable general_rows() {
           "dyadic: state and adjoint together; linear_adjoint: a <- a + eps (J' a + dC/dz); implicit: exact adjoint "
           "solve; bptt: backprop through the free phase.",
           "anchoring repairs an unsettled free phase, measured"),
-      real("beta", "0", at_least(0),
-           "Nudge strength per token (the 1/(B T) of the mean cost is taken out, so it means the same at any batch "
-           "size). 0: "
-           "automatic, 1e-4 in float (1e-2 for aep_transposed and aep_npoint) and 1e-5 in double.",
-           "rounding error of the gradient is (1..5)e-7/beta in float; larger beta leaves the basin near the stability "
-           "margin; measured"),
+      zero_is(
+          "auto",
+          real("beta", "auto", at_least(0),
+               "Nudge strength per token (the 1/(B T) of the mean cost is taken out, so it means the same at any batch "
+               "size). auto: "
+               "1e-4 in float (1e-2 for aep_transposed and aep_npoint) and 1e-5 in double.",
+               "rounding error of the gradient is (1..5)e-7/beta in float; larger beta leaves the basin near the "
+               "stability "
+               "margin; measured")),
       choice("product.kernel", "auto", {"auto", "portable"},
              "Library of the products in float. auto: oneDNN, its code chosen for the processor at run time; "
              "portable: the same instructions on every processor, to compare two machines bit by bit, slower. Results "

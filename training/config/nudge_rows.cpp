@@ -10,16 +10,18 @@ ParamTable nudge_rows() {
   using param::integer;
   using param::real;
   using param::texts;
+  using param::zero_is;
   std::vector<std::string> comparable = estimator_names();
   comparable.push_back("all");
   return {
       choice("nudge.sides", "centered", nudge_sides.names(),
              "centered: states at +beta and -beta, error of order beta^2; one-sided: order beta."),
       integer("nudge.points", "4", between(2, 64), "Number N of nudges of aep_npoint, even."),
-      real("nudge.clip", "0", at_least(0),
-           "Clip each element of the correction to this; 0: none. A clip that binds ruins the gradient: for comparison "
-           "with the founding note only.",
-           "measured"),
+      zero_is("off", real("nudge.clip", "off", at_least(0),
+                          "Clip each element of the correction to this. A clip that binds ruins the "
+                          "gradient: for comparison "
+                          "with the founding note only.",
+                          "measured")),
       choice(
           "nudge.drive", "state", nudged_drives.names(),
           "What drives the arrays of the memory in the nudged phase of aep_transposed: the state, or its difference to "

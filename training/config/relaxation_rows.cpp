@@ -9,6 +9,7 @@ ParamTable relaxation_rows() {
   using param::choice;
   using param::integer;
   using param::real;
+  using param::zero_is;
   std::vector<std::string> solvers = settle_solvers();
   solvers.emplace_back(coordinate_solver);
   return {
@@ -24,12 +25,13 @@ ParamTable relaxation_rows() {
       integer("relaxation.free_steps", "24", between(1, 1000000), "Steps T1 of the free phase, at most."),
       integer("relaxation.nudged_steps", "24", between(1, 1000000),
               "Steps T2 of a nudged phase, at most: ln(tol)/ln(rho) for a measured decay rho."),
-      real("relaxation.step", "0", at_least(0), "Step eps = dt/tau; 0: relaxation.step_fraction/(1 + s c)."),
+      zero_is("auto", real("relaxation.step", "auto", at_least(0),
+                           "Step eps = dt/tau; auto: relaxation.step_fraction/(1 + s c).")),
       real("relaxation.step_fraction", "0.7", above_up_to(0, 2),
            "Fraction of eps = fraction/(1 + s c), which follows the damping c.",
            "0.7 to 0.9 of 1/(1 + s c) settles 3 to 5 times faster than a fixed small step, measured"),
-      real("relaxation.tolerance", "0", from_below(0, 1),
-           "A sequence stops when |F|/|z| is at most this; 0 takes every step."),
+      zero_is("off", real("relaxation.tolerance", "off", from_below(0, 1),
+                          "A sequence stops when |F|/|z| is at most this; off takes every step.")),
       integer("relaxation.average_free", "1", at_least(1),
               "The free state is the mean of its last n steps; 8 against read noise.",
               "without it the residual has a noise floor that the damping control runs away from, measured"),

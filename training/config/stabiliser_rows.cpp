@@ -7,6 +7,7 @@ ParamTable stabiliser_rows() {
   using param::flag;
   using param::integer;
   using param::real;
+  using param::zero_is;
   const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
   return {
       flag("damping.control", "true", "Regulate the damping c by the residual of the free phase."),
@@ -21,18 +22,18 @@ ParamTable stabiliser_rows() {
            "a run-away control reached 1000 with no signal left, measured"),
       integer("damping.patience", "1", between(1, 1000000), "Steps in a row above damping.high before c is raised."),
       flag("damping.raise_on_skip", "true", "A skipped step counts as one above damping.high."),
-      real("memory_bound.fraction", "0.5", from_below(0, 1),
-           "After each step W_m is scaled so that 2 |W_m|_2^2 <= fraction (1 + s c): above 1 the energy is unbounded "
-           "below. "
-           "0: off.",
-           recipe),
+      zero_is("off", real("memory_bound.fraction", "0.5", from_below(0, 1),
+                          "After each step W_m is scaled so that 2 |W_m|_2^2 <= fraction (1 + s c): above 1 the energy "
+                          "is unbounded "
+                          "below.",
+                          recipe)),
       integer("memory_bound.iterations", "2", between(1, 1000),
               "Power iterations for the spectral norm, warm started."),
-      real("growth.strength", "0.3", at_least(0),
-           "Weight lambda of the penalty on a residual that decays too slowly: mean relu(g - rho0), g its growth per "
-           "step; "
-           "0: off.",
-           "0.1 to 1 all work, measured"),
+      zero_is("off", real("growth.strength", "0.3", at_least(0),
+                          "Weight lambda of the penalty on a residual that decays too slowly: mean relu(g - rho0), g "
+                          "its growth per "
+                          "step.",
+                          "0.1 to 1 all work, measured")),
       real("growth.threshold", "0.85", strictly_between(0, 2), "rho0: growth per step that is still free.",
            "0.85^24 = 2 %: the slow mode is forgotten within the free phase"),
       real("growth.probe", "1e-2", strictly_between(0, 1),

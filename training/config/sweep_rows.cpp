@@ -9,6 +9,7 @@ ParamTable sweep_rows() {
   using param::integer;
   using param::integers;
   using param::texts;
+  using param::zero_is;
   return {
       choice("sweep.run", "train", {"train", "gradcheck"}, "What each point of the sweep runs."),
       choice(
@@ -27,8 +28,9 @@ ParamTable sweep_rows() {
           "Combinations that break a rule of the config: refuse the sweep before it runs, or skip them and record the "
           "rule."),
       integers("sweep.seeds", "[1]", at_least(0), "Every point is run with each of these seeds."),
-      integer("sweep.parallel", "0", between(0, 4096),
-              "Runs at the same time, each on one thread; 0: one per thread, and one per process under mpirun."),
+      zero_is("auto", integer("sweep.parallel", "auto", between(0, 4096),
+                              "Runs at the same time, each on one thread; auto: one per thread, and one per process "
+                              "under mpirun.")),
       grid("sweep.grid",
            "The axes: keys of this table and the values each takes, as in `\"device.read_noise\" = [0, \"1 %\"]`; "
            "every combination is run."),

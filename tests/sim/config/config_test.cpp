@@ -264,3 +264,40 @@ TEST_CASE("the reference lists every key") {
     CHECK_THAT(help, Catch::Contains(row.key + " = "));
   }
 }
+
+TEST_CASE("a zero that is a decision is written as its word, and an older 0 still means it") {
+  const ConfigSchema words{
+      {param::zero_is("auto", param::real("step", "0", at_least(0), "Step.")),
+       param::zero_is("ideal", param::integer("bits", "8", zero_or_between(2, 24), "Resolution.")),
+       param::zero_is("unknown", param::quantity("energy", "0 J", Unit::joule, at_least(0), "Of a read.")),
+       param::grid("sweep.grid", "Axes.")},
+      {},
+      {}};
+  const auto read = [&](const std::string& text, const std::vector<std::string>& settings = {}) {
+    return parse_config(words, "words.toml", text, settings);
+  };
+  const Config defaults = read("");
+  CHECK(defaults.real("step") == 0);
+  CHECK(defaults.as_text("step") == "auto");
+  CHECK(defaults.as_text("energy") == "unknown");
+  CHECK(defaults.as_text("bits") == "8");
+  CHECK(read("bits = 'ideal'").integer("bits") == 0);
+  CHECK(read("", {"bits=ideal"}).integer("bits") == 0);
+  CHECK(read("bits = 0\nstep = 0").as_toml("bits") == "\"ideal\"");
+  CHECK(read("step = 0.5").as_text("step") == "0.5");
+  CHECK(difference(read("step = 0\nbits = 'ideal'"), read("step = 'auto'\nbits = 0")).empty());
+  const Config back = read(dump_toml(read("bits = 'ideal'\nenergy = '2 pJ'"), DumpComments::documented));
+  CHECK(back.integer("bits") == 0);
+  CHECK(back.real("energy") == 2e-12);
+  // As values of an axis, too.
+  const Config swept = read("[sweep.grid]\nbits = [4, 'ideal']\nstep = ['auto', 0.5]");
+  CHECK(swept.grid("sweep.grid")[0].values == std::vector<std::string>{"4", "ideal"});
+  CHECK(swept.grid("sweep.grid")[1].values == std::vector<std::string>{"auto", "0.5"});
+  CHECK_THROWS_WITH(read("bits = 'none'"),
+                    Catch::Contains("bits = \"none\" (must be a whole number") && Catch::Contains("or ideal"));
+  CHECK_THROWS_WITH(read("bits = 1"), Catch::Contains("or ideal"));
+  CHECK_THROWS_WITH(read("energy = 'auto'"), Catch::Contains("or unknown"));
+  const std::string reference = describe_table(words.table);
+  CHECK_THAT(reference, Catch::Contains("| `step` | auto | auto or number > 0 |"));
+  CHECK_THAT(reference, Catch::Contains("| `bits` | 8 | ideal or whole number in [2, 24] |"));
+}
