@@ -5,6 +5,8 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
+# The Python module (python/) is a shared library made of the same objects as the program: one build serves both.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 include(CheckCXXSourceRuns)
 if(NUDGE_ARCH)
@@ -23,7 +25,7 @@ endif()
 add_library(nudge_flags INTERFACE)
 target_compile_options(nudge_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wold-style-cast -Wnon-virtual-dtor -Wdouble-promotion
-  -fno-math-errno
+  -fno-math-errno -fno-semantic-interposition
   $<$<BOOL:${NUDGE_WARNINGS_AS_ERRORS}>:-Werror>
   $<$<BOOL:${NUDGE_ARCH_RUNS}>:-march=${NUDGE_ARCH}>)
 if(NUDGE_SANITIZE)
