@@ -5,8 +5,6 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-# The Python module (python/) is a shared library made of the same objects as the program: one build serves both.
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 include(CheckCXXSourceRuns)
 if(NUDGE_ARCH)
@@ -57,4 +55,6 @@ function(nudge_library)
   target_link_libraries(nudge_${ARG_NAME} PUBLIC nudge_flags Eigen3::Eigen fmt::fmt OpenMP::OpenMP_CXX
                         ${ARG_DEPENDS} ${ARG_LINK})
   target_precompile_headers(nudge_${ARG_NAME} REUSE_FROM nudge_pch)
+  # The Python module (python/) is a shared library made of the same objects as the program: one build serves both.
+  set_target_properties(nudge_${ARG_NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
