@@ -8,7 +8,7 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
 # The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
 TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large speed
 
-.PHONY: results results-short help demo test slow build bench setup dev-setup format format-check tidy asan tsan clean
+.PHONY: results results-short docs help demo test slow build bench setup dev-setup format format-check tidy asan tsan clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -60,6 +60,12 @@ asan tsan: dev-setup  ## quick tests under the address and undefined-behaviour, 
 	@cmake --preset $@
 	@cmake --build --preset $@ --parallel $(JOBS)
 	@ctest --preset $@ --no-tests=error
+
+docs:  ## the documentation as a site, build/site/index.html (mkdocs-material from PyPI; the pages fetch nothing)
+	@test -x build/docs-venv/bin/mkdocs || { python3 -m venv build/docs-venv && \
+	  build/docs-venv/bin/pip install --quiet -r tools/docs/requirements.txt; }
+	@build/docs-venv/bin/mkdocs build --strict --quiet
+	@echo build/site/index.html
 
 clean:  ## remove everything built
 	@rm -rf build

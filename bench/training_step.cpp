@@ -35,8 +35,11 @@ const std::vector<Case>& cases() {
       {"aep/B32_T64_C128_M512/threads1", "aep", large, 32, 30, 1},
       {"aep/B32_T64_C128_M512/threads2", "aep", large, 32, 30, 2},
       {"aep_anchored/B32_T64_C128_M512/threads2", "aep_anchored", large, 32, 30, 2},
+      {"aep_transposed/B32_T64_C128_M512/threads1", "aep_transposed", large, 32, 30, 1},
       {"aep_transposed/B32_T64_C128_M512/threads2", "aep_transposed", large, 32, 30, 2},
+      {"linear_adjoint/B32_T64_C128_M512/threads1", "linear_adjoint", large, 32, 30, 1},
       {"linear_adjoint/B32_T64_C128_M512/threads2", "linear_adjoint", large, 32, 30, 2},
+      {"bptt/B32_T64_C128_M512/threads1", "bptt", large, 32, 30, 1},
       {"bptt/B32_T64_C128_M512/threads2", "bptt", large, 32, 30, 2},
       {"aep_anchored/B16_T32_C64_M256/threads2", "aep_anchored", small, 16, 24, 2},
   };

@@ -62,6 +62,11 @@ try "resistive_reads, sweep" "$program" sweep examples/resistive_reads.toml --ou
   --set train.steps=2 --set 'sweep.seeds=[11]'
 try "resistive_devices, sweep" "$program" sweep examples/resistive_devices.toml --out "$folder/resistive_sweep.h5" \
   --set train.steps=1 --set sweep.seeds=[11] --set 'sweep.grid.device.preset=["idealized"]'
+try "devices fit" "$program" devices fit examples/lab_pulses.csv --model soft_bounds --out "$folder/device.toml"
+try "characterize a fit" "$program" devices characterize examples/lab_pulses.csv --model soft_bounds --out "$folder/lab.h5"
+try "characterize a config" "$program" devices characterize "$folder/device.toml" --set "device.read_noise=1 %"
+try "report of a device" "$program" report "$folder/lab.h5" -o "$folder/lab.html"
+try "export" "$program" export "$folder/train.h5" --csv "$folder/train_csv"
 try "attention_energy" "$program" energy examples/attention_energy.toml --out "$folder/energy.h5"
 try "gradcheck" "$program" gradcheck examples/compare_gradients.toml --out "$folder/gradients.h5"
 try "sweep" "$program" sweep examples/sweep_noise.toml --out "$folder/sweep.h5" --set train.steps=5

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,34 +16,70 @@
 #include "devices/catalogue.hpp"
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
-#include "devices/fit/fit_pulses.hpp"
+#include "devices/fit/fit_population.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/run_record.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge {
 namespace {
 
 struct Options {
   std::string name, out, csv, model = "piecewise", interval = "1 ms";
+  std::vector<std::string> settings;
   CharacterizeOptions measure;
   int points = 9;
   bool json = false;
 };
 
-/// The preset of that name, or the model with its defaults.
-DeviceSpec spec_named(const std::string& name) {
-  for (const DevicePreset& preset : device_presets()) {
-    if (preset.name == name) return preset.spec;
-  }
+/// A device to measure, and the laboratory's record that it was fitted to where it comes from one.
+struct Subject {
   DeviceSpec spec;
-  for (const DeviceModel& model : device_models()) {
-    if (model.name == name) spec.model = name;
+  PulseRecord measured = {};
+};
+
+bool ends_with(const std::string& text, std::string_view end) { return std::string_view(text).ends_with(end); }
+
+bool is_preset(const std::string& name) {
+  const auto& presets = device_presets();
+  return std::any_of(presets.begin(), presets.end(), [&](const DevicePreset& p) { return p.name == name; });
+}
+
+/// NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to measured pulses (*.csv); then --set.
+Subject subject_named(const Options& options) {
+  const std::string& name = options.name;
+  if (ends_with(name, ".csv")) {
+    const std::vector<LabRecord> records = read_lab_csv(name);
+    const std::string toml = fit_toml(fit_population(records, options.model, options.points), name);
+    return {device_spec(parse_program_config(name, toml, options.settings)), records.front().pulses};
   }
-  if (spec.model != name) device_show_text(name);  // throws with the closest names
-  return spec;
+  if (ends_with(name, ".toml")) {
+    const Config config = load_program_config(name, options.settings);
+    if (config.text("device.model") == "digital") {
+      throw UserError(
+          fmt::format("{}: device.model = \"digital\": exact numbers are no device; set device.model or "
+                      "device.preset",
+                      name));
+    }
+    return {device_spec(config)};
+  }
+  const auto& models = device_models();
+  const bool is_model = std::any_of(models.begin(), models.end(), [&](const DeviceModel& m) { return m.name == name; });
+  if (!is_preset(name) && !is_model) device_show_text(name);  // throws with the closest names
+  const std::string toml = fmt::format("[device]\n{} = \"{}\"\n", is_preset(name) ? "preset" : "model", name);
+  return {device_spec(parse_program_config(name, toml, options.settings))};
+}
+
+void write_measured(H5Document& file, const PulseRecord& record) {
+  if (record.pulses() == 0) return;
+  std::vector<double> pulse;
+  for (std::size_t i = 0; i < record.conductance_S.size(); ++i) pulse.push_back(static_cast<double>(i));
+  file.group("measured", "the laboratory's record that the device was fitted to");
+  file.column("measured/pulse", pulse, {"1", "pulses sent so far", {"point"}});
+  file.column("measured/conductance", record.conductance_S, {"S", "conductance after them", {"point"}});
 }
 
 ExitCode characterize_command(Options options) {
@@ -53,15 +91,16 @@ ExitCode characterize_command(Options options) {
   }
   options.measure.interval_s = interval.value;
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
-  const DeviceSpec spec = spec_named(options.name);
-  const Characterization c = characterize(spec, options.measure);
+  const Subject subject = subject_named(options);
+  const Characterization c = characterize(subject.spec, options.measure);
   if (!options.out.empty()) {
     H5Document file;
     write(file, c);
+    write_measured(file, subject.measured);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     RunRecord record;
     record.kind = "characterize";
-    record.config = device_toml(spec);
+    record.config = device_toml(subject.spec);
     record.seed = static_cast<std::int64_t>(options.measure.seed);
     record.precision = "double";
     record.threads = 1;
@@ -78,25 +117,42 @@ ExitCode characterize_command(Options options) {
 
 ExitCode fit_command(const Options& options) {
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
-  const PulseFit fit = fit_pulses(read_pulse_csv(options.csv), options.model, options.points);
-  const std::string toml = fit_toml(fit, options.csv);
+  const std::vector<LabRecord> records = read_lab_csv(options.csv);
+  const PopulationFit fit = fit_population(records, options.model, options.points);
+  const bool one = fit.records == 1;
+  const std::string toml = one ? fit_toml(fit.common, options.csv) : fit_toml(fit, options.csv);
   if (!options.out.empty()) {
     write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
   }
   if (options.json) {
-    const nlohmann::ordered_json out = {{"model", options.model},
-                                        {"step_residual_pulses", fit.step_residual},
-                                        {"curve_residual", fit.curve_residual},
-                                        {"toml", toml}};
+    const auto estimate = [](const DeviceEstimate& e) {
+      return nlohmann::ordered_json{{"mean", e.mean},
+                                    {"mean_95", {e.mean_low, e.mean_high}},
+                                    {"deviation", e.deviation},
+                                    {"deviation_95", {e.deviation_low, e.deviation_high}}};
+    };
+    const nlohmann::ordered_json out = {
+        {"model", options.model},
+        {"step_residual_pulses", fit.common.step_residual},
+        {"curve_residual", fit.common.curve_residual},
+        {"devices", fit.devices},
+        {"records", fit.records},
+        {"g_min_S", estimate(fit.g_min_S)},
+        {"g_max_S", estimate(fit.g_max_S)},
+        {"pulse_S", estimate(fit.step_S)},
+        {"asymmetry", estimate(fit.asymmetry)},
+        {"repeat", std::isfinite(fit.repeat) ? nlohmann::ordered_json(fit.repeat) : nullptr},
+        {"toml", toml}};
     answer("{}\n", out.dump(2));
     return ExitCode::ok;
   }
   if (options.out.empty()) {
     answer("{}", toml);
-  } else {
-    answer("{}: {}, step residual {:.4g} mean pulses, curve residual {:.4g} % of the window\n", options.out,
-           options.model, fit.step_residual, 100 * fit.curve_residual);
+    return ExitCode::ok;
   }
+  answer("{}: {}, step residual {:.4g} mean pulses, curve residual {:.4g} % of the window\n", options.out,
+         options.model, fit.common.step_residual, 100 * fit.common.curve_residual);
+  if (!one) answer("{}", population_text(fit));
   return ExitCode::ok;
 }
 
@@ -104,8 +160,12 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& option
   CLI::App* sub = app.add_subcommand(
       "characterize", "Measure virtual devices: staircase, bounds, drift over decades, noise histogram and spectrum");
   sub->footer("Example: nudge devices characterize pcm --out pcm.h5");
-  sub->add_option("NAME", options->name, "Model or preset")->required();
-  sub->add_option("--out", options->out, "HDF5 file to write, which must not exist");
+  sub->add_option("NAME", options->name,
+                  "Preset, model, config (.toml, its [device]), or measured pulses (.csv, fitted first)")
+      ->required();
+  sub->add_option("--set", options->settings, "device.KEY=VALUE, may be given several times")->allow_extra_args(false);
+  sub->add_option("--model", options->model, "Model that measured pulses are fitted to")->capture_default_str();
+  sub->add_option("--out", options->out, "HDF5 file to write, which must not exist; nudge report draws it");
   sub->add_option("--devices", options->measure.devices, "Devices of each experiment")->capture_default_str();
   sub->add_option("--samples", options->measure.samples, "Looks of the noise record, each the mean of its interval")
       ->capture_default_str();
@@ -123,7 +183,9 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& option
 
 CLI::App* add_fit(CLI::App& app, const std::shared_ptr<Options>& options) {
   CLI::App* sub = app.add_subcommand(
-      "fit", "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down)");
+      "fit",
+      "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down); columns device and "
+      "cycle give the spreads of a population");
   sub->footer("Example: nudge devices fit pulses.csv --model linear_step --out device.toml");
   sub->add_option("CSV", options->csv, "One row per pulse, numbered one by one; conductance in S or with a unit")
       ->required();

@@ -26,7 +26,15 @@ h3 { font-size: 1rem; margin: 22px 0 8px; }
 p { max-width: 72ch; margin: 8px 0; }
 .files { list-style: none; margin: 0; padding: 0; color: var(--soft); font-size: 0.9rem; }
 .files strong { color: var(--ink); overflow-wrap: anywhere; }
+.verdict { font-size: 1.08rem; margin: 6px 0 10px; max-width: 78ch; }
+.key { margin: 14px 0 4px; }
+.key figure { max-width: 760px; }
+figcaption a { float: right; margin-left: 12px; font-size: 0.8rem; font-weight: 400; color: var(--soft); }
+.data { font-size: 0.8rem; color: var(--soft); margin: 0; }
+.data pre { max-height: 220px; overflow: auto; }
+@media print { figcaption a, .data { display: none; } figure, tr { break-inside: avoid; } body { background: #fff; } }
 .grid { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 430px), 1fr)); align-items: start; }
+.grid + .grid { margin-top: 16px; }
 figure { margin: 0; padding: 14px 14px 8px; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; }
 .grid > figure { max-width: 640px; }
 figcaption { font-weight: 600; margin-bottom: 6px; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "apps/report/figure_data.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
 #include "sim/base/errors.hpp"
@@ -20,16 +21,31 @@ std::string fact(const RunFile& run, const std::string& name) {
   return "unknown";
 }
 
-std::string heading(const std::vector<RunFile>& runs) {
-  std::string out = fmt::format("<header>\n<h1>{}</h1>\n<ul class=\"files\">",
-                                runs.size() == 1 ? escape(runs[0].name) : "nudge report");
+std::string sources(const std::vector<RunFile>& runs) {
+  std::string out = "<ul class=\"files\">";
   for (const auto& run : runs) {
     out +=
         fmt::format("<li><strong>{}</strong> {}, seed {}, {}, {} s, started {}, nudge {}</li>", escape(run.name),
                     escape(run.kind), escape(fact(run, "seed")), escape(fact(run, "precision")),
                     escape(fact(run, "wall_time_s")), escape(fact(run, "started")), escape(fact(run, "nudge_version")));
   }
-  return out + "</ul>\n</header>\n";
+  return out + "</ul>\n";
+}
+
+/// What the page says first: of several kinds of files each its sentences, and the figure of the first.
+std::string heading(const std::vector<Section>& sections, const std::vector<RunFile>& runs) {
+  const auto said = std::count_if(sections.begin(), sections.end(), [](const Section& s) { return !s.body.empty(); });
+  std::string title, sentences, figure;
+  for (const Section& section : sections) {
+    if (section.body.empty()) continue;
+    title += (title.empty() ? "" : "; ") + section.opening.title;
+    sentences += fmt::format("<p class=\"verdict\">{}{}</p>\n", said > 1 ? escape(section.opening.title) + ". " : "",
+                             escape(section.opening.sentence));
+    if (figure.empty()) figure = section.opening.figure;
+  }
+  if (said > 1) title = fmt::format("{} of nudge", count(runs.size(), "result"));
+  return "<header>\n<h1>" + escape(title) + "</h1>\n" + sentences + sources(runs) + "<div class=\"key\">\n" + figure +
+         "</div>\n</header>\n";
 }
 
 }  // namespace
@@ -72,11 +88,21 @@ std::string report_html(const std::vector<std::filesystem::path>& files) {
     if (taken) run.name = path.string();  // two files of one name in two directories
     runs.push_back(std::move(run));
   }
+  std::vector<Section> sections{training_section(runs), gradcheck_section(runs), sweep_section(runs),
+                                compare_section(runs), device_section(runs)};
+  std::string body, first = "";
+  for (const Section& section : sections) {
+    if (section.body.empty()) continue;
+    const bool is_first = first.empty();
+    if (is_first) first = section.opening.title;
+    const bool shown = is_first || section.opening.figure.empty();  // the first section's figure stands in the heading
+    body += (shown ? "" : "<div class=\"grid\">\n" + section.opening.figure + "</div>\n") + section.body;
+  }
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
-         escape(runs.size() == 1 ? runs[0].name : "nudge report") + "</title>\n<style>\n" + page_style() +
-         "</style>\n</head>\n<body>\n<main>\n" + heading(runs) + training_section(runs) + gradcheck_section(runs) +
-         sweep_section(runs) + compare_section(runs) + provenance_section(runs) + "</main>\n</body>\n</html>\n";
+         escape(runs.size() == 1 ? first : "nudge report") + "</title>\n<style>\n" + page_style() +
+         "</style>\n</head>\n<body>\n<main>\n" + heading(sections, runs) + body + provenance_section(runs) +
+         "</main>\n" + download_script() + "</body>\n</html>\n";
 }
 
 }  // namespace nudge::report

@@ -2,6 +2,7 @@
 #include "apps/report/run_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "training/sweep/result_order.hpp"
 
 namespace nudge::report {
 
@@ -51,7 +53,9 @@ Trainee load_trainee(const H5Reader& file, const std::string& group) {
         is_axis || name == "step" || (name.size() > 5 && name.compare(name.size() - 5, 5, "_step") == 0);
     if (is_step || name == "cosine" || name == "cosine_all" || !is_real_or_integer(file.type(path))) continue;
     if (file.shape(path).size() != 1) continue;  // not a series
-    TimeSeries series{numbers(file, steps_of(file, group, name)), numbers(file, path)};
+    const H5Meaning meaning = file.meaning(path);
+    TimeSeries series{numbers(file, steps_of(file, group, name)), numbers(file, path), meaning.unit,
+                      meaning.description};
     if (series.x.size() != series.y.size()) {
       file.fail(path, fmt::format("length {} expected as in {}, found {}", series.x.size(), steps_of(file, group, name),
                                   series.y.size()));
@@ -75,11 +79,62 @@ Trainee load_trainee(const H5Reader& file, const std::string& group) {
   return trainee;
 }
 
+/// Readings of the arrays over the run, and what they hold in the end.
+void load_arrays(const H5Reader& file, const std::string& prefix, Trainee& trainee) {
+  if (!file.has(prefix + "device")) return;
+  for (const std::string& array : file.groups(prefix + "device")) {
+    const std::string group = prefix + "device/" + array;
+    for (const std::string& name : file.datasets(group)) {
+      const std::string path = group + "/" + name;
+      if (!is_real_or_integer(file.type(path)) || file.shape(path).size() != 1 || !file.has_attribute("x", path))
+        continue;
+      const H5Meaning meaning = file.meaning(path);
+      TimeSeries series{numbers(file, file.text_attribute("x", path)), numbers(file, path), meaning.unit,
+                        meaning.description};
+      if (series.x.size() != series.y.size()) file.fail(path, "another length than its axis");
+      trainee.arrays[array].emplace(name, std::move(series));
+    }
+  }
+  for (const std::string& name : file.datasets(prefix + "parameters")) {
+    const std::string path = prefix + "parameters/" + name;
+    const H5Shape shape = file.shape(path);
+    const bool held = shape.size() == 2 && name != "tok" && name != "pos";  // tables of the input are digital
+    if (held && is_real_or_integer(file.type(path))) trainee.weights.emplace(name, file.matrix<double>(path, shape));
+  }
+}
+
 void load_events(const H5Reader& file, const std::string& group, std::size_t trainee, RunFile& run) {
   if (!file.has(group)) return;
   const std::vector<double> steps = numbers(file, group + "/step");
   const std::vector<std::string> texts = file.texts(group + "/text", H5Shape{static_cast<Index>(steps.size())});
   for (std::size_t i = 0; i < steps.size(); ++i) run.events.push_back({trainee, {steps[i], texts[i]}});
+}
+
+/// "a, b" as written by a join.
+std::vector<std::string> listed(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> out;
+  for (std::string one; std::getline(in, one, ',');) {
+    const std::size_t begin = one.find_first_not_of(' ');
+    if (begin != std::string::npos) out.push_back(one.substr(begin, one.find_last_not_of(' ') - begin + 1));
+  }
+  return out;
+}
+
+/// The measured columns: as the file lists them (attribute results), otherwise every number that is neither key nor seed.
+std::vector<std::string> results_of(const H5Reader& file, const std::string& group, const Table& table) {
+  std::vector<std::string> names;
+  if (file.has_attribute("results", group)) {
+    for (const std::string& name : listed(file.text_attribute("results", group))) {
+      if (table.numbers.count(name) > 0) names.push_back(name);
+    }
+    return names;
+  }
+  for (const auto& [name, values] : table.numbers) {
+    const bool is_key = std::find(table.keys.begin(), table.keys.end(), name) != table.keys.end();
+    if (!is_key && name != "seed") names.push_back(name);
+  }
+  return results_in_order(names);
 }
 
 Table load_table(const H5Reader& file, const std::string& group) {
@@ -96,21 +151,19 @@ Table load_table(const H5Reader& file, const std::string& group) {
     table.rows = static_cast<std::size_t>(shape[0]);
     if (file.type(path) == H5Type::text) table.texts[name] = file.texts(path);
     if (is_real_or_integer(file.type(path))) table.numbers[name] = numbers(file, path);
+    table.units[name] = file.meaning(path).unit;
   }
   const std::string owner = file.has_attribute("keys", group) ? group : "/";
   const std::string mode = file.has_attribute("mode", owner) ? file.text_attribute("mode", owner) : "";
   table.one_at_a_time = mode == "one_at_a_time";
   table.scattered = mode == "zip" || mode == "sobol" || mode == "random";
   if (file.has_attribute("keys", owner)) {
-    std::istringstream in(file.text_attribute("keys", owner));
-    for (std::string key; std::getline(in, key, ',');) {
-      const std::size_t begin = key.find_first_not_of(' ');
-      if (begin == std::string::npos) continue;
-      key = key.substr(begin, key.find_last_not_of(' ') - begin + 1);
+    for (const std::string& key : listed(file.text_attribute("keys", owner))) {
       if (table.numbers.count(key) + table.texts.count(key) == 0) file.fail(group, "column " + key + " is missing");
       table.keys.push_back(key);
     }
   }
+  table.results = results_of(file, group, table);
   return table;
 }
 
@@ -129,6 +182,14 @@ void load_facts(const H5Reader& file, RunFile& run) {
 }
 
 }  // namespace
+
+std::string Table::unit_suffix(const std::string& column) const {
+  const auto unit = units.find(column);
+  const bool shown = unit != units.end() && !unit->second.empty() && unit->second != "1";
+  return shown ? fmt::format(" ({})", unit->second) : std::string();
+}
+
+std::string Table::label(const std::string& column) const { return words(column) + unit_suffix(column); }
 
 double TimeSeries::last_finite() const {
   for (std::size_t i = y.size(); i-- > 0;) {
@@ -154,8 +215,10 @@ RunFile load_run_file(const std::filesystem::path& path) {
   RunFile run;
   run.name = path.filename().string();
   run.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
-  if (run.kind != "train" && run.kind != "gradcheck" && run.kind != "sweep" && run.kind != "compare") {
-    file.fail("/", fmt::format("is not a result of nudge train, gradcheck, sweep or compare (attribute kind: {})",
+  const std::vector<std::string> kinds{"train", "gradcheck", "sweep", "compare", "characterize"};
+  if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
+    file.fail("/", fmt::format("is not a result of nudge {} or devices characterize (attribute kind: {})",
+                               fmt::join(kinds.begin(), kinds.end() - 1, ", "),
                                run.kind.empty() ? "missing" : "\"" + run.kind + "\""));
   }
   run.config = file.has_attribute("config") ? file.text_attribute("config") : "";
@@ -163,6 +226,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
   for (const std::string prefix : {"", "beside/"}) {
     if (!file.has(prefix + "train")) continue;
     run.trainees.push_back(load_trainee(file, prefix + "train"));
+    load_arrays(file, prefix, run.trainees.back());
     load_events(file, prefix + "events", run.trainees.size() - 1, run);
     for (const std::string part : {"validation", "test"}) {
       if (const auto counts = ConfusionMatrix::read(prefix + "confusion/" + part, file)) {
@@ -178,6 +242,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
   }
   run.lines = read_text_lines(file);
   run.references = read_reference_scores(file);
+  if (run.kind == "characterize") run.device = load_device_pictures(file);
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/report/device_pictures.hpp"
 #include "sim/base/matrix.hpp"
 #include "training/data/confusion.hpp"
 #include "training/data/reference_scores.hpp"
@@ -18,6 +19,7 @@ namespace nudge::report {
 /// A quantity over steps; x and y have the same length.
 struct TimeSeries {
   std::vector<double> x, y;
+  std::string unit = {}, description = {};
   bool empty() const { return y.empty(); }
   double last_finite() const;  ///< NaN if there is none
 };
@@ -29,6 +31,9 @@ struct Trainee {
   std::vector<double> cosine_step;
   std::vector<std::string> groups;
   std::map<std::string, ConfusionMatrix> confusion;  ///< "validation", "test": of a classifier
+  std::map<std::string, std::map<std::string, TimeSeries>>
+      arrays;                                     ///< array -> reading -> values; digital weights: empty
+  std::map<std::string, Matrix<double>> weights;  ///< final values, where arrays hold them
   Matrix<double> cosine;  ///< (steps, groups); the first group is `all`, the equilibrium's parameters together
 
   const TimeSeries& of(const std::string& name) const;  ///< empty series when the file has none
@@ -43,6 +48,11 @@ struct Table {
   bool scattered = false;         ///< of a sweep: all keys change from point to point (zip, sobol, random)
   std::map<std::string, std::vector<double>> numbers;
   std::map<std::string, std::vector<std::string>> texts;
+  std::vector<std::string> results;  ///< of a sweep: measured columns of `numbers`, what a run is judged by first
+  std::map<std::string, std::string> units;
+
+  std::string label(const std::string& column) const;        ///< "write energy (J)"
+  std::string unit_suffix(const std::string& column) const;  ///< " (J)"; nothing for pure numbers
 };
 
 struct Event {
@@ -60,6 +70,7 @@ struct RunFile {
   Table tuning, test, entrants;               ///< of a comparison
   std::optional<TextLines> lines;             ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples
+  DevicePictures device;                      ///< of a characterisation
 };
 
 /// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths.

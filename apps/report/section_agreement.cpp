@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient agreement: per parameter group while training, and the tables of gradcheck.
+// Gradient agreement per parameter group while training.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,18 +42,6 @@ Range range_of(const Trainee& trainee, Index group) {
   }
   if (finite > 0) out.mean = sum / finite;
   return out;
-}
-
-/// Cosines, estimator by parameter group.
-std::string cosine_matrix(const DotPlot& plot) {
-  std::vector<std::vector<std::string>> rows{{"cosine"}};
-  rows[0].insert(rows[0].end(), plot.rows.begin(), plot.rows.end());
-  for (const auto& s : plot.series) {
-    rows.push_back({s.label});
-    for (std::size_t r = 0; r < plot.rows.size(); ++r)
-      rows.back().push_back(cosine_text(r < s.value.size() ? s.value[r] : nan));
-  }
-  return table(rows);
 }
 
 /// The curve that stands for a trainee among several: all parameters, or the lowest group in a file without them.
@@ -151,46 +139,6 @@ std::string agreement_figures(const std::vector<NamedTrainee>& all) {
   choose_cosine_axis(plot);
   return out + "<div class=\"grid\">\n" + dot_figure(plot) + over_steps(trainees) + "</div>\n" + table(rows) +
          "</section>\n";
-}
-
-std::string gradcheck_section(const std::vector<RunFile>& runs) {
-  std::string out;
-  for (const auto& run : runs) {
-    if (run.kind != "gradcheck") continue;
-    out += "<section>\n<h2>Gradient check" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n";
-    const auto estimator = run.rows.texts.find("estimator"), group = run.rows.texts.find("group");
-    const auto cosine = run.rows.numbers.find("cosine");
-    if (estimator == run.rows.texts.end() || group == run.rows.texts.end() || cosine == run.rows.numbers.end()) {
-      out += paragraph("The file holds no rows of estimators and groups.") + "</section>\n";
-      continue;
-    }
-    DotPlot plot;
-    plot.title = "Cosine with the exact gradient";
-    plot.note =
-        "One dot per estimator and parameter group; 0 on the axis: no difference that the precision can show. "
-        "A dash: the exact gradient of the group is zero.";
-    std::vector<std::string> names;
-    std::vector<std::vector<std::string>> rows{{"estimator", "group", "cosine"}};
-    std::vector<std::pair<std::string, const std::vector<double>*>> extra;
-    for (const auto& [name, values] : run.rows.numbers) {
-      if (name != "cosine" && name != "has_gradient" && name != "counted") extra.emplace_back(name, &values);
-    }
-    for (const auto& [name, values] : extra) rows[0].push_back(words(name));
-    for (std::size_t i = 0; i < run.rows.rows; ++i) {
-      const std::size_t row = place(plot.rows, group->second[i]), k = place(names, estimator->second[i]);
-      if (k == plot.series.size()) plot.series.push_back({words(names[k]), {}, {}, {}, static_cast<int>(k)});
-      plot.series[k].value.resize(std::max(plot.series[k].value.size(), row + 1), nan);
-      plot.series[k].value[row] = cosine->second[i];
-      rows.push_back({words(estimator->second[i]), group->second[i], cosine_text(cosine->second[i])});
-      for (const auto& [name, values] : extra)
-        rows.back().push_back(std::isfinite((*values)[i]) ? number((*values)[i]) : "–");
-    }
-    const std::string overview = cosine_matrix(plot);
-    choose_cosine_axis(plot);
-    out += "<div class=\"grid\">\n" + dot_figure(plot) + "</div>\n" + overview;
-    out += "<details><summary>All measures</summary>\n" + table(rows) + "</details>\n</section>\n";
-  }
-  return out;
 }
 
 }  // namespace nudge::report

@@ -70,6 +70,7 @@ std::string differences_figure(const RunFile& run) {
   DotPlot plot;
   plot.title = "Test loss against " + run.entrants.texts.at("name").front();
   plot.x_label = "difference of the test loss (nat), left is better";
+  plot.zero_line = true;
   plot.note = "Dots: mean over pairs of runs with the same seed; lines: 95 % interval.";
   DotSeries series{"", {}, {}, {}, 0};
   for (std::size_t i = 1; i < run.entrants.rows; ++i) {
@@ -85,10 +86,7 @@ std::string differences_figure(const RunFile& run) {
 /// Only what was tuned by.
 Table tuning_losses(const Table& tuning) {
   Table out = tuning;
-  for (auto at = out.numbers.begin(); at != out.numbers.end();) {
-    const bool key = std::find(out.keys.begin(), out.keys.end(), at->first) != out.keys.end();
-    at = key || at->first == "validation_loss" || at->first == "seed" ? std::next(at) : out.numbers.erase(at);
-  }
+  out.results = {"validation_loss"};
   return out;
 }
 
@@ -104,22 +102,68 @@ std::string failed_runs(const Table& runs, const std::string& stage) {
 
 }  // namespace
 
-std::string compare_section(const std::vector<RunFile>& runs) {
-  std::string out;
+namespace {
+
+Opening opening_of(const RunFile& run) {
+  const Table& all = run.entrants;
+  const auto& names = all.texts.at("name");
+  const auto& mean = all.numbers.at("difference_mean");
+  const auto& low = all.numbers.at("difference_low");
+  const auto& high = all.numbers.at("difference_high");
+  const double baseline = all.numbers.at("test_mean").front();
+  std::vector<std::string> same, better, worse, open;
+  for (std::size_t i = 1; i < all.rows; ++i) {
+    const std::string one = fmt::format("{} ({})", names[i], difference_text(mean[i], low[i], high[i]));
+    if (!std::isfinite(mean[i]) || !std::isfinite(low[i])) {
+      open.push_back(one);
+    } else {
+      (high[i] < 0 ? better : low[i] > 0 ? worse : same).push_back(one);
+    }
+  }
+  const auto list = [](const char* what, const std::vector<std::string>& entrants) {
+    std::string out;
+    for (const auto& one : entrants) out += (out.empty() ? "" : ", ") + one;
+    return entrants.empty() ? "" : fmt::format(" {}: {}.", what, out);
+  };
+  Opening out;
+  out.title =
+      fmt::format("{} against {} ({}): {} better, {} worse, {} not to be told apart", count(all.rows - 1, "entrant"),
+                  names.front(), marked_loss(baseline, run.lines ? run.lines->test : std::nullopt), better.size(),
+                  worse.size(), same.size() + open.size());
+  out.sentence = "Differences of the test loss, paired by seed, with 95 % intervals." + list("Better", better) +
+                 list("Not to be told apart", same) + list("Worse", worse) + list("Without an interval", open);
+  return out;
+}
+
+}  // namespace
+
+Section compare_section(const std::vector<RunFile>& runs) {
+  Section out;
   for (const auto& run : runs) {
     if (run.kind != "compare") continue;
-    out += "<section>\n<h2>Comparison" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n";
+    const bool first = out.body.empty();
+    out.body += "<section>\n<h2>Comparison" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n";
     if (run.entrants.rows == 0) {
-      out += paragraph("The tuning is not complete: resume the comparison.");
+      if (first) out.opening = {"A comparison that is still being tuned", "The tuning is not complete: resume it.", ""};
+      out.body += paragraph("The tuning is not complete: resume the comparison.");
     } else {
-      out += entrants_table(run) + "<div class=\"grid\">\n" + differences_figure(run) + "</div>\n";
+      const Opening opening = opening_of(run);
+      if (first) {
+        out.opening = opening;
+        out.opening.figure = differences_figure(run);
+      } else {
+        out.opening.sentence += " " + run.name + ": " + opening.sentence;
+        out.body += "<div class=\"grid\">\n" + differences_figure(run) + "</div>\n";
+      }
+      out.body += entrants_table(run);
     }
-    out += text_note(run.lines) + failed_runs(run.tuning, "tuning") + failed_runs(run.test, "test");
+    out.body += text_note(run.lines) + failed_runs(run.tuning, "tuning") + failed_runs(run.test, "test");
     if (run.tuning.rows > 0) {
       const auto line = run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt;
-      out += "<h3>Tuning</h3>\n" + point_figures(tuning_losses(run.tuning), line);
+      const PointFigures figures = point_figures(tuning_losses(run.tuning), line);
+      out.body += "<h3>Tuning</h3>\n<div class=\"grid\">\n" + figures.first + "</div>\n" + figures.others;
     }
-    out += "</section>\n";
+    out.body += "</section>\n";
   }
   return out;
 }

@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <set>
+#include <sstream>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
@@ -12,134 +11,6 @@
 namespace nudge::report {
 
 namespace {
-
-/// A swept key as the x axis sees it: numbers, or names counted 0, 1, 2, ...
-struct SweptKey {
-  std::string key;
-  std::vector<double> at;          // per point
-  std::vector<std::string> names;  // empty for numbers
-  std::vector<std::string> text;   // per point, for legends
-  std::size_t distinct = 0;
-};
-
-SweptKey swept_key(const Table& points, const std::string& key) {
-  SweptKey out{key, {}, {}, {}, 0};
-  if (const auto real = points.numbers.find(key); real != points.numbers.end()) {
-    out.at = real->second;
-    for (const double v : out.at) out.text.push_back(number(v));
-  } else {
-    out.text = points.texts.at(key);
-    for (const auto& text : out.text) {
-      const auto at = std::find(out.names.begin(), out.names.end(), text);
-      out.at.push_back(static_cast<double>(at - out.names.begin()));
-      if (at == out.names.end()) out.names.push_back(text);
-    }
-  }
-  out.distinct = std::set<std::string>(out.text.begin(), out.text.end()).size();
-  return out;
-}
-
-struct Statistics {
-  double mean = 0, deviation = 0;
-  int n = 0;
-};
-
-/// Mean and standard deviation (n - 1) of the finite values.
-Statistics statistics(const std::vector<double>& values) {
-  Statistics out;
-  for (const double v : values) {
-    if (!std::isfinite(v)) continue;
-    out.mean += v;
-    ++out.n;
-  }
-  out.mean = out.n > 0 ? out.mean / out.n : std::nan("");
-  double squares = 0;
-  for (const double v : values) squares += std::isfinite(v) ? (v - out.mean) * (v - out.mean) : 0;
-  out.deviation = out.n > 1 ? std::sqrt(squares / (out.n - 1)) : 0;
-  return out;
-}
-
-/// Points of one legend entry, grouped by x.
-struct Curve {
-  std::string name;
-  std::map<double, std::vector<std::size_t>> points;
-};
-
-std::vector<Curve> curves_of(const Table& points, const std::vector<SweptKey>& keys, std::size_t x) {
-  std::vector<Curve> curves;
-  for (std::size_t i = 0; i < points.rows; ++i) {
-    std::string name;
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      if (k != x) name += (name.empty() ? "" : ", ") + keys[k].key + " = " + keys[k].text[i];
-    }
-    auto at = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.name == name; });
-    if (at == curves.end()) at = curves.insert(curves.end(), Curve{name, {}});
-    at->points[keys[x].at[i]].push_back(i);
-  }
-  return curves;
-}
-
-std::string metric_figure(const std::string& metric, const std::vector<double>& values, const SweptKey& x,
-                          const std::vector<Curve>& curves, const std::optional<TextEntropy>& line, bool scattered) {
-  Chart chart;
-  chart.title = words(metric) + " against " + x.key;
-  chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
-  chart.x_label = x.key;
-  chart.y_label = words(metric);
-  chart.x_names = x.names;
-  chart.note = "Markers: mean over the seeds; band or line: one standard deviation to either side.";
-  if (x.names.empty() && spans_decades(x.at)) chart.x_scale = Scale::logarithmic;
-  if (std::all_of(values.begin(), values.end(), [](double v) { return !(v <= 0); }) && spans_decades(values)) {
-    chart.y_scale = Scale::logarithmic;
-  }
-  for (std::size_t c = 0; c < curves.size(); ++c) {
-    Series s;
-    s.label = curves[c].name;
-    s.color = static_cast<int>(c);
-    s.markers = true;
-    s.line = x.names.empty() && !scattered;
-    s.dashed = c >= 8;
-    for (const auto& [at, indices] : curves[c].points) {
-      std::vector<double> here;
-      for (const std::size_t i : indices) here.push_back(values[i]);
-      const Statistics stats = statistics(here);
-      s.x.push_back(
-          x.names.empty() ? at : at + 0.08 * (static_cast<double>(c) - 0.5 * static_cast<double>(curves.size() - 1)));
-      s.y.push_back(stats.mean);
-      s.low.push_back(stats.mean - stats.deviation);
-      s.high.push_back(stats.mean + stats.deviation);
-    }
-    chart.series.push_back(std::move(s));
-  }
-  if (metric.ends_with("_loss")) add_text_lines(chart, line);
-  return chart_figure(chart);
-}
-
-std::string point_table(const std::vector<std::string>& metrics, const Table& points, const SweptKey& x,
-                        const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
-  std::vector<std::vector<std::string>> rows{{x.key, "seeds"}};
-  const bool several = curves.size() > 1;
-  if (several) rows[0].insert(rows[0].begin() + 1, "at");
-  for (const auto& metric : metrics) rows[0].push_back(words(metric));
-  for (const auto& curve : curves) {
-    for (const auto& [at, indices] : curve.points) {
-      std::vector<std::string> row{x.text[indices.front()]};
-      if (several) row.push_back(curve.name);
-      row.push_back(std::to_string(indices.size()));
-      for (const auto& metric : metrics) {
-        std::vector<double> here;
-        for (const std::size_t i : indices) here.push_back(points.numbers.at(metric)[i]);
-        const Statistics stats = statistics(here);
-        row.push_back(stats.n == 0
-                          ? "–"
-                          : number(stats.mean) + (stats.n > 1 ? " ± " + fmt::format("{:.2g}", stats.deviation) : ""));
-        if (metric == "validation_loss" && line && stats.mean >= line->unigram) row.back() += " !";
-      }
-      rows.push_back(std::move(row));
-    }
-  }
-  return table(rows);
-}
 
 std::string failures(const Table& points) {
   const auto status = points.texts.find("status");
@@ -152,33 +23,6 @@ std::string failures(const Table& points) {
   for (const auto& [text, n] : counts) out += (out.empty() ? "" : "; ") + count(n, "run") + ": " + text;
   return paragraph("Of " + count(points.rows, "run") + " some did not end well. " + out + ".");
 }
-
-}  // namespace
-
-std::string point_figures(const Table& points, const std::optional<TextEntropy>& line) {
-  std::vector<SweptKey> keys;
-  for (const auto& key : points.keys) keys.push_back(swept_key(points, key));
-  std::size_t x = 0;  // the key with most values, numbers first
-  for (std::size_t k = 1; k < keys.size(); ++k) {
-    const bool better_kind = keys[k].names.empty() && !keys[x].names.empty();
-    const bool same_kind = keys[k].names.empty() == keys[x].names.empty();
-    if (better_kind || (same_kind && keys[k].distinct > keys[x].distinct)) x = k;
-  }
-  const std::vector<Curve> curves = curves_of(points, keys, x);
-  std::string figures;
-  std::vector<std::string> metrics;
-  for (const auto& [name, values] : points.numbers) {
-    const bool is_key = std::find(points.keys.begin(), points.keys.end(), name) != points.keys.end();
-    const bool any = std::any_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-    if (is_key || name == "seed" || !any) continue;
-    metrics.push_back(name);
-    figures += metric_figure(name, values, keys[x], curves, line, points.scattered);
-  }
-  if (metrics.empty()) return paragraph("No run of the sweep has a finite result.");
-  return "<div class=\"grid\">\n" + figures + "</div>\n" + point_table(metrics, points, keys[x], curves, line);
-}
-
-namespace {
 
 /// All points over one of the keys.
 Table over(const Table& points, const std::string& key) {
@@ -217,34 +61,127 @@ Table along(const Table& points, const std::string& key) {
   return out;
 }
 
-std::string sweep_of(const Table& points, const std::optional<TextEntropy>& line) {
-  if (points.keys.empty() || points.rows == 0)
-    return paragraph("The file holds no points, or does not name its swept keys.");
-  if (points.scattered) {
-    std::string all =
-        failures(points) + paragraph("All keys change from point to point: every figure shows every point.");
-    for (const std::string& key : points.keys) {
-      all += "<h3>" + escape(key) + "</h3>\n" + point_figures(over(points, key), line);
-    }
-    return all;
-  }
-  if (!points.one_at_a_time) return failures(points) + point_figures(points, line);
-  std::string out = failures(points) + paragraph("One key at a time leaves the baseline, the config itself.");
+/// Every key over its own points.
+std::string figures_by_key(const Table& points, const std::optional<TextEntropy>& line) {
+  std::string out;
   for (const std::string& key : points.keys) {
-    out += "<h3>" + escape(key) + "</h3>\n" + point_figures(along(points, key), line);
+    const PointFigures figures = point_figures(points.scattered ? over(points, key) : along(points, key), line);
+    out += "<h3>" + escape(key) + "</h3>\n";
+    if (!figures.first.empty()) out += "<div class=\"grid\">\n" + figures.first + "</div>\n";
+    out += figures.others;
+  }
+  return out;
+}
+
+/// Without the results of runs that failed: they are in no mean, no figure and no ranking.
+Table counted(Table points) {
+  const auto status = points.texts.find("status");
+  if (status == points.texts.end()) return points;
+  for (const std::string& result : points.results) {
+    std::vector<double>& values = points.numbers.at(result);
+    for (std::size_t i = 0; i < points.rows; ++i) {
+      if (status->second[i] != "ok") values[i] = std::nan("");
+    }
+  }
+  return points;
+}
+
+Section sweep_of(const Table& all, const std::optional<TextEntropy>& line) {
+  Section out;
+  if (all.keys.empty() || all.rows == 0) {
+    out.opening = {"A sweep without points", "No run has ended, or the file does not name its swept keys.", ""};
+    out.body = paragraph("The file holds no points, or does not name its swept keys.");
+    return out;
+  }
+  const Table points = counted(all);
+  out.opening = sweep_opening(points, line);
+  out.body = failures(points);
+  const std::string effects = points.keys.size() > 1 ? effects_figure(points) : "";
+  if (points.scattered || points.one_at_a_time) {
+    out.opening.figure = effects;
+    out.body += paragraph(points.scattered ? "All keys change from point to point: every figure shows every point."
+                                           : "One key at a time leaves the baseline, the config itself.") +
+                figures_by_key(points, line);
+    return out;
+  }
+  const PointFigures figures = point_figures(points, line);
+  const std::string map = heat_map(points);
+  out.opening.figure = !map.empty() || effects.empty() ? figures.first : effects;
+  out.body += map;
+  std::string more;
+  if (out.opening.figure != figures.first) more += figures.first;
+  if (!map.empty()) more += effects;
+  if (!more.empty()) out.body += "<div class=\"grid\">\n" + more + "</div>\n";
+  out.body += figures.others;
+  return out;
+}
+
+/// What two sweeps must share so that their runs are one study.
+std::string study_of(const RunFile& run) {
+  std::istringstream in(run.config);
+  std::string out;
+  for (std::string row; std::getline(in, row);) {
+    const bool counts = row.starts_with("seeds =") || row.starts_with("seed =") || row.starts_with("threads =") ||
+                        row.starts_with("parallel =") || row.starts_with("directory =");
+    if (!counts) out += row + "\n";
+  }
+  for (const std::string& key : run.points.keys) out += key + "\n";
+  return out;
+}
+
+/// Rows of the second behind those of the first; false when their columns differ.
+bool join(Table& all, const Table& more) {
+  const auto same_names = [](const auto& a, const auto& b) {
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) { return x.first == y.first; });
+  };
+  if (!same_names(all.numbers, more.numbers) || !same_names(all.texts, more.texts)) return false;
+  for (auto& [name, values] : all.numbers) {
+    values.insert(values.end(), more.numbers.at(name).begin(), more.numbers.at(name).end());
+  }
+  for (auto& [name, values] : all.texts) {
+    values.insert(values.end(), more.texts.at(name).begin(), more.texts.at(name).end());
+  }
+  all.rows += more.rows;
+  return true;
+}
+
+/// Sweeps of one config, seeds aside, as one with the seeds of all.
+std::vector<RunFile> pooled(const std::vector<RunFile>& runs) {
+  std::vector<RunFile> out;
+  for (const RunFile& run : runs) {
+    if (run.kind != "sweep") continue;
+    const auto same = std::find_if(out.begin(), out.end(), [&](const RunFile& other) {
+      return !run.config.empty() && study_of(other) == study_of(run);
+    });
+    if (same != out.end() && join(same->points, run.points)) {
+      same->name += " + " + run.name;
+    } else {
+      out.push_back(run);
+    }
   }
   return out;
 }
 
 }  // namespace
 
-std::string sweep_section(const std::vector<RunFile>& runs) {
-  std::string out;
-  for (const auto& run : runs) {
-    if (run.kind != "sweep") continue;
-    out += "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" +
-           sweep_of(run.points, run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt) +
-           text_note(run.lines) + reference_note(run.references) + "</section>\n";
+Section sweep_section(const std::vector<RunFile>& runs) {
+  Section out;
+  const std::vector<RunFile> sweeps = pooled(runs);
+  for (const RunFile& run : sweeps) {
+    const Section one =
+        sweep_of(run.points, run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt);
+    const bool first = out.body.empty();
+    if (first) {
+      out.opening = one.opening;
+    } else {
+      out.opening.title = count(sweeps.size(), "sweep");
+      out.opening.sentence += " " + run.name + ": " + one.opening.sentence;
+    }
+    out.body +=
+        "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" +
+        (first || one.opening.figure.empty() ? "" : "<div class=\"grid\">\n" + one.opening.figure + "</div>\n") +
+        one.body + text_note(run.lines) + reference_note(run.references) + "</section>\n";
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -14,13 +15,33 @@ namespace nudge::report {
 namespace {
 
 constexpr std::size_t most_bins = 120;  // a chart is about 400 pixels wide
+constexpr std::size_t most_training_losses = 3;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+bool same_values(const TimeSeries& a, const TimeSeries& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return a.y.size() == b.y.size() && std::equal(a.y.begin(), a.y.end(), b.y.begin(), same);
+}
+
+/// Trainees of several files that did the same to the last bit (a reference beside two runs, say) are one.
+bool is_same_run(const Trainee& a, const Trainee& b) {
+  return a.estimator == b.estimator && !a.of("loss").empty() && same_values(a.of("loss"), b.of("loss")) &&
+         same_values(a.of("validation_loss"), b.of("validation_loss")) &&
+         same_values(a.of("residual"), b.of("residual"));
+}
 
 std::vector<NamedTrainee> trainees_of(const std::vector<RunFile>& runs) {
   const auto trains = std::count_if(runs.begin(), runs.end(), [](const RunFile& r) { return !r.trainees.empty(); });
   std::vector<NamedTrainee> out;
   for (const auto& run : runs) {
     for (std::size_t i = 0; i < run.trainees.size(); ++i) {
+      const auto twin = std::find_if(out.begin(), out.end(), [&](const NamedTrainee& other) {
+        return is_same_run(*other.trainee, run.trainees[i]);
+      });
+      if (twin != out.end()) {
+        twin->name = run.name + ", " + twin->name;
+        continue;
+      }
       std::string name =
           run.trainees[i].estimator.empty() ? (i == 0 ? "trained" : "beside") : words(run.trainees[i].estimator);
       if (trains > 1) name = run.name + ": " + name;
@@ -30,10 +51,13 @@ std::vector<NamedTrainee> trainees_of(const std::vector<RunFile>& runs) {
   return out;
 }
 
+/// Bins of a curve: fewer where many curves share a chart, so that a page of 200 runs stays small.
+std::size_t bins_for(std::size_t curves) { return std::clamp<std::size_t>(3000 / curves, 20, most_bins); }
+
 /// Mean and range over equal bins of steps: what is left of a long noisy curve in a small drawing.
-Series binned(const TimeSeries& series) {
+Series binned(const TimeSeries& series, std::size_t curves) {
   Series out;
-  const std::size_t n = series.y.size(), bins = std::min(n, most_bins);
+  const std::size_t n = series.y.size(), bins = std::min(n, bins_for(curves));
   for (std::size_t b = 0; b < bins; ++b) {
     double sum = 0, x = 0, low = nan, high = nan;
     int finite = 0;
@@ -72,11 +96,14 @@ std::string loss_figure(const std::vector<NamedTrainee>& trainees) {
       "Thin line and band: training loss, mean and range over neighbouring steps. Markers: validation loss on held-out "
       "data. Lower is better.";
   chart.clip_outliers = true;
+  // Beyond a few runs the training losses would bury what they are compared by.
+  const bool thin_lines = trainees.size() <= most_training_losses;
+  if (!thin_lines) chart.note = "Validation loss on held-out data. Lower is better.";
   for (const auto& trainee : trainees) {
-    Series train = binned(trainee.trainee->of("loss"));
+    Series train = binned(trainee.trainee->of("loss"), trainees.size());
     train.color = trainee.color;
     train.thin = true;
-    chart.series.push_back(std::move(train));
+    if (thin_lines) chart.series.push_back(std::move(train));
     const TimeSeries& validation = trainee.trainee->of("validation_loss");
     chart.series.push_back({trainee.name, validation.x, validation.y, {}, {}, trainee.color, true, true});
     if (validation.y.size() > 40) chart.series.back().markers = false;
@@ -93,7 +120,7 @@ std::string trainees_figure(const std::vector<NamedTrainee>& trainees, Chart cha
       const TimeSeries& values = trainee.trainee->of(quantities[q].first);
       const bool any = std::any_of(values.y.begin(), values.y.end(), [](double v) { return std::isfinite(v); });
       if (!any) continue;
-      Series series = binned(values);
+      Series series = binned(values, trainees.size());
       series.label = quantities[q].second.empty() ? trainee.name : trainee.name + ", " + quantities[q].second;
       series.color = trainee.color;
       series.dashed = q > 0;
@@ -187,36 +214,74 @@ std::string events_of(const std::vector<RunFile>& runs) {
 
 }  // namespace
 
-std::string training_section(const std::vector<RunFile>& runs) {
+namespace {
+
+/// One curve of the log that no figure above shows: title from its name, axis from its unit, note from its description.
+std::string other_series(const std::vector<NamedTrainee>& trainees, const std::vector<std::string>& shown) {
+  std::vector<std::string> names;
+  for (const auto& trainee : trainees) {
+    for (const auto& [name, series] : trainee.trainee->series) {
+      const bool known = std::find(shown.begin(), shown.end(), name) != shown.end() ||
+                         std::find(names.begin(), names.end(), name) != names.end();
+      const auto [low, high] = std::minmax_element(series.y.begin(), series.y.end());
+      if (!known && series.y.size() > 1 && *low != *high) names.push_back(name);
+    }
+  }
+  std::string out;
+  for (const std::string& name : names) {
+    Chart chart;
+    const TimeSeries* meant = nullptr;
+    for (const auto& trainee : trainees) {
+      if (meant == nullptr && !trainee.trainee->of(name).empty()) meant = &trainee.trainee->of(name);
+    }
+    chart.title = words(name);
+    chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
+    chart.y_label = meant->unit.empty() || meant->unit == "1" ? words(name) : meant->unit;
+    chart.note = meant->description;
+    const bool positive = std::all_of(meant->y.begin(), meant->y.end(), [](double v) { return !(v <= 0); });
+    if (positive && spans_decades(meant->y)) chart.y_scale = Scale::logarithmic;
+    out += trainees_figure(trainees, chart, {{name, ""}});
+  }
+  if (out.empty()) return out;
+  return "<details><summary>" + count(names.size(), "more curve") + " of the log</summary>\n<div class=\"grid\">\n" +
+         out + "</div></details>\n";
+}
+
+}  // namespace
+
+Section training_section(const std::vector<RunFile>& runs) {
   const std::vector<NamedTrainee> trainees = trainees_of(runs);
-  if (trainees.empty()) return "";
-  Chart residual, damping, steps, growth;
+  if (trainees.empty()) return {};
+  Chart residual, damping, growth;
   residual.title = "Force residual";
   residual.y_label = "‖F‖ / ‖z‖";
   residual.y_scale = Scale::logarithmic;
   residual.note =
       "How far from equilibrium the phases stop. The estimated gradient is only as good as the free phase is settled.";
   damping.title = "Damping c";
-  damping.y_label = "c";
+  damping.y_label = "c, relative to the leak";
   damping.note = "The controller raises c when the free residual is large and relaxes it when it is small.";
-  steps.title = "Relaxation steps";
-  steps.y_label = "steps";
-  steps.note = "Steps of the free phase until it had settled or the limit was reached.";
   growth.title = "Growth";
-  growth.y_label = "measure of the growth penalty";
+  growth.y_label = "growth factor of the residual per step";
   growth.note = "How slowly the free phase's residual decays; the growth penalty acts where it is large.";
-  std::string figures = loss_figure(trainees) + score_figure(trainees);
+  Section out;
+  out.opening = training_opening(trainees);
+  const std::string score = score_figure(trainees), loss = loss_figure(trainees);
+  out.opening.figure = score.empty() ? loss : score;
   const std::string residuals =
       trainees_figure(trainees, residual, {{"residual", "free"}, {"nudged_residual", "nudged"}});
   const std::string dampings = trainees_figure(trainees, damping, {{"damping", ""}});
-  figures += residuals + dampings + trainees_figure(trainees, steps, {{"steps_used", ""}}) +
-             trainees_figure(trainees, growth, {{"growth", ""}});
-  std::string out =
-      "<section>\n<h2>Training</h2>\n" + final_table(trainees) + "<div class=\"grid\">\n" + figures + "</div>\n";
-  if (residuals.empty()) out += paragraph("No residuals were recorded.");
-  if (dampings.empty()) out += paragraph("No damping was recorded.");
-  out += confusion_tables(trainees);
-  return out + events_of(runs) + "</section>\n" + agreement_figures(trainees);
+  const std::string figures =
+      (score.empty() ? "" : loss) + residuals + dampings + trainees_figure(trainees, growth, {{"growth", ""}});
+  out.body = "<section>\n<h2>Training</h2>\n" + final_table(trainees) + "<div class=\"grid\">\n" + figures + "</div>\n";
+  if (residuals.empty()) out.body += paragraph("No residuals were recorded.");
+  if (dampings.empty()) out.body += paragraph("No damping was recorded.");
+  out.body += confusion_tables(trainees) +
+              other_series(trainees, {"loss", "validation_loss", "test_loss", "validation_accuracy", "validation_rmse",
+                                      "test_accuracy", "test_rmse", "residual", "nudged_residual", "damping", "growth",
+                                      "skipped", "nonfinite"}) +
+              events_of(runs) + "</section>\n" + agreement_figures(trainees) + hardware_figures(trainees);
+  return out;
 }
 
 }  // namespace nudge::report

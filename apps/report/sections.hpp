@@ -18,12 +18,29 @@ struct NamedTrainee {
   int color = 0;
 };
 
-/// Sections of the page; empty text when no file is of that kind.
-std::string training_section(const std::vector<RunFile>& runs);
-std::string gradcheck_section(const std::vector<RunFile>& runs);
-std::string sweep_section(const std::vector<RunFile>& runs);
-std::string compare_section(const std::vector<RunFile>& runs);
+/// What a page says before anything else: a title, plain sentences made from the numbers, and the figure that shows them.
+struct Opening {
+  std::string title, sentence;  ///< plain text
+  std::string figure;           ///< HTML; may be empty
+};
+
+/// A part of the page; body is empty when no file is of that kind.
+struct Section {
+  Opening opening;
+  std::string body;
+};
+
+Section training_section(const std::vector<RunFile>& runs);
+Section gradcheck_section(const std::vector<RunFile>& runs);
+Section sweep_section(const std::vector<RunFile>& runs);
+Section compare_section(const std::vector<RunFile>& runs);
+Section device_section(const std::vector<RunFile>& runs);
 std::string provenance_section(const std::vector<RunFile>& runs);
+
+/// Title and sentences about trained networks.
+Opening training_opening(const std::vector<NamedTrainee>& trainees);
+/// Title and sentences about the points of a sweep; `line`: of the validation part, for losses.
+Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line);
 
 /// "accuracy" or "rmse", where a run learned samples; empty otherwise.
 std::string metric_of(const Trainee& trainee);
@@ -36,11 +53,27 @@ std::string confusion_tables(const std::vector<NamedTrainee>& trainees);
 /// What trivial models score on the samples; empty where there is nothing to say.
 std::string reference_note(const std::optional<ReferenceScores>& references);
 
+/// Readings and pictures of the arrays of the trainees that have some; empty otherwise.
+std::string hardware_figures(const std::vector<NamedTrainee>& trainees);
+
 /// Gradient agreement of the trainees that measured it, with a table.
 std::string agreement_figures(const std::vector<NamedTrainee>& trainees);
 
-/// Figures and table of points that differ in all their keys; `line`: of the validation part, for losses.
-std::string point_figures(const Table& points, const std::optional<TextEntropy>& line);
+/// Figures and table of points that differ in all their keys; `line`: of the validation part, for losses. The figure of the
+/// first result stands apart.
+struct PointFigures {
+  std::string first, others;
+};
+PointFigures point_figures(const Table& points, const std::optional<TextEntropy>& line);
+
+/// The effects of a sweep's values on its first result, ranked; empty where there is nothing to compare.
+std::string effects_figure(const Table& points);
+
+/// The first result over the values of two keys, as a table of shaded cells; empty unless the sweep has two.
+std::string heat_map(const Table& points);
+
+/// "2.1885 nat", "97.22 %", "0.985": a result as sentences name it.
+std::string result_text(const Table& points, const std::string& result, double value);
 
 /// Adds the unigram and bigram lines of a text to a chart of losses, over the range of its series.
 void add_text_lines(Chart& chart, const std::optional<TextEntropy>& line);

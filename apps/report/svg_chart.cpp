@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/report/figure_data.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/svg_parts.hpp"
 
@@ -14,7 +15,7 @@ namespace nudge::report {
 namespace {
 
 constexpr double width = 480, height = 290;                       // one drawing, in its own pixels
-constexpr double left = 58, right = 466, top = 28, bottom = 244;  // the frame within it
+constexpr double left = 58, right = 456, top = 28, bottom = 244;  // the frame within it
 
 void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
@@ -123,7 +124,7 @@ std::string chart_figure(const Chart& chart) {
   const Axis y(chart.y_scale, all_y(chart), bottom - 4, top + 4, 0.04, 5);
   if (x.empty() || y.empty()) {
     return figure(chart.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"),
-                  chart.note);
+                  chart.note, "");
   }
   std::string curves;
   std::vector<LegendEntry> entries;
@@ -138,7 +139,8 @@ std::string chart_figure(const Chart& chart) {
   const std::string clipped =
       fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">{4}</svg>",
                   left - 6, top - 8, right - left + 12, bottom - top + 12, curves);
-  return figure(chart.title, legend(entries), width, height, frame(x, y, chart) + clipped, chart.note);
+  return figure(chart.title, legend(entries), width, height, frame(x, y, chart) + clipped, chart.note,
+                figure_csv(chart));
 }
 
 }  // namespace nudge::report

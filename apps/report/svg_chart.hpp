@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/report/axis.hpp"
+#include "sim/base/matrix.hpp"
 
 namespace nudge::report {
 
@@ -42,10 +43,19 @@ struct DotSeries {
 struct DotPlot {
   std::string title, note, x_label;
   Scale x_scale = Scale::linear;
+  bool zero_line = false;  ///< differences: the axis shows 0 and a line stands there
   std::vector<std::string> rows;
   std::vector<DotSeries> series;
 };
 
 std::string dot_figure(const DotPlot& plot);
+
+/// A matrix as a picture, rows downwards; light is the smallest, dark the largest finite value. Large ones are averaged to 48 × 96.
+struct Raster {
+  std::string title, note, x_label;
+  Matrix<double> values;
+};
+
+std::string raster_figure(const Raster& raster);
 
 }  // namespace nudge::report

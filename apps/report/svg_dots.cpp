@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "apps/report/figure_data.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/svg_chart.hpp"
 #include "apps/report/svg_parts.hpp"
@@ -17,7 +18,7 @@ constexpr double width = 480, right = 466, top = 8;
 double name_width(const std::vector<std::string>& rows) {
   std::size_t longest = 4;
   for (const auto& row : rows) longest = std::max(longest, row.size());
-  return std::min(180.0, 12 + 7.2 * static_cast<double>(longest));
+  return std::min(270.0, 12 + 7.2 * static_cast<double>(longest));
 }
 
 std::string row_of_dots(const DotPlot& plot, const Axis& x, std::size_t row, double middle, double spacing) {
@@ -43,11 +44,12 @@ std::string dot_figure(const DotPlot& plot) {
     for (const auto* part : {&s.value, &s.low, &s.high}) values.insert(values.end(), part->begin(), part->end());
     entries.push_back({s.label, s.color, false, true, false});
   }
+  if (plot.zero_line) values.push_back(0);
   const double left = name_width(plot.rows);
   const Axis x(plot.x_scale, values, left + 8, right - 8, 0.03, 5);
   if (x.empty() || plot.rows.empty()) {
     return figure(plot.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"),
-                  plot.note);
+                  plot.note, "");
   }
   const double spacing = 9, row_height = std::max(24.0, spacing * static_cast<double>(plot.series.size()) + 10);
   const double bottom = top + row_height * static_cast<double>(plot.rows.size());
@@ -56,6 +58,7 @@ std::string dot_figure(const DotPlot& plot) {
     drawing += line("grid", x.pixel(tick.at), top, x.pixel(tick.at), bottom) +
                label("tick", x.pixel(tick.at), bottom + 16, "middle", tick.label);
   }
+  if (plot.zero_line) drawing += line("axis", x.pixel(0), top, x.pixel(0), bottom);
   if (x.has_gap()) drawing += line("gap", x.gap_pixel(), top, x.gap_pixel(), bottom);
   for (std::size_t row = 0; row < plot.rows.size(); ++row) {
     const double middle = top + row_height * (static_cast<double>(row) + 0.5);
@@ -64,7 +67,7 @@ std::string dot_figure(const DotPlot& plot) {
     drawing += row_of_dots(plot, x, row, middle, spacing) + "\n";
   }
   drawing += label("name", 0.5 * (left + right), bottom + 36, "middle", plot.x_label);
-  return figure(plot.title, legend(entries), width, bottom + 44, drawing, plot.note);
+  return figure(plot.title, legend(entries), width, bottom + 44, drawing, plot.note, figure_csv(plot));
 }
 
 }  // namespace nudge::report

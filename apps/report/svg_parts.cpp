@@ -43,12 +43,14 @@ std::string legend(const std::vector<LegendEntry>& entries) {
 }
 
 std::string figure(const std::string& title, const std::string& legend, double width, double height,
-                   const std::string& drawing, const std::string& note) {
+                   const std::string& drawing, const std::string& note, const std::string& csv) {
+  const std::string data =
+      csv.empty() ? "" : "<details class=\"data\"><summary>data</summary><pre>" + escape(csv) + "</pre></details>\n";
   return fmt::format(
       "<figure>\n<figcaption>{0}</figcaption>\n{1}<svg class=\"chart\" role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 "
       "{2} {3}\">"
-      "<title>{0}</title><desc>{5}</desc>\n{4}</svg>\n<p class=\"note\">{5}</p>\n</figure>\n",
-      escape(title), legend, width, height, drawing, escape(note));
+      "<title>{0}</title><desc>{5}</desc>\n{4}</svg>\n<p class=\"note\">{5}</p>\n{6}</figure>\n",
+      escape(title), legend, width, height, drawing, escape(note), data);
 }
 
 }  // namespace nudge::report

@@ -27,8 +27,9 @@ struct LegendEntry {
 /// Legend that wraps, with the same line and marker as the chart; nothing for fewer than two entries.
 std::string legend(const std::vector<LegendEntry>& entries);
 
-/// The figure around an SVG drawing of the given size; the note is HTML-escaped here.
+/// The figure around an SVG drawing of the given size; the note is HTML-escaped here. `csv`: the numbers of the drawing, folded
+/// away below it; empty: none.
 std::string figure(const std::string& title, const std::string& legend, double width, double height,
-                   const std::string& drawing, const std::string& note);
+                   const std::string& drawing, const std::string& note, const std::string& csv);
 
 }  // namespace nudge::report

@@ -29,14 +29,29 @@ bool cut(const PulseRecord& r, std::size_t i, double g_min, double window) {
   return r.direction[i] == Direction::up ? x > 1 - 1e-9 : x < 1e-9;
 }
 
-Steps steps_of(const PulseRecord& r, Direction direction, double g_min, double window) {
+/// The ends of a record's range.
+struct Window {
+  double low = 0, high = 0;
+  double size() const { return high - low; }
+};
+
+Window window_of(const PulseRecord& record) {
+  const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
+  if (!(*low < *high)) throw UserError("devices fit: the conductance never changes: there is no window to fit");
+  return {*low, *high};
+}
+
+Steps steps_of(const std::vector<PulseRecord>& records, Direction direction) {
   std::vector<double> x;
   std::vector<double> size;
-  for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
-    if (r.direction[i] != direction || cut(r, i, g_min, window)) continue;
-    x.push_back((r.conductance_S[i - 1] - g_min) / window);
-    const double change = (r.conductance_S[i] - r.conductance_S[i - 1]) / window;
-    size.push_back(direction == Direction::up ? change : -change);
+  for (const PulseRecord& r : records) {
+    const Window window = window_of(r);
+    for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
+      if (r.direction[i] != direction || cut(r, i, window.low, window.size())) continue;
+      x.push_back((r.conductance_S[i - 1] - window.low) / window.size());
+      const double change = (r.conductance_S[i] - r.conductance_S[i - 1]) / window.size();
+      size.push_back(direction == Direction::up ? change : -change);
+    }
   }
   if (size.size() < 2) {
     throw UserError(fmt::format(
@@ -183,26 +198,31 @@ double one_pulse(DeviceArray<double>& device, double g, Direction direction, std
   return device.conductance()(0, 0);
 }
 
-void measure_residuals(PulseFit& fit, const PulseRecord& record) {
-  DeviceArray<double> device(fit.spec, 1, 1, {}, 1);
-  const double window = fit.spec.window_S();
-  const double pulse = window / fit.spec.pulses;
-  double steps = 0;
-  double whole = 0;
-  double curve = 0;
-  double replayed = record.conductance_S[0];
-  for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
-    const Direction direction = record.direction[i];
-    const double next = one_pulse(device, record.conductance_S[i - 1], direction, i);
-    if (!cut(record, i, fit.spec.g_min_S, window)) {
-      steps += std::pow((record.conductance_S[i] - next) / pulse, 2);
-      whole += 1;
+void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records) {
+  double steps = 0, whole = 0, curve = 0, pulses = 0;
+  for (const PulseRecord& record : records) {
+    DeviceSpec own = fit.spec;
+    const Window range = window_of(record);
+    own.g_min_S = range.low;
+    own.g_max_S = range.high;
+    DeviceArray<double> device(own, 1, 1, {}, 1);
+    const double window = own.window_S();
+    const double pulse = window / own.pulses;
+    double replayed = record.conductance_S[0];
+    for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
+      const Direction direction = record.direction[i];
+      const double next = one_pulse(device, record.conductance_S[i - 1], direction, i);
+      if (!cut(record, i, own.g_min_S, window)) {
+        steps += std::pow((record.conductance_S[i] - next) / pulse, 2);
+        whole += 1;
+      }
+      replayed = one_pulse(device, replayed, direction, i);
+      curve += std::pow((record.conductance_S[i] - replayed) / window, 2);
     }
-    replayed = one_pulse(device, replayed, direction, i);
-    curve += std::pow((record.conductance_S[i] - replayed) / window, 2);
+    pulses += static_cast<double>(record.pulses());
   }
   fit.step_residual = std::sqrt(steps / whole);
-  fit.curve_residual = std::sqrt(curve / static_cast<double>(record.pulses()));
+  fit.curve_residual = std::sqrt(curve / pulses);
 }
 
 }  // namespace
@@ -213,6 +233,11 @@ const std::vector<std::string>& fitted_models() {
 }
 
 PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points) {
+  return fit_records({record}, model, points);
+}
+
+PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points) {
+  NUDGE_EXPECT(!records.empty());
   const auto& known = fitted_models();
   if (std::find(known.begin(), known.end(), model) == known.end()) {
     throw UserError(fmt::format("devices fit: unknown model \"{}\" ({})", model, did_you_mean(model, known)));
@@ -220,16 +245,17 @@ PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int poi
   if (points < 2 || points > 1000) {
     throw UserError(fmt::format("devices fit: --points {} (must be in [2, 1000]: values of a table)", points));
   }
-  const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
-  if (!(*low < *high)) throw UserError("devices fit: the conductance never changes: there is no window to fit");
   PulseFit fit;
   fit.spec.model = model;
-  fit.spec.g_min_S = *low;
-  fit.spec.g_max_S = *high;
-  fit_shape(fit.spec, steps_of(record, Direction::up, *low, *high - *low),
-            steps_of(record, Direction::down, *low, *high - *low), points);
+  fit.spec.g_min_S = fit.spec.g_max_S = 0;
+  for (const PulseRecord& record : records) {
+    const Window window = window_of(record);
+    fit.spec.g_min_S += window.low / static_cast<double>(records.size());
+    fit.spec.g_max_S += window.high / static_cast<double>(records.size());
+  }
+  fit_shape(fit.spec, steps_of(records, Direction::up), steps_of(records, Direction::down), points);
   fit.spec.update = PulseMode::continuous;
-  measure_residuals(fit, record);
+  measure_residuals(fit, records);
   fit.spec.update_noise = fit.step_residual;
   fit.spec.update = PulseMode::pulsed;
   fit.spec.validate();

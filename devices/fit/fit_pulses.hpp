@@ -28,6 +28,10 @@ const std::vector<std::string>& fitted_models();
 /// model itself. UserError for an unknown model (closest name) or a record without a window.
 PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points = 9);
 
+/// One curve for several records, each in its own window (the range of the record): the steps of all, of their windows, are fitted
+/// together; g_min and g_max are the means of the windows' ends, the residuals are over all records. One record: fit_pulses().
+PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points = 9);
+
 /// The fit as TOML for a configuration, with its residuals as comments.
 std::string fit_toml(const PulseFit& fit, const std::string& source);
 

@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -38,22 +39,50 @@ std::vector<std::string> cells_of(const std::string& line) {
   }
 }
 
-/// Positions of pulse, conductance and direction in the header.
-std::array<std::size_t, 3> columns_of(const std::vector<std::string>& header, const std::string& where) {
-  const std::vector<std::string> names = {"pulse", "conductance", "direction"};
-  constexpr std::size_t absent = static_cast<std::size_t>(-1);
-  std::array<std::size_t, 3> at = {absent, absent, absent};
-  for (std::size_t c = 0; c < header.size(); ++c) {
-    const std::string name = header[c] == "conductance_S" ? "conductance" : header[c];
-    std::size_t k = 0;
-    while (k < names.size() && names[k] != name) ++k;
-    if (k == names.size()) fail(where, fmt::format("unknown column \"{}\" ({})", header[c], did_you_mean(name, names)));
-    if (at[k] != absent) fail(where, fmt::format("column \"{}\" occurs twice", header[c]));
-    at[k] = c;
+constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+
+/// LabHeader of the header; kAbsent where there is none.
+struct LabHeader {
+  std::size_t pulse = kAbsent, conductance = kAbsent, direction = kAbsent, device = kAbsent, cycle = kAbsent;
+  std::string unit = {};  ///< of conductances without one: " uS" from the column's name
+};
+
+/// "conductance_uS", "G_uS" and "G" are the conductance; the unit goes to `unit`.
+std::string plain_name(const std::string& cell, std::string& unit) {
+  for (const char* stem : {"conductance", "G"}) {
+    if (cell == stem) return "conductance";
+    for (const char* of : {"S", "mS", "uS", "nS"}) {
+      if (cell != fmt::format("{}_{}", stem, of)) continue;
+      unit = fmt::format(" {}", of);
+      return "conductance";
+    }
   }
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    if (at[k] == absent) {
-      fail(where, fmt::format("column \"{}\" is missing (the header must be pulse,conductance,direction)", names[k]));
+  return cell;
+}
+
+LabHeader columns_of(const std::vector<std::string>& header, const std::string& where) {
+  LabHeader at;
+  const std::vector<std::pair<std::string, std::size_t*>> known{{"pulse", &at.pulse},
+                                                                {"conductance", &at.conductance},
+                                                                {"direction", &at.direction},
+                                                                {"device", &at.device},
+                                                                {"cycle", &at.cycle}};
+  std::vector<std::string> names;
+  for (const auto& [name, place] : known) names.push_back(name);
+  for (std::size_t c = 0; c < header.size(); ++c) {
+    const std::string name = plain_name(header[c], at.unit);
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == name; });
+    if (found == known.end())
+      fail(where, fmt::format("unknown column \"{}\" ({})", header[c], did_you_mean(name, names)));
+    if (*found->second != kAbsent) fail(where, fmt::format("column \"{}\" occurs twice", header[c]));
+    *found->second = c;
+  }
+  for (const auto& [name, place] : known) {
+    if (*place == kAbsent && name != "device" && name != "cycle") {
+      fail(where,
+           fmt::format("column \"{}\" is missing (the header must be pulse,conductance,direction, with device and "
+                       "cycle for several records)",
+                       name));
     }
   }
   return at;
@@ -66,12 +95,26 @@ long long pulse_number(const std::string& text, const std::string& where) {
   return value;
 }
 
-double conductance(const std::string& text, const std::string& where) {
-  const Quantity q = read_quantity(text, Unit::siemens);
+/// No device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
+constexpr double kMostConductance_S = 0.1;
+
+bool has_unit(const std::string& text) {
+  return !text.empty() && std::isalpha(static_cast<unsigned char>(text.back())) != 0;
+}
+
+double conductance(const std::string& text, const std::string& unit, const std::string& where) {
+  const Quantity q = read_quantity(has_unit(text) ? text : text + unit, Unit::siemens);
   if (!q.problem.empty()) fail(where, fmt::format("conductance \"{}\": {}", text, q.problem));
   if (!std::isfinite(q.value)) fail(where, fmt::format("conductance \"{}\" is not a finite number", text));
   if (q.value < 0)
     fail(where, fmt::format("conductance {:g} S is negative (a passive device has a conductance >= 0)", q.value));
+  if (q.value > kMostConductance_S) {
+    fail(where,
+         fmt::format(
+             "conductance {:g} S is that of a wire (did you mean {:g} uS? Write the unit into the cell, or name the "
+             "column conductance_uS)",
+             q.value, q.value));
+  }
   return q.value;
 }
 
@@ -94,12 +137,12 @@ void check(const PulseRecord& record, const std::string& name) {
 
 }  // namespace
 
-PulseRecord parse_pulse_csv(std::string_view text, const std::string& name) {
-  PulseRecord record;
+std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name) {
+  std::vector<LabRecord> records;
+  std::vector<long long> last;  // pulse number, per record
   std::istringstream stream{std::string(text)};
-  std::array<std::size_t, 3> at{};
+  LabHeader at;
   std::size_t columns = 0;
-  long long last = 0;
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
     if (number == 1 && line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);
@@ -112,30 +155,59 @@ PulseRecord parse_pulse_csv(std::string_view text, const std::string& name) {
       continue;
     }
     if (cells.size() != columns) fail(where, fmt::format("{} cells, the header has {}", cells.size(), columns));
-    const long long pulse = pulse_number(cells[at[0]], where);
-    if (!record.conductance_S.empty() && pulse != last + 1) {
+    const std::string device = at.device == kAbsent ? "" : cells[at.device];
+    const std::string cycle = at.cycle == kAbsent ? "" : cells[at.cycle];
+    auto own = std::find_if(records.begin(), records.end(),
+                            [&](const LabRecord& r) { return r.device == device && r.cycle == cycle; });
+    const auto k = static_cast<std::size_t>(own - records.begin());
+    const long long pulse = pulse_number(cells[at.pulse], where);
+    if (own == records.end()) {
+      records.push_back({device, cycle, {}});
+      last.push_back(pulse);
+    } else if (pulse != last[k] + 1) {
       fail(where, fmt::format("pulse {} follows pulse {} ({}: every pulse must have its row, numbered one by one)",
-                              pulse, last, pulse > last ? "a gap" : "not increasing"));
+                              pulse, last[k], pulse > last[k] ? "a gap" : "not increasing"));
     }
-    last = pulse;
-    record.conductance_S.push_back(conductance(cells[at[1]], where));
-    record.direction.push_back(record.direction.empty() && cells[at[2]].empty() ? Direction::up
-                                                                                : direction_of(cells[at[2]], where));
+    last[k] = pulse;
+    PulseRecord& record = records[k].pulses;
+    const std::string& direction = cells[at.direction];
+    const bool first = record.conductance_S.empty();
+    record.conductance_S.push_back(conductance(cells[at.conductance], at.unit, where));
+    record.direction.push_back(first && direction.empty() ? Direction::up : direction_of(direction, where));
   }
   if (columns == 0) fail(name, "empty (the first line must be pulse,conductance,direction)");
-  check(record, name);
-  return record;
+  if (records.empty()) check({}, name);
+  for (const LabRecord& record : records) {
+    const bool one = record.device.empty() && record.cycle.empty();
+    check(record.pulses, one ? name : fmt::format("{}: device {}, cycle {}", name, record.device, record.cycle));
+  }
+  return records;
 }
 
-PulseRecord read_pulse_csv(const std::string& path) {
+std::vector<LabRecord> read_lab_csv(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   std::ostringstream text;
   if (!stream || stream.peek() == std::ifstream::traits_type::eof()) {
-    if (stream.is_open() && !stream.bad() && std::filesystem::is_regular_file(path)) return parse_pulse_csv("", path);
+    if (stream.is_open() && !stream.bad() && std::filesystem::is_regular_file(path)) return parse_lab_csv("", path);
     throw UserError(path + ": cannot be read (is it a file, and does it exist?)");
   }
   text << stream.rdbuf();
-  return parse_pulse_csv(text.str(), path);
+  return parse_lab_csv(text.str(), path);
 }
+
+namespace {
+
+PulseRecord only(std::vector<LabRecord> records, const std::string& name) {
+  if (records.size() > 1) fail(name, fmt::format("holds {} records (one is needed here)", records.size()));
+  return std::move(records.front().pulses);
+}
+
+}  // namespace
+
+PulseRecord parse_pulse_csv(std::string_view text, const std::string& name) {
+  return only(parse_lab_csv(text, name), name);
+}
+
+PulseRecord read_pulse_csv(const std::string& path) { return only(read_lab_csv(path), path); }
 
 }  // namespace nudge

@@ -17,14 +17,25 @@ struct PulseRecord {
   std::size_t pulses() const { return conductance_S.empty() ? 0 : conductance_S.size() - 1; }
 };
 
-/// Reads CSV with the header `pulse,conductance,direction` (columns in any order; `conductance_S` too): pulse counts up by
-/// one from row to row, conductance is in siemens or has a unit ("12.5 uS"), direction is that of the pulse before the
-/// value, up or down (+1, -1). Lines that start with # and empty lines are skipped. UserError with name:line for a missing
-/// or unknown column, a gap or step back of the pulse number, a number that is not finite, a negative conductance, an
-/// unknown direction, or fewer than 4 pulses or 2 of one direction.
-PulseRecord parse_pulse_csv(std::string_view text, const std::string& name);
+/// The record of one device in one cycle; names are as in the file, empty where it has no such column.
+struct LabRecord {
+  std::string device, cycle;
+  PulseRecord pulses;
+};
+
+/// Reads CSV with the header `pulse,conductance,direction` and, for several records, `device` and `cycle` (columns in any order):
+/// rows of one device and cycle belong together, in the order of the file; pulse counts up by one within a record; conductance is in
+/// siemens or has a unit, in the cell ("12.5 uS") or in the name of the column (`conductance_uS`, `G_uS`); direction is that of the
+/// pulse before the value, up or down (+1, -1). Lines that start with # and empty lines are skipped. UserError with name:line for a
+/// missing or unknown column, a gap or step back of the pulse number, a number that is not finite, a negative conductance, one above
+/// 0.1 S (no device: the unit is missing), an unknown direction, or a record of fewer than 4 pulses or 2 of one direction.
+std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name);
 
 /// The same from a file; UserError when it cannot be read.
+std::vector<LabRecord> read_lab_csv(const std::string& path);
+
+/// A file that holds one record; UserError when it holds several.
+PulseRecord parse_pulse_csv(std::string_view text, const std::string& name);
 PulseRecord read_pulse_csv(const std::string& path);
 
 }  // namespace nudge

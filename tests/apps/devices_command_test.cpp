@@ -75,6 +75,63 @@ TEST_CASE("devices fit turns measured pulses into a configuration", "[apps]") {
   CHECK(read_file(folder.file("kept.toml")) == "kept");
 }
 
+TEST_CASE("devices characterize takes presets with --set, configs and measured pulses, and report draws them",
+          "[apps]") {
+  const Folder folder;
+  const std::string small = " --devices 10 --samples 64 --points 20";
+  const auto drawn = [&](const std::string& name, const std::string& out) {
+    const Outcome run = run_nudge(folder, "devices characterize " + name + small + " --out " + out + ".h5");
+    CHECK(run.exit_code == 0);
+    CHECK(run_nudge(folder, "report " + out + ".h5 -o " + out + ".html").exit_code == 0);
+    return read_file(folder.file(out + ".html"));
+  };
+  const std::string preset = drawn("ecram --set device.g_max='50 uS'", "preset");
+  CHECK_THAT(preset, Contains("<h1>ecram: ") && Contains("to 50") && Contains("Step of one pulse") &&
+                         Contains("From bound to bound") && Contains("Every device along the staircase"));
+  folder.write("own.toml", "[device]\nmodel = 'soft_bounds'\npulses = 40\nread_noise = '1 %'\n");
+  CHECK_THAT(drawn("own.toml", "config"), Contains("own.toml: ") && Contains("A read scatters by"));
+  std::string csv = "device,cycle,pulse,conductance_uS,direction\n";
+  for (const int device : {1, 2, 3}) {
+    double g = 2;
+    for (int i = 0; i <= 80; ++i) {
+      if (i > 0) g += i <= 40 ? 0.1 * (11 + device - g) : -0.08 * (g - 1);
+      csv += fmt::format("{},1,{},{:.6f},{}\n", device, i, g, i <= 40 ? "up" : "down");
+    }
+  }
+  folder.write("lab.csv", csv);
+  CHECK_THAT(drawn("lab.csv --model soft_bounds", "fitted"), Contains("measured") && Contains("lab.csv: "));
+  CHECK(H5Reader(folder.file("fitted.h5")).reals<double>("measured/pulse").size() == 81);
+  const Outcome fit = run_nudge(folder, "devices fit lab.csv --model soft_bounds --out lab.toml");
+  CHECK_THAT(fit.output, Contains("3 devices, 3 records") && Contains("devices differ by"));
+  CHECK_THAT(run_nudge(folder, "config check lab.toml").output, Contains("device.upper_bound_spread"));
+  CHECK(nlohmann::json::parse(run_nudge(folder, "devices fit lab.csv --model soft_bounds --json").output)["devices"] ==
+        3);
+  folder.write("exact.toml", "seed = 1\n");
+  const Outcome exact = run_nudge(folder, "devices characterize exact.toml");
+  CHECK(exact.exit_code == 2);
+  CHECK_THAT(exact.errors, Contains("exact numbers are no device"));
+  CHECK(run_nudge(folder, "devices characterize ecram --set device.pulsess=3").exit_code == 2);
+}
+
+TEST_CASE("export writes every column as CSV and overwrites nothing", "[apps]") {
+  const Folder folder;
+  REQUIRE(run_nudge(folder, "devices characterize ecram --devices 3 --samples 64 --points 8 --out e.h5").exit_code ==
+          0);
+  const Outcome run = run_nudge(folder, "export e.h5 --csv out");
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.output, Contains("staircase.csv") && Contains("staircase.conductance.csv") && Contains("columns.csv"));
+  const std::string table = read_file(folder.file("out/endurance.csv"));
+  CHECK_THAT(table, Catch::Matchers::StartsWith("cycle,high_mean,high_std,low_mean,low_std,pulses\n1,"));
+  const auto means = H5Reader(folder.file("e.h5")).reals<double>("endurance/high_mean");
+  CHECK_THAT(table, Contains(fmt::format(",{},", means[0])));
+  CHECK_THAT(read_file(folder.file("out/columns.csv")), Contains("endurance.csv,high_mean,S,"));
+  CHECK_THAT(read_file(folder.file("out/config.toml")), Contains("[device]"));
+  const Outcome again = run_nudge(folder, "export e.h5 --csv out");
+  CHECK(again.exit_code == 2);
+  CHECK_THAT(again.errors, Contains("exists already"));
+  CHECK(run_nudge(folder, "export absent.h5 --csv other").exit_code == 2);
+}
+
 TEST_CASE("bad devices in a configuration are refused with place and rule", "[apps]") {
   const Folder folder;
   const auto errors = [&](const std::string& toml) {

@@ -10,6 +10,7 @@
 #include "sim/base/parallel.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
+#include "training/sweep/result_order.hpp"
 
 namespace nudge {
 namespace {
@@ -161,6 +162,9 @@ bool write_points(H5Document& document, const std::string& group, const Sweep& s
   }
   document.attribute("mode", sweep.mode, group);
   document.attribute("keys", fmt::format("{}", fmt::join(sweep.keys, ", ")), group);
+  std::vector<std::string> results;
+  for (const SweepMetric& metric : sweep.metrics) results.push_back(metric.name);
+  document.attribute("results", fmt::format("{}", fmt::join(results_in_order(results), ", ")), group);
   for (const std::string& name : group_names(finished)) {
     write_column(document, cosine_group(group) + "/" + name, finished,
                  {"1", "cosine over the parameter group; NaN where its exact gradient is zero", {"point"}},

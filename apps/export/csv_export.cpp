@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/export/csv_export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "apps/csv_text.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/io/atomic_file.hpp"
+#include "sim/io/h5_reader.hpp"
+
+namespace nudge {
+namespace {
+
+template <class T>
+std::vector<std::string> as_text(const std::vector<T>& values) {
+  std::vector<std::string> out;
+  out.reserve(values.size());
+  for (const T value : values) {
+    if constexpr (std::is_floating_point_v<T>) {
+      out.push_back(std::isnan(value) ? "" : fmt::format("{}", value));
+    } else {
+      out.push_back(fmt::format("{}", value));
+    }
+  }
+  return out;
+}
+
+/// All values in the file's order.
+std::vector<std::string> cells_of(const H5Reader& file, const std::string& dataset) {
+  switch (file.type(dataset)) {
+    case H5Type::integer: return as_text(file.integers(dataset));
+    case H5Type::text: {
+      std::vector<std::string> out = file.texts(dataset);
+      std::transform(out.begin(), out.end(), out.begin(), csv_field);
+      return out;
+    }
+    case H5Type::real32: return as_text(file.reals<float>(dataset));
+    default: return as_text(file.reals<double>(dataset));
+  }
+}
+
+std::string dotted(std::string path) {
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
+std::string group_of(const std::string& dataset) {
+  const std::size_t slash = dataset.rfind('/');
+  return slash == std::string::npos ? "root" : dataset.substr(0, slash);
+}
+
+std::string name_of(const std::string& dataset) {
+  const std::size_t slash = dataset.rfind('/');
+  return slash == std::string::npos ? dataset : dataset.substr(slash + 1);
+}
+
+bool only_for_resume(const std::string& dataset) {
+  return dataset.starts_with("checkpoint") || dataset.starts_with("beside/checkpoint") ||
+         dataset.starts_with("underway");
+}
+
+/// Columns that stand side by side in one file.
+struct Columns {
+  std::string axis;  ///< path of the dataset that they lie over; empty: none is named
+  Index rows = 0;
+  std::vector<std::string> datasets;
+};
+
+/// The tables of a file by the name of their CSV file.
+std::map<std::string, Columns> tables_of(const H5Reader& file, const std::vector<std::string>& datasets) {
+  std::map<std::string, std::vector<Columns>> by_group;
+  for (const std::string& path : datasets) {
+    const H5Shape shape = file.shape(path);
+    if (shape.size() != 1) continue;
+    const std::string axis = file.has_attribute("x", path) ? file.text_attribute("x", path) : "";
+    auto& tables = by_group[group_of(path)];
+    const auto at = std::find_if(tables.begin(), tables.end(),
+                                 [&](const Columns& t) { return t.axis == axis && t.rows == shape[0]; });
+    auto& table = at == tables.end() ? tables.emplace_back(Columns{axis, shape[0], {}}) : *at;
+    table.datasets.insert(path == axis ? table.datasets.begin() : table.datasets.end(), path);
+  }
+  std::map<std::string, Columns> out;
+  for (auto& [group, tables] : by_group) {
+    for (Columns& table : tables) {
+      const bool main = tables.size() == 1 || table.axis == group + "/step";
+      const std::string which = !table.axis.empty() ? name_of(table.axis) : name_of(table.datasets.front());
+      out.emplace(main ? dotted(group) + ".csv" : fmt::format("{}.{}.csv", dotted(group), which), std::move(table));
+    }
+  }
+  return out;
+}
+
+/// File, column, unit, description of everything that is written.
+class ColumnList {
+ public:
+  void add(const H5Reader& file, const std::string& csv, const std::string& dataset, const std::string& column) {
+    const H5Meaning meaning = file.meaning(dataset);
+    text_ += fmt::format("{},{},{},{}\n", csv_field(csv), csv_field(column), csv_field(meaning.unit),
+                         csv_field(meaning.description));
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_ = "file,column,unit,description\n";
+};
+
+CsvFile table_file(const H5Reader& file, const std::string& name, const Columns& table, ColumnList& list) {
+  std::vector<std::vector<std::string>> columns;
+  const auto far = [&](const std::string& path) {
+    return path == table.axis && group_of(path) != group_of(table.datasets.front());
+  };
+  std::vector<std::string> datasets = table.datasets;
+  // weights/… lie over train/validation_step: the axis comes along
+  if (!table.axis.empty() && file.has(table.axis) && far(table.axis)) datasets.insert(datasets.begin(), table.axis);
+  CsvFile out{name, ""};
+  for (const std::string& path : datasets) {
+    columns.push_back(cells_of(file, path));
+    if (static_cast<Index>(columns.back().size()) != table.rows) {
+      file.fail(path, fmt::format("length {} expected as in the columns over it, found {}", table.rows,
+                                  columns.back().size()));
+    }
+    out.text += fmt::format("{}{}", out.text.empty() ? "" : ",", csv_field(name_of(path)));
+    list.add(file, name, path, name_of(path));
+  }
+  out.text += "\n";
+  for (std::size_t row = 0; row < static_cast<std::size_t>(table.rows); ++row) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (c > 0) out.text += ',';
+      out.text += columns[c][row];
+    }
+    out.text += "\n";
+  }
+  return out;
+}
+
+CsvFile matrix_file(const H5Reader& file, const std::string& dataset, ColumnList& list) {
+  const H5Shape shape = file.shape(dataset);
+  const std::vector<std::string> cells = cells_of(file, dataset);
+  const auto width = static_cast<std::size_t>(shape.empty() ? 1 : shape.back());
+  CsvFile out{dotted(dataset) + ".csv", ""};
+  for (std::size_t c = 0; c < width; ++c) out.text += fmt::format("{}{}", c == 0 ? "" : ",", c);
+  out.text += "\n";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    out.text += cells[i];
+    out.text += (i + 1) % width == 0 ? '\n' : ',';
+  }
+  list.add(file, out.name, dataset, fmt::format("0 to {}", width - 1));
+  return out;
+}
+
+std::string shown(const H5Attribute& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+  return fmt::format("{}", std::get<double>(value));
+}
+
+}  // namespace
+
+std::vector<CsvFile> csv_of(const std::filesystem::path& path) {
+  const H5Reader file(path);
+  std::vector<std::string> datasets = file.all_datasets();
+  datasets.erase(
+      std::remove_if(datasets.begin(), datasets.end(),
+                     [&](const std::string& d) { return only_for_resume(d) || file.type(d) == H5Type::other; }),
+      datasets.end());
+  ColumnList list;
+  std::vector<CsvFile> out;
+  for (const auto& [name, table] : tables_of(file, datasets)) out.push_back(table_file(file, name, table, list));
+  for (const std::string& dataset : datasets) {
+    if (file.shape(dataset).size() != 1) out.push_back(matrix_file(file, dataset, list));
+  }
+  out.push_back({"columns.csv", list.text()});
+  CsvFile attributes{"attributes.csv", "attribute,value\n"};
+  for (const std::string& name : file.attributes()) {
+    if (name == "config") {
+      out.push_back({"config.toml", file.text_attribute(name)});
+    } else {
+      attributes.text += csv_field(name) + "," + csv_field(shown(file.attribute(name))) + "\n";
+    }
+  }
+  out.push_back(std::move(attributes));
+  return out;
+}
+
+std::vector<std::filesystem::path> export_csv(const std::filesystem::path& file,
+                                              const std::filesystem::path& directory) {
+  const std::vector<CsvFile> files = csv_of(file);
+  std::error_code problem;
+  std::filesystem::create_directories(directory, problem);
+  if (problem) throw UserError(fmt::format("{}: cannot make the directory: {}", directory.string(), problem.message()));
+  for (const CsvFile& one : files) check_output_path(directory / one.name, Overwrite::must_not_exist);
+  std::vector<std::filesystem::path> out;
+  for (const CsvFile& one : files) {
+    out.push_back(directory / one.name);
+    write_atomically(out.back(), std::as_bytes(std::span(one.text)), Overwrite::must_not_exist);
+  }
+  return out;
+}
+
+}  // namespace nudge

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace nudge {
+
+/// A CSV file of an export: its name and text.
+struct CsvFile {
+  std::string name, text;
+};
+
+/// Everything of an HDF5 file of nudge as CSV (RFC 4180, shortest digits that give the same number back, empty for "not
+/// measured"):
+/// - columns that share their x axis (attribute x; otherwise columns of one group and length) in one file, named by the group,
+///   `train.csv`, and by the axis where the group has several, `train.validation_step.csv`; the axis first;
+/// - a matrix in a file of its own, `parameters.Wm.csv`, columns 0, 1, …; more dimensions: all but the last make the rows;
+/// - `columns.csv`: file, column, unit and description of every column; `attributes.csv`; `config.toml`.
+/// What only --resume reads (/checkpoint, /underway) is left out. UserError: not an HDF5 file, damaged.
+std::vector<CsvFile> csv_of(const std::filesystem::path& file);
+
+/// Writes them to a directory, which is made when missing; returns the paths. UserError before anything is written when one
+/// of the files exists.
+std::vector<std::filesystem::path> export_csv(const std::filesystem::path& file,
+                                              const std::filesystem::path& directory);
+
+}  // namespace nudge

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/report/run_file.hpp"
+#include "training/compare/paired.hpp"
+
+namespace nudge::report {
+
+/// What moving one key of a sweep from its first value to another does to a result, everything else as it was. `difference`
+/// is over seeds: for each seed the mean over all pairs of points that differ in this key alone.
+struct Effect {
+  std::string key, from, to;  ///< values as text
+  PairedDifference difference;
+  double from_mean = 0, to_mean = 0;  ///< of the result, over the same pairs
+  bool certain() const;               ///< the 95 % interval leaves out 0
+};
+
+/// The effects of all values of all keys on a result, the largest first. Pairs of which one run failed or has no result are left
+/// out. Empty for sweeps in which all keys change from point to point.
+std::vector<Effect> ranked_effects(const Table& points, const std::string& result);
+
+/// Spearman's rank correlation of a numeric key with a result, over the points that have one; NaN below three points.
+double rank_correlation(const std::vector<double>& x, const std::vector<double>& y);
+
+}  // namespace nudge::report

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict on a sweep.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/effects.hpp"
+#include "apps/report/page_text.hpp"
+#include "apps/report/sections.hpp"
+#include "training/sweep/result_order.hpp"
+#include "training/sweep/spread.hpp"
+
+namespace nudge::report {
+
+namespace {
+
+/// "[+0.0123, +0.0456]", in percentage points for accuracies; empty with one seed.
+std::string interval_text(const std::string& result, const PairedDifference& difference) {
+  if (!std::isfinite(difference.low)) return "";
+  const double unit = result.ends_with("accuracy") ? 100 : 1;
+  return fmt::format(", 95 % interval of the difference [{:+.4g}, {:+.4g}]{}", unit * difference.low,
+                     unit * difference.high, unit == 1 ? "" : " points");
+}
+
+std::string effect_sentence(const Table& points, const std::string& result, const Effect& effect, bool largest) {
+  const char* verb = largest ? "matters most" : "has the largest effect that is sure";
+  return fmt::format("{} {}: the {} goes from {} at {} to {} at {} (mean of {}{}).", effect.key, verb, words(result),
+                     result_text(points, result, effect.from_mean), effect.from,
+                     result_text(points, result, effect.to_mean), effect.to,
+                     count(static_cast<std::size_t>(effect.difference.seeds), "seed"),
+                     interval_text(result, effect.difference));
+}
+
+constexpr std::size_t most_named = 4;  // beyond, a sentence is a table
+
+/// A difference of the result, "+0.0123" or "+1.5 points".
+std::string difference_text(const std::string& result, double difference) {
+  return result.ends_with("accuracy") ? fmt::format("{:+.2f} points", 100 * difference)
+                                      : fmt::format("{:+.3g}", difference);
+}
+
+/// The largest effect of every other key: "reads.free +0.01, …".
+std::string other_keys(const Table& points, const std::string& result, const std::string& most,
+                       const std::vector<Effect>& effects) {
+  std::string out;
+  std::vector<std::string> told{most};
+  for (const Effect& effect : effects) {
+    if (std::find(told.begin(), told.end(), effect.key) != told.end()) continue;
+    told.push_back(effect.key);
+    if (told.size() > most_named + 1) continue;
+    const bool open = effect.difference.seeds > 1 && !effect.certain();
+    out += fmt::format("{}{} = {} {}{}", out.empty() ? "" : ", ", effect.key, effect.to,
+                       difference_text(result, effect.difference.mean), open ? " (the interval includes 0)" : "");
+  }
+  if (out.empty()) return out;
+  const std::string rest =
+      told.size() > most_named + 1 ? fmt::format("; {} more change it less", told.size() - most_named - 1) : "";
+  return fmt::format(" Next{}: {}{}.", points.one_at_a_time ? "" : ", averaged over the other keys", out, rest);
+}
+
+std::string correlation_sentence(const Table& points, const std::string& result) {
+  std::string best;
+  double most = 0;
+  for (const std::string& key : points.keys) {
+    const auto values = points.numbers.find(key);
+    if (values == points.numbers.end()) continue;
+    const double r = rank_correlation(values->second, points.numbers.at(result));
+    if (std::isfinite(r) && std::abs(r) > std::abs(most)) {
+      most = r;
+      best = key;
+    }
+  }
+  if (best.empty()) return "";
+  return fmt::format("The {} goes most closely with {} (rank correlation {:+.2f} over {}).", words(result), best, most,
+                     count(points.rows, "point"));
+}
+
+/// Of the points, which failed or learned nothing.
+std::string left_over(const Table& points, const std::string& result, const std::optional<TextEntropy>& line) {
+  std::string out;
+  const auto status = points.texts.find("status");
+  if (status != points.texts.end()) {
+    const auto ok = static_cast<std::size_t>(std::count(status->second.begin(), status->second.end(), "ok"));
+    if (ok < points.rows)
+      out += fmt::format(" {} of {} failed and are in no mean.", points.rows - ok, count(points.rows, "run"));
+  }
+  if (line && result == "validation_loss") {
+    const auto& values = points.numbers.at(result);
+    const auto idle = std::count_if(values.begin(), values.end(), [&](double v) { return v >= line->unigram; });
+    if (idle > 0) {
+      out += fmt::format(" {} of {} ended no better than letter frequencies ({:.4f} nat).", idle,
+                         count(points.rows, "run"), line->unigram);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line) {
+  std::string keys;
+  for (const std::string& key : points.keys) keys += (keys.empty() ? "" : ", ") + key;
+  if (points.results.empty()) return {"Sweep of " + keys, "The sweep has no result that can be compared.", ""};
+  const std::string& result = points.results.front();
+  double low = std::nan(""), high = low;
+  for (const double v : points.numbers.at(result)) {
+    low = std::isfinite(v) ? std::fmin(low, v) : low;
+    high = std::isfinite(v) ? std::fmax(high, v) : high;
+  }
+  Opening out;
+  out.title = points.keys.size() > 3 ? fmt::format("Sweep of {} keys", points.keys.size()) : "Sweep of " + keys;
+  if (!std::isfinite(low)) {
+    out.sentence = "No run has a finite " + words(result) + ".";
+    return out;
+  }
+  out.title += fmt::format(": {} from {} to {}", words(result), result_text(points, result, low),
+                           result_text(points, result, high));
+  const std::vector<Effect> effects = ranked_effects(points, result);
+  if (points.scattered) {
+    out.sentence = correlation_sentence(points, result);
+  } else if (!effects.empty()) {
+    const auto certain = std::find_if(effects.begin(), effects.end(), [](const Effect& e) { return e.certain(); });
+    const bool several = effects.front().difference.seeds > 1;
+    if (several && certain == effects.end()) {
+      out.sentence = fmt::format(
+          "No value changes the {} beyond the scatter of the seeds; the largest difference is that of {} = {}, "
+          "{:+.3g}{}.",
+          words(result), effects.front().key, effects.front().to, effects.front().difference.mean,
+          interval_text(result, effects.front().difference));
+    } else {
+      const Effect& most = several ? *certain : effects.front();
+      out.sentence = effect_sentence(points, result, most, &most == &effects.front()) +
+                     other_keys(points, result, most.key, effects);
+      if (!several) out.sentence += " With one seed no difference can be told from chance.";
+    }
+  }
+  out.sentence += left_over(points, result, line);
+  return out;
+}
+
+}  // namespace nudge::report

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict on trained networks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/page_text.hpp"
+#include "apps/report/sections.hpp"
+#include "sim/base/errors.hpp"
+#include "training/config/config_table.hpp"
+
+namespace nudge::report {
+
+namespace {
+
+/// The result that a trainee is judged by, the test part's where it was read.
+struct Score {
+  std::string metric, part;  ///< "loss", "accuracy" or "rmse"; "test" or "validation"
+  double value = 0;
+};
+
+Score score_of(const Trainee& trainee) {
+  std::string metric = metric_of(trainee);
+  if (metric.empty()) metric = "loss";
+  const double test = trainee.of(fmt::format("test_{}", metric)).last_finite();
+  if (std::isfinite(test)) return {metric, "test", test};
+  return {metric, "validation", trainee.of(fmt::format("validation_{}", metric)).last_finite()};
+}
+
+/// " nat"; nothing for pure numbers.
+std::string unit_suffix(const std::string& unit) {
+  return unit.empty() || unit == "1" ? std::string() : fmt::format(" {}", unit);
+}
+
+std::string text_of(const Score& score, const std::string& unit) {
+  if (score.metric != "loss") return score_cell(score.metric, score.value);
+  return fmt::format("{:.4f}{}", score.value, unit_suffix(unit));
+}
+
+/// What held the weights and how they changed; empty when the file's config cannot be read by this version.
+std::string device_phrase(const RunFile& run) {
+  try {
+    const Config config = parse_program_config(run.name, run.config);
+    if (config.text("device.model") == "digital") return "with exact numbers";
+    const std::string preset = config.text("device.preset"), update = config.text("crossbar.update");
+    const std::string name = preset.empty() ? fmt::format("{} devices", words(config.text("device.model"))) : preset;
+    const char* how = update == "write_verify"  ? "written and verified"
+                      : update == "coincidence" ? "by coincidence pulses"
+                                                : "in place";
+    return fmt::format("on {}, {}", name, how);
+  } catch (const UserError&) {
+    return "";
+  }
+}
+
+/// "0.0160 nat (0.7 %) above", "0.40 points below".
+std::string compared(const Score& score, double other, const std::string& unit) {
+  const double difference = score.value - other;
+  if (difference == 0) return "exactly that of";
+  const char* side = difference > 0 ? "above" : "below";
+  if (score.metric == "accuracy") return fmt::format("{:.2f} points {}", 100 * std::abs(difference), side);
+  return fmt::format("{:.4f}{} ({:.1f} %) {}", std::abs(difference), unit_suffix(unit),
+                     100 * std::abs(difference / other), side);
+}
+
+std::string agreement_sentence(const Trainee& trainee) {
+  double lowest = std::nan("");
+  const bool all = !trainee.groups.empty() && trainee.groups.front() == "all";
+  for (Index i = 0; i < trainee.cosine.rows(); ++i) {
+    for (Index g = 0; g < (all ? 1 : trainee.cosine.cols()); ++g) lowest = std::fmin(lowest, trainee.cosine(i, g));
+  }
+  if (!std::isfinite(lowest)) return "";
+  const std::string angle = lowest > 0.999 ? fmt::format("1 − {}", number(1 - lowest)) : fmt::format("{:.3f}", lowest);
+  return fmt::format(" The lowest cosine with the exact gradient was {}{}.", angle,
+                     all ? ", over all parameters of the equilibrium" : " (of one parameter group)");
+}
+
+std::string trouble_sentence(const NamedTrainee& trainee, const Score& score) {
+  std::string out;
+  const double skipped = trainee.trainee->sum("skipped"), broken = trainee.trainee->sum("nonfinite");
+  const std::size_t steps = trainee.trainee->of("loss").y.size();
+  if (skipped > 0) out += fmt::format(" {} of {} steps were skipped as outliers.", number(skipped), steps);
+  if (broken > 0) out += fmt::format(" {} of {} steps were not finite and rolled back.", number(broken), steps);
+  const auto& lines = trainee.run->lines;
+  if (lines && score.metric == "loss") {
+    const double unigram = score.part == "test" && lines->test ? lines->test->unigram : lines->validation.unigram;
+    if (score.value >= unigram) {
+      out += fmt::format(" It has learnt nothing beyond letter frequencies ({:.4f} nat).", unigram);
+    }
+  }
+  const auto& references = trainee.run->references;
+  const ReferenceScore* linear = references ? references->find("linear", score.part) : nullptr;
+  if (linear != nullptr && references->metric == score.metric) {
+    out += fmt::format(" A linear model of the same samples reaches {}.", score_cell(score.metric, linear->score));
+  }
+  return out;
+}
+
+std::string unit_of(const NamedTrainee& trainee) { return trainee.trainee->of("loss").unit; }
+
+Opening of_one_run(const std::vector<NamedTrainee>& trainees) {
+  const NamedTrainee& first = trainees.front();
+  const Score score = score_of(*first.trainee);
+  const std::string unit = unit_of(first), value = text_of(score, unit);
+  const std::string phrase = device_phrase(*first.run);
+  const std::string who = phrase.empty() ? first.name : fmt::format("{} {}", first.name, phrase);
+  const std::size_t steps = first.trainee->of("loss").y.size();
+  if (!std::isfinite(score.value)) {
+    return {who, fmt::format("The run has no result yet: {} so far.", count(steps, "step")), ""};
+  }
+  Opening out;
+  out.title = fmt::format("{}: {} {} {}", who, score.part, score.metric, value);
+  out.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out.title[0])));
+  out.sentence =
+      fmt::format("After {} {} ends at a {} {} of {}", count(steps, "step"), who, score.part, score.metric, value);
+  if (trainees.size() > 1) {
+    const Score other = score_of(*trainees[1].trainee);
+    if (other.metric == score.metric && other.part == score.part && std::isfinite(other.value)) {
+      out.sentence += fmt::format(", {} {} with exact numbers beside it ({}; one seed)",
+                                  compared(score, other.value, unit), trainees[1].name, text_of(other, unit));
+    }
+  }
+  out.sentence += fmt::format(".{}{}", agreement_sentence(*first.trainee), trouble_sentence(first, score));
+  return out;
+}
+
+}  // namespace
+
+Opening training_opening(const std::vector<NamedTrainee>& trainees) {
+  const bool one_file = std::all_of(trainees.begin(), trainees.end(),
+                                    [&](const NamedTrainee& t) { return t.run == trainees.front().run; });
+  if (one_file) return of_one_run(trainees);
+  const Score first = score_of(*trainees.front().trainee);
+  const NamedTrainee *best = nullptr, *worst = nullptr;
+  double high = -HUGE_VAL, low = HUGE_VAL;
+  std::size_t compared_runs = 0;
+  for (const NamedTrainee& trainee : trainees) {
+    const Score score = score_of(*trainee.trainee);
+    if (score.metric != first.metric || score.part != first.part || !std::isfinite(score.value)) continue;
+    ++compared_runs;
+    const double merit = score.metric == "accuracy" ? score.value : -score.value;
+    if (merit > high) {
+      high = merit;
+      best = &trainee;
+    }
+    if (merit < low) {
+      low = merit;
+      worst = &trainee;
+    }
+  }
+  Opening out;
+  out.title = count(trainees.size(), "trained network");
+  if (best == nullptr) return {out.title, "None of them has a result yet.", ""};
+  const auto text = [&](const NamedTrainee& t) { return text_of(score_of(*t.trainee), unit_of(t)); };
+  out.title += fmt::format(": {} {} from {} to {}", first.part, first.metric, text(*best), text(*worst));
+  out.sentence = fmt::format(
+      "Best is {} with {}, worst {} with {}; {} of {} have a {} {}. Runs of one seed each tell no small "
+      "difference from chance.",
+      best->name, text(*best), worst->name, text(*worst), compared_runs, count(trainees.size(), "trained network"),
+      first.part, first.metric);
+  return out;
+}
+
+}  // namespace nudge::report

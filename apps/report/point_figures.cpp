@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "apps/report/page_text.hpp"
+#include "apps/report/sections.hpp"
+#include "training/sweep/spread.hpp"
+
+namespace nudge::report {
+
+namespace {
+
+/// A swept key as the x axis sees it: numbers, or names counted 0, 1, 2, ...
+struct SweptKey {
+  std::string key;
+  std::vector<double> at;          // per point
+  std::vector<std::string> names;  // empty for numbers
+  std::vector<std::string> text;   // per point, for legends
+  std::size_t distinct = 0;
+};
+
+SweptKey swept_key(const Table& points, const std::string& key) {
+  SweptKey out{key, {}, {}, {}, 0};
+  if (const auto real = points.numbers.find(key); real != points.numbers.end()) {
+    out.at = real->second;
+    for (const double v : out.at) out.text.push_back(number(v));
+  } else {
+    out.text = points.texts.at(key);
+    for (const auto& text : out.text) {
+      const auto at = std::find(out.names.begin(), out.names.end(), text);
+      out.at.push_back(static_cast<double>(at - out.names.begin()));
+      if (at == out.names.end()) out.names.push_back(text);
+    }
+  }
+  out.distinct = std::set<std::string>(out.text.begin(), out.text.end()).size();
+  return out;
+}
+
+/// The numbers of some of the rows.
+std::vector<double> of_rows(const std::vector<double>& values, const std::vector<std::size_t>& rows) {
+  std::vector<double> out;
+  for (const std::size_t i : rows) out.push_back(values[i]);
+  return out;
+}
+
+/// Points of one legend entry, grouped by x.
+struct Curve {
+  std::string name;
+  std::map<double, std::vector<std::size_t>> points;
+};
+
+std::vector<Curve> curves_of(const Table& points, const std::vector<SweptKey>& keys, std::size_t x) {
+  std::vector<Curve> curves;
+  for (std::size_t i = 0; i < points.rows; ++i) {
+    std::string name;
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      if (k != x) name += (name.empty() ? "" : ", ") + keys[k].key + " = " + keys[k].text[i];
+    }
+    auto at = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.name == name; });
+    if (at == curves.end()) at = curves.insert(curves.end(), Curve{name, {}});
+    at->points[keys[x].at[i]].push_back(i);
+  }
+  return curves;
+}
+
+std::string result_figure(const std::string& result, const Table& points, const SweptKey& x,
+                          const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
+  const std::vector<double>& values = points.numbers.at(result);
+  Chart chart;
+  chart.title = words(result) + " against " + x.key;
+  chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
+  chart.x_label = x.key + points.unit_suffix(x.key);
+  chart.y_label = points.label(result);
+  chart.x_names = x.names;
+  chart.note = "Markers: mean over the seeds; band or line: from the lowest to the highest seed.";
+  if (x.names.empty() && spans_decades(x.at)) chart.x_scale = Scale::logarithmic;
+  if (std::all_of(values.begin(), values.end(), [](double v) { return !(v <= 0); }) && spans_decades(values)) {
+    chart.y_scale = Scale::logarithmic;
+  }
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    Series s;
+    s.label = curves[c].name;
+    s.color = static_cast<int>(c);
+    s.markers = true;
+    s.line = x.names.empty() && !points.scattered;
+    s.dashed = c >= 8;
+    for (const auto& [at, indices] : curves[c].points) {
+      const std::vector<double> here = of_rows(values, indices);
+      s.x.push_back(
+          x.names.empty() ? at : at + 0.08 * (static_cast<double>(c) - 0.5 * static_cast<double>(curves.size() - 1)));
+      s.y.push_back(spread_of_finite(here).mean);
+      double low = std::nan(""), high = low;
+      for (const double v : here) {
+        low = std::isfinite(v) ? std::fmin(low, v) : low;
+        high = std::isfinite(v) ? std::fmax(high, v) : high;
+      }
+      s.low.push_back(low);
+      s.high.push_back(high);
+    }
+    chart.series.push_back(std::move(s));
+  }
+  if (result.ends_with("_loss")) add_text_lines(chart, line);
+  return chart_figure(chart);
+}
+
+std::string point_table(const std::vector<std::string>& metrics, const Table& points, const SweptKey& x,
+                        const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
+  std::vector<std::vector<std::string>> rows{{x.key, "seeds"}};
+  const bool several = curves.size() > 1;
+  if (several) rows[0].insert(rows[0].begin() + 1, "at");
+  for (const auto& metric : metrics) rows[0].push_back(points.label(metric));
+  for (const auto& curve : curves) {
+    for (const auto& [at, indices] : curve.points) {
+      std::vector<std::string> row{x.text[indices.front()]};
+      if (several) row.push_back(curve.name);
+      row.push_back(std::to_string(indices.size()));
+      for (const auto& metric : metrics) {
+        const Spread stats = spread_of_finite(of_rows(points.numbers.at(metric), indices));
+        row.push_back(!std::isfinite(stats.mean)
+                          ? "–"
+                          : number(stats.mean) +
+                                (stats.deviation > 0 ? fmt::format(" ± {:.2g}", stats.deviation) : ""));
+        if (metric == "validation_loss" && line && stats.mean >= line->unigram) row.back() += " !";
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return table(rows);
+}
+
+}  // namespace
+
+PointFigures point_figures(const Table& points, const std::optional<TextEntropy>& line) {
+  std::vector<SweptKey> keys;
+  for (const auto& key : points.keys) keys.push_back(swept_key(points, key));
+  std::size_t x = 0;  // the key with most values, numbers first
+  for (std::size_t k = 1; k < keys.size(); ++k) {
+    const bool better_kind = keys[k].names.empty() && !keys[x].names.empty();
+    const bool same_kind = keys[k].names.empty() == keys[x].names.empty();
+    if (better_kind || (same_kind && keys[k].distinct > keys[x].distinct)) x = k;
+  }
+  const std::vector<Curve> curves = curves_of(points, keys, x);
+  PointFigures out;
+  std::string constant;
+  std::vector<std::string> varying;
+  for (const std::string& name : points.results) {
+    const std::vector<double>& values = points.numbers.at(name);
+    const auto first = std::find_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+    if (first == values.end()) continue;
+    if (std::all_of(first, values.end(), [&](double v) { return !std::isfinite(v) || v == *first; })) {
+      constant += (constant.empty() ? "" : ", ") + points.label(name) + " " + number(*first);
+      continue;
+    }
+    (varying.empty() ? out.first : out.others) += result_figure(name, points, keys[x], curves, line);
+    varying.push_back(name);
+  }
+  if (varying.empty() && constant.empty()) {
+    out.others = paragraph("No run of the sweep has a finite result.");
+    return out;
+  }
+  if (!out.others.empty()) out.others = "<div class=\"grid\">\n" + out.others + "</div>\n";
+  if (!constant.empty()) out.others += paragraph("The same in every run: " + constant + ".");
+  if (!varying.empty()) out.others += point_table(varying, points, keys[x], curves, line);
+  return out;
+}
+
+std::string result_text(const Table& points, const std::string& result, double value) {
+  if (result.ends_with("accuracy")) return score_cell("accuracy", value);
+  if (!std::isfinite(value)) return "–";
+  const auto unit = points.units.find(result);
+  const bool shown = unit != points.units.end() && !unit->second.empty() && unit->second != "1";
+  return (result.ends_with("loss") ? fmt::format("{:.4f}", value) : number(value)) + (shown ? " " + unit->second : "");
+}
+
+}  // namespace nudge::report

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What training did to the arrays that hold the weights: readings over the run, and the weights as they are in the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "apps/report/page_text.hpp"
+#include "apps/report/sections.hpp"
+#include "apps/report/svg_parts.hpp"
+
+namespace nudge::report {
+
+namespace {
+
+constexpr std::size_t most_pictures = 6;
+
+/// Names of all readings of a trainee's arrays, in alphabetical order.
+std::vector<std::string> readings_of(const Trainee& trainee) {
+  std::vector<std::string> names;
+  for (const auto& [matrix, readings] : trainee.arrays) {
+    for (const auto& [name, series] : readings) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const TimeSeries* reading(const Trainee& trainee, const std::string& matrix, const std::string& name) {
+  const auto& readings = trainee.arrays.at(matrix);
+  const auto at = readings.find(name);
+  return at == readings.end() ? nullptr : &at->second;
+}
+
+bool moves(const TimeSeries& series) {
+  return std::any_of(series.y.begin(), series.y.end(),
+                     [&](double v) { return std::isfinite(v) && v != series.y.front(); });
+}
+
+std::string reading_figure(const Trainee& trainee, const std::string& name) {
+  Chart chart;
+  chart.title = words(name);
+  chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
+  chart.x_label = "training step";
+  bool any = false;
+  for (const auto& [matrix, readings] : trainee.arrays) {
+    const TimeSeries* series = reading(trainee, matrix, name);
+    if (series == nullptr) continue;
+    any = any || moves(*series);
+    chart.y_label =
+        series->unit.empty() || series->unit == "1" ? words(name) : fmt::format("{} ({})", words(name), series->unit);
+    chart.note = series->description;
+    chart.series.push_back({matrix, series->x, series->y, {}, {}, static_cast<int>(chart.series.size()), true, true});
+    chart.series.back().dashed = chart.series.size() > palette_size;
+  }
+  return any ? chart_figure(chart) : "";
+}
+
+/// The readings at the end that differ from zero somewhere, an array a column.
+std::string end_table(const Trainee& trainee) {
+  std::vector<std::vector<std::string>> rows{{"at the end"}};
+  for (const auto& [matrix, readings] : trainee.arrays) rows[0].push_back(matrix);
+  for (const std::string& name : readings_of(trainee)) {
+    std::vector<std::string> row{words(name)};
+    bool any = false;
+    for (const auto& [matrix, readings] : trainee.arrays) {
+      const TimeSeries* series = reading(trainee, matrix, name);
+      const double last = series == nullptr ? std::nan("") : series->last_finite();
+      any = any || (std::isfinite(last) && last != 0);
+      if (series != nullptr && row.size() == 1 && series->unit != "1" && !series->unit.empty()) {
+        row[0] = fmt::format("{} ({})", words(name), series->unit);
+      }
+      row.push_back(std::isfinite(last) ? number(last) : "–");
+    }
+    if (any) rows.push_back(std::move(row));
+  }
+  return table(rows);
+}
+
+/// Weights against the steps from one cell to the next, as an array would be seen from above.
+std::string pictures(const Trainee& trainee) {
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& [name, weights] : trainee.weights) {
+    if (std::min(weights.rows(), weights.cols()) < 2 || shown == most_pictures) continue;
+    ++shown;
+    out += raster_figure({"The array of " + name,
+                          fmt::format("{} × {} weights at the end, rows are inputs{}.", weights.rows(), weights.cols(),
+                                      weights.rows() > 48 || weights.cols() > 96 ? ", neighbours averaged" : ""),
+                          "outputs", weights});
+  }
+  return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
+}
+
+}  // namespace
+
+std::string hardware_figures(const std::vector<NamedTrainee>& trainees) {
+  std::string out;
+  for (const NamedTrainee& named : trainees) {
+    const Trainee& trainee = *named.trainee;
+    if (trainee.arrays.empty()) continue;
+    std::string figures;
+    for (const std::string& name : readings_of(trainee)) figures += reading_figure(trainee, name);
+    out += "<section>\n<h2>Hardware: " + escape(named.name) + "</h2>\n" + end_table(trainee) +
+           (figures.empty() ? paragraph("No reading of an array changed during the run.")
+                            : "<div class=\"grid\">\n" + figures + "</div>\n") +
+           pictures(trainee) + "</section>\n";
+  }
+  return out;
+}
+
+}  // namespace nudge::report

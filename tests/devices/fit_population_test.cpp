@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many measured devices: reading them, and finding the population that they were drawn from.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "devices/device_array.hpp"
+#include "devices/device_config.hpp"
+#include "devices/fit/fit_population.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/config/config_load.hpp"
+
+using namespace nudge;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Pulses up and down over all devices of an array at once, from their lower bounds, `cycles` times.
+std::vector<LabRecord> measured(const DeviceSpec& spec, Index devices, int cycles, int pulses) {
+  std::vector<LabRecord> records;
+  DeviceArray<double> array(spec, 1, devices, {5, 0, 0}, 1);
+  std::uint64_t step = 0;
+  for (int c = 0; c < cycles; ++c) {
+    array.cells().g = array.cells().lower;
+    std::vector<LabRecord> cycle;
+    for (Index d = 0; d < devices; ++d) {
+      cycle.push_back({fmt::format("d{}", d), fmt::format("{}", c), {{array.conductance()(0, d)}, {Direction::up}}});
+    }
+    for (int i = 0; i < 2 * pulses; ++i) {
+      const double s = spec.window_S() / spec.pulses;
+      array.update(Matrix<double>::Ones(1, devices), i < pulses ? s : -s, step++);
+      for (Index d = 0; d < devices; ++d) {
+        PulseRecord& record = cycle[static_cast<std::size_t>(d)].pulses;
+        record.conductance_S.push_back(array.conductance()(0, d));
+        record.direction.push_back(i < pulses ? Direction::up : Direction::down);
+      }
+    }
+    records.insert(records.end(), cycle.begin(), cycle.end());
+  }
+  return records;
+}
+
+DeviceSpec wafer() {
+  DeviceSpec spec;
+  spec.model = "linear_step";
+  spec.shape = {{"gamma_up", 0.3}, {"gamma_down", 0.3}};
+  spec.g_min_S = 5e-6;
+  spec.g_max_S = 25e-6;
+  spec.pulses = 80;
+  spec.step_spread = 0.1;
+  spec.upper_bound_spread = 0.08;
+  spec.lower_bound_spread = 0.05;
+  return spec;
+}
+
+std::string csv(const std::vector<LabRecord>& records, const std::string& unit, double scale) {
+  std::string text = fmt::format("device,cycle,pulse,conductance{},direction\n", unit);
+  for (const LabRecord& r : records) {
+    for (std::size_t i = 0; i < r.pulses.conductance_S.size(); ++i) {
+      text += fmt::format("{},{},{},{},{}\n", r.device, r.cycle, i, scale * r.pulses.conductance_S[i],
+                          r.pulses.direction[i] == Direction::up ? "up" : "down");
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("estimates over devices: Student's and the chi-square interval by hand", "[devices]") {
+  const DeviceEstimate e = device_estimate({1, 2, 3, 4, 5});
+  CHECK(e.mean == Approx(3));
+  CHECK(e.deviation == Approx(std::sqrt(2.5)));
+  CHECK(e.mean_high - 3 == Approx(2.776445 * std::sqrt(2.5 / 5)).epsilon(1e-5));   // t(0.975, 4), tables
+  CHECK(e.deviation_low == Approx(std::sqrt(2.5 * 4 / 11.14329)).epsilon(1e-5));   // chi²(0.975, 4)
+  CHECK(e.deviation_high == Approx(std::sqrt(2.5 * 4 / 0.484419)).epsilon(1e-5));  // chi²(0.025, 4)
+  CHECK(device_estimate({7}).deviation == 0);
+}
+
+TEST_CASE("the population that measured devices came from is found again", "[devices]") {
+  const DeviceSpec made = wafer();
+  constexpr Index devices = 200;
+  const PopulationFit fit = fit_population(measured(made, devices, 1, 160), "linear_step");
+  CHECK(fit.devices == devices);
+  // 160 pulses of 1/80 and more of the window reach both bounds: the bounds are read exactly. Each estimate then lies within four
+  // standard errors of what the devices were drawn with: s/√(2n) for a deviation, s/√n for a mean.
+  const double four = 4 / std::sqrt(2.0 * devices);
+  CHECK(fit.common.spec.upper_bound_spread == Approx(0.08).epsilon(four));
+  CHECK(fit.common.spec.lower_bound_spread == Approx(0.05).epsilon(four));
+  // A device's pulse is read off its own window, so that the steps' spread is found to a few percent beside that.
+  CHECK(fit.common.spec.step_spread == Approx(0.1).epsilon(four + 0.05));
+  CHECK(fit.g_max_S.mean == Approx(25e-6).margin(4 * 0.08 * 10e-6 / std::sqrt(double(devices))));
+  CHECK(fit.g_max_S.mean_low < fit.g_max_S.mean);
+  CHECK(std::isnan(fit.repeat));
+  // What the table says is what a config reads.
+  const ConfigSchema schema{device_param_rows(), {}, {}};
+  const DeviceSpec read = device_spec(parse_config(schema, "fit", fit_toml(fit, "lab.csv"), {}));
+  CHECK(read.step_spread == Approx(fit.common.spec.step_spread).epsilon(1e-5));
+  CHECK(read.upper_bound_spread == Approx(fit.common.spec.upper_bound_spread).epsilon(1e-5));
+}
+
+TEST_CASE("cycles of one device give its repeatability, and no spread between devices", "[devices]") {
+  DeviceSpec made = wafer();
+  made.step_spread = made.upper_bound_spread = made.lower_bound_spread = 0;
+  made.update_noise = 0.5;
+  const PopulationFit fit = fit_population(measured(made, 8, 12, 30), "linear_step");
+  CHECK(fit.devices == 8);
+  CHECK(fit.records == 96);
+  // After k noisy pulses a device stands 0.5 √k pulses of 1/80 of the window from where it would; the slope of the steps, 2·0.3/80
+  // per pulse, pulls back less than half of that over 60 pulses. Of the range that 30 pulses cover: x' = (1.3 − 0.6 x)/80.
+  const double range = 1.3 / 0.6 * (1 - std::exp(-0.6 * 30 / 80));
+  const double free = 0.5 / 80 * std::sqrt(30.5) / range;  // rms over k = 1..60
+  CHECK(fit.repeat < free);
+  CHECK(fit.repeat > 0.5 * free);
+  CHECK(fit.common.spec.programming_error == fit.repeat);
+}
+
+TEST_CASE("a laboratory's file: devices, cycles, units in the column's name, and a unit that was forgotten",
+          "[devices]") {
+  const auto records = measured(wafer(), 3, 2, 20);
+  const auto read = parse_lab_csv(csv(records, "_uS", 1e6), "lab.csv");
+  REQUIRE(read.size() == 6);
+  CHECK(read[4].device == "d1");
+  CHECK(read[4].cycle == "1");
+  CHECK(read[4].pulses.conductance_S[7] == Approx(records[4].pulses.conductance_S[7]).epsilon(1e-12));
+  CHECK_THROWS_WITH(parse_lab_csv(csv(records, "", 1e6), "lab.csv"),
+                    Contains("lab.csv:2: conductance") && Contains("did you mean") && Contains("uS"));
+  CHECK_THROWS_WITH(parse_pulse_csv(csv(records, "_uS", 1e6), "lab.csv"), Contains("holds 6 records"));
+  CHECK_THROWS_WITH(parse_lab_csv("device,pulse,conductanc,direction\n", "lab.csv"),
+                    Contains("unknown column \"conductanc\"") && Contains("conductance"));
+  // A gap within one device's record, while the other's is whole.
+  CHECK_THROWS_WITH(parse_lab_csv("device,pulse,G_uS,direction\na,0,1,\nb,0,1,\na,1,2,up\na,3,3,up\n", "lab.csv"),
+                    Contains("lab.csv:5: pulse 3 follows pulse 1"));
+  CHECK_THROWS_WITH(parse_lab_csv("device,pulse,G_uS,direction\na,0,1,\na,1,2,up\n", "lab.csv"),
+                    Contains("device a") && Contains("at least 2 of each"));
+}
