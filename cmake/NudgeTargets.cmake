@@ -21,10 +21,11 @@ if(NUDGE_ARCH)
 endif()
 
 add_library(nudge_flags INTERFACE)
+# Who links the installed libraries takes the architecture (Eigen's alignment follows it) and leaves the warnings.
 target_compile_options(nudge_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wold-style-cast -Wnon-virtual-dtor -Wdouble-promotion
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wshadow;-Wconversion;-Wno-sign-conversion;-Wold-style-cast;-Wnon-virtual-dtor;-Wdouble-promotion>"
   -fno-math-errno -fno-semantic-interposition
-  $<$<BOOL:${NUDGE_WARNINGS_AS_ERRORS}>:-Werror>
+  $<BUILD_INTERFACE:$<$<BOOL:${NUDGE_WARNINGS_AS_ERRORS}>:-Werror>>
   $<$<BOOL:${NUDGE_ARCH_RUNS}>:-march=${NUDGE_ARCH}>)
 if(NUDGE_SANITIZE)
   target_compile_options(nudge_flags INTERFACE -fsanitize=${NUDGE_SANITIZE} -fno-omit-frame-pointer
@@ -41,7 +42,8 @@ target_compile_definitions(nudge_flags INTERFACE
   # is allocated inside a phase. Stacks of threads have 8 MiB.
   EIGEN_STACK_ALLOCATION_LIMIT=1048576
   $<$<BOOL:${NUDGE_CONTRACTS}>:NUDGE_CONTRACTS=1>)
-target_include_directories(nudge_flags INTERFACE "${CMAKE_SOURCE_DIR}")
+target_include_directories(nudge_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>
+                           $<INSTALL_INTERFACE:include/nudge>)
 
 if(NUDGE_TIDY)
   find_program(NUDGE_CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)

@@ -62,6 +62,13 @@ try "resistive_reads, sweep" "$program" sweep examples/resistive_reads.toml --ou
   --set train.steps=2 --set 'sweep.seeds=[11]'
 try "resistive_devices, sweep" "$program" sweep examples/resistive_devices.toml --out "$folder/resistive_sweep.h5" \
   --set train.steps=1 --set sweep.seeds=[11] --set 'sweep.grid.device.preset=["idealized"]'
+install_and_use() {
+  cmake --install build/release --prefix "$folder/installed" &&
+    cmake -S examples/out_of_tree -B "$folder/mine" -DCMAKE_PREFIX_PATH="$folder/installed" -DCMAKE_BUILD_TYPE=Release &&
+    cmake --build "$folder/mine" && "$folder/mine/mine" && "$folder/installed/bin/nudge" --version
+}
+if [ "$program" = "$(realpath -m build/release/apps/nudge)" ]; then try "an installed nudge in another project" install_and_use; fi
+for page in docs/tutorial_*.md; do try "$page" python3 tools/docs/run_blocks.py "$program" "$page"; done
 try "devices fit" "$program" devices fit examples/lab_pulses.csv --model soft_bounds --out "$folder/device.toml"
 try "characterize a fit" "$program" devices characterize examples/lab_pulses.csv --model soft_bounds --out "$folder/lab.h5"
 try "characterize a config" "$program" devices characterize "$folder/device.toml" --set "device.read_noise=1 %"

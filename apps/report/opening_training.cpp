@@ -152,12 +152,16 @@ Opening training_opening(const std::vector<NamedTrainee>& trainees) {
   Opening out;
   out.title = count(trainees.size(), "trained network");
   if (best == nullptr) return {out.title, "None of them has a result yet.", ""};
+  const auto who = [](const NamedTrainee& t) {
+    const std::string phrase = t.beside ? "with exact numbers" : device_phrase(*t.run);
+    return phrase.empty() ? t.name : fmt::format("{} {}", t.name, phrase);
+  };
   const auto text = [&](const NamedTrainee& t) { return text_of(score_of(*t.trainee), unit_of(t)); };
   out.title += fmt::format(": {} {} from {} to {}", first.part, first.metric, text(*best), text(*worst));
   out.sentence = fmt::format(
       "Best is {} with {}, worst {} with {}; {} of {} have a {} {}. Runs of one seed each tell no small "
       "difference from chance.",
-      best->name, text(*best), worst->name, text(*worst), compared_runs, count(trainees.size(), "trained network"),
+      who(*best), text(*best), who(*worst), text(*worst), compared_runs, count(trainees.size(), "trained network"),
       first.part, first.metric);
   return out;
 }

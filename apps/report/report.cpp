@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "apps/report/figure_data.hpp"
 #include "apps/report/page_text.hpp"
@@ -65,15 +66,52 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string paragraph(const std::string& text) { return "<p>" + escape(text) + "</p>\n"; }
 
+namespace {
+
+/// Rows of a config with their section: "[train] steps = 100".
+std::vector<std::string> config_rows(const std::string& config) {
+  std::istringstream in(config);
+  std::vector<std::string> out;
+  std::string section;
+  for (std::string row; std::getline(in, row);) {
+    if (row.empty()) continue;
+    if (row[0] == '[') {
+      section = row + " ";
+    } else {
+      out.push_back(section + row);
+    }
+  }
+  return out;
+}
+
+/// What a config says otherwise than the first one; runs of one study differ in a row or two.
+std::string config_difference(const std::string& first, const std::string& other) {
+  const std::vector<std::string> known = config_rows(first);
+  std::string out;
+  for (const std::string& row : config_rows(other)) {
+    if (std::find(known.begin(), known.end(), row) == known.end()) out += row + "\n";
+  }
+  return out.empty() ? "the same\n" : out;
+}
+
+}  // namespace
+
 std::string provenance_section(const std::vector<RunFile>& runs) {
   std::string out = "<section>\n<h2>Config and provenance</h2>\n";
   for (const auto& run : runs) {
-    out += fmt::format("<details><summary>{}: where it comes from</summary>\n", escape(run.name));
+    const bool is_first = &run == &runs.front();
     std::vector<std::vector<std::string>> rows{{"fact", "value"}};
-    for (const auto& [key, value] : run.facts) rows.push_back({words(key), value});
-    out += table(rows) + "</details>\n";
-    out += fmt::format("<details><summary>{}: resolved config</summary>\n", escape(run.name));
-    out += run.config.empty() ? paragraph("The file holds no config.") : "<pre>" + escape(run.config) + "</pre>\n";
+    for (const auto& [key, value] : run.facts) {
+      if (is_first || fact(runs.front(), key) != value) rows.push_back({words(key), value});
+    }
+    out += fmt::format("<details><summary>{}: where it comes from{}</summary>\n", escape(run.name),
+                       is_first ? "" : ", where that differs from the first file") +
+           table(rows) + "</details>\n";
+    const bool whole = is_first || run.kind != runs.front().kind;
+    out += fmt::format("<details><summary>{}: resolved config{}</summary>\n", escape(run.name),
+                       whole ? "" : ", where it differs from the first file's");
+    const std::string shown = whole ? run.config : config_difference(runs.front().config, run.config);
+    out += run.config.empty() ? paragraph("The file holds no config.") : "<pre>" + escape(shown) + "</pre>\n";
     out += "</details>\n";
   }
   return out + "</section>\n";

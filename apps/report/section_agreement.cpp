@@ -15,6 +15,8 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
+constexpr std::size_t most_dots = 24;
+
 std::size_t place(std::vector<std::string>& names, const std::string& name) {
   const auto at = std::find(names.begin(), names.end(), name);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
@@ -137,7 +139,8 @@ std::string agreement_figures(const std::vector<NamedTrainee>& all) {
     plot.series.push_back(std::move(s));
   }
   choose_cosine_axis(plot);
-  return out + "<div class=\"grid\">\n" + dot_figure(plot) + over_steps(trainees) + "</div>\n" + table(rows) +
+  const std::string dots = trainees.size() > most_dots ? "" : dot_figure(plot);  // beyond, a picture nobody can read
+  return out + "<div class=\"grid\">\n" + dots + over_steps(trainees) + "</div>\n" + table(rows) +
          "</section>\n";
 }
 

@@ -15,7 +15,7 @@ namespace nudge::report {
 namespace {
 
 constexpr std::size_t most_bins = 120;  // a chart is about 400 pixels wide
-constexpr std::size_t most_training_losses = 3;
+constexpr std::size_t most_training_losses = 3, most_bands = 8;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool same_values(const TimeSeries& a, const TimeSeries& b) {
@@ -52,7 +52,7 @@ std::vector<NamedTrainee> trainees_of(const std::vector<RunFile>& runs) {
 }
 
 /// Bins of a curve: fewer where many curves share a chart, so that a page of 200 runs stays small.
-std::size_t bins_for(std::size_t curves) { return std::clamp<std::size_t>(3000 / curves, 20, most_bins); }
+std::size_t bins_for(std::size_t curves) { return std::clamp<std::size_t>(3000 / curves, 12, most_bins); }
 
 /// Mean and range over equal bins of steps: what is left of a long noisy curve in a small drawing.
 Series binned(const TimeSeries& series, std::size_t curves) {
@@ -112,6 +112,19 @@ std::string loss_figure(const std::vector<NamedTrainee>& trainees) {
   return chart_figure(chart);
 }
 
+/// The one value that a quantity has at every step of every trainee; nothing where it moves or no trainee has it.
+std::optional<double> constant_of(const std::vector<NamedTrainee>& trainees, const std::string& quantity) {
+  std::optional<double> value;
+  for (const auto& trainee : trainees) {
+    for (const double v : trainee.trainee->of(quantity).y) {
+      if (!std::isfinite(v)) continue;
+      if (value && v != *value) return std::nullopt;
+      value = v;
+    }
+  }
+  return value;
+}
+
 /// One chart of one quantity of all trainees that have it; the second and further quantities are dashed.
 std::string trainees_figure(const std::vector<NamedTrainee>& trainees, Chart chart,
                             const std::vector<std::pair<std::string, std::string>>& quantities) {
@@ -124,7 +137,7 @@ std::string trainees_figure(const std::vector<NamedTrainee>& trainees, Chart cha
       series.label = quantities[q].second.empty() ? trainee.name : trainee.name + ", " + quantities[q].second;
       series.color = trainee.color;
       series.dashed = q > 0;
-      if (chart.y_scale == Scale::logarithmic) {
+      if (chart.y_scale == Scale::logarithmic || trainees.size() > most_bands) {
         series.low.clear();
         series.high.clear();
       }
@@ -132,7 +145,8 @@ std::string trainees_figure(const std::vector<NamedTrainee>& trainees, Chart cha
     }
   }
   chart.x_label = "training step";
-  return chart.series.empty() ? "" : chart_figure(chart);
+  const bool still = quantities.size() == 1 && constant_of(trainees, quantities.front().first);
+  return chart.series.empty() || still ? "" : chart_figure(chart);
 }
 
 double lowest(const TimeSeries& series) {
@@ -275,7 +289,13 @@ Section training_section(const std::vector<RunFile>& runs) {
       (score.empty() ? "" : loss) + residuals + dampings + trainees_figure(trainees, growth, {{"growth", ""}});
   out.body = "<section>\n<h2>Training</h2>\n" + final_table(trainees) + "<div class=\"grid\">\n" + figures + "</div>\n";
   if (residuals.empty()) out.body += paragraph("No residuals were recorded.");
-  if (dampings.empty()) out.body += paragraph("No damping was recorded.");
+  std::string still;
+  for (const char* quantity : {"damping", "growth", "steps_used"}) {
+    const auto value = constant_of(trainees, quantity);
+    if (value) still += fmt::format("{}{} {}", still.empty() ? "" : ", ", words(quantity), number(*value));
+  }
+  if (!still.empty()) out.body += paragraph("The same at every step: " + still + ".");
+  if (dampings.empty() && !constant_of(trainees, "damping")) out.body += paragraph("No damping was recorded.");
   out.body += confusion_tables(trainees) +
               other_series(trainees, {"loss", "validation_loss", "test_loss", "validation_accuracy", "validation_rmse",
                                       "test_accuracy", "test_rmse", "residual", "nudged_residual", "damping", "growth",

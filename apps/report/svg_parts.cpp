@@ -30,7 +30,12 @@ std::string label(const std::string& css, double x, double y, const std::string&
 std::string legend(const std::vector<LegendEntry>& entries) {
   if (entries.size() < 2) return "";
   std::string out = "<ul class=\"legend\">";
+  constexpr std::size_t most = 24;  // three rounds of the palette: beyond, names are in the data below the figure
   for (const auto& entry : entries) {
+    if (&entry - entries.data() == most) {
+      out += fmt::format("<li>and {} more</li>", entries.size() - most);
+      break;
+    }
     std::string swatch;
     if (entry.line)
       swatch +=
