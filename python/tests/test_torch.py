@@ -9,8 +9,6 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing o
 import nudge  # noqa: E402
 import nudge.torch  # noqa: E402
 
-# Two dense layers above a clamped input, hard sigmoid: a layered Hopfield network with an energy.
-SETTLED = {"relaxation__free_steps": 600, "relaxation__nudged_steps": 600}
 CONFIG = {
     "precision": "double", "threads": 1, "seed": 5,
     "model": {"channels": 8, "tokens": 5, "memories": 10, "heads": 2},
@@ -39,7 +37,7 @@ def force(z, x, parameters, s, c, heads):
 def reference(layer, x, steps=600):
     """The equilibrium by PyTorch alone, every step of it on autograd's tape."""
     config = nudge.resolve(CONFIG)
-    s, c, heads = config["model"].get("coupling_scale", 1.0), layer.network.damping, config["model"]["heads"]
+    s, c, heads = config["model"]["attention_gain"], layer.network.damping, config["model"]["heads"]
     parameters = dict(layer.named_parameters())
     z = x
     for _ in range(steps):

@@ -61,7 +61,9 @@ void make_bare(hid_t file, const std::string& path, Index length) {
   const H5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
   const H5Handle made(H5Dcreate2(file, path.c_str(), H5T_IEEE_F32BE, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                       H5Dclose);
-  need(made.ok(), "dimension " + path);
+  need(made.ok(), fmt::format("dimension {}", path));
+  write_text(made.id(), "unit", "1");
+  write_text(made.id(), "description", "a dimension without coordinates: it has a length and no values");
 }
 
 /// What makes a dataset a scale: its class, its name, and where it is used.
