@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Crossbar and devices."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -69,12 +71,17 @@ def test_characterize():
 
 
 def test_fit(tmp_path):
-    rows = ["pulse,conductance,direction", "0,1e-6,up"]
-    g = 1e-6
-    for i in range(1, 101):
-        up = i <= 50
-        g += 1e-7 * ((25e-6 - g) if up else -(g - 0.2e-6)) / 10e-6
+    """Pulses of a soft-bounds device, 2 % of what is left to the bound each; the record ends within e⁻⁸ of both bounds."""
+    rows, g = ["pulse,conductance,direction"], 0.2e-6
+    for i in range(801):
+        up = i <= 400
+        if i > 0:
+            g += 0.02 * (25e-6 - g) if up else -0.02 * (g - 0.2e-6)
         rows.append(f"{i},{g},{'up' if up else 'down'}")
     (tmp_path / "p.csv").write_text("\n".join(rows) + "\n")
     found = nudge.devices.fit(tmp_path / "p.csv", model="soft_bounds")
-    assert 'model = "soft_bounds"' in found["toml"] and found["curve_residual"] < 0.05
+    pulses = float(re.search(r"^pulses = (.*)$", found["toml"], flags=re.M)[1])
+    assert pulses == pytest.approx(100, rel=0.01)  # a pulse at the middle moves by 1 % of the window
+    assert found["step_residual_pulses"] < 1e-3 and found["model"] == "soft_bounds"
+    with pytest.raises(nudge.InputError, match="soft_bounds"):
+        nudge.devices.fit(tmp_path / "p.csv", model="soft_bound")

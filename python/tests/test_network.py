@@ -8,7 +8,7 @@ import nudge
 
 SAMPLES = {
     "precision": "double", "threads": 1, "seed": 2,
-    "network.kind": "hopfield", "task.kind": "classification", "hopfield.layers": [12],
+    "network.kind": "hopfield", "task.kind": "classification", "hopfield.hidden": [12], "hopfield.form": "projected",
     "train": {"batch": 4}, "relaxation": {"free_steps": 200, "nudged_steps": 200, "tolerance": 1e-10},
 }
 

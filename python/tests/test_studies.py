@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -86,7 +87,7 @@ def test_resume_gives_the_bits_of_an_unbroken_run(block, tmp_path):
 
 
 @pytest.mark.parametrize("config, message", [
-    ({"model": {"chanels": 8}}, "did you mean model.channels"),
+    ({"model": {"chanels": 8}}, "unknown key model.chanels (did you mean channels"),
     ({"train.steps": -1}, "train.steps = -1"),
     ("nowhere.toml", "nowhere.toml: cannot read the config"),
     ("[model]\nheads = 3\nchannels = 8\n", "heads"),
@@ -94,7 +95,7 @@ def test_resume_gives_the_bits_of_an_unbroken_run(block, tmp_path):
     (7, "must be the path"),
 ])
 def test_what_is_wrong_with_a_config(config, message):
-    with pytest.raises(nudge.InputError, match=message.replace(".", r"\.")) as raised:
+    with pytest.raises(nudge.InputError, match=re.escape(message)) as raised:
         nudge.train(config)
     assert raised.value.exit_code == 2 and isinstance(raised.value, ValueError)
 
@@ -115,7 +116,7 @@ def test_a_file_is_not_overwritten(block, tmp_path):
 def test_a_run_that_fails_is_a_numerical_error(block):
     block["train"]["steps"] = 3
     with pytest.raises(nudge.NumericalError) as raised:
-        nudge.train(block, train__learning_rate=1e30, train__skip_ratio=0, relaxation__step=0.3)
+        nudge.train(block, train__learning_rate=1e30, train__skip_ratio=0)
     assert raised.value.exit_code == 3
     assert raised.value.result.summary["status"] != "ok"
 
@@ -157,8 +158,13 @@ def test_ctrl_c_writes_a_checkpoint_and_raises(block, tmp_path):
     script = tmp_path / "run.py"
     script.write_text(textwrap.dedent(f"""
         import nudge
+
+        def tell(event):
+            if event["done"] == 3:
+                print("going", flush=True)
+
         try:
-            nudge.train({block!r}, out={str(tmp_path / "r.h5")!r}, progress=lambda e: e["done"] == 3 and print("going", flush=True))
+            nudge.train({block!r}, out={str(tmp_path / "r.h5")!r}, progress=tell)
         except KeyboardInterrupt:
             print("interrupted", nudge.open({str(tmp_path / "r.h5")!r}).train.sizes["step"] >= 3)
     """))

@@ -35,9 +35,11 @@ def same(net, weights):
 def test_every_format(block, weights, tmp_path):
     np.savez(tmp_path / "w.npz", **weights)
     save_safetensors(tmp_path / "w.safetensors", weights)
-    nudge.train(block, out=tmp_path / "run.h5", train__steps=0, seed=42)
-    for name in ("w.npz", "w.safetensors", "run.h5"):
+    for name in ("w.npz", "w.safetensors"):
         assert same(nudge.Network(block, model__weights=tmp_path / name), weights), name
+    run = nudge.train(block, out=tmp_path / "run.h5")
+    trained = {name: value.values for name, value in run.parameters.data_vars.items()}
+    assert same(nudge.Network(block, model__weights=tmp_path / "run.h5"), trained) and not same(nudge.Network(block), trained)
 
 
 def test_half_precision(block, weights, tmp_path):
@@ -77,5 +79,5 @@ def test_what_is_wrong_with_a_file(block, weights, tmp_path):
         (tmp_path / "w.safetensors").write_bytes(whole[:cut])
         with pytest.raises(nudge.InputError, match="truncated"):
             nudge.Network(block, model__weights=tmp_path / "w.safetensors")
-    with pytest.raises(nudge.InputError, match="no such file|missing"):
+    with pytest.raises(nudge.InputError, match="does not exist"):
         nudge.Network(block, model__weights=tmp_path / "none.npz")
