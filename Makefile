@@ -8,7 +8,7 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
 # The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
 TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large speed
 
-.PHONY: results results-short docs help demo test slow build bench setup dev-setup format format-check tidy asan tsan clean
+.PHONY: results results-short docs help demo test slow build bench python wheel setup dev-setup format format-check tidy asan tsan clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -33,6 +33,17 @@ build: setup  ## set up and build everything, optimised (build/release)
 
 bench: build  ## run the benchmarks
 	@bash bench/run.sh build/release
+
+python: build  ## build the Python module from the same objects and run its tests, in build/venv (needs PyPI)
+	@test -x build/venv/bin/python || python3 -m venv build/venv
+	@build/venv/bin/python -m pip install -q nanobind numpy h5py xarray h5netcdf tqdm pytest
+	@cmake --preset release -DNUDGE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
+	@cmake --build --preset release --parallel $(JOBS) --target nudge_python nudge
+	@ctest --preset release --no-tests=error -R '^python$$'
+
+wheel: setup  ## build a wheel of the Python package into dist/ (needs PyPI)
+	@test -x build/venv/bin/python || python3 -m venv build/venv
+	@build/venv/bin/python -m pip wheel -q --no-deps --wheel-dir dist .
 
 results: build  ## measure the tables of docs/results.md again; hours, resumable (TABLES=... for some)
 	@for table in $(TABLES); do python3 tools/results/$$table.py || exit 1; done

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/config/toml_reader.hpp"
 #include "training/config/config_table.hpp"
 
 namespace nudge {
@@ -15,6 +16,14 @@ CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return &app;
+}
+
+void add_weights_option(CLI::App& app, std::vector<std::string>& settings) {
+  app.add_option_function<std::string>(
+         "--weights",
+         [&settings](const std::string& file) { settings.push_back("model.weights=" + nudge::quoted(file)); },
+         "Weights to start from: .npz, .safetensors or HDF5 (a run file), each parameter by its name in /parameters")
+      ->type_name("FILE");
 }
 
 Config load_config(const ConfigArguments& arguments) { return load_program_config(arguments.file, arguments.settings); }

@@ -21,6 +21,9 @@ struct ConfigArguments {
 /// Declares CONFIG (required) and --set on the app, and returns it. The arguments must outlive the parsing.
 CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments);
 
+/// Declares --weights FILE, which is --set model.weights=FILE behind the other settings.
+void add_weights_option(CLI::App& app, std::vector<std::string>& settings);
+
 /// The resolved config; UserError with every problem.
 Config load_config(const ConfigArguments& arguments);
 

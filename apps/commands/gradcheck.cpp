@@ -12,10 +12,9 @@
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
-#include "sim/base/parallel.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
-#include "training/check/gradcheck.hpp"
+#include "training/check/gradcheck_record.hpp"
 
 namespace nudge {
 namespace {
@@ -166,30 +165,21 @@ ExitCode run(const Options& options) {
   const Config config = load_config(options.arguments);
   const std::string out = options.out.empty() ? config.text("output.file") : options.out;
   if (!out.empty()) check_output_path(out, Overwrite::must_not_exist);
-  RunRecord record{"gradcheck",
-                   dump_toml(config, DumpComments::none),
-                   config.integer("seed"),
-                   config.text("precision"),
-                   thread_count(static_cast<int>(config.integer("threads"))),
-                   now_utc(),
-                   0};
+  const std::string started = now_utc();
   GradcheckReport report;
   {
     ProgressLine progress;
     report = gradcheck(config, {}, [&progress](const std::string& what) { progress.show(what); });
   }
-  record.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.json) {
     answer("{}\n", json_of(report).dump(2));
   } else {
     answer("{}\n{}\n{}{}{:.1f} s\n", rows_text(report), phases_text(report), reference_text(report),
-           diagnostics_text(report, static_cast<int>(config.integer("relaxation.free_steps"))), record.wall_time_s);
+           diagnostics_text(report, static_cast<int>(config.integer("relaxation.free_steps"))), seconds);
   }
   if (!out.empty()) {
-    H5Document document;
-    add_run_record(document, record);
-    write_gradcheck(report, document);
-    document.write(out, Overwrite::must_not_exist);
+    write_gradcheck_file(report, config, started, seconds, out);
     if (!options.json) answer("{}\n", out);
   }
   if (report.finite() && report.reference_converged()) return ExitCode::ok;
@@ -204,6 +194,7 @@ ExitCode run(const Options& options) {
 std::function<ExitCode()> add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_config_arguments(app, options->arguments);
+  add_weights_option(app, options->arguments.settings);
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: none)");
   app.add_flag("--json", options->json, "Print the table and the diagnostics as JSON");
   return [options] { return run(*options); };

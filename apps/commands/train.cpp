@@ -14,6 +14,7 @@
 #include "apps/commands/score_lines.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
+#include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "apps/work_rate.hpp"
 #include "sim/base/interrupts.hpp"
@@ -203,6 +204,7 @@ std::function<ExitCode()> add(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_weights_option(app, options->settings);
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
   app.add_option("--resume", options->resume, "Continue the run of this HDF5 file to the bits of an unbroken run");
   add_log_format(app, options->log);

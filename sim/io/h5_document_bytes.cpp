@@ -7,6 +7,7 @@
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_handle.hpp"
 #include "sim/io/h5_memory_file.hpp"
+#include "sim/io/h5_scales.hpp"
 
 namespace nudge {
 
@@ -125,6 +126,20 @@ struct H5Document::Writer {
     write_dimension_labels(made.id(), data.meaning.dimensions);
   }
 
+  /// Dimension scales for every dataset of the document.
+  static H5Scales scales(const H5Document& document) {
+    H5Scales out;
+    for (const auto& [path, description] : document.groups_) out.reserve(path);
+    for (const auto& [path, data] : document.datasets_) {
+      const auto own = document.attributes_.find(path);
+      const H5Attribute* x =
+          own != document.attributes_.end() && own->second.contains("x") ? &own->second.at("x") : nullptr;
+      const auto* axis = x != nullptr ? std::get_if<std::string>(x) : nullptr;
+      out.add(path, data.shape, data.meaning.dimensions, axis != nullptr ? *axis : "");
+    }
+    return out;
+  }
+
   bool exists(const std::string& path) const {
     for (std::size_t at = path.find('/');; at = path.find('/', at + 1)) {
       if (H5Lexists(file, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
@@ -151,6 +166,7 @@ std::vector<std::byte> H5Document::bytes() const {
     need(owner.ok(), "attributes of " + path + ", which is not in the document");
     for (const auto& [name, value] : values) write_list(owner.id(), name, value);
   }
+  Writer::scales(*this).write(file.id());
   std::vector<std::byte> image = file.take();
   seal(image);
   return image;

@@ -14,6 +14,7 @@
 #include "sim/io/file_seal.hpp"
 #include "sim/io/h5_probe.hpp"
 #include "sim/io/h5_reader_impl.hpp"
+#include "sim/io/h5_scales.hpp"
 
 namespace nudge {
 
@@ -130,6 +131,7 @@ std::vector<std::string> H5Reader::groups(const std::string& group) const {
   return out;
 }
 
+/// But for dimension scales without values, which are no data.
 std::vector<std::string> H5Reader::datasets(const std::string& group) const {
   std::vector<std::string> out;
   const H5Session session;
@@ -139,7 +141,7 @@ std::vector<std::string> H5Reader::datasets(const std::string& group) const {
     file_->fail_damaged(group);
   for (const auto& name : names) {
     const H5Handle child = file_->open(group + "/" + name);
-    if (H5Iget_type(child.id()) == H5I_DATASET) out.push_back(name);
+    if (H5Iget_type(child.id()) == H5I_DATASET && !is_bare_scale(child.id())) out.push_back(name);
   }
   return out;
 }

@@ -305,6 +305,7 @@ w = f["parameters/Wm"]
 assert w.dtype == "float32" and w.shape == (2, 3) and w[1, 2] == 6 and w.fletcher32
 assert w.attrs["unit"] == "1" and w.attrs["description"] == "memories"
 assert [d.label for d in w.dims] == ["C", "M"]
+assert w.dims[0][0] == f["C"] and w.dims[1][0] == f["M"] and f["M"].shape == (3,)
 assert f["events"].asstr()[1] == "c raised to 1.2 — ε"
 assert f["scalar"][()] == 0.1 and f["empty"].shape == (0,)
 missing = []

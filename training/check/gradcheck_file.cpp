@@ -2,7 +2,9 @@
 // What a gradient check leaves in its HDF5 file; docs/file_format.md lists it.
 #include <algorithm>
 
-#include "training/check/gradcheck.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/io/run_record.hpp"
+#include "training/check/gradcheck_record.hpp"
 
 namespace nudge {
 namespace {
@@ -112,6 +114,16 @@ void write_gradcheck(const GradcheckReport& r, H5Document& d) {
   fact("abscissa", r.stability.abscissa);
   fact("decay", r.stability.decay);
   fact("verdict", r.verdict);
+}
+
+void write_gradcheck_file(const GradcheckReport& report, const Config& config, const std::string& started,
+                          double seconds, const std::filesystem::path& path) {
+  H5Document document;
+  add_run_record(document,
+                 {"gradcheck", dump_toml(config, DumpComments::none), config.integer("seed"), config.text("precision"),
+                  thread_count(static_cast<int>(config.integer("threads"))), started, seconds});
+  write_gradcheck(report, document);
+  document.write(path, Overwrite::must_not_exist);
 }
 
 }  // namespace nudge

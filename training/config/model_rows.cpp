@@ -8,6 +8,7 @@ namespace nudge {
 ParamTable model_rows() {
   using param::choice;
   using param::integer;
+  using param::path;
   using param::real;
   const std::string recipe = "recipe of the prototype, tuned by hand on one seed";
   std::vector<std::string> mixers = force_mixers();
@@ -21,6 +22,11 @@ ParamTable model_rows() {
           "stack: stack.layers such blocks, each clamped to the one below; "
           "transformer: layers as nodes, sized by transformer.*; hopfield, convolutional: layers above a sample, sized "
           "by hopfield.* and convolutional.*; resistive: layers of nodes joined by resistors, resistive.*."),
+      path("model.weights", "",
+           "Weights to start from instead of random ones, every parameter by its name in /parameters of a run file: "
+           ".npz, "
+           ".safetensors, or HDF5 such as a run file; the option --weights wins. A resumed run needs it again. Empty: "
+           "random."),
       integer("model.channels", "64", between(1, 65536), "Channels C of the state; model.heads must divide it."),
       integer("model.tokens", "32", between(1, 65536), "Tokens T of a sequence, the context of the character model."),
       integer("model.memories", "256", between(0, 1048576),

@@ -9,6 +9,7 @@
 #include "sim/base/product_kernel.hpp"
 #include "sim/read_timing.hpp"
 #include "training/config/choice_lists.hpp"
+#include "training/models/weight_file.hpp"
 
 namespace nudge {
 
@@ -81,6 +82,7 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   if (weights == Weights::configured) check_arrays_fit(spec, *plan, sizeof(S));
   std::vector<Matrix<S>> initial;
   plan->initial(seed, initial);
+  if (const std::string& file = config.text("model.weights"); !file.empty()) read_weights(file, *plan, initial);
   Maps<S> maps;
   const std::vector<Parameter> parameters = plan->parameters();
   const double largest = largest_conductance(parameters, initial);

@@ -51,4 +51,12 @@ LabelledData read_hdf5(const DataSource& source, Target target) {
   return join_arrays(x, dataset(file, source.labels.empty() ? "labels" : source.labels, source.labels_key), target);
 }
 
+std::map<std::string, RawArray> hdf5_arrays(const std::string& path, const std::string& group) {
+  const H5Reader file(path);
+  const std::string at = file.has(group) ? group : "/";
+  std::map<std::string, RawArray> out;
+  for (const std::string& name : file.datasets(at)) out.emplace(name, dataset(file, at + "/" + name, ""));
+  return out;
+}
+
 }  // namespace nudge

@@ -118,4 +118,11 @@ LabelledData read_npz(std::string_view bytes, const DataSource& source, Target t
   return join_arrays(x, zip.array(labels, source.labels_key), target);
 }
 
+std::map<std::string, RawArray> npz_arrays(std::string_view bytes, const std::string& name) {
+  const Zip zip(bytes, name);
+  std::map<std::string, RawArray> out;
+  for (const std::string& one : zip.names()) out.emplace(one, zip.array(one, ""));
+  return out;
+}
+
 }  // namespace nudge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,11 @@ RawArray parse_npy(std::string_view bytes, const std::string& name);
 
 /// Two datasets of an HDF5 file, of floats or integers.
 LabelledData read_hdf5(const DataSource& source, Target target);
+
+/// All arrays of an NPZ file, by name; of a safetensors file; and all datasets directly below `group` of an HDF5 file, or in its
+/// root where it has no such group.
+std::map<std::string, RawArray> npz_arrays(std::string_view bytes, const std::string& name);
+std::map<std::string, RawArray> parse_safetensors(std::string_view bytes, const std::string& name);
+std::map<std::string, RawArray> hdf5_arrays(const std::string& path, const std::string& group);
 
 }  // namespace nudge

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nudge: a simulator of analog hardware that learns by settling.
+
+The three questions: ``train`` (does equilibrium propagation train on my device?), ``gradcheck`` (how wrong is its gradient,
+where and why?), ``sweep`` (which imperfection hurts first?). ``open`` reads run files as xarray Datasets. ``Network``,
+``Crossbar``, ``devices`` and ``Dynamics`` are the parts; ``nudge.torch`` makes layers of PyTorch of them.
+"""
+
+from . import devices
+from ._core import build, estimators, presets
+from .config import keys, resolve
+from .crossbar import Crossbar
+from .dynamics import Dynamics, EnergyDynamics, SquaredError, check, estimate, settle
+from .errors import Error, InputError, InternalError, NumericalError, OutputError
+from .network import Network
+from .runs import Run, open
+from .studies import Gradcheck, gradcheck, resume, sweep, train
+
+__version__ = build()["version"]
+
+__all__ = [
+    "Crossbar", "Dynamics", "EnergyDynamics", "Error", "Gradcheck", "InputError", "InternalError", "Network",
+    "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "estimate", "estimators", "gradcheck", "keys",
+    "open", "presets", "resolve", "resume", "settle", "sweep", "train",
+]

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device models and presets: what there is, their numbers and citations, virtual measurements, fits to measured pulses."""
+
+import builtins
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+
+from . import _core
+from .config import source_of
+from .errors import InputError
+from .runs import Run
+
+__all__ = ["list", "show", "characterize", "fit", "settings_of"]
+
+
+def list():
+    """Models and presets: {"models": [{name, summary}], "presets": [{name, model, summary}]}."""
+    return json.loads(_core.device_list())
+
+
+def show(name):
+    """One model or preset with its numbers: equation, parameters (unit, range, value, source), limits, citation."""
+    return json.loads(_core.device_show(name))
+
+
+def settings_of(device, overrides):
+    """The settings of a config for a device given by name (a model or a preset) or as a dict of the section [device]."""
+    if isinstance(device, Mapping):
+        return source_of(None, {"device": device, **overrides}).settings
+    if not isinstance(device, str):
+        raise InputError(f"device: {device!r} (must be the name of a model or a preset, or a dict)")
+    known = list()
+    is_preset = device in builtins.list(preset["name"] for preset in known["presets"])
+    if not is_preset and device not in builtins.list(model["name"] for model in known["models"]):
+        show(device)  # raises with the nearest names
+    return source_of(None, {"device.preset" if is_preset else "device.model": device, **overrides}).settings
+
+
+def characterize(device, out=None, devices=100, samples=1024, interval=1e-3, cycles=20, points=200, one_by_one=False, seed=1,
+                 **overrides):
+    """Measures virtual devices as one would on a prober: pulse staircase, endurance, drift, read noise. Returns a Run with these
+    groups and the numbers in ``summary``. interval in s; overrides: keys of the section [device]."""
+    settings = settings_of(device, overrides)
+    name = device if isinstance(device, str) else "config"
+    with tempfile.TemporaryDirectory(prefix="nudge-") as folder:
+        path = os.path.join(folder, "run.h5") if out is None else os.fspath(out)
+        page = _core.device_measure(name, settings, path, devices, samples, interval, cycles, points, one_by_one, seed)
+        if out is not None:
+            return Run(path, json.loads(page))
+        with open(path, "rb") as file:
+            return Run(None, json.loads(page), file.read())
+
+
+def fit(csv, model="piecewise", points=9):
+    """Fits a model to measured pulses (a CSV file: pulse, conductance, direction). Returns a dict with the residuals and ``toml``,
+    the sections of a config."""
+    return _core.device_fit(os.fspath(csv), model, points)

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An equilibrium network as an object: settle it, ask it for gradients, read and write its parameters and devices."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import _core
+from .config import source_of
+from .errors import InputError
+
+__all__ = ["Network"]
+
+
+class Parameters(Mapping):
+    """The parameters by name, as /parameters of a run file has them: arrays (inputs, outputs) that show the weights which a
+    noise-free read uses. They are views: not to be written to, and they follow the network. ``net.parameters[name] = array``
+    programs an array into what holds it, as exactly as that can."""
+
+    def __init__(self, network):
+        self._network = network
+
+    def __getitem__(self, name):
+        if name not in self._network._core.groups:
+            raise KeyError(name)
+        return self._network._core.parameter(name)
+
+    def __setitem__(self, name, value):
+        self._network.load_state_dict({name: value}, strict=False)
+
+    def __iter__(self):
+        return iter(self._network._core.groups)
+
+    def __len__(self):
+        return len(self._network._core.groups)
+
+    def __repr__(self):
+        return "{" + ", ".join(f"{name}: {value.shape}" for name, value in self.items()) + "}"
+
+
+class Settled:
+    """``state`` (examples, rows, cols), ``nodes`` (the same by node), ``reports`` (a dict per example: status, steps, residual,
+    time)."""
+
+    def __init__(self, state, reports, nodes):
+        self.state, self.reports = state, reports
+        self.nodes = {name: state[..., begin:end] for name, (begin, end) in nodes.items()}
+
+    @property
+    def residual(self):
+        """|F|/|z| of each example."""
+        return np.array([report["residual"] for report in self.reports])
+
+    def __repr__(self):
+        return f"<Settled {self.state.shape}, residual at most {self.residual.max():.1e}>"
+
+
+class Network:
+    """The network that a config describes, with its initial weights (a function of ``seed``), on its devices, and its task.
+
+    config, overrides: see ``nudge.config.source_of``. ``precision`` chooses float32 or float64. weights: a dict to start from
+    instead (``load_state_dict``).
+
+    Arrays of the right type and layout (``net.dtype``, C order) are used where they lie; others are copied once. Results own their
+    memory. Calls release the GIL and use ``threads`` of the config.
+    """
+
+    def __init__(self, config=None, weights=None, **overrides):
+        source = source_of(config, overrides)
+        resolved = _core.resolve(source.name, source.text, source.settings)
+        double = 'precision = "double"' in resolved
+        make = _core.NetworkDouble if double else _core.NetworkFloat
+        self._core = make(source.name, source.text, source.settings)
+        self.dtype = np.dtype(np.float64 if double else np.float32)
+        self.config_text = resolved
+        self.parameters = Parameters(self)
+        if weights is not None:
+            self.load_state_dict(weights)
+
+    # What it is.
+    @property
+    def groups(self):
+        """Names of the parameters; True for those of the read-out, which learn directly whatever the estimator."""
+        return self._core.groups
+
+    @property
+    def nodes(self):
+        """Columns (begin, end) of the state by node."""
+        return self._core.nodes
+
+    @property
+    def shape(self):
+        """(rows, cols) of the state of one example."""
+        return self._core.rows, self._core.cols
+
+    @property
+    def inputs(self):
+        """Columns of what clamps the input."""
+        return self._core.inputs
+
+    @property
+    def damping(self):
+        """c of the force s (Mixer(z) − c z)."""
+        return self._core.damping
+
+    @damping.setter
+    def damping(self, value):
+        self._core.damping = float(value)
+
+    # Weights in and out.
+    def state_dict(self):
+        """Copies of all parameters by name."""
+        return {name: np.array(value) for name, value in self.parameters.items()}
+
+    def load_state_dict(self, values, strict=True):
+        """Programs parameters, arrays or tensors (inputs, outputs), into what holds them: each array of devices once. strict: all of
+        them must be there. Raises InputError for an unknown name (with the nearest), a missing one or another shape."""
+        found = {name: self._matrix(value, name) for name, value in values.items()}
+        missing = [name for name in self.groups if name not in found]
+        if strict and missing:
+            raise InputError(f"no {', '.join(missing)} in the weights (they have: {', '.join(found)})")
+        self._core.program(found)
+
+    def update(self, changes):
+        """W ← W + change for parameters by name, as a training step asks for it: devices take what their pulses can."""
+        self._core.update({name: self._matrix(value, name) for name, value in changes.items()})
+
+    def advance_time(self, seconds):
+        """What devices do by themselves between writes: drift, leak, telegraph and 1/f noise."""
+        self._core.advance_time(float(seconds))
+
+    def devices(self, name):
+        """What holds a parameter: its ``readings``; of a crossbar also ``conductance``, ``reference_conductance``, ``pulses``,
+        ``lower``, ``upper`` of every device (views, S), ``siemens_per_weight``. An array may hold several parameters side by side."""
+        return self._core.array(name)
+
+    # Data.
+    def batch(self, step=0):
+        """(x, y) of a training step of the task: symbols and targets, or features and labels or values."""
+        return self._core.training(step)
+
+    def validation(self):
+        """All validation batches, (x, y) each."""
+        return self._core.validation()
+
+    # What it does.
+    def settle(self, x, step=0, **overrides):
+        """The equilibria z* of examples: symbols (examples, rows) of integers, or samples (n, features) of floats. An array of
+        three dimensions (examples, rows, inputs) clamps the input itself. step names the read noise. Returns Settled.
+
+        overrides of a call: beta, threads, seed and the sections relaxation, nudge, reads (``relaxation__free_steps=100``).
+        """
+        settings = source_of(None, overrides).settings
+        x = np.asarray(x)
+        if x.ndim == 3:
+            state, reports = self._core.settle_input(np.ascontiguousarray(x, self.dtype), step, settings)
+        else:
+            state, reports = self._core.settle(self._batch(x, None), step, settings)
+        return Settled(state, reports, self.nodes)
+
+    def evaluate(self, x, y=None, step=0, **overrides):
+        """(outputs, report) of free phases: logits, or the node that the cost compares with its targets, and the mean loss where y is
+        given."""
+        return self._core.evaluate(self._batch(x, y), step, source_of(None, overrides).settings)
+
+    def gradient(self, x, y, estimator="", step=0, **overrides):
+        """(gradients, report): the gradient of the mean cost by any estimator ("": the config's; ``nudge.estimators()``), a dict of
+        arrays, and what the phases were like: loss, residual, nudged_residual, nudge_ratio, state, adjoint, ... Without growth
+        penalty. Overrides as ``settle``."""
+        return self._core.gradient(self._batch(x, y), estimator, step, source_of(None, overrides).settings)
+
+    def pull_back(self, x, u, estimator="", step=0, **overrides):
+        """(gradients, x_gradient, reports) of L with u = ∂L/∂z* (examples, rows, cols) at the input x (examples, rows, inputs): what
+        the network is to a model around it. Embedding and read-out get no gradient."""
+        x, u = (np.ascontiguousarray(one, self.dtype) for one in (x, u))
+        return self._core.pull_back(x, u, estimator, step, source_of(None, overrides).settings)
+
+    def _matrix(self, value, name):
+        if hasattr(value, "detach"):  # a tensor of PyTorch
+            value = value.detach().cpu().numpy()
+        value = np.asarray(value)
+        if value.ndim == 1:
+            value = value[None, :]
+        if value.ndim != 2 or value.dtype.kind not in "fiu":
+            raise InputError(f"parameter {name}: {value.ndim} dimensions of {value.dtype} (must be a matrix of numbers)")
+        return np.ascontiguousarray(value, self.dtype)
+
+    def _batch(self, x, y):
+        x = np.asarray(x)
+        if x.ndim != 2:
+            raise InputError(f"x: {x.ndim} dimensions (must be 2: examples by rows of symbols, or samples by features)")
+        if x.dtype.kind in "iu":
+            y = np.zeros((0, 0), np.int32) if y is None else np.ascontiguousarray(y, np.int32)
+            if y.ndim != 2:
+                raise InputError(f"y: {y.ndim} dimensions (must be 2, as x)")
+            return self._core.symbols(np.ascontiguousarray(x, np.int32), y)
+        labels, values = np.zeros(0, np.int32), np.zeros((0, 0), np.float32)
+        if y is not None:
+            y = np.asarray(y)
+            if y.ndim == 1 and y.dtype.kind in "iu":
+                labels = np.ascontiguousarray(y, np.int32)
+            else:
+                values = np.ascontiguousarray(y.reshape(len(y), -1), np.float32)
+        return self._core.samples(np.ascontiguousarray(x, np.float32), labels, values)
+
+    def __repr__(self):
+        return f"<nudge.Network {self.shape[0]} x {self.shape[1]}: {self.parameters!r}>"

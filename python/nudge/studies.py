@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three questions: train, gradcheck, sweep; and resume."""
+
+import math
+import os
+import tempfile
+
+import numpy as np
+import xarray as xr
+
+from . import _core
+from .config import source_of
+from .errors import NumericalError
+from .progress import watching
+from .runs import Run
+
+__all__ = ["train", "resume", "gradcheck", "sweep", "Gradcheck"]
+
+
+class _Output:
+    """Where a run is written: the file that was asked for, or one that is read into memory and removed."""
+
+    def __init__(self, out):
+        self.asked = None if out is None else os.fspath(out)
+
+    def __enter__(self):
+        if self.asked is None:
+            self.folder = tempfile.TemporaryDirectory(prefix="nudge-")
+            self.path = os.path.join(self.folder.name, "run.h5")
+        else:
+            self.path = self.asked
+        return self
+
+    def run(self, summary):
+        if self.asked is not None:
+            return Run(self.path, summary)
+        with open(self.path, "rb") as file:
+            return Run(None, summary, file.read())
+
+    def __exit__(self, *raised):
+        if self.asked is None:
+            self.folder.cleanup()
+
+
+def _trained(run):
+    status = run.summary["status"]
+    if status == "ok":
+        return run
+    raise NumericalError(f"the run failed: {status} (a smaller beta or learning rate, or estimator=\"aep_transposed\", may "
+                         "help)", run)
+
+
+def train(config=None, out=None, progress=None, **overrides):
+    """Trains as ``nudge train`` does, to the same bits. Returns a Run: its ``summary`` and the groups of its file.
+
+    config, overrides: see ``nudge.config.source_of``; ``train__steps=100`` sets ``train.steps``.
+    out: HDF5 file to write, which must not exist; None: in memory only.
+    progress: None; True for a bar; or a function of a dict (done, total, loss, validation_loss, residual, damping) that is called
+    after every step and stops the run when it returns False.
+
+    Other Python threads go on meanwhile. Ctrl-C ends the step, writes a checkpoint to ``out`` and raises KeyboardInterrupt;
+    ``nudge.resume(out)`` goes on to the bits of an unbroken run. Raises InputError; NumericalError with the run in ``result``.
+    """
+    source = source_of(config, overrides)
+    with _Output(out) as output, watching(progress) as watcher:
+        summary = _core.train(source.name, source.text, source.settings, output.path, watcher)
+        run = output.run(summary)
+    return _trained(run)
+
+
+def resume(file, config=None, progress=None, **overrides):
+    """Continues the run of a file of ``train`` to the bits of an unbroken run. A config must be that of the file."""
+    if overrides or config is not None:
+        source = source_of(config, overrides)
+        text, settings = source.text, source.settings
+    else:
+        text, settings = None, []
+    with watching(progress) as watcher:
+        summary = _core.resume(os.fspath(file), text, settings, watcher)
+    return _trained(Run(file, summary))
+
+
+class Gradcheck:
+    """Estimators against the exact gradient: ``rows`` (dicts: estimator, group, cosine, relative_l2, sign_agreement,
+    force_evaluations), ``diagnostics``, ``table`` (an xarray Dataset over estimator and group) and ``run`` (the file)."""
+
+    def __init__(self, result, run=None):
+        self.rows, self.diagnostics, self.run = result["rows"], result["diagnostics"], run
+
+    def cosine(self, estimator, group="all"):
+        """Cosine with the exact gradient, of one group or of all parameters of the equilibrium."""
+        return float(self.table.cosine.sel(estimator=estimator, group=group))
+
+    @property
+    def table(self):
+        """The rows as a Dataset over estimator and group."""
+        estimators = list(dict.fromkeys(row["estimator"] for row in self.rows))
+        groups = list(dict.fromkeys(row["group"] for row in self.rows))
+        names = ("cosine", "relative_l2", "sign_agreement", "force_evaluations")
+        values = {name: np.full((len(estimators), len(groups)), math.nan) for name in names}
+        for row in self.rows:
+            at = estimators.index(row["estimator"]), groups.index(row["group"])
+            for name in names:
+                values[name][at] = row[name]
+        data = {name: (("estimator", "group"), value, {"units": "1"}) for name, value in values.items()}
+        return xr.Dataset(data, {"estimator": estimators, "group": groups})
+
+    def __repr__(self):
+        lines = [f"{'estimator':<18} {'group':<6} {'1 - cosine':>11} {'relative L2':>12} {'signs':>8}"]
+        for row in self.rows:
+            lines.append(f"{row['estimator']:<18} {row['group']:<6} {max(0.0, 1 - row['cosine']):>11.2e} {row['relative_l2']:>12.2e} "
+                         f"{100 * row['sign_agreement']:>6.1f} %")
+        return "\n".join([*lines, self.diagnostics["verdict"]])
+
+
+def gradcheck(config=None, out=None, progress=None, **overrides):
+    """Compares gradient estimators with the exact adjoint, as ``nudge gradcheck``. Returns a Gradcheck.
+
+    Arguments as ``train``; progress is called with the text of each part that starts. Raises NumericalError, the Gradcheck in
+    ``result``, when a gradient is not finite or the reference did not converge.
+    """
+    source = source_of(config, overrides)
+    with watching(progress) as watcher:
+        found = _core.gradcheck(source.name, source.text, source.settings, None if out is None else os.fspath(out), watcher)
+    result = Gradcheck(found, None if out is None else Run(out))
+    if not found["finite"]:
+        raise NumericalError("a gradient is not finite (a smaller beta or step, or more damping, helps)", result)
+    if not found["diagnostics"]["reference_converged"]:
+        raise NumericalError("the exact adjoint did not converge everywhere (raise gradcheck.adjoint_iterations or the damping, "
+                             "or loosen gradcheck.settle_tolerance)", result)
+    return result
+
+
+def sweep(config=None, out=None, progress=None, resume=False, shard="", **overrides):
+    """Runs sweep.grid × sweep.seeds, as ``nudge sweep``. Returns a Run; ``summary`` has the points and their means.
+
+    Arguments as ``train``; progress is called after every point. resume=True keeps the points of ``out`` that ended well;
+    shard="2/4" runs a part. Ctrl-C writes what has ended and raises KeyboardInterrupt. Raises NumericalError when no point
+    ended well.
+    """
+    source = source_of(config, overrides)
+    with _Output(out) as output, watching(progress) as watcher:
+        summary = _core.sweep(source.name, source.text, source.settings, output.path, resume, shard, watcher)
+        run = output.run(summary)
+    ran = [point for point in summary["points"] if not point["status"].startswith("invalid: ")]
+    if ran and summary["ok"] == 0 and not summary["interrupted"]:
+        raise NumericalError(f"no point of the sweep ended well; the first: {ran[0]['status']}", run)
+    return run

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// nudge.Crossbar: one matrix on devices.
+#include "circuits/crossbar/crossbar.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "devices/registry.hpp"
+#include "python/src/arrays.hpp"
+#include "python/src/bindings.hpp"
+#include "python/src/computing.hpp"
+#include "python/src/map_facts.hpp"
+#include "training/config/config_table.hpp"
+
+namespace nudge::python {
+namespace {
+
+/// A crossbar and the count of its reads: each read has fresh noise of its own.
+class Array {
+ public:
+  Array(const In<double, 2>& weights, const std::vector<std::string>& settings) {
+    const Config config = parse_program_config("crossbar", "", settings);
+    CrossbarSpec spec = crossbar_spec(config);
+    if (spec.device.model == digital_model) {
+      throw UserError("crossbar: device.model = digital has no devices (give device=..., a model or a preset)");
+    }
+    const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+    read_.seed = seed;
+    read_.relaxation = {1, 1};
+    const Matrix<double> target = map_of<double, 2>(weights);
+    map_ = compute([&] { return std::make_unique<Crossbar<double>>(spec, target, 0, seed); });
+  }
+
+  Crossbar<double>& map() { return *map_; }
+
+  nb::object forward(const In<double, 2>& x, bool noisy, double interval) {
+    expect_width("x", x.shape(1), map_->inputs());
+    return read(x, map_->outputs(), noisy, interval, [&](const auto& in, Matrix<double>& out, ReadContext& context) {
+      map_->forward(in, out, map_->all_columns(), Store::assign, context);
+    });
+  }
+  nb::object transposed(const In<double, 2>& y, bool noisy, double interval) {
+    expect_width("y", y.shape(1), map_->outputs());
+    return read(y, map_->inputs(), noisy, interval, [&](const auto& in, Matrix<double>& out, ReadContext& context) {
+      map_->transposed(in, out, map_->all_columns(), Store::assign, context);
+    });
+  }
+
+  void program(const In<double, 2>& target) {
+    expect_shape("target", target);
+    const Matrix<double> values = map_of<double, 2>(target);
+    compute([&] { return map_->program(values), true; });
+  }
+  void update(const In<double, 2>& delta) {
+    expect_shape("delta", delta);
+    const Matrix<double> values = map_of<double, 2>(delta);
+    compute([&] {
+      map_->takes_factors() ? map_->apply_now(values, updates_) : map_->apply_update(values, updates_);
+      return true;
+    });
+    ++updates_;
+  }
+  void advance_time(double seconds) {
+    if (!(seconds >= 0)) throw UserError("advance_time: seconds must be 0 or more");
+    map_->advance_time(seconds, times_++);
+  }
+
+ private:
+  static void expect_width(const char* name, std::size_t found, Index wanted) {
+    if (static_cast<Index>(found) == wanted) return;
+    throw UserError(std::string(name) + ": " + std::to_string(found) + " columns (must be " + std::to_string(wanted) +
+                    ")");
+  }
+  void expect_shape(const char* name, const In<double, 2>& found) const {
+    if (static_cast<Index>(found.shape(0)) != map_->inputs()) {
+      throw UserError(std::string(name) + ": " + std::to_string(found.shape(0)) + " rows (must be " +
+                      std::to_string(map_->inputs()) + ")");
+    }
+    expect_width(name, found.shape(1), map_->outputs());
+  }
+
+  template <class Act>
+  nb::object read(const In<double, 2>& in, Index width, bool noisy, double interval, const Act& act) {
+    if (!(interval > 0)) throw UserError("interval: must be above 0 (in units of tau)");
+    ReadContext context = read_;
+    context.policy = noisy ? ReadPolicy{} : ReadPolicy::all_ideal();
+    context.relaxation = {interval, interval};
+    Matrix<double> out(static_cast<Index>(in.shape(0)), width);
+    act(map_of<double, 2>(in), out, context);
+    if (noisy) read_.read = context.read;
+    return array_of(std::move(out));
+  }
+
+  std::unique_ptr<Crossbar<double>> map_;
+  ReadContext read_;
+  std::uint64_t updates_ = 0, times_ = 0;
+};
+
+}  // namespace
+
+void bind_crossbar(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Array>(m, "CrossbarArray")
+      .def(nb::init<const In<double, 2>&, const std::vector<std::string>&>(), "weights"_a, "settings"_a)
+      .def("forward", &Array::forward, "x"_a, "noisy"_a, "interval"_a)
+      .def("transposed", &Array::transposed, "y"_a, "noisy"_a, "interval"_a)
+      .def("program", &Array::program, "target"_a)
+      .def("update", &Array::update, "delta"_a)
+      .def("advance_time", &Array::advance_time, "seconds"_a)
+      .def_prop_ro("weights",
+                   [](nb::pointer_and_handle<Array> self) { return view_of(self.p->map().weights(), self.h); })
+      .def("facts", [](nb::pointer_and_handle<Array> self) { return facts_of<double>(self.p->map(), self.h); });
+}
+
+}  // namespace nudge::python

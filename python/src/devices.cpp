@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// nudge.devices: models, presets, virtual measurements and fits.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+
+#include "devices/catalogue.hpp"
+#include "devices/characterize/characterize.hpp"
+#include "devices/device_config.hpp"
+#include "devices/fit/fit_pulses.hpp"
+#include "python/src/bindings.hpp"
+#include "python/src/computing.hpp"
+#include "sim/io/run_record.hpp"
+#include "training/config/config_table.hpp"
+
+namespace nudge::python {
+namespace {
+
+/// Measures the device of a config into a file; the page of numbers as JSON.
+std::string measure(const std::string& name, const std::vector<std::string>& settings, const std::string& out,
+                    Index devices, int samples, double interval_s, int cycles, int points, bool one_by_one,
+                    std::uint64_t seed) {
+  return compute([&] {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string started = now_utc();
+    const DeviceSpec spec = device_spec(parse_program_config("device", "", settings));
+    const Characterization c = characterize(spec, {devices, samples, interval_s, cycles, points, one_by_one, seed});
+    H5Document file;
+    write(file, c);
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    add_run_record(
+        file, {"characterize", device_toml(spec), static_cast<std::int64_t>(seed), "double", 1, started, wall.count()});
+    file.attribute("device", name);
+    file.write(out, Overwrite::must_not_exist);
+    return summary_json(c, name);
+  });
+}
+
+nb::dict fit(const std::string& csv, const std::string& model, int points) {
+  const PulseFit found = fit_pulses(read_pulse_csv(csv), model, points);
+  nb::dict out;
+  out["model"] = model;
+  out["step_residual_pulses"] = found.step_residual;
+  out["curve_residual"] = found.curve_residual;
+  out["toml"] = fit_toml(found, csv);
+  return out;
+}
+
+}  // namespace
+
+void bind_devices(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("device_list", device_list_json);
+  m.def("device_show", device_show_json, "name"_a);
+  m.def("device_text", device_show_text, "name"_a);
+  m.def("device_measure", measure, "name"_a, "settings"_a, "out"_a, "devices"_a, "samples"_a, "interval_s"_a,
+        "cycles"_a, "points"_a, "one_by_one"_a, "seed"_a);
+  m.def("device_fit", fit, "csv"_a, "model"_a, "points"_a);
+  m.def("device_fit_models", fitted_models);
+}
+
+}  // namespace nudge::python

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Estimators on a force, an energy and a cost that are written in Python.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/src/arrays.hpp"
+#include "python/src/bindings.hpp"
+#include "python/src/computing.hpp"
+#include "python/src/python_dynamics.hpp"
+#include "python/src/results.hpp"
+#include "sim/base/errors.hpp"
+#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/gradient.hpp"
+
+namespace nudge::python {
+namespace {
+
+/// One flat row per parameter.
+Gradient<double> flat_gradient(const std::vector<Index>& sizes) {
+  std::vector<ParameterShape> shapes;
+  for (const Index size : sizes) shapes.push_back({1, size});
+  return Gradient<double>(shapes);
+}
+
+Matrix<double> start_of(const In<double, 2>& z0, const PythonDynamics& dynamics) {
+  if (static_cast<Index>(z0.shape(0)) != dynamics.rows() || static_cast<Index>(z0.shape(1)) != dynamics.cols()) {
+    throw UserError("z0: its shape must be (" + std::to_string(dynamics.rows()) + ", " +
+                    std::to_string(dynamics.cols()) + "), that of a state");
+  }
+  return map_of<double, 2>(z0);
+}
+
+template <class T>
+void take(const nb::dict& options, const char* name, T& field) {
+  if (options.contains(name)) field = nb::cast<T>(options[name]);
+}
+
+EstimatorOptions options_of(const nb::dict& given, const std::string& estimator) {
+  EstimatorOptions o;
+  o.beta = default_beta<double>(estimator);
+  o.free.max_steps = 200;
+  o.nudged_steps = 200;
+  take(given, "solver", o.free.solver);
+  take(given, "step", o.step);
+  o.free.step = o.step;
+  take(given, "free_steps", o.free.max_steps);
+  take(given, "tolerance", o.free.tolerance);
+  take(given, "nudged_steps", o.nudged_steps);
+  take(given, "beta", o.beta);
+  take(given, "points", o.points);
+  take(given, "adjoint_tolerance", o.adjoint_tolerance);
+  take(given, "adjoint_iterations", o.adjoint_iterations);
+  std::string sides = "centered";
+  take(given, "sides", sides);
+  if (sides != "centered" && sides != "positive" && sides != "negative") {
+    throw UserError("sides = \"" + sides + "\" (must be centered, positive or negative)");
+  }
+  if (sides != "centered") o.sides = sides == "positive" ? NudgeSides::positive : NudgeSides::negative;
+  if (!(o.beta > 0) || !(o.step > 0)) throw UserError("beta and step must be above 0");
+  return o;
+}
+
+nb::tuple estimate(const nb::object& object, const nb::object& cost_object, const In<double, 2>& z0,
+                   const std::string& estimator, const std::vector<Index>& sizes, const nb::dict& given) {
+  PythonDynamics dynamics(object);
+  PythonCost cost(cost_object);
+  cost.set_rows(dynamics.rows());
+  Matrix<double> state = start_of(z0, dynamics), start_gradient = Matrix<double>::Zero(state.rows(), state.cols());
+  Gradient<double> gradient = flat_gradient(sizes);
+  const auto made = make_estimator<double>(estimator, options_of(given, estimator));
+  SequenceTask<double> task{&dynamics, &cost, &state, &start_gradient, 1.0, &gradient};
+  const SequenceReport report = compute([&] { return made->estimate(task); });
+  nb::list gradients;
+  for (Matrix<double>& one : gradient.matrices()) gradients.append(array_of(std::move(one)));
+  nb::dict facts = dict_of(report);
+  facts["state"] = array_of(std::move(state));
+  facts["adjoint"] = array_of(Matrix<double>(made->adjoint()));
+  return nb::make_tuple(gradients, facts);
+}
+
+nb::tuple settle_dynamics(const nb::object& object, const In<double, 2>& z0, const nb::dict& given) {
+  PythonDynamics dynamics(object);
+  Matrix<double> state = start_of(z0, dynamics);
+  const SettleOptions options = options_of(given, "implicit").free;
+  SettleWorkspace<double> workspace;
+  const SettleResult result = compute([&] { return settle<double>(dynamics, state, options, workspace); });
+  return nb::make_tuple(array_of(std::move(state)), dict_of(result));
+}
+
+}  // namespace
+
+void bind_dynamics(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("estimate", estimate, "dynamics"_a, "cost"_a, "z0"_a, "estimator"_a, "sizes"_a, "options"_a);
+  m.def("settle", settle_dynamics, "dynamics"_a, "z0"_a, "options"_a);
+}
+
+}  // namespace nudge::python

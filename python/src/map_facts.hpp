@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "circuits/linear_map.hpp"
+
+namespace nudge::python {
+
+namespace nb = nanobind;
+
+/// What holds a matrix of weights, as a dict: `readings` of the hardware (name: (value, unit, description)); of a crossbar also
+/// `conductance` and, where it has a second array, `reference` (S), `pulses` of every device, `lower` and `upper` bounds (S), and
+/// siemens_per_weight. Arrays are views that `owner` keeps alive and that follow the devices.
+template <class S>
+nb::dict facts_of(const LinearMap<S>& map, nb::handle owner);
+
+}  // namespace nudge::python

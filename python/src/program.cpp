@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program's train, gradcheck and sweep do, with a callback of Python watching.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+
+#include "python/src/bindings.hpp"
+#include "python/src/computing.hpp"
+#include "python/src/results.hpp"
+#include "sim/base/build_info.hpp"
+#include "sim/io/run_record.hpp"
+#include "training/check/gradcheck_record.hpp"
+#include "training/config/config_table.hpp"
+#include "training/sweep/sweep.hpp"
+#include "training/train/train_run.hpp"
+
+namespace nudge::python {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// Says False to stop the work; None and everything else go on.
+bool told(const nb::object& progress, const nb::dict& event) {
+  const nb::object answer = progress(event);
+  return !answer.is(nb::handle(Py_False));
+}
+
+TrainObserver train_observer(Computing& computing, const nb::object& progress) {
+  return [&computing, &progress](const TrainProgress& p) {
+    if (progress.is_none()) return !computing.stop();
+    return computing.call([&] { return told(progress, dict_of(p)); }) && !computing.stop();
+  };
+}
+
+nb::dict run_train(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
+                   const nb::object& progress) {
+  TrainSummary summary;
+  {
+    Computing computing;
+    const Config config = parse_program_config(name, text, settings);
+    summary = train(config, out, train_observer(computing, progress));
+    computing.finish();
+  }
+  return dict_of(summary);
+}
+
+nb::dict run_resume(const std::string& file, const std::optional<std::string>& text, const Texts& settings,
+                    const nb::object& progress) {
+  TrainSummary summary;
+  {
+    Computing computing;
+    std::optional<Config> config;
+    if (text) config = parse_program_config("config", *text, settings);
+    summary = resume(file, config ? &*config : nullptr, train_observer(computing, progress));
+    computing.finish();
+  }
+  return dict_of(summary);
+}
+
+/// Thrown out of a gradcheck that is to stop; finish() says why.
+struct Stopped {};
+
+nb::dict run_gradcheck(const std::string& name, const std::string& text, const Texts& settings,
+                       const std::optional<std::string>& out, const nb::object& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string started = now_utc();
+  GradcheckReport report;
+  {
+    Computing computing;
+    const Config config = parse_program_config(name, text, settings);
+    if (out) check_output_path(*out, Overwrite::must_not_exist);
+    const auto say = [&](const std::string& what) {
+      const bool go_on = progress.is_none() || computing.call([&] {
+        nb::dict event;
+        event["event"] = "part";
+        event["text"] = what;
+        progress(event);
+        return true;
+      });
+      if (!go_on || computing.stop()) throw Stopped{};
+    };
+    try {
+      report = gradcheck(config, {}, say);
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      if (out) write_gradcheck_file(report, config, started, seconds.count(), *out);
+    } catch (const Stopped&) {
+    }
+    computing.finish();
+  }
+  return dict_of(report);
+}
+
+nb::dict run_sweep_of(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
+                      bool resumes, const std::string& shard, const nb::object& progress) {
+  Sweep sweep;
+  {
+    Computing computing;
+    SweepFiles files{out, resumes, {}};
+    if (!shard.empty()) files.shard = read_shard(shard);
+    SweepObserver observer;
+    observer.stop = [&] { return computing.stop(); };
+    observer.finished = [&](const Sweep& all, const SweepPoint& point, std::size_t done) {
+      if (progress.is_none()) return;
+      computing.call([&] { return told(progress, dict_of(all, point, done)); });
+    };
+    sweep = run_sweep({name, text, settings}, files, observer);
+    computing.finish();
+  }
+  return dict_of(sweep);
+}
+
+nb::dict build() {
+  const BuildInfo& info = build_info();
+  nb::dict out;
+  out["version"] = info.version;
+  out["revision"] = info.revision;
+  out["compiler"] = compiler_and_flags();
+  out["libraries"] = info.libraries;
+  return out;
+}
+
+nb::list presets() {
+  nb::list out;
+  for (const Preset& preset : program_presets()) {
+    nb::dict one;
+    one["name"] = preset.name;
+    one["doc"] = preset.doc;
+    one["toml"] = preset.toml;
+    out.append(one);
+  }
+  return out;
+}
+
+nb::list keys() {
+  nb::list out;
+  for (const std::string& key : Config(program_table()).keys()) out.append(key);
+  return out;
+}
+
+}  // namespace
+
+void bind_program(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("train", run_train, "name"_a, "text"_a, "settings"_a, "out"_a, "progress"_a.none());
+  m.def("resume", run_resume, "file"_a, "text"_a.none(), "settings"_a, "progress"_a.none());
+  m.def("gradcheck", run_gradcheck, "name"_a, "text"_a, "settings"_a, "out"_a.none(), "progress"_a.none());
+  m.def("sweep", run_sweep_of, "name"_a, "text"_a, "settings"_a, "out"_a, "resume"_a, "shard"_a, "progress"_a.none());
+  m.def(
+      "resolve",
+      [](const std::string& name, const std::string& text, const Texts& settings) {
+        return dump_toml(parse_program_config(name, text, settings), DumpComments::none);
+      },
+      "name"_a, "text"_a, "settings"_a, "The whole config as TOML, checked.");
+  m.def("keys", keys, "All keys of a config.");
+  m.def("presets", presets, "name, doc and toml of every preset.");
+  m.def("build", build, "Version, revision, compiler and libraries.");
+}
+
+}  // namespace nudge::python

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/io/h5_scales.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/io/h5_handle.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr const char* kBare = "This is a netCDF dimension but not a netCDF variable.";  // netCDF-4's words
+
+struct Reference {
+  hobj_ref_t dataset;
+  int dimension;
+};
+
+void need(bool ok, const std::string& what) {
+  if (!ok) throw std::runtime_error("HDF5 could not write " + what + h5_error());
+}
+
+/// "parameter group" as a name that programs take.
+std::string name_of(std::string label) {
+  std::replace_if(
+      label.begin(), label.end(), [](char c) { return c == ' ' || c == '/'; }, '_');
+  return label;
+}
+
+std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string group_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+hobj_ref_t reference_to(hid_t file, const std::string& path) {
+  hobj_ref_t out{};
+  need(H5Rcreate(&out, file, path.c_str(), H5R_OBJECT, -1) >= 0, "a reference to " + path);
+  return out;
+}
+
+void write_text(hid_t object, const char* name, const std::string& text) {
+  const H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), text.size() + 1);
+  const H5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const H5Handle made(H5Acreate2(object, name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  need(made.ok() && H5Awrite(made.id(), type.id(), text.c_str()) >= 0, name);
+}
+
+void write_array(hid_t object, const char* name, hid_t type, const void* values, hsize_t count) {
+  const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  const H5Handle made(H5Acreate2(object, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  need(made.ok() && H5Awrite(made.id(), type, values) >= 0, name);
+}
+
+/// A dataset of `length` numbers that are never written: no bytes but its header.
+void make_bare(hid_t file, const std::string& path, Index length) {
+  const auto size = static_cast<hsize_t>(length);
+  const H5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  const H5Handle made(H5Dcreate2(file, path.c_str(), H5T_IEEE_F32BE, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                      H5Dclose);
+  need(made.ok(), fmt::format("dimension {}", path));
+  write_text(made.id(), "unit", "1");
+  write_text(made.id(), "description", "a dimension without coordinates: it has a length and no values");
+}
+
+/// What makes a dataset a scale: its class, its name, and where it is used.
+void make_scale(hid_t file, const std::string& path, const std::string& name, const std::vector<Reference>& used) {
+  const H5Handle scale(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+  need(scale.ok(), "scale " + path);
+  write_text(scale.id(), "CLASS", "DIMENSION_SCALE");
+  write_text(scale.id(), "NAME", name);
+  const H5Handle type(H5Tcreate(H5T_COMPOUND, sizeof(Reference)), H5Tclose);
+  H5Tinsert(type.id(), "dataset", HOFFSET(Reference, dataset), H5T_STD_REF_OBJ);
+  H5Tinsert(type.id(), "dimension", HOFFSET(Reference, dimension), H5T_NATIVE_INT);
+  if (!used.empty()) write_array(scale.id(), "REFERENCE_LIST", type.id(), used.data(), used.size());
+}
+
+}  // namespace
+
+void H5Scales::add(const std::string& path, const H5Shape& shape, const std::vector<std::string>& dimensions,
+                   const std::string& x) {
+  reserve(path);
+  taken_.insert(base_of(path));  // a dataset of another shape must not have the name of a dimension
+  data_[path] = {shape, dimensions, x};
+}
+
+/// The dataset that holds the coordinates of a dimension; empty: none.
+std::string H5Scales::coordinate(const std::string& path, const Data& data, std::size_t axis) const {
+  const auto fits = [&](const std::string& other) {
+    const auto found = data_.find(other);
+    return found != data_.end() && found->second.shape == H5Shape{data.shape[axis]} &&
+           found->second.dimensions.size() == 1;
+  };
+  if (axis == 0 && !data.x.empty() && group_of(data.x) == group_of(path) && fits(data.x)) return data.x;
+  const std::string same = group_of(path) + name_of(data.dimensions[axis]);
+  return fits(same) ? same : "";
+}
+
+/// What a dimension without coordinates is called: as the axis that lies in another group, or its own name.
+std::string H5Scales::label(const Data& data, std::size_t axis) {
+  return name_of(axis == 0 && !data.x.empty() ? base_of(data.x) : data.dimensions[axis]);
+}
+
+std::string H5Scales::bare_name(const std::string& label, Index length) const {
+  std::string name = label;
+  if (lengths_.at(label).size() > 1 || taken_.contains(name)) name = fmt::format("{}_{}", name, length);
+  while (taken_.contains(name)) name += "_";
+  return name;
+}
+
+void H5Scales::write(hid_t file) const {
+  H5Scales known = *this;  // with the lengths of the dimensions that have no coordinates
+  std::map<std::string, std::vector<std::string>> scales_of;
+  std::set<std::string> coordinates;
+  for (const auto& [path, data] : data_) {
+    auto& scales = scales_of[path];
+    for (std::size_t axis = 0; axis < data.dimensions.size(); ++axis) {
+      scales.push_back(coordinate(path, data, axis));
+      if (!scales.back().empty()) coordinates.insert(scales.back());
+    }
+  }
+  for (const auto& [path, scales] : scales_of) {
+    if (coordinates.contains(path)) continue;  // a scale has none itself
+    for (std::size_t axis = 0; axis < scales.size(); ++axis) {
+      const Data& data = data_.at(path);
+      if (scales[axis].empty()) known.lengths_[label(data, axis)].insert(data.shape[axis]);
+    }
+  }
+  std::map<std::string, std::vector<Reference>> used;
+  std::map<std::string, Index> bare;
+  for (const auto& [path, scales] : scales_of) {
+    if (coordinates.contains(path) || scales.empty()) continue;
+    std::vector<hobj_ref_t> references(scales.size());
+    std::vector<hvl_t> list;
+    const Data& data = data_.at(path);
+    for (std::size_t axis = 0; axis < scales.size(); ++axis) {
+      std::string scale = scales[axis];
+      if (scale.empty()) {
+        scale = known.bare_name(label(data, axis), data.shape[axis]);
+        if (bare.try_emplace(scale, data.shape[axis]).second) make_bare(file, scale, data.shape[axis]);
+      }
+      used[scale].push_back({reference_to(file, path), static_cast<int>(axis)});
+      references[axis] = reference_to(file, scale);
+      list.push_back({1, &references[axis]});
+    }
+    const H5Handle type(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
+    const H5Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+    need(dataset.ok(), "dimensions of " + path);
+    write_array(dataset.id(), "DIMENSION_LIST", type.id(), list.data(), list.size());
+  }
+  for (const std::string& path : coordinates) make_scale(file, path, base_of(path), used[path]);
+  for (const auto& [name, length] : bare) {
+    make_scale(file, name, fmt::format("{}{:>10}", kBare, length), used[name]);
+  }
+}
+
+bool is_bare_scale(hid_t dataset) {
+  if (H5Aexists(dataset, "NAME") <= 0) return false;
+  const H5Handle attribute(H5Aopen(dataset, "NAME", H5P_DEFAULT), H5Aclose);
+  const H5Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  if (!attribute.ok() || H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0) return false;
+  std::string text(H5Tget_size(type.id()), '\0');
+  return H5Aread(attribute.id(), type.id(), text.data()) >= 0 && text.starts_with(kBare);
+}
+
+}  // namespace nudge

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <hdf5.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/io/h5_types.hpp"
+
+namespace nudge {
+
+/// The dimension scales of a file, as HDF5's dimension-scale specification and netCDF-4 store them, so that readers name the
+/// axes of a dataset and know their coordinates (h5py: dataset.dims[i][0]; xarray.open_dataset(file, group=...,
+/// engine="h5netcdf")). The scale of a dimension is a dataset of one dimension and the same length: the one that the attribute
+/// "x" of the dataset names, or one of its group with the name of the dimension; it must lie in the same group. A dimension that
+/// has none gets a scale without values in the root, as netCDF-4 does: its name, with the length behind it where dimensions of
+/// that name have several or a dataset is called so. Readers of ours do not list these (is_bare_scale()).
+/// Source: HDF5 Dimension Scale Specification 1.0.4; NetCDF-4 file format, "Dimensions".
+class H5Scales {
+ public:
+  /// A dataset that is to be written, by its path without leading slash; `x`: its attribute of that name, or empty.
+  void add(const std::string& path, const H5Shape& shape, const std::vector<std::string>& dimensions,
+           const std::string& x);
+
+  /// A group or another object that a scale in the root must not be named like.
+  void reserve(const std::string& name) { taken_.insert(name.substr(0, name.find('/'))); }
+
+  /// Writes scales and references into the file, in which every dataset is. Throws std::runtime_error when HDF5 does.
+  void write(hid_t file) const;
+
+ private:
+  struct Data {
+    H5Shape shape;
+    std::vector<std::string> dimensions;
+    std::string x;
+  };
+  std::string coordinate(const std::string& path, const Data& data, std::size_t axis) const;
+  static std::string label(const Data& data, std::size_t axis);
+  std::string bare_name(const std::string& label, Index length) const;
+
+  std::map<std::string, Data> data_;
+  std::map<std::string, std::set<Index>> lengths_;  ///< by label
+  std::set<std::string> taken_;
+};
+
+/// Whether an open dataset is a scale without values.
+bool is_bare_scale(hid_t dataset);
+
+}  // namespace nudge
