@@ -23,7 +23,8 @@ def arguments():
     parser.add_argument("--seed", type=int, default=None, help="of the moments of the kills; default: the clock")
     parser.add_argument("--folder", default="/dev/shm" if os.access("/dev/shm", os.W_OK) else None,
                         help="where the runs lie; memory by default: a kill leaves what was written, on any disk")
-    parser.add_argument("--only", default="", help="kinds of work whose name contains this text; faults for the rest")
+    parser.add_argument("--only", default="", help="only kinds of work whose name contains this text")
+    parser.add_argument("--faults", action="store_true", help="the other faults too")
     parser.add_argument("--write", default="", help="document whose sections `kills` and `faults` are replaced")
     return parser.parse_args()
 
@@ -55,7 +56,7 @@ def main():
             deadline = time.monotonic() + left / (len(known) - k)
             tallies.append(kills.torture(work, nudge, folder, random.Random(f"{seed} {work.name}"), share, deadline))
             print(tables.kill_line(tallies[-1]), flush=True)
-        if options.only in "faults":
+        if options.faults or options.write:
             for name, fault in faults.FAULTS:
                 checks.append(faults.checked(name, fault, nudge, pathlib.Path(folder)))
                 print(tables.fault_line(checks[-1]), flush=True)
