@@ -4,6 +4,7 @@
     python3 tools/torture/torture.py --nudge build/release/apps/nudge --kills 1000 --seed 1
 """
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -23,6 +24,8 @@ def arguments():
     parser.add_argument("--seed", type=int, default=None, help="of the moments of the kills; default: the clock")
     parser.add_argument("--folder", default="/dev/shm" if os.access("/dev/shm", os.W_OK) else None,
                         help="where the runs lie; memory by default: a kill leaves what was written, on any disk")
+    parser.add_argument("--at-once", type=int, default=len(os.sched_getaffinity(0)),
+                        help="kinds of work under way at a time; with --seconds: all, so that each has its share")
     parser.add_argument("--only", default="", help="only kinds of work whose name contains this text")
     parser.add_argument("--faults", action="store_true", help="the other faults too")
     parser.add_argument("--write", default="", help="document whose sections `kills` and `faults` are replaced")
@@ -48,14 +51,17 @@ def main():
         print("without the runs of mpirun, which is not installed or not known to this nudge")
         known = [w for w in known if not w.ranks]
     start = time.monotonic()
-    tallies, checks = [], []
+    checks = []
     with tempfile.TemporaryDirectory(prefix="nt", dir=options.folder) as folder:
-        for k, work in enumerate(known):
-            share = -(-options.kills // len(known))
-            left = start + options.seconds - time.monotonic()
-            deadline = time.monotonic() + left / (len(known) - k)
-            tallies.append(kills.torture(work, nudge, folder, random.Random(f"{seed} {work.name}"), share, deadline))
-            print(tables.kill_line(tallies[-1]), flush=True)
+        share = -(-options.kills // len(known))
+
+        def one(work):
+            tally = kills.torture(work, nudge, folder, random.Random(f"{seed} {work.name}"), share, start + options.seconds)
+            print(tables.kill_line(tally), flush=True)
+            return tally
+
+        with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
+            tallies = list(pool.map(one, known))
         if options.faults or options.write:
             for name, fault in faults.FAULTS:
                 checks.append(faults.checked(name, fault, nudge, pathlib.Path(folder)))

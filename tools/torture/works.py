@@ -50,10 +50,9 @@ pulses = 2000
 programming_error = "1 %"
 read_noise = "0.3 %"
 [train]
-steps = 10
+steps = 8
 batch = 4
 warmup = 4
-cosine_every = 5
 evaluate_every = 5
 checkpoint_every = 1
 evaluation_batches = 1
