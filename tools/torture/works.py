@@ -26,10 +26,10 @@ nudged_steps = 12
 """
 
 DIGITAL = "seed = 3\n" + BLOCK.format(threads=1) + """[train]
-steps = 24
+steps = 15
 batch = 4
 warmup = 4
-evaluate_every = 8
+evaluate_every = 6
 checkpoint_every = 3
 evaluation_batches = 1
 test_batches = 1
@@ -50,7 +50,7 @@ pulses = 2000
 programming_error = "1 %"
 read_noise = "0.3 %"
 [train]
-steps = 8
+steps = 6
 batch = 4
 warmup = 4
 evaluate_every = 5
@@ -62,7 +62,7 @@ print_every = 1
 """
 
 SWEEP = BLOCK.format(threads=2) + """[train]
-steps = 8
+steps = 4
 batch = 2
 warmup = 2
 evaluate_every = 0
@@ -75,7 +75,7 @@ seeds = [1, 2, 3]
 """
 
 COMPARE = BLOCK.format(threads=1) + """[train]
-steps = 6
+steps = 4
 batch = 2
 warmup = 2
 evaluate_every = 0
@@ -100,9 +100,9 @@ channels = 16
 tokens = 12
 heads = 2
 [train]
-steps = 40
+steps = 30
 batch = 5
-evaluate_every = 20
+evaluate_every = 10
 checkpoint_every = 5
 learning_rate = 1e-2
 warmup = 0
