@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures one training on 1 to 4 ranks and 1 and 2 threads, fits a model of the time of a step, and writes docs/scaling.md's table.
+"""Measures one training on 1 to 4 ranks, fits a model of a step to the CPU time of the busiest rank, and writes docs/scaling.md's table.
+CPU time, since other programs do not change it much; what a rank waits for the others is not in it.
 
     python3 tools/scaling/scaling.py --write docs/scaling.md
 """
 import argparse
-import json
 import os
 import pathlib
 import re
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHUNKS = 16  # of a batch: training/learning/batch_gradient.cpp
@@ -30,10 +31,8 @@ evaluate_every = 0
 checkpoint_every = 0
 evaluation_batches = 1
 test_batches = 1
-[output]
-print_every = 1
 """
-SMALL, LARGE = (32, 64), (192, 1024)  # channels, memories
+SMALL, LARGE = (32, 64), (128, 512)  # channels, memories
 
 
 def parameters(size):
@@ -43,19 +42,25 @@ def parameters(size):
     return channels * (3 * channels + memories) + channels * channels + (2 * symbols + 32) * channels
 
 
-def seconds_per_step(nudge, folder, size, batch, ranks, threads, steps, repeats):
-    """The shortest mean of a run's steps but the first, of so many runs: other programs only ever add."""
-    place = pathlib.Path(folder)
+def run(nudge, place, size, batch, ranks, steps):
+    """CPU seconds of the busiest rank, and seconds on the clock, of a training of so many steps."""
     (place / "c.toml").write_text(CONFIG.format(channels=size[0], memories=size[1], steps=steps, batch=batch))
+    times = place / "times"
+    times.unlink(missing_ok=True)
     command = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [
-        nudge, "train", "c.toml", "--set", f"threads={threads}", "--log-format", "json", "--out", "o.h5"]
-    best = float("inf")
-    for _ in range(repeats):
-        done = subprocess.run(command, cwd=place, env=dict(os.environ, **MPI), capture_output=True, text=True, check=True)
-        (place / "o.h5").unlink()
-        lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
-        best = min(best, 1 / [line for line in lines if line["done"] == steps - 1][0]["steps_per_s"])
-    return best
+        "/usr/bin/time", "-a", "-o", str(times), "-f", "%U %S", nudge, "train", "c.toml", "--set", "threads=1", "--out", "o.h5"]
+    start = time.monotonic()
+    subprocess.run(command, cwd=place, env=dict(os.environ, **MPI), capture_output=True, check=True)
+    clock = time.monotonic() - start
+    (place / "o.h5").unlink()
+    return max(sum(map(float, line.split())) for line in times.read_text().splitlines()), clock
+
+
+def seconds_per_step(nudge, folder, size, batch, ranks, steps):
+    """CPU seconds of the busiest rank per step, and seconds on the clock: what more steps take more."""
+    place = pathlib.Path(folder)
+    few, many = run(nudge, place, size, batch, ranks, 1), run(nudge, place, size, batch, ranks, 1 + steps)
+    return tuple((b - a) / steps for a, b in zip(few, many))
 
 
 def most(batch, ranks):
@@ -67,12 +72,9 @@ def most(batch, ranks):
 
 
 def fitted(rows):
-    """Least squares, relative, of t = a S n/min(R·threads, cores) + b P + [R > 1] (c P + d (R − 1)): S flops of a sequence."""
+    """Least squares of relative errors of t = (a S + h) n + b P: n sequences of the busiest rank, S operations each."""
     def features(row):
-        cores = min(row["ranks"] * row["threads"], row["cores"])
-        shared = 1.0 if row["ranks"] > 1 else 0.0
-        return [row["batch"] / cores * row["work"], row["parameters"], shared * row["parameters"],
-                shared * (row["ranks"] - 1)]
+        return [row["most"] * row["work"], row["most"], row["parameters"]]
     a = [[x / row["seconds"] for x in features(row)] for row in rows]
     n = len(a[0])
     normal = [[sum(r[i] * r[j] for r in a) for j in range(n)] + [sum(r[i] for r in a)] for i in range(n)]
@@ -97,37 +99,39 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nudge", default=str(ROOT / "build/release/apps/nudge"))
     parser.add_argument("--write", default="")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=6)
     options = parser.parse_args()
     nudge = str(pathlib.Path(options.nudge).resolve())
-    cores = len(os.sched_getaffinity(0))
     rows = []
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
-        plans = [("strong", size, 16, ranks, threads) for size in (SMALL, LARGE)
-                 for ranks, threads in ((1, 1), (1, 2), (2, 1), (3, 1), (4, 1))]
-        plans += [("weak", LARGE, 8 * ranks, ranks, 1) for ranks in (1, 2, 4)]
-        for kind, size, batch, ranks, threads in plans:
-            seconds = seconds_per_step(nudge, folder, size, batch, ranks, threads, options.steps, options.repeats)
+        plans = [("strong", size, 16, ranks) for size in (SMALL, LARGE) for ranks in (1, 2, 3, 4)]
+        plans += [("weak", LARGE, 8 * ranks, ranks) for ranks in (1, 2, 4)]
+        for kind, size, batch, ranks in plans:
+            cpu, clock = seconds_per_step(nudge, folder, size, batch, ranks, 24 if size == SMALL else 6)
             rows.append({"kind": kind, "parameters": parameters(size), "work": work(size), "batch": batch, "ranks": ranks,
-                         "threads": threads, "cores": cores, "seconds": seconds, "size": size})
+                         "most": most(batch, ranks), "seconds": cpu, "clock": clock, "size": size})
             print(rows[-1], flush=True)
+    report(rows, options.write)
+
+
+def report(rows, document):
     coefficients, features = fitted(rows)
-    table = ["| | channels, memories | batch | ranks × threads | measured (ms) | model (ms) | speed-up |", "|---|---|---|---|---|---|---|"]
+    table = ["| | channels, memories | batch | ranks | sequences of the busiest | its CPU time per step (ms) | model (ms) | ratio to one rank |",
+             "|---|---|---|---|---|---|---|---|"]
     for row in rows:
         model = sum(c * x for c, x in zip(coefficients, features(row)))
         first = [r for r in rows if r["kind"] == row["kind"] and r["size"] == row["size"]][0]
-        gain = first["seconds"] / row["seconds"] * row["batch"] / first["batch"]
-        table.append(f"| {row['kind']} | {row['size'][0]}, {row['size'][1]} | {row['batch']} | {row['ranks']} × {row['threads']} | "
-                     f"{1e3 * row['seconds']:.1f} | {1e3 * model:.1f} | {gain:.2f} |")
-    names = ("a (s/flop)", "b (s/parameter)", "c (s/parameter)", "d (s/rank)")
+        table.append(f"| {row['kind']} | {row['size'][0]}, {row['size'][1]} | {row['batch']} | {row['ranks']} | {row['most']} | "
+                     f"{1e3 * row['seconds']:.1f} | {1e3 * model:.1f} | {row['seconds'] / first['seconds']:.2f} |")
+    names = ("a (s per operation)", "h (s per sequence)", "b (s per parameter)")
     fit = ", ".join(f"{name} = {value:.3g}" for name, value in zip(names, coefficients))
-    text = "\n".join(table) + f"\n\nFitted by least squares of relative errors: {fit}; {cores} cores."
+    text = "\n".join(table) + f"\n\nFitted by least squares of relative errors: {fit}."
     print(text)
-    if options.write:
-        path = pathlib.Path(options.write)
-        begin, end = "<!-- table scaling begin -->", "<!-- table scaling end -->"
-        path.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{text}\n{end}", path.read_text(), flags=re.S))
+    if not document:
+        return
+    path = pathlib.Path(document)
+    begin, end = "<!-- table scaling begin -->", "<!-- table scaling end -->"
+    path.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{text}\n{end}", path.read_text(),
+                           flags=re.S))
 
 
 if __name__ == "__main__":

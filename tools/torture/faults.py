@@ -109,6 +109,12 @@ def small_disk(folder, options):
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+def fill(disk):
+    with open(disk / "filler", "ab", buffering=0) as filler, contextlib.suppress(OSError):
+        while True:
+            filler.write(b"\0" * 4096)
+
+
 def full_disk(place):
     """Fresh: nothing is left. Resumed: the checkpoint stays as it was, and with space again the run goes on."""
     expect_exit(place.interrupted(), 0)
@@ -116,21 +122,13 @@ def full_disk(place):
     with small_disk(place.folder / "disk", "size=2m") as disk:
         small = Place(place.nudge, disk)
         small.output().write_bytes(checkpoint)
-        with open(disk / "filler", "wb") as filler:
-            with contextlib.suppress(OSError):
-                while True:
-                    filler.write(b"\0" * 4096)
-                    filler.flush()
+        fill(disk)
         expect_exit(small.run(RESUME, stderr=open(place.folder / "log.txt", "wb")), 2)
         expect("No space left" in (place.folder / "log.txt").read_text(), "does not say why")
         expect(small.output().read_bytes() == checkpoint, "the checkpoint has changed")
         expect_nothing_hidden(disk)
         small.output().unlink()
-        with open(disk / "filler", "ab") as filler:
-            with contextlib.suppress(OSError):
-                while True:
-                    filler.write(b"\0" * 4096)
-                    filler.flush()
+        fill(disk)
         expect_exit(small.run(TRAIN, stderr=subprocess.DEVNULL), 2)
         expect(not small.output().exists(), "left a file")
         expect_nothing_hidden(disk)
