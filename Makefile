@@ -8,7 +8,12 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
 # The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
 TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large speed
 
-.PHONY: results results-short docs help demo test slow build bench python wheel setup dev-setup format format-check tidy asan tsan clean
+# make fuzz: seconds per target. make torture: SIGKILLs, and the seed of their moments.
+SECONDS_EACH ?= 600
+KILLS ?= 1000
+SEED ?= 1
+
+.PHONY: results results-short docs help demo test slow build bench python wheel setup dev-setup format format-check tidy asan tsan fuzz torture clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -77,6 +82,14 @@ docs:  ## the documentation as a site, build/site/index.html (mkdocs-material fr
 	  build/docs-venv/bin/pip install --quiet -r tools/docs/requirements.txt; }
 	@build/docs-venv/bin/mkdocs build --strict --quiet
 	@echo build/site/index.html
+
+fuzz: dev-setup  ## libFuzzer over configs, CSV, texts of the command line and HDF5 files (SECONDS_EACH=600)
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz --parallel $(JOBS) --target nudge_fuzz_config nudge_fuzz_csv nudge_fuzz_spec nudge_fuzz_run_file
+	@bash tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
+
+torture: build  ## kill runs at random and take away what they need: the tables of docs/reliability.md (KILLS=1000 SEED=1)
+	@python3 tools/torture/torture.py --kills $(KILLS) --seed $(SEED) --write docs/reliability.md
 
 clean:  ## remove everything built
 	@rm -rf build

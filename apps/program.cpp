@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <new>
+#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -108,9 +109,10 @@ ExitCode dispatch(int argc, char** argv) {
     return ExitCode::user_input;
   }
   const CLI::App* chosen = app.get_subcommands().front();
-  if (launched_ranks() > 1 && chosen->get_name() != "sweep" && chosen->get_name() != "compare") {
-    throw UserError(fmt::format("nudge {} runs in one process, and {} were started (mpirun is for sweep and compare)",
-                                chosen->get_name(), launched_ranks()));
+  static const std::set<std::string> spread = {"train", "gradcheck", "sweep", "compare"};
+  if (launched_ranks() > 1 && spread.count(chosen->get_name()) == 0) {
+    throw UserError(fmt::format("nudge {} runs in one process, and {} were started (mpirun is for {})",
+                                chosen->get_name(), launched_ranks(), fmt::join(spread, ", ")));
   }
   return runs.at(chosen)();
 }

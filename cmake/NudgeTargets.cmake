@@ -36,6 +36,9 @@ if(NUDGE_SANITIZE)
     target_compile_options(nudge_flags INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
+if(NUDGE_FUZZ)
+  target_compile_options(nudge_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 target_compile_definitions(nudge_flags INTERFACE
   EIGEN_DONT_PARALLELIZE
   # Packing space of a product up to 1 MiB lies on the stack (Eigen's default is 128 KiB, beyond it takes the heap): nothing

@@ -12,9 +12,11 @@
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
+#include "sim/base/ranks.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/check/gradcheck_record.hpp"
+#include "training/learning/batch_ranks.hpp"
 
 namespace nudge {
 namespace {
@@ -162,15 +164,21 @@ nlohmann::json json_of(const GradcheckReport& report) {
 
 ExitCode run(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
+  join_ranks();
+  share_batches();
+  const bool leads = leads_batches();
   const Config config = load_config(options.arguments);
   const std::string out = options.out.empty() ? config.text("output.file") : options.out;
-  if (!out.empty()) check_output_path(out, Overwrite::must_not_exist);
+  if (!out.empty() && leads) check_output_path(out, Overwrite::must_not_exist);
   const std::string started = now_utc();
   GradcheckReport report;
   {
     ProgressLine progress;
-    report = gradcheck(config, {}, [&progress](const std::string& what) { progress.show(what); });
+    report = gradcheck(config, {}, [&progress, leads](const std::string& what) {
+      if (leads) progress.show(what);
+    });
   }
+  if (!leads) return ExitCode::ok;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.json) {
     answer("{}\n", json_of(report).dump(2));

@@ -18,8 +18,10 @@
 #include "apps/streams.hpp"
 #include "apps/work_rate.hpp"
 #include "sim/base/interrupts.hpp"
+#include "sim/base/ranks.hpp"
 #include "sim/base/units.hpp"
 #include "training/config/config_table.hpp"
+#include "training/learning/batch_ranks.hpp"
 #include "training/train/train_run.hpp"
 
 namespace nudge {
@@ -60,6 +62,7 @@ nlohmann::json json_of(const TrainProgress& p, const WorkRate& rate) {
 /// A line every `every` steps in a pipe, text or JSON; on a terminal the last line of a text is kept current between them, with
 /// the rate and the time left.
 TrainObserver printer(std::uint64_t every, const std::string& format) {
+  if (!leads_batches()) return {};  // rank 0 decides for all
   const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
   return [=, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
     if (!rate) rate.emplace(p.done);  // the first step includes the preparations
@@ -153,6 +156,7 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
 }
 
 ExitCode finish(const TrainSummary& summary, const std::string& file, bool json) {
+  if (!leads_batches()) return ExitCode::ok;
   print_summary(summary, file, json);
   if (interrupted()) {
     say("interrupted; continue with: nudge train --resume {}\n", file);
@@ -179,6 +183,8 @@ std::string output_path(const Options& options, const Config& config) {
 
 ExitCode run(const Options& options) {
   watch_interrupts();
+  join_ranks();
+  share_batches();
   if (options.config.empty() && options.resume.empty()) throw UserError("train: CONFIG or --resume FILE is required");
   if (!options.resume.empty() && !options.out.empty()) {
     throw UserError("train: --resume continues its own file and takes no --out");

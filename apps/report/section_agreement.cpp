@@ -140,8 +140,7 @@ std::string agreement_figures(const std::vector<NamedTrainee>& all) {
   }
   choose_cosine_axis(plot);
   const std::string dots = trainees.size() > most_dots ? "" : dot_figure(plot);  // beyond, a picture nobody can read
-  return out + "<div class=\"grid\">\n" + dots + over_steps(trainees) + "</div>\n" + table(rows) +
-         "</section>\n";
+  return out + "<div class=\"grid\">\n" + dots + over_steps(trainees) + "</div>\n" + table(rows) + "</section>\n";
 }
 
 }  // namespace nudge::report

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace nudge {
@@ -27,8 +29,14 @@ struct RankMessage {
 void send_to(int rank, const std::string& bytes);
 std::optional<RankMessage> next_message();  ///< nothing: none is waiting
 
-/// Rank 0's bytes become everybody's. Called by all ranks at the same place.
-void broadcast(std::string& bytes);
+/// The root's bytes become everybody's. Called by all ranks at the same place.
+void broadcast(std::string& bytes, int root = 0);
+/// The same for bytes whose number all ranks know.
+void broadcast_block(std::span<std::byte> bytes, int root);
+
+/// Bytes whose number both sides know, apart from messages: waits until the other rank takes or gives them.
+void send_block(int rank, std::span<const std::byte> bytes);
+void receive_block(int rank, std::span<std::byte> bytes);
 
 /// The end: waits for the others. Does nothing without join_ranks().
 void leave_ranks();

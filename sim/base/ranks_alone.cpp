@@ -19,7 +19,10 @@ int rank_count() { return 1; }
 int this_rank() { return 0; }
 void send_to(int /*rank*/, const std::string& /*bytes*/) { NUDGE_EXPECT(false); }
 std::optional<RankMessage> next_message() { return std::nullopt; }
-void broadcast(std::string& /*bytes*/) {}
+void broadcast(std::string& /*bytes*/, int /*root*/) {}
+void broadcast_block(std::span<std::byte> /*bytes*/, int /*root*/) {}
+void send_block(int /*rank*/, std::span<const std::byte> /*bytes*/) { NUDGE_EXPECT(false); }
+void receive_block(int /*rank*/, std::span<std::byte> /*bytes*/) { NUDGE_EXPECT(false); }
 void leave_ranks() {}
 void end_all_ranks(int /*code*/) {}
 

@@ -2,7 +2,10 @@
 // The only source that knows MPI.
 #include <mpi.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/ranks.hpp"
@@ -13,6 +16,29 @@ namespace {
 bool joined = false;
 int count = 1;
 int rank = 0;
+
+/// Waits without keeping the core busy for long: another rank or a thread may need it. Most blocks come within the first
+/// looks where every rank has a core to itself.
+void wait_for(MPI_Request request) {
+  constexpr int kLooks = 1000;  // some 100 us
+  int done = 0;
+  for (int look = 0;; ++look) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    if (look >= kLooks) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+constexpr int kBlock = 1;  ///< tag of blocks; messages have 0
+
+/// Counts of MPI are int.
+template <class Bytes, class Action>
+void in_pieces(Bytes bytes, const Action& action) {
+  constexpr std::size_t kPiece = std::size_t{1} << 30;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(kPiece, bytes.size()))) {
+    action(bytes.data(), static_cast<int>(std::min(kPiece, bytes.size())));
+  }
+}
 
 }  // namespace
 
@@ -47,16 +73,37 @@ std::optional<RankMessage> next_message() {
   return message;
 }
 
-void broadcast(std::string& bytes) {
+void broadcast_block(std::span<std::byte> bytes, int root) {
+  if (count == 1) return;
+  in_pieces(bytes, [root](std::byte* at, int n) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(at, n, MPI_BYTE, root, MPI_COMM_WORLD, &request);
+    wait_for(request);
+  });
+}
+
+void broadcast(std::string& bytes, int root) {
   if (count == 1) return;
   auto size = static_cast<std::uint64_t>(bytes.size());
-  MPI_Bcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  broadcast_block(std::as_writable_bytes(std::span(&size, 1)), root);
   bytes.resize(size);
-  constexpr std::uint64_t kPiece = std::uint64_t{1} << 30;  // counts of MPI are int
-  for (std::uint64_t at = 0; at < size; at += kPiece) {
-    const std::uint64_t n = size - at < kPiece ? size - at : kPiece;
-    MPI_Bcast(bytes.data() + at, static_cast<int>(n), MPI_BYTE, 0, MPI_COMM_WORLD);
-  }
+  broadcast_block(std::as_writable_bytes(std::span(bytes)), root);
+}
+
+void send_block(int to, std::span<const std::byte> bytes) {
+  in_pieces(bytes, [to](const std::byte* at, int n) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(at, n, MPI_BYTE, to, kBlock, MPI_COMM_WORLD, &request);
+    wait_for(request);
+  });
+}
+
+void receive_block(int from, std::span<std::byte> bytes) {
+  in_pieces(bytes, [from](std::byte* at, int n) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(at, n, MPI_BYTE, from, kBlock, MPI_COMM_WORLD, &request);
+    wait_for(request);
+  });
 }
 
 void leave_ranks() {

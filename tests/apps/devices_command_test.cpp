@@ -86,7 +86,7 @@ TEST_CASE("devices characterize takes presets with --set, configs and measured p
     return read_file(folder.file(out + ".html"));
   };
   const std::string preset = drawn("ecram --set device.g_max='50 uS'", "preset");
-  CHECK_THAT(preset, Contains("<h1>ecram: ") && Contains("to 5") && Contains("Step of one pulse") &&
+  CHECK_THAT(preset, Contains("<h1>ecram: ") && Contains("to 49") && Contains("Step of one pulse") &&
                          Contains("From bound to bound") && Contains("Every device along the staircase"));
   folder.write("own.toml", "[device]\nmodel = 'soft_bounds'\npulses = 40\nread_noise = '1 %'\n");
   CHECK_THAT(drawn("own.toml", "config"), Contains("own.toml: ") && Contains("A read scatters by"));

@@ -2,9 +2,7 @@
 // The program under mpirun. Skipped where the build has no MPI.
 #include <catch2/catch.hpp>
 
-#include <iostream>
-
-#include "tests/apps/run_nudge.hpp"
+#include "tests/apps/run_ranks.hpp"
 #include "tests/support/same_h5.hpp"
 
 using namespace nudge::test;
@@ -25,25 +23,6 @@ const std::string kCompare =
     kSmall +
     "[compare]\nentrants = ['bptt', 'aep_transposed']\ntuning_seeds = [1]\ntest_seeds = [3, 4]\n"
     "[compare.grid]\n'train.learning_rate' = [1e-6, 1e-2]\n";
-
-#ifdef NUDGE_MPIRUN
-/// nudge under mpirun: as root and with more ranks than cores, without tying ranks to cores.
-Outcome run_ranks(const Folder& folder, int ranks, const std::string& arguments) {
-  const std::string output = folder.file("mpi_out.txt"), errors = folder.file("mpi_err.txt");
-  const std::string command =
-      "cd '" + folder.file("") +
-      "' && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
-      "OMPI_MCA_hwloc_base_binding_policy=none timeout 120 '" NUDGE_MPIRUN "' -n " +
-      std::to_string(ranks) + " '" NUDGE_PROGRAM "' " + arguments + " >'" + output + "' 2>'" + errors + "' </dev/null";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output), read_file(errors)};
-}
-#else
-bool skipped() {
-  std::cout << "SKIPPED: no MPI in this build\n";
-  return true;
-}
-#endif
 
 const std::vector<std::string> kTimes = {"started", "wall_time_s", "threads"};
 

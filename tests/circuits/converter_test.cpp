@@ -97,7 +97,7 @@ TEST_CASE("converter: the rows of the config allow what the converter takes, and
   for (const ParamRow& row : crossbar_param_rows()) {
     if (row.key.find("_bits") == std::string::npos) continue;
     ++rows;
-    CHECK(describe_values(row) == "whole number 0 or in [2, 24]");
+    CHECK(describe_values(row) == "ideal or whole number in [2, 24]");
     for (int bits = -1; bits <= 26; ++bits) {
       CAPTURE(row.key, bits);
       bool taken = true;

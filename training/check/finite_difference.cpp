@@ -69,6 +69,7 @@ FiniteDifferenceReport compare_finite_differences(const Config& config, const Ne
   const Reference exact = reference_gradient(config, network, step, part);
   BatchGradientOptions options = fixed_point_options(config, network.rows() * network.cols(), exact.facts.solver, step);
   options.threads = 1;
+  options.over_ranks = false;  // every rank measures all entries, several at a time
   const auto entries =
       draw_entries(network, part, static_cast<std::uint64_t>(config.integer("seed")),
                    config.integer("gradcheck.finite_difference_entries"), options.phases.free.tolerance);

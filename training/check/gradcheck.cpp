@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/build_info.hpp"
+#include "sim/base/product_kernel.hpp"
 #include "training/check/finite_difference.hpp"
 #include "training/config/setup.hpp"
+#include "training/learning/batch_ranks.hpp"
 #include "training/train/trainee.hpp"
 
 namespace nudge {
@@ -98,6 +101,7 @@ class Check {
   BatchGradient<S> learner(const std::string& estimator) {
     BatchGradientOptions options = gradient_options<S>(config_, estimator);
     options.growth.strength = 0;
+    options.all_states = true;
     options.phases.step = options.phases.free.step = out_.step;
     options.phases.adjoint_tolerance = exact_options<S>(config_).phases.adjoint_tolerance;
     options.phases.adjoint_iterations = exact_options<S>(config_).phases.adjoint_iterations;
@@ -272,6 +276,7 @@ std::vector<std::string> gradcheck_estimators(const Config& config, Index unknow
 GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
                           const std::function<void(const std::string&)>& say) {
   use_product_kernel(config);
+  expect_as_on_rank_0("build and products", version_and_revision() + ", " + product_kernel_name());
   if (config.text("precision") == "double") return Check<double>(config, scope, say).finished();
   return Check<float>(config, scope, say).finished();
 }

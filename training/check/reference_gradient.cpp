@@ -22,8 +22,9 @@ constexpr int kNewtonSteps = 100;
 /// F is a difference of terms of the size of z, each rounded: below 20 ulps the residual cannot be told from zero.
 constexpr double kRounding = 20 * std::numeric_limits<double>::epsilon();
 
-Reference attempt(const Network<double>& model, const BatchGradientOptions& options, const Batch& batch) {
+Reference attempt(const Network<double>& model, BatchGradientOptions options, const Batch& batch) {
   Reference out;
+  options.all_states = true;
   BatchGradient<double> learner(model, options);
   out.gradient = Gradient<double>(model.parameter_shapes());
   const BatchReport report = learner.compute(batch, 0, out.gradient);

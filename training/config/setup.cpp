@@ -168,6 +168,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   options.reads = read_policy(config);
   options.threads = static_cast<int>(config.integer("threads"));
   options.seed = static_cast<std::uint64_t>(config.integer("seed"));
+  options.over_ranks = batches_are_shared();
   return options;
 }
 

@@ -7,6 +7,7 @@
 
 #include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
+#include "sim/base/ranks.hpp"
 
 namespace nudge {
 namespace {
@@ -61,6 +62,37 @@ BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceRepo
   all.adjoint = {median_adjoint(sequences, &AdjointSize::norm), median_adjoint(sequences, &AdjointSize::gain)};
   all.sequences = std::move(sequences);
   return all;
+}
+
+Index first_of_chunk(Index chunk, Index chunks, Index sequences) { return chunk * sequences / chunks; }
+
+/// Factors of one chunk, by parameter, for the other ranks.
+template <class S>
+void put_factors(RankBytes& bytes, const std::vector<std::vector<FactorPair<S>>>& chunk) {
+  for (const std::vector<FactorPair<S>>& pairs : chunk) {
+    bytes.put(pairs.size());
+    for (const FactorPair<S>& pair : pairs) {
+      bytes.put(pair.columns);
+      bytes.put(pair.scale);
+      bytes.put(pair.x);
+      bytes.put(pair.y);
+    }
+  }
+}
+
+template <class S>
+void take_factors_of(RankBytes& bytes, std::vector<std::vector<FactorPair<S>>>& chunk) {
+  for (std::vector<FactorPair<S>>& pairs : chunk) {
+    std::size_t count = 0;
+    bytes.take(count);
+    pairs.resize(count);
+    for (FactorPair<S>& pair : pairs) {
+      bytes.take(pair.columns);
+      bytes.take(pair.scale);
+      bytes.take(pair.x);
+      bytes.take(pair.y);
+    }
+  }
 }
 
 }  // namespace
@@ -194,46 +226,98 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   return report;
 }
 
+/// Which of n chunks or sequences this process computes.
+template <class S>
+OwnPart BatchGradient<S>::own(Index n) const {
+  return options_.over_ranks ? own_part(n, this_rank(), rank_count()) : OwnPart{0, n};
+}
+
 template <class S>
 BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
   const Index chunks = std::min(kChunks, batch.sequences);
+  const OwnPart mine = own(chunks);
   const auto shapes = network_->parameter_shapes();
-  const bool alone = chunks == 1;  // nothing to add up
+  const bool alone = chunks == 1 && !options_.over_ranks;  // nothing to add up
+  if (gradient.size() != static_cast<int>(shapes.size())) gradient = Gradient<S>(shapes);
   if (alone) {
     chunks_.clear();
-    if (gradient.size() != static_cast<int>(shapes.size())) gradient = Gradient<S>(shapes);
-  } else if (static_cast<Index>(chunks_.size()) != chunks) {
-    chunks_.assign(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
+  } else if (static_cast<Index>(chunks_.size()) != mine.count()) {
+    chunks_.assign(static_cast<std::size_t>(mine.count()), Gradient<S>(shapes));
   }
   factors_.resize(static_cast<std::size_t>(chunks));
+  for (Factors& factors : factors_) factors.assign(shapes.size(), {});
   const auto count = static_cast<std::size_t>(batch.sequences);
-  std::vector<SequenceReport> reports(count);
-  std::vector<GrowthReport> growth(count);
-  std::vector<double> energy(count);
-  std::vector<ReadMeter> meters(count);
+  Outcomes all{std::vector<SequenceReport>(count), std::vector<GrowthReport>(count), std::vector<double>(count),
+               std::vector<ReadMeter>(count)};
   states_.resize(count);
   adjoints_.resize(count);
-  parallel_for(chunks, options_.threads, [&](Index chunk, int thread) {
-    Gradient<S>& sum = alone ? gradient : chunks_[static_cast<std::size_t>(chunk)];
+  parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {
+    const Index chunk = mine.begin + k;
+    Gradient<S>& sum = alone ? gradient : chunks_[static_cast<std::size_t>(k)];
     sum.set_zero();
     Factors& factors = factors_[static_cast<std::size_t>(chunk)];
-    factors.assign(shapes.size(), {});
-    for (Index b = chunk * batch.sequences / chunks; b < (chunk + 1) * batch.sequences / chunks; ++b) {
+    for (Index b = first_of_chunk(chunk, chunks, batch.sequences);
+         b < first_of_chunk(chunk + 1, chunks, batch.sequences); ++b) {
       const auto at = static_cast<std::size_t>(b);
       Worker& w = worker(thread);
-      reports[at] = learn(w, batch, b, step, sum, factors, growth[at]);
-      meters[at] = w.meter;
-      energy[at] = w.dynamics.energy(w.state).value_or(0.0);
+      all.reports[at] = learn(w, batch, b, step, sum, factors, all.growth[at]);
+      all.meters[at] = w.meter;
+      all.energy[at] = w.dynamics.energy(w.state).value_or(0.0);
       states_[at] = w.state;
       adjoints_[at] = w.estimator->adjoint();
     }
   });
-  if (!alone) sum_gradients<S>(chunks_, gradient, options_.threads);
+  if (options_.over_ranks) {
+    sum_over_ranks<S>(chunks_, chunks, gradient);
+    exchange_outcomes(chunks, all);
+  } else if (!alone) {
+    sum_gradients<S>(chunks_, gradient, options_.threads);
+  }
   BatchReport report =
-      summarise(batch, network_->plan().couples_rows(), std::move(reports), growth, energy, options_.slots);
-  for (const ReadMeter& meter : meters) report.reads += meter;
+      summarise(batch, network_->plan().couples_rows(), std::move(all.reports), all.growth, all.energy, options_.slots);
+  for (const ReadMeter& meter : all.meters) report.reads += meter;
   report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
   return report;
+}
+
+/// All ranks get the outcomes of all sequences and the factors of all chunks, as one process has them.
+template <class S>
+void BatchGradient<S>::exchange_outcomes(Index chunks, Outcomes& all) {
+  const auto sequences = static_cast<Index>(all.reports.size());
+  const auto each = [&](int rank, const auto& chunk_action, const auto& sequence_action) {
+    const OwnPart part = own_part(chunks, rank, rank_count());
+    for (Index k = part.begin; k < part.end; ++k) chunk_action(factors_[static_cast<std::size_t>(k)]);
+    const Index end = first_of_chunk(part.end, chunks, sequences);
+    for (Index b = first_of_chunk(part.begin, chunks, sequences); b < end; ++b) {
+      sequence_action(static_cast<std::size_t>(b));
+    }
+  };
+  const auto put = [&](RankBytes& bytes) {
+    each(
+        this_rank(), [&](const Factors& factors) { put_factors<S>(bytes, factors); },
+        [&](std::size_t b) {
+          bytes.put(all.reports[b]);
+          bytes.put(all.growth[b]);
+          bytes.put(all.energy[b]);
+          bytes.put(all.meters[b]);
+          if (!options_.all_states) return;
+          bytes.put(states_[b]);
+          bytes.put(adjoints_[b]);
+        });
+  };
+  exchange(this_rank(), rank_count(), put, [&](RankBytes& bytes, int rank) {
+    each(
+        rank, [&](Factors& factors) { take_factors_of<S>(bytes, factors); },
+        [&](std::size_t b) {
+          bytes.take(all.reports[b]);
+          bytes.take(all.growth[b]);
+          bytes.take(all.energy[b]);
+          bytes.take(all.meters[b]);
+          if (!options_.all_states) return;
+          bytes.take(states_[b]);
+          bytes.take(adjoints_[b]);
+        });
+  });
 }
 
 template <class S>
@@ -249,9 +333,11 @@ std::vector<FactorPair<S>> BatchGradient<S>::take_factors(int parameter) {
 template <class S>
 BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
   const auto count = static_cast<std::size_t>(batch.sequences);
+  const OwnPart mine = own(batch.sequences);
   std::vector<SequenceReport> reports(count);
   outputs_.resize(count);
-  parallel_for(batch.sequences, options_.threads, [&](Index b, int thread) {
+  parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {
+    const Index b = mine.begin + k;
     Worker& w = worker(thread);
     start(w, batch, b, step);
     w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
@@ -262,8 +348,31 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
     report.loss = w.cost->value(w.state);
     outputs_[static_cast<std::size_t>(b)] = w.cost->output();
   });
+  if (options_.over_ranks) exchange_evaluations(reports);
   return summarise(batch, network_->plan().couples_rows(), std::move(reports), std::vector<GrowthReport>(count),
                    std::vector<double>(count), options_.slots);
+}
+
+template <class S>
+void BatchGradient<S>::exchange_evaluations(std::vector<SequenceReport>& reports) {
+  const auto each = [&](int rank, const auto& action) {
+    const OwnPart part = own_part(static_cast<Index>(reports.size()), rank, rank_count());
+    for (Index b = part.begin; b < part.end; ++b) {
+      action(reports[static_cast<std::size_t>(b)], outputs_[static_cast<std::size_t>(b)]);
+    }
+  };
+  const auto put = [&](RankBytes& bytes) {
+    each(this_rank(), [&](const SequenceReport& report, const Matrix<S>& output) {
+      bytes.put(report);
+      bytes.put(output);
+    });
+  };
+  exchange(this_rank(), rank_count(), put, [&](RankBytes& bytes, int rank) {
+    each(rank, [&](SequenceReport& report, Matrix<S>& output) {
+      bytes.take(report);
+      bytes.take(output);
+    });
+  });
 }
 
 template class BatchGradient<float>;

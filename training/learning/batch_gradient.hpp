@@ -7,6 +7,7 @@
 
 #include "circuits/correction_spec.hpp"
 #include "training/data/batches.hpp"
+#include "training/learning/batch_ranks.hpp"
 #include "training/learning/estimators/estimator.hpp"
 #include "training/learning/growth_penalty.hpp"
 #include "training/models/network.hpp"
@@ -22,7 +23,9 @@ struct BatchGradientOptions {
   std::uint64_t seed = 0;     ///< of the read noise
   ReadPolicy reads;           ///< how the reads of each class are made
   Index slots = 1;  ///< in which the tokens take turns at the arrays: every simulated time is that many times as long
-  bool factors = false;  ///< maps that take factors get no gradient: see BatchGradient::take_factors
+  bool factors = false;     ///< maps that take factors get no gradient: see BatchGradient::take_factors
+  bool over_ranks = false;  ///< every batch is computed by all ranks together (training/learning/batch_ranks.hpp)
+  bool all_states = false;  ///< over ranks: states() and adjoints() of all sequences, and not of this rank's only
 };
 
 /// One batch's outcome: sums and extremes over its sequences, in the order of the sequences. Of networks whose rows are
@@ -92,12 +95,22 @@ class BatchGradient {
   SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
                        Factors& factors, GrowthReport& growth);
   void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step);
+  /// What compute() keeps of each sequence.
+  struct Outcomes {
+    std::vector<SequenceReport> reports;
+    std::vector<GrowthReport> growth;
+    std::vector<double> energy;
+    std::vector<ReadMeter> meters;
+  };
+  OwnPart own(Index n) const;
+  void exchange_outcomes(Index chunks, Outcomes& all);
+  void exchange_evaluations(std::vector<SequenceReport>& reports);
 
   const Network<S>* network_;
   BatchGradientOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Gradient<S>> chunks_;
-  std::vector<Factors> factors_;  ///< of each chunk
+  std::vector<Gradient<S>> chunks_;  ///< of this rank
+  std::vector<Factors> factors_;     ///< of each chunk
   std::vector<Matrix<S>> states_, adjoints_, outputs_;
 };
 

@@ -9,13 +9,16 @@
 #include <limits>
 #include <numeric>
 
+#include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
+#include "sim/base/product_kernel.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
+#include "training/learning/batch_ranks.hpp"
 #include "training/train/device_notes.hpp"
 #include "training/train/final_loss.hpp"
 #include "training/train/trainee.hpp"
@@ -54,6 +57,7 @@ class TrainRun {
 
   void restore(const H5Reader& file) {
     loop_.restore(file, "");
+    expect_as_on_rank_0("the file to resume", fmt::format("{} steps done", loop_.done()));
     record_.started = file.text_attribute("started");
     earlier_ = file.real_attribute("wall_time_s");
     references_ = read_reference_scores(file);
@@ -65,7 +69,7 @@ class TrainRun {
     const auto save = [&] {
       if (output) write(*output);
     };
-    loop_.run(save, [&] { return !observer || observer(progress()); });
+    loop_.run(save, [&] { return agreed(!observer || observer(progress())); });
     TrainSummary result = summary();
     result.failure = loop_.stuck().empty() ? failure_of(result) : "stopped: " + loop_.stuck();
     return result;
@@ -242,6 +246,11 @@ class TrainRun {
   Overwrite overwrite_ = Overwrite::must_not_exist;
 };
 
+void start_run(const Config& config) {
+  use_product_kernel(config);
+  expect_as_on_rank_0("build and products", version_and_revision() + ", " + product_kernel_name());
+}
+
 void expect_same_config(const Config& stored, const Config& given, const std::string& file) {
   std::string problems;
   for (const auto& d : difference(stored, given)) {
@@ -260,31 +269,33 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
 
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
                    const TrainObserver& observer, FinalTest final_test) {
-  use_product_kernel(config);
+  start_run(config);
   std::optional<OutputLock> lock;
-  if (output) {
+  if (output && leads_batches()) {
     check_output_path(*output, Overwrite::must_not_exist);
     lock.emplace(*output);
   }
-  return TrainRun(config, final_test).run(output, Overwrite::must_not_exist, observer);
+  return TrainRun(config, final_test).run(leads_batches() ? output : std::nullopt, Overwrite::must_not_exist, observer);
 }
 
 TrainSummary resume(const std::filesystem::path& path, const Config* config, const TrainObserver& observer) {
-  const OutputLock lock(path);
+  const bool leads = leads_batches();
+  std::optional<OutputLock> lock;
+  if (leads) lock.emplace(path);
   const H5Reader file(path);
   if (const std::string kind = file.text_attribute("kind"); kind != "train") {
     file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" can be resumed)", kind));
   }
-  check_output_path(path, Overwrite::replace);
+  if (leads) check_output_path(path, Overwrite::replace);
   Config stored = parse_program_config(path.string() + " (stored config)", file.text_attribute("config"));
   if (config != nullptr) {
     expect_same_config(stored, *config, path.string());
     stored = *config;
   }
-  use_product_kernel(stored);
+  start_run(stored);
   TrainRun run(stored, FinalTest::evaluate);
   run.restore(file);
-  return run.run(path, Overwrite::replace, observer);
+  return run.run(leads ? std::optional(path) : std::nullopt, Overwrite::replace, observer);
 }
 
 }  // namespace nudge

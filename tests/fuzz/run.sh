@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the libFuzzer targets of a build with NUDGE_FUZZ for so many seconds each (default 60); ends at the first finding.
+#   bash tests/fuzz/run.sh build/fuzz 600 [config csv spec run_file]
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+build=$1
+seconds=${2:-60}
+shift $(($# < 2 ? $# : 2))
+targets=("$@")
+if [ ${#targets[@]} -eq 0 ]; then targets=(config csv spec run_file); fi
+
+work=$build/fuzzing
+mkdir -p "$work"
+export ASAN_OPTIONS=allocator_may_return_null=1 LSAN_OPTIONS="suppressions=$PWD/cmake/lsan_suppressions.txt:print_suppressions=0"
+# Every key and value of the program is a word that the fuzzer may insert.
+grep -ohE '^[a-z_.0-9]+ = ("[^"]*"|[^ #]+)' examples/*.toml | sort -u | sed 's/["\\]/\\&/g; s/^/"/; s/$/"/' >"$work/config.dict"
+
+for target in "${targets[@]}"; do
+  new=$work/$target
+  mkdir -p "$new"
+  seeds=("tests/fuzz/corpus/$target")
+  options=(-max_len=4096 -timeout=20 -rss_limit_mb=3000)
+  if [ "$target" = config ] || [ "$target" = spec ]; then options+=("-dict=$work/config.dict"); fi
+  if [ "$target" = config ]; then seeds+=(examples); fi
+  if [ "$target" = run_file ]; then options=(-max_len=65536 -timeout=60 -rss_limit_mb=3000); fi
+  echo "== $target"
+  "$build/tests/fuzz/nudge_fuzz_$target" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
+    -artifact_prefix="$work/found-$target-" "$new" "${seeds[@]}" 2>"$work/$target.log" || {
+    tail -n 60 "$work/$target.log"
+    exit 1
+  }
+  grep -E 'number_of_executed_units|average_exec|peak_rss' "$work/$target.log"
+done

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "circuits/linear_map.hpp"
+#include "training/learning/gradient.hpp"
+
+namespace nudge {
+
+// One batch on several ranks (sim/base/ranks.hpp): every rank holds the whole model and computes contiguous chunks of the batch;
+// after that all have the same sums, to the bits of one process (docs/clusters.md).
+
+/// From now on the batches of this process are shared with the other ranks, all of which do the same steps in the same order.
+/// Points of a sweep are not: there every rank works for itself.
+void share_batches();
+bool batches_are_shared();
+
+/// Whether this process writes files and prints: alone, or rank 0.
+bool leads_batches();
+
+/// Rank 0's decision, for all.
+bool agreed(bool decision);
+
+/// UserError naming `what` when this rank has another value than rank 0. Called by all ranks at the same place.
+void expect_as_on_rank_0(const std::string& what, const std::string& value);
+
+/// Which of n chunks or sequences are this rank's: contiguous parts in the order of the ranks, as equal as can be; of fewer than
+/// there are ranks, the first ranks have one each.
+struct OwnPart {
+  Index begin = 0, end = 0;
+  Index count() const { return end - begin; }
+};
+OwnPart own_part(Index n, int rank, int ranks);
+
+/// total = ((c_0 + c_1) + c_2) + … over the chunks of all ranks, entry by entry: the bits of sum_gradients() in one process. The
+/// sum travels from rank to rank in pieces, so that all add at the same time. `total` must have the right shapes.
+template <class S>
+void sum_over_ranks(const std::vector<Gradient<S>>& own, Index chunks, Gradient<S>& total);
+
+/// Collects what a rank tells the others, and reads it there.
+class RankBytes {
+ public:
+  template <class T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  }
+  template <class T>
+  void take(T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    read(&value, sizeof(T));
+  }
+  template <class S>
+  void put(const Matrix<S>& m) {
+    put(m.rows());
+    put(m.cols());
+    bytes_.append(reinterpret_cast<const char*>(m.data()), static_cast<std::size_t>(m.size()) * sizeof(S));
+  }
+  template <class S>
+  void take(Matrix<S>& m) {
+    Index rows = 0, cols = 0;
+    take(rows);
+    take(cols);
+    m.resize(rows, cols);
+    read(m.data(), static_cast<std::size_t>(m.size()) * sizeof(S));
+  }
+  /// Those of a rank become everybody's, to be taken from the front.
+  void send_from(int rank);
+
+ private:
+  void read(void* to, std::size_t size);
+
+  std::string bytes_;
+  std::size_t at_ = 0;
+};
+
+/// Every rank puts what it has with put(bytes); the others take it with take(bytes, rank).
+template <class Put, class Take>
+void exchange(int this_one, int ranks, const Put& put, const Take& take) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    RankBytes bytes;
+    if (rank == this_one) put(bytes);
+    bytes.send_from(rank);
+    if (rank != this_one) take(bytes, rank);
+  }
+}
+
+}  // namespace nudge
