@@ -68,7 +68,11 @@ install_and_use() {
     cmake --build "$folder/mine" && "$folder/mine/mine" && "$folder/installed/bin/nudge" --version
 }
 if [ "$program" = "$(realpath -m build/release/apps/nudge)" ]; then try "an installed nudge in another project" install_and_use; fi
-for page in docs/tutorial_*.md; do try "$page" python3 tools/docs/run_blocks.py "$program" "$page"; done
+if command -v python3 >/dev/null; then
+  for page in docs/tutorial_*.md; do try "$page" python3 tools/docs/run_blocks.py "$program" "$page"; done
+else
+  echo "skipped: the commands of docs/tutorial_*.md (no python3)"
+fi
 try "devices fit" "$program" devices fit examples/lab_pulses.csv --model soft_bounds --out "$folder/device.toml"
 try "characterize a fit" "$program" devices characterize examples/lab_pulses.csv --model soft_bounds --out "$folder/lab.h5"
 try "characterize a config" "$program" devices characterize "$folder/device.toml" --set "device.read_noise=1 %"
