@@ -89,7 +89,10 @@ std::map<std::string, Columns> tables_of(const H5Reader& file, const std::vector
     for (Columns& table : tables) {
       const bool main = tables.size() == 1 || table.axis == group + "/step";
       const std::string which = !table.axis.empty() ? name_of(table.axis) : name_of(table.datasets.front());
-      out.emplace(main ? dotted(group) + ".csv" : fmt::format("{}.{}.csv", dotted(group), which), std::move(table));
+      const std::string name = main ? dotted(group) + ".csv" : fmt::format("{}.{}.csv", dotted(group), which);
+      const std::string first = table.datasets.front();
+      if (!out.emplace(name, std::move(table)).second)
+        file.fail(first, "another length than the columns over " + which);
     }
   }
   return out;

@@ -42,7 +42,8 @@ std::string heading(const std::vector<Section>& sections, const std::vector<RunF
     title += (title.empty() ? "" : "; ") + section.opening.title;
     sentences += fmt::format("<p class=\"verdict\">{}{}</p>\n", said > 1 ? escape(section.opening.title) + ". " : "",
                              escape(section.opening.sentence));
-    if (figure.empty()) figure = section.opening.figure;
+    if (title == section.opening.title)
+      figure = section.opening.figure;  // the first one's; others stand with their sections
   }
   if (said > 1) title = fmt::format("{} of nudge", count(runs.size(), "result"));
   return "<header>\n<h1>" + escape(title) + "</h1>\n" + sentences + sources(runs) + "<div class=\"key\">\n" + figure +
