@@ -65,6 +65,12 @@ bool Circuit<S>::feed_forward() const {
 }
 
 template <class S>
+bool Circuit<S>::keeps_points() const {
+  return node_noise_ == 0 &&
+         std::all_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->keeps_points(); });
+}
+
+template <class S>
 bool Circuit<S>::noisy() const {
   return node_noise_ > 0 || std::any_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->noisy(); });
 }

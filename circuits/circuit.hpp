@@ -75,6 +75,8 @@ class Circuit {
 
   /// Whether its nodes, or reads of any of its arrays, have fresh noise.
   bool noisy() const;
+  /// Whether all of its terms can put a point aside (Term::keeps_points), and no node has noise.
+  bool keeps_points() const;
   /// σ of the white noise of a node with L = 1, per √τ (clamp_noise() of the circuit's components); 0: none.
   double node_noise() const { return node_noise_; }
   void set_node_noise(double sigma) { node_noise_ = sigma; }

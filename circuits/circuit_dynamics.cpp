@@ -45,6 +45,7 @@ void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) 
   input_gradient_.setZero();
   read_ = read;
   noisy_ = circuit_->noisy();
+  keeps_points_ = circuit_->keeps_points();
   loads_known_ = drives_known_ = false;
   memory_.clear();
   read_.memory = &memory_;
@@ -176,7 +177,23 @@ void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
 
 template <class S>
 Linearization<S>& CircuitDynamics<S>::linearize(ConstMatrixRef<S> z) {
+  const ReadingAs stored(read_, ReadClass::stored);
   point_->set(z);
+  return *point_;
+}
+
+template <class S>
+bool CircuitDynamics<S>::remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) {
+  if (!keeps_points_) return false;
+  point_->set(z);
+  f = point_->unmasked_force();
+  point_->exchange(number);
+  return true;
+}
+
+template <class S>
+Linearization<S>& CircuitDynamics<S>::recall(std::size_t number) {
+  point_->exchange(number);
   return *point_;
 }
 

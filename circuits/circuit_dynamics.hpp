@@ -33,6 +33,8 @@ class CircuitDynamics final : public Dynamics<S> {
   void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
   bool feed_forward() const override { return circuit_->feed_forward(); }
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
+  bool remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) override;
+  Linearization<S>& recall(std::size_t number) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
   /// E = Σ_nodes ½‖z − x_in‖² + ½(L − 1)‖z‖² (½ L ‖z‖² where nothing drives the node) + Σ E_term: −∂E/∂z is the conservative
   /// force.
@@ -74,8 +76,8 @@ class CircuitDynamics final : public Dynamics<S> {
   Matrix<S> input_, input_gradient_;
   std::vector<std::unique_ptr<TermSystem<S>>> systems_;  ///< of the circuit's terms, in their order
   ReadContext read_;
-  bool noisy_ = false;  ///< of the circuit when it was bound
-  ReadMemory memory_;   ///< of the reads of the present example
+  bool noisy_ = false, keeps_points_ = false;  ///< of the circuit when it was bound
+  ReadMemory memory_;                          ///< of the reads of the present example
   std::optional<Box<S>> box_;
   Matrix<S> loads_;  ///< of the present example, once they have been asked for
   bool loads_known_ = false, has_loads_ = false;

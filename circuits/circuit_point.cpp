@@ -10,7 +10,6 @@ void CircuitDynamics<S>::Point::set(ConstMatrixRef<S> z) {
   NUDGE_EXPECT(z.rows() == owner_->rows_);
   CircuitDynamics& d = *owner_;
   z0_ = z;
-  const ReadingAs stored(d.read_, ReadClass::stored);
   d.read_.pass();
   d.start(z, f0_conservative_);
   f0_.setZero();  // the non-conservative force first; the sum in the end
@@ -19,6 +18,15 @@ void CircuitDynamics<S>::Point::set(ConstMatrixRef<S> z) {
   if (!d.box_) return;
   moving_.setOnes();
   d.box_->hold(z, f0_, moving_, {0, z.cols()});
+}
+
+template <class S>
+void CircuitDynamics<S>::Point::exchange(std::size_t number) {
+  for (auto& system : owner_->systems_) system->exchange_point(number);
+  if (!owner_->box_) return;
+  if (kept_moving_.size() <= number) kept_moving_.resize(number + 1);
+  if (kept_moving_[number].size() == 0) kept_moving_[number].resizeLike(moving_);
+  moving_.swap(kept_moving_[number]);
 }
 
 /// x ← m ⊙ x of all copies.
@@ -71,14 +79,34 @@ void CircuitDynamics<S>::Point::vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part 
   mask(out);
 }
 
+/// What u gives to the input through the nodes that it drives.
+template <class S>
+void CircuitDynamics<S>::Point::correlate_input(ConstMatrixRef<S> u, S scale) {
+  CircuitDynamics& d = *owner_;
+  if (d.input_gradient_.size() == 0) return;
+  for (const Node& node : d.circuit_->nodes()) {
+    if (node.driven) d.input_gradient_ += scale * u.middleCols(node.columns.begin, node.columns.count);
+  }
+}
+
+template <class S>
+void CircuitDynamics<S>::Point::pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> out, GradientSink<S>& sink) {
+  CircuitDynamics& d = *owner_;
+  with_moving(u, [&](ConstMatrixRef<S> x) {
+    correlate_input(x, scale);
+    leak(x, out, Part::all);
+    const ReadingAs correlation(d.read_, ReadClass::correlation);
+    d.read_.pass();
+    for (auto& system : d.systems_) system->pull(x, scale, out, sink, d.input_gradient_, d.read_);
+  });
+  mask(out);
+}
+
 template <class S>
 void CircuitDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) {
   CircuitDynamics& d = *owner_;
   with_moving(u, [&](ConstMatrixRef<S> x) {
-    for (const Node& node : d.circuit_->nodes()) {
-      if (!node.driven || d.input_gradient_.size() == 0) continue;
-      d.input_gradient_ += scale * x.middleCols(node.columns.begin, node.columns.count);
-    }
+    correlate_input(x, scale);
     const ReadingAs correlation(d.read_, ReadClass::correlation);
     d.read_.pass();
     for (auto& system : d.systems_) system->accumulate(x, scale, sink, d.input_gradient_, d.read_);

@@ -21,12 +21,17 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
     direction_.resize(owner.max_rows_, owner.cols());
   }
 
+  /// By reads of the present class.
   void set(ConstMatrixRef<S> z);
+  const Matrix<S>& unmasked_force() const { return f0_; }
+  /// With what is kept under that number.
+  void exchange(std::size_t number);
   void force(MatrixRef<S> f, Part part) override;
   void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;
   const Matrix<S>* moving() const override { return owner_->box_ ? &moving_ : nullptr; }
   void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override;
+  void pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> out, GradientSink<S>& sink) override;
   bool corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
   bool transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
   bool node_transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
@@ -43,6 +48,7 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
     }
   }
   void leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const;
+  void correlate_input(ConstMatrixRef<S> u, S scale);
   /// act(x) with what of the direction moves the state: x itself, or m ⊙ x.
   template <class Act>
   void with_moving(ConstMatrixRef<S> x, Act act) {
@@ -59,8 +65,9 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
 
   CircuitDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_;
-  Matrix<S> v_;                   ///< z − z₀
-  Matrix<S> moving_, direction_;  ///< of a system in a box: m at z₀, and a direction m ⊙ x
+  Matrix<S> v_;                         ///< z − z₀
+  std::vector<Matrix<S>> kept_moving_;  ///< of points put aside
+  Matrix<S> moving_, direction_;        ///< of a system in a box: m at z₀, and a direction m ⊙ x
 };
 
 }  // namespace nudge

@@ -22,13 +22,6 @@ void DigitalMatrix<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns c
 }
 
 template <class S>
-void DigitalMatrix<S>::accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                                  Matrix<S>& gradient) const {
-  NUDGE_EXPECT(gradient.rows() == inputs() && gradient.cols() == outputs() && columns.end() <= outputs());
-  multiply_outer<S>(x, y, scale, gradient.middleCols(columns.begin, columns.count), Store::add);
-}
-
-template <class S>
 void DigitalMatrix<S>::apply_update(const Matrix<S>& delta, std::uint64_t /*step*/) {
   NUDGE_EXPECT(delta.rows() == inputs() && delta.cols() == outputs());
   weights_ += delta;

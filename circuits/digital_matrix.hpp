@@ -22,8 +22,6 @@ class DigitalMatrix final : public LinearMap<S> {
 
   void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
   void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
-  void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                  Matrix<S>& gradient) const override;
 
   /// W ← W + delta, exactly.
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
@@ -31,6 +29,7 @@ class DigitalMatrix final : public LinearMap<S> {
   /// W ← target, exactly.
   void program(const Matrix<S>& target) override;
 
+  bool plain() const override { return true; }
   const Matrix<S>& weights() const override { return weights_; }
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   std::vector<StateArray<S>> state() override;

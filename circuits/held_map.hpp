@@ -44,10 +44,6 @@ class HeldMap final : public LinearMap<S> {
   std::unique_ptr<LinearMap<double>> noise_free() const override {
     return std::make_unique<HeldMap<double>>(map_->noise_free(), share_);
   }
-  void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                  Matrix<S>& gradient) const override {
-    map_->accumulate(x, y, columns, scale, gradient);
-  }
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override { map_->apply_update(delta, step); }
   void apply_now(const Matrix<S>& delta, std::uint64_t step) override { map_->apply_now(delta, step); }
   bool takes_factors() const override { return map_->takes_factors(); }

@@ -95,16 +95,15 @@ class LinearMap {
   /// Whether any read may have fresh noise.
   virtual bool noisy() const { return false; }
 
+  /// Whether every read, of whatever class, is the product itself: numbers, no devices and no converters.
+  virtual bool plain() const { return false; }
+
   /// Heat that a conductance of one unit of weight takes from a drive of 1 in one τ, J; 0: no devices, no energy is counted.
   virtual double unit_heat_J() const { return 0; }
 
   /// The noise-free circuit of this map in double, its conductances as they are now: reads without fresh noise and rounding,
   /// whose derivatives are exact. A copy; program() sets its weights exactly.
   virtual std::unique_ptr<LinearMap<double>> noise_free() const = 0;
-
-  /// gradient[:, columns] += scale xᵀ y: the local correlation of what drives the rows with what drives the columns.
-  virtual void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                          Matrix<S>& gradient) const = 0;
 
   /// Ask for W ← W + delta; devices may take only part of it. `step` is the training step; random numbers are
   /// those of the map's own count of updates, so that no two updates share them.

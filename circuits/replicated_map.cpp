@@ -168,12 +168,6 @@ std::unique_ptr<LinearMap<double>> ReplicatedMap<S>::noise_free() const {
 }
 
 template <class S>
-void ReplicatedMap<S>::accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                                  Matrix<S>& gradient) const {
-  replicas_.front()->accumulate(x, y, columns, scale, gradient);
-}
-
-template <class S>
 void ReplicatedMap<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
   for (Replica& one : replicas_) one->apply_update(delta, step);
   refresh();

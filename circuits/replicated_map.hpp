@@ -49,8 +49,6 @@ class ReplicatedMap final : public LinearMap<S> {
   bool noisy() const override;
   /// The noise-free circuits of all replicas; its program() and apply_update() move all of them alike.
   std::unique_ptr<LinearMap<double>> noise_free() const override;
-  void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                  Matrix<S>& gradient) const override;
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
   void apply_now(const Matrix<S>& delta, std::uint64_t step) override;
   bool takes_factors() const override { return replicas_.front()->takes_factors(); }

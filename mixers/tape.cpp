@@ -248,6 +248,18 @@ const Matrix<S>& Tape<S>::cotangent(Value<S> value) const {
   return found.has_cotangent ? found.cotangent : empty_;
 }
 
+template <class S>
+void Tape<S>::take_cotangent(Value<S> value, Matrix<S>& out) {
+  Node& found = node(value);
+  NUDGE_EXPECT(out.rows() == found.matrix().rows() && out.cols() == found.matrix().cols());
+  if (found.has_cotangent) {
+    out.swap(found.cotangent);
+    found.has_cotangent = false;
+  } else {
+    out.setZero();
+  }
+}
+
 template class Tape<float>;
 template class Tape<double>;
 

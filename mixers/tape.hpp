@@ -157,6 +157,8 @@ class Tape {
   void pull_back(Leaves wanted = Leaves::all);
   /// Empty (0 x 0) where nothing arrived.
   const Matrix<S>& cotangent(Value<S> value) const;
+  /// Exchanges the cotangent with `out`, whose size it has: zero where nothing arrived. Nothing has arrived afterwards.
+  void take_cotangent(Value<S> value, Matrix<S>& out);
 
   std::size_t size() const { return nodes_.size(); }
   /// Digital operations of one run(); a derivative takes about as many per operand.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <stdexcept>
 
 #include "sim/base/matrix.hpp"
 #include "sim/box.hpp"
@@ -32,6 +34,12 @@ class Linearization {
 
   /// Correlate locally: adds scale · ⟨u, ∂F/∂θ(z₀)⟩ for every parameter θ of the force to the sink; u (rows, cols).
   virtual void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) = 0;
+
+  /// The last two at once, of one copy: out = Jᵀ u, and scale · ⟨u, ∂F/∂θ(z₀)⟩ to the sink.
+  virtual void pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> out, GradientSink<S>& sink) {
+    accumulate_parameter_gradient(u, scale, sink);
+    vjp(u, out, Part::all);
+  }
 
   /// Of a system kept in a box: 1 where z₀ can move, 0 where it rests on a bound and its force pushes outwards or not at all
   /// (Box), (rows, cols). Force, J v, Jᵀ u and correlation are those of the units that can move: J = m (∂F/∂z) m. Null: all can.
@@ -69,6 +77,15 @@ class Dynamics {
   virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) = 0;
 
   virtual Linearization<S>& linearize(ConstMatrixRef<S> z) = 0;
+
+  /// f = F(z) (rows, cols), and the linearisation at z kept under a number (0, 1, …) until recall() makes it the present one, good
+  /// for derivatives and correlation: what goes back over a trajectory need not go over it twice. false: this system, or its
+  /// reads as they are, cannot; nothing is touched.
+  virtual bool remember(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/, std::size_t /*number*/) { return false; }
+  /// Once of each number that was remembered.
+  virtual Linearization<S>& recall(std::size_t /*number*/) {
+    throw std::logic_error("recall() of a system that remembers nothing");
+  }
 
   /// Nodes of the state as ranges of columns, in the order in which they drive each other: what a sweep visits.
   virtual std::size_t nodes() const { return 1; }

@@ -122,11 +122,6 @@ void CircuitMap::correlate_transposed(ConstMatrixRef<double> y0, ConstMatrixRef<
   sink.accumulate(parameter, columns, scale, slope_u, p);
 }
 
-void CircuitMap::accumulate(ConstMatrixRef<double> x, ConstMatrixRef<double> y, Columns columns, double scale,
-                            Matrix<double>& gradient) const {
-  multiply_outer<double>(x, y, scale, gradient.middleCols(columns.begin, columns.count), Store::add);
-}
-
 std::vector<StateArray<double>> CircuitMap::state() {
   return {{"weights", "1", "net conductance over k that the lines see (inputs, outputs)", &weights_}};
 }

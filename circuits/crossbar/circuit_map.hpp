@@ -47,8 +47,6 @@ class CircuitMap final : public LinearMap<double> {
                             int parameter, GradientSink<double>& sink, const ReadContext& read) const override;
   bool curved() const override { return true; }
   std::unique_ptr<LinearMap<double>> noise_free() const override { return std::make_unique<CircuitMap>(*this); }
-  void accumulate(ConstMatrixRef<double> x, ConstMatrixRef<double> y, Columns columns, double scale,
-                  Matrix<double>& gradient) const override;
   void apply_update(const Matrix<double>& delta, std::uint64_t step) override;
   /// Exactly: the first array takes what the others do not hold.
   void program(const Matrix<double>& target) override;

@@ -137,13 +137,6 @@ std::unique_ptr<LinearMap<double>> Crossbar<S>::noise_free() const {
 }
 
 template <class S>
-void Crossbar<S>::accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                             Matrix<S>& gradient) const {
-  NUDGE_EXPECT(gradient.rows() == inputs() && gradient.cols() == outputs() && columns.end() <= outputs());
-  multiply_outer<S>(x, y, scale, gradient.middleCols(columns.begin, columns.count), Store::add);
-}
-
-template <class S>
 std::vector<MapReading> Crossbar<S>::readings() const {
   std::vector<MapReading> all = pairs_.readings();
   all.push_back({"power", "W", "of the array while driven by numbers of rms 1: V^2 times the sum of all conductances",

@@ -46,8 +46,6 @@ class Crossbar final : public LinearMap<S> {
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   /// What noise_free() is made of.
   CircuitMap::Branch branch(double gain) const;
-  void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                  Matrix<S>& gradient) const override;
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
   bool takes_factors() const override { return pairs_.takes_factors(); }
   void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;

@@ -33,10 +33,6 @@ class TikiTaka final : public LinearMap<S> {
   bool curved() const override { return slow_.curved() || fast_.curved(); }
   bool noisy() const override { return slow_.noisy() || (spec_.share != 0 && fast_.noisy()); }
   std::unique_ptr<LinearMap<double>> noise_free() const override;
-  void accumulate(ConstMatrixRef<S> x, ConstMatrixRef<S> y, Columns columns, S scale,
-                  Matrix<S>& gradient) const override {
-    slow_.accumulate(x, y, columns, scale, gradient);
-  }
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
   void apply_now(const Matrix<S>& delta, std::uint64_t step) override;
   bool takes_factors() const override { return fast_.takes_factors(); }

@@ -34,14 +34,25 @@ bool SharedArray<S>::takes_difference() const {
 }
 
 template <class S>
-bool SharedArray<S>::noisy() const {
-  if (input_->noisy()) return true;
+template <class Is>
+bool SharedArray<S>::any_map(Is is) const {
+  if (is(*input_)) return true;
   for (const auto& term : owned_) {
     for (const TermWeights<S>& own : term->weights()) {
-      if (own.map->noisy()) return true;
+      if (is(*own.map)) return true;
     }
   }
   return false;
+}
+
+template <class S>
+bool SharedArray<S>::noisy() const {
+  return any_map([](const LinearMap<S>& map) { return map.noisy(); });
+}
+
+template <class S>
+bool SharedArray<S>::keeps_points() const {
+  return !any_map([](const LinearMap<S>& map) { return !map.plain(); });
 }
 
 template <class S>

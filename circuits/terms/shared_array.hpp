@@ -32,6 +32,7 @@ class SharedArray final : public Term<S> {
   std::vector<int> targets() const override { return {node_}; }
   bool takes_difference() const override;
   bool noisy() const override;
+  bool keeps_points() const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
   Columns at() const { return at_; }
@@ -43,6 +44,9 @@ class SharedArray final : public Term<S> {
 
  private:
   class System;
+  /// Whether it is so of any of the maps that it reads.
+  template <class Is>
+  bool any_map(Is is) const;
 
   int node_;
   Columns at_;

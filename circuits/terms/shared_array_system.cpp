@@ -12,13 +12,20 @@ template <class S>
 SharedArray<S>::System::System(const SharedArray& array, Index rows, Index max_copies)
     : array_(&array),
       rows_(rows),
+      max_copies_(max_copies),
       h_(max_copies * rows, array.input().outputs()),
       g_(h_.rows(), h_.cols()),
       dh_(h_.rows(), h_.cols()),
       z0_(rows, array.at().count),
       h0_(rows, h_.cols()),
-      g0_(rows, h_.cols()) {
-  for (const auto& placed : array.terms()) points_.push_back(placed.term->make_point(rows, max_copies));
+      g0_(rows, h_.cols()),
+      points_(make_points()) {}
+
+template <class S>
+typename SharedArray<S>::System::Points SharedArray<S>::System::make_points() const {
+  Points points;
+  for (const auto& placed : array_->terms()) points.push_back(placed.term->make_point(rows_, max_copies_));
+  return points;
 }
 
 /// The smallest range of columns that covers the chosen terms.
@@ -74,22 +81,19 @@ void SharedArray<S>::System::linearize(ConstMatrixRef<S> z, MatrixRef<S> conserv
   z0_ = own(z);
   auto f_conservative = own(conservative);
   auto f_rest = own(rest);
-  auto g = g_.topRows(rows_);
   input.forward(z0_, h0_, input.all_columns(), Store::assign, read);
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const auto& [term, columns] = array_->terms()[i];
     auto f = term->conservative() ? f_conservative : f_rest;
-    term->linearize(h0_.middleCols(columns.begin, columns.count), g.middleCols(columns.begin, columns.count), f,
+    term->linearize(h0_.middleCols(columns.begin, columns.count), g0_.middleCols(columns.begin, columns.count), f,
                     *points_[i], read);
   }
   for (const Part part : {Part::conservative, Part::nonconservative}) {
     const Columns back = returning(part);
     if (back.count == 0) continue;
     auto f = part == Part::conservative ? f_conservative : f_rest;
-    input.transposed(g.middleCols(back.begin, back.count), f, back, Store::add, read);
+    input.transposed(g0_.middleCols(back.begin, back.count), f, back, Store::add, read);
   }
-  const Columns back = returning(Part::all);
-  g0_.middleCols(back.begin, back.count) = g.middleCols(back.begin, back.count);
 }
 
 template <class S>
@@ -140,21 +144,48 @@ void SharedArray<S>::System::vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part,
                               Store::add, read);
 }
 
+/// What correlates with u, whose drive is in g_.
 template <class S>
-void SharedArray<S>::System::accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
-                                        MatrixRef<S> /*input_gradient*/, ReadContext& read) {
+void SharedArray<S>::System::correlate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, ReadContext& read) {
   const LinearMap<S>& input = array_->input();
-  const auto u_own = own(u);
-  drive_of_adjoint(u_own, Part::all, read);
   input.correlate_forward(z0_, g_.topRows(u.rows()), input.all_columns(), scale, array_->parameter(), sink, read);
   const Columns back = returning(Part::all);
   if (back.count > 0) {
-    input.correlate_transposed(g0_.middleCols(back.begin, back.count), u_own, back, scale, array_->parameter(), sink,
-                               read);
+    input.correlate_transposed(g0_.middleCols(back.begin, back.count), u, back, scale, array_->parameter(), sink, read);
   }
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    array_->terms()[i].term->accumulate(u_own, scale, *points_[i], sink, read);
+    array_->terms()[i].term->accumulate(u, scale, *points_[i], sink, read);
   }
+}
+
+template <class S>
+void SharedArray<S>::System::accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
+                                        MatrixRef<S> /*input_gradient*/, ReadContext& read) {
+  const auto u_own = own(u);
+  drive_of_adjoint(u_own, Part::all, read);
+  correlate(u_own, scale, sink, read);
+}
+
+template <class S>
+void SharedArray<S>::System::pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> f, GradientSink<S>& sink,
+                                  MatrixRef<S> /*input_gradient*/, ReadContext& read) {
+  const LinearMap<S>& input = array_->input();
+  const auto u_own = own(u);
+  drive_of_adjoint(u_own, Part::all, read);
+  correlate(u_own, scale, sink, read);
+  auto f_own = own(f);  // after the correlation: f may be u
+  input.forward_vjp(z0_, g_.topRows(u.rows()), f_own, input.all_columns(), Store::add, read);
+}
+
+/// h₀ stays: the laws of the nudged phase alone read it.
+template <class S>
+void SharedArray<S>::System::exchange_point(std::size_t number) {
+  if (kept_.size() <= number) kept_.resize(number + 1);
+  Kept& kept = kept_[number];
+  if (kept.points.empty()) kept = {Matrix<S>(z0_.rows(), z0_.cols()), Matrix<S>(g0_.rows(), g0_.cols()), make_points()};
+  z0_.swap(kept.z0);
+  g0_.swap(kept.g0);
+  points_.swap(kept.points);
 }
 
 template <class S>

@@ -24,6 +24,9 @@ class SharedArray<S>::System final : public TermSystem<S> {
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override;
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                   ReadContext& read) override;
+  void pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> f, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+            ReadContext& read) override;
+  void exchange_point(std::size_t number) override;
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& read) override;
   void corrected_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) override;
   void transposed_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
@@ -37,18 +40,27 @@ class SharedArray<S>::System final : public TermSystem<S> {
   Columns driven(Part part) const;
   Columns returning(Part part) const;
   void drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read);
+  void correlate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, ReadContext& read);
   void drive_conservative(ConstMatrixRef<S> z, NudgedDrive drive, MatrixRef<S> f, ReadContext& read);
   template <class Ref>
   auto own(Ref& state) const {
     return state.middleCols(array_->at_.begin, array_->at_.count);
   }
 
+  using Points = std::vector<std::unique_ptr<TermPoint>>;
+  Points make_points() const;
+  struct Kept {
+    Matrix<S> z0, g0;
+    Points points;
+  };
+
   const SharedArray* array_;
-  Index rows_;
+  Index rows_, max_copies_;
   Matrix<S> h_, g_,
       dh_;  ///< projections and drives of the array's columns, and projections of a direction, (copies·rows, columns)
   Matrix<S> z0_, h0_, g0_;
-  std::vector<std::unique_ptr<TermPoint>> points_;
+  Points points_;
+  std::vector<Kept> kept_;
 };
 
 }  // namespace nudge

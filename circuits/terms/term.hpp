@@ -57,6 +57,10 @@ class TermSystem {
     vjp(u, f, Part::all, read);
   }
 
+  /// Exchanges what derivatives and correlation need of the remembered point with what is kept under a number, which at first is
+  /// nothing. Only of terms with keeps_points().
+  virtual void exchange_point(std::size_t /*number*/) {}
+
   /// Energy of the conservative part, −∂E/∂z = F; empty where it has none.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/, const ReadContext& /*read*/) { return std::nullopt; }
 
@@ -127,6 +131,10 @@ class Term {
 
   /// Whether any of its reads has fresh noise.
   virtual bool noisy() const { return false; }
+
+  /// Whether linearize() of its systems gives the force as force() does (all reads are plain products) and what it remembers can
+  /// be put aside (TermSystem::exchange_point).
+  virtual bool keeps_points() const { return false; }
 
   /// Working memory for states of `rows` rows, at most max_copies of them side by side. The term must outlive it.
   virtual std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const = 0;

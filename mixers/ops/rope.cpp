@@ -43,8 +43,8 @@ class Rotate final : public Operation<S> {
  private:
   void turn(const Matrix<S>& x, S direction, Matrix<S>& y, Store store) const {
     if (pairs_ == RotaryPairs::halves) return turn_halves(x, direction, y, store);
-    if (store == Store::assign) y.setZero();
-    add_turned(x, direction, y);
+    if (store == Store::assign) return turn_neighbours<Store::assign>(x, direction, y);
+    turn_neighbours<Store::add>(x, direction, y);
   }
 
   void turn_halves(const Matrix<S>& x, S direction, Matrix<S>& y, Store store) const {
@@ -68,14 +68,22 @@ class Rotate final : public Operation<S> {
     }
   }
 
-  void add_turned(const Matrix<S>& x, S direction, Matrix<S>& y) const {
+  /// Plain loops over the pairs of a head, which compilers turn into vectors.
+  template <Store store>
+  void turn_neighbours(const Matrix<S>& x, S direction, Matrix<S>& y) const {
+    const Index half = width_ / 2;
     for (Index t = 0; t < x.rows(); ++t) {
-      for (Index c = 0; c + 1 < x.cols(); c += 2) {
-        const Index j = (c % width_) / 2;
-        const S cosine = cosine_(t, j);
-        const S sine = direction * sine_(t, j);
-        y(t, c) += x(t, c) * cosine - x(t, c + 1) * sine;
-        y(t, c + 1) += x(t, c) * sine + x(t, c + 1) * cosine;
+      const S* cosine = cosine_.row(t).data();
+      const S* sine = sine_.row(t).data();
+      for (Index begin = 0; begin < x.cols(); begin += width_) {
+        const S* in = x.row(t).data() + begin;
+        S* out = y.row(t).data() + begin;
+        for (Index j = 0; j < half; ++j) {
+          const S a = in[2 * j], b = in[2 * j + 1];
+          const S to_a = a * cosine[j] - b * (direction * sine[j]), to_b = a * (direction * sine[j]) + b * cosine[j];
+          out[2 * j] = store == Store::assign ? to_a : out[2 * j] + to_a;
+          out[2 * j + 1] = store == Store::assign ? to_b : out[2 * j + 1] + to_b;
+        }
       }
     }
   }

@@ -98,34 +98,6 @@ TEMPLATE_TEST_CASE("forward and transposed read the same matrix", "[circuits]", 
   }
 }
 
-TEMPLATE_TEST_CASE("accumulate is a sum of outer products on its columns only", "[circuits]", float, double) {
-  using S = TestType;
-  for (const CrossbarSpec& spec : specs()) {
-    CAPTURE(spec.device.model);
-    const auto map = make<S>(spec);
-    const Columns columns = {8, 20};
-    const Matrix<S> x = pattern<S>(kRows, kIn, 1.0);
-    const Matrix<S> y = pattern<S>(kRows, columns.count, 2.0);
-    const Matrix<S> before = pattern<S>(kIn, kOut, 3.0);
-    Matrix<S> gradient = before;
-    map->accumulate(x, y, columns, S(0.5), gradient);
-    double largest = 0;
-    for (Index i = 0; i < kIn; ++i) {
-      for (Index j = 0; j < kOut; ++j) {
-        double expected = static_cast<double>(before(i, j));
-        if (j >= columns.begin && j < columns.end()) {
-          for (Index n = 0; n < kRows; ++n) {
-            expected += 0.5 * static_cast<double>(x(n, i)) * static_cast<double>(y(n, j - columns.begin));
-          }
-        }
-        largest = std::max(largest, std::abs(expected - static_cast<double>(gradient(i, j))));
-      }
-    }
-    // 11 products below 0.5 and one sum below 7: (11 + 2) roundings of numbers below 7.
-    CHECK(largest <= 13 * 7 * static_cast<double>(std::numeric_limits<S>::epsilon()));
-  }
-}
-
 TEMPLATE_TEST_CASE("a map restored from its state continues with the same bits", "[circuits]", float, double) {
   using S = TestType;
   for (const CrossbarSpec& spec : specs()) {

@@ -56,6 +56,31 @@ TEMPLATE_TEST_CASE("outer products go into their columns", "", float, double) {
   CHECK(g.norm() == 0);
 }
 
+TEMPLATE_TEST_CASE("what is stored first is what is added to zero", "", float, double) {
+  using S = TestType;
+  const Matrix<S> x = random<S>(3, 7, 1), y = random<S>(3, 5, 2), part = random<S>(3, 2, 3);
+  const Matrix<S> wide = random<S>(33, 200, 4);
+  const auto contribute = [&](Gradient<S>& g, bool part_first) {
+    if (part_first) g.accumulate(0, {2, 2}, S(0.5), x, part);
+    g.accumulate(0, {0, 5}, S(0.5), x, y);
+    g.accumulate(0, {0, 5}, S(-2), x, y);
+    g.accumulate(1, S(3), wide);
+    g[2](0, 0) += S(4);
+  };
+  for (const bool part_first : {false, true}) {
+    auto zeroed = random_gradient<S>(3), begun = random_gradient<S>(4);  // whatever was there is gone
+    zeroed.set_zero();
+    contribute(zeroed, part_first);
+    begun.begin();
+    contribute(begun, part_first);
+    begun.finish();
+    for (int p = 0; p < zeroed.size(); ++p) CHECK(zeroed[p] == begun[p]);
+    begun.begin();
+    begun.finish();
+    CHECK(begun.norm() == 0);
+  }
+}
+
 TEST_CASE("add, scale, norm and finiteness") {
   Gradient<double> g{std::span<const ParameterShape>(kShapes)};
   g[0](3, 2) = 3;

@@ -13,6 +13,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
+#include "training/learning/gradient.hpp"
 #include "training/models/registry.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 #include "training/train/train_run.hpp"
@@ -205,6 +206,84 @@ class Plain final : public Dynamics<double> {
 };
 
 }  // namespace
+
+namespace {
+
+/// Jᵀ u with all that comes with it: gradients of the parameters and of the input.
+struct Pulled {
+  Matrix<double> state, input;
+  Gradient<double> gradient;
+};
+
+Gradient<double> zero_gradient(const Config& config) {
+  std::vector<ParameterShape> shapes;
+  for (const auto& parameter : network_plan(config, sizes_for(config))->parameters()) shapes.push_back(parameter.shape);
+  return Gradient<double>(shapes);
+}
+
+double apart(const Pulled& a, Pulled b) {
+  double most = (a.state - b.state).norm() / (1 + a.state.norm());
+  most = std::max(most, (a.input - b.input).norm() / (1 + a.input.norm()));
+  const double size = 1 + a.gradient.norm();
+  b.gradient.add(a.gradient, -1.0);
+  return std::max(most, b.gradient.norm() / size);
+}
+
+}  // namespace
+
+TEST_CASE("networks: pulled back at once, also from a point that was put aside", "[networks]") {
+  int remembering = 0;
+  for (const NetworkKind& kind : network_kinds()) {
+    for (const std::string& setting : variants(kind.name)) {
+      CAPTURE(kind.name, setting);
+      const Config config = small(kind.name, {setting});
+      Bound one(config);
+      CircuitDynamics<double>& d = one.dynamics;
+      const Matrix<double> u = one.state(9);
+      const auto by = [&](auto act) {
+        Pulled out{Matrix<double>(u), {}, zero_gradient(config)};
+        const Matrix<double> before = d.input_gradient();
+        act(out);
+        out.input = d.input_gradient() - before;
+        return out;
+      };
+      const auto apiece = [&](Linearization<double>& at) {
+        return by([&](Pulled& out) {
+          at.accumulate_parameter_gradient(u, 0.7, out.gradient);
+          at.vjp(u, out.state);
+        });
+      };
+      const auto at_once = [&](Linearization<double>& at) {
+        return by([&](Pulled& out) { at.pull(u, 0.7, out.state, out.gradient); });
+      };
+      std::vector<Matrix<double>> points{one.state(1), one.state(2), one.state(3)}, forces;
+      std::vector<Pulled> expected;
+      for (const Matrix<double>& z : points) {
+        Linearization<double>& at = d.linearize(z);
+        expected.push_back(apiece(at));
+        CHECK(apart(expected.back(), at_once(at)) <= kRounding);
+        forces.emplace_back(z);
+        d.force(z, forces.back());
+      }
+      // Twice: what is taken back must not spoil the next trajectory.
+      for (int round = 0; round < 2; ++round) {
+        Matrix<double> f = Matrix<double>::Constant(u.rows(), u.cols(), 3.0);
+        if (!d.remember(points[0], f, 0)) {
+          CHECK((f.array() == 3.0).all());
+          continue;
+        }
+        ++remembering;
+        CHECK(apart(expected[0], expected[1]) > 1e-6);  // there is something to mix up
+        for (std::size_t k = 1; k < points.size(); ++k) {
+          REQUIRE(d.remember(points[k], f, k));
+          CHECK((f - forces[k]).norm() <= kRounding * (1 + f.norm()));
+        }
+        for (std::size_t k = points.size(); k-- > 0;) CHECK(apart(expected[k], at_once(d.recall(k))) <= kRounding);
+      }
+    }
+  }
+  CHECK(remembering > 0);
+}
 
 TEST_CASE("networks: fused laws of the nudged phase are those put together from force, jvp and vjp", "[networks]") {
   for (const NetworkKind& kind : network_kinds()) {

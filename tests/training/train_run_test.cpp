@@ -198,7 +198,7 @@ TEST_CASE("coincidence updates train the arrays without a gradient of theirs", "
     CHECK(rest[p].isZero(0));
     Matrix<double> sum = rest[p];
     for (const auto& pair : factored.take_factors(p)) {
-      model->map(p).accumulate(pair.x, pair.y, pair.columns, pair.scale, sum);
+      sum.middleCols(pair.columns.begin, pair.columns.count) += pair.scale * pair.x.transpose() * pair.y;
     }
     REQUIRE(gradient[p].norm() > 0);
     // The same outer products added in another order.

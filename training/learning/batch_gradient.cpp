@@ -126,19 +126,18 @@ struct BatchGradient<S>::Worker {
   SettleWorkspace<S> settle;
 };
 
-/// Sends every local correlation to the map that holds the weights: what an array of devices makes of it is its own. A map
-/// that updates by factors gets them as they are, to be handed over when the step is accepted.
+/// Adds every local correlation to the gradient; a map that updates by factors gets them as they are, to be handed over when the
+/// step is accepted.
 template <class S>
 class BatchGradient<S>::MapSink final : public GradientSink<S> {
  public:
   MapSink(const Network<S>& network, Gradient<S>& gradient, Factors* factors)
       : network_(&network), gradient_(&gradient), factors_(factors) {}
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
-    const LinearMap<S>& map = network_->map(parameter);
-    if (factors_ != nullptr && map.takes_factors()) {
+    if (factors_ != nullptr && network_->map(parameter).takes_factors()) {
       (*factors_)[static_cast<std::size_t>(parameter)].push_back({columns, scale, x, y});
     } else {
-      map.accumulate(x, y, columns, scale, (*gradient_)[parameter]);
+      gradient_->accumulate(parameter, columns, scale, x, y);
       operations_ += 2.0 * static_cast<double>(x.rows() * x.cols() * y.cols());
     }
   }
@@ -254,7 +253,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {
     const Index chunk = mine.begin + k;
     Gradient<S>& sum = alone ? gradient : chunks_[static_cast<std::size_t>(k)];
-    sum.set_zero();
+    sum.begin();
     Factors& factors = factors_[static_cast<std::size_t>(chunk)];
     for (Index b = first_of_chunk(chunk, chunks, batch.sequences);
          b < first_of_chunk(chunk + 1, chunks, batch.sequences); ++b) {
@@ -266,6 +265,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
       states_[at] = w.state;
       adjoints_[at] = w.estimator->adjoint();
     }
+    sum.finish();
   });
   if (options_.over_ranks) {
     sum_over_ranks<S>(chunks_, chunks, gradient);

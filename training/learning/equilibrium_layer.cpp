@@ -26,23 +26,6 @@ double row_size(ConstMatrixRef<S> u) {
   return rows > 0 ? std::sqrt(sum / static_cast<double>(rows)) : 0.0;
 }
 
-/// Correlations become what the map that holds the weights makes of them.
-template <class S>
-class LayerSink final : public GradientSink<S> {
- public:
-  LayerSink(const Network<S>& network, Gradient<S>& gradient) : network_(&network), gradient_(&gradient) {}
-  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
-    network_->map(parameter).accumulate(x, y, columns, scale, (*gradient_)[parameter]);
-  }
-  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
-    gradient_->accumulate(parameter, scale, gradient);
-  }
-
- private:
-  const Network<S>* network_;
-  Gradient<S>* gradient_;
-};
-
 }  // namespace
 
 template <class S>
@@ -124,7 +107,7 @@ std::vector<SequenceReport> EquilibriumLayer<S>::pull_back(ConstMatrixRef<S> x, 
   std::vector<Gradient<S>> sums(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
   parallel_for(chunks, options_.threads, [&](Index chunk, int thread) {
     Worker& w = *workers_[static_cast<std::size_t>(thread)];
-    LayerSink<S> sink(*network_, sums[static_cast<std::size_t>(chunk)]);
+    Gradient<S>& sink = sums[static_cast<std::size_t>(chunk)];
     for (Index b = chunk * examples / chunks; b < (chunk + 1) * examples / chunks; ++b) {
       start(w, x, b, step);
       w.cost.bind(asked.middleRows(b * rows, rows));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
@@ -18,22 +19,53 @@ Gradient<S>::Gradient(std::span<const ParameterShape> shapes) {
 template <class S>
 void Gradient<S>::accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) {
   NUDGE_EXPECT(parameter >= 0 && parameter < size());
+  const bool whole = columns.count == matrices_[static_cast<std::size_t>(parameter)].cols();
+  const bool stored = whole && take_unset(parameter);
   Matrix<S>& g = (*this)[parameter];
   NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= g.cols());
-  multiply_outer<S>(x, y, scale, g.middleCols(columns.begin, columns.count), Store::add);
+  multiply_outer<S>(x, y, scale, g.middleCols(columns.begin, columns.count), stored ? Store::assign : Store::add);
 }
 
 template <class S>
 void Gradient<S>::accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) {
   NUDGE_EXPECT(parameter >= 0 && parameter < size());
+  const bool stored = take_unset(parameter);
   Matrix<S>& g = (*this)[parameter];
   NUDGE_EXPECT(gradient.rows() == g.rows() && gradient.cols() == g.cols());
-  g += scale * gradient;
+  if (stored) {
+    g = scale * gradient;
+  } else {
+    g += scale * gradient;
+  }
 }
 
 template <class S>
 void Gradient<S>::set_zero() {
   for (Matrix<S>& g : matrices_) g.setZero();
+  unset_.clear();
+}
+
+template <class S>
+void Gradient<S>::begin() {
+  unset_.assign(matrices_.size(), 1);
+}
+
+/// Whether nothing has come to it yet; from now on something has.
+template <class S>
+bool Gradient<S>::take_unset(int parameter) {
+  if (unset_.empty()) return false;
+  return std::exchange(unset_[static_cast<std::size_t>(parameter)], char{0}) != 0;
+}
+
+template <class S>
+void Gradient<S>::fill(int parameter) {
+  if (take_unset(parameter)) matrices_[static_cast<std::size_t>(parameter)].setZero();
+}
+
+template <class S>
+void Gradient<S>::finish() {
+  for (int p = 0; p < size(); ++p) fill(p);
+  unset_.clear();
 }
 
 template <class S>

@@ -28,6 +28,10 @@ class Gradient final : public GradientSink<S> {
   void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override;
 
   void set_zero();
+  /// begin() … finish() instead of set_zero() around contributions: the first one to a matrix is stored where it covers it, the
+  /// others are set to zero when they are first met. In between only accumulate() and what is not const.
+  void begin();
+  void finish();
   void add(const Gradient& other, S scale = S(1));
   void scale(S factor);
 
@@ -38,13 +42,20 @@ class Gradient final : public GradientSink<S> {
   bool all_finite() const;
 
   int size() const { return static_cast<int>(matrices_.size()); }
-  Matrix<S>& operator[](int parameter) { return matrices_[static_cast<std::size_t>(parameter)]; }
+  Matrix<S>& operator[](int parameter) {
+    fill(parameter);
+    return matrices_[static_cast<std::size_t>(parameter)];
+  }
   const Matrix<S>& operator[](int parameter) const { return matrices_[static_cast<std::size_t>(parameter)]; }
   std::vector<Matrix<S>>& matrices() { return matrices_; }
   const std::vector<Matrix<S>>& matrices() const { return matrices_; }
 
  private:
+  bool take_unset(int parameter);
+  void fill(int parameter);
+
   std::vector<Matrix<S>> matrices_;
+  std::vector<char> unset_;  ///< by parameter, between begin() and finish(); else empty
 };
 
 /// total = ((chunks[0] + chunks[1]) + chunks[2]) + …, entry by entry: the same bits for any number of threads. total is

@@ -89,12 +89,18 @@ class Adam final : public Optimizer<S> {
     const S correction = static_cast<S>(1 / (1 - std::pow(options_.beta2, t)));
     const S epsilon = static_cast<S>(options_.epsilon);
     for (std::size_t p = 0; p < gradient.size(); ++p) {
-      const auto g = gradient[p].array();
-      auto m = first_[p].array();
-      auto v = second_[p].array();
-      m = beta1 * m + rest1 * g;
-      v = beta2 * v + rest2 * g.square();
-      delta[p] = rate * m / ((v * correction).sqrt() + epsilon);
+      delta[p].resizeLike(gradient[p]);
+      const S* g = gradient[p].data();
+      S* m = first_[p].data();
+      S* v = second_[p].data();
+      S* d = delta[p].data();
+      for (Index i = 0; i < gradient[p].size(); ++i) {  // one pass: five streams, no more
+        const S mean = beta1 * m[i] + rest1 * g[i];
+        const S square = beta2 * v[i] + rest2 * g[i] * g[i];
+        m[i] = mean;
+        v[i] = square;
+        d[i] = rate * mean / (std::sqrt(square * correction) + epsilon);
+      }
     }
   }
 

@@ -10,32 +10,31 @@
 namespace nudge {
 namespace {
 
-/// Enough for the threads of a large machine, few enough that a tape serves several examples of a batch.
+/// Of a batch, summed in order: enough for the threads of a large machine, few enough that their gradients stay small.
 constexpr std::size_t kChunks = 16;
 
 }  // namespace
 
 template <class S>
 TapeBatch<S>::TapeBatch(Record record, std::span<const Field> fields, int threads)
-    : record_(std::move(record)), threads_(threads), tapes_(kChunks) {
+    : record_(std::move(record)), threads_(threads), tapes_(static_cast<std::size_t>(thread_count(threads))) {
   std::vector<ParameterShape> shapes;
   for (const Field& field : fields) shapes.push_back({field.rows(), field.cols()});
   gradients_.assign(kChunks, Gradient<S>(shapes));
 }
 
 template <class S>
-void TapeBatch<S>::for_chunks(std::size_t examples,
-                              const std::function<void(std::size_t, std::size_t, std::size_t)>& body) {
+void TapeBatch<S>::for_chunks(std::size_t examples, const Body& body) {
   const std::size_t chunks = std::min(examples, kChunks);
-  parallel_for(static_cast<Index>(chunks), threads_, [&](Index c, int /*thread*/) {
+  parallel_for(static_cast<Index>(chunks), threads_, [&](Index c, int thread) {
     const auto chunk = static_cast<std::size_t>(c);
-    body(chunk, chunk * examples / chunks, (chunk + 1) * examples / chunks);
+    body(chunk, static_cast<std::size_t>(thread), chunk * examples / chunks, (chunk + 1) * examples / chunks);
   });
 }
 
 template <class S>
-ExampleTape<S>& TapeBatch<S>::loaded(std::size_t chunk, const Batch& batch, Index b, const ExampleId& id) {
-  auto& tape = tapes_[chunk];
+ExampleTape<S>& TapeBatch<S>::loaded(std::size_t thread, const Batch& batch, Index b, const ExampleId& id) {
+  auto& tape = tapes_[thread];
   if (!tape) tape = record_();
   tape->load(batch, b, id);
   tape->tape().run();
@@ -48,23 +47,17 @@ double TapeBatch<S>::gradient(const Batch& batch, std::uint64_t first, Gradient<
   const auto examples = static_cast<std::size_t>(batch.sequences);
   const Matrix<S> share = Matrix<S>::Constant(1, 1, S(1) / static_cast<S>(examples));
   std::vector<double> losses(examples);
-  for_chunks(examples, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+  for_chunks(examples, [&](std::size_t chunk, std::size_t thread, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      ExampleTape<S>& one = loaded(chunk, batch, static_cast<Index>(i), {Split::training, first + i});
+      ExampleTape<S>& one = loaded(thread, batch, static_cast<Index>(i), {Split::training, first + i});
       losses[i] = one.loss();
       one.tape().clear_cotangents(i == begin ? Leaves::none : Leaves::parameters);
       one.tape().add_cotangent(one.loss_value(), share);
       one.tape().pull_back(Leaves::parameters);
     }
-    const auto& parameters = tapes_[chunk]->parameters();
+    const auto& parameters = tapes_[thread]->parameters();
     for (std::size_t p = 0; p < parameters.size(); ++p) {
-      Matrix<S>& out = gradients_[chunk].matrices()[p];
-      const Matrix<S>& cotangent = tapes_[chunk]->tape().cotangent(parameters[p]);
-      if (cotangent.size() > 0) {
-        out = cotangent;
-      } else {
-        out.setZero();
-      }
+      tapes_[thread]->tape().take_cotangent(parameters[p], gradients_[chunk].matrices()[p]);
     }
   });
   const std::size_t chunks = std::min(examples, kChunks);
@@ -80,9 +73,9 @@ void TapeBatch<S>::run(std::span<const Batch> batches, const Visit& visit) {
   for (const Batch& batch : batches) {
     for (Index b = 0; b < batch.sequences; ++b) examples.emplace_back(&batch, b);
   }
-  for_chunks(examples.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+  for_chunks(examples.size(), [&](std::size_t /*chunk*/, std::size_t thread, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      visit(i, loaded(chunk, *examples[i].first, examples[i].second, {Split::test, i}));
+      visit(i, loaded(thread, *examples[i].first, examples[i].second, {Split::test, i}));
     }
   });
 }

@@ -29,12 +29,15 @@ class TapeBatch {
   void run(std::span<const Batch> batches, const Visit& visit);
 
  private:
-  void for_chunks(std::size_t examples, const std::function<void(std::size_t, std::size_t, std::size_t)>& body);
-  ExampleTape<S>& loaded(std::size_t chunk, const Batch& batch, Index b, const ExampleId& id);
+  /// body(chunk, thread, begin, end).
+  using Body = std::function<void(std::size_t, std::size_t, std::size_t, std::size_t)>;
+  void for_chunks(std::size_t examples, const Body& body);
+  ExampleTape<S>& loaded(std::size_t thread, const Batch& batch, Index b, const ExampleId& id);
 
   Record record_;
   int threads_;
-  std::vector<std::unique_ptr<ExampleTape<S>>> tapes_;
+  std::vector<std::unique_ptr<ExampleTape<S>>>
+      tapes_;                           ///< one per thread, whose cache holds it from example to example
   std::vector<Gradient<S>> gradients_;  ///< one per chunk
 };
 

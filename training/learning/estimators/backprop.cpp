@@ -36,7 +36,8 @@ std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceRepor
   std::size_t steps = 0;
   for (; steps < most; ++steps) {
     trajectory_[steps] = z;
-    task.dynamics->force(z, force_);
+    remembers_ = task.dynamics->remember(z, force_, steps);
+    if (!remembers_) task.dynamics->force(z, force_);
     ++report.free.force_evaluations;
     if (options.tolerance > 0 && force_norm(task) <= static_cast<S>(options.tolerance) * z.norm()) {
       report.free.status = Status::converged;
@@ -66,15 +67,14 @@ void BackpropThroughTime<S>::backward(SequenceTask<S>& task, std::size_t steps) 
   if (lags) mu_.setZero(lambda_.rows(), lambda_.cols());
   for (std::size_t k = steps; k-- > 0;) {
     if (box != nullptr) box->pull_back(k + 1 < steps ? trajectory_[k + 1] : end_, lambda_);
-    Linearization<S>& at = task.dynamics->linearize(trajectory_[k]);
+    Linearization<S>& at = remembers_ ? task.dynamics->recall(k) : task.dynamics->linearize(trajectory_[k]);
     S scale = step;
     if (lags) {
       mu_ += step * lambda_;
       scale = share;
     }
     const Matrix<S>& u = lags ? mu_ : lambda_;
-    at.accumulate_parameter_gradient(u, scale * task.weight, *task.sink);
-    at.vjp(u, change_);
+    at.pull(u, scale * task.weight, change_, *task.sink);
     lambda_ += scale * change_;
     if (lags) mu_ *= S(1) - share;
     if (averaged_ > 1 && k > 0 && k + static_cast<std::size_t>(averaged_) > steps) {
