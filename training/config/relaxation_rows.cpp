@@ -44,6 +44,10 @@ ParamTable relaxation_rows() {
            "Local error per step of dopri5, relative and absolute."),
       integer("relaxation.memory", "5", between(1, 100),
               "Depth of anderson; newton_gmres uses a Krylov space of 10 times this."),
+      real("relaxation.adjoint_tolerance", "1e-10", strictly_between(0, 1),
+           "Estimator implicit in training: relative residual of its adjoint solve J' a = -dC/dz by GMRES. Not below "
+           "100 "
+           "roundings of the precision (1.2e-5 in single), which is what one J' a is good for."),
   };
 }
 

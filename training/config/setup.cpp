@@ -138,6 +138,16 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
   return "";
 }
 
+namespace {
+
+/// Rounding of one Jᵀ u limits what GMRES can reach: 100 ulps of S.
+template <class S>
+double reachable(double tolerance) {
+  return std::max(tolerance, 100.0 * static_cast<double>(std::numeric_limits<S>::epsilon()));
+}
+
+}  // namespace
+
 template <class S>
 BatchGradientOptions gradient_options(const Config& config, const std::string& estimator) {
   BatchGradientOptions options;
@@ -153,6 +163,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.free.divergence_ratio = config.real("relaxation.divergence_ratio");
   phases.free.ode_relative_error = config.real("relaxation.ode_tolerance");
   phases.free.memory = static_cast<int>(config.integer("relaxation.memory"));
+  phases.adjoint_tolerance = reachable<S>(config.real("relaxation.adjoint_tolerance"));
   const CrossbarSpec arrays = model_arrays(config);
   phases.free.lag = amplifier_lag(arrays.circuit);
   if (arrays.device.model != digital_model) options.slots = arrays.tokens.slots();
@@ -179,9 +190,7 @@ BatchGradientOptions exact_options(const Config& config) {
   options.phases.free.lag = 0;
   options.reads = ReadPolicy::all_ideal();
   options.correction = {};
-  // Rounding of one vjp limits what GMRES can reach: 100 ulps of S.
-  const double floor = 100.0 * static_cast<double>(std::numeric_limits<S>::epsilon());
-  options.phases.adjoint_tolerance = std::max(config.real("gradcheck.adjoint_tolerance"), floor);
+  options.phases.adjoint_tolerance = reachable<S>(config.real("gradcheck.adjoint_tolerance"));
   options.phases.adjoint_iterations = static_cast<int>(config.integer("gradcheck.adjoint_iterations"));
   return options;
 }
