@@ -215,7 +215,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
   RunFile run;
   run.name = path.filename().string();
   run.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
-  const std::vector<std::string> kinds{"train", "gradcheck", "sweep", "compare", "characterize"};
+  const std::vector<std::string> kinds{"train", "gradcheck", "sweep", "compare", "crossbar", "characterize"};
   if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
     file.fail("/", fmt::format("is not a result of nudge {} or devices characterize (attribute kind: {})",
                                fmt::join(kinds.begin(), kinds.end() - 1, ", "),
@@ -236,13 +236,14 @@ RunFile load_run_file(const std::filesystem::path& path) {
   }
   if (file.has("rows")) run.rows = load_table(file, "rows");
   if (file.has("points")) run.points = load_table(file, "points");
-  for (const auto& [group, table] :
-       {std::pair{"tuning", &run.tuning}, std::pair{"test", &run.test}, std::pair{"entrants", &run.entrants}}) {
+  for (const auto& [group, table] : {std::pair{"tuning", &run.tuning}, std::pair{"test", &run.test},
+                                     std::pair{"entrants", &run.entrants}, std::pair{"arrays", &run.arrays}}) {
     if (file.has(group)) *table = load_table(file, group);
   }
   run.lines = read_text_lines(file);
   run.references = read_reference_scores(file);
   if (run.kind == "characterize") run.device = load_device_pictures(file);
+  if (run.kind == "crossbar") run.arrays_read = load_array_pictures(file);
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/report/array_pictures.hpp"
 #include "apps/report/device_pictures.hpp"
 #include "sim/base/matrix.hpp"
 #include "training/data/confusion.hpp"
@@ -71,6 +72,8 @@ struct RunFile {
   std::optional<TextLines> lines;             ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples
   DevicePictures device;                      ///< of a characterisation
+  Table arrays;                               ///< of a file of kind crossbar, a row per array
+  ArrayPictures arrays_read;                  ///< and what its reads see
 };
 
 /// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths.

@@ -150,9 +150,8 @@ std::string spectrum_figure(const DevicePictures& d) {
 
 std::string map_figure(const DevicePictures& d) {
   if (d.stairs.rows() < 2) return "";
-  return raster_figure({"Every device along the staircase",
-                        "Rows: devices; columns: pulses up, then down; shade: conductance in uS.", "pulses sent",
-                        micro * d.stairs});
+  return raster_figure({"Every device along the staircase", "Rows: devices; columns: pulses up, then down.",
+                        "pulses sent", micro * d.stairs, "conductance (uS)"});
 }
 
 Opening opening_of(const DevicePictures& d) {

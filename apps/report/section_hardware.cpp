@@ -89,7 +89,7 @@ std::string pictures(const Trainee& trainee) {
     out += raster_figure({"The array of " + name,
                           fmt::format("{} × {} weights at the end, rows are inputs{}.", weights.rows(), weights.cols(),
                                       weights.rows() > 48 || weights.cols() > 96 ? ", neighbours averaged" : ""),
-                          "outputs", weights});
+                          "outputs", weights, "weight"});
   }
   return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
 }
