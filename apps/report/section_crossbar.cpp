@@ -44,15 +44,16 @@ std::string current_figure(const std::string& array, const std::vector<ColumnSer
   return chart.series.empty() ? "" : chart_figure(chart);
 }
 
-/// A row per array, its columns as the file has them.
+/// A row per quantity that is not zero everywhere, an array a column.
 std::string facts_table(const Table& arrays) {
-  std::vector<std::vector<std::string>> rows{{"array"}};
   const auto names = arrays.texts.find("name");
   if (names == arrays.texts.end()) return "";
-  for (const auto& [column, values] : arrays.numbers) rows[0].push_back(arrays.label(column));
-  for (std::size_t i = 0; i < arrays.rows; ++i) {
-    rows.push_back({names->second[i]});
-    for (const auto& [column, values] : arrays.numbers) rows.back().push_back(number(values[i]));
+  std::vector<std::vector<std::string>> rows{{"as programmed"}};
+  rows[0].insert(rows[0].end(), names->second.begin(), names->second.end());
+  for (const auto& [column, values] : arrays.numbers) {
+    if (std::all_of(values.begin(), values.end(), [](double v) { return v == 0; })) continue;
+    rows.push_back({arrays.label(column)});
+    for (const double v : values) rows.back().push_back(number(v));
   }
   return table(rows);
 }
