@@ -79,6 +79,11 @@ std::string end_table(const Trainee& trainee) {
   return table(rows);
 }
 
+std::vector<Histogram> positive_first(std::vector<Histogram> all) {
+  std::stable_partition(all.begin(), all.end(), [](const Histogram& one) { return one.devices.ends_with("positive"); });
+  return all;
+}
+
 /// The conductances of an array's devices at the start (dashed) and at the end of the run.
 std::string histogram_figure(const std::string& array, const std::vector<Histogram>& all) {
   Chart chart;
@@ -86,7 +91,7 @@ std::string histogram_figure(const std::string& array, const std::vector<Histogr
   chart.y_label = "devices per bin";
   chart.note = "Every device, before training (dashed) and after. The outermost bins count what lies beyond them too.";
   std::vector<std::string> kinds;
-  for (const Histogram& one : all) {
+  for (const Histogram& one : positive_first(all)) {
     if (one.array != array) continue;
     if (std::find(kinds.begin(), kinds.end(), one.devices) == kinds.end()) kinds.push_back(one.devices);
     const bool siemens = one.unit == "S";
