@@ -51,6 +51,7 @@ void write_devices(H5Document& file, const std::string& array, const char* which
   for (Index j = 0; j < read.ir_drop.cols(); ++j) columns.push_back(static_cast<double>(j));
   file.column(axis, columns, {"1", "number of the column", {"column"}});
   file.attribute("role", std::string("axis"), axis);
+  file.attribute("x", axis, axis);
   const auto series = [&](const std::string& name, const Matrix<double>& currents, const char* description) {
     file.column(group + name, std::vector<double>(currents.data(), currents.data() + currents.size()),
                 {"A", description, {"column"}});

@@ -12,6 +12,7 @@
 using namespace nudge;
 using namespace nudge::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -106,6 +107,9 @@ TEST_CASE("crossbar stores the IR drop at every device, and report draws it", "[
   CHECK_THAT(page, Contains("lose most to wires") && Contains("IR drop at the positive devices of Wo") &&
                        Contains("lost of the read voltage (%)") && Contains("<g class=\"bar\">") &&
                        Contains("Column currents of Wo"));
+  REQUIRE(run_nudge(folder, "export wo.h5 --csv out").exit_code == 0);
+  CHECK_THAT(read_file(folder.file("out/current.Wo.csv")),
+             StartsWith("column,negative,negative_ideal,positive,positive_ideal\n0,"));
   CHECK_THAT(run_nudge(folder, "info wo.h5").output, Contains("ir_drop/Wo/positive"));
   // Ideal wires: nothing is lost, and the page says so. A file is never overwritten.
   CHECK(run_nudge(folder,

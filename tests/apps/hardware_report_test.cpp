@@ -8,6 +8,7 @@
 using namespace nudge;
 using namespace nudge::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 TEST_CASE("the report draws every device's conductance before and after training, and arrays but no tables", "[apps]") {
   const Folder folder;
@@ -22,6 +23,8 @@ TEST_CASE("the report draws every device's conductance before and after training
   // Parameters that arrays hold are drawn, whatever they are called; the tables of tokens and positions are digital.
   CHECK_THAT(page, Contains("The array of Wo") && Contains("The array of Wm"));
   CHECK_THAT(page, !Contains("The array of tok") && !Contains("The array of pos"));
+  REQUIRE(run_nudge(folder, "export run.h5 --csv out").exit_code == 0);
+  CHECK_THAT(read_file(folder.file("out/conductance.Wo.positive.level.csv")), StartsWith("level,after,before\n"));
   // Digital weights: no section.
   REQUIRE(
       run_nudge(folder, "train run.toml --set device.preset='' --set device.model=digital --out exact.h5").exit_code ==
