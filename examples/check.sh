@@ -74,6 +74,9 @@ else
   echo "skipped: the commands of docs/tutorial_*.md (no python3)"
 fi
 try "devices fit" "$program" devices fit examples/lab_pulses.csv --model soft_bounds --out "$folder/device.toml"
+try "fit aihwkit's columns" "$program" devices fit examples/pulses_up_down.csv --model soft_bounds --out "$folder/up_down.toml"
+try "fit CrossSim's files" "$program" devices fit examples/pulses_set.csv examples/pulses_reset.csv --read-voltage "0.1 V" \
+  --model soft_bounds --out "$folder/set_reset.toml"
 try "characterize a fit" "$program" devices characterize examples/lab_pulses.csv --model soft_bounds --out "$folder/lab.h5"
 try "characterize a config" "$program" devices characterize "$folder/device.toml" --set "device.read_noise=1 %"
 try "report of a device" "$program" report "$folder/lab.h5" -o "$folder/lab.html"

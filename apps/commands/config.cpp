@@ -2,6 +2,7 @@
 #include "apps/commands/config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -10,11 +11,12 @@
 #include "apps/streams.hpp"
 #include "sim/config/reference.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/idle_keys.hpp"
 
 namespace nudge {
 namespace {
 
-/// Says that the config is fine and where it leaves the defaults.
+/// Says that the config is fine and where it leaves the defaults; warns of keys of devices that are not there.
 ExitCode check(const ConfigArguments& arguments) {
   const Config config = load_config(arguments);
   const auto changes = difference(Config(program_table()), config);
@@ -22,6 +24,10 @@ ExitCode check(const ConfigArguments& arguments) {
   for (const ConfigDifference& change : changes) {
     answer("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
            config.origin(change.key).where);
+  }
+  if (const auto idle = idle_device_keys(config); !idle.empty()) {
+    say("nudge: warning: {}: no effect while device.model = \"digital\": {} (set device.model or device.preset)\n",
+        arguments.file, fmt::join(idle, ", "));
   }
   return ExitCode::ok;
 }

@@ -17,6 +17,7 @@
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_population.hpp"
+#include "devices/fit/peer_csv.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
@@ -28,8 +29,8 @@ namespace nudge {
 namespace {
 
 struct Options {
-  std::string name, out, csv, model = "piecewise", interval = "1 ms";
-  std::vector<std::string> settings;
+  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage;
+  std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
   int points = 9;
   bool json = false;
@@ -48,11 +49,44 @@ bool is_preset(const std::string& name) {
   return std::any_of(presets.begin(), presets.end(), [&](const DevicePreset& p) { return p.name == name; });
 }
 
+double quantity_option(const char* option, const std::string& text, Unit unit) {
+  const Quantity q = read_quantity(text, unit);
+  if (!q.problem.empty()) throw UserError(fmt::format("devices: {} \"{}\": {}", option, text, q.problem));
+  return q.value;
+}
+
+/// --window and --read-voltage.
+CsvScale csv_scale(const Options& options) {
+  CsvScale scale;
+  if (!options.read_voltage.empty()) {
+    scale.read_voltage_V = quantity_option("--read-voltage", options.read_voltage, Unit::volt);
+    if (scale.read_voltage_V == 0) throw UserError("devices: --read-voltage must not be 0 V");
+  }
+  if (options.window.empty()) return scale;
+  const std::size_t comma = options.window.find(',');
+  if (comma == std::string::npos) {
+    throw UserError(fmt::format("devices: --window \"{}\" (two conductances are needed, for example \"1 uS,25 uS\")",
+                                options.window));
+  }
+  scale.low_S = quantity_option("--window", options.window.substr(0, comma), Unit::siemens);
+  scale.high_S = quantity_option("--window", options.window.substr(comma + 1), Unit::siemens);
+  if (!(scale.low_S >= 0 && scale.low_S < scale.high_S && std::isfinite(scale.high_S))) {
+    throw UserError(fmt::format("devices: --window \"{}\" (must be 0 <= low < high)", options.window));
+  }
+  return scale;
+}
+
+std::string listed(const std::vector<std::string>& files) {
+  std::string out;
+  for (const std::string& file : files) out += (out.empty() ? "" : ", ") + file;
+  return out;
+}
+
 /// NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to measured pulses (*.csv); then --set.
 Subject subject_named(const Options& options) {
   const std::string& name = options.name;
   if (ends_with(name, ".csv")) {
-    const std::vector<LabRecord> records = read_lab_csv(name);
+    const std::vector<LabRecord> records = read_lab_csv(name, csv_scale(options));
     const std::string toml = fit_toml(fit_population(records, options.model, options.points), name);
     return {device_spec(parse_program_config(name, toml, options.settings)), records.front().pulses};
   }
@@ -117,10 +151,10 @@ ExitCode characterize_command(Options options) {
 
 ExitCode fit_command(const Options& options) {
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
-  const std::vector<LabRecord> records = read_lab_csv(options.csv);
+  const std::vector<LabRecord> records = read_lab_files(options.csv, csv_scale(options));
   const PopulationFit fit = fit_population(records, options.model, options.points);
   const bool one = fit.records == 1;
-  const std::string toml = one ? fit_toml(fit.common, options.csv) : fit_toml(fit, options.csv);
+  const std::string toml = one ? fit_toml(fit.common, listed(options.csv)) : fit_toml(fit, listed(options.csv));
   if (!options.out.empty()) {
     write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
   }
@@ -156,6 +190,9 @@ ExitCode fit_command(const Options& options) {
   return ExitCode::ok;
 }
 
+constexpr const char* kWindowHelp =
+    "What the smallest and largest number of a file of two columns without units stand for: \"1 uS,25 uS\"";
+
 CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& options) {
   CLI::App* sub = app.add_subcommand(
       "characterize", "Measure virtual devices: staircase, bounds, drift over decades, noise histogram and spectrum");
@@ -165,6 +202,7 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& option
       ->required();
   sub->add_option("--set", options->settings, "device.KEY=VALUE, may be given several times")->allow_extra_args(false);
   sub->add_option("--model", options->model, "Model that measured pulses are fitted to")->capture_default_str();
+  sub->add_option("--window", options->window, kWindowHelp);
   sub->add_option("--out", options->out, "HDF5 file to write, which must not exist; nudge report draws it");
   sub->add_option("--devices", options->measure.devices, "Devices of each experiment")->capture_default_str();
   sub->add_option("--samples", options->measure.samples, "Looks of the noise record, each the mean of its interval")
@@ -185,10 +223,18 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<Options>& options) {
   CLI::App* sub = app.add_subcommand(
       "fit",
       "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down); columns device and "
-      "cycle give the spreads of a population");
+      "cycle give the spreads of a population. aihwkit's two columns (after pulses up, after pulses down) and "
+      "CrossSim's "
+      "set.csv and reset.csv are read too");
   sub->footer("Example: nudge devices fit pulses.csv --model linear_step --out device.toml");
-  sub->add_option("CSV", options->csv, "One row per pulse, numbered one by one; conductance in S or with a unit")
-      ->required();
+  sub->add_option(
+         "CSV", options->csv,
+         "One row per pulse, numbered one by one; conductance in S or with a unit. Two files: SET.csv RESET.csv")
+      ->required()
+      ->expected(1, 2);
+  sub->add_option("--window", options->window, kWindowHelp);
+  sub->add_option("--read-voltage", options->read_voltage,
+                  "Voltage at which the currents of SET.csv and RESET.csv were read");
   sub->add_option("--model", options->model, "soft_bounds, linear_step, exponential_step or piecewise")
       ->capture_default_str();
   sub->add_option("--points", options->points, "Points of the tables of piecewise")->capture_default_str();

@@ -37,7 +37,8 @@ struct ReportOptions {
 
 std::function<ExitCode()> add_report(CLI::App& app) {
   const auto options = std::make_shared<ReportOptions>();
-  app.add_option("FILE", options->files, "HDF5 files of train, gradcheck, sweep, compare and devices characterize")
+  app.add_option("FILE", options->files,
+                 "HDF5 files of train, gradcheck, sweep, compare, crossbar and devices characterize")
       ->required();
   app.add_option("-o,--out", options->out, "HTML page to write, which must not exist")->required();
   return [options] {

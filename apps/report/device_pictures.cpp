@@ -23,6 +23,10 @@ DevicePictures load_device_pictures(const H5Reader& file) {
   out.stair_mean = column(file, "staircase/conductance_mean");
   out.stair_std = column(file, "staircase/conductance_std");
   if (file.has("staircase/conductance")) out.stairs = file.matrix<double>("staircase/conductance");
+  if (file.has_attribute("half_window_pulses_up", "staircase")) {
+    out.half_up = file.real_attribute("half_window_pulses_up", "staircase");
+    out.half_down = file.real_attribute("half_window_pulses_down", "staircase");
+  }
   out.measured_pulse = column(file, "measured/pulse");
   out.measured_mean = column(file, "measured/conductance");
   out.cycle_pulses = column(file, "endurance/pulses");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,12 @@ namespace nudge::report {
 
 /// What `nudge devices characterize` measured: a file of kind characterize. Lists are empty where the file has no such group.
 struct DevicePictures {
-  std::string device;                                 ///< name of the preset, model or file
-  std::vector<double> pulse, stair_mean, stair_std;   ///< staircase, in S
-  Matrix<double> stairs;                              ///< (devices, points), in S
+  std::string device;                                ///< name of the preset, model or file
+  std::vector<double> pulse, stair_mean, stair_std;  ///< staircase, in S
+  double half_up = std::numeric_limits<
+      double>::quiet_NaN();  ///< pulses to the middle of the mean device's range; NaN: not in the file
+  double half_down = std::numeric_limits<double>::quiet_NaN();  ///< and back from the top
+  Matrix<double> stairs;                                        ///< (devices, points), in S
   std::vector<double> measured_pulse, measured_mean;  ///< the laboratory's record that the device was fitted to, in S
   std::vector<double> cycle_pulses, low, low_std, high, high_std;  ///< endurance, in S
   std::vector<double> time, target, exponent;                      ///< drift: s, S, 1

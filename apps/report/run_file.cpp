@@ -79,6 +79,23 @@ Trainee load_trainee(const H5Reader& file, const std::string& group) {
   return trainee;
 }
 
+bool has_role(const H5Reader& file, const std::string& path, const std::string& role) {
+  return file.has_attribute("role", path) && file.text_attribute("role", path) == role;
+}
+
+/// ".../ARRAY/DEVICES/NAME" over the levels that it names.
+Histogram histogram_of(const H5Reader& file, const std::string& path) {
+  std::vector<std::string> parts;
+  std::istringstream in(path);
+  for (std::string part; std::getline(in, part, '/');) parts.push_back(part);
+  if (parts.size() < 3) file.fail(path, "a histogram stands at ARRAY/DEVICES/NAME");
+  const std::string levels = file.text_attribute("x", path);
+  Histogram one{parts[parts.size() - 3],        parts[parts.size() - 2], parts.back(),       file.meaning(levels).unit,
+                file.meaning(path).description, numbers(file, levels),   numbers(file, path)};
+  if (one.level.size() != one.count.size()) file.fail(path, "another length than its axis");
+  return one;
+}
+
 /// Readings of the arrays over the run, and what they hold in the end.
 void load_arrays(const H5Reader& file, const std::string& prefix, Trainee& trainee) {
   if (!file.has(prefix + "device")) return;
@@ -98,8 +115,12 @@ void load_arrays(const H5Reader& file, const std::string& prefix, Trainee& train
   for (const std::string& name : file.datasets(prefix + "parameters")) {
     const std::string path = prefix + "parameters/" + name;
     const H5Shape shape = file.shape(path);
-    const bool held = shape.size() == 2 && name != "tok" && name != "pos";  // tables of the input are digital
+    const bool held = shape.size() == 2 && has_role(file, path, "array");
     if (held && is_real_or_integer(file.type(path))) trainee.weights.emplace(name, file.matrix<double>(path, shape));
+  }
+  if (!file.has(prefix + "conductance")) return;
+  for (const std::string& path : file.all_datasets(prefix + "conductance")) {
+    if (has_role(file, path, "histogram")) trainee.conductances.push_back(histogram_of(file, path));
   }
 }
 
@@ -215,7 +236,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
   RunFile run;
   run.name = path.filename().string();
   run.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
-  const std::vector<std::string> kinds{"train", "gradcheck", "sweep", "compare", "characterize"};
+  const std::vector<std::string> kinds{"train", "gradcheck", "sweep", "compare", "crossbar", "characterize"};
   if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
     file.fail("/", fmt::format("is not a result of nudge {} or devices characterize (attribute kind: {})",
                                fmt::join(kinds.begin(), kinds.end() - 1, ", "),
@@ -236,13 +257,14 @@ RunFile load_run_file(const std::filesystem::path& path) {
   }
   if (file.has("rows")) run.rows = load_table(file, "rows");
   if (file.has("points")) run.points = load_table(file, "points");
-  for (const auto& [group, table] :
-       {std::pair{"tuning", &run.tuning}, std::pair{"test", &run.test}, std::pair{"entrants", &run.entrants}}) {
+  for (const auto& [group, table] : {std::pair{"tuning", &run.tuning}, std::pair{"test", &run.test},
+                                     std::pair{"entrants", &run.entrants}, std::pair{"arrays", &run.arrays}}) {
     if (file.has(group)) *table = load_table(file, group);
   }
   run.lines = read_text_lines(file);
   run.references = read_reference_scores(file);
   if (run.kind == "characterize") run.device = load_device_pictures(file);
+  if (run.kind == "crossbar") run.arrays_read = load_array_pictures(file);
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/report/array_pictures.hpp"
 #include "apps/report/device_pictures.hpp"
 #include "sim/base/matrix.hpp"
 #include "training/data/confusion.hpp"
@@ -24,6 +25,13 @@ struct TimeSeries {
   double last_finite() const;  ///< NaN if there is none
 };
 
+/// Devices per bin of conductance, of one kind of devices of an array.
+struct Histogram {
+  std::string array, devices, name;  ///< "Winput", "positive", "before"
+  std::string unit, description;     ///< of the levels; of the counts
+  std::vector<double> level, count;
+};
+
 /// One trained model of a run: the first trainee (/train) or the one beside it (/beside/train).
 struct Trainee {
   std::string estimator;
@@ -34,6 +42,7 @@ struct Trainee {
   std::map<std::string, std::map<std::string, TimeSeries>>
       arrays;                                     ///< array -> reading -> values; digital weights: empty
   std::map<std::string, Matrix<double>> weights;  ///< final values, where arrays hold them
+  std::vector<Histogram> conductances;            ///< of the arrays, before training and after
   Matrix<double> cosine;  ///< (steps, groups); the first group is `all`, the equilibrium's parameters together
 
   const TimeSeries& of(const std::string& name) const;  ///< empty series when the file has none
@@ -71,6 +80,8 @@ struct RunFile {
   std::optional<TextLines> lines;             ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples
   DevicePictures device;                      ///< of a characterisation
+  Table arrays;                               ///< of a file of kind crossbar, a row per array
+  ArrayPictures arrays_read;                  ///< and what its reads see
 };
 
 /// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths.

@@ -60,16 +60,6 @@ std::string staircase_figure(const DevicePictures& d) {
 /// The point at which the pulses turn: as many go up as down.
 std::size_t turn_of(const DevicePictures& d) { return (d.pulse.size() - 1) / 2; }
 
-/// Pulses from point `begin` until the mean device crosses `middle`, between points in proportion; NaN when it does not.
-double pulses_to(const DevicePictures& d, std::size_t begin, std::size_t end, double middle) {
-  for (std::size_t i = begin + 1; i <= end; ++i) {
-    const double before = d.stair_mean[i - 1] - middle, after = d.stair_mean[i] - middle;
-    if (before * after > 0 || before == after) continue;
-    return d.pulse[i - 1] + (d.pulse[i] - d.pulse[i - 1]) * before / (before - after) - d.pulse[begin];
-  }
-  return std::nan("");
-}
-
 std::string step_figure(const DevicePictures& d) {
   if (d.pulse.size() < 4) return "";
   Chart chart;
@@ -150,24 +140,25 @@ std::string spectrum_figure(const DevicePictures& d) {
 
 std::string map_figure(const DevicePictures& d) {
   if (d.stairs.rows() < 2) return "";
-  return raster_figure({"Every device along the staircase",
-                        "Rows: devices; columns: pulses up, then down; shade: conductance in uS.", "pulses sent",
-                        micro * d.stairs});
+  return raster_figure({"Every device along the staircase", "Rows: devices; columns: pulses up, then down.",
+                        "pulses sent", micro * d.stairs, "conductance (uS)"});
 }
 
 Opening opening_of(const DevicePictures& d) {
   Opening out;
   out.title = d.device;
   if (d.stair_mean.size() > 2) {
-    const std::size_t top = turn_of(d), last = d.stair_mean.size() - 1;
-    const double low = d.stair_mean.front(), high = d.stair_mean[top], middle = 0.5 * (low + high);
+    const std::size_t top = turn_of(d);
+    const double low = d.stair_mean.front(), high = d.stair_mean[top];
     out.title += fmt::format(": {} to {}", siemens(low), siemens(high));
-    out.sentence = fmt::format(
-        "From {} the mean device reaches the middle of its range after {} pulses up, from {} after {} down; at the top "
-        "devices "
-        "differ by {:.2g} % of the range.",
-        siemens(low), number(pulses_to(d, 0, top, middle)), siemens(high), number(pulses_to(d, top, last, middle)),
-        high > low ? 100 * d.stair_std[top] / (high - low) : 0.0);
+    if (std::isfinite(d.half_up) && std::isfinite(d.half_down)) {
+      out.sentence = fmt::format(
+          "From {} the mean device reaches the middle of its range after {} pulses up, from {} after {} down; at the "
+          "top "
+          "devices differ by {:.2g} % of the range.",
+          siemens(low), number(d.half_up), siemens(high), number(d.half_down),
+          high > low ? 100 * d.stair_std[top] / (high - low) : 0.0);
+    }
   }
   if (!d.exponent.empty() && d.drifted.size() > 0) {
     const Index middle = d.drifted.rows() / 2, last = d.drifted.cols() - 1;

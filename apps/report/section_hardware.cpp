@@ -79,6 +79,41 @@ std::string end_table(const Trainee& trainee) {
   return table(rows);
 }
 
+std::vector<Histogram> positive_first(std::vector<Histogram> all) {
+  std::stable_partition(all.begin(), all.end(), [](const Histogram& one) { return one.devices.ends_with("positive"); });
+  return all;
+}
+
+/// The conductances of an array's devices at the start (dashed) and at the end of the run.
+std::string histogram_figure(const std::string& array, const std::vector<Histogram>& all) {
+  Chart chart;
+  chart.title = "Conductances of " + array;
+  chart.y_label = "devices per bin";
+  chart.note = "Every device, before training (dashed) and after. The outermost bins count what lies beyond them too.";
+  std::vector<std::string> kinds;
+  for (const Histogram& one : positive_first(all)) {
+    if (one.array != array) continue;
+    if (std::find(kinds.begin(), kinds.end(), one.devices) == kinds.end()) kinds.push_back(one.devices);
+    const bool siemens = one.unit == "S";
+    chart.x_label = siemens ? "conductance (uS)" : fmt::format("conductance ({})", one.unit);
+    std::vector<double> level = one.level;
+    for (double& v : level) v *= siemens ? 1e6 : 1;
+    chart.series.push_back(
+        {words(one.devices) + ", " + one.name, level, one.count, {}, {}, static_cast<int>(kinds.size()) - 1});
+    chart.series.back().dashed = chart.series.back().thin = one.name == "before";
+  }
+  return chart.series.empty() ? "" : chart_figure(chart);
+}
+
+std::string histogram_figures(const Trainee& trainee) {
+  std::string out, last;
+  for (const Histogram& one : trainee.conductances) {
+    if (one.array != last) out += histogram_figure(one.array, trainee.conductances);
+    last = one.array;
+  }
+  return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
+}
+
 /// Weights against the steps from one cell to the next, as an array would be seen from above.
 std::string pictures(const Trainee& trainee) {
   std::string out;
@@ -89,7 +124,7 @@ std::string pictures(const Trainee& trainee) {
     out += raster_figure({"The array of " + name,
                           fmt::format("{} × {} weights at the end, rows are inputs{}.", weights.rows(), weights.cols(),
                                       weights.rows() > 48 || weights.cols() > 96 ? ", neighbours averaged" : ""),
-                          "outputs", weights});
+                          "outputs", weights, "weight"});
   }
   return out.empty() ? out : "<div class=\"grid\">\n" + out + "</div>\n";
 }
@@ -106,7 +141,7 @@ std::string hardware_figures(const std::vector<NamedTrainee>& trainees) {
     out += "<section>\n<h2>Hardware: " + escape(named.name) + "</h2>\n" + end_table(trainee) +
            (figures.empty() ? paragraph("No reading of an array changed during the run.")
                             : "<div class=\"grid\">\n" + figures + "</div>\n") +
-           pictures(trainee) + "</section>\n";
+           histogram_figures(trainee) + pictures(trainee) + "</section>\n";
   }
   return out;
 }

@@ -35,6 +35,7 @@ Section gradcheck_section(const std::vector<RunFile>& runs);
 Section sweep_section(const std::vector<RunFile>& runs);
 Section compare_section(const std::vector<RunFile>& runs);
 Section device_section(const std::vector<RunFile>& runs);
+Section crossbar_section(const std::vector<RunFile>& runs);
 std::string provenance_section(const std::vector<RunFile>& runs);
 
 /// Title and sentences about trained networks.

@@ -50,10 +50,12 @@ struct DotPlot {
 
 std::string dot_figure(const DotPlot& plot);
 
-/// A matrix as a picture, rows downwards; light is the smallest, dark the largest finite value. Large ones are averaged to 48 × 96.
+/// A matrix as a picture, rows downwards, with the bar of its shades below: light is the smallest, dark the largest finite value.
+/// Large ones are averaged to 48 × 96.
 struct Raster {
   std::string title, note, x_label;
   Matrix<double> values;
+  std::string bar_label = {};  ///< what the shades mean, with its unit
 };
 
 std::string raster_figure(const Raster& raster);

@@ -44,6 +44,24 @@ Matrix<double> reduced(const Matrix<double>& values) {
   return out;
 }
 
+std::string shaded(int shade, const std::string& path) {
+  return fmt::format("<path class=\"f0\" opacity=\"{:.2f}\" d=\"{}\"/>",
+                     0.05 + 0.95 * static_cast<double>(shade) / shades, path);
+}
+
+/// All shades in a row, lightest first, between the values that they stand for.
+std::string color_bar(double y, double low, double high, const std::string& what) {
+  constexpr double begin = 110, end = 366, height = 10;  // room for a number of either side
+  const double cell = (end - begin) / (shades + 1);
+  std::string out = "<g class=\"bar\">";
+  for (int s = 0; s <= shades; ++s) {
+    out += shaded(s, fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z", begin + s * cell, y, cell, height, cell));
+  }
+  out += "</g>" + label("tick", begin - 6, y + 9, "end", number(low)) +
+         label("tick", end + 6, y + 9, "start", number(high));
+  return what.empty() ? out : out + label("name", 0.5 * (begin + end), y + 26, "middle", what);
+}
+
 }  // namespace
 
 std::string raster_figure(const Raster& raster) {
@@ -73,15 +91,12 @@ std::string raster_figure(const Raster& raster) {
   }
   std::string drawing;
   for (std::size_t s = 0; s < paths.size(); ++s) {
-    if (paths[s].empty()) continue;
-    drawing += fmt::format("<path class=\"f0\" opacity=\"{:.2f}\" d=\"{}\"/>",
-                           0.05 + 0.95 * static_cast<double>(s) / shades, paths[s]);
+    if (!paths[s].empty()) drawing += shaded(static_cast<int>(s), paths[s]);
   }
   const double bottom = top + cell_height * static_cast<double>(cells.rows());
   drawing += label("name", 0.5 * (left + right), bottom + 18, "middle", raster.x_label) +
-             label("tick", left, bottom + 18, "start", "light: " + number(low)) +
-             label("tick", right, bottom + 18, "end", "dark: " + number(high));
-  return figure(raster.title, "", width, bottom + 26, drawing, raster.note, "");
+             color_bar(bottom + 28, low, high, raster.bar_label);
+  return figure(raster.title, "", width, bottom + (raster.bar_label.empty() ? 48 : 64), drawing, raster.note, "");
 }
 
 }  // namespace nudge::report

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
 
+#include "circuits/wires/wire_watch.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 
@@ -42,6 +44,13 @@ LineSolver::LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec
   }
 }
 
+LineSolver::Array LineSolver::driven(const Matrix<double>& volts) const {
+  Array into = Array::Zero(transposed_.rows(), transposed_.cols());
+  into.row(0) += driver_ * volts.row(0).array();
+  if (spec_.rows_driven == LineEnds::both) into.row(into.rows() - 1) += driver_ * volts.row(0).array();
+  return into;
+}
+
 /// G A⁻¹ (G∘U + b) in the layout of the columns; `driven` is b in the layout of the rows (M, N), or null for b = 0.
 LineSolver::Array LineSolver::eliminate_rows(const Array& u, const Array* driven) const {
   Array v = (conductance_ * u).transpose();
@@ -53,12 +62,12 @@ LineSolver::Array LineSolver::eliminate_rows(const Array& u, const Array* driven
 /// With ideal column wires U = 0: every row stands alone.
 WireSolution LineSolver::ideal_columns(const Matrix<double>& volts) const {
   WireSolution out;
-  Array v = Array::Zero(transposed_.rows(), transposed_.cols());
+  Array v;
   if (rows_ == nullptr) {
+    v = Array::Zero(transposed_.rows(), transposed_.cols());
     v.rowwise() += volts.row(0).array();
   } else {
-    v.row(0) += driver_ * volts.row(0).array();
-    if (spec_.rows_driven == LineEnds::both) v.row(v.rows() - 1) += driver_ * volts.row(0).array();
+    v = driven(volts);
     rows_->solve(v);
   }
   out.currents_A = (transposed_ * v).rowwise().sum().matrix().transpose();
@@ -73,10 +82,8 @@ WireSolution LineSolver::solve(const Matrix<double>& volts, double tolerance, in
   if (rows_ == nullptr) {
     b = conductance_.colwise() * volts.row(0).transpose().array();
   } else {
-    Array driven = Array::Zero(transposed_.rows(), transposed_.cols());
-    driven.row(0) += driver_ * volts.row(0).array();
-    if (spec_.rows_driven == LineEnds::both) driven.row(driven.rows() - 1) += driver_ * volts.row(0).array();
-    b = eliminate_rows(Array::Zero(conductance_.rows(), conductance_.cols()), &driven);
+    const Array pushed = driven(volts);
+    b = eliminate_rows(Array::Zero(conductance_.rows(), conductance_.cols()), &pushed);
   }
   const Array u = reduced_solve(b, tolerance, max_iterations, out);
   Array sum = sense_ * u.row(u.rows() - 1);
@@ -134,16 +141,36 @@ LineSolver::Nodes LineSolver::solve_nodes(const Array& into_rows, const Array& i
   return nodes;
 }
 
+Matrix<double> LineSolver::device_voltages(const Matrix<double>& volts, double tolerance, int max_iterations) const {
+  NUDGE_EXPECT(volts.rows() == 1 && volts.cols() == conductance_.rows());
+  const Array volts_of_row = volts.row(0).transpose().array().replicate(1, conductance_.cols());
+  const bool ideal_rows = rows_ == nullptr;
+  const Array into_rows = ideal_rows ? Array(Array::Zero(transposed_.rows(), transposed_.cols())) : driven(volts);
+  // A row at its driver's voltage pushes G v into the column nodes.
+  Array into_columns = Array::Zero(conductance_.rows(), conductance_.cols());
+  if (ideal_rows) into_columns = conductance_ * volts_of_row;
+  const Nodes nodes = solve_nodes(into_rows, into_columns, tolerance, max_iterations);
+  if (!nodes.converged) {
+    throw NumericalFailure(fmt::format("crossbar: wires of {} x {} devices have not been solved in {} iterations",
+                                       conductance_.rows(), conductance_.cols(), nodes.iterations));
+  }
+  const Array rows = ideal_rows ? volts_of_row : Array(nodes.rows.transpose());
+  return (rows - nodes.columns).matrix();
+}
+
 Matrix<double> LineSolver::effective_matrix(double tolerance, int threads) const {
   Matrix<double> effective(conductance_.rows(), conductance_.cols());
   if (rows_ == nullptr && columns_ == nullptr) {
     effective = conductance_.matrix();
     return effective;
   }
-  parallel_for(conductance_.rows(), threads, [&](Index i, int) {
+  std::atomic<Index> done{0};
+  parallel_for(conductance_.rows(), threads, [&](Index i, int thread) {
     Matrix<double> unit = Matrix<double>::Zero(1, conductance_.rows());
     unit(0, i) = 1;
     effective.row(i) = solve(unit, tolerance).currents_A.row(0);
+    const Index now = ++done;
+    if (thread == 0) WireWatch::tell(now, conductance_.rows());  // the thread that called
   });
   return effective;
 }

@@ -20,6 +20,11 @@ class LineSolver {
   /// Currents of all columns for the row voltages v (1, N), to a relative residual of `tolerance`.
   WireSolution solve(const Matrix<double>& volts, double tolerance = 1e-10, int max_iterations = 2000) const;
 
+  /// Voltages across all devices (N, M) for the row voltages v (1, N): those of its row node less those of its column node.
+  /// NumericalFailure when the iteration does not reach the tolerance.
+  Matrix<double> device_voltages(const Matrix<double>& volts, double tolerance = 1e-10,
+                                 int max_iterations = 2000) const;
+
   /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V: rows (M, N) for row wires in their
   /// own layout (position along the wire first), columns (N, M). An ideal wire is a terminal: its nodes stay at 0.
   struct Nodes {
@@ -30,12 +35,14 @@ class LineSolver {
   Nodes solve_nodes(const LineSet::Array& into_rows, const LineSet::Array& into_columns, double tolerance = 1e-10,
                     int max_iterations = 2000) const;
 
-  /// The matrix M (N, M) in siemens with currents = v M, one solve per row in parallel. Reading the same array backward
+  /// The matrix M (N, M) in siemens with currents = v M, one solve per row in parallel, told to a WireWatch. Reading the same array backward
   /// through the same line ends gives Mᵀ exactly (reciprocity).
   Matrix<double> effective_matrix(double tolerance = 1e-10, int threads = 0) const;
 
  private:
   using Array = LineSet::Array;
+  /// Current from the drivers into the nodes of the row wires (M, N), all nodes at 0 V.
+  Array driven(const Matrix<double>& volts) const;
   Array eliminate_rows(const Array& column_layout, const Array* driven) const;
   /// (C − G A⁻¹ G) u = b by preconditioned conjugate gradients; b and u (N, M). Sets iterations, residual, converged.
   Array reduced_solve(const Array& b, double tolerance, int max_iterations, WireSolution& outcome) const;

@@ -52,22 +52,29 @@ NodalSolver::NodalSolver(const Matrix<double>& g, const WireSpec& spec)
 
 NodalSolver::~NodalSolver() = default;
 
-Matrix<double> NodalSolver::solve(const Matrix<double>& volts) const {
+Matrix<double> NodalSolver::nodes(const Matrix<double>& volts) const {
   NUDGE_EXPECT(volts.rows() == 1 && volts.cols() == rows_);
   const double driver = 1.0 / (spec_.row_ohm + spec_.driver_ohm);
-  const double sense = 1.0 / (spec_.column_ohm + spec_.sense_ohm);
   Eigen::VectorXd right = Eigen::VectorXd::Zero(2 * rows_ * cols_);
   for (Index i = 0; i < rows_; ++i) {
     right(i * cols_) += driver * volts(0, i);
     if (spec_.rows_driven == LineEnds::both) right(i * cols_ + cols_ - 1) += driver * volts(0, i);
   }
-  const Eigen::VectorXd nodes = factor_->ldlt.solve(right);
-  Matrix<double> currents(1, cols_);
-  for (Index j = 0; j < cols_; ++j) {
-    currents(0, j) = sense * nodes((2 * rows_ - 1) * cols_ + j);
-    if (spec_.columns_sensed == LineEnds::both) currents(0, j) += sense * nodes(rows_ * cols_ + j);
-  }
+  const Eigen::VectorXd solved = factor_->ldlt.solve(right);
+  return Eigen::Map<const Matrix<double>>(solved.data(), 2 * rows_, cols_);
+}
+
+Matrix<double> NodalSolver::solve(const Matrix<double>& volts) const {
+  const double sense = 1.0 / (spec_.column_ohm + spec_.sense_ohm);
+  const Matrix<double> at = nodes(volts);
+  Matrix<double> currents = sense * at.row(2 * rows_ - 1);
+  if (spec_.columns_sensed == LineEnds::both) currents += sense * at.row(rows_);
   return currents;
+}
+
+Matrix<double> NodalSolver::device_voltages(const Matrix<double>& volts) const {
+  const Matrix<double> at = nodes(volts);
+  return at.topRows(rows_) - at.bottomRows(rows_);
 }
 
 }  // namespace nudge

@@ -18,8 +18,13 @@ class NodalSolver {
   /// Currents (1, M) for the row voltages v (1, N).
   Matrix<double> solve(const Matrix<double>& volts) const;
 
+  /// Voltages across all devices (N, M).
+  Matrix<double> device_voltages(const Matrix<double>& volts) const;
+
  private:
   struct Factor;
+  /// Node voltages: of the row wires, row by row, and then of the column wires (2 N, M).
+  Matrix<double> nodes(const Matrix<double>& volts) const;
   WireSpec spec_;
   Index rows_, cols_;
   std::unique_ptr<Factor> factor_;

@@ -103,6 +103,7 @@ NonlinearSolution NonlinearSolver::solve(const Matrix<double>& volts, double tol
     if (moved <= tolerance) out.status = Status::converged;
   }
   out.currents_A = currents(at);
+  out.across_V = (at.rows.transpose() - at.columns).matrix();
   return out;
 }
 

@@ -15,6 +15,7 @@ namespace nudge {
 /// halved while they do not lower the current imbalance of the nodes. Converges quadratically.
 struct NonlinearSolution {
   Matrix<double> currents_A;          ///< (1, M), into the sense amplifiers
+  Matrix<double> across_V;            ///< (N, M), voltages across the devices
   Status status = Status::max_steps;  ///< converged: the last step moved no node by more than tolerance · max |volts|;
       ///< stalled: no step lowers the imbalance; diverged: numbers left the finite range
   std::vector<double> steps;  ///< largest change of a node of every Newton step, over max |volts|

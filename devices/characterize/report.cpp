@@ -17,6 +17,8 @@ std::string siemens(double g) { return format_quantity(g, Unit::siemens, 4); }
 void write_staircase(H5Document& file, const Staircase& s) {
   if (s.pulse.empty()) return;
   file.group("staircase", "pulses up from the lower bound, then down");
+  file.attribute("half_window_pulses_up", s.half_up, "staircase");
+  file.attribute("half_window_pulses_down", s.half_down, "staircase");
   file.column("staircase/pulse", s.pulse, {"1", "pulses sent so far, up and then down", {"point"}});
   file.column("staircase/conductance_mean", s.mean_S, {"S", "mean over the devices", {"point"}});
   file.column("staircase/conductance_std", s.spread_S, {"S", "standard deviation over the devices", {"point"}});

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <sstream>
 
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/student_t.hpp"
 #include "sim/base/units.hpp"
 
 namespace nudge {
@@ -73,7 +73,7 @@ DeviceEstimate device_estimate(const std::vector<double>& values) {
   double squares = 0;
   for (const double v : values) squares += (v - out.mean) * (v - out.mean);
   out.deviation = std::sqrt(squares / (n - 1));
-  const double half = boost::math::quantile(boost::math::students_t(n - 1), 0.975) * out.deviation / std::sqrt(n);
+  const double half = student_t_quantile(0.975, out.n - 1) * out.deviation / std::sqrt(n);
   out.mean_low -= half;
   out.mean_high += half;
   const boost::math::chi_squared chi(n - 1);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "devices/fit/csv_cells.hpp"
 #include "devices/step_model.hpp"
 
 namespace nudge {
@@ -23,16 +24,26 @@ struct LabRecord {
   PulseRecord pulses;
 };
 
+/// What the numbers of a file stand for that has no units of its own (devices/fit/peer_csv.hpp).
+struct CsvScale {
+  double low_S = 0, high_S = 0;  ///< of the smallest and the largest number; 0, 0: the numbers are siemens
+  double read_voltage_V = 0;     ///< the numbers are currents at this voltage; 0: they are not
+};
+
+/// UserError for a record of fewer than 4 pulses or 2 of one direction.
+void check_record(const PulseRecord& record, const std::string& name);
+
 /// Reads CSV with the header `pulse,conductance,direction` and, for several records, `device` and `cycle` (columns in any order):
 /// rows of one device and cycle belong together, in the order of the file; pulse counts up by one within a record; conductance is in
 /// siemens or has a unit, in the cell ("12.5 uS") or in the name of the column (`conductance_uS`, `G_uS`); direction is that of the
 /// pulse before the value, up or down (+1, -1). Lines that start with # and empty lines are skipped. UserError with name:line for a
 /// missing or unknown column, a gap or step back of the pulse number, a number that is not finite, a negative conductance, one above
 /// 0.1 S (no device: the unit is missing), an unknown direction, or a record of fewer than 4 pulses or 2 of one direction.
-std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name);
+/// A file of two columns, up and down, is read by parse_up_down_csv; only there the scale may have a window.
+std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& name, const CsvScale& scale = {});
 
 /// The same from a file; UserError when it cannot be read.
-std::vector<LabRecord> read_lab_csv(const std::string& path);
+std::vector<LabRecord> read_lab_csv(const std::string& path, const CsvScale& scale = {});
 
 /// A file that holds one record; UserError when it holds several.
 PulseRecord parse_pulse_csv(std::string_view text, const std::string& name);

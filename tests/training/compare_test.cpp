@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/student_t.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"

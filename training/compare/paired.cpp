@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/paired.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/student_t.hpp"
 #include "training/sweep/spread.hpp"
 
 namespace nudge {
-
-double student_t_quantile(double p, int degrees) {
-  NUDGE_EXPECT(p > 0 && p < 1 && degrees >= 1);
-  return boost::math::quantile(boost::math::students_t(static_cast<double>(degrees)), p);
-}
 
 PairedDifference paired_difference(const std::vector<double>& values, const std::vector<double>& baseline) {
   NUDGE_EXPECT(values.size() == baseline.size());

@@ -16,9 +16,6 @@ struct PairedDifference {
   double low = 0, high = 0;
 };
 
-/// The quantile t(p, degrees) of Student's t; p in (0, 1), degrees ≥ 1.
-double student_t_quantile(double p, int degrees);
-
 /// Of two lists in the order of the seeds; a seed for which one of them is not finite is left out.
 PairedDifference paired_difference(const std::vector<double>& values, const std::vector<double>& baseline);
 

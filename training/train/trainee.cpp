@@ -52,7 +52,9 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
       hooks_(make_hooks<S>(config, *network_)),
       schedule_(schedule_of(config)),
       gradient_(network_->parameter_shapes()),
-      factors_(static_cast<std::size_t>(network_->parameters())) {
+      factors_(static_cast<std::size_t>(network_->parameters())),
+      conductances_(static_cast<std::size_t>(network_->parameters())) {
+  for (int p = 0; p < network_->parameters(); ++p) conductances_[static_cast<std::size_t>(p)].begin(network_->map(p));
   for (const auto& s : network_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
   if (config.integer("train.cosine_every") > 0) {
     BatchGradientOptions bare = trainee_options<S>(config, estimator, weights);
@@ -245,11 +247,18 @@ void Trainee<S>::write(H5Document& document, const std::string& prefix) {
   log_.write(document, prefix);
   document.attribute("estimator", estimator_, prefix + "train");
   for (const auto& [part, matrix] : confusion_) matrix.write(prefix + "confusion/" + part, document);
+  const auto parameters = network_->plan().parameters();
+  for (int p = 0; p < network_->parameters(); ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    conductances_[at].write(document, prefix + "conductance/" + parameters[at].name, network_->map(p));
+  }
   std::vector<std::string> names;
   for (const auto& group : network_->groups()) {
     const auto& w = network_->map(group.parameter).weights();
     document.matrix<S>(prefix + "parameters/" + group.name, w.middleCols(group.columns.begin, group.columns.count),
                        {"1", "weights that a noise-free read uses", {"input", "output"}});
+    const bool held = parameters[static_cast<std::size_t>(group.parameter)].on_devices;
+    document.attribute("role", std::string(held ? "array" : "table"), prefix + "parameters/" + group.name);
     names.push_back(group.name);
   }
   if (bare_) document.column(prefix + "train/cosine_groups", names, {"1", "names of the parameter groups", {"group"}});
@@ -274,7 +283,12 @@ void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
   }
   for (auto& scalar : scalars())
     *scalar.value = file.reals<double>(prefix + "checkpoint/" + scalar.name, H5Shape{1})[0];
-  for (int p = 0; p < network_->parameters(); ++p) network_->map(p).state_restored();
+  const auto map_names = network_->parameter_names();
+  for (int p = 0; p < network_->parameters(); ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    network_->map(p).state_restored();
+    conductances_[at].restore(file, prefix + "conductance/" + map_names[at]);
+  }
   // The final values are not needed to go on, but whoever reads the file next does: damage to them is to be noticed.
   for (const auto& group : network_->groups()) {
     const H5Shape expected{network_->map(group.parameter).inputs(), group.columns.count};

@@ -10,6 +10,7 @@
 #include "training/config/setup.hpp"
 #include "training/learning/batch_gradient.hpp"
 #include "training/train/adjoint_guard.hpp"
+#include "training/train/conductance_histogram.hpp"
 #include "training/train/learner.hpp"
 #include "training/train/optimizer.hpp"
 #include "training/train/outlier_guard.hpp"
@@ -72,6 +73,7 @@ class Trainee final : public Learner {
   Gradient<S> gradient_;
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take factors; their gradient_ is zero
   std::vector<Matrix<S>> deltas_;
+  std::vector<ConductanceRecord<S>> conductances_;    ///< of each map
   std::map<std::string, ConfusionMatrix> confusion_;  ///< of validation and test, as last evaluated
   double nonfinite_in_a_row_ = 0;                     ///< a whole number; double as all scalars of a checkpoint
 };

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/array_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/streams.hpp"
+#include "circuits/energy.hpp"
+#include "circuits/wires/nonlinear_solver.hpp"
+#include "circuits/wires/tiled_array.hpp"
+#include "sim/base/units.hpp"
+
+namespace nudge {
+namespace {
+
+/// The first tile of the positive devices with all rows at the read voltage, as Newton's method finds it on all nodes:
+/// against straight devices, and against what a read makes of the curve (the straight network, driven harder).
+void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec, ArrayFacts& f) {
+  const CurrentCurve& curve = spec.device.curve;
+  if (curve.linear()) return;
+  const Index rows = spec.tiles.rows > 0 ? std::min(spec.tiles.rows, conductance_S.rows()) : conductance_S.rows();
+  const Index cols = spec.tiles.columns > 0 ? std::min(spec.tiles.columns, conductance_S.cols()) : conductance_S.cols();
+  const Matrix<double> tile = conductance_S.topLeftCorner(rows, cols);
+  const double volts = spec.circuit.read_voltage_V;
+  const auto exact = NonlinearSolver(tile, curve, spec.wires).solve(Matrix<double>::Constant(1, rows, volts));
+  if (exact.status != Status::converged) throw NumericalFailure(f.name + ": the curved devices have not been solved");
+  const Matrix<double> straight = effective_conductance(tile, spec.wires, {}, spec.threads).colwise().sum() * volts;
+  f.curve = (exact.currents_A - straight).norm() / straight.norm();
+  f.curve_missed = (exact.currents_A - straight * (curve.current(volts) / volts)).norm() / exact.currents_A.norm();
+}
+
+}  // namespace
+
+ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, const Matrix<double>& nominal,
+                       const CrossbarSpec& spec) {
+  ArrayFacts f{name, nominal.rows(), nominal.cols()};
+  f.w_max = array.w_max();
+  f.siemens_per_weight = array.siemens_per_weight();
+  f.weight_error = (array.weights() - nominal).norm() / nominal.norm();
+  // A white input x gives a product of variance |x|² |W|_F²/(N M) and noise of variance d σ² |x|²/k² per output, d the
+  // devices of a weight, its reference included.
+  const double rms_weight = array.weights().norm() / std::sqrt(static_cast<double>(nominal.size()));
+  const bool alone = spec.mapping.kind == MappingKind::offset || spec.mapping.kind == MappingKind::single;
+  const double devices = alone ? 1 : 2;
+  const double uniform = devices * std::pow(spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight, 2);
+  const double of_state = array.view().variance.size() > 0 ? array.view().variance.mean() : 0;
+  f.read_noise = std::sqrt(uniform + of_state) / rms_weight;
+  f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);
+  f.devices = static_cast<double>(array.plus().conductance().size() + array.minus().conductance().size());
+  f.power_W = unit_drive_power_W(array.view(), f.siemens_per_weight, spec.circuit);
+  f.load = static_cast<double>(std::max(array.view().column_load.maxCoeff(), array.view().row_load.maxCoeff()));
+  compare_curve(array.plus().conductance(), spec, f);
+  f.mean_conductance_S = (array.plus().conductance().sum() + array.minus().conductance().sum()) / f.devices;
+  return f;
+}
+
+void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts) {
+  answer("{:<8} {:>16} {:>10} {:>12} {:>13} {:>12} {:>9} {:>11} {:>11}\n", "array", "devices", "w_max", "scale",
+         "weight error", "read noise", "IR drop", "mean G", "power");
+  for (const ArrayFacts& f : all) {
+    answer("{:<8} {:>16} {:>10.4f} {:>12} {:>12.3f}% {:>11.3f}% {:>9.3f} {:>11} {:>11}\n", f.name,
+           fmt::format("{}x{}: {:.0f}", f.rows, f.columns, f.devices), f.w_max,
+           format_quantity(f.siemens_per_weight, Unit::siemens, 4), 100 * f.weight_error, 100 * f.read_noise, f.ir_drop,
+           format_quantity(f.mean_conductance_S, Unit::siemens, 4), format_quantity(f.power_W, Unit::watt, 4));
+  }
+  answer(
+      "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
+      "input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 + L) of the signal is lost;\n"
+      "power: V^2 times the sum of all conductances, for drives of rms 1\n");
+  answer("circuit: {} stands for 1, tau = {}: a free phase takes {}; thermal noise of a node of {}: {} rms\n",
+         format_quantity(circuit.read_voltage_V, Unit::volt, 4),
+         format_quantity(circuit.time_constant_s, Unit::second, 4), format_quantity(facts.phase_s, Unit::second, 4),
+         format_quantity(circuit.node_capacitance_F, Unit::farad, 4),
+         format_quantity(facts.node_noise_V, Unit::volt, 3));
+  double load = 0;
+  for (const ArrayFacts& f : all) load = std::max(load, f.load);
+  if (circuit.amplifier_bandwidth_Hz > 0) {
+    answer("amplifiers: a lag of {:.3g} tau; the heaviest line asks for a gain-bandwidth product of {}\n",
+           amplifier_lag(circuit), format_quantity((1 + load) * circuit.amplifier_bandwidth_Hz, Unit::hertz, 3));
+  }
+  for (const ArrayFacts& f : all) {
+    if (f.curve == 0) continue;
+    answer(
+        "curved devices, {}: currents at the read voltage {:.3g} % off straight ones; reads behind wires miss {:.2g} "
+        "%\n",
+        f.name, 100 * f.curve, 100 * f.curve_missed);
+  }
+  for (const ArrayFacts& f : all) {
+    if (f.ir_drop > 0.5)
+      say("warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
+  }
+}
+
+nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit, const CircuitFacts& facts) {
+  nlohmann::json arrays = nlohmann::json::array();
+  for (const ArrayFacts& f : all) {
+    arrays.push_back({{"name", f.name},
+                      {"rows", f.rows},
+                      {"columns", f.columns},
+                      {"devices", f.devices},
+                      {"w_max", f.w_max},
+                      {"siemens_per_weight", f.siemens_per_weight},
+                      {"weight_error", f.weight_error},
+                      {"read_noise", f.read_noise},
+                      {"ir_drop", f.ir_drop},
+                      {"mean_conductance_S", f.mean_conductance_S},
+                      {"power_W", f.power_W},
+                      {"largest_load", f.load},
+                      {"curve", f.curve},
+                      {"curve_missed", f.curve_missed}});
+  }
+  return {{"arrays", arrays},
+          {"circuit",
+           {{"read_voltage_V", circuit.read_voltage_V},
+            {"time_constant_s", circuit.time_constant_s},
+            {"free_phase_s", facts.phase_s},
+            {"node_noise_V", facts.node_noise_V},
+            {"amplifier_lag", amplifier_lag(circuit)}}}};
+}
+
+}  // namespace nudge

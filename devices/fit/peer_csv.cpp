@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of pulses as other simulators keep them.
+#include "devices/fit/peer_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
+
+namespace nudge {
+namespace {
+
+/// What a cell stands for, in siemens; told where it stands.
+using Convert = std::function<double(const std::string& cell, const std::string& where)>;
+
+std::string place(const std::string& name, const CsvRow& row) { return fmt::format("{}:{}", name, row.line); }
+
+double finite_number(const std::string& cell, const std::string& where) {
+  char* end = nullptr;
+  const double value = std::strtod(cell.c_str(), &end);
+  if (*end != 0 || !std::isfinite(value)) csv_fail(where, fmt::format("\"{}\" is not a finite number", cell));
+  return value;
+}
+
+/// The columns of rows[begin ...], each up to its first empty cell.
+std::vector<std::vector<double>> columns_of(const std::vector<CsvRow>& rows, std::size_t begin, const std::string& name,
+                                            const Convert& convert) {
+  const std::size_t width = rows.front().cells.size();
+  std::vector<std::vector<double>> columns(width);
+  std::vector<int> ended(width, 0);  // line of the first empty cell
+  for (std::size_t r = begin; r < rows.size(); ++r) {
+    const std::string where = place(name, rows[r]);
+    const auto& cells = rows[r].cells;
+    if (cells.size() != width) csv_fail(where, fmt::format("{} cells, the first row has {}", cells.size(), width));
+    for (std::size_t c = 0; c < width; ++c) {
+      if (cells[c].empty()) {
+        if (ended[c] == 0) ended[c] = rows[r].line;
+      } else if (ended[c] > 0) {
+        csv_fail(where,
+                 fmt::format("column {} goes on behind an empty cell in line {} (every pulse must have its value; "
+                             "cells are empty only where a column has ended)",
+                             c + 1, ended[c]));
+      } else {
+        columns[c].push_back(convert(cells[c], where));
+      }
+    }
+  }
+  return columns;
+}
+
+PulseRecord joined(const std::vector<double>& up, const std::vector<double>& down) {
+  PulseRecord record{up, std::vector<Direction>(up.size(), Direction::up)};
+  record.conductance_S.insert(record.conductance_S.end(), down.begin(), down.end());
+  record.direction.insert(record.direction.end(), down.size(), Direction::down);
+  return record;
+}
+
+/// "up_uS" with the stem "up": " uS"; "up" and "up_data": nothing. No value: another name.
+bool names_column(const std::string& cell, const std::string& stem, std::string& unit) {
+  if (cell == stem || cell == stem + "_data") return true;
+  for (const char* of : {"S", "mS", "uS", "nS"}) {
+    if (cell != stem + "_" + of) continue;
+    unit = std::string(" ") + of;
+    return true;
+  }
+  return false;
+}
+
+bool is_header(const CsvRow& row) {
+  return std::none_of(row.cells.begin(), row.cells.end(), [](const std::string& cell) { return csv_is_number(cell); });
+}
+
+/// 0, 1, 2, ...: the number of the pulse, and no conductance.
+bool counts_pulses(const std::vector<CsvRow>& rows, std::size_t begin) {
+  if (rows.size() < begin + 2) return false;
+  for (std::size_t r = begin; r + 1 < rows.size(); ++r) {
+    const double here = std::strtod(rows[r].cells[0].c_str(), nullptr);
+    if (here != std::floor(here) || std::strtod(rows[r + 1].cells[0].c_str(), nullptr) != here + 1) return false;
+  }
+  return true;
+}
+
+/// A cell of a file without a window.
+double up_down_conductance(const std::string& cell, const std::string& unit, const std::string& where) {
+  if (!cell.empty() && cell.front() == '-' && std::isfinite(std::strtod(cell.c_str(), nullptr))) {
+    csv_fail(where,
+             fmt::format("\"{}\" is negative: no conductance (weights of aihwkit, between -1 and 1? Say what their "
+                         "smallest and largest value stand for: --window \"1 uS,25 uS\")",
+                         cell));
+  }
+  return csv_conductance(cell, unit, where);
+}
+
+}  // namespace
+
+bool is_up_down_csv(const std::vector<CsvRow>& rows) {
+  if (rows.empty() || rows.front().cells.size() != 2) return false;
+  const auto& first = rows.front().cells;
+  std::string unit;
+  return (csv_is_number(first[0]) && csv_is_number(first[1])) ||
+         (names_column(first[0], "up", unit) && names_column(first[1], "down", unit)) ||
+         (first[0] == "up_pulse" && first[1] == "down_pulse");
+}
+
+std::vector<LabRecord> parse_up_down_csv(const std::vector<CsvRow>& rows, const std::string& name,
+                                         const CsvScale& scale) {
+  const std::string where = place(name, rows.front());
+  const std::size_t begin = is_header(rows.front()) ? 1 : 0;
+  std::string unit, other;
+  if (begin == 1 && rows.front().cells[0] == "up_pulse") {
+    csv_fail(where,
+             "up_pulse,down_pulse are sizes of steps per segment, not conductances after pulses (fit the measured "
+             "response, columns up,down; or write the sizes into device.piecewise.up and down)");
+  }
+  if (begin == 1) {
+    names_column(rows.front().cells[0], "up", unit);
+    names_column(rows.front().cells[1], "down", other);
+    if (unit != other) csv_fail(where, "the two columns have different units");
+  }
+  if (counts_pulses(rows, begin)) {
+    csv_fail(where,
+             "the first column counts pulses, but two columns are conductances after pulses up and after pulses "
+             "down (give the file the header pulse,conductance,direction)");
+  }
+  const bool normalised = scale.high_S > 0;
+  auto columns = columns_of(rows, begin, name, [&](const std::string& cell, const std::string& at) {
+    return normalised ? finite_number(cell, at) : up_down_conductance(cell, unit, at);
+  });
+  PulseRecord record = joined(columns[0], columns[1]);
+  check_record(record, name);
+  if (!normalised) return {{"", "", std::move(record)}};
+  const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
+  const double from = *low, to = *high;
+  if (!(from < to)) csv_fail(name, "all numbers are alike: there is no window");
+  for (double& v : record.conductance_S) v = scale.low_S + (scale.high_S - scale.low_S) * (v - from) / (to - from);
+  return {{"", "", std::move(record)}};
+}
+
+namespace {
+
+struct Runs {
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> conductance_S;
+};
+
+Runs runs_of(std::string_view text, const std::string& name, double volts, Direction direction) {
+  const std::vector<CsvRow> rows = csv_rows(text);
+  if (rows.empty()) csv_fail(name, "empty (a column of currents per run is needed)");
+  const std::size_t begin = is_header(rows.front()) ? 1 : 0;
+  Runs runs;
+  runs.conductance_S = columns_of(rows, begin, name, [volts](const std::string& cell, const std::string& where) {
+    const double current = finite_number(cell, where), conductance = current / volts;
+    if (conductance < 0) csv_fail(where, fmt::format("{:g} A at {:g} V is a negative conductance", current, volts));
+    return csv_conductance(fmt::format("{}", conductance), "", where);
+  });
+  for (std::size_t c = 0; c < runs.conductance_S.size(); ++c) {
+    runs.names.push_back(begin == 1 ? rows.front().cells[c] : fmt::format("{}", c + 1));
+    const auto& run = runs.conductance_S[c];
+    if (run.empty()) csv_fail(name, fmt::format("run {} has no values", runs.names[c]));
+    const bool rises = run.back() > run.front();
+    if (run.size() > 1 && rises == (direction == Direction::up)) continue;
+    csv_fail(name,
+             fmt::format("run {} {} from {:g} S to {:g} S (the file of rising runs comes first: devices fit SET.csv "
+                         "RESET.csv)",
+                         runs.names[c], rises ? "rises" : "does not rise", run.front(), run.back()));
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::vector<LabRecord> parse_set_reset_csv(std::string_view set, const std::string& set_name, std::string_view reset,
+                                           const std::string& reset_name, const CsvScale& scale) {
+  if (scale.read_voltage_V == 0 || !std::isfinite(scale.read_voltage_V)) {
+    throw UserError(
+        fmt::format("{}, {}: CrossSim's files hold currents: say at which voltage they were read "
+                    "(--read-voltage \"0.1 V\"; \"1 V\" where they hold siemens)",
+                    set_name, reset_name));
+  }
+  const Runs up = runs_of(set, set_name, scale.read_voltage_V, Direction::up);
+  const Runs down = runs_of(reset, reset_name, scale.read_voltage_V, Direction::down);
+  if (up.names.size() != down.names.size()) {
+    throw UserError(
+        fmt::format("{}, {}: {} rising runs and {} falling ones (every rising run must be followed by the "
+                    "falling run in the same column)",
+                    set_name, reset_name, up.names.size(), down.names.size()));
+  }
+  std::vector<LabRecord> records;
+  for (std::size_t c = 0; c < up.names.size(); ++c) {
+    records.push_back({"", up.names[c], joined(up.conductance_S[c], down.conductance_S[c])});
+    check_record(records.back().pulses, fmt::format("{}, {}: run {}", set_name, reset_name, up.names[c]));
+  }
+  return records;
+}
+
+std::vector<LabRecord> read_lab_files(const std::vector<std::string>& paths, const CsvScale& scale) {
+  if (paths.size() > 2) throw UserError("one CSV file, or CrossSim's two (SET.csv RESET.csv), are read");
+  if (paths.size() == 2) {
+    if (scale.high_S > 0) throw UserError("--window is for one file of two columns, up and down");
+    return parse_set_reset_csv(read_csv_text(paths[0]), paths[0], read_csv_text(paths[1]), paths[1], scale);
+  }
+  if (scale.read_voltage_V != 0) throw UserError("--read-voltage is for CrossSim's two files, SET.csv RESET.csv");
+  return parse_lab_csv(read_csv_text(paths.at(0)), paths[0], scale);
+}
+
+}  // namespace nudge
