@@ -258,7 +258,7 @@ def heat_map(run, result=None, keys=None, ax=None):
 
 def staircase(run, ax=None, devices=5):
     """Conductance over pulses, up and down: mean of the simulated devices with one standard deviation, a few of them thin, and the
-    measured record of a fit."""
+    measured record of a fit where the file has one."""
     found, ax = _group(run, "staircase"), _axes(ax)
     x, mean, deviation = found.pulse.values, found.conductance_mean.values, found.conductance_std.values
     ax.fill_between(x, mean - deviation, mean + deviation, color=COLORS[0], alpha=0.2, linewidth=0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Crossbar and devices."""
 
+import pathlib
 import re
 
 import numpy as np
@@ -85,3 +86,21 @@ def test_fit(tmp_path):
     assert found["step_residual_pulses"] < 1e-3 and found["model"] == "soft_bounds"
     with pytest.raises(nudge.InputError, match="soft_bounds"):
         nudge.devices.fit(tmp_path / "p.csv", model="soft_bound")
+
+
+def test_a_fit_of_several_devices():
+    csv = pathlib.Path(__file__).resolve().parents[2] / "examples" / "lab_pulses.csv"
+    found = nudge.devices.fit(csv, model="soft_bounds")
+    assert (found["devices"], found["records"]) == (5, 10)
+    population = found["population"]
+    for one in population.values():
+        low, high = one["mean_interval"]
+        assert low < one["mean"] < high and one["deviation_interval"][0] < one["deviation"] < one["deviation_interval"][1]
+    device = found["config"]["device"]
+    assert device["model"] == "soft_bounds" and device["g_max"] == pytest.approx(population["g_max"]["mean"], rel=1e-6)
+    assert device["programming_error"] == pytest.approx(found["repeatability"], rel=1e-6)
+    array = nudge.Crossbar(np.zeros((40, 40)), device=device)
+    # Bounds of 1600 devices: their deviation is known to 1/√(2·1600) = 1.8 %; four of these. A bound is cut at the other
+    # bound, ten deviations away.
+    spread = np.std(array.facts["upper"])
+    assert spread == pytest.approx(population["g_max"]["deviation"], rel=0.08)
