@@ -16,12 +16,12 @@ from .errors import Error, InputError, InternalError, NumericalError, OutputErro
 from .network import Network
 from .ranked import Effect, effects
 from .runs import Run, open
-from .studies import Gradcheck, gradcheck, resume, sweep, train
+from .studies import Gradcheck, gradcheck, merge, resume, sweep, train
 
 __version__ = build()["version"]
 
 __all__ = [
     "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Gradcheck", "InputError", "InternalError", "Network",
     "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "effects", "estimate", "estimators",
-    "gradcheck", "keys", "open", "presets", "resolve", "resume", "settle", "sweep", "train",
+    "gradcheck", "keys", "merge", "open", "presets", "resolve", "resume", "settle", "sweep", "train",
 ]

@@ -154,7 +154,7 @@ def _rows(run):
 
     rows = run["rows"]
     names = ("estimator", "group", "cosine", "relative_l2", "sign_agreement", "force_evaluations")
-    return Gradcheck({"rows": [{name: rows[name].values[i].item() for name in names} for i in range(rows.sizes["row"])],
+    return Gradcheck({"rows": [{name: rows[name].values[i].item() for name in names} for i in range(rows.estimator.size)],
                       "diagnostics": {}}).table
 
 
@@ -208,7 +208,7 @@ def points(run, key=None, result=None, ax=None):
     table, keys, results = results_of(run)
     key, result = key or keys[0], result or results[0]
     ax = _axes(ax)
-    keep = np.ones(table.sizes["point"], bool)
+    keep = np.ones(table.seed.size, bool)
     for other in keys:
         if other != key:
             keep &= table[other].values == table[other].values[0]
@@ -261,8 +261,8 @@ def staircase(run, ax=None, devices=5):
     measured record of a fit where the file has one."""
     found, ax = _group(run, "staircase"), _axes(ax)
     x, mean, deviation = found.pulse.values, found.conductance_mean.values, found.conductance_std.values
-    ax.fill_between(x, mean - deviation, mean + deviation, color=COLORS[0], alpha=0.2, linewidth=0)
-    ax.plot(x, found.conductance.values[:devices].T, color=COLORS[0], linewidth=0.4, alpha=0.6)
+    ax.fill_between(x, mean - deviation, mean + deviation, color=COLORS[0], alpha=0.2, linewidth=0, rasterized=True)
+    ax.plot(x, found.conductance.values[:devices].T, color=COLORS[0], linewidth=0.4, alpha=0.6, rasterized=True)
     ax.plot(x, mean, color=COLORS[0], label="simulated, mean and standard deviation")
     if "measured" in run.groups:
         measured = run["measured"]
@@ -288,7 +288,8 @@ def read_noise(run, ax=None):
     """Histogram of looks at devices in the middle of the window."""
     found, ax = _group(run, "read_noise"), _axes(ax)
     x = found.deviation.values
-    ax.bar(x, found.share, width=0.95 * (x[1] - x[0]) if x.size > 1 else 0.01, color=COLORS[0])
+    width = x[1] - x[0] if x.size > 1 else 0.01  # one bin: no noise; any width shows that
+    ax.stairs(found.share, np.append(x - width / 2, x[-1] + width / 2), fill=True, color=COLORS[0])
     ax.set_xlabel("deviation from the device's line, relative to the mean")
     ax.set_ylabel("share of the looks")
     return ax

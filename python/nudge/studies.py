@@ -16,7 +16,7 @@ from .own import gradcheck_rows, sweep_table
 from .progress import watching
 from .runs import Run
 
-__all__ = ["train", "resume", "gradcheck", "sweep", "Gradcheck"]
+__all__ = ["train", "resume", "gradcheck", "sweep", "merge", "Gradcheck"]
 
 
 class _Output:
@@ -188,3 +188,11 @@ def sweep(config=None, out=None, progress=None, resume=False, shard="", **overri
     if ran and summary["ok"] == 0 and not summary["interrupted"]:
         raise NumericalError(f"no point of the sweep ended well; the first: {ran[0]['status']}", run)
     return run
+
+
+def merge(files, out, partial=False):
+    """Joins files of parts of one sweep (``shard``, interrupted runs, merged files) into ``out``, as ``nudge merge``: the content of the
+    file of one process, but for times and machine. partial: although points are missing. Returns a Run; ``summary`` has the counts
+    points, finished, failed. Raises InputError for parts of other configs, builds or points, or with different numbers."""
+    counts = _core.merge([os.fspath(file) for file in files], os.fspath(out), partial)
+    return Run(out, counts)
