@@ -18,7 +18,7 @@ config = {
     "threads": 1, "estimator": "ep", "beta": 0.25,
     "network": {"kind": "hopfield"}, "task": {"kind": "classification"}, "hopfield": {"hidden": [24], "form": "projected"},
     "device": {"preset": "ecram"}, "train": {"steps": 40},
-    "sweep": {"seeds": [1, 2], "grid": {"device.read_noise": ["0 %", "0.3 %", "1 %"], "device.programming_error": ["0 %", "10 %"]}},
+    "sweep": {"seeds": [1, 2], "grid": {"device.read_noise": ["0 %", "3 %", "10 %"], "device.programming_error": ["0 %", "10 %"]}},
 }
 
 # %% [markdown]

@@ -20,14 +20,15 @@ config = {
     "hopfield": {"hidden": [32], "form": "projected"},
     "relaxation": {"schedule": "sweep", "step": 1.0, "free_steps": 10, "nudged_steps": 6},
     "device": {"preset": "ecram"},
-    "train": {"steps": 100, "learning_rate": 3e-3},
+    "train": {"steps": 200, "learning_rate": 3e-3},
     "sweep": {
-        "mode": "one_at_a_time", "seeds": [1, 2, 3, 4],
+        "mode": "one_at_a_time", "seeds": [1, 2, 3, 4, 5, 6, 7, 8],
         "grid": {
-            "device.read_noise": ["1 %"],
+            "device.read_noise": ["3 %", "10 %"],
             "device.programming_error": ["10 %"],
             "device.step_spread": ["60 %"],
             "device.asymmetry": [0.5],
+            "device.stuck_low": ["3 %"],
             "crossbar.update": ["write_verify"],
         },
     },
@@ -53,20 +54,22 @@ for effect in nudge.effects(sweep):
 
 # %%
 worst = nudge.effects(sweep)[0]
-along = nudge.sweep({**config, "sweep": {"seeds": [1, 2, 3, 4], "grid": {"device.read_noise": ["0 %", "0.1 %", "0.3 %", "1 %", "3 %"]}}})
+along = nudge.sweep({**config, "sweep": {"seeds": [1, 2, 3, 4], "grid": {"device.read_noise": ["0 %", "1 %", "3 %", "10 %", "30 %"]}}})
 ax = nudge.plot.points(along)
-ax.set_xscale("symlog", linthresh=1e-3)
+ax.set_xscale("symlog", linthresh=0.01)
 
 # %% [markdown]
 # ## Two at once
-# A heat map of means over the seeds. If effects add, rows differ by the same amount in every column.
+# The gradient is a difference of two noisy states over 2β. So how much noise a network bears is a matter of β, too. Means over the seeds:
 
 # %%
-pair = nudge.sweep({**config, "sweep": {"seeds": [1, 2], "grid": {
-    "device.read_noise": ["0 %", "0.3 %", "1 %"], "device.asymmetry": [0, 0.5, 0.9]}}})
+pair = nudge.sweep({**config, "sweep": {"seeds": [1, 2, 3], "grid": {"device.read_noise": ["0 %", "3 %", "10 %"], "beta": [0.02, 0.25, 1.0]}}})
 nudge.plot.heat_map(pair);
 
 # %% [markdown]
+# What to see: at a small β three percent of read noise cost a third of the accuracy, at β = 0.25 next to nothing. "Which imperfection hurts first" is a question
+# about a device *and* a training rule.
+#
 # All figures of a sweep as a PDF for a paper, a page each:
 
 # %%
@@ -78,9 +81,13 @@ with tempfile.TemporaryDirectory() as folder:
     print(nudge.plot.save(sweep, path), path.stat().st_size > 0)
 
 # %% [markdown]
-# **Caveat.** The ranking holds for the sizes that you chose: 1 % of one thing against 10 % of another. It is local to this config, its 60 steps and
-# this network. Four seeds find large effects only; add seeds with `resume=True` and keep what is there.
+# **Caveat.** The ranking holds for the sizes that you chose: 10 % of one thing against 60 % of another. It is local to this config, its 200 steps and
+# this network. Eight seeds find large effects only; add seeds with `resume=True` and keep what is there.
 
 # %%
 assert sweep.summary["ok"] == len(sweep.summary["points"])
-assert worst.seeds == 4
+assert worst.key == "device.read_noise" and worst.certain and worst.mean < 0
+table = pair.points.validation_accuracy
+mean = {(noise, beta): float(table[(pair.points["device.read_noise"] == noise) & (pair.points.beta == beta)].mean())
+        for noise in (0, 0.03) for beta in (0.02, 0.25)}
+assert mean[0, 0.02] - mean[0.03, 0.02] > 0.2 and mean[0, 0.25] - mean[0.03, 0.25] < 0.05

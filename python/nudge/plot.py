@@ -135,13 +135,22 @@ def _angles(ax, log, rounding):
     ax.set_ylabel("1 − cosine" if close else "cosine")
 
 
+def _cosine(value):
+    """What is left of the angle: "0.971", "1−3e-5"; what is left below 1e-12 is rounding."""
+    if not math.isfinite(value):
+        return "–"
+    if 1 - value < 1e-12:
+        return "1"
+    return f"{value:.3f}" if 1 - value > 1e-3 else f"1−{1 - value:.0e}".replace("e-0", "e-")
+
+
 def _table(ax, table):
     """Cosines of a gradcheck as a table, coloured by log10(1 − cosine)."""
     cosine = table.cosine.values
     angle = np.log10(np.maximum(1 - cosine, 1e-6))
     image = ax.imshow(angle, cmap="Blues", vmin=-6, vmax=0, aspect="auto")
     for (row, column), value in np.ndenumerate(cosine):
-        text = "–" if not math.isfinite(value) else f"{value:.3f}" if 1 - value > 1e-3 else f"1−{1 - value:.0e}" if value < 1 else "1"
+        text = _cosine(value)
         ax.text(column, row, text, ha="center", va="center", fontsize=7, color="white" if angle[row, column] > -2 else "black")
     ax.set_xticks(range(table.group.size), table.group.values)
     ax.set_yticks(range(table.estimator.size), [_name(one) for one in table.estimator.values])
