@@ -78,8 +78,8 @@ asan tsan: dev-setup  ## quick tests under the address and undefined-behaviour, 
 	@ctest --preset $@ --no-tests=error
 
 docs:  ## the documentation as a site, build/site/index.html (mkdocs-material from PyPI; the pages fetch nothing)
-	@test -x build/docs-venv/bin/mkdocs || { python3 -m venv build/docs-venv && \
-	  build/docs-venv/bin/pip install --quiet -r tools/docs/requirements.txt; }
+	@test build/docs-venv/installed -nt tools/docs/requirements.txt || { python3 -m venv build/docs-venv && \
+	  build/docs-venv/bin/pip install --quiet -r tools/docs/requirements.txt && touch build/docs-venv/installed; }
 	@build/docs-venv/bin/mkdocs build --strict --quiet
 	@echo build/site/index.html
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The notebooks of docs/gallery: every source executes, its last cell checks its text, and the notebook beside it has its cells.
 
-All of them take longer than a minute where the processor is shared: deselect with ``-m "not slow"``.
+Executing all of them takes longer than a minute: marked slow (``make slow``, or ``pytest -m slow``).
 """
 
 import pathlib
