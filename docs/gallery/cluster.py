@@ -16,9 +16,11 @@ import nudge.plot
 folder = pathlib.Path(tempfile.mkdtemp())
 config = {
     "threads": 1, "estimator": "ep", "beta": 0.25,
-    "network": {"kind": "hopfield"}, "task": {"kind": "classification"}, "hopfield": {"hidden": [24], "form": "projected"},
+    "network": {"kind": "hopfield"}, "task": {"kind": "classification"},
+    "hopfield": {"hidden": [24], "form": "projected"},
     "device": {"preset": "ecram"}, "train": {"steps": 40},
-    "sweep": {"seeds": [1, 2], "grid": {"device.read_noise": ["0 %", "3 %", "10 %"], "device.programming_error": ["0 %", "10 %"]}},
+    "sweep": {"seeds": [1, 2], "grid": {"device.read_noise": ["0 %", "3 %", "10 %"],
+                                         "device.programming_error": ["0 %", "10 %"]}},
 }
 
 # %% [markdown]
@@ -33,7 +35,8 @@ print("part 1:", len(first.summary["points"]), "runs, of", 2 * 3 * 2)
 # The second machine goes down after its second run. What has ended is in the file. (`progress` returning False does here what Ctrl-C or SIGTERM do.)
 
 # %%
-second = nudge.sweep(config, out=folder / "part2.h5", shard="2/2", progress=lambda event: event["done"] < 2)
+second = nudge.sweep(config, out=folder / "part2.h5", shard="2/2",
+                     progress=lambda event: event["done"] < 2)
 print("part 2, broken off:", second.points.seed.size, "runs in the file")
 try:
     nudge.merge([folder / "part1.h5", folder / "part2.h5"], folder / "early.h5")
@@ -55,7 +58,8 @@ print("part 2, resumed:", second.points.seed.size, "runs; merged:", whole.summar
 # %%
 alone = nudge.sweep(config, out=folder / "alone.h5")
 for name in whole.points.data_vars:
-    assert np.array_equal(whole.points[name], alone.points[name], equal_nan=whole.points[name].dtype.kind == "f"), name
+    one, other = whole.points[name], alone.points[name]
+    assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), name
 print(len(whole.points.data_vars), "columns of", whole.points.seed.size, "runs are equal, bit by bit")
 nudge.plot.heat_map(whole);
 
@@ -64,7 +68,7 @@ nudge.plot.heat_map(whole);
 # A finished sweep takes more seeds, values and axes. What is there is kept.
 
 # %%
-more = nudge.sweep({**config, "sweep": {**config["sweep"], "seeds": [1, 2, 3]}}, out=folder / "whole.h5", resume=True)
+more = nudge.sweep(config, out=folder / "whole.h5", resume=True, sweep__seeds=[1, 2, 3])
 print(more.points.seed.size, "runs now")
 nudge.plot.ranking(more);
 

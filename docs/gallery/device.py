@@ -30,7 +30,8 @@ fit = nudge.devices.fit(examples / "lab_pulses.csv", model="soft_bounds")
 for name, one in fit["population"].items():
     low, high = one["mean_interval"]
     print(f"{name:<10} {one['mean']:10.3g}  [{low:.3g}, {high:.3g}]   devices differ by {one['deviation']:.2g}")
-print(f"scatter of a step {fit['step_residual_pulses']:.2f} pulses; replayed curve off by {100 * fit['curve_residual']:.1f} % of the window")
+print(f"scatter of a step {fit['step_residual_pulses']:.2f} pulses;",
+      f"replayed curve off by {100 * fit['curve_residual']:.1f} % of the window")
 
 # %% [markdown]
 # The intervals are of 95 %. Five devices tell a spread to a factor of two at best; the intervals say so. `fit["config"]` is a config with these numbers
@@ -47,7 +48,8 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained
 nudge.plot.staircase(measured, ax=left)
 for (number, cycle), record in lab.groupby(["device", "cycle"]):
     up = record[record.direction != "down"]
-    left.plot(up.pulse, up.conductance_uS * 1e-6, ".", color=nudge.plot.COLORS[1], markersize=2, rasterized=True)
+    left.plot(up.pulse, up.conductance_uS * 1e-6, ".", color=nudge.plot.COLORS[1],
+              markersize=2, rasterized=True)
     steps = record.conductance_uS.diff()
     for color, way in zip(nudge.plot.COLORS[2:], ("up", "down")):
         moved = record.direction == way
@@ -78,7 +80,8 @@ digits = {
 runs = {
     "exact numbers": nudge.train(digits),
     "your device, in place": nudge.train({**digits, "device": device}),
-    "your device, verified": nudge.train({**digits, "device": device}, crossbar__update="write_verify", crossbar__verify_tolerance=0.03),
+    "your device, verified": nudge.train(
+        {**digits, "device": device}, crossbar__update="write_verify", crossbar__verify_tolerance=0.03),
 }
 
 ax = plt.subplots(figsize=(6, 3.4), layout="constrained")[1]
@@ -101,7 +104,8 @@ arrays = [group for group in run.groups if group.startswith("device/")]
 for group in arrays:
     one = run[group]
     pulses = float(one.pulses_up[-1] + one.pulses_down[-1])
-    print(f"{group[7:]:<6} {pulses:8.0f} pulses to {float(one.devices[-1]):.0f} devices, {100 * float(one.saturated[-1]):4.1f} % of them at a bound")
+    print(f"{group[7:]:<6} {pulses:8.0f} pulses to {float(one.devices[-1]):.0f} devices,",
+          f"{100 * float(one.saturated[-1]):4.1f} % of them at a bound")
 
 # %% [markdown]
 # What to see: it trains. Some 18 pulses from bound to bound are coarse, but a step that is smaller than a pulse is taken at random, and the mean is right. The

@@ -67,8 +67,9 @@ errors = {}
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
 for ax, (steps, sides) in zip(panels, ((60, "centered"), (8, "positive"))):
     for color, estimator in zip(nudge.plot.COLORS, ("ep", "aep", "aep_anchored", "aep_transposed")):
-        errors[estimator, steps] = [error(estimator, reference, beta=beta, relaxation__free_steps=steps, nudge__sides=sides)
-                                    for beta in betas]
+        errors[estimator, steps] = [
+            error(estimator, reference, beta=beta, relaxation__free_steps=steps, nudge__sides=sides)
+            for beta in betas]
         ax.loglog(betas, errors[estimator, steps], "o-", markersize=3, color=color, label=estimator)
     ax.set(xlabel="β per token", title=f"{steps} free steps, {sides} nudge")
 panels[0].set_ylabel("|g − exact| / |exact|")
@@ -76,7 +77,7 @@ panels[0].legend(frameon=False, fontsize="small");
 
 # %% [markdown]
 # What to see, left: `ep` lies on a floor. The others fall as β² (a centred difference, smooth) until rounding, which grows as 1/β, takes
-# over; near β = 0.01 the nudge begins to move states across the corner of a rectifier, and the error jumps.
+# over; near β = 0.003 the nudge begins to move states across the corner of a rectifier (`flipped_gates` in the diagnostics), and the error jumps.
 # Right: the state still moves when the nudge begins. `ep` and `aep` take that motion for gradient, divided by β. Anchoring subtracts the force that
 # was left; what remains is the error of the state itself. A nudge of both signs cancels the motion, too, for twice the work.
 #
@@ -86,20 +87,23 @@ panels[0].legend(frameon=False, fontsize="small");
 # %%
 noisy = {**config, "precision": "float", "device": {"preset": "ecram", "read_noise": 0.003}}
 hardware = nudge.Network(noisy)
-truth = flat(hardware.gradient(x, y, estimator="implicit", relaxation__free_steps=200, reads__free="ideal", reads__loss="ideal")[0])
+truth = flat(hardware.gradient(x, y, estimator="implicit", relaxation__free_steps=200,
+                               reads__free="ideal", reads__loss="ideal")[0])
 
 
 def cosine(estimator, beta, average, step):
-    settings = {"relaxation__average_free": average, "relaxation__average_nudged": average} if average > 1 else {}
-    found = flat(hardware.gradient(x, y, estimator=estimator, beta=beta, step=step, relaxation__free_steps=40,
-                                   relaxation__nudged_steps=40, **settings)[0])
+    means = {"relaxation__average_free": average, "relaxation__average_nudged": average}
+    found = flat(hardware.gradient(x, y, estimator=estimator, beta=beta, step=step,
+                                   relaxation__free_steps=40, relaxation__nudged_steps=40,
+                                   **(means if average > 1 else {}))[0])
     return found @ truth / np.linalg.norm(found) / np.linalg.norm(truth)
 
 
 ax = plt.subplots(figsize=(6, 3.4), layout="constrained")[1]
 betas = np.logspace(-4, 0, 9)
 curves = {}
-for color, (estimator, average) in zip(nudge.plot.COLORS, (("aep_transposed", 1), ("aep_transposed", 16), ("ep", 16))):
+lanes = (("aep_transposed", 1), ("aep_transposed", 16), ("ep", 16))
+for color, (estimator, average) in zip(nudge.plot.COLORS, lanes):
     runs = np.array([[cosine(estimator, beta, average, step) for beta in betas] for step in range(5)])
     curves[estimator, average] = runs.mean(0)
     label = f"{estimator}, " + ("last state" if average == 1 else f"mean of {average} states")
@@ -109,7 +113,8 @@ ax.set(xlabel="β per token", ylabel="cosine with the exact gradient")
 ax.legend(frameon=False, fontsize="small");
 
 # %%
-best = {key: (float(betas[curve.argmax()]), round(float(curve.max()), 3)) for key, curve in curves.items()}
+best = {key: (round(float(betas[curve.argmax()]), 3), round(float(curve.max()), 3))
+        for key, curve in curves.items()}
 print("best β and its cosine:", best)
 
 # %% [markdown]

@@ -13,10 +13,12 @@ import numpy as np
 import nudge
 import nudge.plot
 
-mine = {"model": "soft_bounds", "update": "pulsed", "g_min": "1 uS", "g_max": "25 uS", "pulses": 60, "asymmetry": 0.4, "step_spread": "20 %",
-        "upper_bound_spread": "10 %", "update_noise": 0.3, "read_noise": "0.5 %", "drift_exponent": 0.02}
+mine = {"model": "soft_bounds", "update": "pulsed", "g_min": "1 uS", "g_max": "25 uS", "pulses": 60,
+        "asymmetry": 0.4, "step_spread": "20 %", "upper_bound_spread": "10 %", "update_noise": 0.3,
+        "read_noise": "0.5 %", "drift_exponent": 0.02}
 subjects = {"ecram": "ecram", "reram_es": "reram_es", "mine": mine}
-measured = {name: nudge.devices.characterize(device, devices=40, samples=256, cycles=3, points=60) for name, device in subjects.items()}
+measured = {name: nudge.devices.characterize(device, devices=40, samples=256, cycles=3, points=60)
+            for name, device in subjects.items()}
 
 figure, panels = plt.subplots(1, 3, figsize=(9, 2.7), layout="constrained")
 for ax, (name, run) in zip(panels, measured.items()):
@@ -80,7 +82,8 @@ track = np.array(track)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
 left.plot(track, linewidth=0.6)
 left.set(xlabel="update", ylabel="some weights")
-right.plot(start.ravel()[::4], (array.weights - start).ravel()[::4], ".", markersize=2, color=nudge.plot.COLORS[0], rasterized=True)
+right.plot(start.ravel()[::4], (array.weights - start).ravel()[::4], ".", markersize=2,
+           color=nudge.plot.COLORS[0], rasterized=True)
 right.set(xlabel="weight before", ylabel="change after as many ups as downs")
 print("pulses:", int(sum(one.sum() for one in array.pulses if one is not None)))
 

@@ -53,7 +53,8 @@ cost = nudge.SquaredError(target, units // 2)   # C = ½ Σ (z − y)² over the
 
 # %%
 settled = {"free_steps": 200, "nudged_steps": 200}
-check = nudge.gradcheck(network(0.5), cost=cost, estimators=["ep", "aep", "aep_anchored", "aep_transposed", "dyadic"], **settled)
+names = ["ep", "aep", "aep_anchored", "aep_transposed", "dyadic"]
+check = nudge.gradcheck(network(0.5), cost=cost, estimators=names, **settled)
 nudge.plot.agreement(check)
 print(check)
 
@@ -99,7 +100,8 @@ ax.legend(frameon=False);
 
 # %%
 table = nudge.sweep(network(0.5), cost=cost, estimators=["aep_anchored"], **settled,
-                    sweep={"grid": {"beta": list(np.logspace(-5, 0, 6)), "noise": [0.0, 1e-4, 1e-3]}, "seeds": [1, 2, 3]})
+                    sweep={"seeds": [1, 2, 3],
+                           "grid": {"beta": list(np.logspace(-5, 0, 6)), "noise": [0.0, 1e-4, 1e-3]}})
 ax = plt.subplots(figsize=(6, 3), layout="constrained")[1]
 for color, sigma in zip(nudge.plot.COLORS, table.noise.values):
     error = table.relative_l2.sel(estimator="aep_anchored", noise=sigma).mean("seed")

@@ -37,17 +37,20 @@ print("\n".join(netlist.splitlines()[:12]), "\n...", len(netlist.splitlines()), 
 
 # %%
 stored = pathlib.Path("spice_currents.txt")
-rounded = re.sub(r"\d\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6e}", netlist)  # the last bits are the processor's
+# The last bits of a number may be the processor's: seven digits name the netlist.
+rounded = re.sub(r"\d\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6e}", netlist)
 digest = hashlib.sha256(rounded.encode()).hexdigest()
 if shutil.which("ngspice"):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "array.cir"
         path.write_text(netlist)
-        printed = subprocess.run(["ngspice", "-b", str(path)], capture_output=True, text=True, check=True).stdout
-    currents = {int(column): float(value) for column, value in re.findall(r"i\(vs(\d+)\) = (\S+)", printed)}
+        done = subprocess.run(["ngspice", "-b", str(path)], capture_output=True, text=True, check=True)
+    printed = re.findall(r"i\(vs(\d+)\) = (\S+)", done.stdout)
+    currents = {int(column): float(value) for column, value in printed}
     source = "ngspice, run now"
     if not stored.exists() or digest not in stored.read_text():
-        stored.write_text("\n".join([f"A, ngspice, netlist {digest}", *(f"{one:.15e}" for one in currents.values())]) + "\n")
+        lines = [f"A, ngspice, netlist {digest}", *(f"{one:.15e}" for one in currents.values())]
+        stored.write_text("\n".join(lines) + "\n")
 else:
     lines = stored.read_text().splitlines()
     assert lines[0].endswith(digest), "the stored currents are of another netlist"
@@ -71,7 +74,8 @@ print(f"largest difference to ngspice: {difference:.1e} of the largest current")
 # %%
 ax = plt.subplots(figsize=(6, 3), layout="constrained")[1]
 for color, ohms in zip(nudge.plot.COLORS, (1, 5, 20, 100)):
-    one = nudge.Crossbar(w, device=device, seed=1, crossbar__row_resistance=f"{ohms} Ohm", crossbar__column_resistance=f"{ohms} Ohm")
+    one = nudge.Crossbar(w, device=device, seed=1, crossbar__row_resistance=f"{ohms} Ohm",
+                         crossbar__column_resistance=f"{ohms} Ohm")
     ax.plot(100 * (1 - one.currents(volts) / without), "o-", color=color, label=f"{ohms} Ω per cell")
 ax.set(xlabel="column", ylabel="current lost (%)")
 ax.legend(frameon=False);

@@ -13,7 +13,8 @@ import nudge.torch
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
-config = {"precision": "double", "threads": 1, "seed": 5, "model": {"channels": 8, "tokens": 5, "memories": 10, "heads": 2},
+config = {"precision": "double", "threads": 1, "seed": 5,
+          "model": {"channels": 8, "tokens": 5, "memories": 10, "heads": 2},
           "relaxation": {"free_steps": 150, "nudged_steps": 150}}
 layer = nudge.torch.Equilibrium(config)
 print({name: tuple(p.shape) for name, p in layer.named_parameters()})

@@ -192,7 +192,7 @@ def _value(value, unit="1"):
 
 def ranking(run, result=None, ax=None, most=24):
     """What each value of each swept key does to a result (``nudge.effects``), the largest on top: mean difference and 95 % interval
-    over seeds. Those whose interval leaves out 0 are filled."""
+    over seeds, of fewer where runs failed. Those whose interval leaves out 0 are filled."""
     found = effects(run, result)[:most]
     table, _, results = results_of(run)
     result = result or results[0]
@@ -204,7 +204,9 @@ def ranking(run, result=None, ax=None, most=24):
         if math.isfinite(one.low):
             ax.plot([one.low, one.high], [row, row], color=COLORS[0], linewidth=1.5)
         ax.plot(one.mean, row, "o", color=COLORS[0], markerfacecolor=COLORS[0] if one.certain else "white")
-    ax.set_yticks(range(len(found)), [f"{one.key} = {_value(one.value, _unit(table[one.key]))}" for one in reversed(found)])
+    seeds = len(set(table.seed.values))
+    ax.set_yticks(range(len(found)), [f"{one.key} = {_value(one.value, _unit(table[one.key]))}"
+                                      + (f" ({one.seeds} of {seeds} seeds)" if one.seeds < seeds else "") for one in reversed(found)])
     ax.axvline(0, color="0.6", linewidth=0.8)
     ax.set_xlim(-reach or None, reach or None)
     _label(ax.xaxis, f"difference of the {_name(result)}", _unit(table[result]))
@@ -212,8 +214,8 @@ def ranking(run, result=None, ax=None, most=24):
 
 
 def points(run, key=None, result=None, ax=None):
-    """A result over one swept key: a dot per run, a line through the means where the key is a number. Other keys stay at their first
-    value."""
+    """A result over one swept key: a dot per run, a line through the means where the key is a number, a cross at the foot for a run that
+    did not end well. Other keys stay at their first value."""
     table, keys, results = results_of(run)
     key, result = key or keys[0], result or results[0]
     ax = _axes(ax)
@@ -227,6 +229,11 @@ def points(run, key=None, result=None, ax=None):
     places = np.sort(np.asarray(values)) if numeric else np.arange(len(values))
     at = x if numeric else np.asarray([values.index(one) for one in x])
     ax.plot(at, y, "o", color=COLORS[0], markersize=4, alpha=0.6)
+    failed = table.status.values[keep] != "ok"
+    if failed.any():
+        ax.plot(at[failed], np.full(failed.sum(), 0.04), "x", color=COLORS[1], transform=ax.get_xaxis_transform(),
+                label=f"{failed.sum()} runs did not end well")
+        ax.legend(frameon=False, fontsize="small")
     if numeric:
         ax.plot(places, [np.mean(y[(at == one) & np.isfinite(y)]) if np.isfinite(y[at == one]).any() else math.nan for one in places],
                 color=COLORS[0])

@@ -91,6 +91,20 @@ def test_sweeps(plot, swept, block):
     assert shown[2, 1] == pytest.approx(points.validation_loss.values[one].mean(), rel=1e-12)
 
 
+def test_runs_that_failed(plot, block):
+    # A learning rate of 1e6 throws the weights away at the first step: no step after it is finite, or it does not settle.
+    run = nudge.sweep(block, sweep={"seeds": [1, 2, 3], "grid": {"train.learning_rate": [1e-3, 1e6], "train.steps": [3, 4]}})
+    failed = run.points.status.values != "ok"
+    if not failed.any():
+        pytest.fail("no run of this sweep fails any more: the test needs another one")
+    ax = plot.points(run, "train.learning_rate")
+    crosses = ax.lines[1]
+    assert set(crosses.get_xdata()) <= set(run.points["train.learning_rate"].values[failed])
+    assert "did not end well" in crosses.get_label()
+    assert all(one.value != 1e6 or one.seeds < 3 for one in nudge.effects(run))
+    assert np.isnan(plot.heat_map(run).images[0].get_array()).any() or not failed.all()
+
+
 def test_devices_and_arrays(plot, tmp_path):
     run = nudge.devices.characterize("ecram", devices=6, samples=64, cycles=2)
     ax = plot.staircase(run)
