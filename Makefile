@@ -13,7 +13,7 @@ SECONDS_EACH ?= 600
 KILLS ?= 1000
 SEED ?= 1
 
-.PHONY: results results-short docs help demo test slow build bench python wheel setup dev-setup format format-check tidy asan tsan fuzz torture clean
+.PHONY: results results-short docs gallery help demo test slow build bench python wheel setup dev-setup format format-check tidy asan tsan fuzz torture clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -78,10 +78,14 @@ asan tsan: dev-setup  ## quick tests under the address and undefined-behaviour, 
 	@ctest --preset $@ --no-tests=error
 
 docs:  ## the documentation as a site, build/site/index.html (mkdocs-material from PyPI; the pages fetch nothing)
-	@test -x build/docs-venv/bin/mkdocs || { python3 -m venv build/docs-venv && \
-	  build/docs-venv/bin/pip install --quiet -r tools/docs/requirements.txt; }
+	@test build/docs-venv/installed -nt tools/docs/requirements.txt || { python3 -m venv build/docs-venv && \
+	  build/docs-venv/bin/pip install --quiet -r tools/docs/requirements.txt && touch build/docs-venv/installed; }
 	@build/docs-venv/bin/mkdocs build --strict --quiet
 	@echo build/site/index.html
+
+gallery: python  ## execute the notebooks of docs/gallery again, from their scripts (jupytext, nbclient, PyTorch from PyPI)
+	@build/venv/bin/python -m pip install -q -r tools/docs/gallery_requirements.txt
+	@PYTHONPATH=build/release/python build/venv/bin/python tools/docs/gallery.py
 
 fuzz: dev-setup  ## libFuzzer over configs, CSV, texts of the command line and HDF5 files (SECONDS_EACH=600)
 	@cmake --preset fuzz

@@ -3,7 +3,8 @@
 
 The three questions: ``train`` (does equilibrium propagation train on my device?), ``gradcheck`` (how wrong is its gradient,
 where and why?), ``sweep`` (which imperfection hurts first?). ``open`` reads run files as xarray Datasets. ``Network``,
-``Crossbar``, ``devices`` and ``Dynamics`` are the parts; ``nudge.torch`` makes layers of PyTorch of them.
+``Crossbar``, ``devices`` and ``Dynamics`` are the parts; ``nudge.torch`` makes layers of PyTorch of them. ``nudge.plot`` draws the report's figures with
+matplotlib.
 """
 
 from . import devices
@@ -13,13 +14,14 @@ from .crossbar import Crossbar
 from .dynamics import Dynamics, EnergyDynamics, SquaredError, check, estimate, settle
 from .errors import Error, InputError, InternalError, NumericalError, OutputError
 from .network import Network
+from .ranked import Effect, effects
 from .runs import Run, open
-from .studies import Gradcheck, gradcheck, resume, sweep, train
+from .studies import Gradcheck, gradcheck, merge, resume, sweep, train
 
 __version__ = build()["version"]
 
 __all__ = [
-    "Crossbar", "Dynamics", "EnergyDynamics", "Error", "Gradcheck", "InputError", "InternalError", "Network",
-    "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "estimate", "estimators", "gradcheck", "keys",
-    "open", "presets", "resolve", "resume", "settle", "sweep", "train",
+    "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Gradcheck", "InputError", "InternalError", "Network",
+    "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "effects", "estimate", "estimators",
+    "gradcheck", "keys", "merge", "open", "presets", "resolve", "resume", "settle", "sweep", "train",
 ]

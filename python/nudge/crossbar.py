@@ -51,6 +51,17 @@ class Crossbar:
         """Drift, leak, telegraph and 1/f noise."""
         self._core.advance_time(float(seconds))
 
+    def currents(self, volts):
+        """Column currents (n, outputs) in A of row voltages (n, inputs) in V: the first array alone between its wires, untiled and
+        without noise; curved devices by Newton's method on all nodes."""
+        volts = np.ascontiguousarray(volts, np.float64)
+        out = self._core.currents(np.atleast_2d(volts))
+        return out[0] if volts.ndim == 1 else out
+
+    def netlist(self, volts):
+        """The same circuit for ngspice, text: ``ngspice -b FILE`` prints "i(vs<j>) = ..." for every column j. volts: (inputs)."""
+        return self._core.netlist(np.ascontiguousarray(volts, np.float64).reshape(1, -1))
+
     @property
     def weights(self):
         """The W that a noise-free read uses: a view."""

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 
 from . import _core
-from .config import source_of
+from .config import parse, source_of
 from .errors import InputError
 from .runs import Run
 
@@ -54,6 +54,10 @@ def characterize(device, out=None, devices=100, samples=1024, interval=1e-3, cyc
 
 
 def fit(csv, model="piecewise", points=9):
-    """Fits a model to measured pulses (a CSV file: pulse, conductance, direction). Returns a dict with the residuals and ``toml``,
-    the sections of a config."""
-    return _core.device_fit(os.fspath(csv), model, points)
+    """Fits a model to measured pulses, a CSV file: pulse, conductance, direction; with columns device and cycle, of several devices.
+
+    Returns a dict: the residuals, ``toml`` (the sections of a config), ``config`` (the same as nested dicts; ``config["device"]`` is a
+    device for ``Crossbar`` and ``characterize``), and of several devices ``population``: mean and deviation of g_min, g_max (S), step (S)
+    and asymmetry with their 95 % intervals, and ``repeatability`` over cycles, of the window."""
+    found = _core.device_fit(os.fspath(csv), model, points)
+    return {**found, "config": parse(found["toml"])}

@@ -10,11 +10,13 @@ import xarray as xr
 
 from . import _core
 from .config import source_of
-from .errors import NumericalError
+from .dynamics import Dynamics
+from .errors import InputError, NumericalError
+from .own import gradcheck_rows, sweep_table
 from .progress import watching
 from .runs import Run
 
-__all__ = ["train", "resume", "gradcheck", "sweep", "Gradcheck"]
+__all__ = ["train", "resume", "gradcheck", "sweep", "merge", "Gradcheck"]
 
 
 class _Output:
@@ -113,18 +115,51 @@ class Gradcheck:
         return "\n".join([*lines, self.diagnostics["verdict"]])
 
 
+def _finite(found, run=None):
+    result = Gradcheck(found, run)
+    if not found["finite"]:
+        raise NumericalError("a gradient is not finite (a smaller beta or step, or more damping, helps)", result)
+    return result
+
+
+def _refuse(out, what):
+    if out is not None:
+        raise InputError(f"{what} of a Dynamics: out={os.fspath(out)!r} (no file is written: the result is in memory)")
+
+
+def _own_gradcheck(dynamics, out, progress, options):
+    _refuse(out, "gradcheck")
+    with watching(progress) as watcher:
+        return _finite(gradcheck_rows(dynamics, options.pop("cost", None), progress=watcher, **options))
+
+
+def _own_sweep(dynamics, out, progress, options):
+    _refuse(out, "sweep")
+    asked = dict(options.pop("sweep", {}))
+    unknown = sorted(set(asked) - {"grid", "seeds"})
+    if unknown:
+        raise InputError(f"sweep of a Dynamics: unknown {', '.join(unknown)} (known: grid, seeds)")
+    with watching(progress) as watcher:
+        return sweep_table(dynamics, options.pop("cost", None), asked.get("grid"), seeds=asked.get("seeds", (1,)), progress=watcher,
+                           **options)
+
+
 def gradcheck(config=None, out=None, progress=None, **overrides):
     """Compares gradient estimators with the exact adjoint, as ``nudge gradcheck``. Returns a Gradcheck.
 
     Arguments as ``train``; progress is called with the text of each part that starts. Raises NumericalError, the Gradcheck in
     ``result``, when a gradient is not finite or the reference did not converge.
+
+    A ``Dynamics`` of one's own instead of a config is compared with a dense solve of Jᵀ a = −∂C/∂z at its equilibrium and with
+    central differences: ``gradcheck(system, cost=cost, estimators=[...], finite_difference_entries=4, z0=None, **options)``, options
+    as ``nudge.estimate``; groups are its parameters. Nothing is written: ``out`` is refused.
     """
+    if isinstance(config, Dynamics):
+        return _own_gradcheck(config, out, progress, overrides)
     source = source_of(config, overrides)
     with watching(progress) as watcher:
         found = _core.gradcheck(source.name, source.text, source.settings, None if out is None else os.fspath(out), watcher)
-    result = Gradcheck(found, None if out is None else Run(out))
-    if not found["finite"]:
-        raise NumericalError("a gradient is not finite (a smaller beta or step, or more damping, helps)", result)
+    result = _finite(found, None if out is None else Run(out))
     if not found["diagnostics"]["reference_converged"]:
         raise NumericalError("the exact adjoint did not converge everywhere (raise gradcheck.adjoint_iterations or the damping, "
                              "or loosen gradcheck.settle_tolerance)", result)
@@ -137,7 +172,14 @@ def sweep(config=None, out=None, progress=None, resume=False, shard="", **overri
     Arguments as ``train``; progress is called after every point. resume=True keeps the points of ``out`` that ended well;
     shard="2/4" runs a part. Ctrl-C writes what has ended and raises KeyboardInterrupt. Raises NumericalError when no point
     ended well.
+
+    A ``Dynamics`` of one's own instead of a config: ``sweep(system, cost=cost, estimators=[...], sweep={"grid": {"beta": [...],
+    "noise": [...]}, "seeds": [1, 2]}, **options)`` returns a Dataset of ``cosine`` and ``relative_l2`` with the exact gradient (at the
+    options as given, without noise). Keys of the grid: options of ``nudge.estimate``, and ``noise``, the σ of τ dz = F dt + σ dW
+    in the force of all phases.
     """
+    if isinstance(config, Dynamics):
+        return _own_sweep(config, out, progress, overrides)
     source = source_of(config, overrides)
     with _Output(out) as output, watching(progress) as watcher:
         summary = _core.sweep(source.name, source.text, source.settings, output.path, resume, shard, watcher)
@@ -146,3 +188,11 @@ def sweep(config=None, out=None, progress=None, resume=False, shard="", **overri
     if ran and summary["ok"] == 0 and not summary["interrupted"]:
         raise NumericalError(f"no point of the sweep ended well; the first: {ran[0]['status']}", run)
     return run
+
+
+def merge(files, out, partial=False):
+    """Joins files of parts of one sweep (``shard``, interrupted runs, merged files) into ``out``, as ``nudge merge``: the content of the
+    file of one process, but for times and machine. partial: although points are missing. Returns a Run; ``summary`` has the counts
+    points, finished, failed. Raises InputError for parts of other configs, builds or points, or with different numbers."""
+    counts = _core.merge([os.fspath(file) for file in files], os.fspath(out), partial)
+    return Run(out, counts)

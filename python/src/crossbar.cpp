@@ -6,11 +6,15 @@
 #include <nanobind/stl/vector.h>
 
 #include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/spice/crossbar_netlist.hpp"
+#include "circuits/wires/nonlinear_solver.hpp"
+#include "circuits/wires/tiled_array.hpp"
 #include "devices/registry.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
 #include "python/src/map_facts.hpp"
+#include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
 
 namespace nudge::python {
@@ -30,6 +34,9 @@ class Array {
     read_.relaxation = {1, 1};
     const Matrix<double> target = map_of<double, 2>(weights);
     map_ = compute([&] { return std::make_unique<Crossbar<double>>(spec, target, 0, seed); });
+    wires_ = spec.wires;
+    curve_ = spec.device.curve;
+    threads_ = spec.threads;
   }
 
   Crossbar<double>& map() { return *map_; }
@@ -66,6 +73,23 @@ class Array {
     map_->advance_time(seconds, times_++);
   }
 
+  /// The first array between its wires, untiled and without noise: column currents of row voltages (n, inputs).
+  nb::object currents(const In<double, 2>& volts) {
+    expect_width("volts", volts.shape(1), map_->inputs());
+    const Matrix<double> rows = map_of<double, 2>(volts);
+    return array_of(compute([&]() -> Matrix<double> {
+      const Matrix<double>& conductance = map_->plus().conductance();
+      if (curve_.linear()) return rows * effective_conductance(conductance, wires_, {}, threads_);
+      const auto solved = NonlinearSolver(conductance, curve_, wires_).solve(rows);
+      if (solved.status != Status::converged) throw NumericalFailure("the curved devices have not been solved");
+      return solved.currents_A;
+    }));
+  }
+  std::string netlist(const In<double, 2>& volts) const {
+    expect_width("volts", volts.shape(1), map_->inputs());
+    return crossbar_netlist(map_->plus().conductance(), wires_, map_of<double, 2>(volts), curve_);
+  }
+
  private:
   static void expect_width(const char* name, std::size_t found, Index wanted) {
     if (static_cast<Index>(found) == wanted) return;
@@ -93,6 +117,9 @@ class Array {
   }
 
   std::unique_ptr<Crossbar<double>> map_;
+  WireSpec wires_;
+  CurrentCurve curve_;
+  int threads_ = 1;
   ReadContext read_;
   std::uint64_t updates_ = 0, times_ = 0;
 };
@@ -108,6 +135,8 @@ void bind_crossbar(nb::module_& m) {
       .def("program", &Array::program, "target"_a)
       .def("update", &Array::update, "delta"_a)
       .def("advance_time", &Array::advance_time, "seconds"_a)
+      .def("currents", &Array::currents, "volts"_a)
+      .def("netlist", &Array::netlist, "volts"_a)
       .def_prop_ro("weights",
                    [](nb::pointer_and_handle<Array> self) { return view_of(self.p->map().weights(), self.h); })
       .def("facts", [](nb::pointer_and_handle<Array> self) { return facts_of<double>(self.p->map(), self.h); });

@@ -4,11 +4,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "devices/catalogue.hpp"
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
-#include "devices/fit/fit_pulses.hpp"
+#include "devices/fit/fit_population.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
 #include "sim/io/run_record.hpp"
@@ -37,13 +38,34 @@ std::string measure(const std::string& name, const std::vector<std::string>& set
   });
 }
 
+nb::dict dict_of(const DeviceEstimate& estimate) {
+  nb::dict out;
+  out["mean"] = estimate.mean;
+  out["mean_interval"] = nb::make_tuple(estimate.mean_low, estimate.mean_high);
+  out["deviation"] = estimate.deviation;
+  out["deviation_interval"] = nb::make_tuple(estimate.deviation_low, estimate.deviation_high);
+  return out;
+}
+
+/// One curve of all records, and where there are several devices how they differ.
 nb::dict fit(const std::string& csv, const std::string& model, int points) {
-  const PulseFit found = fit_pulses(read_pulse_csv(csv), model, points);
+  const PopulationFit found = compute([&] { return fit_population(read_lab_csv(csv), model, points); });
   nb::dict out;
   out["model"] = model;
-  out["step_residual_pulses"] = found.step_residual;
-  out["curve_residual"] = found.curve_residual;
-  out["toml"] = fit_toml(found, csv);
+  out["devices"] = found.devices;
+  out["records"] = found.records;
+  out["step_residual_pulses"] = found.common.step_residual;
+  out["curve_residual"] = found.common.curve_residual;
+  out["toml"] = found.records > 1 ? fit_toml(found, csv) : fit_toml(found.common, csv);
+  if (found.devices > 1) {
+    nb::dict population;
+    population["g_min"] = dict_of(found.g_min_S);
+    population["g_max"] = dict_of(found.g_max_S);
+    population["step"] = dict_of(found.step_S);
+    population["asymmetry"] = dict_of(found.asymmetry);
+    out["population"] = population;
+  }
+  if (std::isfinite(found.repeat)) out["repeatability"] = found.repeat;
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
@@ -13,6 +14,7 @@
 #include "sim/io/run_record.hpp"
 #include "training/check/gradcheck_record.hpp"
 #include "training/config/config_table.hpp"
+#include "training/sweep/merge.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/train/train_run.hpp"
 
@@ -111,6 +113,17 @@ nb::dict run_sweep_of(const std::string& name, const std::string& text, const Te
   return dict_of(sweep);
 }
 
+nb::dict merge(const Texts& files, const std::string& out, bool partial) {
+  const std::vector<std::filesystem::path> inputs(files.begin(), files.end());
+  const auto accept = partial ? MissingPoints::accept : MissingPoints::refuse;
+  const MergeSummary merged = compute([&] { return merge_sweeps(inputs, out, accept); });
+  nb::dict found;
+  found["points"] = merged.points;
+  found["finished"] = merged.finished;
+  found["failed"] = merged.failed;
+  return found;
+}
+
 nb::dict build() {
   const BuildInfo& info = build_info();
   nb::dict out;
@@ -147,6 +160,7 @@ void bind_program(nb::module_& m) {
   m.def("resume", run_resume, "file"_a, "text"_a.none(), "settings"_a, "progress"_a.none());
   m.def("gradcheck", run_gradcheck, "name"_a, "text"_a, "settings"_a, "out"_a.none(), "progress"_a.none());
   m.def("sweep", run_sweep_of, "name"_a, "text"_a, "settings"_a, "out"_a, "resume"_a, "shard"_a, "progress"_a.none());
+  m.def("merge", merge, "files"_a, "out"_a, "partial"_a);
   m.def(
       "resolve",
       [](const std::string& name, const std::string& text, const Texts& settings) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Crossbar and devices."""
 
+import pathlib
 import re
 
 import numpy as np
@@ -85,3 +86,42 @@ def test_fit(tmp_path):
     assert found["step_residual_pulses"] < 1e-3 and found["model"] == "soft_bounds"
     with pytest.raises(nudge.InputError, match="soft_bounds"):
         nudge.devices.fit(tmp_path / "p.csv", model="soft_bound")
+
+
+def test_a_fit_of_several_devices():
+    csv = pathlib.Path(__file__).resolve().parents[2] / "examples" / "lab_pulses.csv"
+    found = nudge.devices.fit(csv, model="soft_bounds")
+    assert (found["devices"], found["records"]) == (5, 10)
+    population = found["population"]
+    for one in population.values():
+        low, high = one["mean_interval"]
+        assert low < one["mean"] < high and one["deviation_interval"][0] < one["deviation"] < one["deviation_interval"][1]
+    device = found["config"]["device"]
+    assert device["model"] == "soft_bounds" and device["g_max"] == pytest.approx(population["g_max"]["mean"], rel=1e-6)
+    assert device["programming_error"] == pytest.approx(found["repeatability"], rel=1e-6)
+    array = nudge.Crossbar(np.zeros((40, 40)), device=device)
+    # Bounds of 1600 devices: their deviation is known to 1/√(2·1600) = 1.8 %; four of these. A bound is cut at the other
+    # bound, ten deviations away.
+    spread = np.std(array.facts["upper"])
+    assert spread == pytest.approx(population["g_max"]["deviation"], rel=0.08)
+
+
+def test_quantities_as_overrides(w):
+    array = nudge.Crossbar(w, device={"model": "soft_bounds", "g_min": "2 uS", "g_max": "30 uS"}, crossbar__row_resistance="3 Ohm")
+    assert array.facts["upper"].max() == pytest.approx(30e-6)
+    found = nudge.resolve({"device": {"model": "soft_bounds"}}, device__g_max="30 uS", device__read_noise="2 %")
+    assert found["device"]["read_noise"] == 0.02
+
+
+def test_currents_between_wires(w):
+    volts = np.linspace(0.1, 0.2, 5)
+    plain = nudge.Crossbar(w, device="ecram")
+    assert np.allclose(plain.currents(volts), volts @ plain.conductances[0], rtol=1e-12)
+    wired = nudge.Crossbar(w, device="ecram", crossbar__row_resistance="100 Ohm", crossbar__column_resistance="100 Ohm")
+    lost = 1 - wired.currents(volts) / (volts @ wired.conductances[0])
+    # A cell at (i, j) is behind (j + 1) + (5 − i) pieces of wire of 100 Ω, shared with at most 20 cells of at most 25 µS.
+    assert (0 < lost).all() and (lost < 9 * 100 * 20 * 25e-6).all()
+    netlist = wired.netlist(volts)
+    assert netlist.count("\nr") >= 20 and "vs3" in netlist
+    with pytest.raises(nudge.InputError, match="columns"):
+        wired.currents(volts[:3])

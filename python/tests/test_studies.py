@@ -196,3 +196,16 @@ def test_a_path_may_be_relative(block, tmp_path):
         assert nudge.train("beta=1.toml", train__steps=1).summary["steps"] == 1
     finally:
         os.chdir(here)
+
+
+def test_merged_shards(block, tmp_path):
+    config = {**block, "train": {**block["train"], "steps": 2}, "sweep": {"seeds": [1, 2], "grid": {"train.learning_rate": [1e-3, 2e-3]}}}
+    parts = [tmp_path / f"part{i}.h5" for i in (1, 2)]
+    for i, part in enumerate(parts, 1):
+        nudge.sweep(config, out=part, shard=f"{i}/2")
+    with pytest.raises(nudge.InputError):
+        nudge.merge(parts[:1], tmp_path / "half.h5")
+    assert nudge.merge(parts[:1], tmp_path / "half.h5", partial=True).summary == {"points": 4, "finished": 2, "failed": 0}
+    whole, alone = nudge.merge(parts, tmp_path / "whole.h5"), nudge.sweep(config)
+    assert whole.summary["finished"] == 4
+    assert np.array_equal(whole.points.validation_loss, alone.points.validation_loss)

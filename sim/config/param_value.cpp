@@ -220,14 +220,15 @@ std::optional<GridAxis> convert_axis(const ParamTable& table, const ParamRow& gr
 
 RawValue raw_from_text(const ParamRow& row, std::string_view text) {
   const ParamKind kind = element_kind(row.kind);
-  if (!is_list(row.kind)) return scalar_from_text(kind, text);
+  const auto element = [kind](std::string_view part) {
+    // Quotes around a quantity are TOML's, not part of the quantity.
+    const std::optional<std::string> inside = kind == ParamKind::real ? read_toml_string(part) : std::nullopt;
+    return scalar_from_text(kind, inside ? std::string_view(*inside) : part);
+  };
+  if (!is_list(row.kind)) return element(text);
   RawValue raw;
   raw.kind = Raw::list;
-  for (const std::string_view part : split_list(text)) {
-    // Quotes around a quantity inside a list are TOML's, not part of the quantity.
-    const std::optional<std::string> inside = kind == ParamKind::real ? read_toml_string(part) : std::nullopt;
-    raw.list.push_back(scalar_from_text(kind, inside ? std::string_view(*inside) : part));
-  }
+  for (const std::string_view part : split_list(text)) raw.list.push_back(element(part));
   return raw;
 }
 

@@ -165,6 +165,7 @@ TEST_CASE("text after --set is read as the kind of its key") {
   CHECK(config.reals("check.betas") == std::vector<double>{1e-3, 2.0});
   CHECK(config.integers("sweep.seeds").empty());
   CHECK(config.text("solver.kind") == "rk4");
+  CHECK(parse("", {"devices.g_max=\"30 uS\""}).real("devices.g_max") == 30e-6);
   CHECK(error_of("", {"seed=1e3"}) == "--set: seed = 1000 (must be a whole number, without point, exponent or quotes)");
   CHECK(error_of("", {"sed=1"}) == "--set: unknown key sed (did you mean seed?)");
   CHECK(error_of("", {"solver.trace=yes"}) == "--set: solver.trace = \"yes\" (must be true or false, without quotes)");

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forces, energies and costs of JAX functions; J v, Jᵀ u and ⟨u, ∂F/∂θ⟩ are taken by ``jax.jvp`` and ``jax.vjp``.
+
+They run in float64 whatever ``jax_enable_x64`` is. JAX keeps one conversion of a NumPy array that functions close over: where the
+same array is also used in float32 elsewhere, pass it as a parameter or a copy, or set ``jax_enable_x64``.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .dynamics import Dynamics
+
+try:
+    from jax import enable_x64
+except ImportError:  # before JAX 0.8
+    from jax.experimental import enable_x64
+
+__all__ = ["dynamics", "energy", "cost"]
+
+
+def _in_double(function):
+    """``function`` compiled, with arrays of NumPy in and out, in float64 whatever JAX's own setting is."""
+    compiled = jax.jit(function)
+
+    def call(*values):
+        with enable_x64(True):
+            arrays = jax.tree.map(lambda one: jnp.asarray(one, jnp.float64), values)
+            return jax.tree.map(lambda one: np.array(one, np.float64), compiled(*arrays))
+
+    return call
+
+
+class _FunctionDynamics(Dynamics):
+    def __init__(self, function, rows, cols, parameters):
+        super().__init__(rows, cols, {name: np.array(value, np.float64) for name, value in parameters.items()})
+        self._force = _in_double(function)
+        self._jvp = _in_double(lambda z, theta, v: jax.jvp(lambda s: function(s, theta), (z,), (v,))[1])
+        self._vjp = _in_double(lambda z, theta, u: jax.vjp(lambda s: function(s, theta), z)[1](u)[0])
+        self._pull = _in_double(lambda z, theta, u: jax.vjp(lambda t: function(z, t), theta)[1](u)[0])
+
+    def force(self, z):
+        return self._force(z, self.parameters)
+
+    def jvp(self, z, v):
+        return self._jvp(z, self.parameters, v)
+
+    def vjp(self, z, u):
+        return self._vjp(z, self.parameters, u)
+
+    def parameter_gradient(self, z, u):
+        return self._pull(z, self.parameters, u)
+
+
+class _FunctionEnergy(_FunctionDynamics):
+    conservative = True
+
+    def __init__(self, function, rows, cols, parameters):
+        super().__init__(jax.grad(lambda z, theta: -function(z, theta)), rows, cols, parameters)
+        self._energy = _in_double(function)
+
+    def energy(self, z):
+        return float(self._energy(z, self.parameters))
+
+
+def dynamics(force, parameters, shape):
+    """A ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) that JAX can trace. parameters: a dict of arrays;
+    shape: (rows, cols). Compiled once per shape, in float64."""
+    return _FunctionDynamics(force, *shape, parameters)
+
+
+def energy(function, parameters, shape):
+    """The same of an energy function(z, parameters) → E, a scalar: F = −∂E/∂z."""
+    return _FunctionEnergy(function, *shape, parameters)
+
+
+class cost:
+    """A cost of a function of the state, function(z) → a scalar, for ``nudge.estimate``."""
+
+    def __init__(self, function):
+        self._value, self._gradient = _in_double(function), _in_double(jax.grad(function))
+
+    def value(self, z):
+        return float(self._value(z))
+
+    def gradient(self, z):
+        return self._gradient(z)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradcheck and sweeps of forces of one's own: what ``nudge.gradcheck`` and ``nudge.sweep`` do with a ``Dynamics``."""
+
+import itertools
+import math
+
+import numpy as np
+import xarray as xr
+
+from .dynamics import Dynamics, estimate, settle
+from .errors import InputError
+
+__all__ = ["gradcheck_rows", "sweep_table"]
+
+_MOST_FOR_SPECTRUM = 512  # a dense J of more numbers than 512² takes longer than the estimators
+
+
+def _default_estimators(dynamics):
+    from . import _core
+
+    return [name for name in _core.estimators() if name not in ("ep_contrastive", "implicit_dense")]
+
+
+def _compared(found, exact):
+    """cosine, relative L2 and share of equal signs of two flat gradients; NaN cosine where one of them is zero."""
+    sizes = np.linalg.norm(found) * np.linalg.norm(exact)
+    scale = np.linalg.norm(exact)
+    return {
+        "cosine": float(found @ exact / sizes) if sizes > 0 else math.nan,
+        "relative_l2": float(np.linalg.norm(found - exact) / scale) if scale > 0 else math.nan,
+        "sign_agreement": float(np.mean(np.sign(found) == np.sign(exact))),
+    }
+
+
+def _flat(gradient):
+    return np.concatenate([one.ravel() for one in gradient.values()])
+
+
+def _rows_of(name, gradient, exact, evaluations):
+    pairs = [("all", _flat(gradient), _flat(exact))]
+    if len(exact) > 1:
+        pairs += [(group, gradient[group].ravel(), exact[group].ravel()) for group in exact]
+    return [{"estimator": name, "group": group, **_compared(a, b), "force_evaluations": evaluations} for group, a, b in pairs]
+
+
+def _differences(dynamics, cost, z0, entries, options):
+    """Central differences (C(θ + h) − C(θ − h))/2h of a few entries of every parameter, each by two settlings, and which entries.
+    h = 1e-5: the truncation is h² and the rounding 1e-16/h, both 1e-10 and less of numbers of the size of 1."""
+    h, rng, out, places = 1e-5, np.random.default_rng(0), {}, {}
+    for name, value in list(dynamics.parameters.items()):
+        value = np.asarray(value, np.float64)
+        places[name] = np.sort(rng.choice(value.size, min(entries, value.size), replace=False))
+        found = []
+        for place in places[name]:
+            losses = []
+            for sign in (1, -1):
+                moved = value.copy()
+                moved.flat[place] += sign * h
+                dynamics.parameters[name] = moved
+                try:
+                    losses.append(cost.value(settle(dynamics, z0, **options)[0]))
+                finally:
+                    dynamics.parameters[name] = value
+            found.append((losses[0] - losses[1]) / (2 * h))
+        out[name] = np.asarray(found)
+    return out, places
+
+
+def _spectrum(dynamics, z, step):
+    """(asymmetry |J − Jᵀ|/|J|, abscissa, decay max |1 + ελ|) of J at z, from its columns; None for large states."""
+    n = z.size
+    if n > _MOST_FOR_SPECTRUM:
+        return None
+    jacobian = np.empty((n, n))
+    for column in range(n):
+        v = np.zeros(n)
+        v[column] = 1
+        jacobian[:, column] = np.asarray(dynamics.jvp(z, v.reshape(z.shape))).ravel()
+    values = np.linalg.eigvals(jacobian)
+    return {
+        "asymmetry": float(np.linalg.norm(jacobian - jacobian.T) / np.linalg.norm(jacobian)),
+        "abscissa": float(values.real.max()),
+        "decay": float(np.abs(1 + step * values).max()),
+    }
+
+
+def _verdict(facts):
+    residual = f"free residual {facts['residual']:.1e}"
+    if "decay" not in facts:
+        return residual
+    if facts["abscissa"] >= 0:
+        return f"unstable: the largest real part of J's eigenvalues is {facts['abscissa']:.3g} 1/tau; {residual}"
+    if facts["decay"] >= 1:
+        return f"the step is too large: max|1 + eps lambda| = {facts['decay']:.3g}; {residual}"
+    return f"stable: abscissa {facts['abscissa']:.3g} 1/tau, {facts['decay']:.3g} of the slowest mode left per step; {residual}"
+
+
+def gradcheck_rows(dynamics, cost, z0=None, estimators=None, finite_difference_entries=4, progress=None, **options):
+    """{"rows", "diagnostics", "finite"} as the gradcheck of a config: see ``nudge.gradcheck``."""
+    if cost is None:
+        raise InputError("gradcheck of a Dynamics: no cost (cost=nudge.SquaredError(target), or an object with value(z) and gradient(z))")
+    if not dynamics.parameters:
+        raise InputError("gradcheck of a Dynamics: it has no parameters")
+    names = list(estimators or _default_estimators(dynamics))
+    exact, reference = estimate(dynamics, cost, z0, "implicit_dense", **options)
+    rows = []
+    for name in names:
+        if progress is not None:
+            progress({"event": "estimator", "text": name})
+        gradient, report = estimate(dynamics, cost, z0, name, **options)
+        rows += _rows_of(name, gradient, exact, report["cost_in_forces"])
+    if finite_difference_entries > 0:
+        settling = {key: options[key] for key in ("solver", "step", "free_steps", "tolerance") if key in options}
+        found, places = _differences(dynamics, cost, z0, finite_difference_entries, settling)
+        at = {name: exact[name].ravel()[places[name]] for name in exact}
+        rows += _rows_of("finite_difference", found, at, math.nan)
+    facts = {"loss": float(cost.value(reference["state"])), "residual": float(reference["free"]["residual"]),
+             "reference_converged": True}
+    facts.update(_spectrum(dynamics, np.asarray(reference["state"]), options.get("step", 0.3)) or {})
+    facts["verdict"] = _verdict(facts)
+    return {"rows": rows, "diagnostics": facts, "finite": all(math.isfinite(row["relative_l2"]) for row in rows)}
+
+
+class _Noisy(Dynamics):
+    """A Dynamics with white noise of its force, τ dz = F dt + σ dW: a force that is held for a step ε gets N(0, σ²/ε)."""
+
+    def __init__(self, inner, sigma, step, seed):
+        super().__init__(inner.rows, inner.cols, inner.parameters)
+        self.inner, self.conservative, self.leak = inner, inner.conservative, inner.leak
+        self.deviation, self.rng = sigma / math.sqrt(step), np.random.default_rng(seed)
+
+    def force(self, z):
+        return self.inner.force(z) + self.deviation * self.rng.standard_normal(z.shape)
+
+    def jvp(self, z, v):
+        return self.inner.jvp(z, v)
+
+    def vjp(self, z, u):
+        return self.inner.vjp(z, u)
+
+    def parameter_gradient(self, z, u):
+        return self.inner.parameter_gradient(z, u)
+
+    def energy(self, z):
+        return self.inner.energy(z)
+
+
+def sweep_table(dynamics, cost, grid, z0=None, estimators=None, seeds=(1,), progress=None, **options):
+    """Cosine and relative L2 of estimators over a grid of options: see ``nudge.sweep``."""
+    if cost is None:
+        raise InputError("sweep of a Dynamics: no cost (cost=nudge.SquaredError(target), or an object with value(z) and gradient(z))")
+    if not grid:
+        raise InputError("sweep of a Dynamics: no grid (sweep={\"grid\": {\"beta\": [...]}})")
+    if "noise" in grid and options.get("solver", "euler") != "euler":
+        raise InputError("sweep of a Dynamics: noise needs solver=\"euler\" (its size depends on the step)")
+    names, keys, seeds = list(estimators or ["aep_anchored"]), list(grid), list(seeds)
+    exact = _flat(estimate(dynamics, cost, z0, "implicit_dense", **options)[0])
+    shape = (len(names), len(seeds), *(len(grid[key]) for key in keys))
+    cosine, relative = np.full(shape, math.nan), np.full(shape, math.nan)
+    places = list(itertools.product(*(range(n) for n in shape)))
+    for done, place in enumerate(places, 1):
+        here = {**options, **{key: grid[key][i] for key, i in zip(keys, place[2:])}}
+        sigma = here.pop("noise", 0.0)
+        system = _Noisy(dynamics, sigma, here.get("step", 0.3), seeds[place[1]]) if sigma else dynamics
+        found = _compared(_flat(estimate(system, cost, z0, names[place[0]], **here)[0]), exact)
+        cosine[place], relative[place] = found["cosine"], found["relative_l2"]
+        if progress is not None and progress({"event": "point", "done": done, "total": len(places)}) is False:
+            break
+    dims = ("estimator", "seed", *keys)
+    return xr.Dataset({"cosine": (dims, cosine, {"long_name": "cosine with the exact gradient, all parameters"}),
+                       "relative_l2": (dims, relative, {"long_name": "|g - exact|/|exact|"})},
+                      {"estimator": names, "seed": seeds, **{key: list(grid[key]) for key in keys}})

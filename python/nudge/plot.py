@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's figures with matplotlib, for slides and papers.
+
+Every function takes a ``Run`` (``nudge.open``, or what ``train``, ``gradcheck``, ``sweep`` and ``devices.characterize`` return)
+and draws on ``ax``, or on axes of its own; it returns the axes. Axes and units are those that the file stores with each
+dataset. ``figures(run)`` is all figures of a file, ``save(run, "run.pdf")`` writes them.
+
+>>> nudge.plot.losses(nudge.open("run.h5")).figure.savefig("loss.pdf")
+"""
+
+import math
+
+import numpy as np
+
+try:
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import EngFormatter
+except ImportError:
+    raise ImportError("nudge.plot draws with matplotlib, which is not installed: pip install matplotlib") from None
+
+from .ranked import effects, results_of
+from .errors import InputError
+
+__all__ = ["agreement", "array", "columns", "drift", "figures", "heat_map", "losses", "points", "read_noise", "ranking", "save", "series", "staircase"]
+
+# Okabe and Ito, "Color universal design" (2008): told apart by colour-blind eyes; without the yellow, too pale for lines.
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
+_PREFIXED = ("S", "s", "J", "W", "V", "A", "F", "Hz", "Ohm")  # units that are written with prefixes
+
+
+def _axes(ax, size=(6.0, 3.4)):
+    return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _name(key):
+    return str(key).replace("_", " ")
+
+
+def _unit(values):
+    return values.attrs.get("units", values.attrs.get("unit", "1"))
+
+
+def _label(axis, name, unit, plain=False):
+    """Name and unit on an axis; ticks with prefixes ("20 µS") where the unit takes them. plain: the name as it is, a key."""
+    if unit in _PREFIXED:
+        axis.set_major_formatter(EngFormatter(unit))
+    name = name if plain else _name(name)
+    axis.set_label_text(name if unit == "1" or unit in _PREFIXED else f"{name} ({unit})")
+
+
+def _group(run, name):
+    if name not in run.groups:
+        raise InputError(f"{run!r} has no group {name}: this figure is of another kind of file")
+    return run[name]
+
+
+def _trainees(run):
+    """(label, prefix of groups, log) of what was trained, and of what was trained beside it."""
+    out = []
+    for prefix in ("", "beside/"):
+        if prefix + "train" in run.groups:
+            log = run[prefix + "train"]
+            out.append((_name(log.attrs.get("estimator", "trained")) + (" (beside)" if prefix else ""), prefix, log))
+    if not out:
+        raise InputError(f"{run!r} has no group train: this figure is of a training run")
+    return out
+
+
+def columns(run, group="train"):
+    """The columns of a log by name: datasets that the file calls series (attribute ``role``), of one dimension."""
+    found = _group(run, group)
+    return {name: value for name, value in found.data_vars.items() if value.attrs.get("role") == "series" and value.ndim == 1}
+
+
+def _curve(ax, values, **style):
+    """A series over the axis that its file names (its coordinate)."""
+    (dimension,) = values.dims
+    x = values.coords[dimension] if dimension in values.coords else np.arange(values.size)
+    ax.plot(x, values, **style)
+    return _name(dimension)
+
+
+def series(run, *names, group="train"):
+    """Columns of the log over their own axis, one panel per unit, with what was trained beside dashed. Returns an array of axes.
+    No names: every column that is not constant. Raises InputError for an unknown name."""
+    log = columns(run, group)
+    unknown = [name for name in names if name not in log]
+    if unknown:
+        raise InputError(f"no column {', '.join(unknown)} in {group} (there are: {', '.join(log)})")
+    chosen = names or [name for name, value in log.items() if np.unique(value.values[np.isfinite(value.values)]).size > 1]
+    units = list(dict.fromkeys(_unit(log[name]) for name in chosen))
+    _, panels = plt.subplots(len(units), 1, figsize=(6, 2.4 * len(units)), squeeze=False, layout="constrained")
+    beside = columns(run, "beside/" + group) if "beside/" + group in run.groups else {}
+    for ax, unit in zip(panels[:, 0], units):
+        own = [name for name in chosen if _unit(log[name]) == unit]
+        for i, name in enumerate(own):
+            ax.set_xlabel(_curve(ax, log[name], color=COLORS[i % len(COLORS)], label=_name(name)))
+            if name in beside:
+                _curve(ax, beside[name], color=COLORS[i % len(COLORS)], linestyle="--")
+        _label(ax.yaxis, own[0] if len(own) == 1 else "", unit)
+        ax.legend(frameon=False, fontsize="small")
+    return panels[:, 0]
+
+
+def losses(run, ax=None):
+    """Training loss (thin) and validation loss (markers) of what was trained and of what was trained beside it."""
+    ax = _axes(ax)
+    for color, (label, _, log) in zip(COLORS, _trainees(run)):
+        _curve(ax, log.loss, color=color, linewidth=0.7, alpha=0.6)
+        if "validation_loss" in log:
+            ax.set_xlabel(_curve(ax, log.validation_loss, color=color, marker="o", markersize=4, label=label + ", validation"))
+        _label(ax.yaxis, "loss", _unit(log.loss))
+    if "text" in run.groups:  # what counting letters scores
+        table = run["text"]
+        ax.axhline(float(table.unigram[0]), color="0.6", linestyle=":", label=f"unigram, {table.split.values[0]} part")
+    ax.set_xlabel("training step")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _angles(ax, log, rounding):
+    """1 − cosine of all parameters and of each group on a logarithmic scale, or the cosine where one falls under 0.9. rounding: the
+    smallest 1 − cosine that the numbers of the run can tell."""
+    curves = {"all": log.cosine_all.values} if "cosine_all" in log else {}
+    curves.update(zip(log.cosine_groups.values, log.cosine.values.T))
+    curves = {name: y for name, y in curves.items() if np.isfinite(y).any()}
+    close = all(np.nanmin(y) > 0.9 for y in curves.values())
+    dimension = log.cosine.dims[0]
+    x = log.coords[dimension] if dimension in log.coords else np.arange(log.cosine.shape[0])
+    for i, (name, y) in enumerate(curves.items()):
+        style = {"color": "black", "linewidth": 2} if name == "all" else {"color": COLORS[(i - 1) % 6], "linewidth": 1,
+                                                                         "linestyle": "-" if i < 7 else "--"}
+        ax.plot(x, np.maximum(1 - y, rounding) if close else y, marker="o", markersize=3, label=name, **style)
+    ax.set_yscale("log" if close else "linear")
+    ax.set_ylabel("1 − cosine" if close else "cosine")
+
+
+def _cosine(value):
+    """What is left of the angle: "0.971", "1−3e-5"; what is left below 1e-12 is rounding."""
+    if not math.isfinite(value):
+        return "–"
+    if 1 - value < 1e-12:
+        return "1"
+    return f"{value:.3f}" if 1 - value > 1e-3 else f"1−{1 - value:.0e}".replace("e-0", "e-")
+
+
+def _table(ax, table):
+    """Cosines of a gradcheck as a table, coloured by log10(1 − cosine)."""
+    cosine = table.cosine.values
+    angle = np.log10(np.maximum(1 - cosine, 1e-6))
+    image = ax.imshow(angle, cmap="Blues", vmin=-6, vmax=0, aspect="auto")
+    for (row, column), value in np.ndenumerate(cosine):
+        text = _cosine(value)
+        ax.text(column, row, text, ha="center", va="center", fontsize=7, color="white" if angle[row, column] > -2 else "black")
+    ax.set_xticks(range(table.group.size), table.group.values)
+    ax.set_yticks(range(table.estimator.size), [_name(one) for one in table.estimator.values])
+    ax.figure.colorbar(image, ax=ax, label="log10(1 − cosine)")
+
+
+def _rows(run):
+    """The rows of a gradcheck file as a table over estimator and group."""
+    from .studies import Gradcheck
+
+    rows = run["rows"]
+    names = ("estimator", "group", "cosine", "relative_l2", "sign_agreement", "force_evaluations")
+    return Gradcheck({"rows": [{name: rows[name].values[i].item() for name in names} for i in range(rows.estimator.size)],
+                      "diagnostics": {}}).table
+
+
+def agreement(run, ax=None):
+    """How well gradients agree with the exact one, per parameter group: of a gradcheck (a file, or a ``Gradcheck``) a table of
+    estimators coloured by log10(1 − cosine), of a training run curves over the steps."""
+    if hasattr(run, "table") or "rows" in run.groups:
+        table = run.table if hasattr(run, "table") else _rows(run)
+        ax = _axes(ax, (1.8 + 0.75 * table.group.size, 0.9 + 0.32 * table.estimator.size))
+        _table(ax, table)
+        return ax
+    ax, log = _axes(ax), _trainees(run)[0][2]
+    if "cosine" not in log:
+        raise InputError(f"{run!r} was not compared with the exact gradient (train.cosine_every)")
+    _angles(ax, log, 2.0 ** -53 if run.attrs.get("precision") == "double" else 2.0 ** -24)
+    ax.set_xlabel("training step")
+    ax.legend(frameon=False, fontsize="x-small", ncols=2)
+    return ax
+
+
+def _value(value, unit="1"):
+    if isinstance(value, str):
+        return value
+    return f"{value:g}" + ("" if unit == "1" else f" {unit}")
+
+
+def ranking(run, result=None, ax=None, most=24):
+    """What each value of each swept key does to a result (``nudge.effects``), the largest on top: mean difference and 95 % interval
+    over seeds, of fewer where runs failed. Those whose interval leaves out 0 are filled."""
+    found = effects(run, result)[:most]
+    table, _, results = results_of(run)
+    result = result or results[0]
+    if not found:
+        raise InputError(f"{run!r}: no two points differ in one key alone: nothing can be ranked")
+    ax = _axes(ax, (6.4, 1.0 + 0.32 * len(found)))
+    reach = 1.1 * max(abs(end) for one in found for end in (one.mean, one.low, one.high) if math.isfinite(end))
+    for row, one in enumerate(reversed(found)):
+        if math.isfinite(one.low):
+            ax.plot([one.low, one.high], [row, row], color=COLORS[0], linewidth=1.5)
+        ax.plot(one.mean, row, "o", color=COLORS[0], markerfacecolor=COLORS[0] if one.certain else "white")
+    seeds = len(set(table.seed.values))
+    ax.set_yticks(range(len(found)), [f"{one.key} = {_value(one.value, _unit(table[one.key]))}"
+                                      + (f" ({one.seeds} of {seeds} seeds)" if one.seeds < seeds else "") for one in reversed(found)])
+    ax.axvline(0, color="0.6", linewidth=0.8)
+    ax.set_xlim(-reach or None, reach or None)
+    _label(ax.xaxis, f"difference of the {_name(result)}", _unit(table[result]))
+    return ax
+
+
+def points(run, key=None, result=None, ax=None):
+    """A result over one swept key: a dot per run, a line through the means where the key is a number, a cross at the foot for a run that
+    did not end well. Other keys stay at their first value."""
+    table, keys, results = results_of(run)
+    key, result = key or keys[0], result or results[0]
+    ax = _axes(ax)
+    keep = np.ones(table.seed.size, bool)
+    for other in keys:
+        if other != key:
+            keep &= table[other].values == table[other].values[0]
+    x, y = table[key].values[keep], table[result].values[keep]
+    values = list(dict.fromkeys(x))
+    numeric = x.dtype.kind in "fiu"
+    places = np.sort(np.asarray(values)) if numeric else np.arange(len(values))
+    at = x if numeric else np.asarray([values.index(one) for one in x])
+    ax.plot(at, y, "o", color=COLORS[0], markersize=4, alpha=0.6)
+    failed = table.status.values[keep] != "ok"
+    if failed.any():
+        ax.plot(at[failed], np.full(failed.sum(), 0.04), "x", color=COLORS[1], transform=ax.get_xaxis_transform(),
+                label=f"{failed.sum()} runs did not end well")
+        ax.legend(frameon=False, fontsize="small")
+    if numeric:
+        ax.plot(places, [np.mean(y[(at == one) & np.isfinite(y)]) if np.isfinite(y[at == one]).any() else math.nan for one in places],
+                color=COLORS[0])
+        _label(ax.xaxis, key, _unit(table[key]), plain=True)
+    else:
+        ax.set_xticks(places, values)
+        ax.set_xlabel(key)
+    _label(ax.yaxis, result, _unit(table[result]))
+    return ax
+
+
+def heat_map(run, result=None, keys=None, ax=None):
+    """A result over two swept keys: means over the seeds (and over any other key)."""
+    table, swept, results = results_of(run)
+    result, keys = result or results[0], keys or swept[:2]
+    if len(keys) != 2:
+        raise InputError(f"a heat map is over two keys, found {', '.join(keys)}")
+    across, down = (list(dict.fromkeys(table[key].values)) for key in keys)
+    mean = np.full((len(down), len(across)), math.nan)
+    for (row, column), _ in np.ndenumerate(mean):
+        own = table[result].values[(table[keys[0]].values == across[column]) & (table[keys[1]].values == down[row])]
+        if np.isfinite(own).any():
+            mean[row, column] = np.nanmean(own)
+    ax = _axes(ax, (2.6 + 0.8 * len(across), 1.6 + 0.5 * len(down)))
+    image = ax.imshow(mean, cmap="cividis", aspect="auto", origin="lower")
+    middle = 0.5 * (np.nanmin(mean) + np.nanmax(mean))
+    for (row, column), value in np.ndenumerate(mean):
+        ax.text(column, row, _value(float(f"{value:.4g}")) if math.isfinite(value) else "–", ha="center", va="center", fontsize=8,
+                color="white" if not value > middle else "black")
+    ax.set_xticks(range(len(across)), [_value(one, _unit(table[keys[0]])) for one in across])
+    ax.set_yticks(range(len(down)), [_value(one, _unit(table[keys[1]])) for one in down])
+    ax.set_xlabel(keys[0])
+    ax.set_ylabel(keys[1])
+    unit = _unit(table[result])
+    ax.figure.colorbar(image, ax=ax, label=_name(result) + ("" if unit == "1" else f" ({unit})"))
+    return ax
+
+
+def staircase(run, ax=None, devices=5):
+    """Conductance over pulses, up and down: mean of the simulated devices with one standard deviation, a few of them thin, and the
+    measured record of a fit where the file has one."""
+    found, ax = _group(run, "staircase"), _axes(ax)
+    x, mean, deviation = found.pulse.values, found.conductance_mean.values, found.conductance_std.values
+    ax.fill_between(x, mean - deviation, mean + deviation, color=COLORS[0], alpha=0.2, linewidth=0, rasterized=True)
+    ax.plot(x, found.conductance.values[:devices].T, color=COLORS[0], linewidth=0.4, alpha=0.6, rasterized=True)
+    ax.plot(x, mean, color=COLORS[0], label="simulated, mean and standard deviation")
+    if "measured" in run.groups:
+        measured = run["measured"]
+        ax.plot(measured.pulse, measured.conductance, ".", color=COLORS[1], markersize=3, label="measured")
+    _label(ax.xaxis, "pulses, up and then down", _unit(found.pulse))
+    _label(ax.yaxis, "conductance", _unit(found.conductance_mean))
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def drift(run, ax=None):
+    """Mean conductance over the time since programming, a line per level."""
+    found, ax = _group(run, "drift"), _axes(ax)
+    for color, level, mean in zip(COLORS, found.target.values, found.conductance_mean.values):
+        ax.plot(found.time, mean, color=color, marker="o", markersize=3)
+    ax.set_xscale("log")
+    ax.set_xlabel(f"time since programming ({_unit(found.time)})")
+    _label(ax.yaxis, "conductance", _unit(found.conductance_mean))
+    return ax
+
+
+def read_noise(run, ax=None):
+    """Histogram of looks at devices in the middle of the window."""
+    found, ax = _group(run, "read_noise"), _axes(ax)
+    x = found.deviation.values
+    width = x[1] - x[0] if x.size > 1 else 0.01  # one bin: no noise; any width shows that
+    ax.stairs(found.share, np.append(x - width / 2, x[-1] + width / 2), fill=True, color=COLORS[0])
+    ax.set_xlabel("deviation from the device's line, relative to the mean")
+    ax.set_ylabel("share of the looks")
+    return ax
+
+
+def array(values, ax=None, unit="S", title=""):
+    """A matrix as a picture: a ``Crossbar`` (its conductances) or any array, inputs down and outputs across."""
+    if hasattr(values, "conductances"):
+        values = values.conductances[0]
+    values = np.asarray(values)
+    if values.ndim != 2:
+        raise InputError(f"array: {values.ndim} dimensions (must be 2)")
+    ax = _axes(ax, (4.4, 3.4))
+    image = ax.imshow(values, cmap="viridis", interpolation="nearest", aspect="auto")
+    ax.set(xlabel="output", ylabel="input", title=title)
+    ax.figure.colorbar(image, ax=ax, format=EngFormatter(unit) if unit in _PREFIXED else None)
+    return ax
+
+
+def _of_sweep(run):
+    table, keys, _ = results_of(run)
+    scattered = table.attrs.get("mode") in ("sobol", "random", "zip")
+    out = {"points_" + key: (lambda key=key: points(run, key)) for key in keys}
+    if not scattered and len(keys) > 1:
+        out["ranking"] = lambda: ranking(run)
+    if table.attrs.get("mode") == "grid" and len(keys) == 2:
+        out["heat_map"] = lambda: heat_map(run)
+    return out
+
+
+def figures(run):
+    """All figures of a run, {name: Figure}: those of the report that its file has data for."""
+    makers = {}
+    if "train" in run.groups:
+        makers["losses"] = lambda: losses(run)
+        makers["residual"] = lambda: series(run, "residual")[0]
+        if "cosine" in run["train"]:
+            makers["agreement"] = lambda: agreement(run)
+    if "rows" in run.groups:
+        makers["agreement"] = lambda: agreement(run)
+    if "points" in run.groups:
+        makers.update(_of_sweep(run))
+    makers.update({name: (lambda draw=draw: draw(run)) for name, draw in
+                   (("staircase", staircase), ("drift", drift), ("read_noise", read_noise)) if name in run.groups})
+    if not makers:
+        raise InputError(f"{run!r}: nothing here has a figure")
+    return {name: make().figure for name, make in makers.items()}
+
+
+def save(run, path):
+    """Writes ``figures(run)`` to one PDF, a page each. Returns the names of the figures."""
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    drawn = figures(run)
+    with PdfPages(path, metadata={"Creator": "nudge", "CreationDate": None}) as pdf:
+        for name, figure in drawn.items():
+            pdf.savefig(figure)
+            plt.close(figure)
+    return list(drawn)

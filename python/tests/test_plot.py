@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nudge.plot: what is drawn is what the files say; nudge.effects: the ranking's numbers."""
+
+import builtins
+import importlib
+import sys
+
+import numpy as np
+import pytest
+
+import nudge
+from nudge.ranked import student_t
+
+
+@pytest.fixture
+def plot():
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed: nothing of nudge.plot is tested")
+    matplotlib.use("Agg")
+    import nudge.plot
+
+    yield nudge.plot
+    nudge.plot.plt.close("all")
+
+
+@pytest.fixture
+def swept(block):
+    return nudge.sweep(block, device__model="soft_bounds", train__steps=3, sweep={
+        "seeds": [1, 2, 3], "mode": "one_at_a_time",
+        "grid": {"device.read_noise": [0, "2 %"], "crossbar.update": ["pulses", "write_verify"]}})
+
+
+def test_quantiles_of_student():
+    # Abramowitz and Stegun, table 26.10: three decimals.
+    for degrees, expected in ((1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (10, 2.228), (29, 2.045)):
+        assert student_t(degrees) == pytest.approx(expected, abs=5e-4)
+
+
+def test_effects(swept):
+    found = {one.key: one for one in nudge.effects(swept)}
+    assert set(found) == {"device.read_noise", "crossbar.update"}
+    points = swept.points
+    loss = points.validation_loss.values
+    noisy = points["device.read_noise"].values > 0
+    base = ~noisy & (points["crossbar.update"].values == "pulses")
+    differences = loss[noisy] - loss[base]  # both in the order of the seeds
+    effect = found["device.read_noise"]
+    assert effect.seeds == 3 and effect.mean == pytest.approx(differences.mean(), rel=1e-12)
+    half = 4.30265 * differences.std(ddof=1) / np.sqrt(3)
+    assert effect.high - effect.mean == pytest.approx(half, rel=1e-5)
+    with pytest.raises(nudge.InputError, match="no result 'los'"):
+        nudge.effects(swept, "los")
+
+
+def test_training(plot, block):
+    run = nudge.train(block, train__cosine_every=2, train__beside="bptt")
+    lines = plot.losses(run).lines
+    assert np.array_equal(lines[0].get_ydata(), run.train.loss) and np.array_equal(lines[0].get_xdata(), run.train.step)
+    assert np.array_equal(lines[1].get_xdata(), run.train.validation_step)
+    assert any(np.array_equal(line.get_ydata(), run["beside/train"].loss) for line in lines)
+    ax = plot.agreement(run)
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"all", *run.train.cosine_groups.values}
+    own, = plot.series(run, "residual")
+    assert np.array_equal(own.lines[0].get_ydata(), run.train.residual)
+    with pytest.raises(nudge.InputError, match="no column residuals"):
+        plot.series(run, "residuals")
+    assert len(plot.series(run)) == len({one.attrs["unit"] for one in plot.columns(run).values() if len(set(one.values)) > 1})
+
+
+def test_gradcheck(plot, block, tmp_path):
+    check = nudge.gradcheck(block, out=tmp_path / "check.h5", precision="double", gradcheck__estimators=["ep", "aep_anchored"])
+    from_file, from_object = (plot.agreement(one).images[0].get_array() for one in (nudge.open(tmp_path / "check.h5"), check))
+    assert np.array_equal(from_file, from_object)
+    row = list(check.table.estimator.values).index("ep")
+    column = list(check.table.group.values).index("Wq")
+    assert from_file[row, column] == pytest.approx(np.log10(1 - check.cosine("ep", "Wq")), rel=1e-9)
+
+
+def test_sweeps(plot, swept, block):
+    ax = plot.ranking(swept)
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    ranked = nudge.effects(swept)
+    assert names[-1].startswith(ranked[0].key) and ax.get_xlabel() == "difference of the validation loss (nat)"
+    assert plot.points(swept, "crossbar.update").get_xticklabels()[1].get_text() == "write_verify"
+    grid = nudge.sweep(
+        block, device__model="soft_bounds", train__steps=2,
+        sweep={"seeds": [1, 2], "grid": {"device.read_noise": [0, 0.02], "device.programming_error": [0, 0.05, 0.1]}})
+    shown = plot.heat_map(grid).images[0].get_array()
+    assert shown.shape == (3, 2)
+    points = grid.points
+    one = (points["device.read_noise"].values == 0.02) & (points["device.programming_error"].values == 0.1)
+    assert shown[2, 1] == pytest.approx(points.validation_loss.values[one].mean(), rel=1e-12)
+
+
+def test_runs_that_failed(plot, block):
+    # A learning rate of 1e6 throws the weights away at the first step: no step after it is finite, or it does not settle.
+    run = nudge.sweep(block, sweep={"seeds": [1, 2, 3], "grid": {"train.learning_rate": [1e-3, 1e6], "train.steps": [3, 4]}})
+    failed = run.points.status.values != "ok"
+    if not failed.any():
+        pytest.fail("no run of this sweep fails any more: the test needs another one")
+    ax = plot.points(run, "train.learning_rate")
+    crosses = ax.lines[1]
+    assert set(crosses.get_xdata()) <= set(run.points["train.learning_rate"].values[failed])
+    assert "did not end well" in crosses.get_label()
+    assert all(one.value != 1e6 or one.seeds < 3 for one in nudge.effects(run))
+    assert np.isnan(plot.heat_map(run).images[0].get_array()).any() or not failed.all()
+
+
+def test_devices_and_arrays(plot, tmp_path):
+    run = nudge.devices.characterize("ecram", devices=6, samples=64, cycles=2)
+    ax = plot.staircase(run)
+    assert any(np.array_equal(line.get_ydata(), run.staircase.conductance_mean) for line in ax.lines)
+    assert "S" in ax.yaxis.get_major_formatter()(2e-5) and "µ" in ax.yaxis.get_major_formatter()(2e-5)
+    assert plot.drift(run).get_xscale() == "log"
+    array = nudge.Crossbar(np.eye(4), device="ecram")
+    assert np.array_equal(plot.array(array).images[0].get_array(), array.conductances[0])
+    names = plot.save(run, tmp_path / "device.pdf")
+    assert names == ["staircase", "drift", "read_noise"]
+    assert (tmp_path / "device.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(nudge.InputError, match="of a training run"):
+        plot.losses(run)
+
+
+def test_without_matplotlib(monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *rest, **named):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.delitem(sys.modules, "nudge.plot", raising=False)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        importlib.import_module("nudge.plot")
