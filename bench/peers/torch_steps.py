@@ -8,8 +8,9 @@ projections are fused, Jacobian products are written out (no autograd but for bp
 user would write. bptt is timed with torch's fused attention and with products written out; the faster one counts. Before
 anything is timed the four gradients are compared with each other, so that a wrong script cannot be a fast one.
 
-Characters step: gradient and AdamW (fused) of two pre-norm blocks with rotary attention and SwiGLU, as
-examples/experiment_characters.toml: the same 418,688 parameters.
+Characters steps: gradient and AdamW (fused) of two pre-norm blocks with rotary attention (characters) or the Free Energy Mixer
+with softmax prior (characters_fem) and SwiGLU, as examples/experiment_characters.toml: the same 418,688 parameters, and 1280
+biases and temperatures.
 
 Rounds alternate nudge and PyTorch; of every round the ratio of medians, then the median and the range of the ratios. One and
 two threads. Above 1 nudge is faster.
@@ -175,33 +176,91 @@ class Block:
                 "linear_adjoint": self.linear_adjoint, "bptt": lambda: self.bptt(True), "bptt, written out": lambda: self.bptt(False)}
 
 
-class Characters(torch.nn.Module):
-    """Two pre-norm blocks: RMSNorm, rotary attention, SwiGLU."""
+def rotated(y, cosine, sine):
+    even, odd = y.chunk(2, dim=-1)
+    return torch.cat([even * cosine - odd * sine, even * sine + odd * cosine], dim=-1)
 
-    class Layer(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.norms = torch.nn.ModuleList([torch.nn.RMSNorm(C), torch.nn.RMSNorm(C)])
-            self.qkv, self.out = torch.nn.Linear(C, 3 * C, bias=False), torch.nn.Linear(C, C, bias=False)
-            self.up, self.down = torch.nn.Linear(C, 2 * 352, bias=False), torch.nn.Linear(352, C, bias=False)
 
-        def forward(self, x, cosine, sine):
-            q, k, v = self.qkv(self.norms[0](x)).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
-
-            def rotate(y):
-                even, odd = y.chunk(2, dim=-1)
-                return torch.cat([even * cosine - odd * sine, even * sine + odd * cosine], dim=-1)
-
-            y = functional.scaled_dot_product_attention(rotate(q), rotate(k), v, is_causal=True)
-            x = x + self.out(y.transpose(1, 2).reshape(B, T, C))
-            gate, value = self.up(self.norms[1](x)).chunk(2, dim=-1)
-            return x + self.down(functional.silu(gate) * value)
+class Attention(torch.nn.Module):
+    """Causal softmax attention with rotary positions, by PyTorch's fused kernel."""
 
     def __init__(self):
         super().__init__()
+        self.qkv, self.out = torch.nn.Linear(C, 3 * C, bias=False), torch.nn.Linear(C, C, bias=False)
+
+    def forward(self, x, rotation):
+        q, k, v = self.qkv(x).view(B, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
+        y = functional.scaled_dot_product_attention(rotated(q, *rotation), rotated(k, *rotation), v, is_causal=True)
+        return self.out(y.transpose(1, 2).reshape(B, T, C))
+
+
+class FreeEnergyMixer(torch.nn.Module):
+    """The Free Energy Mixer with the softmax prior: y = (g ((1 - l) mean + l F)) W_o with F = log(P exp(beta v)) / beta, half as many
+    values as channels. The five projections are one product, mean and exponential are read by one product too."""
+
+    VALUES = C // 2
+
+    def __init__(self):
+        super().__init__()
+        self.project, self.out = torch.nn.Linear(C, 2 * C + 3 * self.VALUES), torch.nn.Linear(self.VALUES, C)
+        self.beta = torch.nn.Parameter(torch.zeros(self.VALUES))
+        self.register_buffer("future", torch.full((T, T), float("-inf")).triu(1), persistent=False)
+
+    def reads(self, p, v):
+        """Mean and free energy of every head, (B, H, T, values of a head) each."""
+        beta = functional.softplus(self.beta + 1.8).view(H, 1, -1)
+        scaled = beta * v
+        most = scaled.detach().amax(dim=-2, keepdim=True)
+        mean, total = (p @ torch.cat([v, (scaled - most).exp()], dim=-1)).chunk(2, dim=-1)
+        return mean, (total.log() + most) / beta
+
+    def probabilities(self, q, k, rotation):
+        scores = rotated(q, *rotation) @ rotated(k, *rotation).transpose(-1, -2) * (C // H) ** -0.5
+        return (scores + self.future).softmax(dim=-1)
+
+    def heads(self, x):
+        return x.view(B, T, H, -1).transpose(1, 2)
+
+    def forward(self, x, rotation):
+        q, k, v, inner, outer = self.project(x).split([C, C] + 3 * [self.VALUES], dim=-1)
+        mean, free = self.reads(self.probabilities(self.heads(q), self.heads(k), rotation), self.heads(v))
+        gate = functional.rms_norm(functional.softplus(self.heads(outer)), (self.VALUES // H,), eps=1e-6)
+        read = gate * torch.lerp(mean, free, self.heads(inner).sigmoid())
+        return self.out(read.transpose(1, 2).reshape(B, T, self.VALUES))
+
+    def check(self, rotation):
+        """The free energies by one product are log-sum-exp of every entry."""
+        with torch.no_grad():
+            q, k = torch.randn(2, B, H, T, C // H)
+            v = torch.randn(B, H, T, self.VALUES // H)
+            p = self.probabilities(q, k, rotation)
+            beta = functional.softplus(self.beta + 1.8).view(1, H, 1, 1, -1)
+            exact = (p[..., None].log() + beta * v[:, :, None]).logsumexp(dim=-2) / beta[:, :, 0]
+            error = (self.reads(p, v)[1] - exact).abs().max().item()
+            if not error < 1e-4:
+                raise SystemExit(f"torch_steps.py: the free energy read is wrong by {error}")
+
+
+class Characters(torch.nn.Module):
+    """Two pre-norm blocks: RMSNorm, a mixer with rotary positions, SwiGLU."""
+
+    class Layer(torch.nn.Module):
+        def __init__(self, mixer):
+            super().__init__()
+            self.norms = torch.nn.ModuleList([torch.nn.RMSNorm(C), torch.nn.RMSNorm(C)])
+            self.mixer = mixer()
+            self.up, self.down = torch.nn.Linear(C, 2 * 352, bias=False), torch.nn.Linear(352, C, bias=False)
+
+        def forward(self, x, rotation):
+            x = x + self.mixer(self.norms[0](x), rotation)
+            gate, value = self.up(self.norms[1](x)).chunk(2, dim=-1)
+            return x + self.down(functional.silu(gate) * value)
+
+    def __init__(self, mixer):
+        super().__init__()
         torch.manual_seed(1)
         self.embedding = torch.nn.Embedding(V, C)
-        self.layers = torch.nn.ModuleList([self.Layer(), self.Layer()])
+        self.layers = torch.nn.ModuleList([self.Layer(mixer), self.Layer(mixer)])
         self.norm, self.head = torch.nn.RMSNorm(C), torch.nn.Linear(C, V, bias=False)
         angle = torch.arange(T)[:, None] * 10000.0 ** (-torch.arange(0, C // H, 2) / (C // H))
         self.rotation = (angle.cos(), angle.sin())
@@ -211,7 +270,7 @@ class Characters(torch.nn.Module):
     def step(self):
         x = self.embedding(self.index)
         for layer in self.layers:
-            x = layer(x, *self.rotation)
+            x = layer(x, self.rotation)
         loss = functional.cross_entropy(self.head(self.norm(x)).view(-1, V), self.target.view(-1))
         self.optimizer.zero_grad()
         loss.backward()
@@ -252,26 +311,33 @@ def nudge_seconds(program, case):
     return statistics.median(one["real_time"] * unit[one["time_unit"]] for one in found), statistics.median(one.get("ratio", float("nan")) for one in found)
 
 
+NAMES = ["aep", "aep_transposed", "linear_adjoint", "bptt", "characters", "characters_fem"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release", help="build folder of nudge")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=3, help="PyTorch steps of a round")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--steps", nargs="+", default=NAMES, choices=NAMES, help="which rows")
     options = parser.parse_args()
     folder = pathlib.Path(options.build) / "bench"
-    block, characters = Block(), Characters()
-    assert sum(p.numel() for p in characters.parameters()) == 418688
+    block, characters, mixers = Block(), Characters(Attention), Characters(FreeEnergyMixer)
+    for model, count in ((characters, 418688), (mixers, 418688 + 2 * 640)):  # those of the benchmark; 640 biases per mixer
+        assert sum(p.numel() for p in model.parameters()) == count
     torch.set_num_threads(max(options.threads))
     check(block)
-    steps = dict(block.steps(), characters=characters.step)
+    mixers.layers[0].mixer.check(mixers.rotation)
+    steps = dict(block.steps(), characters=characters.step, characters_fem=mixers.step)
+    token_models = {"characters": "mha", "characters_fem": "fem_softmax"}
     print("| step | threads | nudge (ms) | PyTorch (ms) | PyTorch/nudge | range | ratio to the floor |\n|---|---|---|---|---|---|---|")
     for threads in options.threads:
         torch.set_num_threads(threads)
-        for name in ("aep", "aep_transposed", "linear_adjoint", "bptt", "characters"):
+        for name in options.steps:
             program, case = (folder / "nudge_bench", f"{name}/B32_T64_C128_M512/threads{threads}")
-            if name == "characters":
-                program, case = (folder / "nudge_bench_mixers", f"characters_step/mha/threads{threads}")
+            if name in token_models:
+                program, case = (folder / "nudge_bench_mixers", f"characters_step/{token_models[name]}/threads{threads}")
             peers = [name] + [other for other in steps if other.startswith(name + ",")]
             for peer in peers:
                 steps[peer]()  # warm
