@@ -100,6 +100,16 @@ try "compare_transformer" "$program" compare examples/compare_transformer.toml -
 try "sweep_feedback" "$program" sweep examples/sweep_feedback.toml --out "$folder/feedback.h5" --set train.steps=1 \
   --set train.batch=1 --set train.evaluation_batches=1 --set sweep.seeds=[1] \
   --set 'sweep.grid.transformer.feedback=[0, 0.2]'
+try "imperfections_loops" "$program" sweep examples/imperfections_loops.toml --out "$folder/loops.h5" --set train.steps=1 \
+  --set train.batch=1 --set train.evaluation_batches=1 --set sweep.seeds=[1]
+try "digits28" python3 tools/data/digits28.py "$folder/digits28" --training 200 --test 30
+digits28=()
+for key in file=train-images-idx3 labels=train-labels-idx1 test_file=t10k-images-idx3 test_labels=t10k-labels-idx1; do
+  digits28+=(--set "data.${key%%=*}=$folder/digits28/${key##*=}-ubyte.gz")
+done
+try "mnist" "$program" train examples/mnist.toml --out "$folder/mnist.h5" "${digits28[@]}" --set train.steps=2
+try "compare_digits28" "$program" compare examples/compare_digits28.toml --out "$folder/compare28.h5" "${digits28[@]}" \
+  --set train.steps=2 --set compare.test_seeds=[11,12]
 try "compare_parity_large" "$program" compare examples/compare_parity_large.toml --out "$folder/parity_large.h5" \
   --set train.steps=1 --set train.batch=1 --set model.tokens=8 --set train.evaluation_batches=1 \
   --set train.test_batches=1 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'
