@@ -102,6 +102,8 @@ try "sweep_feedback" "$program" sweep examples/sweep_feedback.toml --out "$folde
   --set 'sweep.grid.transformer.feedback=[0, 0.2]'
 try "imperfections_loops" "$program" sweep examples/imperfections_loops.toml --out "$folder/loops.h5" --set train.steps=1 \
   --set train.batch=1 --set train.evaluation_batches=1 --set sweep.seeds=[1]
+try "imperfections_block" "$program" sweep examples/imperfections_block.toml --out "$folder/block.h5" --set train.steps=1 \
+  --set train.batch=1 --set train.evaluation_batches=1 --set sweep.seeds=[1]
 try "digits28" python3 tools/data/digits28.py "$folder/digits28" --training 200 --test 30
 digits28=()
 for key in file=train-images-idx3 labels=train-labels-idx1 test_file=t10k-images-idx3 test_labels=t10k-labels-idx1; do
