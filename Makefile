@@ -6,7 +6,7 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
           print (n < cores ? n : cores)}' /proc/meminfo)
 
 # The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
-TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large speed
+TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large speed
 
 # make fuzz: seconds per target. make torture: SIGKILLs, and the seed of their moments.
 SECONDS_EACH ?= 600

@@ -2,11 +2,14 @@
 // Statistical checks have fixed seeds and limits at 4.9 standard errors (or the p = 1e-6 point of their distribution): a
 // correct generator fails one of them for about one choice of seed in 1e6 per check, some 1e-4 for this file.
 #include "sim/base/rng.hpp"
+#include "sim/base/philox_blocks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <numeric>
 #include <vector>
@@ -143,6 +146,24 @@ TEST_CASE("Normal numbers are Box-Muller of Random123's Philox", "[rng]") {
     const double u = (double(bits >> 12) + 0.5) * 0x1p-52;
     const double square = y[block] * y[block] + y[block + 32] * y[block + 32];
     REQUIRE(square == Approx(-2 * std::log(u)).epsilon(2e-15));
+  }
+}
+
+TEST_CASE("Vectors of every width draw the same bits", "[rng]") {
+  const auto& kernels = philox_kernels();
+  CHECK(philox_kernel().name == std::string(kernels.back().name));
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    const BlockPlace place = {{0x9E3779B9U * i, ~i}, (std::uint64_t(i) << 33) + 7, i * i, 0xFFFFFFF0U + i};
+    BlockWords words, others;
+    std::array<float, 4 * kBlocks> numbers, other_numbers;
+    kernels.front().blocks(place, words);
+    kernels.front().normals(place, numbers.data());
+    for (const PhiloxKernel& kernel : kernels) {
+      kernel.blocks(place, others);
+      kernel.normals(place, other_numbers.data());
+      REQUIRE(std::memcmp(&words, &others, sizeof words) == 0);
+      REQUIRE(std::memcmp(numbers.data(), other_numbers.data(), sizeof numbers) == 0);
+    }
   }
 }
 

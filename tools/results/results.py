@@ -107,6 +107,22 @@ def percent(cell, digits=2):
     return f"{100 * cell['mean']:.{digits}f}" + (f" ± {100 * cell['deviation']:.{digits}f}" if cell["deviation"] else "") + " %"
 
 
+# 97.5 % quantiles of Student's t at 1, 2, ... degrees of freedom.
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+
+def paired(differences, digits=3):
+    """The mean of paired differences with its 95 % interval, as text."""
+    n = len(differences)
+    if n == 0:
+        return "–"
+    mean = sum(differences) / n
+    if n == 1:
+        return f"{mean:+.{digits}f}"
+    half = STUDENT[min(n - 2, len(STUDENT) - 1)] * math.sqrt(sum((d - mean) ** 2 for d in differences) / (n - 1) / n)
+    return f"{mean:+.{digits}f} [{mean - half:+.{digits}f}, {mean + half:+.{digits}f}]"
+
+
 def imperfections(answer):
     """Rows of a sweep in mode one_at_a_time: what each cell changes, and the validation accuracy it loses by that."""
     baseline = answer["summary"][0]

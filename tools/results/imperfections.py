@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What every imperfection costs two networks that read characters on crossbars: a transformer of loops, and the founding block."""
+import results
+
+CONFIGS = {"transformer of loops": "examples/imperfections_loops.toml", "founding block": "examples/imperfections_block.toml"}
+SHORT = ["train.steps=2", "train.batch=1", "train.evaluation_batches=1", "sweep.seeds=[1, 2]"]
+
+
+def losses(answer, cell):
+    """The validation loss of the cell's finished runs by seed."""
+    return {p["seed"]: p["validation_loss"] for p in answer["points"] if p["status"] == "ok" and
+            all(str(cell[k]) == as_written(p[k], cell[k]) for k in answer["keys"])}
+
+
+def as_written(value, written):
+    """A value of a point as its cell writes it: numbers as %g, the word where 0 has one."""
+    if isinstance(value, str):
+        return value
+    return written if value == 0 and not is_number(written) else f"{value:g}"
+
+
+def is_number(text):
+    try:
+        float(text)
+        return True
+    except ValueError:
+        return False
+
+
+def costs(answer):
+    """Per cell of a sweep in mode one_at_a_time: what it changes, and its cells of the table."""
+    baseline = answer["summary"][0]
+    ideal = losses(answer, baseline)
+    found = {}
+    for cell in answer["summary"]:
+        changed = ", ".join(f"`{k}` = {cell[k]}" for k in answer["keys"] if cell[k] != baseline[k])
+        own = losses(answer, cell)
+        pairs = [own[s] - ideal[s] for s in own if s in ideal]
+        failed = f" ({cell['failed']} failed)" if cell["failed"] else ""
+        lost = results.spread(cell["validation_loss"], 3) if not changed else results.paired(pairs)
+        found[changed or "none (nat)"] = [lost + failed, results.cosine(cell["cosine"]["mean"])]
+    return found
+
+
+commits = results.noted("imperfections")
+answers = [results.study("sweep", config, f"imperfections_{i}", [], SHORT) for i, config in enumerate(CONFIGS.values())]
+tables = [costs(answer) for answer in answers]
+rows = [["imperfection"] + [title for name in CONFIGS for title in (f"{name}: lost, nat", "cosine")]]
+for changed in tables[0]:
+    rows.append([changed] + [text for table in tables for text in table.get(changed, ["–", "–"])])
+body = results.table(rows) + ("\n\nFirst line: validation loss, nat per character, mean ± standard deviation over three seeds. Below: what is lost "
+                              "against it, paired by seed, with its 95 % interval (Student's t). ") + results.lines(answers[0]["text"])
+results.write("imperfections", [results.shown("sweep", config, []) for config in CONFIGS.values()], body, commits)
