@@ -171,6 +171,7 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
           {"keys", c.keys},
           {"entrants", entrants},
           {"interrupted", c.interrupted},
+          {"waits", c.waits},
           {"text", c.lines ? lines_json(*c.lines) : nlohmann::json(nullptr)},
           {"reference", c.references ? references_json(*c.references) : nlohmann::json(nullptr)},
           {"tuning", runs_json(c.tuning)},
@@ -195,16 +196,32 @@ SweepObserver observer_for(StudyLog& log) {
   return observer;
 }
 
+/// What a part of the tuning has, and how it goes on.
+std::string part_text(const Comparison& c) {
+  const Sweep& own = c.tuning;
+  std::size_t failed = 0;
+  for (const SweepPoint& point : own.points) failed += !point.status.empty() && point.status != "ok" ? 1 : 0;
+  return fmt::format(
+      "part {} of the tuning: {} of {} runs, {} failed\nwhen all parts have ended: nudge merge joins them; then nudge "
+      "compare --resume COPY --shard i/n of a copy of the merged file per part runs the tests\n",
+      own.shard.text(), own.count_own(), own.points.size(), failed);
+}
+
 ExitCode finish(const Comparison& comparison, const std::string& config, const std::string& file, bool json) {
   if (json) {
     answer("{}\n", json_of(comparison, file).dump(2));
   } else if (!comparison.interrupted) {
-    answer("{}{}\n", table_text(comparison), file);
+    answer("{}{}\n", comparison.waits ? part_text(comparison) : table_text(comparison), file);
   }
+  const Shard& shard = comparison.tuning.shard;
   if (comparison.interrupted) {
-    say("interrupted; continue with: nudge compare {} --resume {}\n", config, file);
+    say("interrupted; continue with: nudge compare {} --resume {}{}\n", config, file,
+        shard.count > 1 ? " --shard " + shard.text() : "");
     return ExitCode::ok;
   }
+  const Sweep& ran = comparison.waits ? comparison.tuning : comparison.test;
+  if (shard.count > 1 && ran.count_own() == 0) return ExitCode::ok;  // more parts than points
+  if (comparison.waits && ran.count_ok() > 0) return ExitCode::ok;
   if (comparison.test.count_ok() > 0) return ExitCode::ok;
   say("nudge: no run of the comparison ended well\n");
   return ExitCode::numerical_failure;

@@ -35,10 +35,11 @@ ExitCode run(const Options& options) {
 
 std::function<ExitCode()> add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILES", options->inputs, "Files of parts of one sweep: of --shard, of interrupted runs, merged ones")
+  app.add_option("FILES", options->inputs,
+                 "Files of parts of one sweep or comparison: of --shard, of interrupted runs, merged ones")
       ->required();
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist")->required();
-  app.add_flag("--partial", options->partial, "Merge although points are missing; nudge sweep --resume runs them");
+  app.add_flag("--partial", options->partial, "Merge although points are missing; --resume runs them");
   app.add_flag("--json", options->json, "Print the counts as JSON");
   return [options] { return run(*options); };
 }
@@ -46,8 +47,8 @@ std::function<ExitCode()> add(CLI::App& app) {
 }  // namespace
 
 Command merge_command() {
-  return {"merge", "Join the files of the parts of a sweep into one", "nudge merge part1.h5 part2.h5 --out sweep.h5",
-          add};
+  return {"merge", "Join the files of the parts of a sweep or a comparison into one",
+          "nudge merge part1.h5 part2.h5 --out sweep.h5", add};
 }
 
 }  // namespace nudge

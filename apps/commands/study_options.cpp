@@ -28,6 +28,8 @@ void add_study_options(CLI::App& app, StudyOptions& options) {
       "--resume", options.resume,
       "Keep the runs of this HDF5 file that ended well and run the others; seeds, values and axes' lists may "
       "have grown since");
+  app.add_option("--shard", options.shard,
+                 "i/n: run only the i-th of n parts of the points, for job arrays; nudge merge joins the files");
   app.add_flag(
       "--dry-run", options.dry_run,
       "Run nothing: print the points, and the time, memory and disk they take (a short run per kind of point)");
@@ -41,6 +43,10 @@ SweepFiles study_files(const std::string& command, const StudyOptions& options, 
   }
   SweepFiles files;
   if (!options.shard.empty()) files.shard = read_shard(options.shard);
+  if (files.shard.count > 1 && rank_count() > 1) {
+    throw UserError(command +
+                    ": --shard is for job arrays, mpirun shares the points out by itself (leave one of them out)");
+  }
   files.resume = !options.resume.empty();
   files.output = files.resume ? options.resume : options.out;
   if (!files.output.empty()) return files;

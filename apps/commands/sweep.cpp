@@ -145,9 +145,6 @@ ExitCode run(const StudyOptions& options) {
   join_ranks();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
   const SweepFiles files = study_files("sweep", options, source);
-  if (files.shard.count > 1 && rank_count() > 1) {
-    throw UserError("sweep: --shard is for job arrays, mpirun shares the points out by itself (leave one of them out)");
-  }
   if (options.dry_run) {
     return print_estimate(options, [&](const auto& watch) { return estimate_sweep(source, files, watch); });
   }
@@ -162,8 +159,6 @@ ExitCode run(const StudyOptions& options) {
 std::function<ExitCode()> add(CLI::App& app) {
   const auto options = std::make_shared<StudyOptions>();
   add_study_options(app, *options);
-  app.add_option("--shard", options->shard,
-                 "i/n: run only the i-th of n parts of the points, for job arrays; nudge merge joins the files");
   return [options] { return run(*options); };
 }
 

@@ -60,9 +60,9 @@ nlohmann::json json_of(const TrainProgress& p, const WorkRate& rate) {
 }
 
 /// A line every `every` steps in a pipe, text or JSON; on a terminal the last line of a text is kept current between them, with
-/// the rate and the time left.
+/// the rate and the time left. A signal that came to this rank stops all.
 TrainObserver printer(std::uint64_t every, const std::string& format) {
-  if (!leads_batches()) return {};  // rank 0 decides for all
+  if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
   const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
   return [=, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
     if (!rate) rate.emplace(p.done);  // the first step includes the preparations
@@ -156,9 +156,10 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
 }
 
 ExitCode finish(const TrainSummary& summary, const std::string& file, bool json) {
+  const bool stopped = !agreed(!interrupted());
   if (!leads_batches()) return ExitCode::ok;
   print_summary(summary, file, json);
-  if (interrupted()) {
+  if (stopped) {
     say("interrupted; continue with: nudge train --resume {}\n", file);
     return ExitCode::ok;
   }

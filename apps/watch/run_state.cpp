@@ -52,18 +52,33 @@ std::size_t total_of(const H5Reader& file, const std::string& attribute) {
   return static_cast<std::size_t>(file.integer_attribute(attribute));
 }
 
+/// The points of a part: those of its shard, in each plan that the file has.
+void count_shard(const H5Reader& file, const std::vector<std::string>& plans, RunState& state) {
+  const Shard shard = read_shard(file.text_attribute("shard"));
+  state.done = state.total = 0;
+  for (const std::string& plan : plans) {
+    if (!file.has(plan)) continue;
+    const auto rows = file.integers(plan + "/row");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!shard.has(i)) continue;
+      ++state.total;
+      state.done += rows[i] >= 0 ? 1 : 0;
+    }
+  }
+}
+
 void read_sweep(const H5Reader& file, RunState& state) {
   add_table(file, "points", state);
   state.total = total_of(file, "points_total");
-  if (!file.has_attribute("shard")) return;
-  const Shard shard = read_shard(file.text_attribute("shard"));
-  const auto rows = file.integers("plan/row");
-  state.done = state.total = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!shard.has(i)) continue;
-    ++state.total;
-    state.done += rows[i] >= 0 ? 1 : 0;
-  }
+  if (file.has_attribute("shard")) count_shard(file, {"plan"}, state);
+}
+
+void read_comparison(const H5Reader& file, RunState& state) {
+  add_table(file, "tuning", state);
+  add_table(file, "test", state);
+  state.total = total_of(file, "tuning_total") + total_of(file, "test_total");
+  if (!file.has("entrants")) state.total += 1;  // the test runs are not known before the choice
+  if (file.has_attribute("shard")) count_shard(file, {"tuning_plan", "test_plan"}, state);
 }
 
 }  // namespace
@@ -79,10 +94,7 @@ RunState read_run_state(const std::filesystem::path& path) {
   } else if (state.kind == "sweep") {
     read_sweep(file, state);
   } else if (state.kind == "compare") {
-    add_table(file, "tuning", state);
-    add_table(file, "test", state);
-    state.total = total_of(file, "tuning_total") + total_of(file, "test_total");
-    if (!file.has("entrants")) state.total += 1;  // the test runs are not known before the choice
+    read_comparison(file, state);
   } else if (state.kind == "experiment") {
     add_table(file, "results", state);
     state.total = total_of(file, "runs_total");

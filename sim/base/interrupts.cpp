@@ -21,7 +21,7 @@ std::atomic<bool> asked_to_stop = false;
 void watch_interrupts() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&signals, signal);
   if (::pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) return;
   std::thread([signals] {
     for (int signal = 0; ::sigwait(&signals, &signal) == 0;) asked_to_stop = true;

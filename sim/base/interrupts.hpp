@@ -3,7 +3,8 @@
 
 namespace nudge {
 
-/// From now on SIGINT, SIGTERM and SIGHUP ask long work to stop at its next step, which saves what it has and ends.
+/// From now on SIGINT, SIGTERM, SIGHUP and SIGUSR1 ask long work to stop at its next step, which saves what it has and ends. SIGUSR1 is
+/// the one that mpirun hands on to its ranks and does nothing else about.
 /// To be called before the first thread is made that computes.
 void watch_interrupts();
 

@@ -34,6 +34,9 @@ void broadcast(std::string& bytes, int root = 0);
 /// The same for bytes whose number all ranks know.
 void broadcast_block(std::span<std::byte> bytes, int root);
 
+/// Whether any rank says so. Called by all ranks at the same place.
+bool any_rank(bool mine);
+
 /// Bytes whose number both sides know, apart from messages: waits until the other rank takes or gives them.
 void send_block(int rank, std::span<const std::byte> bytes);
 void receive_block(int rank, std::span<std::byte> bytes);

@@ -21,6 +21,7 @@ void send_to(int /*rank*/, const std::string& /*bytes*/) { NUDGE_EXPECT(false); 
 std::optional<RankMessage> next_message() { return std::nullopt; }
 void broadcast(std::string& /*bytes*/, int /*root*/) {}
 void broadcast_block(std::span<std::byte> /*bytes*/, int /*root*/) {}
+bool any_rank(bool mine) { return mine; }
 void send_block(int /*rank*/, std::span<const std::byte> /*bytes*/) { NUDGE_EXPECT(false); }
 void receive_block(int /*rank*/, std::span<std::byte> /*bytes*/) { NUDGE_EXPECT(false); }
 void leave_ranks() {}

@@ -90,6 +90,16 @@ void broadcast(std::string& bytes, int root) {
   broadcast_block(std::as_writable_bytes(std::span(bytes)), root);
 }
 
+bool any_rank(bool mine) {
+  if (count == 1) return mine;
+  const int own = mine ? 1 : 0;
+  int any = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(&own, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+  wait_for(request);
+  return any != 0;
+}
+
 void send_block(int to, std::span<const std::byte> bytes) {
   in_pieces(bytes, [to](const std::byte* at, int n) {
     MPI_Request request = MPI_REQUEST_NULL;

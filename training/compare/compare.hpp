@@ -36,14 +36,17 @@ struct Comparison {
   std::string metric = {};                         ///< of a task of samples: "accuracy" or "rmse"
   std::optional<ReferenceScores> references = {};  ///< of the samples, where all entrants share them
   bool interrupted = false;
+  bool waits = false;  ///< a part of the tuning has ended (SweepFiles::shard): the choice needs the others
 };
 
 /// Runs what is left of the protocol, sweep.parallel points at the same time, and rewrites the file after each; a killed
 /// comparison resumes to the same content. UserError before the first run for everything that is wrong with any run.
+/// With a shard, runs its points of the tuning; where the file that is resumed holds the whole tuning (merge_sweeps), its points
+/// of the test runs.
 Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
 
 /// What run_compare() with the same arguments takes: all of the tuning, and the test runs as if every entrant's were at the
-/// first place of the grid.
+/// first place of the grid; with a shard, its share of both.
 StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& files,
                                const std::function<bool(std::size_t, std::size_t)>& watch = {});
 

@@ -9,22 +9,20 @@
 #include "sim/base/parallel.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
-#include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
-namespace {
 
-void write_entrants(H5Document& document, const Comparison& comparison) {
+void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric) {
   const auto column = [&](const std::string& name, const std::string& unit, const std::string& description, auto get) {
-    std::vector<decltype(get(comparison.entrants.front()))> values;
-    for (const ComparedEntrant& one : comparison.entrants) values.push_back(get(one));
+    std::vector<decltype(get(entrants.front()))> values;
+    for (const ComparedEntrant& one : entrants) values.push_back(get(one));
     document.column("entrants/" + name, std::move(values), {unit, description, {"entrant"}});
   };
   const auto real = [&](const std::string& name, const std::string& unit, const std::string& description, auto get) {
     column(name, unit, description, [&](const ComparedEntrant& one) { return static_cast<double>(get(one)); });
   };
   using One = ComparedEntrant;
-  const std::string loss = comparison.metric.empty() ? "nat" : "1";
+  const std::string loss = metric.empty() ? "nat" : "1";
   column("name", "1", "entrant; the first is the baseline", [](const One& one) { return one.entrant.name; });
   column("settings", "1", "what the entrant sets beside the config",
          [](const One& one) { return fmt::format("{}", fmt::join(one.entrant.settings, "; ")); });
@@ -53,8 +51,8 @@ void write_entrants(H5Document& document, const Comparison& comparison) {
   real("difference_low", loss, "lower end of its 95 % interval, Student's t; -inf: fewer than two seeds",
        [](const One& one) { return one.difference.low; });
   real("difference_high", loss, "upper end", [](const One& one) { return one.difference.high; });
-  if (comparison.metric.empty()) return;
-  const std::string& m = comparison.metric;
+  if (metric.empty()) return;
+  const std::string& m = metric;
   real("validation_" + m + "_mean", "1", "mean score on validation",
        [](const One& one) { return one.validation_score.mean; });
   real("validation_" + m + "_deviation", "1", "its standard deviation over the seeds (n - 1)",
@@ -68,8 +66,6 @@ void write_entrants(H5Document& document, const Comparison& comparison) {
        [](const One& one) { return one.score_difference.low; });
   real("difference_" + m + "_high", "1", "upper end", [](const One& one) { return one.score_difference.high; });
 }
-
-}  // namespace
 
 CompareFile::CompareFile(const SweepFiles& files, const Config& base)
     : files_(files), overwrite_(files.resume ? Overwrite::replace : Overwrite::must_not_exist) {
@@ -94,13 +90,14 @@ void CompareFile::expect_same_config(const Config& base, const std::vector<std::
   earlier_ = file.real_attribute("wall_time_s");
 }
 
-void CompareFile::restore(const std::string& group, Sweep& sweep) const {
-  take_stored_points(H5Reader(files_.output), group, sweep);
+void CompareFile::restore(const std::string& group, Sweep& sweep, Stored stored) const {
+  take_stored_points(H5Reader(files_.output), group, stored, sweep);
 }
 
 H5Document CompareFile::document(const Comparison& comparison) const {
   H5Document document;
   add_run_record(document, record_);
+  if (files_.shard.count > 1) document.attribute("shard", files_.shard.text());
   document.attribute("grid_keys", fmt::format("{}", fmt::join(comparison.keys, ", ")));
   document.attribute("tuning_total", static_cast<std::int64_t>(comparison.tuning.points.size()));
   document.attribute("test_total", static_cast<std::int64_t>(comparison.test.points.size()));
@@ -108,7 +105,7 @@ H5Document CompareFile::document(const Comparison& comparison) const {
   if (comparison.references) write_reference_scores(*comparison.references, document);
   write_points(document, "tuning", comparison.tuning);
   write_points(document, "test", comparison.test);
-  if (!comparison.entrants.empty()) write_entrants(document, comparison);
+  if (!comparison.entrants.empty()) write_entrants(document, comparison.entrants, comparison.metric);
   return document;
 }
 

@@ -5,8 +5,12 @@
 
 #include "sim/io/run_record.hpp"
 #include "training/compare/compare.hpp"
+#include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
+
+/// The table /entrants; `metric`: Comparison::metric.
+void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric);
 
 /// The HDF5 file of a comparison, rewritten as a whole: /tuning and /test with a row per finished run, /entrants with the
 /// result, /text. docs/file_format.md lists them.
@@ -18,8 +22,7 @@ class CompareFile {
   /// differ.
   void expect_same_config(const Config& base, const std::vector<std::string>& keys);
 
-  /// Takes the runs that ended well.
-  void restore(const std::string& group, Sweep& sweep) const;
+  void restore(const std::string& group, Sweep& sweep, Stored stored) const;
 
   void write(const Comparison& comparison);
 

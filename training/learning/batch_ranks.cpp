@@ -20,12 +20,7 @@ void share_batches() { shared = rank_count() > 1; }
 bool batches_are_shared() { return shared; }
 bool leads_batches() { return !shared || this_rank() == 0; }
 
-bool agreed(bool decision) {
-  if (!shared) return decision;
-  auto byte = static_cast<std::byte>(decision ? 1 : 0);
-  broadcast_block({&byte, 1}, 0);
-  return byte != std::byte{0};
-}
+bool agreed(bool decision) { return shared ? !any_rank(!decision) : decision; }
 
 void expect_as_on_rank_0(const std::string& what, const std::string& value) {
   if (!shared) return;

@@ -21,7 +21,7 @@ bool batches_are_shared();
 /// Whether this process writes files and prints: alone, or rank 0.
 bool leads_batches();
 
-/// Rank 0's decision, for all.
+/// Whether all ranks agree: one that does not, for a signal came to it, decides for all. Called by all ranks at the same place.
 bool agreed(bool decision);
 
 /// UserError naming `what` when this rank has another value than rank 0. Called by all ranks at the same place.

@@ -15,7 +15,8 @@ namespace nudge {
 namespace {
 
 // Messages start with a letter. To rank 0: A(sk for a point), R(esult: number, space, bytes; asks as well), B(ye: all threads of
-// the rank have ended). From rank 0: T(ake: number), E(nd: there is none), S(top what you run).
+// the rank have ended), I(nterrupted: a signal came to the rank, which may have no work any more). From rank 0: T(ake: number),
+// E(nd: there is none), S(top what you run), O(ver: all ranks have ended).
 
 std::string numbered(char kind, std::size_t at) { return kind + std::to_string(at); }
 
@@ -29,9 +30,10 @@ std::size_t number_in(const std::string& bytes) {
 /// The list and the results, for all threads of rank 0.
 class Desk {
  public:
-  Desk(TaskList& tasks, const FarmWork& work) : tasks_(tasks), work_(work) {}
+  Desk(TaskList& tasks, const FarmWork& work) : tasks_(tasks), work_(work), computing_(work.threads) {}
 
-  bool go_on() const { return !broken_ && work_.go_on(); }
+  bool go_on() const { return !broken_ && !stopped_ && work_.go_on(); }
+  void stop() { stopped_ = true; }
 
   std::optional<std::size_t> take() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -56,23 +58,32 @@ class Desk {
       while (const auto at = take()) give(*at, work_.compute(*at, [this] { return go_on(); }));
     } catch (...) {
       broken_ = true;
+      --computing_;
       throw;
     }
+    --computing_;
   }
+  bool computes() const { return computing_ > 0; }
 
  private:
   TaskList& tasks_;
   const FarmWork& work_;
   std::mutex mutex_;
-  std::atomic<bool> broken_ = false;
+  std::atomic<bool> broken_ = false, stopped_ = false;  ///< an exception; a signal that came to another rank
+  std::atomic<int> computing_;                          ///< threads of rank 0 that have not ended
 };
 
-/// Answers the other ranks until all of them have said goodbye.
+void tell_all(const std::string& bytes) {
+  for (int r = 1; r < rank_count(); ++r) send_to(r, bytes);
+}
+
+/// Answers the other ranks until all of them have said goodbye and rank 0 has nothing to do either: until then each may be
+/// the one that a signal comes to.
 void serve(Desk& desk) {
   bool stopped = false;
-  for (int gone = 1; gone < rank_count();) {
+  for (int gone = 1; gone < rank_count() || desk.computes();) {
     if (!stopped && !desk.go_on()) {
-      for (int r = 1; r < rank_count(); ++r) send_to(r, "S");
+      tell_all("S");
       stopped = true;
     }
     auto message = next_message();
@@ -82,6 +93,7 @@ void serve(Desk& desk) {
     }
     const char kind = message->bytes.front();
     gone += kind == 'B' ? 1 : 0;
+    if (kind == 'I') desk.stop();
     if (kind == 'R') {
       const std::size_t at = number_in(message->bytes);
       message->bytes.erase(0, message->bytes.find(' ') + 1);
@@ -89,10 +101,11 @@ void serve(Desk& desk) {
       take_result(message->bytes, point);
       desk.give(at, point);
     }
-    if (kind == 'B') continue;
+    if (kind == 'B' || kind == 'I') continue;
     const auto at = desk.take();
     send_to(message->from, at ? numbered('T', *at) : "E");
   }
+  tell_all("O");
 }
 
 /// What the threads of another rank and the one that talks to rank 0 tell each other.
@@ -133,7 +146,7 @@ class Mailbox {
 
 void help_rank_0(const FarmWork& work) {
   Mailbox mail;
-  std::atomic<bool> stop = false;
+  std::atomic<bool> stop = false, broken = false;
   std::atomic<int> running = work.threads;
   const auto go_on = [&] { return !stop && work.go_on(); };
   const auto thread = [&](int /*i*/) {
@@ -144,25 +157,36 @@ void help_rank_0(const FarmWork& work) {
         mail.post(numbered('R', *at) + " " + result_bytes(point));
       }
     } catch (...) {
+      broken = true;
       --running;
       throw;
     }
     --running;
   };
   run_side_by_side(work.threads, thread, [&] {
-    while (running > 0) {
+    bool working = true, over = false;
+    while (!over && !(broken && running == 0)) {
       bool idle = true;
+      if (!stop && !work.go_on()) {
+        send_to(0, "I");
+        stop = true;
+      }
+      const bool ended = running == 0;  // before the last look at what the threads have posted
       for (; const auto bytes = mail.next_to_send(); idle = false) send_to(0, *bytes);
+      if (working && ended) {
+        send_to(0, "B");
+        working = false;
+      }
       if (const auto message = next_message()) {
         idle = false;
         const char kind = message->bytes.front();
         if (kind == 'S') stop = true;
         if (kind == 'T') mail.answered(number_in(message->bytes));
         if (kind == 'E') mail.answered(std::nullopt);
+        over = kind == 'O';
       }
       if (idle) wait_a_moment();
     }
-    send_to(0, "B");
   });
 }
 
@@ -175,7 +199,10 @@ void farm_out(TaskList& tasks, const FarmWork& work) {
   }
   Desk desk(tasks, work);
   run_side_by_side(
-      work.threads, [&desk](int /*i*/) { desk.compute_all(); }, [&desk] { serve(desk); });
+      work.threads, [&desk](int /*i*/) { desk.compute_all(); },
+      [&desk] {
+        if (rank_count() > 1) serve(desk);
+      });
 }
 
 void share_results(Sweep& sweep) {

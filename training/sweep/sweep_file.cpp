@@ -13,13 +13,11 @@
 #include "training/sweep/result_order.hpp"
 
 namespace nudge {
-namespace {
 
-/// "points_cosine": where the cosines of the parameter groups stand.
+std::string plan_group(const std::string& group) { return group == "points" ? "plan" : group + "_plan"; }
 std::string cosine_group(const std::string& group) { return group + "_cosine"; }
 
-/// "plan" of "points", "tuning_plan": where all points stand, finished or not.
-std::string plan_group(const std::string& group) { return group == "points" ? "plan" : group + "_plan"; }
+namespace {
 
 /// The finished points of the file, as texts and numbers of the sweep's keys.
 std::vector<SweepPoint> stored_points(const H5Reader& file, const std::string& group, const Sweep& sweep) {
@@ -86,10 +84,10 @@ bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool
 
 }  // namespace
 
-void take_stored_points(const H5Reader& file, const std::string& group, Sweep& sweep) {
+void take_stored_points(const H5Reader& file, const std::string& group, Stored kept, Sweep& sweep) {
   if (!file.has(group)) return;
   for (const SweepPoint& stored : stored_points(file, group, sweep)) {
-    if (stored.status != "ok") continue;
+    if (kept == Stored::ended_well && stored.status != "ok") continue;
     for (SweepPoint& point : sweep.points) {
       if (!same_place(stored, point, sweep.numeric)) continue;
       point.status = stored.status;
@@ -201,7 +199,7 @@ void SweepFile::restore(SweepGrid& grid) {
   record_.started = file.text_attribute("started");
   earlier_ = file.real_attribute("wall_time_s");
   Sweep& sweep = grid.sweep;
-  take_stored_points(file, "points", sweep);
+  take_stored_points(file, "points", Stored::ended_well, sweep);
 }
 
 H5Document SweepFile::document(const Sweep& sweep) const {

@@ -13,8 +13,15 @@ namespace nudge {
 /// point is finished.
 bool write_points(H5Document& document, const std::string& group, const Sweep& sweep);
 
-/// Takes the points that ended well from what write_points() wrote.
-void take_stored_points(const H5Reader& file, const std::string& group, Sweep& sweep);
+/// "plan" of "points", "tuning_plan" of "tuning"; "points_cosine".
+std::string plan_group(const std::string& group);
+std::string cosine_group(const std::string& group);
+
+/// Which of the stored points are kept.
+enum class Stored { ended_well, all };
+
+/// Takes points from what write_points() wrote.
+void take_stored_points(const H5Reader& file, const std::string& group, Stored stored, Sweep& sweep);
 
 /// The HDF5 file of a sweep: /points with a row per finished point, in the order of the grid; rewritten as a whole.
 class SweepFile {

@@ -24,7 +24,8 @@ void run_training(const Config& config, PointJob job, const std::function<bool()
         return !stopped;
       },
       tests ? FinalTest::evaluate : FinalTest::leave);
-  if (stopped && s.failure.empty() && s.done < static_cast<std::uint64_t>(config.integer("train.steps"))) return;
+  if (stopped && s.done < static_cast<std::uint64_t>(config.integer("train.steps")))
+    return;  // nothing can be said of it
   point.metrics = {s.loss,
                    s.validation_loss,
                    s.cosine,

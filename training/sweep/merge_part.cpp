@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/sweep/merge_part.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "sim/base/errors.hpp"
+#include "training/config/config_table.hpp"
+#include "training/sweep/sweep_file.hpp"
+
+namespace nudge {
+namespace {
+
+/// Attributes of the root that may differ between parts of one study. How many test runs a comparison has is known after the choice.
+const std::set<std::string> kOwn = {"config", "started", "wall_time_s", "threads", "machine", "shard", "test_total"};
+
+[[noreturn]] void refuse(const StudyPart& part, const StudyPart& first, const std::string& why) {
+  throw UserError(
+      fmt::format("{} is no part of the same {} as {}:\n{}", part.file.name(), first.kind, first.file.name(), why));
+}
+
+std::string shown(const H5Attribute& value) {
+  return std::visit([](const auto& one) { return fmt::format("{}", one); }, value);
+}
+
+PartTable read_table(const H5Reader& file, const std::string& name) {
+  PartTable table{name, read_columns(file, name), read_columns(file, plan_group(name))};
+  if (table.rows.empty()) return table;
+  if (table.plan.empty()) {
+    file.fail("/" + plan_group(name), "is missing (a file of an older nudge: continue it once with --resume)");
+  }
+  table.rows.merge(read_columns(file, cosine_group(name)));
+  for (const char* needed : {"/status", "/seed"}) {
+    if (table.rows.count(name + needed) == 0) file.fail("/" + name + needed, "is missing");
+  }
+  const std::size_t n = table.rows.at(name + "/status").size();
+  for (const auto& [path, column] : table.rows) {
+    if (column.size() != n) file.fail(path, fmt::format("{} rows expected, found {}", n, column.size()));
+  }
+  for (const std::int64_t r : table.row()) {
+    if (r < -1 || r >= static_cast<std::int64_t>(n))
+      file.fail(plan_group(name) + "/row", fmt::format("row {} of {}", r, n));
+  }
+  return table;
+}
+
+/// What each dataset of a plan says of the file, not of the study.
+bool is_progress(const std::string& path, const std::string& plan) {
+  return path == plan + "/row" || path == plan + "/seconds";
+}
+
+bool same_columns(const RowColumns& a, const RowColumns& b, const std::string& plan) {
+  if (a.size() != b.size()) return false;
+  for (const auto& [name, column] : a) {
+    const auto at = b.find(name);
+    if (at == b.end() || at->second.size() != column.size()) return false;
+    for (std::size_t i = 0; i < column.size() && !is_progress(name, plan); ++i) {
+      if (!column.same(i, at->second, i)) return false;
+    }
+  }
+  return true;
+}
+
+std::string config_differences(const StudyPart& part, const StudyPart& first) {
+  const auto config_of = [](const StudyPart& one) {
+    return parse_program_config(one.file.name() + " (stored config)", one.file.text_attribute("config"));
+  };
+  std::string all;
+  for (const auto& d : difference(config_of(first), config_of(part))) {
+    if (d.key == "threads" || d.key == "sweep.parallel" || d.key.starts_with("output.")) continue;
+    all += fmt::format("  {}: {} there, {} here\n", d.key, d.first, d.second);
+  }
+  return all;
+}
+
+/// Attributes of the root that differ; what that means where they are of the build.
+std::string root_differences(const StudyPart& part, const StudyPart& first) {
+  std::string why;
+  bool build = false;
+  for (const std::string& name : first.file.attributes()) {
+    if (kOwn.count(name) > 0) continue;
+    const std::string there = shown(first.file.attribute(name));
+    const std::string here = part.file.has_attribute(name) ? shown(part.file.attribute(name)) : "nothing";
+    if (there == here) continue;
+    why += fmt::format("  {}: {} there, {} here\n", name, there, here);
+    build = build || !name.ends_with("_total");
+  }
+  if (build) {
+    why +=
+        "  (another build or processor gives other last digits: run all parts with one program; product.kernel = "
+        "eigen, or "
+        "one instruction set for all, where processors differ)\n";
+  }
+  return why;
+}
+
+}  // namespace
+
+std::string PartTable::plan_name() const { return plan_group(name); }
+
+const std::vector<std::int64_t>& PartTable::row() const {
+  return std::get<std::vector<std::int64_t>>(plan.at(plan_name() + "/row").values);
+}
+
+const std::vector<double>& PartTable::seconds() const {
+  return std::get<std::vector<double>>(plan.at(plan_name() + "/seconds").values);
+}
+
+bool PartTable::ok(std::size_t row) const {
+  return std::get<std::vector<std::string>>(rows.at(name + "/status").values)[row] == "ok";
+}
+
+std::string PartTable::place(std::size_t point) const {
+  const std::string group = plan_name() + "/";
+  const auto text = [&](const std::string& path) {
+    const auto value = [point](const auto& all) { return fmt::format("{}", all[point]); };
+    return fmt::format("{} = {}", path.substr(group.size()), std::visit(value, plan.at(path).values));
+  };
+  std::string out;
+  for (const auto& [path, column] : plan) {
+    if (!is_progress(path, plan_name()) && path != group + "seed") out += text(path) + ", ";
+  }
+  return out + text(group + "seed");
+}
+
+StudyPart read_study_part(const std::filesystem::path& path) {
+  StudyPart part{H5Reader(path), "", {}, {}};
+  const H5Reader& file = part.file;
+  part.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
+  if (part.kind != "sweep" && part.kind != "compare") {
+    file.fail("attribute kind",
+              fmt::format("\"{}\" (nudge merge joins files of nudge sweep and of nudge compare)", part.kind));
+  }
+  const std::vector<std::string> names =
+      part.kind == "sweep" ? std::vector<std::string>{"points"} : std::vector<std::string>{"tuning", "test"};
+  for (const std::string& name : names) part.tables.push_back(read_table(file, name));
+  for (const std::string& name : file.all_datasets()) {
+    bool other = !name.starts_with("entrants/");  // follows from the runs
+    for (const PartTable& table : part.tables) other = other && table.rows.count(name) + table.plan.count(name) == 0;
+    if (other) part.others.emplace(name, RowColumn::read(file, name));
+  }
+  return part;
+}
+
+void expect_part_of(const StudyPart& first, const StudyPart& part) {
+  if (first.kind != part.kind) refuse(part, first, fmt::format("  kind: {} there, {} here", first.kind, part.kind));
+  std::string why = config_differences(part, first) + root_differences(part, first);
+  for (std::size_t t = 0; t < first.tables.size(); ++t) {
+    const PartTable &there = first.tables[t], &here = part.tables[t];
+    if (there.plan.empty() || here.plan.empty() || same_columns(there.plan, here.plan, here.plan_name())) continue;
+    if (why.empty()) why = fmt::format("  the lists of {} differ\n", t == 0 ? "points" : "test runs");
+  }
+  if (why.empty() && !same_columns(first.others, part.others, "")) {
+    why = "  the data they were trained on differ\n";
+  }
+  if (!why.empty()) refuse(part, first, why.substr(0, why.size() - 1));
+}
+
+}  // namespace nudge
