@@ -98,6 +98,8 @@ TEST_CASE("a dry run counts and measures, and writes nothing") {
   CHECK(e["file_bytes"].get<double>() == Approx(size).epsilon(0.02));
   CHECK(json::parse(run_nudge(folder, "sweep s.toml --resume s.h5 --dry-run --json").output)["left"] == 0);
   CHECK_THAT(run_nudge(folder, "sweep s.toml --dry-run --shard 1/4").output, Contains("3 points"));
+  const std::string alone = run_nudge(folder, "sweep s.toml --dry-run --set sweep.mode=one_at_a_time").output;
+  CHECK_THAT(alone, Contains("baseline") && Contains("\nmodel.heads = ") && !Contains(", model.heads"));
   folder.write("c.toml",
                kSmall +
                    "[compare]\nentrants = ['bptt', 'aep_transposed']\ntuning_seeds = [1]\ntest_seeds = [3, 4]\n"

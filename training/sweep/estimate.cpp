@@ -42,14 +42,19 @@ bool forget_peak() {
   return out.good();
 }
 
+/// What its time depends on: its values, of real numbers only whether they are 0; in a sweep of one key at a time, of the key that left
+/// its baseline.
 std::string kind_of(const Sweep& sweep, const SweepPoint& point) {
+  const bool alone = sweep.mode == "one_at_a_time";
+  const std::vector<std::string>& baseline = sweep.points.front().values;
   std::string name;
   for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
+    if (alone && point.values[k] == baseline[k]) continue;
     const ParamRow* row = find_row(program_table(), sweep.keys[k]);  // null: of the study itself
     const bool real = row != nullptr && row->kind == ParamKind::real && point.numbers[k] != 0;
     name += (name.empty() ? "" : ", ") + sweep.keys[k] + (real ? " not 0" : " = " + point.values[k]);
   }
-  return name;
+  return alone && name.empty() ? "baseline" : name;
 }
 
 /// Times of the parts of a training.
