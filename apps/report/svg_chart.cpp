@@ -17,7 +17,7 @@ namespace {
 constexpr double width = 480, height = 290;            // one drawing, in its own pixels
 constexpr double right = 456, top = 28, bottom = 244;  // the frame within it
 
-/// Where the frame begins: behind the longest number of the axis, some 7 pixels a character, that of a superscript counted so, too.
+/// Where the frame begins: behind the longest number of the axis, 8 pixels a character (on paper; a superscript counts, too).
 double frame_left(const Axis& y) {
   std::size_t longest = 0;
   for (const auto& tick : y.ticks()) {
@@ -25,7 +25,7 @@ double frame_left(const Axis& y) {
         std::count_if(tick.label.begin(), tick.label.end(), [](char c) { return (c & 0xC0) != 0x80; });  // of UTF-8
     longest = std::max(longest, static_cast<std::size_t>(characters));
   }
-  return std::max(58.0, 8 + 7.2 * static_cast<double>(longest));
+  return std::max(58.0, 8 + 8.0 * static_cast<double>(longest));
 }
 
 void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }

@@ -109,8 +109,8 @@ TEST_CASE("a slow mode below the noise of the reads is not penalised", "[growth]
   Noisy strong(1e-1);
   for (int n = 0; n < 20; ++n) {
     const GrowthReport report = penalty.apply(strong, rest, kStep, 1, nothing);
-    drowned += report.drowned ? 1 : 0;
-    CHECK((!report.drowned || (report.growth == 0 && !report.active)));
+    drowned += report.drowned > 0 ? 1 : 0;
+    CHECK((report.drowned == 0 || (report.growth == 0 && report.active == 0)));
   }
   CHECK(drowned > 12);
 }

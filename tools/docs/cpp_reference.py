@@ -202,7 +202,11 @@ def problems():
     if sorted(installed_libraries()) != sorted(LIBRARIES):
         found.append(f"libraries {sorted(LIBRARIES)} have a page, {sorted(installed_libraries())} are installed")
     for library in LIBRARIES:
-        text = page(library)
+        try:
+            text = page(library)
+        except Unreadable as error:
+            found.append(str(error))
+            continue
         for path in headers(library):
             name = str(path.relative_to(ROOT))
             if f"\n## {name}\n" not in text:
