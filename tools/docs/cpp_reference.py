@@ -192,7 +192,8 @@ def page(library):
              f"`#include \"{headers(library)[0].relative_to(ROOT)}\"`.", ""]
     for path in headers(library):
         text, _ = declarations(path)
-        lines += [f"## {path.relative_to(ROOT)}", "", "```cpp", text.rstrip("\n"), "```", ""]
+        shown = ["```cpp", text.rstrip("\n"), "```"] if text.strip() else ["Nothing public: a part of what includes it."]
+        lines += [f"## {path.relative_to(ROOT)}", "", *shown, ""]
     return "\n".join(lines)
 
 
@@ -213,7 +214,9 @@ def problems():
                 found.append(f"{name} is not on the page of {library}")
             shown, types = declarations(path)
             source = path.read_text(encoding="utf-8")
-            source = re.sub(r"^namespace (?:\w+::)?detail \{.*?^\}  // namespace \S*detail", "", source, flags=re.M | re.S)
+            # Parts of an implementation, in namespaces of their own or none.
+            source = re.sub(r"^namespace (?:\w+::)?detail \{.*?^\}  // namespace \S*detail$", "", source, flags=re.M | re.S)
+            source = re.sub(r"^namespace \{.*?^\}  // namespace$", "", source, flags=re.M | re.S)
             # Independent of the reader above: types at the left margin, and functions that a comment is in front of.
             for one in re.findall(r"^(?:class|struct) (\w+)(?: final)?(?: : [^;{]*)?\s*\{", source, flags=re.M):
                 if not re.search(rf"\b(?:class|struct) {one}\b", shown) or one not in types:
