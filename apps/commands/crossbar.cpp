@@ -241,9 +241,8 @@ std::function<ExitCode()> add(CLI::App& app) {
                  "HDF5 file with the IR drop at every device, which must not exist; nudge report draws it");
   app.add_flag("--negative", options->negative, "Export the negative devices of pairs, or the reference column");
   app.add_option("--block", options->block,
-                 "Write the network (block, transformer: of the first tokens, a transient; resistive: of the first "
-                 "training sample, an operating point) for ngspice to this file, "
-                 "which must not exist");
+                 "Write the network, on the first example of the first batch, for ngspice to this file, which must not exist "
+                 "(block, transformer, hopfield, convolutional: a transient; resistive: an operating point)");
   app.add_option("--volts", options->volts, "Voltage of all rows in the netlist")->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run(*options); };

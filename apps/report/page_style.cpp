@@ -11,7 +11,7 @@ constexpr const char* colors = R"(
 :root { color-scheme: light dark;
   --page: #f7f6f3; --card: #ffffff; --ink: #1c2230; --soft: #59626f; --rule: #dedbd4; --grid: #ebe8e2;
   --c0: #0072B2; --c1: #D55E00; --c2: #009E73; --c3: #CC79A7; --c4: #E69F00; --c5: #56B4E9; --c6: #1c2230; --c7: #7d8591; }
-@media (prefers-color-scheme: dark) { :root {
+@media screen and (prefers-color-scheme: dark) { :root {
   --page: #13161b; --card: #1b1f26; --ink: #e7e9ee; --soft: #a3acb9; --rule: #323945; --grid: #2a303a;
   --c0: #56B4E9; --c1: #E69F00; --c2: #009E73; --c3: #CC79A7; --c4: #F0E442; --c5: #D55E00; --c6: #e7e9ee; --c7: #8a93a1; } }
 )";
@@ -32,7 +32,6 @@ p { max-width: 72ch; margin: 8px 0; }
 figcaption a { float: right; margin-left: 12px; font-size: 0.8rem; font-weight: 400; color: var(--soft); }
 .data { font-size: 0.8rem; color: var(--soft); margin: 0; }
 .data pre { max-height: 220px; overflow: auto; }
-@media print { figcaption a, .data { display: none; } figure, tr { break-inside: avoid; } body { background: #fff; } }
 .grid { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 430px), 1fr)); align-items: start; }
 .grid + .grid { margin-top: 16px; }
 figure { margin: 0; padding: 14px 14px 8px; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; }
@@ -56,6 +55,28 @@ details td { text-align: left; white-space: normal; }
 pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px; overflow-x: auto; font-size: 0.82rem; }
 )";
 
+/// Paper: what cannot be pressed is left out, wide tables wrap instead of being cut off, two figures stand side by side, and the
+/// colours of heat maps are printed although the dialog leaves backgrounds out.
+constexpr const char* paper = R"(
+@media print {
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+  :root { font-size: 13px; }
+  body { background: #fff; font-size: 1rem; }
+  main { max-width: none; padding: 0; }
+  figcaption a, .data { display: none; }
+  figure, tr, .heat, .verdict { break-inside: avoid; }
+  h1, h2, h3, summary { break-after: avoid; }
+  .grid { grid-template-columns: repeat(auto-fit, minmax(290px, 1fr)); gap: 10px; }
+  figure { padding: 10px; }
+  .scroll { overflow: visible; }
+  table { font-size: 0.85rem; }
+  .grid .chart text { font-size: 15px; }
+  th, td { white-space: normal; padding: 3px 7px 3px 0; }
+  .heat td, .heat tr:first-child th { padding: 2px 4px; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+}
+)";
+
 constexpr const char* drawing = R"(
 .chart { display: block; width: 100%; height: auto; }
 .chart text { fill: var(--soft); font-size: 12.5px; }
@@ -75,7 +96,7 @@ constexpr const char* drawing = R"(
 }  // namespace
 
 std::string page_style() {
-  std::string out = std::string(colors) + layout + drawing;
+  std::string out = std::string(colors) + layout + drawing + paper;
   for (int i = 0; i < 8; ++i) {
     const std::string n = std::to_string(i);
     out.append(".s").append(n).append(" { stroke: var(--c").append(n).append("); }");

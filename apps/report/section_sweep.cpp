@@ -46,8 +46,11 @@ Table along(const Table& points, const std::string& key) {
       return points.texts.at(other)[i] == points.texts.at(other)[0];
     });
   };
-  Table out;
+  Table out = points;  // what is known of the columns
   out.keys = {key};
+  out.rows = 0;
+  out.numbers.clear();
+  out.texts.clear();
   for (std::size_t i = 0; i < points.rows; ++i) {
     if (!at_baseline(i)) continue;
     ++out.rows;

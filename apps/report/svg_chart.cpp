@@ -14,8 +14,19 @@ namespace nudge::report {
 
 namespace {
 
-constexpr double width = 480, height = 290;                       // one drawing, in its own pixels
-constexpr double left = 58, right = 456, top = 28, bottom = 244;  // the frame within it
+constexpr double width = 480, height = 290;            // one drawing, in its own pixels
+constexpr double right = 456, top = 28, bottom = 244;  // the frame within it
+
+/// Where the frame begins: behind the longest number of the axis, 8 pixels a character (on paper; a superscript counts, too).
+double frame_left(const Axis& y) {
+  std::size_t longest = 0;
+  for (const auto& tick : y.ticks()) {
+    const auto characters =
+        std::count_if(tick.label.begin(), tick.label.end(), [](char c) { return (c & 0xC0) != 0x80; });  // of UTF-8
+    longest = std::max(longest, static_cast<std::size_t>(characters));
+  }
+  return std::max(58.0, 8 + 8.0 * static_cast<double>(longest));
+}
 
 void append(std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
@@ -50,7 +61,7 @@ std::vector<double> all_y(const Chart& chart) {
   return out;
 }
 
-std::string frame(const Axis& x, const Axis& y, const Chart& chart) {
+std::string frame(const Axis& x, const Axis& y, double left, const Chart& chart) {
   std::string out;
   for (const auto& tick : y.ticks()) {
     const double at = y.pixel(tick.at);
@@ -119,9 +130,10 @@ std::string curve(const Series& s, const Axis& x, const Axis& y) {
 }  // namespace
 
 std::string chart_figure(const Chart& chart) {
+  const Axis y(chart.y_scale, all_y(chart), bottom - 4, top + 4, 0.04, 5);
+  const double left = frame_left(y);
   const Axis x = chart.x_names.empty() ? Axis(chart.x_scale, all_x(chart), left + 8, right - 8, 0, 6)
                                        : Axis(chart.x_names, left, right);
-  const Axis y(chart.y_scale, all_y(chart), bottom - 4, top + 4, 0.04, 5);
   if (x.empty() || y.empty()) {
     return figure(chart.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"),
                   chart.note, "");
@@ -139,7 +151,7 @@ std::string chart_figure(const Chart& chart) {
   const std::string clipped =
       fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">{4}</svg>",
                   left - 6, top - 8, right - left + 12, bottom - top + 12, curves);
-  return figure(chart.title, legend(entries), width, height, frame(x, y, chart) + clipped, chart.note,
+  return figure(chart.title, legend(entries), width, height, frame(x, y, left, chart) + clipped, chart.note,
                 figure_csv(chart));
 }
 

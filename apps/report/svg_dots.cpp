@@ -66,7 +66,10 @@ std::string dot_figure(const DotPlot& plot) {
     if (row > 0) drawing += line("rule", 0, middle - 0.5 * row_height, right, middle - 0.5 * row_height);
     drawing += row_of_dots(plot, x, row, middle, spacing) + "\n";
   }
-  drawing += label("name", 0.5 * (left + right), bottom + 36, "middle", plot.x_label);
+  // Under the middle of the frame; a long one is moved so that it ends with the drawing.
+  const double half = 0.5 * 7.2 * static_cast<double>(plot.x_label.size());
+  drawing += label("name", std::max(std::min(0.5 * (left + right), width - half), 0.5 * width), bottom + 36, "middle",
+                   plot.x_label);
   return figure(plot.title, legend(entries), width, bottom + 44, drawing, plot.note, figure_csv(plot));
 }
 

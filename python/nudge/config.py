@@ -24,14 +24,14 @@ def _key(name):
     return name.replace("__", ".")
 
 
-def _flat(values, prefix=""):
+def flat(values, prefix=""):
     """The leaves of a nested dict by dotted key; a dict below ``sweep.grid`` is keyed by the keys that are swept."""
     for name, value in values.items():
         if not isinstance(name, str):
             raise InputError(f"config: the key {name!r} is no text")
         key = prefix + _key(name)
         if isinstance(value, Mapping):
-            yield from _flat(value, key + ".")
+            yield from flat(value, key + ".")
         else:
             yield key, value
 
@@ -55,9 +55,10 @@ def _toml(value, key):
     raise InputError(f"config: {key} = {value!r} (must be a number, a text, True or False, or a list of these)")
 
 
-def _text_of(values):
+def toml_of(values):
+    """The dict of a config, nested or dotted, as TOML text."""
     lines = []
-    for key, value in _flat(values):
+    for key, value in flat(values):
         head, grid, axis = key.partition(".grid.")  # sweep.grid."device.read_noise" = [...]
         path = f"{head}.grid.{json.dumps(axis)}" if grid else key
         lines.append(f"{path} = {_toml(value, key)}")
@@ -71,11 +72,11 @@ def source_of(config, overrides):
     defaults alone. overrides: as keyword arguments, ``__`` for the dot:
     ``train__steps=100`` is the key ``train.steps``; they are read as ``--set`` is, after the config.
     """
-    settings = [f"{key}={_toml(value, key)}" for key, value in _flat(overrides)]
+    settings = [f"{key}={_toml(value, key)}" for key, value in flat(overrides)]
     if config is None:
         return Source("config", "", settings)
     if isinstance(config, Mapping):
-        return Source("config", _text_of(config), settings)
+        return Source("config", toml_of(config), settings)
     if isinstance(config, str) and ("\n" in config or ("=" in config and not os.path.exists(config))):
         return Source("config", config, settings)
     if not isinstance(config, (str, os.PathLike)):

@@ -20,7 +20,8 @@ def _matrix(value, name):
 class Crossbar:
     """A matrix W (inputs, outputs) programmed into an array of devices.
 
-    device: a model or a preset (``nudge.devices.list()``), or a dict of the keys of the section [device]. overrides: any key of
+    device: a model or a preset (``nudge.devices.list()``), a dict of the keys of the section [device], or a device of one's own
+    (``nudge.devices.Device``). overrides: any key of
     device, crossbar, circuit, as ``crossbar__wire_resistance="1 ohm"``; ``seed`` names the devices.
 
     >>> array = Crossbar(w, device="ecram", device__programming_error=0.02)

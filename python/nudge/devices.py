@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from . import _core
 from .config import parse, source_of
 from .errors import InputError
+from .own_device import Device, made
 from .runs import Run
 
-__all__ = ["list", "show", "characterize", "fit", "settings_of"]
+__all__ = ["Device", "list", "show", "characterize", "fit", "settings_of"]
 
 
 def list():
@@ -26,11 +27,15 @@ def show(name):
 
 
 def settings_of(device, overrides):
-    """The settings of a config for a device given by name (a model or a preset) or as a dict of the section [device]."""
+    """The settings of a config for a device given by name (a model or a preset), as a dict of the section [device], or of one's own
+    (a ``Device``: the class or an object)."""
+    own = made(device)
+    if own is not None:
+        return source_of(None, {**own.config, **overrides}).settings
     if isinstance(device, Mapping):
         return source_of(None, {"device": device, **overrides}).settings
     if not isinstance(device, str):
-        raise InputError(f"device: {device!r} (must be the name of a model or a preset, or a dict)")
+        raise InputError(f"device: {device!r} (must be the name of a model or a preset, a dict, or a Device)")
     known = list()
     is_preset = device in builtins.list(preset["name"] for preset in known["presets"])
     if not is_preset and device not in builtins.list(model["name"] for model in known["models"]):
@@ -43,7 +48,8 @@ def characterize(device, out=None, devices=100, samples=1024, interval=1e-3, cyc
     """Measures virtual devices as one would on a prober: pulse staircase, endurance, drift, read noise. Returns a Run with these
     groups and the numbers in ``summary``. interval in s; overrides: keys of the section [device]."""
     settings = settings_of(device, overrides)
-    name = device if isinstance(device, str) else "config"
+    own = made(device)
+    name = device if isinstance(device, str) else "config" if own is None else type(own).__name__
     with tempfile.TemporaryDirectory(prefix="nudge-") as folder:
         path = os.path.join(folder, "run.h5") if out is None else os.fspath(out)
         page = _core.device_measure(name, settings, path, devices, samples, interval, cycles, points, one_by_one, seed)

@@ -8,6 +8,7 @@ import numpy as np
 from . import _core
 from .config import source_of
 from .errors import InputError
+from .own_device import source_with
 
 __all__ = ["Network"]
 
@@ -59,14 +60,14 @@ class Network:
     """The network that a config describes, with its initial weights (a function of ``seed``), on its devices, and its task.
 
     config, overrides: see ``nudge.config.source_of``. ``precision`` chooses float32 or float64. weights: a dict to start from
-    instead (``load_state_dict``).
+    instead (``load_state_dict``). devices: as in ``nudge.train``.
 
     Arrays of the right type and layout (``net.dtype``, C order) are used where they lie; others are copied once. Results own their
     memory. Calls release the GIL and use ``threads`` of the config.
     """
 
-    def __init__(self, config=None, weights=None, **overrides):
-        source = source_of(config, overrides)
+    def __init__(self, config=None, weights=None, devices=None, **overrides):
+        source = source_with(config, overrides, devices)
         resolved = _core.resolve(source.name, source.text, source.settings)
         double = 'precision = "double"' in resolved
         make = _core.NetworkDouble if double else _core.NetworkFloat

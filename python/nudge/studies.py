@@ -13,6 +13,7 @@ from .config import source_of
 from .dynamics import Dynamics
 from .errors import InputError, NumericalError
 from .own import gradcheck_rows, sweep_table
+from .own_device import source_with
 from .progress import watching
 from .runs import Run
 
@@ -52,18 +53,19 @@ def _trained(run):
                          "help)", run)
 
 
-def train(config=None, out=None, progress=None, **overrides):
+def train(config=None, out=None, progress=None, devices=None, **overrides):
     """Trains as ``nudge train`` does, to the same bits. Returns a Run: its ``summary`` and the groups of its file.
 
     config, overrides: see ``nudge.config.source_of``; ``train__steps=100`` sets ``train.steps``.
     out: HDF5 file to write, which must not exist; None: in memory only.
     progress: None; True for a bar; or a function of a dict (done, total, loss, validation_loss, residual, damping) that is called
     after every step and stops the run when it returns False.
+    devices: {name: nudge.devices.Device} of one's own that ``device.model`` may name.
 
     Other Python threads go on meanwhile. Ctrl-C ends the step, writes a checkpoint to ``out`` and raises KeyboardInterrupt;
     ``nudge.resume(out)`` goes on to the bits of an unbroken run. Raises InputError; NumericalError with the run in ``result``.
     """
-    source = source_of(config, overrides)
+    source = source_with(config, overrides, devices)
     with _Output(out) as output, watching(progress) as watcher:
         summary = _core.train(source.name, source.text, source.settings, output.path, watcher)
         run = output.run(summary)
@@ -127,6 +129,11 @@ def _refuse(out, what):
         raise InputError(f"{what} of a Dynamics: out={os.fspath(out)!r} (no file is written: the result is in memory)")
 
 
+def _refuse_devices(devices, what):
+    if devices:
+        raise InputError(f"{what} of a Dynamics: devices (it has none; nudge.Crossbar(w, device=...) is a map on devices)")
+
+
 def _own_gradcheck(dynamics, out, progress, options):
     _refuse(out, "gradcheck")
     with watching(progress) as watcher:
@@ -144,7 +151,7 @@ def _own_sweep(dynamics, out, progress, options):
                            **options)
 
 
-def gradcheck(config=None, out=None, progress=None, **overrides):
+def gradcheck(config=None, out=None, progress=None, devices=None, **overrides):
     """Compares gradient estimators with the exact adjoint, as ``nudge gradcheck``. Returns a Gradcheck.
 
     Arguments as ``train``; progress is called with the text of each part that starts. Raises NumericalError, the Gradcheck in
@@ -155,8 +162,9 @@ def gradcheck(config=None, out=None, progress=None, **overrides):
     as ``nudge.estimate``; groups are its parameters. Nothing is written: ``out`` is refused.
     """
     if isinstance(config, Dynamics):
+        _refuse_devices(devices, "gradcheck")
         return _own_gradcheck(config, out, progress, overrides)
-    source = source_of(config, overrides)
+    source = source_with(config, overrides, devices)
     with watching(progress) as watcher:
         found = _core.gradcheck(source.name, source.text, source.settings, None if out is None else os.fspath(out), watcher)
     result = _finite(found, None if out is None else Run(out))
@@ -166,7 +174,7 @@ def gradcheck(config=None, out=None, progress=None, **overrides):
     return result
 
 
-def sweep(config=None, out=None, progress=None, resume=False, shard="", **overrides):
+def sweep(config=None, out=None, progress=None, resume=False, shard="", devices=None, **overrides):
     """Runs sweep.grid × sweep.seeds, as ``nudge sweep``. Returns a Run; ``summary`` has the points and their means.
 
     Arguments as ``train``; progress is called after every point. resume=True keeps the points of ``out`` that ended well;
@@ -179,8 +187,9 @@ def sweep(config=None, out=None, progress=None, resume=False, shard="", **overri
     in the force of all phases.
     """
     if isinstance(config, Dynamics):
+        _refuse_devices(devices, "sweep")
         return _own_sweep(config, out, progress, overrides)
-    source = source_of(config, overrides)
+    source = source_with(config, overrides, devices)
     with _Output(out) as output, watching(progress) as watcher:
         summary = _core.sweep(source.name, source.text, source.settings, output.path, resume, shard, watcher)
         run = output.run(summary)

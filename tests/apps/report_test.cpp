@@ -10,6 +10,7 @@
 #include "apps/report/report.hpp"
 #include "apps/report/svg_chart.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/io/run_record.hpp"
 #include "tests/apps/synthetic_runs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -193,6 +194,70 @@ TEST_CASE("a report says what a file lacks and refuses what is not a run", "[rep
   CHECK_THROWS_WITH(report_html({dir / "case.h5"}), Contains("is not a result of nudge"));
   CHECK_THROWS_AS(report_html({dir / "none.h5"}), UserError);
   CHECK_THROWS_AS(report_html({}), UserError);
+}
+
+TEST_CASE("one key at a time: every key has its figures, over the points that only it moves", "[report]") {
+  const test::TemporaryDirectory dir;
+  H5Document file;
+  add_run_record(file, {"sweep", "seed = 1\n", 1, "float", 2, "2025-01-31T12:34:56Z", 300});
+  file.column("points/device.read_noise", std::vector<double>{0, 0.1, 0.2, 0}, {});
+  file.column("points/device.asymmetry", std::vector<double>{0.3, 0.3, 0.3, 0.5}, {});
+  file.column("points/seed", std::vector<std::int64_t>{1, 1, 1, 1}, {});
+  file.column("points/validation_loss", std::vector<double>{2, 2.5, 2.6, 2.1}, {"nat", "", {}});
+  file.attribute("keys", std::string("device.read_noise, device.asymmetry"), "points");
+  file.attribute("results", std::string("validation_loss"), "points");
+  file.attribute("mode", std::string("one_at_a_time"), "points");
+  file.write(dir / "sweep.h5", Overwrite::must_not_exist);
+  const std::string page = report_html({dir / "sweep.h5"});
+  CHECK_FALSE(has(page, "No run of the sweep has a finite result"));
+  for (const char* key : {"<h3>device.read_noise</h3>", "<h3>device.asymmetry</h3>"}) {
+    const std::size_t at = page.find(key);
+    REQUIRE(at != std::string::npos);
+    const std::string part = page.substr(at, page.find("<h", at + 4) - at);
+    CHECK(has(part, "<svg"));
+  }
+}
+
+namespace {
+
+/// x of the label with this text, and its anchor.
+double label_x(const std::string& svg, const std::string& text, const std::string& anchor) {
+  const std::size_t end = svg.find(">" + text + "</text>");
+  REQUIRE(end != std::string::npos);
+  const std::string tag = svg.substr(svg.rfind("<text", end), end - svg.rfind("<text", end));
+  CHECK(has(tag, anchor));
+  const std::size_t x = tag.find(" x=\"");
+  REQUIRE(x != std::string::npos);
+  return std::stod(tag.substr(x + 4));
+}
+
+}  // namespace
+
+TEST_CASE("long numbers and names of axes lie within the drawing", "[report]") {
+  // Ten characters, which end 7 before the frame and are less than 7 wide each; 51 characters around their middle, the drawing is
+  // 480 wide.
+  const Axis tiny(Scale::linear, {1.3405e-5, 1.3447e-5}, 240, 32, 0.04, 5);
+  const std::string& number = tiny.ticks().front().label;
+  REQUIRE(number.find("·10⁻⁵") != std::string::npos);
+  CHECK(label_x(chart_figure(chart_of({0, 1}, {1.3405e-5, 1.3447e-5})), number, "end") > 70);
+  DotPlot plot;
+  plot.x_label = "difference of the validation accuracy, right is better";
+  plot.rows = {"device.step_spread = 0.6"};
+  plot.series = {{"", {0.1}, {0.0}, {0.2}, 0}};
+  CHECK(label_x(dot_figure(plot), plot.x_label, "middle") + 0.5 * 7 * static_cast<double>(plot.x_label.size()) < 480);
+}
+
+TEST_CASE("on paper tables are not cut off and the colours of heat maps are printed", "[report]") {
+  const test::TemporaryDirectory dir;
+  test::synthetic_gradcheck().write(dir / "gradcheck.h5", Overwrite::must_not_exist);
+  const std::string page = report_html({dir / "gradcheck.h5"});
+  const std::size_t print = page.find("@media print");
+  REQUIRE(print != std::string::npos);
+  CHECK(page.find(".scroll { overflow: visible; }", print) != std::string::npos);
+  CHECK(page.find("print-color-adjust: exact", print) != std::string::npos);
+  // Behind the rules for the screen, which would win otherwise; and dark colours are for screens alone.
+  CHECK(page.find(".scroll { overflow-x: auto; }") < print);
+  CHECK(has(page, "@media screen and (prefers-color-scheme: dark)"));
 }
 
 TEST_CASE("write example pages to the current directory, to be looked at", "[.pages]") {

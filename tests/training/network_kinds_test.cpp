@@ -376,3 +376,23 @@ TEST_CASE("networks: train on numbers and on devices, and resume to the same bit
     }
   }
 }
+
+TEST_CASE("a kind that has a netlist writes it, and says how large it is", "[networks][spice]") {
+  int exported = 0;
+  for (const NetworkKind& kind : network_kinds()) {
+    CAPTURE(kind.name);
+    if (!kind.netlist) continue;
+    ++exported;
+    const Config config = small(kind.name, {"resistive.diode=ideal"});
+    for (const std::string& key : kind.netlist->sizes) CHECK_FALSE(config.as_text(key).empty());
+    const auto network = make_network<double>(config, network_plan(config, sizes_for(config)), Weights::digital);
+    CHECK(kind.netlist->terms(network->plan()) > 0);
+    const NetlistOptions options{
+        random_matrix<double>(network->rows(), network->circuit().inputs(), 7), {}, {}, "net.data"};
+    const std::string text = kind.netlist->write(*network, options).text;
+    for (const char* part : {"written by nudge", ".control", "wrdata net.data", ".end"}) {
+      CHECK(text.find(part) != std::string::npos);
+    }
+  }
+  CHECK(exported == 5);  // all but the stack
+}

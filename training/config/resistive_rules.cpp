@@ -68,6 +68,12 @@ std::vector<ConfigRule> resistive_rules() {
                                 ? "must be above 0 for resistive.diode = shockley, whose voltages are in units of k T/q"
                                 : "";
                    }});
+  rules.push_back({{"growth.samples", "network.kind"}, [](const Config& c) {
+                     return c.text("network.kind") == "resistive" && c.flag("growth.samples")
+                                ? "must be false for network.kind = resistive: resistors and diodes are passive, every "
+                                  "direction of their Jacobian decays, and none can be made to grow by learning"
+                                : "";
+                   }});
   return rules;
 }
 

@@ -174,7 +174,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.points = static_cast<int>(config.integer("nudge.points"));
   phases.clip = config.real("nudge.clip");
   options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),
-                    static_cast<int>(config.integer("growth.iterations"))};
+                    static_cast<int>(config.integer("growth.iterations")), config.flag("growth.samples")};
   options.correction = correction_spec(config);
   options.reads = read_policy(config);
   options.threads = static_cast<int>(config.integer("threads"));

@@ -40,6 +40,10 @@ ParamTable stabiliser_rows() {
            "Relative size eta of the probe z* +/- eta |z*| v; .1 to .3 with noisy reads.", recipe),
       integer("growth.iterations", "0", between(0, 100),
               "Power iterations on the probe direction v before it is used; 0 takes the residual itself."),
+      flag(
+          "growth.samples", "false",
+          "Also where rows are independent samples (network.kind = hopfield, convolutional): each has its own residual "
+          "direction and its own g, per parallel step of the relaxation."),
   };
 }
 

@@ -54,9 +54,12 @@ BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceRepo
     all.clipped += one.clipped;
     all.left_out += one.left_out ? 1 : 0;
     all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
-    all.growth += growth[b].growth / n;
-    all.growth_active += (growth[b].active ? 1.0 : 0.0) / n;
-    all.growth_drowned += (growth[b].drowned ? 1.0 : 0.0) / n;
+    const double share = coupled || all.rows == 0 ? 1 / n
+                                                  : static_cast<double>(batch.counted(static_cast<Index>(b))) /
+                                                        static_cast<double>(all.rows);
+    all.growth += growth[b].growth * share;
+    all.growth_active += growth[b].active * share;
+    all.growth_drowned += growth[b].drowned * share;
     all.energy += energy[b] / (coupled ? n : n * static_cast<double>(batch.tokens));
   }
   all.adjoint = {median_adjoint(sequences, &AdjointSize::norm), median_adjoint(sequences, &AdjointSize::gain)};
@@ -215,11 +218,12 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
     network_->accumulate_start(w.initial_gradient, w.input_gradient);
     network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);
   }
-  // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding. Samples side
-  // by side have no residual in common.
-  if (options_.growth.strength > 0 && network_->plan().couples_rows() && !network_->circuit().feed_forward()) {
-    growth = w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink);
-    report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active ? 4.0 : 0.0);
+  // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding.
+  const bool coupled = network_->plan().couples_rows();
+  if (options_.growth.strength > 0 && (coupled || options_.growth.samples) && !network_->circuit().feed_forward()) {
+    growth = coupled ? w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink)
+                     : w.growth.apply_rows(w.dynamics, w.state, options_.phases.step, batch, sequence, sink);
+    report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active > 0 ? 4.0 : 0.0);
   }
   w.meter.at(ReadClass::correlation).operations += sink.operations();
   return report;

@@ -44,7 +44,7 @@ struct BatchReport {
   double nudged_time = 0;  ///< mean simulated time of the nudged phases in units of tau
   double read_time = 0;    ///< mean time of the reads outside relaxations in units of tau
   double growth = 0;       ///< mean growth factor g (0 when the penalty is off)
-  double growth_active = 0;   ///< share of sequences on which the penalty acts
+  double growth_active = 0;   ///< share of sequences, or samples, on which the penalty acts
   double growth_drowned = 0;  ///< share on which noise hid what it measures
   double energy = 0;          ///< mean energy of a sequence at z*, or of such a sample
   double cost_in_forces = 0;  ///< mean

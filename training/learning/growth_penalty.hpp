@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "sim/dynamics.hpp"
+#include "training/data/batches.hpp"
 
 namespace nudge {
 
@@ -13,17 +16,23 @@ namespace nudge {
 ///     J v ≈ (F(z + ηv) − F(z − ηv))/2η;   gradients of ⟨±l w, F⟩ at z ± ηv with l = strength ε/(2ηB).
 /// Where reads are noisy F is the mean of two and their difference measures its noise: a direction that is mostly noise is
 /// not penalised. Its reads are of the class monitor. Embeddings and read-out get nothing. Source: measured on this model, threshold^T1 is what is left of the slow mode.
+///
+/// Rows that are independent samples, such as those of a layered Hopfield network, have no residual in common: with `samples` each has
+/// its own v, η and g, and the penalty is strength · Σ_t relu(g_t − threshold)/N over the N rows of the batch that count. In a box
+/// (sim/box.hpp) F is m ⊙ F, and a unit that a probe z ± ηv would take out of its box counts as held.
 struct GrowthOptions {
   double strength = 0;      ///< λ; 0 = off
   double threshold = 0.85;  ///< ρ₀
   double probe = 1e-2;      ///< η/‖z‖
   int iterations = 0;       ///< power iterations before the measurement
+  bool samples = false;     ///< also of independent samples, each for itself
 };
 
 struct GrowthReport {
-  double growth = 0;     ///< g
-  bool active = false;   ///< g > ρ₀
-  bool drowned = false;  ///< what is left of the residual is below the noise it is read with: nothing was measured
+  double growth = 0;  ///< g; of samples its mean over the rows that count
+  double active = 0;  ///< 1 where g > ρ₀; of samples the share of rows
+  double drowned =
+      0;  ///< 1 where what is left of the residual is below the noise it is read with: nothing was measured
 };
 
 template <class S>
@@ -34,11 +43,21 @@ class GrowthPenalty {
   /// Measures g at z and, where active, adds the gradient with weight 1/sequences. Changes the linearisation.
   GrowthReport apply(Dynamics<S>& dynamics, ConstMatrixRef<S> z, double step, Index sequences, GradientSink<S>& sink);
 
+  /// The same for the rows of an example of a batch as independent samples, with weight 1/N each.
+  GrowthReport apply_rows(Dynamics<S>& dynamics, ConstMatrixRef<S> z, double step, const Batch& batch, Index example,
+                          GradientSink<S>& sink);
+
  private:
   void grow(Dynamics<S>& dynamics, ConstMatrixRef<S> z, S eta, S step);
+  void begin_rows(Dynamics<S>& dynamics, ConstMatrixRef<S> z, const Batch& batch, Index example, GrowthReport& report);
+  void direct_rows(const Dynamics<S>& dynamics, ConstMatrixRef<S> z);
+  void shift_rows(ConstMatrixRef<S> z);
+  void grow_rows(Dynamics<S>& dynamics, S step);
 
   GrowthOptions options_;
   Matrix<S> v_, y_, shifted_, forces_;
+  Matrix<S> moving_;    ///< of samples: m, 0 for units that are held
+  std::vector<S> eta_;  ///< of each row
 };
 
 }  // namespace nudge

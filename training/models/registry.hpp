@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/config/config.hpp"
 #include "training/data/task.hpp"
+#include "training/models/netlist.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {
@@ -28,6 +30,8 @@ struct NetworkKind {
   /// Whether the force is minus the gradient of an energy all of whose terms have the contrastive rule
   /// (TermSystem::accumulate_energy_gradient); null: never.
   bool (*contrastive)(const Config& config) = nullptr;
+  /// The whole network as a circuit for ngspice (`nudge crossbar --block`); nothing: it is not exported.
+  std::optional<NetlistExport> netlist = std::nullopt;
 };
 
 const std::vector<NetworkKind>& network_kinds();

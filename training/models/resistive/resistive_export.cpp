@@ -10,6 +10,7 @@
 #include "circuits/resistive/resistive_currents.hpp"
 #include "circuits/spice/resistive_netlist.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
 #include "sim/settle.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
 
@@ -102,5 +103,28 @@ ResistiveExport export_resistive(const Network<double>& network, const CircuitSp
   }
   return out;
 }
+
+namespace {
+
+double resistors(const NetworkPlan& plan) {
+  double count = 0;
+  for (const Parameter& p : plan.parameters()) {
+    if (p.conductance) count += static_cast<double>(p.shape.rows * p.shape.cols);
+  }
+  return count;
+}
+
+ExportedNetwork write(const Network<double>& network, const NetlistOptions& options) {
+  ResistiveExport exported = export_resistive(network, options.circuit, options.clamp.topRows(1), options.data_file);
+  std::string note = fmt::format(
+      "{:g} resistors, {} of heat; Kirchhoff's law at the settled voltages of the simulation: worst net current {:.1e} "
+      "of the largest",
+      exported.resistors, format_quantity(exported.power_W, Unit::watt, 4), exported.kirchhoff);
+  return {std::move(exported.netlist), std::move(note)};
+}
+
+}  // namespace
+
+NetlistExport resistive_netlist_export() { return {resistors, {"resistive.hidden"}, write}; }
 
 }  // namespace nudge

@@ -5,7 +5,7 @@
 
 #include "circuits/circuit_spec.hpp"
 #include "circuits/resistive/resistive_network.hpp"
-#include "training/models/network.hpp"
+#include "training/models/netlist.hpp"
 
 namespace nudge {
 
@@ -28,5 +28,8 @@ struct ResistiveExport {
 /// as noise_free() gives them. ngspice writes the node voltages to `data_file`.
 ResistiveExport export_resistive(const Network<double>& network, const CircuitSpec& circuit,
                                  ConstMatrixRef<double> features, const std::string& data_file);
+
+/// That of the first row of an example, with a note on Kirchhoff's law; as terms count its resistors.
+NetlistExport resistive_netlist_export();
 
 }  // namespace nudge

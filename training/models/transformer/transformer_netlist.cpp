@@ -175,15 +175,36 @@ const TransformerPlan& transformer_of(const NetworkPlan& plan) {
   return *found;
 }
 
-}  // namespace
-
-double netlist_terms(const NetworkPlan& plan) {
+double terms(const NetworkPlan& plan) {
   const TransformerShape& s = transformer_of(plan).shape();
   const auto n = [](Index k) { return static_cast<double>(k); };
   const double half = n(s.nodes()) / 2;
   return n(s.tokens) * (n(s.nodes()) * n(s.channels) * (n(s.channels) + 1) +
                         half * (5 * n(s.channels) * n(s.channels) + 2 * n(s.channels) * n(s.hidden)) +
                         half * n(s.heads) * n(s.tokens) * (2 * n(s.channels) / n(s.heads) + 2));
+}
+
+ExportedNetwork write(const Network<double>& network, const NetlistOptions& options) {
+  if (!options.curve.linear()) {
+    throw UserError("crossbar: --block: of a transformer only linear devices are exported (device.iv_sinh = 0)");
+  }
+  const double tau = options.circuit.time_constant_s;
+  TransformerNetlist spec;
+  spec.input = options.clamp;
+  spec.start.resize(network.rows(), network.cols());
+  network.start(spec.input, spec.start);
+  spec.time_constant_s = tau;
+  spec.capacitance_F = options.circuit.node_capacitance_F;
+  spec.stop_s = (20 + 4.0 * static_cast<double>(network.circuit().nodes().size())) * tau;
+  spec.print_step_s = 0.01 * tau;
+  return {transformer_netlist(network, spec, options.data_file), {}};
+}
+
+}  // namespace
+
+NetlistExport transformer_export() {
+  return {
+      terms, {"model.tokens", "model.channels", "model.memories", "transformer.layers", "transformer.loops"}, write};
 }
 
 std::string transformer_netlist(const Network<double>& network, const TransformerNetlist& spec,

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "training/models/network.hpp"
+#include "training/models/netlist.hpp"
 
 namespace nudge {
 
@@ -17,9 +17,6 @@ struct TransformerNetlist {
   double print_step_s = 1e-9;
 };
 
-/// How many terms the behavioural sources of a netlist have: T (n C (C + 1) + n/2 (5 C² + 2 C M) + H T n/2 (2 C/H + 2)).
-double netlist_terms(const NetworkPlan& plan);
-
 /// A network of the kind transformer as an ngspice transient: one capacitor per element of the state, charged by a behavioural
 /// source with C/τ · F; norms, projections, rotations, the causal softmax and relu2 are ideal dependent voltage sources, one volt
 /// per unit. Weights are those that a noise-free read of the maps uses. The control block writes time and the state's voltages,
@@ -27,5 +24,9 @@ double netlist_terms(const NetworkPlan& plan);
 /// ngspice has no error function.
 std::string transformer_netlist(const Network<double>& network, const TransformerNetlist& spec,
                                 const std::string& data_file);
+
+/// That of an example, from the start of a free phase, (20 + 4 n) τ long; terms: T (n C (C + 1) + n/2 (5 C² + 2 C M) +
+/// H T n/2 (2 C/H + 2)). UserError for curved devices.
+NetlistExport transformer_export();
 
 }  // namespace nudge
