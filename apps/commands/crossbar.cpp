@@ -240,9 +240,10 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_option("--out", options->out,
                  "HDF5 file with the IR drop at every device, which must not exist; nudge report draws it");
   app.add_flag("--negative", options->negative, "Export the negative devices of pairs, or the reference column");
-  app.add_option("--block", options->block,
-                 "Write the network, on the first example of the first batch, for ngspice to this file, which must not exist "
-                 "(block, transformer, hopfield, convolutional: a transient; resistive: an operating point)");
+  app.add_option(
+      "--block", options->block,
+      "Write the network, on the first example of the first batch, for ngspice to this file, which must not exist "
+      "(block, transformer, hopfield, convolutional: a transient; resistive: an operating point)");
   app.add_option("--volts", options->volts, "Voltage of all rows in the netlist")->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run(*options); };

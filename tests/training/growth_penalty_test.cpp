@@ -255,7 +255,8 @@ struct Direction {
   }
   /// ||m (1 + eps J) v|| of this sample, J v in central differences.
   double growth(Samples& one, Index row) const {
-    one.dynamics->bind(one.input, ReadContext{});  // weights of the clamped link may have changed: read once per example
+    one.dynamics->bind(one.input,
+                       ReadContext{});  // weights of the clamped link may have changed: read once per example
     Matrix<double> up = one.z, down = one.z;
     up.row(row) += eta * v;
     down.row(row) -= eta * v;

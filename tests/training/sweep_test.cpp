@@ -121,6 +121,8 @@ TEST_CASE("what is wrong with any point is said before the first run") {
   const SweepFiles files{folder / "none.h5", false};
   const std::string error = error_of(small({"sweep.grid.model.heads=[2, 3]"}), files);
   CHECK_THAT(error, Contains("at ") && Contains("model.heads=3") && Contains("must divide model.channels = 8"));
+  CHECK(error.find("must divide") == error.rfind("must divide"));  // said once
+  CHECK_THAT(error, Contains(" other"));
   CHECK_THAT(error_of(small({"sweep.grid.model.tokens=[6, 60000]"}), files), Contains("characters"));
   CHECK_THAT(error_of({"a.toml", "seed = 1\n", {}}, files), Contains("sweep.grid is empty"));
   CHECK_THAT(error_of(small({"sweep.grid.seed=[1, 2]"}), files), Contains("sweep.seeds"));

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
@@ -40,13 +39,6 @@ SweepPoint point_of(const Config& config, const std::vector<std::string>& labels
   }
   point.seed = config.integer("seed");
   return point;
-}
-
-void add_lines(std::vector<std::string>& problems, const std::string& lines) {
-  std::istringstream in(lines);
-  for (std::string line; std::getline(in, line);) {
-    if (std::find(problems.begin(), problems.end(), line) == problems.end()) problems.push_back(line);
-  }
 }
 
 }  // namespace
@@ -133,7 +125,14 @@ void GridBuilder::add(const std::vector<std::string>& settings, const std::vecto
     }
     any_ = true;
   } catch (const UserError& error) {
-    add_lines(problems_, fmt::format("at {}: {}", fmt::join(settings, ", "), error.what()));
+    const std::string what = error.what();
+    const auto same =
+        std::find_if(problems_.begin(), problems_.end(), [&what](const Problem& p) { return p.what == what; });
+    if (same == problems_.end()) {
+      problems_.push_back({what, fmt::format("{}", fmt::join(settings, ", "))});
+    } else {
+      ++same->others;
+    }
     if (invalid_ == Invalid::skip) add_invalid(settings, labels, seeds, error.what());
   }
 }
@@ -157,7 +156,14 @@ void GridBuilder::add_invalid(const std::vector<std::string>& settings, const st
 
 void GridBuilder::finish() {
   const bool refused = invalid_ == Invalid::refuse || !any_;
-  if (refused && !problems_.empty()) throw UserError(fmt::format("{}", fmt::join(problems_, "\n")));
+  if (refused && !problems_.empty()) {
+    std::string lines;
+    for (const auto& [what, where, others] : problems_) {
+      const std::string more = others == 0 ? "" : fmt::format(" and {} other{}", others, others == 1 ? "" : "s");
+      lines += fmt::format("{}at {}{}: {}", lines.empty() ? "" : "\n", where, more, what);
+    }
+    throw UserError(lines);
+  }
   if (splits_.size() <= 1) return;  // each text, and each set of samples, has its own
   grid_.sweep.lines.reset();
   grid_.sweep.references.reset();

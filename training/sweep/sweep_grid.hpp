@@ -55,12 +55,18 @@ class GridBuilder {
   void add_invalid(const std::vector<std::string>& settings, const std::vector<std::string>& labels,
                    const std::vector<std::int64_t>& seeds, const std::string& why);
 
+  /// What is wrong, at which combination first, and at how many others.
+  struct Problem {
+    std::string what, where;
+    int others = 0;
+  };
+
   const ConfigSource& source_;
   EndCosine end_cosine_;
   Invalid invalid_;
   SweepGrid& grid_;
   bool any_ = false;  ///< a combination that can be run
-  std::vector<std::string> problems_;
+  std::vector<Problem> problems_;
   std::set<std::string> texts_, splits_;      ///< seen so far
   std::map<std::string, TaskSizes> samples_;  ///< by their data.* keys
 };

@@ -49,7 +49,8 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   add("energy", r.energy, "1", "mean energy of a sequence at z* (clamp, damping and memory)");
   add("growth", r.growth, "1", "mean growth factor of the residual's direction");
   add("growth_active", r.growth_active, "1", "share of sequences, or samples, on which the growth penalty acts");
-  add("growth_drowned", r.growth_drowned, "1", "share of sequences, or samples, whose slow mode is below the noise of the reads");
+  add("growth_drowned", r.growth_drowned, "1",
+      "share of sequences, or samples, whose slow mode is below the noise of the reads");
   add("diverged", r.diverged, "1", "sequences whose free or nudged phase left the finite numbers");
   add("left_out", r.left_out, "1", "sequences whose adjoint ran away (train.leave_out_ratio): not in the gradient");
   add("clipped", static_cast<double>(r.clipped), "1", "entries of the correction on which nudge.clip was active");
