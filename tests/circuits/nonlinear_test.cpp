@@ -9,6 +9,7 @@
 #include "circuits/wires/nonlinear_solver.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/dense.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge {
@@ -65,7 +66,7 @@ Matrix<double> dense_newton(const Matrix<double>& g, const CurrentCurve& curve, 
       terminal(row(i, 0), volts(0, i), w.row_ohm + w.driver_ohm);
     }
     for (Index j = 0; j < m; ++j) terminal(column(n - 1, j), 0, w.column_ohm + w.sense_ohm);
-    const Eigen::VectorXd step = jacobian.partialPivLu().solve(r);
+    const Eigen::VectorXd step = test::solution(jacobian, r);
     // A voltage limit instead of a line search: another way to the same, unique solution.
     x -= step * std::min(1.0, 0.1 / std::max(step.cwiseAbs().maxCoeff(), 1e-300));
     if (step.cwiseAbs().maxCoeff() < 1e-15) break;

@@ -11,6 +11,7 @@
 #include "mixers/ops/product.hpp"
 #include "mixers/ops/softmax.hpp"
 #include "tests/mixers/evaluate_mixer.hpp"
+#include "tests/support/dense.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -101,7 +102,7 @@ TEST_CASE("the inner energy falls by at least η|gradient|² for any η, the ela
     const M w1 = head_rows(w.at("W1"), h, o);
     mean += Square(w1.transpose() * w1) / static_cast<double>(o.heads);
   }
-  const double largest = mean.selfadjointView<Eigen::Lower>().eigenvalues().maxCoeff();
+  const double largest = symmetric_eigenvalues(mean).maxCoeff();
   for (const PairEnergy kind : {PairEnergy::inner, PairEnergy::elastic}) {
     for (const double eta : {0.01, 1.0, 100.0}) {
       o.eta = kind == PairEnergy::inner ? eta : std::min(eta, 2.0) / largest;
@@ -222,10 +223,9 @@ TEST_CASE("MHA2nd is the Newton step of every head's free energy, and of the who
         }
       }
       for (Index t = 0; t < kTokens; ++t) {
-        Eigen::CompleteOrthogonalDecomposition<Square> solver(o.width, o.width);
-        solver.setThreshold(1e-10);  // rank head_width: the other singular values are rounding
-        solver.compute(hessian[static_cast<std::size_t>(t)]);
-        sum.row(t) += solver.solve(gradient.row(t).transpose()).transpose();
+        // Rank head_width: the other singular values are rounding.
+        sum.row(t) +=
+            least_norm_solution(hessian[static_cast<std::size_t>(t)], gradient.row(t).transpose(), 1e-10).transpose();
       }
     }
     return sum;
@@ -234,7 +234,7 @@ TEST_CASE("MHA2nd is the Newton step of every head's free energy, and of the who
   const M step = y.at("y") - tokens();
   CHECK(relative_error(step, M(-o.eta / static_cast<double>(o.heads) * newton(w))) < 1e-11);
   // Orthonormal rows: the Hessian of F = (1/H) Σ F_h is block diagonal, so full Newton is H times the step per head.
-  const Square basis = Square(random_matrix<double>(o.width, o.width, 7)).householderQr().householderQ();
+  const Square basis = orthonormal_basis(random_matrix<double>(o.width, o.width, 7));
   w["Wq"] = basis;
   const M orthogonal = evaluate("mha2nd", o, mask, {{"z", tokens()}}, w).at("y") - tokens();
   MixerOptions all = o;
@@ -251,7 +251,7 @@ TEST_CASE("MHA2nd is the Newton step of every head's free energy, and of the who
       whole.tape.push_forward();
       hessian.col(c) -= whole.tape.tangent(whole.out.z).row(t).transpose();
     }
-    const Eigen::VectorXd full = hessian.fullPivLu().solve(gradient.row(t).transpose());
+    const Eigen::VectorXd full = solution(hessian, gradient.row(t).transpose());
     const Eigen::VectorXd expected = -o.eta / static_cast<double>(o.heads) * full;
     CHECK((orthogonal.row(t).transpose() - expected).norm() < 1e-11 * expected.norm());
   }
@@ -266,7 +266,7 @@ TEST_CASE("identical tokens have no covariance: MHA2nd is M (q − k), the first
   M expected = z;
   for (Index h = 0; h < o.heads; ++h) {
     const Square wq = head_rows(w.at("Wq"), h, o), wk = head_rows(w.at("Wk"), h, o);
-    const Square m = wq.transpose() * (wq * wq.transpose()).inverse();
+    const Square m = wq.transpose() * inverse_of(wq * wq.transpose());
     expected -= o.eta / static_cast<double>(o.heads) * z * (m * (wq - wk)).transpose();
   }
   CHECK(relative_error(evaluate("mha2nd", o, mask, {{"z", z}}, w).at("y"), expected) < 1e-11);
@@ -289,7 +289,7 @@ TEST_CASE("MHA2nd1st is its form without values with Wo Wv M, and Newton to firs
   Named w = random_parameters("mha2nd1st", o);
   const auto projector = [&](Index h) {  // Wv_h M_h
     const Square wq = head_rows(w.at("Wq"), h, o);
-    return M(head_rows(w.at("Wv"), h, o) * wq.transpose() * (wq * wq.transpose()).inverse());
+    return M(head_rows(w.at("Wv"), h, o) * wq.transpose() * inverse_of(wq * wq.transpose()));
   };
   Named plain = w;
   plain["Wo"] = outputs(o, [&](Index h) { return M(w.at("Wo").middleRows(h * o.width, o.width) * projector(h)); });
@@ -304,7 +304,7 @@ TEST_CASE("MHA2nd1st is its form without values with Wo Wv M, and Newton to firs
   M wo(o.heads * o.width, o.head_width);
   for (Index h = 0; h < o.heads; ++h) {
     const Square wq = head_rows(w.at("Wq"), h, o);
-    const Square m = wq.transpose() * (wq * wq.transpose()).inverse();
+    const Square m = wq.transpose() * inverse_of(wq * wq.transpose());
     wo.middleRows(h * o.width, o.width) = -o.eta / static_cast<double>(o.heads) * m;
     const M q = tokens() * wq.transpose(), k = tokens() * head_rows(w.at("Wk"), h, o).transpose();
     for (Index t = 0; t < kTokens; ++t) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/dense.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
@@ -40,10 +41,8 @@ struct Transient {
       m.col(i) = step * Eigen::Map<const Eigen::VectorXd>(column.data(), n);
     }
     m.diagonal().array() += 1;
-    const Eigen::EigenSolver<Eigen::MatrixXd> solver(m);
-    rho = solver.eigenvalues().cwiseAbs().maxCoeff();
-    const Eigen::JacobiSVD<Eigen::MatrixXcd> svd(solver.eigenvectors());
-    condition = svd.singularValues()(0) / svd.singularValues()(n - 1);
+    rho = eigenvalues_of(m).cwiseAbs().maxCoeff();
+    condition = eigenvector_condition(m);
   }
   double left(int steps) const { return condition * std::pow(rho, steps); }
 };
