@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings that the documents and examples write, `section.key = value`, are keys of the program with values that it takes.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/base/errors.hpp"
+#include "sim/config/param_table.hpp"
+#include "tests/apps/run_nudge.hpp"
+#include "training/config/config_table.hpp"
+
+namespace fs = std::filesystem;
+using nudge::ParamKind;
+using nudge::ParamRow;
+
+namespace {
+
+std::vector<fs::path> documents() {
+  const fs::path root = NUDGE_SOURCE_DIR;
+  std::vector<fs::path> found = {root / "README.md", root / "CONTRIBUTING.md"};
+  for (const char* folder : {"docs", "examples"}) {
+    for (const auto& entry : fs::directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension == ".md" || extension == ".toml") found.push_back(entry.path());
+    }
+  }
+  return found;
+}
+
+std::set<std::string> sections() {
+  std::set<std::string> names;
+  for (const ParamRow& row : nudge::program_table()) {
+    if (const auto dot = row.key.rfind('.'); dot != std::string::npos) names.insert(row.key.substr(0, dot));
+  }
+  return names;
+}
+
+struct Setting {
+  std::string key, value;
+};
+
+/// `a.b = value`, `--set a.b=value` and the like where a is a section. Of a value, what stands before a space or a closing mark.
+std::vector<Setting> settings_of(const std::string& text) {
+  static const std::set<std::string> known = sections();
+  static const std::regex form("([a-z_]+(?:\\.[a-z_]+)*)\\.([a-z_0-9]+) ?= ?\"?([A-Za-z0-9_.+-]*)");
+  std::vector<Setting> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), form), end; at != end; ++at) {
+    if (known.count((*at)[1]) == 0) continue;
+    std::string value = (*at)[3];
+    while (!value.empty() && value.back() == '.') value.pop_back();  // of the sentence
+    found.push_back({(*at)[1].str() + "." + (*at)[2].str(), value});
+  }
+  return found;
+}
+
+/// Why the program would not take it; "" if it would. Values of numbers may be written with units and spaces, or be a list: their names alone.
+std::string complaint(const Setting& setting) {
+  const ParamRow* row = nudge::find_row(nudge::program_table(), setting.key);
+  if (row == nullptr) return "no such key";
+  if (row->kind != ParamKind::choice && row->kind != ParamKind::flag) return "";
+  std::vector<std::string> choices = row->choices;
+  if (row->kind == ParamKind::flag) choices = {"true", "false"};
+  if (setting.value.empty()) return "";  // "...", a list of a grid, a word for a value
+  for (const std::string& choice : choices) {
+    if (setting.value == choice) return "";
+  }
+  return "not a value of it: " + setting.value;
+}
+
+}  // namespace
+
+TEST_CASE("settings in the documents and examples are settings of the program") {
+  int seen = 0;
+  for (const fs::path& path : documents()) {
+    for (const Setting& setting : settings_of(nudge::test::read_file(path.string()))) {
+      CAPTURE(path.string(), setting.key, setting.value);
+      CHECK(complaint(setting) == "");
+      ++seen;
+    }
+  }
+  CHECK(seen > 200);
+}
+
+TEST_CASE("a wrong setting in a document is found") {
+  const auto wrong = [](const std::string& text) { return complaint(settings_of(text).at(0)); };
+  CHECK(wrong("Set `product.kernel = \"portable\"` for all") == "");
+  CHECK(wrong("Set `product.kernel = \"eigen\"` for all") == "not a value of it: eigen");
+  CHECK(wrong("--set relaxation.stepp=0.1") == "no such key");
+  CHECK(wrong("--set circuit.read_voltage='0.2 V'") == "");
+  CHECK(settings_of("points.csv = x, `log/loss`, nudge.train(c)").empty());
+}
