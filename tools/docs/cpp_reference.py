@@ -47,41 +47,36 @@ def is_quote(text, i):
     return text[i] == '"' or (text[i] == "'" and not (i and text[i - 1].isalnum()))
 
 
-def matching(text, i):
-    """The place of the brace that closes the one at i."""
-    depth = 0
+def code_from(text, i):
+    """(place, character) of all from i on that is neither comment nor literal."""
     while i < len(text):
         if text.startswith("//", i):
             i = text.index("\n", i)
         elif is_quote(text, i):
             i = skip_quoted(text, i)
             continue
-        elif text[i] == "{":
-            depth += 1
-        elif text[i] == "}":
-            depth -= 1
-            if depth == 0:
-                return i
+        else:
+            yield i, text[i]
         i += 1
+
+
+def matching(text, i):
+    """The place of the brace that closes the one at i."""
+    depth = 0
+    for at, mark in code_from(text, i):
+        depth += (mark == "{") - (mark == "}")
+        if mark == "}" and depth == 0:
+            return at
     raise Unreadable("a brace is not closed")
 
 
 def declaration_end(text, i):
     """The place of the ; or { that ends the declaration, or its head, that starts at i."""
     depth = 0
-    while i < len(text):
-        if text.startswith("//", i):
-            i = text.index("\n", i)
-        elif is_quote(text, i):
-            i = skip_quoted(text, i)
-            continue
-        elif text[i] in "([":
-            depth += 1
-        elif text[i] in ")]":
-            depth -= 1
-        elif text[i] in "{;" and depth == 0:
-            return i
-        i += 1
+    for at, mark in code_from(text, i):
+        depth += (mark in "([") - (mark in ")]")
+        if mark in "{;" and depth == 0:
+            return at
     raise Unreadable(f"a declaration has no end: {text[-60:]!r}")
 
 
