@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "circuits/circuit_point.hpp"
+#include "circuits/leaky_step.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
+#include "sim/base/sums.hpp"
 
 namespace nudge {
 
@@ -31,6 +34,7 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
     if (straight > 0) ranges.push_back({{node.columns.begin, straight}, lower, upper});
     if (node.turned > 0) ranges.push_back({{node.columns.begin + straight, node.turned}, -upper, -lower});
   }
+  if (has_drives_) nowhere_ = Matrix<S>::Zero(rows, cols());
   if (!ranges.empty()) box_.emplace(std::move(ranges));
   point_ = std::make_unique<Point>(*this);
 }
@@ -46,7 +50,7 @@ void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) 
   read_ = read;
   noisy_ = circuit_->noisy();
   keeps_points_ = circuit_->keeps_points();
-  loads_known_ = drives_known_ = false;
+  loads_known_ = drives_known_ = conservative_known_ = false;
   memory_.clear();
   read_.memory = &memory_;
   for (auto& system : systems_) system->bind(input_);
@@ -66,24 +70,32 @@ void CircuitDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matr
   if (std::none_of(terms.begin(), terms.end(), bends)) Dynamics<S>::balance(z, f, inverse, columns);
 }
 
+/// What drives the nodes, without any term.
+template <class S>
+void CircuitDynamics<S>::begin_drive(Matrix<S>& drive) const {
+  drive.setZero(rows_, cols());
+  for (const Node& node : circuit_->nodes()) {
+    if (node.driven) drive.middleCols(node.columns.begin, node.columns.count) = input_;
+  }
+}
+
 /// The drives of the present example: constant terms are formed once.
 template <class S>
 void CircuitDynamics<S>::know_drives() {
-  if (drives_known_) return;
-  drives_known_ = true;
-  const Matrix<S> nowhere = Matrix<S>::Zero(rows_, cols());
-  for (Matrix<S>* drive : {&drive_, &conservative_drive_}) {
-    drive->setZero(rows_, cols());
-    for (const Node& node : circuit_->nodes()) {
-      if (node.driven) drive->middleCols(node.columns.begin, node.columns.count) = input_;
-    }
-  }
+  if (std::exchange(drives_known_, true)) return;
+  begin_drive(drive_);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (!constant_[i]) continue;
-    systems_[i]->force(nowhere, drive_, Part::all, read_);
-    if (circuit_->terms()[i]->has(Part::conservative)) {
-      systems_[i]->force(nowhere, conservative_drive_, Part::conservative, read_);
-    }
+    if (constant_[i]) systems_[i]->force(nowhere_, drive_, Part::all, read_);
+  }
+}
+
+template <class S>
+void CircuitDynamics<S>::know_conservative_drives() {
+  if (std::exchange(conservative_known_, true)) return;
+  begin_drive(conservative_drive_);
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (!constant_[i] || !circuit_->terms()[i]->has(Part::conservative)) continue;
+    systems_[i]->force(nowhere_, conservative_drive_, Part::conservative, read_);
   }
 }
 
@@ -155,6 +167,35 @@ void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::si
   }
 }
 
+/// What the terms make of z first, then leak, drive, box and norms in one pass over it.
+template <class S>
+NodeMove CircuitDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) {
+  const Node& at = circuit_->nodes()[node];
+  const auto bounds = box_ ? box_->bounds(at.columns) : std::optional(typename Box<S>::Bounds{});
+  if (!bounds || (circuit_->node_noise() != 0 && read_.noisy())) {
+    return Dynamics<S>::node_step(z, f, node, epsilon);
+  }
+  NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
+  if (node == 0) read_.pass();
+  if (has_drives_) know_drives();
+  auto coupling = f.middleCols(at.columns.begin, at.columns.count);
+  bool begun = false;
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (!circuit_->acts_on(i, node) || constant_[i]) continue;
+    const int number = static_cast<int>(node);
+    if (!begun && systems_[i]->assign_node_force(z, f, number, read_)) {
+      begun = true;
+      continue;
+    }
+    if (!std::exchange(begun, true)) coupling.setZero();
+    systems_[i]->node_force(z, f, number, read_);
+  }
+  if (!begun) coupling.setZero();
+  const LeakyDrive<S> drive{has_drives_ ? drive_.data() + at.columns.begin : (at.driven ? input_.data() : nullptr),
+                            has_drives_ ? drive_.cols() : input_.cols(), rows_, static_cast<S>(circuit_->leak(at))};
+  return leaky_step<S>(z.middleCols(at.columns.begin, at.columns.count), coupling, drive, *bounds, epsilon);
+}
+
 template <class S>
 void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
@@ -163,7 +204,7 @@ void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   if (part == Part::nonconservative) {
     f.setZero();
   } else if (driven) {
-    know_drives();
+    part == Part::all ? know_drives() : know_conservative_drives();
     const Matrix<S>& drive = part == Part::all ? drive_ : conservative_drive_;
     for (const Node& node : circuit_->nodes()) start(node, drive, z, f);
   } else {
@@ -204,7 +245,7 @@ std::optional<double> CircuitDynamics<S>::energy(ConstMatrixRef<S> z) {
     const auto in = z.middleCols(node.columns.begin, node.columns.count);
     const double rest = node.leak - (node.driven ? 1.0 : 0.0) + (node.damped ? circuit_->damping().total() : 0.0);
     if (node.driven) total += 0.5 * (in - input_).template cast<double>().squaredNorm();
-    total += 0.5 * rest * in.template cast<double>().squaredNorm();
+    total += 0.5 * rest * inner_product<S>(in, in);
   }
   for (std::size_t i = 0; i < systems_.size(); ++i) {
     if (!circuit_->terms()[i]->has(Part::conservative)) continue;
@@ -216,16 +257,22 @@ std::optional<double> CircuitDynamics<S>::energy(ConstMatrixRef<S> z) {
 }
 
 template <class S>
-bool CircuitDynamics<S>::accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
-  NUDGE_EXPECT(z.rows() == rows_);
+bool CircuitDynamics<S>::accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales,
+                                                    GradientSink<S>& sink) {
+  NUDGE_EXPECT(z.rows() == rows_ * static_cast<Index>(scales.size()) && z.rows() <= max_rows_);
   for (const auto& term : circuit_->terms()) {
     if (term->has(Part::nonconservative)) return false;
   }
   const ReadingAs correlation(read_, ReadClass::correlation);
-  read_.pass();
   bool all = true;
-  for (std::size_t i = 0; i < systems_.size(); ++i) {
-    all = systems_[i]->accumulate_energy_gradient(z, scale, sink, read_) && all;
+  std::vector<bool> done(systems_.size());
+  for (std::size_t k = 0; k < scales.size(); ++k) {
+    read_.pass();
+    const auto copy = z.middleRows(static_cast<Index>(k) * rows_, rows_);
+    for (std::size_t i = 0; i < systems_.size(); ++i) {
+      if (k == 0 && scales.size() > 1) done[i] = systems_[i]->accumulate_energy_contrast(z, scales, sink, read_);
+      if (!done[i]) all = systems_[i]->accumulate_energy_gradient(copy, scales[k], sink, read_) && all;
+    }
   }
   return all;
 }

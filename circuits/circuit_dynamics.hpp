@@ -28,6 +28,7 @@ class CircuitDynamics final : public Dynamics<S> {
   std::size_t nodes() const override { return circuit_->nodes().size(); }
   Columns node_columns(std::size_t node) const override { return circuit_->nodes()[node].columns; }
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
+  NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) override;
   const Box<S>* box() const override { return box_ ? &*box_ : nullptr; }
   const Matrix<S>* loads() override;
   void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
@@ -47,7 +48,8 @@ class CircuitDynamics final : public Dynamics<S> {
   void use_exact_derivatives(bool exact) override { read_.exact = exact; }
 
   /// By correlation reads, of the conservative terms.
-  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink) override;
+  using Dynamics<S>::accumulate_energy_gradient;
 
   /// Spares the gradient with respect to x_in, for inputs that are what they are: input_gradient() is then (0, 0), and terms get
   /// it so.
@@ -67,6 +69,8 @@ class CircuitDynamics final : public Dynamics<S> {
   void start(ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void start(const Node& node, const Matrix<S>& drive, ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void know_drives();
+  void know_conservative_drives();
+  void begin_drive(Matrix<S>& drive) const;
   void add_node_noise(MatrixRef<S> f);
   void add_node_noise(const Node& node, MatrixRef<S> f);
 
@@ -84,8 +88,8 @@ class CircuitDynamics final : public Dynamics<S> {
   std::vector<bool> constant_;  ///< by term (Term::constant)
   /// Σ of what drives the nodes and of the constant terms, and the conservative part of that, of the present example once it has
   /// been asked for; nothing where no term is constant.
-  Matrix<S> drive_, conservative_drive_;
-  bool drives_known_ = false, has_drives_ = false;
+  Matrix<S> drive_, conservative_drive_, nowhere_;  ///< the last: a state for constant terms, which do not look at it
+  bool drives_known_ = false, conservative_known_ = false, has_drives_ = false;
   Matrix<S> node_noise_;  ///< working memory of add_node_noise
   std::unique_ptr<Point> point_;
 };

@@ -38,8 +38,11 @@ class CorrectionPath final : public Dynamics<S> {
   Linearization<S>& linearize(ConstMatrixRef<S> z) override;
   void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override { ideal_->nearby_force(z, f, part); }
   std::optional<double> energy(ConstMatrixRef<S> z) override { return ideal_->energy(z); }
-  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override {
-    return ideal_->accumulate_energy_gradient(z, scale, sink);
+  NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) override {
+    return ideal_->node_step(z, f, node, epsilon);
+  }
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink) override {
+    return ideal_->accumulate_energy_gradient(z, scales, sink);
   }
   void begin_reads(ReadClass kind) override;
   void set_read_timing(ReadTiming timing) override;

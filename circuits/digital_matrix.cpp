@@ -28,6 +28,12 @@ void DigitalMatrix<S>::apply_update(const Matrix<S>& delta, std::uint64_t /*step
 }
 
 template <class S>
+void DigitalMatrix<S>::apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t /*step*/) {
+  NUDGE_EXPECT(direction.rows() == inputs() && direction.cols() == outputs());
+  weights_ += scale * direction;
+}
+
+template <class S>
 void DigitalMatrix<S>::program(const Matrix<S>& target) {
   NUDGE_EXPECT(target.rows() == inputs() && target.cols() == outputs());
   weights_ = target;

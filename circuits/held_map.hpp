@@ -45,6 +45,9 @@ class HeldMap final : public LinearMap<S> {
     return std::make_unique<HeldMap<double>>(map_->noise_free(), share_);
   }
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override { map_->apply_update(delta, step); }
+  void apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t step) override {
+    map_->apply_scaled(direction, scale, step);
+  }
   void apply_now(const Matrix<S>& delta, std::uint64_t step) override { map_->apply_now(delta, step); }
   bool takes_factors() const override { return map_->takes_factors(); }
   void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override { map_->apply_factors(factors, rate); }

@@ -109,6 +109,11 @@ class LinearMap {
   /// those of the map's own count of updates, so that no two updates share them.
   virtual void apply_update(const Matrix<S>& delta, std::uint64_t step) = 0;
 
+  /// The same of scale · direction, which numbers take in one pass.
+  virtual void apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t step) {
+    apply_update(scale * direction, step);
+  }
+
   /// The same for a change that is no step of learning and must act at once (a bound on the weights): schemes that gather
   /// updates elsewhere before they reach W write it to W itself.
   virtual void apply_now(const Matrix<S>& delta, std::uint64_t step) { apply_update(delta, step); }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,24 @@ class Box {
   Box() = default;
   /// Of disjoint ranges of columns.
   explicit Box(std::vector<Range> ranges) : ranges_(std::move(ranges)) {}
+
+  struct Bounds {
+    S lower = -std::numeric_limits<S>::infinity(), upper = std::numeric_limits<S>::infinity();
+  };
+
+  /// What keeps all of the given columns, infinite where nothing does; none where they are kept differently.
+  std::optional<Bounds> bounds(Columns within) const {
+    Index bounded = 0;
+    int pieces = 0;
+    Bounds found;
+    each(1, within, [&](Index, Index, Index count, S lower, S upper) {
+      bounded += count;
+      ++pieces;
+      found = {lower, upper};
+    });
+    if (pieces > 1 || (pieces == 1 && bounded < within.count)) return std::nullopt;
+    return found;
+  }
 
   /// z ← P(z) in the given columns of a state.
   void project(MatrixRef<S> z, Columns within) const {

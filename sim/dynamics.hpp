@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "sim/base/matrix.hpp"
@@ -14,6 +15,11 @@ namespace nudge {
 
 /// Which terms of a force: a conservative term is minus the gradient of an energy (symmetric Jacobian).
 enum class Part { all, conservative, nonconservative };
+
+/// Squared norms of a node's columns after a step of a sweep: of its state, and of the force that moved it.
+struct NodeMove {
+  double state = 0, force = 0;
+};
 
 /// A force linearised at a point z₀, with everything cached that the point needs. Directions are (k·rows, cols): k
 /// copies of the system stacked by rows share the cache (the +β and −β states of one nudged phase run side by side).
@@ -94,6 +100,21 @@ class Dynamics {
   /// F(z) of one node into its columns of f; the other columns are left undefined. z and f as in force().
   virtual void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t /*node*/) { force(z, f, Part::all); }
 
+  /// A step of a sweep in one node: z_j ← P(z_j + ε m ⊙ F_j(z)), P the projection onto box() and m of what it lets move. f (as z)
+  /// is working memory. In one pass where a system can.
+  virtual NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) {
+    const Columns columns = node_columns(node);
+    node_force(z, f, node);
+    auto state = z.middleCols(columns.begin, columns.count);
+    const auto force = f.middleCols(columns.begin, columns.count);
+    if (const Box<S>* limits = box()) {
+      limits->step(z, f, epsilon, columns);
+    } else {
+      state += epsilon * force;
+    }
+    return {squared_norm<S>(state), squared_norm<S>(force)};
+  }
+
   /// The box that solvers keep the states in: they project after every step. force() and the laws of the nudged phase know
   /// nothing of it, linearize() does. Null: none.
   virtual const Box<S>* box() const { return nullptr; }
@@ -121,10 +142,15 @@ class Dynamics {
   /// E(z) with −∂E/∂z = F_conservative(z), summed over the state; empty when the conservative part has no energy.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*z*/) { return std::nullopt; }
 
-  /// The contrastive rule (Scellier & Bengio 2017): adds −scale · ∂E/∂θ at z (rows, cols) for every parameter of the
-  /// conservative part to the sink. false: it has no such rule, or the force is not wholly conservative.
-  virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/) {
+  /// The contrastive rule (Scellier & Bengio 2017): adds −Σ_k scales[k] ∂E/∂θ(z_k), z_k the k-th of as many states (rows, cols) side
+  /// by side in z, for every parameter of the conservative part to the sink. false: it has no such rule, or the force is not wholly
+  /// conservative.
+  virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/,
+                                          GradientSink<S>& /*sink*/) {
     return false;
+  }
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
+    return accumulate_energy_gradient(z, std::span<const S>(&scale, 1), sink);
   }
 
   /// What the force evaluations that follow are for. linearize() and accumulate_parameter_gradient() are of the classes

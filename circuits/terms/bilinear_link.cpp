@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/bilinear_link.hpp"
 
+#include <utility>
+
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/sums.hpp"
 
 namespace nudge {
 
@@ -72,6 +75,21 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     if (term_->drives_from() && node == term_->from_.node) act_on_from(z, f, read);
   }
 
+  /// One arm alone, through what is its own value.
+  bool assign_node_force(ConstMatrixRef<S> z, MatrixRef<S> f, int node, ReadContext& read) override {
+    const bool forward = term_->drives_to() && node == term_->to_.node;
+    const bool backward = term_->drives_from() && node == term_->from_.node;
+    if (forward == backward) return false;
+    if (forward ? !to_.identity() || term_->clamped() : !from_.identity()) return false;
+    activate(z);
+    if (forward) {
+      reader_.forward(source(z), on(f, term_->to_), read, Store::assign);
+    } else {
+      reader_.transposed(to_.value(z), on(f, term_->from_), read, Store::assign);
+    }
+    return true;
+  }
+
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
     z0_ = z.leftCols(z0_.cols());
     for (ActivatedNode<S>* end : {&from0_, &to0_}) {
@@ -80,11 +98,15 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       end->set_curvature();
     }
     MatrixRef<S>& f = term_->way_ == LinkWay::both ? conservative : rest;
-    if (term_->drives_to()) {
+    if (term_->drives_to() && to0_.identity()) {
+      add_drive_to(source0(), on(f, term_->to_), read);
+    } else if (term_->drives_to()) {
       drive_to(source0(), 1, forward0_, read);
       to0_.add_gated(forward0_, S(1), on(f, term_->to_));
     }
-    if (term_->drives_from()) {
+    if (term_->drives_from() && from0_.identity()) {
+      reader_.transposed(to0_.value(z0_), on(f, term_->from_), read);
+    } else if (term_->drives_from()) {
       backward0_.setZero();
       reader_.transposed(to0_.value(z0_), backward0_, read);
       from0_.add_gated(backward0_, S(1), on(f, term_->from_));
@@ -135,7 +157,9 @@ class BilinearLink<S>::System final : public TermSystem<S> {
 
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
                   ReadContext& read) override {
-    if (term_->drives_to()) {
+    if (term_->drives_to() && to0_.identity() && input_gradient.size() == 0) {
+      reader_.correlate_forward(source0(), of(u, term_->to_), scale, sink, read);
+    } else if (term_->drives_to()) {
       auto b = on_to_.topRows(rows_);
       to0_.gate(of(u, term_->to_), b);
       reader_.correlate_forward(source0(), b, scale, sink, read);
@@ -158,13 +182,26 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     return true;
   }
 
+  /// xᵀ Σ_k s_k ρ(z_k): one product for all copies of what drives them alike.
+  bool accumulate_energy_contrast(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
+                                  ReadContext& read) override {
+    if (!cached_) return false;
+    activate(z);
+    const View r = to_.value(z);
+    auto b = on_to_.topRows(rows_);
+    b = scales[0] * r.topRows(rows_);
+    for (std::size_t k = 1; k < scales.size(); ++k) b += scales[k] * r.middleRows(static_cast<Index>(k) * rows_, rows_);
+    reader_.correlate_forward(View(*input_), b, S(1), sink, read);
+    return true;
+  }
+
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& read) override {
     if (term_->way_ != LinkWay::both) return std::nullopt;
     activate(z);
     ReadContext own = read;
     auto b = on_to_.topRows(z.rows());
     drive_to(source(z), z.rows() / rows_, b, own);
-    return -b.template cast<double>().cwiseProduct(to_.value(z).template cast<double>()).sum();
+    return -inner_product<S>(b, to_.value(z));
   }
 
  private:
@@ -182,19 +219,28 @@ class BilinearLink<S>::System final : public TermSystem<S> {
   View source(ConstMatrixRef<S> z) const { return term_->clamped() ? View(*input_) : from_.value(z); }
   View source0() const { return term_->clamped() ? View(*input_) : from0_.value(z0_); }
 
+  /// x M of the example, formed once. Only where it is cached.
+  const Matrix<S>& product(ConstMatrixRef<S> r, ReadContext& read) {
+    if (std::exchange(known_, true)) return product_;
+    product_.resize(rows_, term_->to_.columns.count);
+    reader_.forward(r, product_, read, Store::assign);
+    return product_;
+  }
+
+  /// f += r_a M of one copy.
+  void add_drive_to(ConstMatrixRef<S> r, MatrixRef<S> f, ReadContext& read) {
+    if (!cached_) return reader_.forward(r, f, read);
+    f += product(r, read);
+  }
+
   /// out = r_a M for as many copies; what is clamped is read for each of them, numbers once per example.
   void drive_to(ConstMatrixRef<S> r, Index copies, MatrixRef<S> out, ReadContext& read) {
-    if (cached_ && !known_) {
-      product_.setZero(rows_, out.cols());
-      reader_.forward(r, product_, read);
-      known_ = true;
-    }
     if (!cached_) out.setZero();
     if (!term_->clamped()) return reader_.forward(r, out, read);
     for (Index copy = 0; copy < copies; ++copy) {
       auto own = out.middleRows(copy * rows_, rows_);
       if (cached_) {
-        own = product_;
+        own = product(r, read);
       } else {
         reader_.forward(r, own, read);
       }

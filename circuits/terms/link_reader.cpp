@@ -36,8 +36,9 @@ MatrixRef<S> LinkReader<S>::rows_of(ConstMatrixRef<S> y, Matrix<S>& memory) {
 }
 
 template <class S>
-void LinkReader<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read) {
-  if (!weights_.convolution) return weights_.map->forward(x, y, all(), Store::add, read);
+void LinkReader<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read, Store store) {
+  if (!weights_.convolution) return weights_.map->forward(x, y, all(), store, read);
+  if (store == Store::assign) y.setZero();
   MatrixRef<S> out = space(x.rows(), shape().maps, maps_);
   weights_.map->forward(patches(x, patch_), out, all(), Store::assign, read);
   add_positions<S>(shape().maps, out, y);
@@ -60,8 +61,9 @@ void LinkReader<S>::forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Matri
 }
 
 template <class S>
-void LinkReader<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, ReadContext& read) {
-  if (!weights_.convolution) return weights_.map->transposed(y, x, all(), Store::add, read);
+void LinkReader<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, ReadContext& read, Store store) {
+  if (!weights_.convolution) return weights_.map->transposed(y, x, all(), store, read);
+  if (store == Store::assign) x.setZero();
   MatrixRef<S> out = space(y.rows(), shape().patch(), patch_);
   weights_.map->transposed(rows_of(y, maps_), out, all(), Store::assign, read);
   scatter_patches<S>(shape(), out, x);

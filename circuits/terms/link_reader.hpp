@@ -21,18 +21,18 @@ struct LinkWeights {
 };
 
 /// Reads of a link's matrix M through the map that holds its weights, both ways, with the derivatives and correlations of
-/// LinearMap. x (n, inputs), y (n, outputs); everything is added. One per thread: it has the patches' memory.
+/// LinearMap. x (n, inputs), y (n, outputs); everything is added, reads unless told otherwise. One per thread: it has the patches' memory.
 template <class S>
 class LinkReader {
  public:
   explicit LinkReader(const LinkWeights<S>& weights) : weights_(weights) {}
 
   /// y += x M and its derivatives at the drive x₀: y += D v, x += Dᵀ u.
-  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read);
+  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read, Store store = Store::add);
   void forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, ReadContext& read);
   void forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, ReadContext& read);
   /// x += y Mᵀ and its derivatives at the drive y₀: x += D v, y += Dᵀ u.
-  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, ReadContext& read);
+  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, ReadContext& read, Store store = Store::add);
   void transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, ReadContext& read);
   void transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, ReadContext& read);
   /// The sink gets scale · ⟨u, ∂read/∂weights⟩ of a forward read at x₀ (u on the outputs), of a transposed read at y₀ (u on the

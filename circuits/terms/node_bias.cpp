@@ -4,6 +4,7 @@
 #include "circuits/digital_matrix.hpp"
 #include "circuits/terms/convolution.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/sums.hpp"
 
 namespace nudge {
 
@@ -71,7 +72,7 @@ class NodeBias<S>::System final : public TermSystem<S> {
     auto b = bias_.topRows(z.rows());
     bias(b, context);
     at_.set(z);
-    return -b.template cast<double>().cwiseProduct(at_.value(z).template cast<double>()).sum();
+    return -inner_product<S>(b, at_.value(z));
   }
 
  private:

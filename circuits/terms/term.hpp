@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,11 @@ class TermSystem {
     force(z, f, Part::all, read);
   }
 
+  /// The same with f = instead of +=, of the columns of that node. false: f is not touched, ask node_force().
+  virtual bool assign_node_force(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/, int /*node*/, ReadContext& /*read*/) {
+    return false;
+  }
+
   /// The two parts of F(z) of one copy, remembering the point.
   virtual void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) = 0;
 
@@ -67,6 +73,13 @@ class TermSystem {
   /// Adds −scale · ∂E/∂θ at z (one copy) for every weight of the conservative part to the sink. false: it cannot.
   virtual bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/,
                                           ReadContext& /*read*/) {
+    return false;
+  }
+
+  /// The same of several copies side by side, −Σ_k scales[k] ∂E/∂θ(z_k), where the copies can be added up before they are correlated:
+  /// numbers that are driven by what is clamped. false: nothing is added, ask for one copy after the other.
+  virtual bool accumulate_energy_contrast(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/,
+                                          GradientSink<S>& /*sink*/, ReadContext& /*read*/) {
     return false;
   }
 

@@ -20,6 +20,14 @@ using MatrixRef = Eigen::Ref<Matrix<S>, 0, Eigen::OuterStride<>>;
 template <class S>
 using ConstMatrixRef = const Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>&;
 
+/// ‖x‖²; each row is summed in S, the rows in double.
+template <class S>
+double squared_norm(ConstMatrixRef<S> x) {
+  double sum = 0;
+  for (Index row = 0; row < x.rows(); ++row) sum += static_cast<double>(x.row(row).squaredNorm());
+  return sum;
+}
+
 /// Half-open range of columns [begin, begin + count) of a weight matrix.
 struct Columns {
   Index begin = 0;

@@ -8,12 +8,10 @@
 
 namespace nudge {
 
-/// ‖x‖_F; each row is summed in S, the rows in double.
+/// ‖x‖_F.
 template <class S>
 double frobenius_norm(ConstMatrixRef<S> x) {
-  double sum = 0;
-  for (Index row = 0; row < x.rows(); ++row) sum += static_cast<double>(x.row(row).squaredNorm());
-  return std::sqrt(sum);
+  return std::sqrt(squared_norm<S>(x));
 }
 
 /// ‖m ⊙ f‖_F: of the forces that can move a state of the dynamics, which may keep it in a box. `held` is working memory.

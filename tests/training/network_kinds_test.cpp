@@ -177,6 +177,48 @@ TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
   }
 }
 
+TEST_CASE("networks: a step of a sweep is force, box and norms of its node", "[networks]") {
+  for (const NetworkKind& kind : network_kinds()) {
+    std::vector<std::vector<std::string>> all{{}};
+    if (of_samples(kind.name)) all.push_back({"hopfield.form=projected", "hopfield.activation=hard_sigmoid"});
+    for (const std::vector<std::string>& settings : all) {
+      CAPTURE(kind.name, settings.size());
+      Bound one(small(kind.name, settings), 3);
+      Matrix<double> z = one.state(2, 3);
+      if (const Box<double>* box = one.dynamics.box()) box->project(z, {0, z.cols()});  // some units rest on a bound
+      Matrix<double> f(z), moved = z, stepped = z;
+      for (std::size_t j = 0; j < one.dynamics.nodes(); ++j) {
+        const NodeMove got = one.dynamics.node_step(moved, f, j, 0.7);
+        const NodeMove want = one.dynamics.Dynamics<double>::node_step(stepped, f, j, 0.7);
+        CHECK((moved - stepped).norm() <= kRounding * (1 + stepped.norm()));
+        CHECK(std::abs(got.state - want.state) <= kRounding * (1 + want.state));
+        CHECK(std::abs(got.force - want.force) <= kRounding * (1 + want.force));
+        CHECK(want.force > 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("networks: the contrastive rule of states side by side is the sum of theirs", "[networks]") {
+  for (const NetworkKind& kind : network_kinds()) {
+    CAPTURE(kind.name);
+    Bound one(small(kind.name), 3);
+    const Index rows = one.network->rows();
+    const Matrix<double> z = one.state(2, 3);
+    const std::vector<double> scales{1.5, -2.0, 0.25};
+    Gradient<double> together(one.network->parameter_shapes()), apart(one.network->parameter_shapes());
+    if (!one.dynamics.accumulate_energy_gradient(z, scales, together)) continue;
+    for (std::size_t k = 0; k < scales.size(); ++k) {
+      const Matrix<double> own = z.middleRows(static_cast<Index>(k) * rows, rows);
+      REQUIRE(one.dynamics.accumulate_energy_gradient(own, scales[k], apart));
+    }
+    REQUIRE(apart.norm() > 0);
+    for (int p = 0; p < apart.size(); ++p) {
+      CHECK((together[p] - apart[p]).norm() <= kRounding * (1 + apart[p].norm()));
+    }
+  }
+}
+
 namespace {
 
 /// The same system without its fused laws: what a user's Dynamics is.

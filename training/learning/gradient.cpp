@@ -8,6 +8,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product.hpp"
+#include "sim/base/sums.hpp"
 
 namespace nudge {
 
@@ -79,32 +80,13 @@ void Gradient<S>::scale(S factor) {
   for (Matrix<S>& g : matrices_) g *= factor;
 }
 
-namespace {
-
-/// Σ x² in double by sums that do not wait for each other.
-template <class S>
-double sum_of_squares(std::span<const S> x) {
-  constexpr std::size_t kSums = 16;
-  double sums[kSums] = {};
-  const std::size_t whole = x.size() - x.size() % kSums;
-  for (std::size_t i = 0; i < whole; i += kSums) {
-    for (std::size_t k = 0; k < kSums; ++k) {
-      const double value = static_cast<double>(x[i + k]);
-      sums[k] += value * value;
-    }
-  }
-  double sum = 0;
-  for (const double one : sums) sum += one;
-  for (std::size_t i = whole; i < x.size(); ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  return sum;
-}
-
-}  // namespace
-
 template <class S>
 double Gradient<S>::squared_norm() const {
   double sum = 0;
-  for (const Matrix<S>& g : matrices_) sum += sum_of_squares<S>({g.data(), static_cast<std::size_t>(g.size())});
+  for (const Matrix<S>& g : matrices_) {
+    const std::span<const S> all(g.data(), static_cast<std::size_t>(g.size()));
+    sum += inner_product_of_row<S>(all, all);
+  }
   return sum;
 }
 

@@ -57,6 +57,11 @@ class Sgd final : public Optimizer<S> {
     }
   }
 
+  std::optional<S> factor(double learning_rate) const override {
+    if (!velocity_.empty()) return std::nullopt;
+    return static_cast<S>(-learning_rate);
+  }
+
   std::vector<StateArray<S>> state() override {
     std::vector<StateArray<S>> all;
     append_state(all, "sgd/velocity", "velocity v", velocity_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ class Optimizer {
 
   /// delta[p] = change to ask of parameter p, from gradient[p]; delta is resized. learning_rate ≥ 0.
   virtual void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) = 0;
+
+  /// r of a rule without memory, whose change is r times the gradient; none of others. Such a rule need not be asked to step().
+  virtual std::optional<S> factor(double /*learning_rate*/) const { return std::nullopt; }
 
   /// Everything that a checkpoint must hold; writing into the arrays restores. Names are "rule/quantity/number".
   virtual std::vector<StateArray<S>> state() = 0;

@@ -121,8 +121,9 @@ template <class S>
 void Trainee<S>::apply(std::uint64_t step) {
   if (const double most = config_->real("train.gradient_clip"); most > 0) clip_by_norm(gradient_, most);
   const double rate = learning_rate_at(schedule_, step);
-  optimizer_->step(gradient_.matrices(), rate, deltas_);
   const S decay = static_cast<S>(rate * config_->real("train.weight_decay"));
+  const std::optional<S> factor = decay > S(0) ? std::nullopt : optimizer_->factor(rate);
+  if (!factor) optimizer_->step(gradient_.matrices(), rate, deltas_);
   const std::vector<Parameter> parameters = network_->plan().parameters();
   for (int p = 0; p < network_->parameters(); ++p) {
     LinearMap<S>& map = network_->map(p);
@@ -131,6 +132,8 @@ void Trainee<S>::apply(std::uint64_t step) {
     }
     if (map.takes_factors()) {
       map.apply_factors(factors_[static_cast<std::size_t>(p)], static_cast<S>(rate));
+    } else if (factor) {
+      map.apply_scaled(gradient_[p], *factor, step);
     } else {
       map.apply_update(deltas_[static_cast<std::size_t>(p)], step);
     }

@@ -5,11 +5,12 @@
 
 namespace nudge {
 
-/// Adds −w ∂E/∂θ(z) to the gradient.
+/// Adds −Σ_k w_k ∂E/∂θ(z_k) to the gradient, z_k the states side by side in z.
 template <class S>
-void ContrastiveEstimator<S>::contrast(SequenceTask<S>& task, ConstMatrixRef<S> z, double weight) {
-  if (weight == 0) return;
-  if (task.dynamics->accumulate_energy_gradient(z, static_cast<S>(weight) * task.weight, *task.sink)) return;
+void ContrastiveEstimator<S>::contrast(SequenceTask<S>& task, ConstMatrixRef<S> z, std::span<const double> weights) {
+  scales_.clear();
+  for (const double weight : weights) scales_.push_back(static_cast<S>(weight) * task.weight);
+  if (task.dynamics->accumulate_energy_gradient(z, scales_, *task.sink)) return;
   throw UserError(
       "ep_contrastive: the force is not the gradient of an energy whose terms all have the contrastive rule "
       "(take ep, or an estimator that corrects it)");
@@ -27,10 +28,8 @@ SequenceReport ContrastiveEstimator<S>::estimate(SequenceTask<S>& task) {
   }
   this->point_ = *task.state;
   if (this->leave_out(nudged_.drive(), report)) return report;
-  contrast(task, *task.state, nodes_.star_weight);
-  for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
-    contrast(task, states.middleRows(static_cast<Index>(k) * tokens, tokens), nodes_.weights[k]);
-  }
+  if (nodes_.star_weight != 0) contrast(task, *task.state, {&nodes_.star_weight, 1});
+  contrast(task, states, nodes_.weights);
   task.cost->accumulate_parameter_gradient(*task.state, task.weight, *task.sink);
   return report;
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "training/learning/estimators/nudged_estimators.hpp"
 
 namespace nudge {
@@ -23,9 +27,10 @@ class ContrastiveEstimator final : public GradientEstimator<S> {
 
  private:
   using GradientEstimator<S>::options_;
-  void contrast(SequenceTask<S>& task, ConstMatrixRef<S> z, double weight);
+  void contrast(SequenceTask<S>& task, ConstMatrixRef<S> z, std::span<const double> weights);
 
   Nodes nodes_;
+  std::vector<S> scales_;
   FreePhase<S> free_;
   NudgedPhase<S> nudged_;
 };

@@ -36,18 +36,17 @@ template <class S>
 void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored) {
   const Matrix<S>& z = *task.state;
   const Index rows = copies * z.rows();
-  for (Matrix<S>* m : {&states_, &force_, &cost_gradient_, &mean_}) m->resize(rows, z.cols());
+  for (Matrix<S>* m : {&states_, &force_, &cost_gradient_}) m->resize(rows, z.cols());
   if (law == NudgeLaw::clipped) {
     for (Matrix<S>* m : {&displacement_, &forward_, &backward_}) m->resize(rows, z.cols());
   }
   for (Index row = 0; row < rows; row += z.rows()) states_.middleRows(row, z.rows()) = z;
   cost_gradient_.setZero();  // outside the columns of the cost it stays so
   frozen_ = false;
+  if (!anchored) return;
   anchor_.resize(z.rows(), z.cols());
   const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
-  if (!anchored) {
-    anchor_.setZero();
-  } else if (task.dynamics->noisy()) {
+  if (task.dynamics->noisy()) {
     task.dynamics->begin_reads(ReadClass::anchor);
     task.dynamics->force(z, anchor_, part);
     if (const Box<S>* box = task.dynamics->box()) box->hold(z, anchor_, anchor_, {0, z.cols()});
@@ -125,9 +124,15 @@ void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>* at, const st
   cost_current(task, options.frozen_cost);
   const Box<S>* box = task.dynamics->box();
   const std::size_t nodes = task.dynamics->nodes();
+  const Columns nudged = task.cost->columns(states_.cols());
+  const bool free = law == NudgeLaw::plain && !anchored && !descends(options);  // but for the nudge
   for (std::size_t k = 0; k < nodes; ++k) {
     const std::size_t node = descends(options) ? alternating_node(k, nodes) : nodes - 1 - k;
     const Columns columns = task.dynamics->node_columns(node);
+    if (free && (columns.end() <= nudged.begin || nudged.end() <= columns.begin)) {
+      task.dynamics->node_step(states_, force_, node, static_cast<S>(options.step));
+      continue;
+    }
     if (law == NudgeLaw::transposed) {
       laws_.node_transposed(*task.dynamics, *at, *task.state, states_, force_, node);
     } else if (law == NudgeLaw::plain) {
@@ -135,7 +140,7 @@ void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>* at, const st
     } else {
       evaluate_law(task, at, law, options.clip, report);
     }
-    add_nudge(betas, anchored, task.state->rows(), columns, task.cost->columns(states_.cols()));
+    add_nudge(betas, anchored, task.state->rows(), columns, nudged);
     if (descends(options)) {
       descend(task, betas, options, columns);
       if (box != nullptr) box->project(states_, columns);
@@ -214,7 +219,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
   const Lag<S> lag(options.free.lag, options.step);
   lag.start(states_.rows(), states_.cols(), flow_);
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
-  mean_.setZero();
+  if (averaged > 1) mean_.setZero(states_.rows(), states_.cols());
   report.nudged = Status::max_steps;
   const Box<S>* box = task.dynamics->box();
   const bool sweeps = options.free.schedule == RelaxationSchedule::sweep || descends(options);
