@@ -48,13 +48,18 @@ struct Reader {
 /// taken later, quotes and all; one that is wrong is reported there.
 std::string preset_name(const std::string& key, const Config& config, const std::vector<RawEntry>& file,
                         const std::vector<std::string>& settings) {
+  const auto in_file = [&](const RawEntry& entry) { return entry.key == key; };
+  const auto in_settings = [&](const std::string& setting) { return setting.starts_with(key + "="); };
+  if (std::none_of(file.begin(), file.end(), in_file) && std::none_of(settings.begin(), settings.end(), in_settings)) {
+    return config.text(key);
+  }
   Config asked = config;
   Reader reader{asked};
   for (const RawEntry& entry : file) {
-    if (entry.key == key) reader.take({entry}, Layer::file, "");
+    if (in_file(entry)) reader.take({entry}, Layer::file, "");
   }
   for (const std::string& setting : settings) {
-    if (setting.rfind(key + "=", 0) == 0) reader.take_setting(setting);
+    if (in_settings(setting)) reader.take_setting(setting);
   }
   return asked.text(key);
 }
@@ -107,7 +112,7 @@ void check_rules(const ConfigSchema& schema, const Config& config, const std::ve
 Config parse_config(const ConfigSchema& schema, const std::string& name, const std::string& text,
                     const std::vector<std::string>& settings) {
   const std::vector<RawEntry> entries = read_toml(text, name);
-  Config config(schema.table);
+  Config config = schema.standard ? schema.standard() : Config(schema.table);
   Reader reader{config};
   for (const PresetKey& preset : schema.presets) {
     const std::string chosen = preset_name(preset.key, config, entries, settings);

@@ -32,6 +32,8 @@ struct ConfigSchema {
   std::vector<ConfigRule> rules = {};
   std::vector<PresetKey> presets = {};
   std::vector<ConfigCheck> checks = {};
+  /// Config(table), where it is kept: what a long table costs to read is then paid once.
+  std::function<const Config&()> standard = {};
 };
 
 /// Defaults < preset < text < settings ("key=value", what follows --set). All problems are thrown at once in one

@@ -52,11 +52,17 @@ const ConfigSchema& program_schema() {
   static const ConfigSchema schema{concatenated(),
                                    program_rules(),
                                    {{"preset", preset_text}, {"device.preset", device_preset_text}},
-                                   program_checks()};
+                                   program_checks(),
+                                   standard_program_config};
   return schema;
 }
 
 const ParamTable& program_table() { return program_schema().table; }
+
+const Config& standard_program_config() {
+  static const Config standard(program_table());
+  return standard;
+}
 
 Config load_program_config(const std::string& path, const std::vector<std::string>& settings) {
   return load_config(program_schema(), path, settings);

@@ -10,6 +10,8 @@ namespace nudge {
 
 /// Every key of the program: the tables of its parts, one after the other.
 const ParamTable& program_table();
+/// All of them at their defaults.
+const Config& standard_program_config();
 
 /// The table, the rules between keys and the presets.
 const ConfigSchema& program_schema();

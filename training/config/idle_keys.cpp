@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "devices/registry.hpp"
+#include "training/config/config_table.hpp"
 
 namespace nudge {
 namespace {
@@ -27,7 +28,7 @@ std::vector<std::string> idle_device_keys(const Config& config) {
       std::any_of(entrants.begin(), entrants.end(), chooses_device)) {
     return keys;
   }
-  for (const ConfigDifference& change : difference(Config(config.table()), config)) {
+  for (const ConfigDifference& change : difference(standard_program_config(), config)) {
     if (is_of_device(change.key)) keys.push_back(change.key);
   }
   for (const GridAxis& axis : axes) {
