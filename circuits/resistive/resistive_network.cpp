@@ -25,40 +25,37 @@ void check_numbers(const Matrix<S>& m, const std::string& name, bool conductance
   }
 }
 
-/// What is not negative, and what is no number.
-template <class S>
-S at_least_zero(S g) {
-  return g < S(0) ? S(0) : g;
-}
-
-/// One row of conductances: g_j ← max(0, g_j + r + c_j), added to the sums of the columns; returns its own sum.
-template <class S>
-S lift_row(S* g, Index cols, S r, const S* c, S* column_sums) {
-  S sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (Index j = 0; j < cols; ++j) {
-    g[j] = at_least_zero(g[j] + (c[j] + r));
-    sum += g[j];
-    column_sums[j] += g[j];
+/// N rows of conductances at once: g_nj ← max(0, g_nj + r_n + c_j), their sums into row_sums, and added to those of the columns, which are
+/// thus read and written once for all of them. What is no number stays so.
+template <int N, class S>
+void lift_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_sums) {
+  constexpr int kLanes = 32 / sizeof(S);
+  using Lanes = Eigen::Array<S, kLanes, 1>;
+  using Numbers = Eigen::Map<const Lanes>;
+  Lanes totals[N];
+  for (Lanes& total : totals) total.setZero();
+  Index j = 0;
+  for (; j + kLanes <= cols; j += kLanes) {
+    const Lanes shared = Numbers(c + j);
+    Lanes column = Numbers(column_sums + j);
+    for (int n = 0; n < N; ++n) {
+      const Lanes lifted = (Numbers(g + n * cols + j) + (shared + r[n])).max(S(0));
+      Eigen::Map<Lanes>(g + n * cols + j) = lifted;
+      totals[n] += lifted;
+      column += lifted;
+    }
+    Eigen::Map<Lanes>(column_sums + j) = column;
   }
-  return sum;
-}
-
-/// Four of them at once: the sums of the columns, which no register holds, are read and written once.
-template <class S>
-void lift_four_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_sums) {
-  S *g0 = g, *g1 = g + cols, *g2 = g + 2 * cols, *g3 = g + 3 * cols;
-  const S r0 = r[0], r1 = r[1], r2 = r[2], r3 = r[3];
-  S s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-  for (Index j = 0; j < cols; ++j) {
-    const S x0 = at_least_zero(g0[j] + (c[j] + r0)), x1 = at_least_zero(g1[j] + (c[j] + r1));
-    const S x2 = at_least_zero(g2[j] + (c[j] + r2)), x3 = at_least_zero(g3[j] + (c[j] + r3));
-    g0[j] = x0, g1[j] = x1, g2[j] = x2, g3[j] = x3;
-    s0 += x0, s1 += x1, s2 += x2, s3 += x3;
-    column_sums[j] += (x0 + x1) + (x2 + x3);
+  for (int n = 0; n < N; ++n) {
+    row_sums[n] = totals[n].sum();
+    for (Index k = j; k < cols; ++k) {
+      S& one = g[n * cols + k];
+      one += c[k] + r[n];
+      one = one < S(0) ? S(0) : one;
+      row_sums[n] += one;
+      column_sums[k] += one;
+    }
   }
-  row_sums[0] = s0, row_sums[1] = s1, row_sums[2] = s2, row_sums[3] = s3;
 }
 
 }  // namespace
@@ -132,11 +129,12 @@ void ResistiveNetwork<S>::step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y
   S* const sums = column_sums_[at].data();
   std::fill(sums, sums + g.cols(), S(0));
   S* const row_sums = row_sums_[at].data();
+  constexpr int kTogether = 4;
   Index i = 0;
-  for (; i + 4 <= g.rows(); i += 4) {
-    lift_four_rows(g.data() + i * g.cols(), g.cols(), r.data() + i, c.data(), row_sums + i, sums);
+  for (; i + kTogether <= g.rows(); i += kTogether) {
+    lift_rows<kTogether>(g.data() + i * g.cols(), g.cols(), r.data() + i, c.data(), row_sums + i, sums);
   }
-  for (; i < g.rows(); ++i) row_sums[i] = lift_row(g.data() + i * g.cols(), g.cols(), r(0, i), c.data(), sums);
+  for (; i < g.rows(); ++i) lift_rows<1>(g.data() + i * g.cols(), g.cols(), r.data() + i, c.data(), row_sums + i, sums);
   layers_[at].bias += b;
   if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));
   sum_conductances();
