@@ -98,6 +98,22 @@ TEMPLATE_TEST_CASE("forward and transposed read the same matrix", "[circuits]", 
   }
 }
 
+TEMPLATE_TEST_CASE("a scaled change is the change times its scale", "[circuits]", float, double) {
+  using S = TestType;
+  for (const CrossbarSpec& spec : specs()) {
+    CAPTURE(spec.device.model);
+    const auto one = make<S>(spec), other = make<S>(spec);
+    const Matrix<S> before = one->weights();
+    const Matrix<S> direction = pattern<S>(kIn, kOut, 4.0);
+    one->apply_scaled(direction, S(-0.05), 0);
+    other->apply_update(S(-0.05) * direction, 0);
+    CHECK((one->weights() != before));
+    // Numbers take it in one rounding instead of two, of sums below 2.
+    const double bound = 4 * std::numeric_limits<S>::epsilon();
+    CHECK((one->weights() - other->weights()).cwiseAbs().maxCoeff() <= static_cast<S>(bound));
+  }
+}
+
 TEMPLATE_TEST_CASE("a map restored from its state continues with the same bits", "[circuits]", float, double) {
   using S = TestType;
   for (const CrossbarSpec& spec : specs()) {
