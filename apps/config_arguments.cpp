@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/config_arguments.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "sim/config/toml_reader.hpp"
 #include "training/config/config_table.hpp"
@@ -24,6 +27,17 @@ void add_weights_option(CLI::App& app, std::vector<std::string>& settings) {
          [&settings](const std::string& file) { settings.push_back("model.weights=" + nudge::quoted(file)); },
          "Weights to start from: .npz, .safetensors or HDF5 (a run file), each parameter by its name in /parameters")
       ->type_name("FILE");
+}
+
+std::string sections_text() {
+  std::vector<std::string> sections;
+  for (const ParamRow& row : program_table()) {
+    const auto dot = row.key.find('.');
+    if (dot == std::string::npos) continue;
+    const std::string section = row.key.substr(0, dot);
+    if (std::find(sections.begin(), sections.end(), section) == sections.end()) sections.push_back(section);
+  }
+  return fmt::format("Sections of a config: {}; `nudge config keys` explains every key.\n", fmt::join(sections, ", "));
 }
 
 Config load_config(const ConfigArguments& arguments) { return load_program_config(arguments.file, arguments.settings); }

@@ -24,6 +24,9 @@ CLI::App* add_config_arguments(CLI::App& app, ConfigArguments& arguments);
 /// Declares --weights FILE, which is --set model.weights=FILE behind the other settings.
 void add_weights_option(CLI::App& app, std::vector<std::string>& settings);
 
+/// The sections that a config may have, in the order of the reference, for the end of a help text.
+std::string sections_text();
+
 /// The resolved config; UserError with every problem.
 Config load_config(const ConfigArguments& arguments);
 

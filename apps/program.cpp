@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "apps/commands.hpp"
+#include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "apps/unknown_names.hpp"
 #include "sim/base/build_info.hpp"
@@ -84,13 +85,15 @@ ExitCode dispatch(int argc, char** argv) {
   app.footer(
       "Example: nudge config check examples/train_charlm.toml\nExit codes: 0 ok, 1 a bug of nudge, 2 wrong input, 3 "
       "numerical failure, 4 results that could not be written to standard output");
+  app.footer(sections_text);
   app.require_subcommand(1);
 
   std::map<const CLI::App*, std::function<ExitCode()>> runs;
   for (const Command& command : all_commands()) {
     CLI::App* sub = app.add_subcommand(command.name, command.description);
-    sub->footer("Example: " + command.example);
     runs[sub] = command.add(*sub);
+    sub->footer("Example: " + command.example);
+    if (sub->get_option_no_throw("--set") != nullptr) sub->footer(sections_text);
   }
 
   const std::vector<std::string> words(argv + 1, argv + argc);

@@ -18,6 +18,13 @@ TEST_CASE("asking for help or the version exits 0") {
     CHECK(help.exit_code == 0);
     CHECK_THAT(help.output, Contains("Example: nudge "));
   }
+  for (const char* words : {"--help", "train --help", "sweep --help", "crossbar --help"}) {
+    INFO(words);
+    const Outcome help = run_nudge(folder, words);
+    CHECK_THAT(help.output, Contains("Sections of a config: "));
+    for (const char* section : {"device", "crossbar", "train", "sweep"}) CHECK_THAT(help.output, Contains(section));
+  }
+  CHECK_THAT(run_nudge(folder, "info --help").output, !Contains("Sections of a config"));
 }
 
 TEST_CASE("a wrong command line exits 2 and names what was meant") {
