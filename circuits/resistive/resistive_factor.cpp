@@ -41,8 +41,8 @@ ResistiveFactor::ResistiveFactor(const ResistiveNetwork<double>& network, const 
       }
       block.complement = diagonal.row(0).asDiagonal();
       if (m > 0) block.complement.noalias() -= block.coupling.transpose() * solve_block(below, block.coupling);
-      block.llt.compute(block.complement);
-      positive_definite_ = positive_definite_ && (n == 0 || block.llt.info() == Eigen::Success);
+      block.llt.emplace(block.complement);
+      positive_definite_ = positive_definite_ && (n == 0 || block.llt->info() == Eigen::Success);
     }
     blocks_.push_back(std::move(block));
     if (!positive_definite_ && l < network.depth()) break;
@@ -54,7 +54,7 @@ Matrix<double> ResistiveFactor::solve_block(const Block& block, const Matrix<dou
   if (&block == &blocks_.front()) {
     return (b.array().colwise() / block.complement.row(0).transpose().array()).matrix();
   }
-  return block.llt.solve(b);
+  return block.llt->solve(b);
 }
 
 Matrix<double> ResistiveFactor::solve(ConstMatrixRef<double> b) const {

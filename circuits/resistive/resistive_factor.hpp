@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Cholesky>
+#include <optional>
 #include <vector>
 
 #include "circuits/resistive/resistive_network.hpp"
@@ -31,10 +32,10 @@ class ResistiveFactor {
 
  private:
   struct Block {
-    std::vector<Index> free;         ///< columns of a state
-    Matrix<double> coupling;         ///< B_l between the free nodes of the layer below and of this one
-    Matrix<double> complement;       ///< S_l, of the first layer its diagonal (1, n)
-    Eigen::LLT<Matrix<double>> llt;  ///< of S_l, not for the first layer
+    std::vector<Index> free;                        ///< columns of a state
+    Matrix<double> coupling;                        ///< B_l between the free nodes of the layer below and of this one
+    Matrix<double> complement;                      ///< S_l, of the first layer its diagonal (1, n)
+    std::optional<Eigen::LLT<Matrix<double>>> llt;  ///< of S_l, not for the first layer
   };
   Matrix<double> solve_block(const Block& block, const Matrix<double>& b) const;  ///< S_l x = b, columns
 
