@@ -126,7 +126,7 @@ Violations check_library_isolation(const SourceFile& file) {
 Violations check_randomness_and_threads(const SourceFile& file) {
   static const std::regex random(
       R"(\b(std::rand|s?rand\s*\(|random_device|mt19937|(normal|uniform_\w+)_distribution))");
-  static const std::regex threads(R"(#\s*pragma\s+omp|\bstd::(j?thread|async)\b(?!::))");
+  static const std::regex threads(R"(#\s*pragma\s+omp\s+(?!simd\b)|\bstd::(j?thread|async)\b(?!::))");
   Violations found;
   if (!is_cpp(file) || starts_with(file.path, "tests/")) return found;
   forbid(file, random, "(use sim/base/rng.hpp: same seed, same bits for any thread count)", found);

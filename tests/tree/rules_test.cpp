@@ -66,9 +66,11 @@ TEST_CASE("random numbers and threads come from sim/base", "[tree]") {
   CHECK(ok("sim/base/parallel.hpp", "#pragma omp parallel for\n"));
   CHECK(ok("sim/io/a.cpp", "n = std::thread::hardware_concurrency();\n"));
   CHECK(ok("tests/a.cpp", "std::mt19937 engine;\n"));
-  for (const char* bad : {"std::mt19937 e;", "std::mt19937_64 e;", "std::random_device d;", "int i = rand();",
-                          "srand(1);", "std::normal_distribution<double> n;", "std::uniform_real_distribution<> u;",
-                          "#pragma omp parallel for", "  # pragma  omp critical", "std::thread worker;"}) {
+  CHECK(ok("circuits/a.hpp", "#pragma omp simd reduction(+ : sum)\n"));  // one thread
+  for (const char* bad :
+       {"std::mt19937 e;", "std::mt19937_64 e;", "std::random_device d;", "int i = rand();", "srand(1);",
+        "std::normal_distribution<double> n;", "std::uniform_real_distribution<> u;", "#pragma omp parallel for",
+        "#pragma omp parallel for simd", "  # pragma  omp critical", "std::thread worker;"}) {
     CAPTURE(bad);
     CHECK_FALSE(ok("training/a.cpp", bad));
   }
