@@ -259,7 +259,7 @@ TEST_CASE("regression: values beside features, scaled and back") {
   const Batch batch = task.training(3);
   CHECK(batch.targets.empty());
   REQUIRE(batch.values.rows() == 4);
-  CHECK(batch.values_of(2).cols() == 2);
+  CHECK(batch.values_of(0).cols() == 2);
   Matrix<float> values = batch.values;
   task.parts().value_scaling.undo(values);
   // b = 100 − 2 a in every row; float numbers of order 100, scaled and back: 100 · 2^-22.
