@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings that the documents and examples write, `section.key = value`, are keys of the program with values that it takes.
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <regex>
 #include <set>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/config/param_table.hpp"
+#include "tests/apps/documents.hpp"
 #include "tests/apps/run_nudge.hpp"
 #include "training/config/config_table.hpp"
 
@@ -17,18 +17,6 @@ using nudge::ParamKind;
 using nudge::ParamRow;
 
 namespace {
-
-std::vector<fs::path> documents() {
-  const fs::path root = NUDGE_SOURCE_DIR;
-  std::vector<fs::path> found = {root / "README.md", root / "CONTRIBUTING.md"};
-  for (const char* folder : {"docs", "examples"}) {
-    for (const auto& entry : fs::directory_iterator(root / folder)) {
-      const std::string extension = entry.path().extension().string();
-      if (extension == ".md" || extension == ".toml") found.push_back(entry.path());
-    }
-  }
-  return found;
-}
 
 std::set<std::string> sections() {
   std::set<std::string> names;
@@ -74,7 +62,7 @@ std::string complaint(const Setting& setting) {
 
 TEST_CASE("settings in the documents and examples are settings of the program") {
   int seen = 0;
-  for (const fs::path& path : documents()) {
+  for (const fs::path& path : nudge::test::documents()) {
     for (const Setting& setting : settings_of(nudge::test::read_file(path.string()))) {
       CAPTURE(path.string(), setting.key, setting.value);
       CHECK(complaint(setting) == "");
