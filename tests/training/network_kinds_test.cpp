@@ -118,7 +118,8 @@ TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]"
     CHECK(readouts == (readout.parameter >= 0 ? 1 : 0) + (readout.bias >= 0 ? 1 : 0));
     // The leak that step and rules use is the largest of a node.
     double largest = 0;
-    const Circuit<double>& circuit = Bound(config).network->circuit();
+    const Bound bound(config);
+    const Circuit<double>& circuit = bound.network->circuit();
     for (const Node& node : circuit.nodes()) largest = std::max(largest, circuit.leak(node));
     CHECK(kind.leak(config, circuit.damping().value) == Approx(largest).epsilon(1e-14));
   }
