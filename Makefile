@@ -8,12 +8,12 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
 # The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
 TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large speed
 
-# make fuzz: seconds per target. make torture: SIGKILLs, and the seed of their moments.
+# make fuzz: seconds per target. make kills: SIGKILLs, and the seed of their moments.
 SECONDS_EACH ?= 600
 KILLS ?= 1000
 SEED ?= 1
 
-.PHONY: results results-short docs gallery help demo test slow build bench python wheel setup dev-setup format format-check tidy asan tsan fuzz torture clean
+.PHONY: results results-short docs gallery help demo test slow build bench python wheel setup dev-setup format format-check tidy contracts asan tsan fuzz kills torture torture-share clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -72,6 +72,11 @@ tidy: dev-setup  ## build with clang and clang-tidy; every warning is an error
 	@cmake --preset tidy
 	@cmake --build --preset tidy --parallel $(JOBS)
 
+contracts: build  ## quick tests with contracts on (and less optimisation)
+	@cmake --preset dev
+	@cmake --build --preset dev --parallel $(JOBS)
+	@ctest --preset dev --no-tests=error --parallel $(JOBS)
+
 asan tsan: dev-setup  ## quick tests under the address and undefined-behaviour, or the thread sanitizer
 	@cmake --preset $@
 	@cmake --build --preset $@ --parallel $(JOBS)
@@ -87,13 +92,18 @@ gallery: python  ## execute the notebooks of docs/gallery again, from their scri
 	@build/venv/bin/python -m pip install -q -r tools/docs/gallery_requirements.txt
 	@PYTHONPATH=build/release/python build/venv/bin/python tools/docs/gallery.py
 
-fuzz: dev-setup  ## libFuzzer over configs, CSV, texts of the command line and HDF5 files (SECONDS_EACH=600)
+fuzz: dev-setup  ## libFuzzer over every kind of input: configs, CSV, samples, HDF5 files, … (SECONDS_EACH=600)
 	@cmake --preset fuzz
-	@cmake --build --preset fuzz --parallel $(JOBS) --target nudge_fuzz_config nudge_fuzz_csv nudge_fuzz_spec nudge_fuzz_run_file
+	@cmake --build --preset fuzz --parallel $(JOBS) --target nudge_fuzz_targets
 	@bash tests/fuzz/run.sh build/fuzz $(SECONDS_EACH)
 
-torture: build  ## kill runs at random and take away what they need: the tables of docs/reliability.md (KILLS=1000 SEED=1)
+kills: build  ## kill runs at random and take away what they need: the tables of docs/reliability.md (KILLS=1000 SEED=1)
 	@python3 tools/torture/torture.py --kills $(KILLS) --seed $(SEED) --write docs/reliability.md
+
+torture: kills contracts asan tsan tidy fuzz  ## all that may find a fault: kills, contracts, sanitizers, clang-tidy, fuzzing; hours
+
+torture-share: build  ## seven minutes of kills, and every other fault: what continuous integration runs of it beside the tests
+	@python3 tools/torture/torture.py --kills 1000 --seconds 420 --faults
 
 clean:  ## remove everything built
 	@rm -rf build

@@ -9,9 +9,16 @@ std::vector<double> column(const H5Reader& file, const std::string& path) {
   return file.has(path) ? file.reals<double>(path, H5Shape{-1}) : std::vector<double>();
 }
 
-Matrix<double> matrix(const H5Reader& file, const std::string& path, std::size_t rows, std::size_t columns) {
-  if (!file.has(path)) return {};
-  return file.matrix<double>(path, H5Shape{static_cast<Index>(rows), static_cast<Index>(columns)});
+/// One that goes with another.
+std::vector<double> column(const H5Reader& file, const std::string& path, const std::vector<double>& with) {
+  const auto length = static_cast<Index>(with.size());
+  return file.has(path) || length > 0 ? file.reals<double>(path, H5Shape{length}) : std::vector<double>();
+}
+
+Matrix<double> matrix(const H5Reader& file, const std::string& path, const std::vector<double>& rows,
+                      const std::vector<double>& columns) {
+  if (rows.empty() && columns.empty()) return {};
+  return file.matrix<double>(path, H5Shape{static_cast<Index>(rows.size()), static_cast<Index>(columns.size())});
 }
 
 }  // namespace
@@ -20,29 +27,31 @@ DevicePictures load_device_pictures(const H5Reader& file) {
   DevicePictures out;
   out.device = file.has_attribute("device") ? file.text_attribute("device") : file.name();
   out.pulse = column(file, "staircase/pulse");
-  out.stair_mean = column(file, "staircase/conductance_mean");
-  out.stair_std = column(file, "staircase/conductance_std");
-  if (file.has("staircase/conductance")) out.stairs = file.matrix<double>("staircase/conductance");
+  out.stair_mean = column(file, "staircase/conductance_mean", out.pulse);
+  out.stair_std = column(file, "staircase/conductance_std", out.pulse);
+  if (file.has("staircase/conductance")) {
+    out.stairs = file.matrix<double>("staircase/conductance", H5Shape{-1, static_cast<Index>(out.pulse.size())});
+  }
   if (file.has_attribute("half_window_pulses_up", "staircase")) {
     out.half_up = file.real_attribute("half_window_pulses_up", "staircase");
     out.half_down = file.real_attribute("half_window_pulses_down", "staircase");
   }
   out.measured_pulse = column(file, "measured/pulse");
-  out.measured_mean = column(file, "measured/conductance");
+  out.measured_mean = column(file, "measured/conductance", out.measured_pulse);
   out.cycle_pulses = column(file, "endurance/pulses");
-  out.low = column(file, "endurance/low_mean");
-  out.low_std = column(file, "endurance/low_std");
-  out.high = column(file, "endurance/high_mean");
-  out.high_std = column(file, "endurance/high_std");
+  out.low = column(file, "endurance/low_mean", out.cycle_pulses);
+  out.low_std = column(file, "endurance/low_std", out.cycle_pulses);
+  out.high = column(file, "endurance/high_mean", out.cycle_pulses);
+  out.high_std = column(file, "endurance/high_std", out.cycle_pulses);
   out.time = column(file, "drift/time");
   out.target = column(file, "drift/target");
-  out.exponent = column(file, "drift/exponent");
-  out.drifted = matrix(file, "drift/conductance_mean", out.target.size(), out.time.size());
-  out.drifted_std = matrix(file, "drift/conductance_std", out.target.size(), out.time.size());
+  out.exponent = column(file, "drift/exponent", out.target);
+  out.drifted = matrix(file, "drift/conductance_mean", out.target, out.time);
+  out.drifted_std = matrix(file, "drift/conductance_std", out.target, out.time);
   out.deviation = column(file, "read_noise/deviation");
-  out.share = column(file, "read_noise/share");
+  out.share = column(file, "read_noise/share", out.deviation);
   out.frequency = column(file, "read_noise/frequency");
-  out.spectrum = column(file, "read_noise/spectrum");
+  out.spectrum = column(file, "read_noise/spectrum", out.frequency);
   return out;
 }
 

@@ -188,6 +188,21 @@ Table load_table(const H5Reader& file, const std::string& group) {
   return table;
 }
 
+using Names = std::vector<std::string>;
+
+/// The table of a group with what its figures are made of; empty where the file has no such group.
+Table load_table_with(const H5Reader& file, const std::string& group, const Names& texts, const Names& numbers) {
+  if (!file.has(group)) return {};
+  Table table = load_table(file, group);
+  for (const std::string& name : texts) {
+    if (table.texts.count(name) == 0) file.fail(group, "column " + name + " of texts is missing");
+  }
+  for (const std::string& name : numbers) {
+    if (table.numbers.count(name) == 0) file.fail(group, "column " + name + " of numbers is missing");
+  }
+  return table;
+}
+
 void load_facts(const H5Reader& file, RunFile& run) {
   const std::vector<std::string> order{"nudge_version", "started", "wall_time_s", "seed",     "precision",
                                        "threads",       "machine", "compiler",    "libraries"};
@@ -255,12 +270,15 @@ RunFile load_run_file(const std::filesystem::path& path) {
       }
     }
   }
-  if (file.has("rows")) run.rows = load_table(file, "rows");
-  if (file.has("points")) run.points = load_table(file, "points");
-  for (const auto& [group, table] : {std::pair{"tuning", &run.tuning}, std::pair{"test", &run.test},
-                                     std::pair{"entrants", &run.entrants}, std::pair{"arrays", &run.arrays}}) {
-    if (file.has(group)) *table = load_table(file, group);
-  }
+  run.rows = load_table_with(file, "rows", {}, {});
+  run.points = load_table_with(file, "points", {}, {});
+  run.arrays = load_table_with(file, "arrays", {}, {});
+  run.tuning = load_table_with(file, "tuning", {"entrant", "status"}, {"seed", "validation_loss"});
+  run.test = load_table_with(file, "test", {"entrant", "status"}, {"seed"});
+  run.entrants =
+      load_table_with(file, "entrants", {"name", "chosen", "edges"},
+                      {"runs", "failed", "validation_mean", "validation_deviation", "test_mean", "test_deviation",
+                       "difference_mean", "difference_low", "difference_high", "skipped", "nonfinite"});
   run.lines = read_text_lines(file);
   run.references = read_reference_scores(file);
   if (run.kind == "characterize") run.device = load_device_pictures(file);

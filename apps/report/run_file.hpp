@@ -84,7 +84,7 @@ struct RunFile {
   ArrayPictures arrays_read;                  ///< and what its reads see
 };
 
-/// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths.
+/// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths or missing.
 RunFile load_run_file(const std::filesystem::path& path);
 
 }  // namespace nudge::report

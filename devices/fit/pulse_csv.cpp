@@ -76,6 +76,8 @@ long long pulse_number(const std::string& text, const std::string& where) {
   char* end = nullptr;
   const long long value = std::strtoll(text.c_str(), &end, 10);
   if (text.empty() || *end != 0) csv_fail(where, fmt::format("pulse \"{}\" is not a whole number", text));
+  constexpr long long most = 1LL << 53;  // whole numbers that a double holds, as other programs write them
+  if (value < -most || value > most) csv_fail(where, fmt::format("pulse {} (must be at most 2^53)", text));
   return value;
 }
 

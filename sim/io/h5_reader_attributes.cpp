@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/io/h5_reader_impl.hpp"
+#include "sim/io/h5_scales.hpp"
 
 namespace nudge {
 
@@ -146,6 +147,7 @@ H5Meaning H5Reader::meaning(const std::string& dataset) const {
       h5_read_texts(open.attribute.id(), open.type.id(), open.space.id(), H5Aread, out.dimensions);
     }
   }
+  out.dimensions = dimension_names(std::move(out.dimensions), shape(dataset));
   return out;
 }
 

@@ -14,6 +14,10 @@ namespace {
 /// More elements than this in one dataset can only be a damaged size.
 constexpr hssize_t most_elements = hssize_t{1} << 31;
 
+/// Elements that were never written take no place in the file: so many are read all the same.
+constexpr hssize_t most_unwritten = hssize_t{1} << 24;
+constexpr double most_deflated = 1032;  // zlib's technical details: the limit of its compression, 1032 to 1
+
 struct OpenData {
   H5Handle data, type, space;
   H5Shape shape;
@@ -53,6 +57,11 @@ OpenData open_data(const File& file, const std::string& dataset, std::initialize
   }
   const hssize_t count = H5Sget_simple_extent_npoints(out.space.id());
   if (count < 0 || count > most_elements) file.fail(dataset, "impossible size " + to_string(out.shape));
+  const hsize_t stored = H5Dget_storage_size(out.data.id());
+  if (count > most_unwritten && most_deflated * static_cast<double>(stored) <
+                                    static_cast<double>(count) * static_cast<double>(H5Tget_size(out.type.id()))) {
+    file.fail(dataset, fmt::format("size {}, of which the file holds {} bytes", to_string(out.shape), stored));
+  }
   out.count = static_cast<std::size_t>(count);
   return out;
 }

@@ -166,4 +166,10 @@ bool is_bare_scale(hid_t dataset) {
   return H5Aread(attribute.id(), type.id(), text.data()) >= 0 && text.starts_with(kBare);
 }
 
+std::vector<std::string> dimension_names(std::vector<std::string> labels, const H5Shape& shape) {
+  const auto no_name = [](const std::string& label) { return label.empty() || label == "."; };  // no path in HDF5
+  if (labels.size() != shape.size() || std::any_of(labels.begin(), labels.end(), no_name)) return {};
+  return labels;
+}
+
 }  // namespace nudge

@@ -49,4 +49,7 @@ class H5Scales {
 /// Whether an open dataset is a scale without values.
 bool is_bare_scale(hid_t dataset);
 
+/// The names of a dataset's dimensions as its file has them, or none where they do not name every dimension.
+std::vector<std::string> dimension_names(std::vector<std::string> labels, const H5Shape& shape);
+
 }  // namespace nudge

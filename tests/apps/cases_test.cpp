@@ -102,7 +102,8 @@ std::vector<Malformed> malformed_variants() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<Malformed> all;
   const SyntheticCase good;
-  for (const auto& [name, data] : good.reals) {
+  for (const auto& entry : good.reals) {
+    const std::string name = entry.first;  // clang before 16 captures no structured bindings
     all.push_back({name, [=](SyntheticCase& c) { c.reals.erase(name); }});
     all.push_back({name, [=](SyntheticCase& c) { c.reals[name].values.back() = nan; }});
     all.push_back({name, [=](SyntheticCase& c) {  // one more row

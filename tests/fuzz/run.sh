@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the libFuzzer targets of a build with NUDGE_FUZZ for so many seconds each (default 60); ends at the first finding.
-#   bash tests/fuzz/run.sh build/fuzz 600 [config csv spec run_file]
+# Runs the libFuzzer targets of a build with NUDGE_FUZZ for so many seconds each (default 60), or RUNS executions each where these
+# are done sooner; ends at the first finding.
+#   bash tests/fuzz/run.sh build/fuzz 600 [config contents csv run_file samples spec]
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 build=$1
 seconds=${2:-60}
 shift $(($# < 2 ? $# : 2))
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(config csv spec run_file); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(config contents csv run_file samples spec); fi
 
 work=$build/fuzzing
 mkdir -p "$work"
@@ -20,12 +21,13 @@ for target in "${targets[@]}"; do
   new=$work/$target
   mkdir -p "$new"
   seeds=("tests/fuzz/corpus/$target")
-  options=(-max_len=4096 -timeout=20 -rss_limit_mb=3000)
+  options=(-max_len=4096 -timeout=20 -rss_limit_mb=3000 -entropic=0 -use_cmp=0)  # these two cost more time than they find
   if [ "$target" = config ] || [ "$target" = spec ]; then options+=("-dict=$work/config.dict"); fi
   if [ "$target" = config ]; then seeds+=(examples); fi
   if [ "$target" = run_file ]; then options=(-max_len=65536 -timeout=60 -rss_limit_mb=3000); fi
+  if [ "$target" = contents ] || [ "$target" = spec ]; then options+=(-max_len=256); fi
   echo "== $target"
-  "$build/tests/fuzz/nudge_fuzz_$target" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
+  "$build/tests/fuzz/nudge_fuzz_$target" "${options[@]}" -runs="${RUNS:--1}" -max_total_time="$seconds" -print_final_stats=1 \
     -artifact_prefix="$work/found-$target-" "$new" "${seeds[@]}" 2>"$work/$target.log" || {
     tail -n 60 "$work/$target.log"
     exit 1

@@ -17,8 +17,7 @@ namespace {
 
 template <class T>
 const std::vector<T>& values_of(const RowColumns& rows, const std::string& path) {
-  const auto at = rows.find(path);
-  const auto* values = at == rows.end() ? nullptr : std::get_if<std::vector<T>>(&at->second.values);
+  const std::vector<T>* values = values_in<T>(rows, path);
   if (values == nullptr)
     throw UserError(fmt::format("/{} is missing or of another type: no file of nudge compare", path));
   return *values;

@@ -114,7 +114,8 @@ class ArgmaxModel final : public TapeModel<S> {
     const auto n = static_cast<double>(losses.size());
     double beta = std::nan("");
     if (shape_.free_energy) {
-      beta = (parameters.back().array() + S(1.8)).exp().log1p().mean();  // softplus(xb + 1.8), as the read's
+      beta = static_cast<double>(
+          (parameters.back().array() + S(1.8)).exp().log1p().mean());  // softplus(xb + 1.8), as the read's
     }
     return {loss / n, right / (n * static_cast<double>(shape_.width)), beta};
   }

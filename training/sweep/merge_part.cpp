@@ -24,23 +24,40 @@ std::string shown(const H5Attribute& value) {
   return std::visit([](const auto& one) { return fmt::format("{}", one); }, value);
 }
 
-PartTable read_table(const H5Reader& file, const std::string& name) {
-  PartTable table{name, read_columns(file, name), read_columns(file, plan_group(name))};
-  if (table.rows.empty()) return table;
-  if (table.plan.empty()) {
-    file.fail("/" + plan_group(name), "is missing (a file of an older nudge: continue it once with --resume)");
-  }
-  table.rows.merge(read_columns(file, cosine_group(name)));
-  for (const char* needed : {"/status", "/seed"}) {
-    if (table.rows.count(name + needed) == 0) file.fail("/" + name + needed, "is missing");
-  }
-  const std::size_t n = table.rows.at(name + "/status").size();
-  for (const auto& [path, column] : table.rows) {
+template <class T>
+void expect_column(const H5Reader& file, const RowColumns& columns, const std::string& path) {
+  if (values_in<T>(columns, path) == nullptr) file.fail("/" + path, "is missing or of another type");
+}
+
+void expect_equal_lengths(const H5Reader& file, const RowColumns& columns, std::size_t n) {
+  for (const auto& [path, column] : columns) {
     if (column.size() != n) file.fail(path, fmt::format("{} rows expected, found {}", n, column.size()));
   }
+}
+
+PartTable read_table(const H5Reader& file, const std::string& name) {
+  PartTable table{name, read_columns(file, name), read_columns(file, plan_group(name))};
+  const std::string plan = plan_group(name);
+  if (!table.plan.empty()) {
+    expect_column<std::int64_t>(file, table.plan, plan + "/row");
+    expect_column<std::int64_t>(file, table.plan, plan + "/seed");
+    expect_column<double>(file, table.plan, plan + "/seconds");
+    expect_equal_lengths(file, table.plan, table.row().size());
+  } else if (table.rows.empty()) {
+    return table;
+  } else {
+    file.fail("/" + plan, "is missing (a file of an older nudge: continue it once with --resume)");
+  }
+  table.rows.merge(read_columns(file, cosine_group(name)));
+  std::size_t n = 0;
+  if (!table.rows.empty()) {
+    expect_column<std::string>(file, table.rows, name + "/status");
+    expect_column<std::int64_t>(file, table.rows, name + "/seed");
+    n = table.rows.at(name + "/status").size();
+    expect_equal_lengths(file, table.rows, n);
+  }
   for (const std::int64_t r : table.row()) {
-    if (r < -1 || r >= static_cast<std::int64_t>(n))
-      file.fail(plan_group(name) + "/row", fmt::format("row {} of {}", r, n));
+    if (r < -1 || r >= static_cast<std::int64_t>(n)) file.fail(plan + "/row", fmt::format("row {} of {}", r, n));
   }
   return table;
 }
@@ -63,6 +80,7 @@ bool same_columns(const RowColumns& a, const RowColumns& b, const std::string& p
 }
 
 std::string config_differences(const StudyPart& part, const StudyPart& first) {
+  if (part.file.text_attribute("config") == first.file.text_attribute("config")) return "";
   const auto config_of = [](const StudyPart& one) {
     return parse_program_config(one.file.name() + " (stored config)", one.file.text_attribute("config"));
   };
@@ -72,6 +90,20 @@ std::string config_differences(const StudyPart& part, const StudyPart& first) {
     all += fmt::format("  {}: {} there, {} here\n", d.key, d.first, d.second);
   }
   return all;
+}
+
+/// A column that one file lacks is NaN there: only one of numbers can be lacking.
+std::string column_differences(const RowColumns& there, const RowColumns& here) {
+  std::string why;
+  for (const auto& [one, other] : {std::pair(&there, &here), std::pair(&here, &there)}) {
+    for (const auto& [path, column] : *one) {
+      const auto at = other->find(path);
+      if (at == other->end() ? !column.is_real() : at->second.values.index() != column.values.index()) {
+        why += fmt::format("  /{}: missing in one of them, or of another type\n", path);
+      }
+    }
+  }
+  return why;
 }
 
 /// Attributes of the root that differ; what that means where they are of the build.
@@ -148,6 +180,7 @@ void expect_part_of(const StudyPart& first, const StudyPart& part) {
   std::string why = config_differences(part, first) + root_differences(part, first);
   for (std::size_t t = 0; t < first.tables.size(); ++t) {
     const PartTable &there = first.tables[t], &here = part.tables[t];
+    if (!there.rows.empty() && !here.rows.empty()) why += column_differences(there.rows, here.rows);
     if (there.plan.empty() || here.plan.empty() || same_columns(there.plan, here.plan, here.plan_name())) continue;
     if (why.empty()) why = fmt::format("  the lists of {} differ\n", t == 0 ? "points" : "test runs");
   }

@@ -34,4 +34,11 @@ struct RowColumn {
 using RowColumns = std::map<std::string, RowColumn>;
 RowColumns read_columns(const H5Reader& file, const std::string& group);
 
+/// The values of a column, or null where it is missing or of another type. T: double, std::int64_t or std::string.
+template <class T>
+const std::vector<T>* values_in(const RowColumns& columns, const std::string& path) {
+  const auto at = columns.find(path);
+  return at == columns.end() ? nullptr : std::get_if<std::vector<T>>(&at->second.values);
+}
+
 }  // namespace nudge

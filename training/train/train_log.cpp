@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/train_log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -9,6 +11,7 @@ namespace {
 
 /// Groups that hold columns, beside those that stand by themselves.
 constexpr const char* kGroups[] = {"train", "weights", "device"};
+constexpr const char* kSteps = "train/step";
 
 }  // namespace
 
@@ -108,8 +111,15 @@ void TrainLog::restore(const H5Reader& file, const std::string& prefix) {
     const bool direct = path.find('/', prefix.size()) == std::string::npos;
     if (direct && file.has_attribute("x", path)) restore_column(file, prefix, path);
   }
-  event_steps_ = file.reals<double>(prefix + "events/step");
-  events_ = file.texts(prefix + "events/text");
+  const auto steps = static_cast<Index>(values(kSteps).size());
+  for (const Column& c : columns_) {
+    const Index rows = static_cast<Index>(c.values.size()) / std::max<Index>(1, c.width);
+    if (c.axis == kSteps && rows > steps) {  // fewer: of what began later
+      file.fail(prefix + c.name, fmt::format("{} rows, of {} steps", rows, steps));
+    }
+  }
+  event_steps_ = file.reals<double>(prefix + "events/step", H5Shape{-1});
+  events_ = file.texts(prefix + "events/text", H5Shape{static_cast<Index>(event_steps_.size())});
 }
 
 void TrainLog::restore_column(const H5Reader& file, const std::string& prefix, const std::string& path) {
@@ -117,9 +127,16 @@ void TrainLog::restore_column(const H5Reader& file, const std::string& prefix, c
   const H5Shape shape = file.shape(path);
   const H5Meaning meaning = file.meaning(path);
   const Index width = shape.size() == 2 ? shape[1] : 0;
+  if (shape.empty() || shape.size() > 2 || (shape.size() == 2 && width < 1)) {
+    file.fail(path, fmt::format("shape {} (must be a column, or rows of numbers)", to_string(shape)));
+  }
   Column& c = column(path.substr(prefix.size()), meaning.unit, meaning.description, width);
   c.values = file.reals<double>(path);
-  if (file.has_attribute("x", path)) c.axis = file.text_attribute("x", path).substr(prefix.size());
+  if (file.has_attribute("x", path)) {
+    const std::string x = file.text_attribute("x", path);
+    if (!x.starts_with(prefix)) file.fail(path, fmt::format("attribute x: \"{}\" is none of its columns", x));
+    c.axis = x.substr(prefix.size());
+  }
   if (width > 0 && meaning.dimensions.size() == 2) c.columns_label = meaning.dimensions[1];
 }
 

@@ -214,7 +214,8 @@ class TrainRun {
     const auto& skipped = log.values("train/skipped");
     const auto& nonfinite = log.values("train/nonfinite");
     std::vector<double> kept;
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t n = std::min({values.size(), skipped.size(), nonfinite.size()});
+    for (std::size_t i = 0; i < n; ++i) {
       if (skipped[i] == 0 && nonfinite[i] == 0 && std::isfinite(values[i])) kept.push_back(values[i]);
     }
     if (kept.empty()) return 0;

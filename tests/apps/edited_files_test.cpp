@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of nudge that another program has edited: whole HDF5 files that do not say what they should. The fuzzer found these
+// (tests/fuzz/contents.cpp).
+#include <hdf5.h>
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "apps/report/report.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/io/h5_reader.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "training/sweep/merge.hpp"
+#include "training/train/train_run.hpp"
+
+using namespace nudge;
+using Catch::Contains;
+
+namespace {
+
+using Edit = std::function<void(hid_t file)>;
+
+std::filesystem::path edited(const test::TemporaryDirectory& dir, const std::string& base, const Edit& edit) {
+  const std::filesystem::path path = dir / ("edited_" + base);
+  std::filesystem::copy_file(std::filesystem::path(NUDGE_SOURCE_DIR) / "tests/fuzz/bases" / base, path,
+                             std::filesystem::copy_options::overwrite_existing);
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  REQUIRE(file >= 0);
+  edit(file);
+  H5Fclose(file);
+  return path;
+}
+
+Edit without(const std::string& object) {
+  return [=](hid_t file) { REQUIRE(H5Ldelete(file, object.c_str(), H5P_DEFAULT) >= 0); };
+}
+
+/// A column of so many elements of a type, never written: zeros.
+Edit with_column(const std::string& object, hsize_t count, hid_t type) {
+  return [=](hid_t file) {
+    H5Ldelete(file, object.c_str(), H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    const hid_t data = H5Dcreate2(file, object.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(data >= 0);
+    H5Dclose(data);
+    H5Sclose(space);
+  };
+}
+
+template <class Read>
+std::string refusal(const Read& read) {
+  try {
+    read();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a report names the column that an edited file lacks", "[report]") {
+  const test::TemporaryDirectory dir;
+  const auto refused = [&](const std::string& base, const Edit& edit) {
+    const auto path = edited(dir, base, edit);
+    return refusal([&] { report::report_html({path}); });
+  };
+  CHECK_THAT(refused("device.h5", without("staircase/conductance_mean")),
+             Contains("staircase/conductance_mean: missing"));
+  CHECK_THAT(refused("device.h5", with_column("endurance/low_std", 1, H5T_NATIVE_DOUBLE)),
+             Contains("endurance/low_std: shape"));
+  CHECK_THAT(refused("device.h5", without("drift/conductance_mean")), Contains("drift/conductance_mean: missing"));
+  CHECK_THAT(refused("compare.h5", without("entrants/difference_low")), Contains("entrants: column difference_low"));
+  CHECK_THAT(refused("compare.h5", without("tuning/validation_loss")), Contains("tuning: column validation_loss"));
+}
+
+TEST_CASE("files whose columns are of another type are not merged", "[sweep]") {
+  const test::TemporaryDirectory dir;
+  const std::filesystem::path whole = std::filesystem::path(NUDGE_SOURCE_DIR) / "tests/fuzz/bases/sweep.h5";
+  const auto refused = [&](const Edit& edit) {
+    const auto path = edited(dir, "sweep.h5", edit);
+    return refusal([&] { merge_sweeps({whole, path}, dir / "merged.h5", MissingPoints::accept); });
+  };
+  CHECK_THAT(refused(with_column("points/status", 4, H5T_NATIVE_INT64)),
+             Contains("points/status: is missing or of another type"));
+  CHECK_THAT(refused(without("plan/row")), Contains("plan/row: is missing or of another type"));
+  CHECK_THAT(refused(with_column("plan/seconds", 4, H5T_NATIVE_INT64)),
+             Contains("plan/seconds: is missing"));
+  CHECK_THAT(refused(with_column("plan/seconds", 3, H5T_NATIVE_DOUBLE)), Contains("4 rows expected, found 3"));
+  CHECK_THAT(refused(with_column("points/final_loss", 4, H5T_NATIVE_INT64)),
+             Contains("/points/final_loss: missing in one of them, or of another type"));
+  CHECK_FALSE(std::filesystem::exists(dir / "merged.h5"));
+}
+
+TEST_CASE("a log with more rows than steps is not resumed", "[train]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "train.h5", [](hid_t file) {
+    const hsize_t count = 7;
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    const hid_t old = H5Dopen2(file, "train/array_energy", H5P_DEFAULT);
+    const hid_t data = H5Dcreate2(file, "longer", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(old >= 0);
+    H5Dclose(data);
+    H5Dclose(old);
+    H5Sclose(space);
+    H5Ldelete(file, "train/array_energy", H5P_DEFAULT);
+    H5Lmove(file, "longer", file, "train/array_energy", H5P_DEFAULT, H5P_DEFAULT);
+  });
+  CHECK_THAT(refusal([&] { resume(path, nullptr); }), Contains("train/array_energy: 7 rows, of 2 steps"));
+}
+
+TEST_CASE("labels that name no dimension are none, and values that were never written are not made up", "[io]") {
+  const test::TemporaryDirectory dir;
+  const auto labels = edited(dir, "device.h5", [](hid_t file) {
+    const hid_t data = H5Dopen2(file, "staircase/pulse", H5P_DEFAULT);
+    const hsize_t count = 2;
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &count, nullptr);
+    H5Tset_size(type, 4);
+    H5Adelete(data, "DIMENSION_LABELS");
+    const hid_t attribute = H5Acreate2(data, "DIMENSION_LABELS", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(H5Awrite(attribute, type, "one\0two\0") >= 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(data);
+  });
+  CHECK(H5Reader(labels).meaning("staircase/pulse").dimensions.empty());
+  const auto large = edited(dir, "sweep.h5", with_column("points/final_loss", hsize_t{1} << 27, H5T_NATIVE_DOUBLE));
+  CHECK_THAT(refusal([&] { H5Reader(large).reals<double>("points/final_loss"); }),
+             Contains("of which the file holds 0 bytes"));
+}
