@@ -84,8 +84,7 @@ TEST_CASE("files whose columns are of another type are not merged", "[sweep]") {
   CHECK_THAT(refused(with_column("points/status", 4, H5T_NATIVE_INT64)),
              Contains("points/status: is missing or of another type"));
   CHECK_THAT(refused(without("plan/row")), Contains("plan/row: is missing or of another type"));
-  CHECK_THAT(refused(with_column("plan/seconds", 4, H5T_NATIVE_INT64)),
-             Contains("plan/seconds: is missing"));
+  CHECK_THAT(refused(with_column("plan/seconds", 4, H5T_NATIVE_INT64)), Contains("plan/seconds: is missing"));
   CHECK_THAT(refused(with_column("plan/seconds", 3, H5T_NATIVE_DOUBLE)), Contains("4 rows expected, found 3"));
   CHECK_THAT(refused(with_column("points/final_loss", 4, H5T_NATIVE_INT64)),
              Contains("/points/final_loss: missing in one of them, or of another type"));

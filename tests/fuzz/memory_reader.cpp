@@ -17,6 +17,9 @@ namespace {
 using Object = fuzz::MemoryFile::Object;
 
 std::string slashed(const std::string& object) {
+  if (object.starts_with('/') && object.find("//") == std::string::npos &&
+      (object.size() == 1 || !object.ends_with('/')))
+    return object;
   std::string out;
   for (const char c : "/" + object) {
     if (c != '/' || out.empty() || out.back() != '/') out += c;
