@@ -42,6 +42,7 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   const auto known = subcommands(inner);
   if (known.empty() || used == words.size() || is_option(words[used])) return {};
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const CLI::App* sub : known) names.push_back(sub->get_name());
   const std::string before = used == 0 ? "" : inner.get_name() + " ";
   return fmt::format("unknown command {}{} ({})", before, words[used], did_you_mean(words[used], names));

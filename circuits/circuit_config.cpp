@@ -17,7 +17,10 @@ const Choices<TokenUse> token_uses{
 }  // namespace
 
 ParamTable circuit_param_rows() {
-  using namespace param;
+  using param::choice;
+  using param::flag;
+  using param::quantity;
+  using param::text;
   return {
       quantity("circuit.temperature", "300 K", Unit::kelvin, at_least(0), "Temperature of the devices.",
                "room temperature"),

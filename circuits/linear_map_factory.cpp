@@ -35,6 +35,7 @@ std::unique_ptr<LinearMap<S>> make_linear_map(const CrossbarSpec& spec, const Ma
                       std::to_string(most_replicas) + " replicas of an array)");
     }
     std::vector<std::unique_ptr<LinearMap<S>>> replicas;
+    replicas.reserve(tokens.count);
     for (Index t = 0; t < tokens.count; ++t) {
       replicas.push_back(make_array(spec, weights, id + static_cast<std::uint32_t>(t) * replica_stride, seed));
     }

@@ -163,6 +163,7 @@ bool ReplicatedMap<S>::noisy() const {
 template <class S>
 std::unique_ptr<LinearMap<double>> ReplicatedMap<S>::noise_free() const {
   std::vector<std::unique_ptr<LinearMap<double>>> quiet;
+  quiet.reserve(replicas_.size());
   for (const Replica& one : replicas_) quiet.push_back(one->noise_free());
   return std::make_unique<ReplicatedMap<double>>(std::move(quiet), ReplicatedMap<double>::Program::shift);
 }

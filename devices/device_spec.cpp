@@ -100,6 +100,7 @@ void DeviceSpec::validate() const {
   check_lists(*this);
   check_together(*this);
   std::vector<std::string> names;
+  names.reserve(described.shape.size());
   for (const DeviceParameter& row : described.shape) names.push_back(row.name);
   for (const auto& [name, value] : shape) {
     const DeviceParameter* found = nullptr;

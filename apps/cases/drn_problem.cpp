@@ -132,6 +132,7 @@ void check_grounded(const H5Reader& file, const ResistiveNetwork<double>& net) {
   }
   if (floating.empty()) return;
   std::vector<std::string> names;
+  names.reserve(floating.size());
   for (const auto& [l, j] : floating) names.push_back(fmt::format("node {} of layer {}", j, l));
   file.fail(fmt::format("params/g{}", floating.front().layer),
             fmt::format("floating: no path of resistors joins {} to an input or a rail", fmt::join(names, ", ")));

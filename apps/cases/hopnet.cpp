@@ -47,6 +47,7 @@ class Hopnet {
  private:
   static std::vector<ParameterShape> shapes(const HopnetProblem& p) {
     std::vector<ParameterShape> all;
+    all.reserve(p.weights.size());
     for (const Matrix<double>& w : p.weights) all.push_back({w.rows(), w.cols()});
     return all;
   }

@@ -183,6 +183,7 @@ class Parser {
   /// No parameter that does not belong to the case.
   void check_names() {
     std::vector<std::string> known;
+    known.reserve(p_.parameters.size());
     for (const HopnetParameter& each : p_.parameters) known.push_back(each.name);
     for (const std::string& path : file_.all_datasets("params")) {
       const std::string name = path.substr(std::string("params/").size());

@@ -28,8 +28,8 @@ constexpr double kRounding = 2.5e-16;  // where settling stops: below it the res
 class Letnet {
  public:
   explicit Letnet(const LetnetProblem& p)
-      : p_(p),
-        plan_(std::make_shared<TransformerPlan>(
+      : problem(p),
+        plan(std::make_shared<TransformerPlan>(
             TransformerShape{p.sizes.vocabulary,
                              p.sizes.tokens,
                              p.sizes.channels,
@@ -42,49 +42,49 @@ class Letnet {
                              {},
                              p.kappa},
             TransformerScales{})),
-        network_(plan_, maps(p)),
-        dynamics_(network_.circuit(), p.sizes.tokens, 2),
-        cost_(network_.map(network_.readout()), plan_->readout(), last_node(), p.sizes.tokens, 2),
-        gradient_(network_.parameter_shapes()) {}
+        network(plan, maps(p)),
+        dynamics(network.circuit(), p.sizes.tokens, 2),
+        cost(network.map(network.readout()), plan->readout(), last_node(), p.sizes.tokens, 2),
+        gradient(network.parameter_shapes()) {}
 
-  Columns last_node() const { return plan_->nodes().back().columns; }
-  double weight() const { return 1.0 / static_cast<double>(p_.sizes.batch * p_.sizes.tokens); }
+  Columns last_node() const { return plan->nodes().back().columns; }
+  double weight() const { return 1.0 / static_cast<double>(problem.sizes.batch * problem.sizes.tokens); }
 
   void bind(Index b) {
-    x_.resize(p_.sizes.tokens, p_.sizes.channels);
-    network_.embed(p_.sample(p_.idx, b), x_);
-    dynamics_.bind(x_, ReadContext{});
-    cost_.bind(p_.sample(p_.targets, b), ReadContext{});
+    x.resize(problem.sizes.tokens, problem.sizes.channels);
+    network.embed(problem.sample(problem.idx, b), x);
+    dynamics.bind(x, ReadContext{});
+    cost.bind(problem.sample(problem.targets, b), ReadContext{});
   }
 
   Matrix<double> start() const {
-    Matrix<double> z(network_.rows(), network_.cols());
-    network_.start(x_, z);
+    Matrix<double> z(network.rows(), network.cols());
+    network.start(x, z);
     return z;
   }
 
   /// Adds what the input's gradient makes of the embedding.
   void embed_back(Index b, Matrix<double> input_gradient) {
-    network_.accumulate_embedding(p_.sample(p_.idx, b), input_gradient, gradient_);
+    network.accumulate_embedding(problem.sample(problem.idx, b), input_gradient, gradient);
   }
 
   /// The gradient since the last call, under the names of the file.
   LetnetParameters take_gradient() {
     LetnetParameters all;
-    all["tok"] = {gradient_[0]};
-    if (!p_.rope) all["pos"] = {gradient_[1]};
-    const Index c = p_.sizes.channels;
-    for (Index l = 0; l < p_.sizes.layers; ++l) {
-      const TransformerPlan::Layer at = plan_->layer(l);
-      all["Wq"].push_back(gradient_[at.qkv()].leftCols(c));
-      all["Wk"].push_back(gradient_[at.qkv()].middleCols(c, c));
-      all["Wv"].push_back(gradient_[at.qkv()].rightCols(c));
-      all["Wo"].push_back(gradient_[at.o()]);
-      all["W1"].push_back(gradient_[at.first]);
-      all["W2"].push_back(gradient_[at.second]);
+    all["tok"] = {gradient[0]};
+    if (!problem.rope) all["pos"] = {gradient[1]};
+    const Index c = problem.sizes.channels;
+    for (Index l = 0; l < problem.sizes.layers; ++l) {
+      const TransformerPlan::Layer at = plan->layer(l);
+      all["Wq"].push_back(gradient[at.qkv()].leftCols(c));
+      all["Wk"].push_back(gradient[at.qkv()].middleCols(c, c));
+      all["Wv"].push_back(gradient[at.qkv()].rightCols(c));
+      all["Wo"].push_back(gradient[at.o()]);
+      all["W1"].push_back(gradient[at.first]);
+      all["W2"].push_back(gradient[at.second]);
     }
-    all["Wh"] = {gradient_[network_.readout()]};
-    gradient_.set_zero();
+    all["Wh"] = {gradient[network.readout()]};
+    gradient.set_zero();
     return all;
   }
 
@@ -96,14 +96,14 @@ class Letnet {
   /// Runs an estimator over all samples, each from the start of a free phase.
   Estimate run(GradientEstimator<double>& estimator) {
     Estimate out;
-    for (Index b = 0; b < p_.sizes.batch; ++b) {
+    for (Index b = 0; b < problem.sizes.batch; ++b) {
       bind(b);
       Matrix<double> z = start();
       Matrix<double> initial = Matrix<double>::Zero(z.rows(), z.cols());
-      SequenceTask<double> task{&dynamics_, &cost_, &z, &initial, weight(), &gradient_};
+      SequenceTask<double> task{&dynamics, &cost, &z, &initial, weight(), &gradient};
       estimator.estimate(task);
-      Matrix<double> input = dynamics_.input_gradient();
-      network_.accumulate_start(initial, input);
+      Matrix<double> input = dynamics.input_gradient();
+      network.accumulate_start(initial, input);
       embed_back(b, input);
       out.adjoint.push_back(weight() * estimator.adjoint());
       if (const auto* nudged = dynamic_cast<const NudgedEstimator<double>*>(&estimator)) {
@@ -118,21 +118,21 @@ class Letnet {
 
   EstimatorOptions options() const {
     EstimatorOptions options;
-    options.free.step = options.step = p_.step;
-    options.free.max_steps = p_.free_steps;
+    options.free.step = options.step = problem.step;
+    options.free.max_steps = problem.free_steps;
     options.free.divergence_ratio = 1e300;  // a case defines its states whatever they are
-    options.nudged_steps = p_.nudged_steps;
+    options.nudged_steps = problem.nudged_steps;
     options.adjoint_tolerance = 1e-15;
     return options;
   }
 
-  const LetnetProblem& p_;
-  std::shared_ptr<const TransformerPlan> plan_;
-  Network<double> network_;
-  CircuitDynamics<double> dynamics_;
-  CrossEntropyReadout<double> cost_;
-  Gradient<double> gradient_;
-  Matrix<double> x_;
+  const LetnetProblem& problem;
+  std::shared_ptr<const TransformerPlan> plan;
+  Network<double> network;
+  CircuitDynamics<double> dynamics;
+  CrossEntropyReadout<double> cost;
+  Gradient<double> gradient;
+  Matrix<double> x;
 
  private:
   static Maps<double> maps(const LetnetProblem& p) {
@@ -155,16 +155,16 @@ class Letnet {
 
 /// P of every attention node at the states that drive them, (L·K·H·T, T).
 Matrix<double> probabilities(const Letnet& net, const Matrix<double>& z) {
-  const LetnetSizes& s = net.p_.sizes;
+  const LetnetSizes& s = net.problem.sizes;
   Matrix<double> all(s.layers * s.loops * s.heads * s.tokens, s.tokens);
   Index row = 0;
   for (Index j = 0; j < s.nodes; j += 2) {
-    const TransformerPlan::Layer at = net.plan_->layer(net.p_.layer_of(j));
+    const TransformerPlan::Layer at = net.plan->layer(net.problem.layer_of(j));
     Tape<double> tape;
     std::vector<Matrix<double>> p;
-    const Matrix<double> source = j == 0 ? net.x_ : Matrix<double>(z.middleCols((j - 1) * s.channels, s.channels));
-    attention_update(tape.input(source), tape.parameter(net.network_.map(at.qkv()).weights()),
-                     tape.parameter(net.network_.map(at.o()).weights()), s.heads, net.p_.rope, &p);
+    const Matrix<double> source = j == 0 ? net.x : Matrix<double>(z.middleCols((j - 1) * s.channels, s.channels));
+    attention_update(tape.input(source), tape.parameter(net.network.map(at.qkv()).weights()),
+                     tape.parameter(net.network.map(at.o()).weights()), s.heads, net.problem.rope, &p);
     for (const Matrix<double>& head : p) {
       all.middleRows(row, s.tokens) = head;
       row += s.tokens;
@@ -174,7 +174,7 @@ Matrix<double> probabilities(const Letnet& net, const Matrix<double>& z) {
 }
 
 void at_test_point(Letnet& net, LetnetWriter& w) {
-  const LetnetProblem& p = net.p_;
+  const LetnetProblem& p = net.problem;
   const Index c = p.sizes.channels;
   Samples x, g, prob, force, jvp, vjp, logits, dcost;
   double cost = 0;
@@ -182,23 +182,23 @@ void at_test_point(Letnet& net, LetnetWriter& w) {
     const Matrix<double>& z = p.z0[static_cast<std::size_t>(b)];
     net.bind(b);
     Matrix<double> f(z), jv(z), ju(z), dc(z), update(z);
-    net.dynamics_.force(z, f);
+    net.dynamics.force(z, f);
     for (Index j = 0; j < p.sizes.nodes; ++j) {
       const auto node = [c](const Matrix<double>& m, Index at) { return m.middleCols(at * c, c); };
-      Matrix<double> rest = (j == 0 ? net.x_ : Matrix<double>(node(z, j - 1))) - node(z, j);
+      Matrix<double> rest = (j == 0 ? net.x : Matrix<double>(node(z, j - 1))) - node(z, j);
       if (j + 1 < p.sizes.nodes) rest += p.kappa * (node(z, j + 1) - node(z, j));
       update.middleCols(j * c, c) = node(f, j) - rest;
     }
-    Linearization<double>& at = net.dynamics_.linearize(z);
+    Linearization<double>& at = net.dynamics.linearize(z);
     at.jvp(p.v[static_cast<std::size_t>(b)], jv);
     at.vjp(p.u[static_cast<std::size_t>(b)], ju);
-    at.accumulate_parameter_gradient(p.u[static_cast<std::size_t>(b)], 1.0, net.gradient_);
-    net.embed_back(b, net.dynamics_.input_gradient());
-    cost += net.weight() * net.cost_.value(z);
-    logits.push_back(net.cost_.logits().topRows(z.rows()));
-    net.cost_.gradient(z, dc);
+    at.accumulate_parameter_gradient(p.u[static_cast<std::size_t>(b)], 1.0, net.gradient);
+    net.embed_back(b, net.dynamics.input_gradient());
+    cost += net.weight() * net.cost.value(z);
+    logits.push_back(net.cost.logits().topRows(z.rows()));
+    net.cost.gradient(z, dc);
     dcost.push_back(net.weight() * dc.rightCols(c));
-    x.push_back(net.x_);
+    x.push_back(net.x);
     g.push_back(update);
     prob.push_back(probabilities(net, z));
     force.push_back(f);
@@ -218,7 +218,7 @@ void at_test_point(Letnet& net, LetnetWriter& w) {
 }
 
 Samples at_fixed_point(Letnet& net, const H5Reader& file, LetnetWriter& w) {
-  const LetnetProblem& p = net.p_;
+  const LetnetProblem& p = net.problem;
   EstimatorOptions options = net.options();
   options.free.schedule = RelaxationSchedule::sweep;
   options.free.step = 1.0 / (1.0 + p.kappa);
@@ -233,15 +233,15 @@ Samples at_fixed_point(Letnet& net, const H5Reader& file, LetnetWriter& w) {
     const Matrix<double>& z = exact.state[static_cast<std::size_t>(b)];
     net.bind(b);
     Matrix<double> f(z), dc(z);
-    net.dynamics_.force(z, f);
+    net.dynamics.force(z, f);
     if (!(f.norm() <= kSettled * z.norm())) {
       throw NumericalFailure(
           fmt::format("{}: the network does not settle: ‖F‖/‖z‖ = {:.3g} of sample {} after {} sweeps", file.name(),
                       f.norm() / z.norm(), b, kMostSweeps));
     }
-    cost += net.weight() * net.cost_.value(z);
-    logits.push_back(net.cost_.logits().topRows(z.rows()));
-    net.cost_.gradient(z, dc);
+    cost += net.weight() * net.cost.value(z);
+    logits.push_back(net.cost.logits().topRows(z.rows()));
+    net.cost.gradient(z, dc);
     dcost.push_back(net.weight() * dc.rightCols(p.sizes.channels));
   }
   w.samples("z_fp", exact.state);
@@ -269,18 +269,18 @@ struct Trajectory {
 Trajectory euler(Letnet& net, double step, int steps, const Samples& fixed) {
   Trajectory out;
   Samples z, f;
-  for (Index b = 0; b < net.p_.sizes.batch; ++b) {
+  for (Index b = 0; b < net.problem.sizes.batch; ++b) {
     net.bind(b);
     z.push_back(net.start());
   }
   f = z;
   for (int n = 0; n <= steps; ++n) {
     double cost = 0;
-    for (Index b = 0; b < net.p_.sizes.batch; ++b) {
+    for (Index b = 0; b < net.problem.sizes.batch; ++b) {
       const auto at = static_cast<std::size_t>(b);
       net.bind(b);
-      net.dynamics_.force(z[at], f[at]);
-      cost += net.weight() * net.cost_.value(z[at]);
+      net.dynamics.force(z[at], f[at]);
+      cost += net.weight() * net.cost.value(z[at]);
     }
     out.residual.push_back(norm(f) / norm(z));
     out.cost.push_back(cost);

@@ -33,6 +33,7 @@ std::vector<double> nodes_from_samples(const std::vector<Matrix<double>>& sample
 std::vector<Matrix<double>> unstack(std::span<const double> values, Index count, Index rows, Index cols) {
   NUDGE_EXPECT(values.size() == static_cast<std::size_t>(count * rows * cols));
   std::vector<Matrix<double>> matrices;
+  matrices.reserve(count);
   for (Index i = 0; i < count; ++i) {
     matrices.emplace_back(Eigen::Map<const Matrix<double>>(values.data() + i * rows * cols, rows, cols));
   }

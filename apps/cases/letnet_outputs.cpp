@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cases/letnet_outputs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -128,15 +130,16 @@ void LetnetWriter::parameters(const std::string& name, const LetnetParameters& v
     const bool readout = parameter == "Wh";
     if (readout && !gradient) continue;
     const auto found = values.find(parameter);
-    expect(found != values.end(), name + ": no " + parameter);
+    expect(found != values.end(), fmt::format("{}: no {}", name, parameter));
     for (const auto& each : found->second) {
-      expect(each.rows() == shape[shape.size() - 2] && each.cols() == shape.back(), name + ": size of " + parameter);
+      expect(each.rows() == shape[shape.size() - 2] && each.cols() == shape.back(),
+             fmt::format("{}: size of {}", name, parameter));
     }
     double allowed = tolerance(output);
     if (readout) allowed = problem_->float32 ? kFloat32 : kReadout;
     // The softmax of a single token is 1 whatever the scores: these gradients are zero and have no scale of their own.
     const bool zero = problem_->sizes.tokens == 1 && (parameter == "Wq" || parameter == "Wk");
-    add(output, {"out/" + name + "/" + parameter, shape, stack(found->second), allowed,
+    add(output, {fmt::format("out/{}/{}", name, parameter), shape, stack(found->second), allowed,
                  zero ? CaseError::absolute : output.error});
   }
 }

@@ -81,6 +81,7 @@ std::vector<int> read_tokens(const H5Reader& file, const std::string& dataset, c
 
 void check_names(const H5Reader& file, const std::vector<LetnetParameterShape>& parameters, bool rope) {
   std::vector<std::string> known;
+  known.reserve(parameters.size());
   for (const auto& each : parameters) known.push_back(each.name);
   for (const std::string& path : file.all_datasets("params")) {
     const std::string name = path.substr(std::string("params/").size());

@@ -99,6 +99,7 @@ double loss_and_gradients(const Toy& toy, Index step, std::vector<double>& predi
 std::vector<CaseDataset> toy_case(const H5Reader& file) {
   Toy toy = read_toy(file);
   std::vector<ParameterShape> shapes;
+  shapes.reserve(toy.parameters.size());
   for (const auto& each : toy.parameters) shapes.push_back({each.rows(), each.cols()});
   std::vector<CaseDataset> out;
   std::vector<double> losses;
@@ -140,6 +141,7 @@ std::vector<std::vector<int>> read_sequences(const H5Reader& file) {
   }
   const auto tokens = bounded_integers(file, "tokens", shape, SyntheticText::classes);
   std::vector<std::vector<int>> sequences;
+  sequences.reserve(shape[0]);
   for (Index n = 0; n < shape[0]; ++n) {
     sequences.emplace_back(tokens.begin() + n * length, tokens.begin() + (n + 1) * length);
   }

@@ -7,10 +7,12 @@ namespace {
 void write_facts(H5Document& file, const std::vector<ArrayFacts>& all) {
   file.group("arrays", "the arrays as programmed, a row each");
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const ArrayFacts& f : all) names.push_back(f.name);
   file.column("arrays/name", names, {"1", "name of the parameter that the array holds", {"array"}});
   const auto column = [&](const char* name, const char* unit, const char* description, auto value) {
     std::vector<double> values;
+    values.reserve(all.size());
     for (const ArrayFacts& f : all) values.push_back(static_cast<double>(value(f)));
     file.column(std::string("arrays/") + name, std::move(values), {unit, description, {"array"}});
   };
@@ -48,6 +50,7 @@ void write_devices(H5Document& file, const std::string& array, const char* which
   const std::string group = "current/" + array + "/";
   const std::string axis = group + (read.ir_drop.cols() == 1 ? std::string(which) + "_column" : "column");
   std::vector<double> columns;
+  columns.reserve(read.ir_drop.cols());
   for (Index j = 0; j < read.ir_drop.cols(); ++j) columns.push_back(static_cast<double>(j));
   file.column(axis, columns, {"1", "number of the column", {"column"}});
   file.attribute("role", std::string("axis"), axis);

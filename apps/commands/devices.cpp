@@ -110,6 +110,7 @@ Subject subject_named(const Options& options) {
 void write_measured(H5Document& file, const PulseRecord& record) {
   if (record.pulses() == 0) return;
   std::vector<double> pulse;
+  pulse.reserve(record.conductance_S.size());
   for (std::size_t i = 0; i < record.conductance_S.size(); ++i) pulse.push_back(static_cast<double>(i));
   file.group("measured", "the laboratory's record that the device was fitted to");
   file.column("measured/pulse", pulse, {"1", "pulses sent so far", {"point"}});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/report/array_pictures.hpp"
 
+#include <fmt/format.h>
+
 namespace nudge::report {
 
 namespace {
@@ -14,8 +16,9 @@ template <class Visit>
 void each_of_role(const H5Reader& file, const std::string& group, const std::string& role, Visit visit) {
   if (!file.has(group)) return;
   for (const std::string& array : file.groups(group)) {
-    for (const std::string& name : file.datasets(group + "/" + array)) {
-      const std::string path = group + "/" + array + "/" + name;
+    const std::string at = fmt::format("{}/{}", group, array);
+    for (const std::string& name : file.datasets(at)) {
+      const std::string path = fmt::format("{}/{}", at, name);
       if (has_role(file, path, role)) visit(array, name, path);
     }
   }

@@ -47,6 +47,7 @@ std::string heat_map(const Table& points) {
     cells[rows.of_row[i] * columns.names.size() + columns.of_row[i]].push_back(points.numbers.at(result)[i]);
   }
   std::vector<double> means;
+  means.reserve(cells.size());
   for (const auto& cell : cells) means.push_back(spread_of_finite(cell).mean);
   double best = std::nan(""), worst = std::nan("");
   const bool higher = higher_is_better(result);

@@ -43,7 +43,7 @@ std::string device_phrase(const RunFile& run) {
   try {
     const Config config = parse_program_config(run.name, run.config);
     if (config.text("device.model") == "digital") return "with exact numbers";
-    const std::string preset = config.text("device.preset"), update = config.text("crossbar.update");
+    const std::string &preset = config.text("device.preset"), &update = config.text("crossbar.update");
     const std::string name = preset.empty() ? fmt::format("{} devices", words(config.text("device.model"))) : preset;
     const char* how = update == "write_verify"  ? "written and verified"
                       : update == "coincidence" ? "by coincidence pulses"

@@ -43,6 +43,7 @@ SweptKey swept_key(const Table& points, const std::string& key) {
 /// The numbers of some of the rows.
 std::vector<double> of_rows(const std::vector<double>& values, const std::vector<std::size_t>& rows) {
   std::vector<double> out;
+  out.reserve(rows.size());
   for (const std::size_t i : rows) out.push_back(values[i]);
   return out;
 }
@@ -136,6 +137,7 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
 
 PointFigures point_figures(const Table& points, const std::optional<TextEntropy>& line) {
   std::vector<SweptKey> keys;
+  keys.reserve(points.keys.size());
   for (const auto& key : points.keys) keys.push_back(swept_key(points, key));
   std::size_t x = 0;  // the key with most values, numbers first
   for (std::size_t k = 1; k < keys.size(); ++k) {

@@ -38,7 +38,8 @@ std::string steps_of(const H5Reader& file, const std::string& group, const std::
   if (file.has_attribute("x", group + "/" + name)) return file.text_attribute("x", group + "/" + name);
   const std::string stem = name.substr(0, name.find('_'));
   for (const auto& candidate : {name + "_step", stem + "_step"}) {
-    if (file.has(group + "/" + candidate)) return group + "/" + candidate;
+    std::string path = fmt::format("{}/{}", group, candidate);
+    if (file.has(path)) return path;
   }
   return group + "/step";
 }
@@ -47,7 +48,7 @@ Trainee load_trainee(const H5Reader& file, const std::string& group) {
   Trainee trainee;
   trainee.estimator = file.has_attribute("estimator", group) ? file.text_attribute("estimator", group) : "";
   for (const auto& name : file.datasets(group)) {
-    const std::string path = group + "/" + name;
+    const std::string path = fmt::format("{}/{}", group, name);
     const bool is_axis = file.has_attribute("role", path) && file.text_attribute("role", path) == "axis";
     const bool is_step =
         is_axis || name == "step" || (name.size() > 5 && name.compare(name.size() - 5, 5, "_step") == 0);
@@ -100,9 +101,9 @@ Histogram histogram_of(const H5Reader& file, const std::string& path) {
 void load_arrays(const H5Reader& file, const std::string& prefix, Trainee& trainee) {
   if (!file.has(prefix + "device")) return;
   for (const std::string& array : file.groups(prefix + "device")) {
-    const std::string group = prefix + "device/" + array;
+    const std::string group = fmt::format("{}device/{}", prefix, array);
     for (const std::string& name : file.datasets(group)) {
-      const std::string path = group + "/" + name;
+      const std::string path = fmt::format("{}/{}", group, name);
       if (!is_real_or_integer(file.type(path)) || file.shape(path).size() != 1 || !file.has_attribute("x", path))
         continue;
       const H5Meaning meaning = file.meaning(path);
@@ -113,7 +114,7 @@ void load_arrays(const H5Reader& file, const std::string& prefix, Trainee& train
     }
   }
   for (const std::string& name : file.datasets(prefix + "parameters")) {
-    const std::string path = prefix + "parameters/" + name;
+    const std::string path = fmt::format("{}parameters/{}", prefix, name);
     const H5Shape shape = file.shape(path);
     const bool held = shape.size() == 2 && has_role(file, path, "array");
     if (held && is_real_or_integer(file.type(path))) trainee.weights.emplace(name, file.matrix<double>(path, shape));
@@ -162,7 +163,7 @@ Table load_table(const H5Reader& file, const std::string& group) {
   Table table;
   bool first = true;
   for (const auto& name : file.datasets(group)) {
-    const std::string path = group + "/" + name;
+    const std::string path = fmt::format("{}/{}", group, name);
     const H5Shape shape = file.shape(path);
     if (shape.size() != 1) continue;
     if (!first && static_cast<std::size_t>(shape[0]) != table.rows) {
@@ -265,7 +266,7 @@ RunFile load_run_file(const std::filesystem::path& path) {
     load_arrays(file, prefix, run.trainees.back());
     load_events(file, prefix + "events", run.trainees.size() - 1, run);
     for (const std::string part : {"validation", "test"}) {
-      if (const auto counts = ConfusionMatrix::read(prefix + "confusion/" + part, file)) {
+      if (const auto counts = ConfusionMatrix::read(fmt::format("{}confusion/{}", prefix, part), file)) {
         run.trainees.back().confusion.emplace(part, *counts);
       }
     }

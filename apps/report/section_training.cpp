@@ -44,7 +44,7 @@ std::vector<NamedTrainee> trainees_of(const std::vector<RunFile>& runs) {
       }
       std::string name =
           run.trainees[i].estimator.empty() ? (i == 0 ? "trained" : "beside") : words(run.trainees[i].estimator);
-      if (trains > 1) name = run.name + ": " + name;
+      if (trains > 1) name = fmt::format("{}: {}", run.name, name);
       out.push_back({name, &run, &run.trainees[i], i > 0, static_cast<int>(out.size())});
     }
   }
@@ -195,7 +195,7 @@ std::string final_table(const std::vector<NamedTrainee>& trainees) {
                     number(trainee.trainee->sum("nonfinite"))});
     if (metric.empty()) continue;
     const auto last = [&](const std::string& part) {
-      return score_cell(metric, trainee.trainee->of(part + "_" + metric).last_finite());
+      return score_cell(metric, trainee.trainee->of(fmt::format("{}_{}", part, metric)).last_finite());
     };
     rows.back().insert(rows.back().begin() + 6, {last("validation"), last("test")});
   }

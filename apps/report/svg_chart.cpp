@@ -81,14 +81,17 @@ std::string band(const Series& s, const Axis& x, const Axis& y) {
   std::string out;
   std::size_t i = 0;
   while (i < s.y.size()) {
-    std::string up, down;
+    std::string up;
+    std::vector<std::string> down;  // the lower edge, drawn back
     std::size_t n = 0;
     for (; i < s.y.size() && x.shows(s.x[i]) && y.shows(s.high[i]); ++i, ++n) {
       const double floor = y.shows(s.low[i]) ? y.pixel(s.low[i]) : bottom;
       up += fmt::format("{}{:.1f} {:.1f}", n == 0 ? "M" : "L", x.pixel(s.x[i]), y.pixel(s.high[i]));
-      down = fmt::format("L{:.1f} {:.1f}", x.pixel(s.x[i]), floor) + down;
+      down.push_back(fmt::format("L{:.1f} {:.1f}", x.pixel(s.x[i]), floor));
     }
-    if (n > 1) out += fmt::format(R"(<path class="band f{}" d="{}{}z"/>)", s.color % palette_size, up, down);
+    if (n > 1)
+      out += fmt::format(R"(<path class="band f{}" d="{}{}z"/>)", s.color % palette_size, up,
+                         fmt::join(down.rbegin(), down.rend(), ""));
     ++i;
   }
   return out;

@@ -26,7 +26,10 @@ const Choices<TransposedPath> transposed_paths{{"same_ends", TransposedPath::sam
                                                {"opposite_ends", TransposedPath::opposite_ends}};
 
 ParamTable port_rows(const std::string& direction, const std::string& lines) {
-  using namespace param;
+  using param::choice;
+  using param::integer;
+  using param::quantity;
+  using param::real;
   const std::string key = "crossbar." + direction + "_";
   return {
       param::zero_is("ideal", integer(key + "dac_bits", "ideal", zero_or_between(2, 24),
@@ -78,7 +81,10 @@ PortSpec port_spec(const Config& config, const std::string& direction) {
 }  // namespace
 
 ParamTable crossbar_param_rows() {
-  using namespace param;
+  using param::choice;
+  using param::integer;
+  using param::quantity;
+  using param::real;
   ParamTable rows = {
       choice("crossbar.mapping", "differential", mappings.names(),
              "What a device is compared with: a second device, one reference device per row, or the middle of the "

@@ -14,7 +14,7 @@ AttentionCore<S>::AttentionCore(Index tokens, Index channels, Index heads)
       channels_(channels),
       heads_(heads),
       width_(channels / heads),
-      inverse_root_(S(1) / std::sqrt(static_cast<S>(channels / heads))),
+      inverse_root_(S(1) / std::sqrt(static_cast<S>(width_))),
       h_(tokens, 3 * channels),
       probabilities_(static_cast<std::size_t>(heads), Matrix<S>(tokens, tokens)),
       scores_(tokens, tokens) {

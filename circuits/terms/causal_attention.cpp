@@ -8,11 +8,11 @@ namespace {
 
 template <class S>
 struct AttentionPoint final : TermPoint {
-  AttentionPoint(Index tokens_, Index channels, Index heads, Index max_copies)
-      : tokens(tokens_),
-        core(tokens_, channels, heads),
-        mixed(max_copies * tokens_, channels),
-        drive_at_point(tokens_, channels) {}
+  AttentionPoint(Index rows, Index channels, Index heads, Index max_copies)
+      : tokens(rows),
+        core(rows, channels, heads),
+        mixed(max_copies * rows, channels),
+        drive_at_point(rows, channels) {}
 
   Index tokens;
   AttentionCore<S> core;

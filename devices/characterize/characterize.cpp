@@ -63,7 +63,8 @@ Staircase staircase(const Characterization& c) {
   s.conductance_S.resize(c.options.devices, 2 * points + 1);
   for (int i = 0; i <= 2 * points; ++i) {
     for (int k = 0; i > 0 && k < sends; ++k) {
-      send(array, c, s.pulses_per_point / sends, i <= points, static_cast<std::uint64_t>(i * sends + k));
+      send(array, c, s.pulses_per_point / sends, i <= points,
+           static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(sends) + static_cast<std::uint64_t>(k));
     }
     s.pulse.push_back(i * s.pulses_per_point);
     s.mean_S.push_back(mean_of(array.conductance()));

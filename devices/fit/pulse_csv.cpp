@@ -53,6 +53,7 @@ LabHeader columns_of(const std::vector<std::string>& header, const std::string& 
                                                                 {"device", &at.device},
                                                                 {"cycle", &at.cycle}};
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const auto& [name, place] : known) names.push_back(name);
   for (std::size_t c = 0; c < header.size(); ++c) {
     const std::string name = plain_name(header[c], at.unit);

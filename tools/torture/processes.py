@@ -16,6 +16,7 @@ class Run:
 
     def __init__(self, command, folder, **options):
         self.log_path = pathlib.Path(folder) / "log.txt"
+        self.left = []  # after wait_for_end(): processes that had not ended, (name, what the kernel says of it)
         environment = dict(os.environ, **MPI, TMPDIR=str(folder), OMPI_MCA_btl_vader_backing_directory=str(folder))
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
@@ -53,12 +54,22 @@ class Run:
                 time.sleep(0.01)
         except subprocess.TimeoutExpired:
             pass
-        left = bool(self.session())
+        left = self.session()
+        self.left = [(name, state_of(pid)) for pid, name in left]
         while self.session():
             self.kill_all()
             time.sleep(0.01)
         self.process.wait()
         return not left
+
+
+def state_of(pid):
+    """State, and what the kernel says it waits for."""
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        return f"{state} {pathlib.Path(f'/proc/{pid}/wchan').read_text()}"
+    except OSError:
+        return "gone"
 
 
 def kill(pid):

@@ -8,7 +8,8 @@ ZERO = ("lost", "different", "other")
 
 def kill_line(t):
     return (f"{t.name}: {t.kills} kills ({t.resumed} while resuming, {t.one_rank} of one rank), {t.chains} runs to the end; "
-            f"{t.lost} checkpoints lost, {t.different} with other bits, {t.other} other problems; {t.seconds:.2f} s a run")
+            f"{t.lost} checkpoints lost, {t.different} with other bits, {t.other} other problems; {t.seconds:.2f} s a run"
+            + (f"; mpirun itself hung {t.mpirun} times, its ranks had ended" if t.mpirun else ""))
 
 
 def fault_line(c):

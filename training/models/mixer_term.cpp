@@ -78,6 +78,7 @@ bool readable(const MixerChoice& choice, const std::vector<Matrix<double>>& weig
   Tape<double> tape;
   const Value<double> z = tape.input(Matrix<double>::Ones(2, choice.options.width));
   std::vector<Value<double>> values;
+  values.reserve(weights.size());
   for (std::size_t k = 0; k < weights.size(); ++k) {
     values.push_back(k == which ? tape.weights(weights[k], reader) : tape.parameter(weights[k]));
   }
@@ -94,11 +95,13 @@ bool readable(const MixerChoice& choice, const std::vector<Matrix<double>>& weig
 std::vector<bool> readable_parameters(const MixerChoice& choice) {
   const MixerSpec spec = mixer_spec(choice);
   std::vector<Matrix<double>> weights;
+  weights.reserve(spec.parameters.size());
   for (const Field& field : spec.parameters) {
     weights.push_back(Matrix<double>::Constant(field.rows(), field.cols(), 0.5) +
                       Matrix<double>::Identity(field.rows(), field.cols()));
   }
   std::vector<bool> all;
+  all.reserve(weights.size());
   for (std::size_t k = 0; k < weights.size(); ++k) all.push_back(readable(choice, weights, k));
   return all;
 }
@@ -110,6 +113,7 @@ std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& cho
   NUDGE_EXPECT(weights.size() == spec.parameters.size() && at.count == choice.options.width);
   std::vector<typename TapeTerm<S>::Weight> held;
   const std::vector<bool> readable = readable_parameters(choice);
+  held.reserve(weights.size());
   for (std::size_t k = 0; k < weights.size(); ++k) {
     held.push_back({first_parameter + static_cast<int>(k), weights[k], readable[k]});
   }

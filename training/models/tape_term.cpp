@@ -35,7 +35,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
     if (part == Part::conservative) return;
     reads_.read = &read;
-    read.work(operations_ * static_cast<double>(f.rows() / rows_));
+    read.work(operations_ * copies_in(f));
     for (Index row = 0; row < f.rows(); row += rows_) {
       if (from_input()) {
         // What clamps the input stands still: without noise one evaluation serves all.
@@ -66,7 +66,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
     if (part == Part::conservative || from_input()) return;
     reads_.read = &read;
-    read.work(2 * operations_ * static_cast<double>(v.rows() / rows_));
+    read.work(2 * operations_ * copies_in(v));
     Tape<S>& tape = fixed_->tape;
     for (Index row = 0; row < v.rows(); row += rows_) {
       const auto in = source_of(v, row);
@@ -83,7 +83,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override {
     if (part == Part::conservative || from_input()) return;
     reads_.read = &read;
-    read.work(2 * operations_ * static_cast<double>(u.rows() / rows_));
+    read.work(2 * operations_ * copies_in(u));
     for (Index row = 0; row < u.rows(); row += rows_) {
       pull_back(target_of(u, row), Leaves::inputs);
       auto out = source_of(f, row);
@@ -148,6 +148,12 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   template <class Ref>
   auto target_of(Ref& state, Index row) const {
     return state.middleCols(target().begin, target().count).middleRows(row, rows_);
+  }
+
+  /// Of the term's rows, one after another.
+  double copies_in(ConstMatrixRef<S> state) const {
+    const Index copies = state.rows() / rows_;
+    return static_cast<double>(copies);
   }
 
   template <class Source>

@@ -100,6 +100,7 @@ void expect_known_logs(const std::string& name, const Config& base, const std::v
 std::vector<Combination> sampled(const std::string& name, const Config& base, const std::vector<GridAxis>& axes) {
   expect_known_logs(name, base, axes);
   std::vector<Sampler> samplers;
+  samplers.reserve(axes.size());
   for (const GridAxis& axis : axes) samplers.emplace_back(name, base, axis);
   const bool quasi = base.text("sweep.mode") == "sobol";
   boost::random::sobol sequence(axes.size());

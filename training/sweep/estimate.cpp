@@ -96,7 +96,8 @@ TrainingTimes time_training(Config config, std::int64_t steps, PointJob job, std
 double seconds_of_training(const Config& config, PointJob job, std::vector<GroupCosine>& groups) {
   const std::int64_t steps = config.integer("train.steps");
   const auto ceil_of = [steps](std::int64_t every) {
-    return every > 0 ? static_cast<double>((steps + every - 1) / every) : 0.0;
+    const std::int64_t times = every > 0 ? (steps + every - 1) / every : 0;
+    return static_cast<double>(times);
   };
   constexpr double kShort = 0.25;  // s; below, a few steps are too noisy a clock
   TrainingTimes times = time_training(config, 4, job, groups);

@@ -208,6 +208,7 @@ MergeSummary merge_sweeps(const std::vector<std::filesystem::path>& inputs, cons
   write_root(document, parts);
   write_group_attributes(document, parts);
   std::vector<RowColumns> rows;
+  rows.reserve(tables.size());
   for (std::size_t t = 0; t < tables.size(); ++t) rows.push_back(write_rows(document, parts, t, tables[t]));
   if (kind == "compare") write_comparison(document, parts.front(), tables, rows[0], rows[1]);
   document.write(output, Overwrite::must_not_exist);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/merge_rows.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -55,7 +57,8 @@ RowColumns read_columns(const H5Reader& file, const std::string& group) {
   RowColumns columns;
   if (!file.has(group)) return columns;
   for (const std::string& name : file.datasets(group)) {
-    columns.emplace(group + "/" + name, RowColumn::read(file, group + "/" + name));
+    const std::string path = fmt::format("{}/{}", group, name);
+    columns.emplace(path, RowColumn::read(file, path));
   }
   return columns;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/conductance_histogram.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -114,7 +116,7 @@ void ConductanceRecord<S>::restore(const H5Reader& file, const std::string& grou
   histograms_.clear();
   if (!file.has(group)) return;
   for (const std::string& devices : file.groups(group)) {
-    const std::string at = group + "/" + devices + "/";
+    const std::string at = fmt::format("{}/{}/", group, devices);
     ConductanceHistogram one{devices, file.reals<double>(at + "edges", H5Shape{-1}, NonFinite::rejected), {}};
     if (one.edges_S.size() < 2 || !std::is_sorted(one.edges_S.begin(), one.edges_S.end())) {
       file.fail(at + "edges", "rising edges of at least one bin expected");

@@ -249,7 +249,7 @@ template <class S>
 void Trainee<S>::write(H5Document& document, const std::string& prefix) {
   log_.write(document, prefix);
   document.attribute("estimator", estimator_, prefix + "train");
-  for (const auto& [part, matrix] : confusion_) matrix.write(prefix + "confusion/" + part, document);
+  for (const auto& [part, matrix] : confusion_) matrix.write(fmt::format("{}confusion/{}", prefix, part), document);
   const auto parameters = network_->plan().parameters();
   for (int p = 0; p < network_->parameters(); ++p) {
     const auto at = static_cast<std::size_t>(p);
@@ -278,7 +278,8 @@ template <class S>
 void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
   log_.restore(file, prefix);
   for (const std::string part : {"validation", "test"}) {
-    if (const auto matrix = ConfusionMatrix::read(prefix + "confusion/" + part, file)) confusion_[part] = *matrix;
+    if (const auto matrix = ConfusionMatrix::read(fmt::format("{}confusion/{}", prefix, part), file))
+      confusion_[part] = *matrix;
   }
   for (auto& array : arrays()) {
     const H5Shape expected{array.values->rows(), array.values->cols()};

@@ -10,6 +10,7 @@ namespace {
 
 std::vector<ParameterShape> shapes_of(const std::vector<Field>& fields) {
   std::vector<ParameterShape> shapes;
+  shapes.reserve(fields.size());
   for (const Field& field : fields) shapes.push_back({field.rows(), field.cols()});
   return shapes;
 }
@@ -73,6 +74,7 @@ void TapeLearner<S>::evaluate(std::uint64_t done, const std::vector<Batch>& vali
 template <class S>
 std::vector<StateArray<S>> TapeLearner<S>::arrays() {
   std::vector<StateArray<S>> all;
+  all.reserve(fields_.size());
   for (std::size_t k = 0; k < fields_.size(); ++k) {
     all.push_back({"parameters/" + fields_[k].name, "1", "parameter of the model", &parameters_[k]});
   }

@@ -63,6 +63,7 @@ std::vector<std::unique_ptr<Term<S>>> stack_terms(const StackPlan& plan, double 
 
 std::vector<Node> StackPlan::nodes() const {
   std::vector<Node> nodes;
+  nodes.reserve(layers_);
   for (Index l = 0; l < layers_; ++l) {
     nodes.push_back({fmt::format("l{}", l), {l * shape_.channels, shape_.channels}, 1.0, l == 0, true});
   }
