@@ -9,10 +9,7 @@ namespace {
 template <class S>
 struct AttentionPoint final : TermPoint {
   AttentionPoint(Index rows, Index channels, Index heads, Index max_copies)
-      : tokens(rows),
-        core(rows, channels, heads),
-        mixed(max_copies * rows, channels),
-        drive_at_point(rows, channels) {}
+      : tokens(rows), core(rows, channels, heads), mixed(max_copies * rows, channels), drive_at_point(rows, channels) {}
 
   Index tokens;
   AttentionCore<S> core;

@@ -128,7 +128,10 @@ class AttendHeads final : public Operation<S> {
   auto keys(M& m, const Block& b, Index head) const {
     return cut(m, b.key, b.keys, head, heads_);
   }
-  S scale(Arguments<S> x) const { return static_cast<S>(1.0 / std::sqrt(static_cast<double>(x[0]->cols() / heads_))); }
+  S scale(Arguments<S> x) const {
+    const Index width = x[0]->cols() / heads_;
+    return static_cast<S>(1.0 / std::sqrt(static_cast<double>(width)));
+  }
 
   /// d ← scale p ∘ (d − Σ_j p_j d_j) in the rows of a block of scores_; 0 where no key is attended.
   void apply_softmax_jacobian(const Matrix<S>& p, const Block& b, S scale) const {

@@ -48,6 +48,7 @@ int draw(const Matrix<S>& logits, Index row, double temperature, double u) {
 
 std::vector<int> prior_latents(Index tokens, Index bits, std::uint64_t seed, std::uint32_t sequence) {
   std::vector<int> latents;
+  latents.reserve(tokens);
   for (Index t = 0; t < tokens; ++t) {
     latents.push_back(
         static_cast<int>(random_below(std::uint64_t(1) << bits, RngKey{seed, Purpose::latent_bits, kLatents}, sequence,

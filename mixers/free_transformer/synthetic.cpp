@@ -23,7 +23,7 @@ std::vector<int> SyntheticText::sequence(std::uint64_t seed, std::uint64_t n) {
 
 int target_position(const std::vector<int>& sequence, int& letter) {
   constexpr int body = SyntheticText::body;
-  if (sequence.size() != static_cast<std::size_t>(SyntheticText::prompt + body)) return -1;
+  if (sequence.size() != std::size_t{SyntheticText::prompt + body}) return -1;
   int first = -1;
   int last = -1;
   letter = -1;

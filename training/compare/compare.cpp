@@ -166,6 +166,7 @@ StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& fil
   CompareFile file(files, protocol.base);
   if (files.resume) {
     std::vector<std::string> keys;
+    keys.reserve(protocol.axes.size());
     for (const GridAxis& axis : protocol.axes) keys.push_back(axis.key);
     file.expect_same_config(protocol.base, keys);
     file.restore("test", grid.sweep, Stored::ended_well);

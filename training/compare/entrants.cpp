@@ -19,7 +19,7 @@ std::string trimmed(const std::string& text) {
 }
 
 bool is_estimator(const std::string& name) {
-  const auto names = estimator_names();
+  const auto& names = estimator_names();
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

@@ -10,6 +10,7 @@ namespace nudge {
 std::vector<std::uint64_t> GeneratedTask::numbers(std::uint64_t step) const {
   const auto size = static_cast<std::uint64_t>(batch_);
   std::vector<std::uint64_t> all;
+  all.reserve(size);
   for (std::uint64_t b = 0; b < size; ++b) all.push_back(step * size + b);
   return all;
 }

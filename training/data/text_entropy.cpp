@@ -50,6 +50,7 @@ void write_text_lines(const TextLines& lines, H5Document& document) {
   }
   const auto column = [&](const char* name, double TextEntropy::*member, const char* description) {
     std::vector<double> values;
+    values.reserve(rows.size());
     for (const TextEntropy& row : rows) values.push_back(row.*member);
     document.column(std::string("text/") + name, std::move(values), {"nat", description, {"split"}});
   };

@@ -24,6 +24,7 @@ class Draws {
   /// `count` different numbers of [first, first + n), in random order.
   std::vector<int> different(Index count, int first, Index n) {
     std::vector<int> all;
+    all.reserve(n);
     for (Index i = 0; i < n; ++i) all.push_back(first + static_cast<int>(i));
     for (Index i = 0; i < count; ++i) {
       std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(i + below(n - i))]);

@@ -110,6 +110,7 @@ MadExample selective_copy(const MadSizes& sizes, Draws draws) {
   const int copy = static_cast<int>(sizes.vocabulary) - 1;
   const int blank = copy - 1;
   std::vector<int> wanted;
+  wanted.reserve(n);
   for (Index i = 0; i < n; ++i) wanted.push_back(draws.below(blank));
   std::vector<Index> blanks_before(static_cast<std::size_t>(n), 0);
   for (Index b = 0; b < sizes.tokens - 2 * n - 1; ++b) ++blanks_before[static_cast<std::size_t>(draws.below(n))];

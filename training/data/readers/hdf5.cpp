@@ -55,7 +55,8 @@ std::map<std::string, RawArray> hdf5_arrays(const std::string& path, const std::
   const H5Reader file(path);
   const std::string at = file.has(group) ? group : "/";
   std::map<std::string, RawArray> out;
-  for (const std::string& name : file.datasets(at)) out.emplace(name, dataset(file, at + "/" + name, ""));
+  for (const std::string& name : file.datasets(at))
+    out.emplace(name, dataset(file, fmt::format("{}/{}", at, name), ""));
   return out;
 }
 

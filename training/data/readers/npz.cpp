@@ -31,6 +31,7 @@ class Zip {
 
   std::vector<std::string> names() const {
     std::vector<std::string> out;
+    out.reserve(entries_.size());
     for (const Entry& entry : entries_) out.push_back(entry.name);
     return out;
   }

@@ -32,8 +32,9 @@ Matrix<S> position_code(Index tokens, Index width) {
   Matrix<S> code(tokens, width);
   for (Index t = 0; t < tokens; ++t) {
     for (Index c = 0; c < width; ++c) {
+      const Index even = c - c % 2;
       const double angle =
-          static_cast<double>(t) * std::pow(10000.0, -static_cast<double>(c / 2 * 2) / static_cast<double>(width));
+          static_cast<double>(t) * std::pow(10000.0, -static_cast<double>(even) / static_cast<double>(width));
       code(t, c) = static_cast<S>(c % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
   }
