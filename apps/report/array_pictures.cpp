@@ -29,7 +29,9 @@ void each_of_role(const H5Reader& file, const std::string& group, const std::str
 ArrayPictures load_array_pictures(const H5Reader& file) {
   ArrayPictures out;
   each_of_role(file, "ir_drop", "map", [&](const auto& array, const auto& name, const auto& path) {
-    out.ir_drop.push_back({array, name, file.meaning(path).description, file.matrix<double>(path, H5Shape{-1, -1})});
+    Matrix<double> values = file.matrix<double>(path, H5Shape{-1, -1});
+    if (values.size() == 0) file.fail(path, "has no devices");
+    out.ir_drop.push_back({array, name, file.meaning(path).description, std::move(values)});
   });
   each_of_role(file, "current", "series", [&](const auto& array, const auto& name, const auto& path) {
     const H5Meaning meaning = file.meaning(path);

@@ -27,7 +27,7 @@ int target_position(const std::vector<int>& sequence, int& letter) {
   int first = -1;
   int last = -1;
   letter = -1;
-  const auto at = [&](int t) { return sequence[static_cast<std::size_t>(SyntheticText::prompt + t)]; };
+  const auto at = [&](int t) { return sequence[SyntheticText::prompt + static_cast<std::size_t>(t)]; };
   for (int t = 0; t < body; ++t) {
     if (at(t) == SyntheticText::blank || at(t) == SyntheticText::noise) continue;
     if (at(t) > SyntheticText::blank || (letter >= 0 && at(t) != letter)) return -1;

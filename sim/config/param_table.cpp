@@ -102,6 +102,7 @@ std::string describe_values(const ParamRow& row) {
   const std::string range = describe(row.range, row.unit);
   const std::string limits = range.empty() ? "" : " " + range;
   std::vector<std::string> named;
+  named.reserve(row.choices.size());
   for (const std::string& choice : row.choices) named.push_back(choice.empty() ? "\"\"" : choice);
   const std::string choices = fmt::format("{}", fmt::join(named, ", "));
   switch (row.kind) {

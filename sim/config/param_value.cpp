@@ -254,6 +254,7 @@ std::string axis_to_toml(const ParamTable& table, const GridAxis& axis) {
   std::vector<std::string> parts;
   const ParamRow& row = *find_row(table, axis.key);
   std::vector<ValueProblem> none;
+  parts.reserve(axis.values.size());
   for (const std::string& text : axis.values)
     parts.push_back(to_toml(row, *convert(row, raw_from_text(row, text), none)));
   return fmt::format("[{}]", fmt::join(parts, ", "));

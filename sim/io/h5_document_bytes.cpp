@@ -48,6 +48,7 @@ void write_dimension_labels(hid_t dataset, const std::vector<std::string>& label
   if (labels.empty()) return;
   const hsize_t count = labels.size();
   std::vector<const char*> pointers;
+  pointers.reserve(labels.size());
   for (const auto& label : labels) pointers.push_back(label.c_str());
   const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
   const H5Handle type = h5_text_type();

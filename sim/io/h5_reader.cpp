@@ -58,7 +58,7 @@ void read_everything(const H5Reader& reader) {
     facts(group);
     tried([&] {
       for (const std::string& name : reader.datasets(group)) {
-        const std::string path = group + "/" + name;
+        const std::string path = fmt::format("{}/{}", group, name);
         facts(path);
         tried([&] { reader.meaning(path); });
         tried([&] { reader.type(path) == H5Type::text ? void(reader.texts(path)) : void(reader.reals<double>(path)); });
@@ -68,7 +68,7 @@ void read_everything(const H5Reader& reader) {
     constexpr int kDeepest = 8;  // ours lie four deep; cycles are found when the file is read in earnest
     if (depth >= kDeepest) return;
     tried([&] {
-      for (const std::string& name : reader.groups(group)) visit(group + "/" + name, depth + 1);
+      for (const std::string& name : reader.groups(group)) visit(fmt::format("{}/{}", group, name), depth + 1);
     });
   };
   visit("/", 0);
@@ -125,7 +125,7 @@ std::vector<std::string> H5Reader::groups(const std::string& group) const {
   if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0)
     file_->fail_damaged(group);
   for (const auto& name : names) {
-    const H5Handle child = file_->open(group + "/" + name);
+    const H5Handle child = file_->open(fmt::format("{}/{}", group, name));
     if (H5Iget_type(child.id()) == H5I_GROUP) out.push_back(name);
   }
   return out;
@@ -140,7 +140,7 @@ std::vector<std::string> H5Reader::datasets(const std::string& group) const {
   if (H5Literate(parent.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0)
     file_->fail_damaged(group);
   for (const auto& name : names) {
-    const H5Handle child = file_->open(group + "/" + name);
+    const H5Handle child = file_->open(fmt::format("{}/{}", group, name));
     if (H5Iget_type(child.id()) == H5I_DATASET && !is_bare_scale(child.id())) out.push_back(name);
   }
   return out;

@@ -3,6 +3,7 @@
 // (tests/fuzz/contents.cpp).
 #include <hdf5.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -47,6 +48,25 @@ Edit with_column(const std::string& object, hsize_t count, hid_t type) {
   };
 }
 
+/// A map of no rows and four columns in the place of another.
+Edit with_empty_map(const std::string& object) {
+  return [=](hid_t file) {
+    H5Ldelete(file, object.c_str(), H5P_DEFAULT);
+    const std::array<hsize_t, 2> sizes = {0, 4};
+    const hid_t space = H5Screate_simple(2, sizes.data(), nullptr), text = H5Tcopy(H5T_C_S1);
+    const hid_t data =
+        H5Dcreate2(file, object.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Tset_size(text, 3);
+    const hid_t one = H5Screate(H5S_SCALAR), role = H5Acreate2(data, "role", text, one, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(H5Awrite(role, text, "map") >= 0);
+    H5Aclose(role);
+    H5Dclose(data);
+    H5Sclose(space);
+    H5Sclose(one);
+    H5Tclose(text);
+  };
+}
+
 template <class Read>
 std::string refusal(const Read& read) {
   try {
@@ -70,6 +90,8 @@ TEST_CASE("a report names the column that an edited file lacks", "[report]") {
   CHECK_THAT(refused("device.h5", with_column("endurance/low_std", 1, H5T_NATIVE_DOUBLE)),
              Contains("endurance/low_std: shape"));
   CHECK_THAT(refused("device.h5", without("drift/conductance_mean")), Contains("drift/conductance_mean: missing"));
+  CHECK_THAT(refused("crossbar.h5", with_empty_map("ir_drop/Wh/positive")),
+             Contains("ir_drop/Wh/positive: has no devices"));
   CHECK_THAT(refused("compare.h5", without("entrants/difference_low")), Contains("entrants: column difference_low"));
   CHECK_THAT(refused("compare.h5", without("tuning/validation_loss")), Contains("tuning: column validation_loss"));
 }

@@ -10,7 +10,7 @@ namespace nudge {
 
 int densest_place(const std::vector<int>& sequence) {
   const auto is_letter = [&](int place) {
-    return sequence[static_cast<std::size_t>(SyntheticText::prompt + place)] < SyntheticText::blank;
+    return sequence[SyntheticText::prompt + static_cast<std::size_t>(place)] < SyntheticText::blank;
   };
   int best = 0;
   int best_place = -1;
