@@ -136,6 +136,7 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
 }  // namespace
 
 PointFigures point_figures(const Table& points, const std::optional<TextEntropy>& line) {
+  if (points.keys.empty()) return {"", paragraph("The file does not say which keys were swept (attribute keys).")};
   std::vector<SweptKey> keys;
   keys.reserve(points.keys.size());
   for (const auto& key : points.keys) keys.push_back(swept_key(points, key));

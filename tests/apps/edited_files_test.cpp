@@ -96,6 +96,15 @@ TEST_CASE("a report names the column that an edited file lacks", "[report]") {
   CHECK_THAT(refused("compare.h5", without("tuning/validation_loss")), Contains("tuning: column validation_loss"));
 }
 
+TEST_CASE("a report of a tuning that does not say what it swept says so", "[report]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "compare.h5", [](hid_t file) {
+    H5Adelete_by_name(file, "tuning", "keys", H5P_DEFAULT);
+    H5Adelete_by_name(file, "/", "keys", H5P_DEFAULT);
+  });
+  CHECK_THAT(report::report_html({path}), Contains("does not say which keys were swept"));
+}
+
 TEST_CASE("files whose columns are of another type are not merged", "[sweep]") {
   const test::TemporaryDirectory dir;
   const std::filesystem::path whole = std::filesystem::path(NUDGE_SOURCE_DIR) / "tests/fuzz/bases/sweep.h5";
