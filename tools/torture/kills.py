@@ -109,7 +109,7 @@ def chain(work, nudge, folder, reference, random, tally, most):
         what = f"attempt {attempt + 1} of {folder.name}"
         held = look(output, tally, held, work.promised(log), what)
         if not ended:
-            if {name for name, _ in run.left} == {"mpirun"}:  # its ranks have ended, it waits for a lock of its own
+            if attempt < attempts and {name for name, _ in run.left} == {"mpirun"}:  # after a kill; its ranks have ended
                 tally.mpirun += 1
             else:
                 tally.fail("other", f"{what}: processes were left over: {run.left}; its last words: {log[-300:]!r}")
