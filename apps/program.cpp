@@ -79,6 +79,12 @@ ExitCode guarded(const std::function<ExitCode()>& run) {
   }
 }
 
+/// The help of a command that takes settings, or of one below it, lists the sections of a config.
+void list_sections(CLI::App& command) {
+  if (command.get_option_no_throw("--set") != nullptr) command.footer(sections_text);
+  for (CLI::App* below : command.get_subcommands({})) list_sections(*below);
+}
+
 ExitCode dispatch(int argc, char** argv) {
   CLI::App app("nudge: simulator of analog hardware that learns by settling", "nudge");
   app.set_version_flag("--version", version_text(), "Print version, compiler and libraries, and exit");
@@ -93,7 +99,7 @@ ExitCode dispatch(int argc, char** argv) {
     CLI::App* sub = app.add_subcommand(command.name, command.description);
     runs[sub] = command.add(*sub);
     sub->footer("Example: " + command.example);
-    if (sub->get_option_no_throw("--set") != nullptr) sub->footer(sections_text);
+    list_sections(*sub);
   }
 
   const std::vector<std::string> words(argv + 1, argv + argc);

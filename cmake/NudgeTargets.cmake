@@ -28,6 +28,10 @@ target_compile_options(nudge_flags INTERFACE
   -fno-math-errno -fno-semantic-interposition
   $<BUILD_INTERFACE:$<$<BOOL:${NUDGE_WARNINGS_AS_ERRORS}>:-Werror>>
   $<$<BOOL:${NUDGE_ARCH_RUNS}>:-march=${NUDGE_ARCH}>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # clang forgets the pragmas in precompiled headers with which std::stable_sort uses what its own library deprecates.
+  target_compile_options(nudge_flags INTERFACE $<BUILD_INTERFACE:-Wno-deprecated-declarations>)
+endif()
 if(NUDGE_SANITIZE)
   target_compile_options(nudge_flags INTERFACE -fsanitize=${NUDGE_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)
@@ -36,9 +40,6 @@ if(NUDGE_SANITIZE)
     # gcc 12 with sanitizers warns inside std::regex and std::function (GCC bug 105562); release builds keep the warning.
     target_compile_options(nudge_flags INTERFACE -Wno-maybe-uninitialized)
   endif()
-endif()
-if(NUDGE_FUZZ)
-  target_compile_options(nudge_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 target_compile_definitions(nudge_flags INTERFACE
   EIGEN_DONT_PARALLELIZE
@@ -50,7 +51,7 @@ target_include_directories(nudge_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURC
                            $<INSTALL_INTERFACE:include/nudge>)
 
 if(NUDGE_TIDY)
-  find_program(NUDGE_CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)
+  find_program(NUDGE_CLANG_TIDY NAMES clang-tidy-19 clang-tidy REQUIRED)
   set(CMAKE_CXX_CLANG_TIDY "${NUDGE_CLANG_TIDY}")
 endif()
 
@@ -61,6 +62,7 @@ function(nudge_library)
   set(target nudge_${ARG_NAME})
   add_library(${target} STATIC ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC ${links})
+  target_compile_options(${target} PRIVATE ${NUDGE_HOT_OPTIONS})
   if(ARG_SOURCES)
     target_precompile_headers(${target} REUSE_FROM nudge_pch)
   endif()

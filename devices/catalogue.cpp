@@ -11,6 +11,7 @@
 #include "devices/stochastic_bit.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
+#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {
@@ -112,7 +113,7 @@ std::string device_list_json() {
   }
   const DeviceModel& bit = stochastic_bit_description();
   out["samplers"].push_back({{"name", bit.name}, {"summary", bit.summary}});
-  return out.dump(2) + "\n";
+  return json_text(out, 2) + "\n";
 }
 
 std::string device_show_text(const std::string& name) {
@@ -127,7 +128,7 @@ std::string device_show_text(const std::string& name) {
   for (const Json& row : device["parameters"]) {
     const Json& value = row["value"];
     out += fmt::format("  {:<22} {:>12} {:<4}  {:<14} {}\n", row["name"].get<std::string>(),
-                       value.is_array() ? value.dump() : fmt::format("{:g}", value.get<double>()),
+                       value.is_array() ? json_text(value) : fmt::format("{:g}", value.get<double>()),
                        row["unit"].get<std::string>(), row["range"].get<std::string>(), row["doc"].get<std::string>());
     if (device["kind"] != "preset")
       out += fmt::format("  {:>39}  default from: {}\n", "", row["source"].get<std::string>());
@@ -135,6 +136,6 @@ std::string device_show_text(const std::string& name) {
   return out;
 }
 
-std::string device_show_json(const std::string& name) { return describe(name).dump(2) + "\n"; }
+std::string device_show_json(const std::string& name) { return json_text(describe(name), 2) + "\n"; }
 
 }  // namespace nudge

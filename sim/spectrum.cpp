@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/spectrum.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "sim/steady/krylov.hpp"
@@ -15,7 +14,6 @@ namespace nudge {
 namespace {
 
 using Dense = Eigen::MatrixXd;
-using Solver = Eigen::EigenSolver<Dense>;
 
 /// An Arnoldi (later Krylov–Schur) decomposition A V_m = V_m H + v_{m+1} bᵀ, kept as one (m + 1, m) matrix.
 template <class S>
@@ -134,19 +132,17 @@ Index whole_pairs(const Eigen::VectorXcd& values, const std::vector<Index>& orde
 }
 
 /// An orthonormal real basis of the span of the chosen eigenvectors.
-Dense wanted_subspace(const Solver& eigen, const std::vector<Index>& order, Index count) {
-  const Index m = eigen.eigenvalues().size();
-  const Eigen::MatrixXcd vectors = eigen.eigenvectors();
-  Dense span(m, count);
+Dense wanted_subspace(const EigenPairs& eigen, const std::vector<Index>& order, Index count) {
+  Dense span(eigen.values.size(), count);
   for (Index i = 0; i < count; ++i) {
     const Index k = order[static_cast<std::size_t>(i)];
-    if (eigen.eigenvalues()(k).imag() < 0) {
-      span.col(i) = vectors.col(k).imag();
+    if (eigen.values(k).imag() < 0) {
+      span.col(i) = eigen.vectors.col(k).imag();
     } else {
-      span.col(i) = vectors.col(k).real();
+      span.col(i) = eigen.vectors.col(k).real();
     }
   }
-  return span.householderQr().householderQ() * Dense::Identity(m, count);
+  return orthonormal_basis(span);
 }
 
 }  // namespace
@@ -165,19 +161,19 @@ Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index 
     space.fill();
     const Dense h = space.h();
     if (!h.allFinite()) return {};
-    const Solver eigen(h);
-    const std::vector<Index> order = ranked(eigen.eigenvalues());
-    const double scale = eigen.eigenvalues().cwiseAbs().maxCoeff();
-    const Index count = whole_pairs(eigen.eigenvalues(), order, options.count);
+    const EigenPairs eigen = eigenpairs(h);
+    const std::vector<Index> order = ranked(eigen.values);
+    const double scale = eigen.values.cwiseAbs().maxCoeff();
+    const Index count = whole_pairs(eigen.values, order, options.count);
     bool done = space.applications() >= options.max_applications;
     double worst = 0;
     for (Index i = 0; i < count; ++i) {
-      worst = std::max(worst, space.estimate(eigen.eigenvectors().col(order[static_cast<std::size_t>(i)])));
+      worst = std::max(worst, space.estimate(eigen.vectors.col(order[static_cast<std::size_t>(i)])));
     }
     done = done || worst <= 0.5 * tolerance * scale || space.whole();
     if (!done) {
       // Keeping about half of the space besides the wanted ones is the usual choice for thick restarts.
-      const Index keep = whole_pairs(eigen.eigenvalues(), order, (count + space.dimension()) / 2);
+      const Index keep = whole_pairs(eigen.values, order, (count + space.dimension()) / 2);
       space.restart(wanted_subspace(eigen, order, keep));
       continue;
     }
@@ -185,7 +181,7 @@ Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index 
     result.converged = true;
     for (Index i = 0; i < count; ++i) {
       const Index k = order[static_cast<std::size_t>(i)];
-      Eigenvalue found{eigen.eigenvalues()(k), space.residual(eigen.eigenvectors().col(k), eigen.eigenvalues()(k))};
+      Eigenvalue found{eigen.values(k), space.residual(eigen.vectors.col(k), eigen.values(k))};
       found.converged = found.residual <= tolerance * scale;
       result.converged = result.converged && found.converged;
       result.leading.push_back(found);

@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <cmath>
 #include <limits>
 
 #include "circuits/digital_matrix.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -187,9 +185,8 @@ void HopnetNetwork::newton(Matrix<double>& z, HopnetLaw law, double beta, const 
     const Matrix<double> j = jacobian(z, law, beta);
     const Eigen::MatrixXd active = j(free, free);
     if (n == 0) {
-      const bool attracts = p_.shape.asymmetric
-                                ? Eigen::EigenSolver<Eigen::MatrixXd>(active, false).eigenvalues().real().maxCoeff() < 0
-                                : Eigen::LLT<Eigen::MatrixXd>(-active).info() == Eigen::Success;
+      const bool attracts =
+          p_.shape.asymmetric ? eigenvalues(active).real().maxCoeff() < 0 : is_positive_definite(-active);
       if (!attracts) {
         throw NumericalFailure(
             fmt::format("{}: does not settle: J at its fixed point has an eigenvalue with real part >= 0 (beta = {:g})",
@@ -197,7 +194,7 @@ void HopnetNetwork::newton(Matrix<double>& z, HopnetLaw law, double beta, const 
       }
     }
     const Eigen::VectorXd right = -f.row(0)(free).transpose();
-    const Eigen::VectorXd change = active.partialPivLu().solve(right);
+    const Eigen::VectorXd change = LuFactors<double>(active).solve(right);
     for (std::size_t i = 0; i < free.size(); ++i) z(0, free[i]) += change[static_cast<Index>(i)];
     if (box != nullptr) box->project(z, {0, z.cols()});
   }

@@ -17,6 +17,7 @@
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
+#include "sim/io/json_text.hpp"
 #include "training/compare/compare.hpp"
 
 namespace nudge {
@@ -209,7 +210,7 @@ std::string part_text(const Comparison& c) {
 
 ExitCode finish(const Comparison& comparison, const std::string& config, const std::string& file, bool json) {
   if (json) {
-    answer("{}\n", json_of(comparison, file).dump(2));
+    answer("{}\n", json_text(json_of(comparison, file), 2));
   } else if (!comparison.interrupted) {
     answer("{}{}\n", comparison.waits ? part_text(comparison) : table_text(comparison), file);
   }

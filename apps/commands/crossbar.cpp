@@ -29,6 +29,7 @@
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/file_bytes.hpp"
@@ -218,7 +219,7 @@ ExitCode run(const Options& options) {
   if (options.json) {
     nlohmann::json out = facts_json(found.facts, spec.circuit, facts);
     if (found.netlist) out["netlist"] = netlist_json(options, *found.netlist);
-    answer("{}\n", out.dump(2));
+    answer("{}\n", json_text(out, 2));
     return ExitCode::ok;
   }
   print_facts(found.facts, spec.circuit, facts);

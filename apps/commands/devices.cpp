@@ -22,6 +22,7 @@
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
+#include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/config_table.hpp"
 
@@ -178,7 +179,7 @@ ExitCode fit_command(const Options& options) {
         {"asymmetry", estimate(fit.asymmetry)},
         {"repeat", std::isfinite(fit.repeat) ? nlohmann::ordered_json(fit.repeat) : nullptr},
         {"toml", toml}};
-    answer("{}\n", out.dump(2));
+    answer("{}\n", json_text(out, 2));
     return ExitCode::ok;
   }
   if (options.out.empty()) {

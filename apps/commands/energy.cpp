@@ -13,6 +13,7 @@
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/parallel.hpp"
+#include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/check/mixer_energy.hpp"
 
@@ -63,7 +64,7 @@ ExitCode run(const Options& options) {
     add_run_record(file, record);
     file.write(options.out, Overwrite::must_not_exist);
   }
-  answer("{}", options.json ? json_of(trace).dump(2) + "\n" : table_of(trace));
+  answer("{}", options.json ? json_text(json_of(trace), 2) + "\n" : table_of(trace));
   if (!options.out.empty() && !options.json) answer("{}\n", options.out);
   if (trace.finite()) return ExitCode::ok;
   say("nudge: the energy is not finite: this step runs away (a smaller mixer.eta or initial_scale)\n");

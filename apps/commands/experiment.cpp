@@ -13,6 +13,7 @@
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
+#include "sim/io/json_text.hpp"
 #include "training/experiments/experiment.hpp"
 
 namespace nudge {
@@ -137,7 +138,7 @@ ExitCode run(const Options& options) {
     experiment = run_experiment(config, files, observer_for(progress));
   }
   if (options.json) {
-    answer("{}\n", json_of(experiment, files.output.string()).dump(2));
+    answer("{}\n", json_text(json_of(experiment, files.output.string()), 2));
   } else {
     answer("{}{}\n", table_text(experiment), files.output.string());
   }

@@ -7,6 +7,7 @@
 
 #include "apps/export/csv_export.hpp"
 #include "apps/streams.hpp"
+#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {
@@ -27,7 +28,7 @@ std::function<ExitCode()> add(CLI::App& app) {
       paths.push_back(path.string());
       if (!options->json) answer("{}\n", path.string());
     }
-    if (options->json) answer("{}\n", nlohmann::json({{"files", paths}}).dump(2));
+    if (options->json) answer("{}\n", json_text(nlohmann::json({{"files", paths}}), 2));
     return ExitCode::ok;
   };
 }

@@ -14,6 +14,7 @@
 #include "apps/streams.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/check/gradcheck_record.hpp"
 #include "training/learning/batch_ranks.hpp"
@@ -181,7 +182,7 @@ ExitCode run(const Options& options) {
   if (!leads) return ExitCode::ok;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.json) {
-    answer("{}\n", json_of(report).dump(2));
+    answer("{}\n", json_text(json_of(report), 2));
   } else {
     answer("{}\n{}\n{}{}{:.1f} s\n", rows_text(report), phases_text(report), reference_text(report),
            diagnostics_text(report, static_cast<int>(config.integer("relaxation.free_steps"))), seconds);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/streams.hpp"
+#include "sim/io/json_text.hpp"
 #include "training/sweep/merge.hpp"
 
 namespace nudge {
@@ -22,11 +23,9 @@ ExitCode run(const Options& options) {
   const MergeSummary merged =
       merge_sweeps(inputs, options.out, options.partial ? MissingPoints::accept : MissingPoints::refuse);
   if (options.json) {
-    answer("{}\n", nlohmann::json({{"file", options.out},
-                                   {"points", merged.points},
-                                   {"finished", merged.finished},
-                                   {"failed", merged.failed}})
-                       .dump(2));
+    const nlohmann::json out{
+        {"file", options.out}, {"points", merged.points}, {"finished", merged.finished}, {"failed", merged.failed}};
+    answer("{}\n", json_text(out, 2));
   } else {
     answer("{} of {} points, {} did not end well\n{}\n", merged.finished, merged.points, merged.failed, options.out);
   }

@@ -11,6 +11,7 @@
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
+#include "sim/io/json_text.hpp"
 #include "training/config/config_table.hpp"
 
 namespace nudge {
@@ -84,7 +85,7 @@ void StudyLog::point(const std::string& stage, const Sweep& sweep, const SweepPo
         sweep.numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
   }
   for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one["results"][sweep.metrics[m].name] = point.metrics[m];
-  say("{}\n", one.dump());
+  say("{}\n", json_text(one));
 }
 
 namespace {
@@ -139,7 +140,7 @@ ExitCode print_estimate(
     return ExitCode::ok;
   }
   if (options.json) {
-    answer("{}\n", estimate_json(result).dump(2));
+    answer("{}\n", json_text(estimate_json(result), 2));
   } else {
     print_as_text(result);
   }

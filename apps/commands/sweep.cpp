@@ -16,6 +16,7 @@
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
+#include "sim/io/json_text.hpp"
 #include "training/sweep/sweep.hpp"
 
 namespace nudge {
@@ -123,7 +124,7 @@ SweepObserver observer_for(StudyLog& log) {
 
 ExitCode finish(const Sweep& sweep, const std::string& config, const std::string& file, bool json) {
   if (json) {
-    answer("{}\n", json_of(sweep, file).dump(2));
+    answer("{}\n", json_text(json_of(sweep, file), 2));
   } else {
     answer("{}{}\n", table_text(sweep), file);
   }

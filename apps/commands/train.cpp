@@ -20,6 +20,7 @@
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/base/units.hpp"
+#include "sim/io/json_text.hpp"
 #include "training/config/config_table.hpp"
 #include "training/learning/batch_ranks.hpp"
 #include "training/train/train_run.hpp"
@@ -68,7 +69,7 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
     if (!rate) rate.emplace(p.done);  // the first step includes the preparations
     const bool stays = p.done % every == 0 || p.finished;
     if (stays && json) {
-      say("{}\n", json_of(p, *rate).dump());
+      say("{}\n", json_text(json_of(p, *rate)));
     } else if (stays) {
       say("{}{}\n", terminal ? "\r\x1b[K" : "", text_of(p));
     } else if (terminal && !json) {
@@ -140,7 +141,7 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
         out["beside"]["test_" + s.metric] = s.beside_score.test;
       }
     }
-    answer("{}\n", out.dump(2));
+    answer("{}\n", json_text(out, 2));
     return;
   }
   answer("{} steps in {:.1f} s: {} ({} skipped, {} not finite steps)\n", s.done, s.seconds,

@@ -16,6 +16,7 @@
 #include "apps/work_rate.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/side_by_side.hpp"
+#include "sim/io/json_text.hpp"
 #include "sim/io/output_lock.hpp"
 
 namespace nudge {
@@ -79,7 +80,7 @@ double clock_s() { return std::chrono::duration<double>(std::chrono::steady_cloc
 
 void report(const Options& options, const Look& look, ProgressLine* line) {
   if (options.json) {
-    answer_now(json_of(look, options.file).dump() + "\n");
+    answer_now(json_text(json_of(look, options.file)) + "\n");
   } else if (line != nullptr && line->terminal()) {
     line->show(text_of(look));
   } else {

@@ -12,6 +12,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/toml_reader.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "sim/io/json_text.hpp"
 
 namespace nudge {
 
@@ -112,7 +113,7 @@ std::string plain(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_null()) return "none";
   if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
-  return value.dump();
+  return json_text(value);
 }
 
 std::string section(const Json& values) {
@@ -145,7 +146,7 @@ std::string as_text(const Json& all) {
 
 std::string describe_run_file(const std::filesystem::path& path, DescribeFormat format) {
   const Json all = describe(path);
-  return format == DescribeFormat::json ? all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : as_text(all);
+  return format == DescribeFormat::json ? json_text(all, 2) + "\n" : as_text(all);
 }
 
 }  // namespace nudge

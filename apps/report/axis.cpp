@@ -12,6 +12,7 @@ namespace nudge::report {
 
 namespace {
 
+constexpr double largest = 1e300;    // differences of such numbers, and margins beside them, are finite
 constexpr double zero_width = 0.14;  // share of a logarithmic axis given to the value 0, chosen by eye
 
 std::string tick_label(double value, double step) {
@@ -31,7 +32,7 @@ Axis::Axis(Scale scale, const std::vector<double>& values, double pixel_begin, d
   const bool log = scale == Scale::logarithmic;
   std::vector<double> shown;
   for (const double v : values) {
-    if (std::isfinite(v) && (!log || v > 0)) shown.push_back(v);
+    if (std::abs(v) <= largest && (!log || v > 0)) shown.push_back(v);
     zero_ = zero_ || (log && v == 0);
   }
   empty_ = shown.empty();
@@ -67,7 +68,7 @@ Axis::Axis(const std::vector<std::string>& names, double pixel_begin, double pix
 double Axis::position(double value) const { return scale_ == Scale::logarithmic ? std::log10(value) : value; }
 
 bool Axis::shows(double value) const {
-  if (empty_ || !std::isfinite(value)) return false;
+  if (empty_ || !(std::abs(value) <= largest)) return false;
   return scale_ == Scale::linear || value > 0 || (zero_ && value == 0);
 }
 
@@ -84,8 +85,12 @@ void Axis::set_linear_ticks(int wanted) {
   for (const double factor : {5.0, 2.0, 1.0}) {
     if (factor * power >= rough) step = factor * power;
   }
-  for (double k = std::ceil(low_ / step - 1e-9); k * step <= high_ + 1e-9 * step; ++k) {
-    ticks_.push_back({k * step, tick_label(k * step, step)});
+  const double first = std::ceil(low_ / step - 1e-9);
+  const double count = std::floor(high_ / step + 1e-9) - first + 1;
+  if (!(count <= 10.0 * (wanted + 1))) return;  // numbers at the ends of double, where a step is 0 or infinite
+  for (int i = 0; i < static_cast<int>(count); ++i) {
+    const double at = (first + i) * step;
+    ticks_.push_back({at, tick_label(at, step)});
   }
 }
 

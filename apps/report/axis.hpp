@@ -17,7 +17,7 @@ struct Tick {
 /// place of its own below the smallest positive value, beyond a gap.
 class Axis {
  public:
-  /// Covers the finite values (positive ones only when logarithmic) between the pixels; `margin` is the share of the
+  /// Covers the values up to ±10³⁰⁰ (positive ones only when logarithmic) between the pixels; `margin` is the share of the
   /// pixel range left free at both ends; `ticks` is about how many marks to set.
   Axis(Scale scale, const std::vector<double>& values, double pixel_begin, double pixel_end, double margin, int ticks);
 
@@ -25,7 +25,7 @@ class Axis {
   Axis(const std::vector<std::string>& names, double pixel_begin, double pixel_end);
 
   bool empty() const { return empty_; }  ///< no value can be shown
-  bool shows(double value) const;        ///< finite, and positive (or the shown 0) when logarithmic
+  bool shows(double value) const;        ///< up to ±10³⁰⁰, positive (or the shown 0) when logarithmic
   double pixel(double value) const;      ///< clamped to 10⁴ pixels; needs shows(value)
   const std::vector<Tick>& ticks() const { return ticks_; }
   bool has_gap() const { return zero_; }

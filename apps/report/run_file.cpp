@@ -145,16 +145,18 @@ std::vector<std::string> listed(const std::string& text) {
 
 /// The measured columns: as the file lists them (attribute results), otherwise every number that is neither key nor seed.
 std::vector<std::string> results_of(const H5Reader& file, const std::string& group, const Table& table) {
+  const auto is_key = [&](const std::string& name) {
+    return std::find(table.keys.begin(), table.keys.end(), name) != table.keys.end();
+  };
   std::vector<std::string> names;
   if (file.has_attribute("results", group)) {
     for (const std::string& name : listed(file.text_attribute("results", group))) {
-      if (table.numbers.count(name) > 0) names.push_back(name);
+      if (table.numbers.count(name) > 0 && !is_key(name)) names.push_back(name);
     }
     return names;
   }
   for (const auto& [name, values] : table.numbers) {
-    const bool is_key = std::find(table.keys.begin(), table.keys.end(), name) != table.keys.end();
-    if (!is_key && name != "seed") names.push_back(name);
+    if (!is_key(name) && name != "seed") names.push_back(name);
   }
   return results_in_order(names);
 }

@@ -83,7 +83,7 @@ std::string raster_figure(const Raster& raster) {
     for (Index c = 0; c < cells.cols(); ++c) {
       const double v = cells(r, c);
       if (!std::isfinite(v)) continue;
-      const double share = high > low ? (v - low) / (high - low) : 0.5;
+      const double share = high > low ? (0.5 * v - 0.5 * low) / (0.5 * high - 0.5 * low) : 0.5;  // never overflows
       paths[static_cast<std::size_t>(std::lround(share * shades))] +=
           fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z", left + static_cast<double>(c) * cell_width,
                       top + static_cast<double>(r) * cell_height, cell_width, cell_height, cell_width);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/resistive/resistive_factor.hpp"
 
-#include <Eigen/Eigenvalues>
-
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -83,10 +82,7 @@ double convex_nudge_limit_S(const ResistiveNetwork<double>& network) {
   const double c = network.factor(network.depth());
   if (network.depth() == 1) return factor.output_complement().minCoeff() / c;
   if (!factor.positive_definite()) return 0;
-  return Eigen::SelfAdjointEigenSolver<Matrix<double>>(factor.output_complement(), Eigen::EigenvaluesOnly)
-             .eigenvalues()
-             .minCoeff() /
-         c;
+  return symmetric_eigenvalues(factor.output_complement()).minCoeff() / c;
 }
 
 }  // namespace nudge

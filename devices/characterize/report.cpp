@@ -6,6 +6,7 @@
 
 #include "devices/characterize/characterize.hpp"
 #include "sim/base/units.hpp"
+#include "sim/io/json_text.hpp"
 
 namespace nudge {
 namespace {
@@ -128,7 +129,7 @@ std::string summary_json(const Characterization& c, const std::string& name) {
   out["drift"] = {{"first_s", c.retained.time_s.front()}, {"last_s", c.retained.time_s.back()}};
   out["drift"]["levels"] = levels_json(c.retained);
   out["read_noise"] = noise_json(c.noise);
-  return out.dump(2) + "\n";
+  return json_text(out, 2) + "\n";
 }
 
 std::string summary_text(const Characterization& c, const std::string& name) {

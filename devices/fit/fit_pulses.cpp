@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 
@@ -80,7 +81,7 @@ Side line(const Steps& s, Direction direction) {
   const Vector u = along(s, direction);
   Eigen::MatrixXd design(u.size(), 2);
   design << Vector::Ones(u.size()), u;
-  const Eigen::Vector2d c = design.colPivHouseholderQr().solve(s.size);
+  const Eigen::Vector2d c = least_squares<double>(design, s.size);
   Side side;
   // size = step (1 − gamma u/(1/2)); outside [0, 1] the slope is held at the nearer end and the step fitted alone.
   side.gamma = c[0] > 0 ? std::clamp(-c[1] / (2 * c[0]), 0.0, 1.0) : 0;
@@ -103,7 +104,7 @@ Side exponential(const Steps& s, Direction direction, double sign) {
     const double gamma = 0.05 * std::pow(400.0, i / 59.0);
     Eigen::MatrixXd design(u.size(), 2);
     design << Vector::Ones(u.size()), (gamma * sign * u.array()).exp().matrix();
-    const Eigen::Vector2d c = design.colPivHouseholderQr().solve(s.size);
+    const Eigen::Vector2d c = least_squares<double>(design, s.size);
     const double error = (design * c - s.size).squaredNorm();
     // A nearly straight line is also a large step times a small difference from 1: fewer than two pulses across the window.
     if (!(c[0] > 0 && c[0] <= 0.5) || !(error < best.error)) continue;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/ops/solve.hpp"
 
-#include <Eigen/LU>
-
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
-
-template <class S>
-using Factors = Eigen::PartialPivLU<Matrix<S>>;
 
 template <class S>
 class Solve final : public Operation<S> {
@@ -29,13 +25,13 @@ class Solve final : public Operation<S> {
   }
   /// Λ = A⁻ᵀ U, dB += Λ, dA −= Λ Xᵀ
   void vjp(Arguments<S> /*x*/, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override {
-    const Matrix<S> multiplier = factors_.transpose().solve(dy);
+    const Matrix<S> multiplier = factors_.solve_transposed(dy);
     if (dx[1] != nullptr) *dx[1] += multiplier;
     if (dx[0] != nullptr) *dx[0] -= multiplier * y.transpose();
   }
 
  private:
-  Factors<S> factors_;
+  LuFactors<S> factors_;
 };
 
 template <class S>
@@ -121,7 +117,7 @@ class CovarianceSolve final : public Operation<S> {
 
   S alpha_, gamma_;
   Matrix<S> mean_;
-  std::vector<Factors<S>> factors_;
+  std::vector<LuFactors<S>> factors_;
 };
 
 }  // namespace

@@ -29,6 +29,11 @@ std::string name_of(std::string label) {
   return label;
 }
 
+/// Whether HDF5 takes it as the name of a dataset.
+bool is_name(const std::string& label) {
+  return !label.empty() && label != "." && label.find('\0') == std::string::npos;
+}
+
 std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 std::string group_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -101,7 +106,8 @@ std::string H5Scales::coordinate(const std::string& path, const Data& data, std:
 
 /// What a dimension without coordinates is called: as the axis that lies in another group, or its own name.
 std::string H5Scales::label(const Data& data, std::size_t axis) {
-  return name_of(axis == 0 && !data.x.empty() ? base_of(data.x) : data.dimensions[axis]);
+  const std::string x = base_of(data.x);
+  return name_of(axis == 0 && is_name(x) ? x : data.dimensions[axis]);
 }
 
 std::string H5Scales::bare_name(const std::string& label, Index length) const {
@@ -167,8 +173,7 @@ bool is_bare_scale(hid_t dataset) {
 }
 
 std::vector<std::string> dimension_names(std::vector<std::string> labels, const H5Shape& shape) {
-  const auto no_name = [](const std::string& label) { return label.empty() || label == "."; };  // no path in HDF5
-  if (labels.size() != shape.size() || std::any_of(labels.begin(), labels.end(), no_name)) return {};
+  if (labels.size() != shape.size() || !std::all_of(labels.begin(), labels.end(), is_name)) return {};
   return labels;
 }
 

@@ -4,9 +4,9 @@
 //   γ = argmin ‖F_k − ΔF γ‖,   z_{k+1} = z_k + ε F_k − (ΔZ + ε ΔF) γ,
 // with the last m differences of states and forces as columns of ΔZ and ΔF. On a linear system it is GMRES in disguise.
 // Not an ODE: no simulated time, no energy. For noise-free forces; the history is dropped when ‖F‖ more than doubles in a step.
-#include <Eigen/Dense>
 #include <algorithm>
 
+#include "sim/base/decompositions.hpp"
 #include "sim/steady/krylov.hpp"
 #include "sim/steady/monitor.hpp"
 #include "sim/steady/solvers.hpp"
@@ -34,7 +34,7 @@ class History {
     Vector<S> d = epsilon * f;
     if (count_ == 0) return d;
     const auto forces = forces_.leftCols(count_);
-    const Vector<S> gamma = forces.colPivHouseholderQr().solve(f);
+    const Vector<S> gamma = least_squares<S>(forces, f);
     if (!gamma.allFinite()) return d;
     d.noalias() -= states_.leftCols(count_) * gamma;
     d.noalias() -= epsilon * (forces * gamma);

@@ -7,8 +7,10 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "apps/info/describe.hpp"
 #include "apps/report/report.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/io/h5_document.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/sweep/merge.hpp"
@@ -45,6 +47,30 @@ Edit with_column(const std::string& object, hsize_t count, hid_t type) {
     REQUIRE(data >= 0);
     H5Dclose(data);
     H5Sclose(space);
+  };
+}
+
+/// The numbers of a dataset replaced by as many others.
+Edit with_numbers(const std::string& object, const std::vector<double>& values) {
+  return [=](hid_t file) {
+    const hid_t data = H5Dopen2(file, object.c_str(), H5P_DEFAULT);
+    REQUIRE(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
+    H5Dclose(data);
+  };
+}
+
+/// A text attribute in the place of another.
+Edit with_text(const std::string& object, const std::string& name, const std::string& value) {
+  return [=](hid_t file) {
+    H5Adelete_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT);
+    const hid_t text = H5Tcopy(H5T_C_S1), one = H5Screate(H5S_SCALAR);
+    H5Tset_size(text, value.size());
+    const hid_t made =
+        H5Acreate_by_name(file, object.c_str(), name.c_str(), text, one, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(H5Awrite(made, text, value.data()) >= 0);
+    H5Aclose(made);
+    H5Sclose(one);
+    H5Tclose(text);
   };
 }
 
@@ -105,6 +131,51 @@ TEST_CASE("a report of a tuning that does not say what it swept says so", "[repo
   CHECK_THAT(report::report_html({path}), Contains("does not say which keys were swept"));
 }
 
+TEST_CASE("a map of numbers as large as there are is drawn", "[report]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "crossbar.h5", [](hid_t file) {
+    const std::string object = "ir_drop/Wh/positive";
+    const hid_t data = H5Dopen2(file, object.c_str(), H5P_DEFAULT), space = H5Dget_space(data);
+    std::vector<double> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)),
+                               1.7e306);  // drawn in per cent
+    values[0] = -1.7e306;
+    H5Sclose(space);
+    H5Dclose(data);
+    with_numbers(object, values)(file);
+  });
+  CHECK_THAT(report::report_html({path}), Contains("IR drop at the positive devices of Wh"));
+}
+
+TEST_CASE("texts that are not UTF-8 are shown", "[report]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "sweep.h5", with_text("/", "machine", "a\xff\xff machine"));
+  CHECK_THAT(describe_run_file(path, DescribeFormat::json), Contains("a\xEF\xBF\xBD\xEF\xBF\xBD machine"));
+}
+
+TEST_CASE("a swept key that a sweep lists among its results is none", "[report]") {
+  const test::TemporaryDirectory dir;
+  H5Document document;
+  document.attribute("kind", "sweep");
+  document.group("points");
+  document.attribute("keys", "a, b", "points");
+  document.attribute("mode", "one_at_a_time", "points");
+  document.attribute("results", "b, loss", "points");
+  const H5Meaning meaning{"1", "", {"point"}};
+  document.column("points/a", std::vector<double>{1, 2, 1}, meaning);
+  document.column("points/b", std::vector<double>{1, 1, 2}, meaning);
+  document.column("points/loss", std::vector<double>{3, 2, 1}, meaning);
+  document.write(dir / "sweep.h5", Overwrite::must_not_exist);
+  CHECK_THAT(report::report_html({dir / "sweep.h5"}), Contains("Sweep of a, b: loss from 1"));
+}
+
+TEST_CASE("an axis that has no name is none", "[sweep]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "sweep.h5", with_text("points/final_loss", "x", "points/"));
+  const std::filesystem::path whole = std::filesystem::path(NUDGE_SOURCE_DIR) / "tests/fuzz/bases/sweep.h5";
+  merge_sweeps({path, whole}, dir / "merged.h5", MissingPoints::accept);
+  CHECK(H5Reader(dir / "merged.h5").reals<double>("points/final_loss").size() == 4);
+}
+
 TEST_CASE("files whose columns are of another type are not merged", "[sweep]") {
   const test::TemporaryDirectory dir;
   const std::filesystem::path whole = std::filesystem::path(NUDGE_SOURCE_DIR) / "tests/fuzz/bases/sweep.h5";
@@ -137,6 +208,12 @@ TEST_CASE("a log with more rows than steps is not resumed", "[train]") {
     H5Lmove(file, "longer", file, "train/array_energy", H5P_DEFAULT, H5P_DEFAULT);
   });
   CHECK_THAT(refusal([&] { resume(path, nullptr); }), Contains("train/array_energy: 7 rows, of 2 steps"));
+}
+
+TEST_CASE("steps that an edited log says to be less than none are none", "[train]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "train.h5", with_numbers("train/skipped", {-1, -1}));
+  CHECK(resume(path, nullptr).skipped == 0);
 }
 
 TEST_CASE("labels that name no dimension are none, and values that were never written are not made up", "[io]") {

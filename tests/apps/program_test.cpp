@@ -18,7 +18,8 @@ TEST_CASE("asking for help or the version exits 0") {
     CHECK(help.exit_code == 0);
     CHECK_THAT(help.output, Contains("Example: nudge "));
   }
-  for (const char* words : {"--help", "train --help", "sweep --help", "crossbar --help"}) {
+  for (const char* words : {"--help", "train --help", "sweep --help", "crossbar --help", "config check --help",
+                            "devices characterize --help"}) {
     INFO(words);
     const Outcome help = run_nudge(folder, words);
     CHECK_THAT(help.output, Contains("Sections of a config: "));

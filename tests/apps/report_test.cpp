@@ -90,6 +90,10 @@ TEST_CASE("axes choose round ticks", "[report]") {
   CHECK(zero.pixel(0) < zero.gap_pixel());
   CHECK(zero.gap_pixel() < zero.pixel(1e-3));
   CHECK(Axis(Scale::linear, {not_a_number, inf}, 0, 1, 0, 5).empty());
+  const double most = std::numeric_limits<double>::max(), least = std::numeric_limits<double>::denorm_min();
+  CHECK(Axis(Scale::linear, {0, most}, 0, 100, 0, 5).ticks().size() < 10);  // found by fuzzing: it never ended
+  CHECK(Axis(Scale::linear, {-1e300, 1e300}, 0, 100, 0.04, 5).ticks().size() == 5);
+  CHECK(Axis(Scale::linear, {0, least}, 0, 100, 0, 5).ticks().size() < 10);
   CHECK(Axis(Scale::logarithmic, {0, -1}, 0, 1, 0, 5).empty());
   for (const double value : {0.0, 3.0, -1e-300, 1e300}) {  // a single value still gets a frame with ticks
     const Axis single(Scale::linear, {value}, 0, 100, 0, 5);

@@ -12,9 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "sim/base/errors.hpp"
 #include "sim/io/file_seal.hpp"
 #include "sim/io/h5_document.hpp"
+#include "sim/io/json_text.hpp"
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -356,4 +359,10 @@ TEST_CASE("links of a foreign file that lead back to a group above are said, not
   H5Gclose(group);
   H5Fclose(file);
   CHECK_THROWS_WITH(H5Reader(dir / "ring.h5").all_datasets(), Contains("cycle"));
+}
+
+TEST_CASE("bytes that are not UTF-8 stand in JSON as U+FFFD", "[io]") {
+  const nlohmann::json names{"a\xff", "b"};
+  CHECK(json_text(names) == "[\"a\xEF\xBF\xBD\",\"b\"]");  // dump() alone throws
+  CHECK(json_text(nlohmann::ordered_json{{"file", "b"}}, 2) == "{\n  \"file\": \"b\"\n}");
 }

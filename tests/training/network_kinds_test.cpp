@@ -7,59 +7,13 @@
 
 #include "sim/nudged_law.hpp"
 #include "tests/support/numerics.hpp"
-#include "tests/support/same_h5.hpp"
-#include "tests/support/temporary_directory.hpp"
-#include "training/check/gradcheck.hpp"
-#include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
-#include "training/data/characters.hpp"
+#include "tests/training/network_kinds.hpp"
 #include "training/learning/gradient.hpp"
-#include "training/models/registry.hpp"
-#include "training/models/transformer/transformer_config.hpp"
-#include "training/train/train_run.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
 
 namespace {
-
-const char* const kSmall =
-    "precision = 'double'\n[model]\nchannels = 8\ntokens = 4\nmemories = 12\nheads = 2\nattention_scale = 1.0\n"
-    "[relaxation]\nfree_steps = 120\nnudged_steps = 120\n[train]\nsteps = 6\nbatch = 2\nevaluation_batches = 1\n"
-    "test_batches = 1\nevaluate_every = 3\ncheckpoint_every = 3\n[gradcheck]\nfinite_difference_entries = 6\n"
-    "estimators = ['aep_transposed', 'aep_anchored', 'aep_tracked', 'dyadic', 'linear_adjoint', 'implicit']\n";
-
-bool of_samples(const std::string& kind) {
-  const auto& all = network_kinds();
-  const auto at = std::find_if(all.begin(), all.end(), [&](const NetworkKind& one) { return one.name == kind; });
-  return !at->couples_rows;
-}
-
-/// Kinds that are fed samples learn the shipped digits; smooth, so that derivatives exist at every point.
-Config small(const std::string& kind, std::vector<std::string> settings = {}) {
-  std::vector<std::string> all{"network.kind=" + kind};
-  if (of_samples(kind)) {
-    all.insert(all.end(), {"task.kind=classification", "hopfield.form=energy", "hopfield.activation=tanh",
-                           "hopfield.hidden=[10]", "convolutional.maps=[2]", "data.validation_samples=30",
-                           "relaxation.free_steps=800", "relaxation.nudged_steps=800", "resistive.diode=none",
-                           "resistive.hidden=[10]", "resistive.gain=[2.0]"});
-  }
-  all.insert(all.end(), settings.begin(), settings.end());
-  return parse_program_config("small.toml", kSmall, all);
-}
-
-TaskSizes sizes_for(const Config& config) {
-  if (!of_samples(config.text("network.kind"))) return character_sizes(config, 9);
-  return {3, 0, 4, 16, 0, {4, 4}};
-}
-
-/// Variants of a kind.
-std::vector<std::string> variants(const std::string& kind) {
-  if (kind == "resistive") return {"resistive.bias=current", "resistive.bias=rails", "resistive.gain=[2.0, 1.5]"};
-  if (of_samples(kind))
-    return {"hopfield.feedback=transpose", "hopfield.feedback=separate", "hopfield.cost=cross_entropy"};
-  return {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"};
-}
 
 struct Bound {
   explicit Bound(const Config& config, Index copies = 2)
@@ -358,84 +312,4 @@ TEST_CASE("networks: the conservative force is minus the gradient of the energy"
     // Second differences of a piecewise quadratic: h², and rounding of E over h.
     CHECK((*ahead - *behind) / (2 * h) == Approx(-dot(f, v)).epsilon(1e-6));
   }
-}
-
-TEST_CASE("networks: estimators find the exact gradient, which central differences confirm", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
-    const std::vector<std::string> settings =
-        of_samples(kind.name) ? variants(kind.name)
-                              : std::vector<std::string>{"transformer.loops=1", "transformer.feedback=0.15"};
-    for (const std::string& setting : settings) {
-      CAPTURE(kind.name, setting);
-      const GradcheckReport report = gradcheck(small(kind.name, {setting}));
-      CHECK(report.reference_converged());
-      CHECK(report.difference_settled);
-      for (const auto& row : report.rows) {
-        CAPTURE(row.estimator, row.group);
-        if (row.group != "all") continue;
-        // Differences: settled to 1e-12, to the 2/3rd power times a ratio of scales below 100. Estimators: β = 1e-5 in double
-        // leaves 1e-10/β of rounding and the transient of 120 steps.
-        CHECK(row.agreement.relative_l2 < (row.estimator == "finite_difference" ? 1e-6 : 1e-4));
-      }
-    }
-  }
-}
-
-TEST_CASE("transformer: any mixer may be a layer, and its gradient is exact", "[networks]") {
-  for (const std::string& mixer : transformer_mixers()) {
-    CAPTURE(mixer);
-    const GradcheckReport report = gradcheck(
-        small("transformer", {"transformer.mixer=" + mixer, "transformer.projection_scale=2", "model.channels=32",
-                              "gradcheck.finite_difference_entries=2", "train.batch=1"}));
-    CHECK(report.reference_converged());
-    for (const auto& row : report.rows) {
-      CAPTURE(row.estimator, row.group);
-      if (row.group == "all") CHECK(row.agreement.relative_l2 < (row.estimator == "finite_difference" ? 1e-5 : 1e-4));
-    }
-  }
-}
-
-TEST_CASE("networks: train on numbers and on devices, and resume to the same bits", "[networks]") {
-  const TemporaryDirectory dir;
-  int number = 0;
-  for (const NetworkKind& kind : network_kinds()) {
-    for (const std::vector<std::string>& more :
-         {std::vector<std::string>{}, {"device.model=soft_bounds", "beta=0.1", "estimator=aep_transposed"}}) {
-      CAPTURE(kind.name, more);
-      std::vector<std::string> settings{"precision=float", "relaxation.free_steps=10", "relaxation.nudged_steps=10"};
-      settings.insert(settings.end(), more.begin(), more.end());
-      const Config config = small(kind.name, settings);
-      const std::string name = std::to_string(number++);
-      const TrainSummary summary = train(config, dir / (name + "whole.h5"));
-      CHECK(summary.nonfinite == 0);
-      CHECK(std::isfinite(summary.test_loss));
-      const H5Reader file(dir / (name + "whole.h5"));
-      CHECK(file.text_attribute("x", "train/validation_loss") == "train/validation_step");
-      CHECK(file.text_attribute("x", "train/residual") == "train/step");
-      CHECK(file.text_attribute("role", "train/step") == "axis");
-      train(config, dir / (name + "broken.h5"), [](const TrainProgress& p) { return p.done < 4; });
-      CHECK(resume(dir / (name + "broken.h5"), nullptr).done == 6);
-      CHECK(differing_objects(dir / (name + "whole.h5"), dir / (name + "broken.h5")) == std::vector<std::string>{});
-    }
-  }
-}
-
-TEST_CASE("a kind that has a netlist writes it, and says how large it is", "[networks][spice]") {
-  int exported = 0;
-  for (const NetworkKind& kind : network_kinds()) {
-    CAPTURE(kind.name);
-    if (!kind.netlist) continue;
-    ++exported;
-    const Config config = small(kind.name, {"resistive.diode=ideal"});
-    for (const std::string& key : kind.netlist->sizes) CHECK_FALSE(config.as_text(key).empty());
-    const auto network = make_network<double>(config, network_plan(config, sizes_for(config)), Weights::digital);
-    CHECK(kind.netlist->terms(network->plan()) > 0);
-    const NetlistOptions options{
-        random_matrix<double>(network->rows(), network->circuit().inputs(), 7), {}, {}, "net.data"};
-    const std::string text = kind.netlist->write(*network, options).text;
-    for (const char* part : {"written by nudge", ".control", "wrdata net.data", ".end"}) {
-      CHECK(text.find(part) != std::string::npos);
-    }
-  }
-  CHECK(exported == 5);  // all but the stack
 }

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
@@ -81,7 +80,7 @@ class TrainRun {
   /// Steps of which a column says 1.
   std::uint64_t count(const char* column) const {
     const std::vector<double>& all = log().values(column);
-    return static_cast<std::uint64_t>(std::accumulate(all.begin(), all.end(), 0.0));
+    return static_cast<std::uint64_t>(std::count(all.begin(), all.end(), 1.0));
   }
 
   double seconds() const {

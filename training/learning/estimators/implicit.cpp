@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/learning/estimators/implicit.hpp"
 
-#include <Eigen/LU>
 #include <cmath>
 
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/steady/gmres.hpp"
 
@@ -33,7 +33,7 @@ void ImplicitEstimator<S>::solve_dense(Linearization<S>& at) {
   }
   const Eigen::VectorXd right =
       -Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(cost_gradient_.data(), n).template cast<double>();
-  const Eigen::VectorXd a = Eigen::PartialPivLU<Matrix<double>>(transposed).solve(right);
+  const Eigen::VectorXd a = LuFactors<double>(transposed).solve(right);
   Eigen::Map<Eigen::Matrix<S, Eigen::Dynamic, 1>>(this->adjoint_.data(), n) = a.template cast<S>();
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/block/block_plan.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "circuits/terms/causal_attention.hpp"
 #include "circuits/terms/coupling.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "training/models/initial.hpp"
 
@@ -135,8 +135,8 @@ enum Stream : std::uint32_t { tok, pos, attention, memory, output, readout, mixe
 template <class S>
 Matrix<S> memory_matrix(const ModelShape& shape, double norm, std::uint64_t seed) {
   const Matrix<double> w = normal_matrix<double>(shape.channels, shape.memories, 1.0, seed, Stream::memory);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> gram(w * w.transpose(), Eigen::EigenvaluesOnly);
-  return (norm / std::sqrt(gram.eigenvalues().maxCoeff()) * w).template cast<S>();
+  const double largest = symmetric_eigenvalues(w * w.transpose()).maxCoeff();
+  return (norm / std::sqrt(largest) * w).template cast<S>();
 }
 
 template <class S>

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/base/decompositions.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+
+namespace nudge {
+
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& a) {
+  return Eigen::EigenSolver<Eigen::MatrixXd>(a, false).eigenvalues();
+}
+
+EigenPairs eigenpairs(const Eigen::MatrixXd& a) {
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(a);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
+Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& a) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(a, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
+bool is_positive_definite(const Eigen::MatrixXd& a) { return Eigen::LLT<Eigen::MatrixXd>(a).info() == Eigen::Success; }
+
+Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a) {
+  return a.householderQr().householderQ() * Eigen::MatrixXd::Identity(a.rows(), a.cols());
+}
+
+template <class S>
+Eigen::Matrix<S, Eigen::Dynamic, 1> least_squares(
+    const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>& a,
+    const Eigen::Matrix<S, Eigen::Dynamic, 1>& b) {
+  return a.colPivHouseholderQr().solve(b);
+}
+
+template <class S>
+void LuFactors<S>::compute(const Matrix<S>& a) {
+  lu_.compute(a);
+}
+
+template <class S>
+Matrix<S> LuFactors<S>::solve(const Matrix<S>& b) const {
+  return lu_.solve(b);
+}
+
+template <class S>
+Matrix<S> LuFactors<S>::solve_transposed(const Matrix<S>& b) const {
+  return lu_.transpose().solve(b);
+}
+
+#define NUDGE_INSTANTIATE(S)                                                     \
+  template Eigen::Matrix<S, Eigen::Dynamic, 1> least_squares<S>(                 \
+      const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>&, \
+      const Eigen::Matrix<S, Eigen::Dynamic, 1>&);                               \
+  template class LuFactors<S>;
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

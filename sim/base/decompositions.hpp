@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decompositions of dense matrices, Eigen's own, compiled once: a source that calls one itself takes 5 to 30 s to build, under the
+// sanitizers up to 100 s.
+#pragma once
+
+#include <Eigen/LU>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// Eigenvalues of a square matrix, in no order, conjugate pairs side by side.
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& a);
+
+/// The same with the eigenvectors, of length 1, as columns in their order.
+struct EigenPairs {
+  Eigen::VectorXcd values;
+  Eigen::MatrixXcd vectors;
+};
+EigenPairs eigenpairs(const Eigen::MatrixXd& a);
+
+/// Eigenvalues of a symmetric matrix (its lower half), rising.
+Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& a);
+
+/// Whether a symmetric matrix (its lower half) has a Cholesky factor.
+bool is_positive_definite(const Eigen::MatrixXd& a);
+
+/// An orthonormal basis (m, n) of the columns of A (m, n), m >= n: Q of A = Q R by Householder reflections.
+Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a);
+
+/// An x of least |A x − b| by the pivoted QR; columns that depend on others to min(m, n)·eps get 0.
+template <class S>
+Eigen::Matrix<S, Eigen::Dynamic, 1> least_squares(
+    const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>& a,
+    const Eigen::Matrix<S, Eigen::Dynamic, 1>& b);
+
+/// P A = L U with partial pivoting, of a square matrix that has an inverse.
+template <class S>
+class LuFactors {
+ public:
+  LuFactors() = default;
+  explicit LuFactors(const Matrix<S>& a) { compute(a); }
+  void compute(const Matrix<S>& a);
+
+  Matrix<S> solve(const Matrix<S>& b) const;             ///< X of A X = B
+  Matrix<S> solve_transposed(const Matrix<S>& b) const;  ///< X of Aᵀ X = B
+
+ private:
+  Eigen::PartialPivLU<Matrix<S>> lu_;
+};
+
+}  // namespace nudge

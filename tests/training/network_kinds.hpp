@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "training/config/config_table.hpp"
+#include "training/config/setup.hpp"
+#include "training/data/characters.hpp"
+#include "training/models/registry.hpp"
+
+namespace nudge::test {
+
+inline const char* const small_network =
+    "precision = 'double'\n[model]\nchannels = 8\ntokens = 4\nmemories = 12\nheads = 2\nattention_scale = 1.0\n"
+    "[relaxation]\nfree_steps = 120\nnudged_steps = 120\n[train]\nsteps = 6\nbatch = 2\nevaluation_batches = 1\n"
+    "test_batches = 1\nevaluate_every = 3\ncheckpoint_every = 3\n[gradcheck]\nfinite_difference_entries = 6\n"
+    "estimators = ['aep_transposed', 'aep_anchored', 'aep_tracked', 'dyadic', 'linear_adjoint', 'implicit']\n";
+
+inline bool of_samples(const std::string& kind) {
+  const auto& all = network_kinds();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const NetworkKind& one) { return one.name == kind; });
+  return !at->couples_rows;
+}
+
+/// Kinds that are fed samples learn the shipped digits; smooth, so that derivatives exist at every point.
+inline Config small(const std::string& kind, std::vector<std::string> settings = {}) {
+  std::vector<std::string> all{"network.kind=" + kind};
+  if (of_samples(kind)) {
+    all.insert(all.end(), {"task.kind=classification", "hopfield.form=energy", "hopfield.activation=tanh",
+                           "hopfield.hidden=[10]", "convolutional.maps=[2]", "data.validation_samples=30",
+                           "relaxation.free_steps=800", "relaxation.nudged_steps=800", "resistive.diode=none",
+                           "resistive.hidden=[10]", "resistive.gain=[2.0]"});
+  }
+  all.insert(all.end(), settings.begin(), settings.end());
+  return parse_program_config("small.toml", small_network, all);
+}
+
+inline TaskSizes sizes_for(const Config& config) {
+  if (!of_samples(config.text("network.kind"))) return character_sizes(config, 9);
+  return {3, 0, 4, 16, 0, {4, 4}};
+}
+
+/// Variants of a kind.
+inline std::vector<std::string> variants(const std::string& kind) {
+  if (kind == "resistive") return {"resistive.bias=current", "resistive.bias=rails", "resistive.gain=[2.0, 1.5]"};
+  if (of_samples(kind))
+    return {"hopfield.feedback=transpose", "hopfield.feedback=separate", "hopfield.cost=cross_entropy"};
+  return {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"};
+}
+
+}  // namespace nudge::test
