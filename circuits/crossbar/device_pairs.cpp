@@ -9,6 +9,7 @@
 
 #include "circuits/energy.hpp"
 #include "circuits/programming/write_devices.hpp"
+#include "circuits/restored_count.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -25,7 +26,10 @@ void store_counter(std::uint64_t value, Index row, Matrix<S>& digits) {
 template <class S>
 std::uint64_t load_counter(const Matrix<S>& digits, Index row) {
   std::uint64_t value = 0;
-  for (Index d = 2; d >= 0; --d) value = value * digit_base + static_cast<std::uint64_t>(digits(row, d));
+  for (Index d = 2; d >= 0; --d) {
+    value = value * digit_base + restored_count(static_cast<double>(digits(row, d)), static_cast<double>(digit_base),
+                                                "counters of a crossbar");
+  }
   return value;
 }
 

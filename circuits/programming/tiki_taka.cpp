@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "circuits/energy.hpp"
+#include "circuits/restored_count.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -239,6 +240,10 @@ void TikiTaka<S>::state_restored() {
   slow_.state_restored();
   fast_.state_restored();
   spent_ = load_totals(spent_digits_);
+  for (Index k = 0; k < counters_.cols(); ++k) {
+    const double below = k == 1 ? static_cast<double>(std::max<Index>(1, outputs())) : counter_range;
+    restored_count(static_cast<double>(counters_(0, k)), below, "counters of transfers");
+  }
   refresh();
 }
 

@@ -216,6 +216,15 @@ TEST_CASE("steps that an edited log says to be less than none are none", "[train
   CHECK(resume(path, nullptr).skipped == 0);
 }
 
+TEST_CASE("counters that are no whole numbers are not restored", "[train]") {
+  const test::TemporaryDirectory dir;
+  for (const double wrong : {-1.0, 0.5, 2e6}) {
+    const auto path =
+        edited(dir, "train.h5", with_numbers("checkpoint/maps/Wh/counters", std::vector<double>(27, wrong)));
+    CHECK_THAT(refusal([&] { resume(path, nullptr); }), Contains("counters of a crossbar: restored as"));
+  }
+}
+
 TEST_CASE("labels that name no dimension are none, and values that were never written are not made up", "[io]") {
   const test::TemporaryDirectory dir;
   const auto labels = edited(dir, "device.h5", [](hid_t file) {

@@ -9,6 +9,7 @@
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/programming/tiki_taka.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/settle.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"
@@ -180,6 +181,12 @@ TEST_CASE("energy: verify reads and transfers are counted", "[energy]") {
     for (auto* m : {&map, &other}) m->apply_update(test::random_matrix<float>(4, 6, 6, 0.02), 1);
     CHECK(value(other, "transfer_energy") == value(map, "transfer_energy"));
     CHECK(value(map, "transfer_reads") == 4);
+    // The next column is an index: what a damaged file makes of it is refused.
+    for (const float next : {-1.0f, 6.0f, 0.5f, std::nanf("")}) {
+      auto damaged = other.state();
+      (*damaged.back().values)(0, 1) = next;
+      CHECK_THROWS_AS(other.state_restored(), UserError);
+    }
   }
 }
 
