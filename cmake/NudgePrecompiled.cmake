@@ -21,13 +21,10 @@ endfunction()
 nudge_precompiled(nudge_pch)
 nudge_precompiled(nudge_cold_pch)
 set(NUDGE_COLD_OPTIONS $<$<CONFIG:Release>:-O1>)
-set(NUDGE_HOT_OPTIONS)
 if(NUDGE_FUZZ)
   # What reads input is cold. A fuzzer that counts the branches of arithmetic too is a hundred times as slow.
   set(NUDGE_FUZZ_OPTIONS -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp)  # operands cost more time than they find
   list(APPEND NUDGE_COLD_OPTIONS ${NUDGE_FUZZ_OPTIONS})
-  set(NUDGE_HOT_OPTIONS -fno-sanitize=undefined)
 endif()
-target_compile_options(nudge_pch PRIVATE ${NUDGE_HOT_OPTIONS})
 target_compile_options(nudge_cold_pch PRIVATE ${NUDGE_COLD_OPTIONS})
 set_target_properties(nudge_pch nudge_cold_pch PROPERTIES POSITION_INDEPENDENT_CODE ON)  # as the libraries that use them
