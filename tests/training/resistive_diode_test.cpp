@@ -105,7 +105,7 @@ TEST_CASE("resistive diodes: estimators find the exact gradient, which central d
       CAPTURE(row.estimator, row.group);
       if (row.group != "all") continue;
       // β² times the third derivative of a diode, (0.05/V_T)² of the nudge's 1e-4, and rounding 1e-13/β; differences as in
-      // network_kinds_test.
+      // network_learning_test.
       CHECK(row.agreement.relative_l2 < (row.estimator == "finite_difference" ? 1e-6 : 1e-4));
     }
   }
