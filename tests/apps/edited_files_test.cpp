@@ -14,6 +14,7 @@
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/sweep/merge.hpp"
+#include "training/train/train_log.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;
@@ -208,6 +209,17 @@ TEST_CASE("a log with more rows than steps is not resumed", "[train]") {
     H5Lmove(file, "longer", file, "train/array_energy", H5P_DEFAULT, H5P_DEFAULT);
   });
   CHECK_THAT(refusal([&] { resume(path, nullptr); }), Contains("train/array_energy: 7 rows, of 2 steps"));
+}
+
+TEST_CASE("a column in the place of a group of columns is not written beside it", "[train]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "train.h5", with_column("weights/Wk", 2, H5T_NATIVE_DOUBLE));
+  TrainLog log;
+  log.restore(H5Reader(path), "");
+  const auto column = [&](const std::string& name) { return refusal([&] { log.add(name, 1, "1", ""); }); };
+  CHECK_THAT(column("weights/Wk/max"), Contains("has a column weights/Wk and cannot have weights/Wk/max"));
+  CHECK_THAT(column("weights"), Contains("cannot have weights:"));
+  CHECK(column("weights/Wkv").empty());
 }
 
 TEST_CASE("steps that an edited log says to be less than none are none", "[train]") {

@@ -176,11 +176,22 @@ void change_text(MemoryFile::Attribute& attribute, Drawn& drawn) {
   }
 }
 
+void remove_below(MemoryFile& file, const std::string& path) {
+  std::erase_if(file.objects, [&](const auto& entry) { return entry.first.starts_with(path + "/"); });
+}
+
 /// With what lies below it.
 void remove(MemoryFile& file, const std::string& path) {
   if (path == "/") return;
-  std::erase_if(file.objects,
-                [&](const auto& entry) { return entry.first == path || entry.first.starts_with(path + "/"); });
+  remove_below(file, path);
+  file.objects.erase(path);
+}
+
+/// As in HDF5: only groups hold others, and the root is one.
+void put(MemoryFile& file, const std::string& path, std::shared_ptr<const MemoryFile::Object> object) {
+  if (!object->group && path == "/") return;
+  if (!object->group) remove_below(file, path);
+  file.objects[path] = std::move(object);
 }
 
 }  // namespace
@@ -210,7 +221,7 @@ void edit(MemoryFile& file, Drawn& drawn) {
       continue;
     }
     if (what == 1) {  // a copy in another's place
-      drawn_of(file.objects, drawn)->second = place->second;
+      put(file, std::string(drawn_of(file.objects, drawn)->first), place->second);
       continue;
     }
     MemoryFile::Object object = *place->second;
@@ -229,7 +240,7 @@ void edit(MemoryFile& file, Drawn& drawn) {
         if (!attributes.empty()) drawn_of(attributes, drawn)->second = drawn_attribute(drawn);
     }
     object.group = object.group || place->first == "/";
-    place->second = std::make_shared<const MemoryFile::Object>(std::move(object));
+    put(file, std::string(place->first), std::make_shared<const MemoryFile::Object>(std::move(object)));
   }
 }
 

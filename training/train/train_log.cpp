@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/base/errors.hpp"
+
 namespace nudge {
 namespace {
 
@@ -19,6 +21,11 @@ TrainLog::Column& TrainLog::column(const std::string& name, const std::string& u
                                    Index width) {
   const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == name; });
   if (found != columns_.end()) return *found;
+  for (const Column& c : columns_) {
+    if (c.name.starts_with(name + "/") || name.starts_with(c.name + "/")) {
+      throw UserError(fmt::format("the log has a column {} and cannot have {}: was the file edited?", c.name, name));
+    }
+  }
   columns_.push_back({name, unit, description, "", axis_, width, {}});
   return columns_.back();
 }

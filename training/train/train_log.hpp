@@ -16,7 +16,8 @@ class TrainLog {
   /// with them (attributes role = "series" and x), so that no reader has to guess.
   void axis(const std::string& x) { axis_ = x; }
 
-  /// Appends to a column, which is created on its first value.
+  /// Appends to a column, which is created on its first value. Throws UserError where one column would be the group of another,
+  /// as a restored file that was edited may have it.
   void add(const std::string& name, double value, const std::string& unit, const std::string& description);
 
   /// Appends a row to a column of rows of equal width ("train/cosine" over parameter groups).
