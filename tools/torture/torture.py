@@ -21,12 +21,13 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nudge", default=str(ROOT / "build/release/apps/nudge"), help="the program")
     parser.add_argument("--kills", type=int, default=1000, help="SIGKILLs over all kinds of work")
-    parser.add_argument("--seconds", type=float, default=3600, help="no new kill after so long")
+    parser.add_argument("--seconds", type=float, default=3600,
+                        help="no new kill after so long, of which every kind of work has a share")
     parser.add_argument("--seed", type=int, default=None, help="of the moments of the kills; default: the clock")
     parser.add_argument("--folder", default="/dev/shm" if os.access("/dev/shm", os.W_OK) else None,
                         help="where the runs lie; memory by default: a kill leaves what was written, on any disk")
     parser.add_argument("--at-once", type=int, default=len(os.sched_getaffinity(0)),
-                        help="kinds of work under way at a time; with --seconds: all, so that each has its share")
+                        help="kinds of work under way at a time")
     parser.add_argument("--only", default="", help="only kinds of work whose name contains this text")
     parser.add_argument("--faults", action="store_true", help="the other faults too")
     parser.add_argument("--write", default="", help="document whose sections `kills` and `faults` are replaced")
@@ -58,13 +59,17 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nt", dir=options.folder) as folder:
         share = -(-options.kills // len(known))
 
-        def one(work):
-            tally = kills.torture(work, nudge, folder, random.Random(f"{seed} {work.name}"), share, start + options.seconds)
+        def one(numbered):
+            number, work = numbered
+            rounds = -(-(len(known) - number) // options.at_once)  # of kinds side by side, with this one
+            now = time.monotonic()
+            deadline = now + (start + options.seconds - now) / rounds
+            tally = kills.torture(work, nudge, folder, random.Random(f"{seed} {work.name}"), share, deadline)
             print(tables.kill_line(tally), flush=True)
             return tally
 
         with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
-            tallies = list(pool.map(one, known))
+            tallies = list(pool.map(one, enumerate(known)))
         if options.faults or options.write:
             for name, fault in faults.FAULTS:
                 checks.append(faults.checked(name, fault, nudge, pathlib.Path(folder)))
