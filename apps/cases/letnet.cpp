@@ -76,9 +76,9 @@ class Letnet {
     const Index c = problem.sizes.channels;
     for (Index l = 0; l < problem.sizes.layers; ++l) {
       const TransformerPlan::Layer at = plan->layer(l);
-      all["Wq"].push_back(gradient[at.qkv()].leftCols(c));
-      all["Wk"].push_back(gradient[at.qkv()].middleCols(c, c));
-      all["Wv"].push_back(gradient[at.qkv()].rightCols(c));
+      all["Wq"].emplace_back(gradient[at.qkv()].leftCols(c));
+      all["Wk"].emplace_back(gradient[at.qkv()].middleCols(c, c));
+      all["Wv"].emplace_back(gradient[at.qkv()].rightCols(c));
       all["Wo"].push_back(gradient[at.o()]);
       all["W1"].push_back(gradient[at.first]);
       all["W2"].push_back(gradient[at.second]);
@@ -105,10 +105,10 @@ class Letnet {
       Matrix<double> input = dynamics.input_gradient();
       network.accumulate_start(initial, input);
       embed_back(b, input);
-      out.adjoint.push_back(weight() * estimator.adjoint());
+      out.adjoint.emplace_back(weight() * estimator.adjoint());
       if (const auto* nudged = dynamic_cast<const NudgedEstimator<double>*>(&estimator)) {
-        out.plus.push_back(nudged->states().topRows(z.rows()));
-        out.minus.push_back(nudged->states().bottomRows(z.rows()));
+        out.plus.emplace_back(nudged->states().topRows(z.rows()));
+        out.minus.emplace_back(nudged->states().bottomRows(z.rows()));
       }
       out.state.push_back(std::move(z));
     }
@@ -195,9 +195,9 @@ void at_test_point(Letnet& net, LetnetWriter& w) {
     at.accumulate_parameter_gradient(p.u[static_cast<std::size_t>(b)], 1.0, net.gradient);
     net.embed_back(b, net.dynamics.input_gradient());
     cost += net.weight() * net.cost.value(z);
-    logits.push_back(net.cost.logits().topRows(z.rows()));
+    logits.emplace_back(net.cost.logits().topRows(z.rows()));
     net.cost.gradient(z, dc);
-    dcost.push_back(net.weight() * dc.rightCols(c));
+    dcost.emplace_back(net.weight() * dc.rightCols(c));
     x.push_back(net.x);
     g.push_back(update);
     prob.push_back(probabilities(net, z));
@@ -240,9 +240,9 @@ Samples at_fixed_point(Letnet& net, const H5Reader& file, LetnetWriter& w) {
                       f.norm() / z.norm(), b, kMostSweeps));
     }
     cost += net.weight() * net.cost.value(z);
-    logits.push_back(net.cost.logits().topRows(z.rows()));
+    logits.emplace_back(net.cost.logits().topRows(z.rows()));
     net.cost.gradient(z, dc);
-    dcost.push_back(net.weight() * dc.rightCols(p.sizes.channels));
+    dcost.emplace_back(net.weight() * dc.rightCols(p.sizes.channels));
   }
   w.samples("z_fp", exact.state);
   w.samples("logits_fp", logits);

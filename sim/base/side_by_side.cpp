@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/base/side_by_side.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <thread>
@@ -20,6 +21,7 @@ void run_side_by_side(int count, const std::function<void(int)>& work, const std
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(std::max(0, count)));
   for (int i = 0; i < count; ++i) {
     threads.emplace_back([&, i] {
       const OneThread alone;  // as inside parallel_for: no region without a number of threads opens more

@@ -21,6 +21,7 @@ class Choices {
 
   std::vector<std::string> names() const {
     std::vector<std::string> all;
+    all.reserve(values_.size());
     for (const auto& one : values_) all.push_back(one.first);
     return all;
   }

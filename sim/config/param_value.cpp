@@ -108,10 +108,11 @@ RawValue number_from_text(std::string_view text) {
   RawValue raw;
   raw.kind = Raw::text;
   raw.text = std::string(text);
-  const char* end = text.data() + text.size();
-  if (const auto r = std::from_chars(text.data(), end, raw.integer); r.ec == std::errc() && r.ptr == end) {
+  const char* begin = raw.text.data();
+  const char* end = begin + raw.text.size();
+  if (const auto r = std::from_chars(begin, end, raw.integer); r.ec == std::errc() && r.ptr == end) {
     raw.kind = Raw::integer;
-  } else if (const auto q = std::from_chars(text.data(), end, raw.real); q.ec == std::errc() && q.ptr == end) {
+  } else if (const auto q = std::from_chars(begin, end, raw.real); q.ec == std::errc() && q.ptr == end) {
     raw.kind = Raw::real;
   }
   return raw;

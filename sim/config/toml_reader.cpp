@@ -98,6 +98,7 @@ std::string show(const RawValue& value) {
     case RawValue::Kind::list: break;
   }
   std::vector<std::string> parts;
+  parts.reserve(value.list.size());
   for (const RawValue& element : value.list) parts.push_back(show(element));
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }

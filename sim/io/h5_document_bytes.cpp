@@ -54,7 +54,8 @@ void write_dimension_labels(hid_t dataset, const std::vector<std::string>& label
   const H5Handle type = h5_text_type();
   const H5Handle attribute(H5Acreate2(dataset, "DIMENSION_LABELS", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
                            H5Aclose);
-  need(attribute.ok() && H5Awrite(attribute.id(), type.id(), pointers.data()) >= 0, "dimension labels");
+  need(attribute.ok() && H5Awrite(attribute.id(), type.id(), static_cast<const void*>(pointers.data())) >= 0,
+       "dimension labels");
 }
 
 /// A scalar goes into the (checksummed) object header, the rest into chunks with checksums.

@@ -41,7 +41,7 @@ herr_t unshare(void* /*image*/) { return 0; }
 
 H5MemoryFile::H5MemoryFile() {
   const H5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5FD_file_image_callbacks_t callbacks{make, copy, grow, keep_at_close, share, unshare, &image_};
+  H5FD_file_image_callbacks_t callbacks{make, copy, grow, keep_at_close, share, unshare, static_cast<void*>(&image_)};
   H5Pset_fapl_core(access.id(), std::size_t{1} << 20, 0);               // grows by 1 MiB
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);  // the first format that checksums chunk indexes
   H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);

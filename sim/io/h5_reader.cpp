@@ -42,7 +42,8 @@ void read_everything(const H5Reader& reader) {
   const auto tried = [](const auto& read) {
     try {
       read();
-    } catch (const std::exception&) {  // an object that cannot be read leaves the others to be tried
+    } catch (const std::exception&) {
+      return;  // an object that cannot be read leaves the others to be tried
     }
   };
   const auto facts = [&](const std::string& object) {

@@ -82,9 +82,9 @@ bool h5_read_texts(hid_t object, hid_t type, hid_t space, H5ReadText read, std::
     std::vector<char*> pointers(count, nullptr);
     const H5Handle memory = h5_text_type();
     H5Tset_cset(memory.id(), H5Tget_cset(type));
-    if (read(object, memory.id(), pointers.data()) < 0) return false;
+    if (read(object, memory.id(), static_cast<void*>(pointers.data())) < 0) return false;
     for (std::size_t i = 0; i < count; ++i) out[i] = pointers[i] == nullptr ? "" : pointers[i];
-    return H5Dvlen_reclaim(memory.id(), space, H5P_DEFAULT, pointers.data()) >= 0;
+    return H5Dvlen_reclaim(memory.id(), space, H5P_DEFAULT, static_cast<void*>(pointers.data())) >= 0;
   }
   const std::size_t size = H5Tget_size(type);
   std::vector<char> bytes(count * size);

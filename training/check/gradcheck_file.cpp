@@ -13,6 +13,7 @@ namespace {
 template <class T, class Item, class Get>
 std::vector<T> column_of(const std::vector<Item>& items, Get get) {
   std::vector<T> out;
+  out.reserve(items.size());
   for (const Item& item : items) out.push_back(get(item));
   return out;
 }

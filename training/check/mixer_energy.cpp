@@ -44,9 +44,11 @@ bool has_energy(const MixerKind<double>& kind) {
   const MixerSpec spec = kind.spec(choice.options);
   std::vector<Matrix<double>> values;
   std::vector<const Matrix<double>*> weights;
+  values.reserve(spec.parameters.size());
+  weights.reserve(spec.parameters.size());
   for (const Field& field : spec.parameters) {
-    values.push_back(Matrix<double>::Constant(field.rows(), field.cols(), 1.0) +
-                     Matrix<double>::Identity(field.rows(), field.cols()));
+    values.emplace_back(Matrix<double>::Constant(field.rows(), field.cols(), 1.0) +
+                        Matrix<double>::Identity(field.rows(), field.cols()));
   }
   for (const auto& each : values) weights.push_back(&each);
   Tape<double> tape;
@@ -104,6 +106,7 @@ MixerEnergy run(const Config& config, MixerChoice choice) {
   const MixerSpec spec = mixer_spec(choice);
   choice.options.observe = true;
   std::vector<const Matrix<S>*> weights;
+  weights.reserve(spec.parameters.size());
   for (std::size_t k = 0; k < spec.parameters.size(); ++k) {
     weights.push_back(&network->map(BlockParameter::force + static_cast<int>(k)).weights());
   }

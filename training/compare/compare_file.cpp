@@ -15,6 +15,7 @@ namespace nudge {
 void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric) {
   const auto column = [&](const std::string& name, const std::string& unit, const std::string& description, auto get) {
     std::vector<decltype(get(entrants.front()))> values;
+    values.reserve(entrants.size());
     for (const ComparedEntrant& one : entrants) values.push_back(get(one));
     document.column("entrants/" + name, std::move(values), {unit, description, {"entrant"}});
   };

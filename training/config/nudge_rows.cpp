@@ -12,7 +12,7 @@ ParamTable nudge_rows() {
   using param::texts;
   using param::zero_is;
   std::vector<std::string> comparable = estimator_names();
-  comparable.push_back("all");
+  comparable.emplace_back("all");
   return {
       choice("nudge.sides", "centered", nudge_sides.names(),
              "centered: states at +beta and -beta, error of order beta^2; one-sided: order beta."),

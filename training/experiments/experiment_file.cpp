@@ -54,6 +54,7 @@ void write_results(H5Document& document, const Experiment& experiment) {
   if (finished.empty()) return;
   const auto column = [&](const std::string& name, const std::string& unit, const std::string& description, auto get) {
     std::vector<decltype(get(*finished.front()))> values;
+    values.reserve(finished.size());
     for (const ExperimentRun* run : finished) values.push_back(get(*run));
     document.column("results/" + name, std::move(values), {unit, description, {"run"}});
   };

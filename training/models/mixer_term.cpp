@@ -97,8 +97,8 @@ std::vector<bool> readable_parameters(const MixerChoice& choice) {
   std::vector<Matrix<double>> weights;
   weights.reserve(spec.parameters.size());
   for (const Field& field : spec.parameters) {
-    weights.push_back(Matrix<double>::Constant(field.rows(), field.cols(), 0.5) +
-                      Matrix<double>::Identity(field.rows(), field.cols()));
+    weights.emplace_back(Matrix<double>::Constant(field.rows(), field.cols(), 0.5) +
+                         Matrix<double>::Identity(field.rows(), field.cols()));
   }
   std::vector<bool> all;
   all.reserve(weights.size());

@@ -18,18 +18,22 @@ std::string setting(const GridAxis& axis, std::size_t value) {
   return fmt::format("{}={}", axis.key, axis.values[value]);
 }
 
-/// A value that cannot be read is kept: it is reported with its point.
+/// Whether the value is that of the config already. One that cannot be read is not: it is reported with its point.
+bool is_value_of(const std::string& name, const Config& base, const std::string& key, const std::string& value) {
+  try {
+    Config moved = base;
+    moved.set_from_text(key, value, name);
+    return moved.as_text(key) == base.as_text(key);
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
 std::vector<Combination> one_at_a_time(const std::string& name, const Config& base, const std::vector<GridAxis>& axes) {
   std::vector<Combination> all = {{}};
   for (const GridAxis& axis : axes) {
     for (std::size_t v = 0; v < axis.values.size(); ++v) {
-      try {
-        Config moved = base;
-        moved.set_from_text(axis.key, axis.values[v], name);
-        if (moved.as_text(axis.key) == base.as_text(axis.key)) continue;  // the baseline has it
-      } catch (const UserError&) {
-      }
-      all.push_back({setting(axis, v)});
+      if (!is_value_of(name, base, axis.key, axis.values[v])) all.push_back({setting(axis, v)});  // the baseline has it
     }
   }
   return all;

@@ -161,6 +161,7 @@ bool write_points(H5Document& document, const std::string& group, const Sweep& s
   document.attribute("mode", sweep.mode, group);
   document.attribute("keys", fmt::format("{}", fmt::join(sweep.keys, ", ")), group);
   std::vector<std::string> results;
+  results.reserve(sweep.metrics.size());
   for (const SweepMetric& metric : sweep.metrics) results.push_back(metric.name);
   document.attribute("results", fmt::format("{}", fmt::join(results_in_order(results), ", ")), group);
   for (const std::string& name : group_names(finished)) {
