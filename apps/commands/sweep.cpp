@@ -37,7 +37,7 @@ std::string table_text(const Sweep& sweep) {
   const bool alone = sweep.mode == "one_at_a_time";
   std::vector<std::vector<std::string>> rows(1, alone ? std::vector<std::string>{"point"} : sweep.keys);
   const std::size_t texts = rows[0].size();
-  rows[0].push_back("runs");
+  rows[0].emplace_back("runs");
   for (const SweepMetric& metric : sweep.metrics) rows[0].push_back(metric.name);
   std::string notes, skipped;
   for (const SweepCell& cell : summarise_sweep(sweep)) {

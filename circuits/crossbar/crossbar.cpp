@@ -8,17 +8,16 @@
 namespace nudge {
 namespace {
 
-const CrossbarSpec& checked(const CrossbarSpec& spec, Index rows, Index cols, std::size_t scalar_bytes) {
+void check(const CrossbarSpec& spec, Index rows, Index cols, std::size_t scalar_bytes) {
   spec.validate();
   check_array_memory(rows, cols, spec.mapping.kind, scalar_bytes, physical_memory_bytes());
-  return spec;
 }
 
 }  // namespace
 
 template <class S>
 Crossbar<S>::Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed)
-    : pairs_(checked(spec, weights.rows(), weights.cols(), sizeof(S)), weights, id, seed),
+    : pairs_((check(spec, weights.rows(), weights.cols(), sizeof(S)), spec), weights, id, seed),
       path_(spec.periphery, spec.circuit,
             {spec.device, spec.circuit, pairs_.mapping().devices(), pairs_.view().reference.size() > 0, id},
             spec.device.curve, weights.rows(), weights.cols(), seed, id) {

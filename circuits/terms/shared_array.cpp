@@ -13,7 +13,7 @@ SharedArray<S>::SharedArray(int node, Columns at, std::vector<std::unique_ptr<Fo
                             const LinearMap<S>& input)
     : node_(node), at_(at), owned_(std::move(terms)), parameter_(parameter), input_(&input) {
   Index next = 0;
-  int changes = 0;
+  [[maybe_unused]] int changes = 0;  // read by the contract alone
   for (const auto& term : owned_) {
     if (!placed_.empty() && placed_.back().term->conservative() != term->conservative()) ++changes;
     placed_.push_back({term.get(), {next, term->input_columns()}});
