@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
       for (const bool learn : {true, false}) {
         benchmark::RegisterBenchmark(
             (std::string(learn ? "epoch/" : "sweeps/") + name + "/B" + std::to_string(batch)).c_str(),
-            [widths = widths, batch, learn](benchmark::State& s) { epoch(s, widths, batch, learn); })
+            [layers = widths, batch, learn](benchmark::State& s) { epoch(s, layers, batch, learn); })
             ->UseManualTime()
             ->Unit(benchmark::kMillisecond)
             ->Iterations(501);

@@ -19,10 +19,16 @@ double last_finite(const std::vector<double>& values) {
   return std::nan("");
 }
 
+std::size_t count_in(const H5Reader& file, const std::string& attribute) {
+  const std::int64_t count = file.integer_attribute(attribute);
+  if (count < 0) file.fail("attribute " + attribute, fmt::format("{} (must be at least 0)", count));
+  return static_cast<std::size_t>(count);
+}
+
 void read_training(const H5Reader& file, RunState& state) {
   const Config config = parse_program_config(file.name() + " (stored config)", file.text_attribute("config"));
   state.unit = "steps";
-  state.done = static_cast<std::size_t>(file.integer_attribute("checkpoint_done"));
+  state.done = count_in(file, "checkpoint_done");
   state.total = static_cast<std::size_t>(config.integer("train.steps"));
   for (const char* name : {"loss", "validation_loss", "residual"}) {
     const std::string path = std::string("train/") + name;
@@ -48,10 +54,6 @@ void add_table(const H5Reader& file, const std::string& group, RunState& state) 
   }
 }
 
-std::size_t total_of(const H5Reader& file, const std::string& attribute) {
-  return static_cast<std::size_t>(file.integer_attribute(attribute));
-}
-
 /// The points of a part: those of its shard, in each plan that the file has.
 void count_shard(const H5Reader& file, const std::vector<std::string>& plans, RunState& state) {
   const Shard shard = read_shard(file.text_attribute("shard"));
@@ -69,14 +71,14 @@ void count_shard(const H5Reader& file, const std::vector<std::string>& plans, Ru
 
 void read_sweep(const H5Reader& file, RunState& state) {
   add_table(file, "points", state);
-  state.total = total_of(file, "points_total");
+  state.total = count_in(file, "points_total");
   if (file.has_attribute("shard")) count_shard(file, {"plan"}, state);
 }
 
 void read_comparison(const H5Reader& file, RunState& state) {
   add_table(file, "tuning", state);
   add_table(file, "test", state);
-  state.total = total_of(file, "tuning_total") + total_of(file, "test_total");
+  state.total = count_in(file, "tuning_total") + count_in(file, "test_total");
   if (!file.has("entrants")) state.total += 1;  // the test runs are not known before the choice
   if (file.has_attribute("shard")) count_shard(file, {"tuning_plan", "test_plan"}, state);
 }
@@ -97,7 +99,7 @@ RunState read_run_state(const std::filesystem::path& path) {
     read_comparison(file, state);
   } else if (state.kind == "experiment") {
     add_table(file, "results", state);
-    state.total = total_of(file, "runs_total");
+    state.total = count_in(file, "runs_total");
   } else {
     file.fail("attribute kind",
               fmt::format("\"{}\" (nudge watch follows train, sweep, compare and experiment)", state.kind));

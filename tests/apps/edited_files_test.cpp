@@ -39,17 +39,19 @@ Edit without(const std::string& object) {
   return [=](hid_t file) { REQUIRE(H5Ldelete(file, object.c_str(), H5P_DEFAULT) >= 0); };
 }
 
-/// A column of so many elements of a type, never written: zeros.
-Edit with_column(const std::string& object, hsize_t count, hid_t type) {
+/// A dataset without dimension labels of elements of a type that were never written: zeros.
+Edit with_dataset(const std::string& object, const std::vector<hsize_t>& shape, hid_t type) {
   return [=](hid_t file) {
     H5Ldelete(file, object.c_str(), H5P_DEFAULT);
-    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
     const hid_t data = H5Dcreate2(file, object.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     REQUIRE(data >= 0);
     H5Dclose(data);
     H5Sclose(space);
   };
 }
+
+Edit with_column(const std::string& object, hsize_t count, hid_t type) { return with_dataset(object, {count}, type); }
 
 /// The numbers of a dataset replaced by as many others.
 Edit with_numbers(const std::string& object, const std::vector<double>& values) {
@@ -222,10 +224,34 @@ TEST_CASE("a column in the place of a group of columns is not written beside it"
   CHECK(column("weights/Wkv").empty());
 }
 
+TEST_CASE("a log whose rows of numbers have no dimension labels is written again", "[train]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "train.h5", with_dataset("weights/Wk", {2, 3}, H5T_NATIVE_DOUBLE));
+  TrainLog log;
+  log.restore(H5Reader(path), "");
+  H5Document document;
+  log.write(document, "");
+  document.write(dir / "again.h5", Overwrite::must_not_exist);
+  CHECK(H5Reader(dir / "again.h5").meaning("weights/Wk").dimensions == std::vector<std::string>{"entry", "column"});
+}
+
 TEST_CASE("steps that an edited log says to be less than none are none", "[train]") {
   const test::TemporaryDirectory dir;
   const auto path = edited(dir, "train.h5", with_numbers("train/skipped", {-1, -1}));
   CHECK(resume(path, nullptr).skipped == 0);
+}
+
+TEST_CASE("a checkpoint of more steps than its training has, or of less than none, is not resumed", "[train]") {
+  const test::TemporaryDirectory dir;
+  for (const std::int64_t wrong : {-1, 3}) {  // of 2
+    const auto path = edited(dir, "train.h5", [=](hid_t file) {
+      const hid_t done = H5Aopen(file, "checkpoint_done", H5P_DEFAULT);
+      REQUIRE(H5Awrite(done, H5T_NATIVE_INT64, &wrong) >= 0);
+      H5Aclose(done);
+    });
+    CHECK_THAT(refusal([&] { resume(path, nullptr); }),
+               Contains("attribute checkpoint_done: " + std::to_string(wrong) + " (must be in [0, 2]"));
+  }
 }
 
 TEST_CASE("counters that are no whole numbers are not restored", "[train]") {
@@ -239,20 +265,25 @@ TEST_CASE("counters that are no whole numbers are not restored", "[train]") {
 
 TEST_CASE("labels that name no dimension are none, and values that were never written are not made up", "[io]") {
   const test::TemporaryDirectory dir;
-  const auto labels = edited(dir, "device.h5", [](hid_t file) {
+  const auto labelled = [](hid_t file, hsize_t count, const char* text) {
     const hid_t data = H5Dopen2(file, "staircase/pulse", H5P_DEFAULT);
-    const hsize_t count = 2;
     const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &count, nullptr);
     H5Tset_size(type, 4);
     H5Adelete(data, "DIMENSION_LABELS");
     const hid_t attribute = H5Acreate2(data, "DIMENSION_LABELS", type, space, H5P_DEFAULT, H5P_DEFAULT);
-    REQUIRE(H5Awrite(attribute, type, "one\0two\0") >= 0);
+    REQUIRE(H5Awrite(attribute, type, text) >= 0);
     H5Aclose(attribute);
     H5Sclose(space);
     H5Tclose(type);
     H5Dclose(data);
-  });
-  CHECK(H5Reader(labels).meaning("staircase/pulse").dimensions.empty());
+  };
+  const auto dimensions = [&](hsize_t count, const char* text) {
+    const auto path = edited(dir, "device.h5", [&](hid_t file) { labelled(file, count, text); });
+    return H5Reader(path).meaning("staircase/pulse").dimensions;
+  };
+  CHECK(dimensions(2, "one\0two\0").empty());
+  CHECK(dimensions(1, "\0ne").empty());
+  CHECK(dimensions(1, "o\0e") == std::vector<std::string>{"o"});
   const auto large = edited(dir, "sweep.h5", with_column("points/final_loss", hsize_t{1} << 27, H5T_NATIVE_DOUBLE));
   CHECK_THAT(refusal([&] { H5Reader(large).reals<double>("points/final_loss"); }),
              Contains("of which the file holds 0 bytes"));

@@ -109,8 +109,7 @@ TEMPLATE_TEST_CASE("a scaled change is the change times its scale", "[circuits]"
     other->apply_update(S(-0.05) * direction, 0);
     CHECK((one->weights() != before));
     // Numbers take it in one rounding instead of two, of sums below 2.
-    const double bound = 4 * std::numeric_limits<S>::epsilon();
-    CHECK((one->weights() - other->weights()).cwiseAbs().maxCoeff() <= static_cast<S>(bound));
+    CHECK((one->weights() - other->weights()).cwiseAbs().maxCoeff() <= S(4) * std::numeric_limits<S>::epsilon());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "circuits/resistive/resistive_currents.hpp"
 #include "circuits/resistive/resistive_gradient.hpp"
@@ -149,7 +150,7 @@ TEST_CASE("shockley: bad diodes are refused", "[resistive]") {
   const Net net = make_resistive({});
   CHECK_THROWS_WITH(ShockleySolver(net, {0, 1, 300}), Catch::Contains("saturation current = 0 (must be positive"));
   CHECK_THROWS_WITH(ShockleySolver(net, {1e-14, -1, 300}), Catch::Contains("emission coefficient = -1"));
-  CHECK_THROWS_AS(ShockleySolver(net, {1e-14, 1, NAN}), UserError);
+  CHECK_THROWS_AS(ShockleySolver(net, {1e-14, 1, std::numeric_limits<double>::quiet_NaN()}), UserError);
 }
 
 TEST_CASE("spice: a whole step with Shockley's diodes is ngspice's", "[spice]") {

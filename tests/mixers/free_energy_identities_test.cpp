@@ -316,7 +316,9 @@ TEMPLATE_TEST_CASE("free energy read: values of ±10⁴, large β, logits far ap
   for (Index t = 0; t < tokens; ++t) {
     for (Index c = 0; c < 3; ++c) {
       const auto l = [&](Index i) { return static_cast<long double>(logits(t, i)); };
-      const auto tilted = [&](Index i) { return l(i) + static_cast<long double>(beta(0, c)) * v(i, c); };
+      const auto tilted = [&](Index i) {
+        return l(i) + static_cast<long double>(beta(0, c)) * static_cast<long double>(v(i, c));
+      };
       long double top = l(0), top_tilted = tilted(0), sum = 0, sum_tilted = 0;
       for (Index i = 0; i <= t; ++i) {
         top = std::max(top, l(i));
@@ -326,7 +328,8 @@ TEMPLATE_TEST_CASE("free energy read: values of ±10⁴, large β, logits far ap
         sum += std::exp(l(i) - top);
         sum_tilted += std::exp(tilted(i) - top_tilted);
       }
-      const auto expected = static_cast<double>((top_tilted + std::log(sum_tilted) - top - std::log(sum)) / beta(0, c));
+      const auto expected = static_cast<double>((top_tilted + std::log(sum_tilted) - top - std::log(sum)) /
+                                                static_cast<long double>(beta(0, c)));
       // Logits up to 400 over β = 0.01 are numbers of 4·10⁴.
       CHECK(std::abs(static_cast<double>(y.matrix()(t, 3 + c)) - expected) <
             20 * 4e4 * static_cast<double>(std::numeric_limits<S>::epsilon()));

@@ -4,15 +4,9 @@
 #include <atomic>
 #include <cstdlib>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-#define NUDGE_COUNTS_MALLOC 0
-#elif defined(__clang__)
-#define NUDGE_COUNTS_MALLOC !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define NUDGE_COUNTS_MALLOC 1
-#endif
+#include "tests/support/sanitizers.hpp"
 
-#if NUDGE_COUNTS_MALLOC
+#if defined(__GLIBC__) && !NUDGE_SANITIZED
 
 extern "C" void* __libc_malloc(std::size_t size);  // NOLINT: the name of glibc's own malloc behind the symbol
 

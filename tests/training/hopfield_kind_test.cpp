@@ -98,11 +98,11 @@ TEST_CASE("ep_contrastive equals ep up to the order of the nudge, and keeps noth
   for (const auto& [sides, factor] : {std::pair{"centered", 4.0}, std::pair{"positive", 2.0}}) {
     std::vector<double> differences;
     for (const char* beta : {"0.03", "0.015"}) {
-      const auto gradient = [&, sides = sides](const char* estimator) {
+      const auto gradient = [&, nudged = sides](const char* estimator) {
         const Config config =
             config_of({"precision=double", "hopfield.form=energy", "hopfield.activation=tanh", "hopfield.hidden=[6,5]",
                        "relaxation.free_steps=400", "relaxation.nudged_steps=400", "train.batch=4",
-                       std::string("nudge.sides=") + sides, std::string("beta=") + beta});
+                       std::string("nudge.sides=") + nudged, std::string("beta=") + beta});
         const auto task = make_task(config);
         const auto network = make_network<double>(config, network_plan(config, task->sizes()), Weights::digital);
         return learn(*network, task->training(0), gradient_options<double>(config, estimator));

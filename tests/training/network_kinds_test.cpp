@@ -119,8 +119,8 @@ TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
     at.vjp(z, jt);
     for (std::size_t j = 0; j < one.dynamics.nodes(); ++j) {
       const auto [begin, count] = one.dynamics.node_columns(j);
-      const auto columns = [begin = begin, count = count](const Matrix<double>& m) {
-        return Matrix<double>(m.middleCols(begin, count));
+      const auto columns = [first = begin, width = count](const Matrix<double>& m) {
+        return Matrix<double>(m.middleCols(first, width));
       };
       one.dynamics.node_force(z, node, j);
       CHECK((columns(node) - columns(all)).norm() <= kRounding * all.norm());

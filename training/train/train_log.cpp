@@ -144,7 +144,8 @@ void TrainLog::restore_column(const H5Reader& file, const std::string& prefix, c
     if (!x.starts_with(prefix)) file.fail(path, fmt::format("attribute x: \"{}\" is none of its columns", x));
     c.axis = x.substr(prefix.size());
   }
-  if (width > 0 && meaning.dimensions.size() == 2) c.columns_label = meaning.dimensions[1];
+  if (width > 0)
+    c.columns_label = meaning.dimensions.size() == 2 ? meaning.dimensions[1] : "column";  // of an edited file
 }
 
 }  // namespace nudge

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/training_loop.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace nudge {
@@ -68,7 +70,11 @@ void TrainingLoop::restore(const H5Reader& file, const std::string& group) {
         "the data of the task (data.text, data.file) has changed since the run was started (restore it, or start a "
         "new run)");
   }
-  done_ = static_cast<std::uint64_t>(file.integer_attribute("checkpoint_done", object(group)));
+  const std::int64_t done = file.integer_attribute("checkpoint_done", object(group));
+  if (done < 0 || done > static_cast<std::int64_t>(settings_.steps)) {
+    file.fail("attribute checkpoint_done", fmt::format("{} (must be in [0, {}], train.steps)", done, settings_.steps));
+  }
+  done_ = static_cast<std::uint64_t>(done);
   for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->restore(file, prefix(group, i));
 }
 
