@@ -241,6 +241,17 @@ TEST_CASE("steps that an edited log says to be less than none are none", "[train
   CHECK(resume(path, nullptr).skipped == 0);
 }
 
+TEST_CASE("a log whose column has entries of another width takes no more of them", "[train]") {
+  const test::TemporaryDirectory dir;
+  const auto path = edited(dir, "train.h5", with_dataset("weights/Wk", {2, 3}, H5T_NATIVE_DOUBLE));
+  TrainLog log;
+  log.restore(H5Reader(path), "");
+  CHECK_THAT(refusal([&] { log.add("weights/Wk", 1, "1", ""); }),
+             Contains("weights/Wk of rows of 3 and cannot add single numbers"));
+  CHECK_THAT(refusal([&] { log.add_row("weights/Wk", {1, 2}, "1", "", "x"); }), Contains("cannot add rows of 2"));
+  log.add_row("weights/Wk", {1, 2, 3}, "1", "", "x");
+}
+
 TEST_CASE("a checkpoint of more steps than its training has, or of less than none, is not resumed", "[train]") {
   const test::TemporaryDirectory dir;
   for (const std::int64_t wrong : {-1, 3}) {  // of 2

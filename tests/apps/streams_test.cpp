@@ -50,9 +50,11 @@ TEST_CASE("results that cannot be written have an exit code of their own, and th
 TEST_CASE("limits and faults of the machine are the user's to know, not bugs of ours") {
   const Folder folder;
   folder.write("tiny.toml", kTiny);
+#ifndef __clang__  // whose OpenMP runtime has a file of its own in shared memory, beyond this limit, and ends the program
   CHECK(shell(folder, "export N; ulimit -f 2; $N train tiny.toml --out a.h5 >/dev/null 2>errors.txt") == 2);
   CHECK_THAT(read_file(folder.file("errors.txt")), Contains("a.h5: cannot be written"));
   CHECK_FALSE(std::filesystem::exists(folder.file("a.h5")));
+#endif
   const Outcome unreadable = run_nudge(folder, "train tiny.toml --out b.h5 --set data.text=/proc/self/mem");
   CHECK(unreadable.exit_code == 2);
   CHECK_THAT(unreadable.errors, !Contains("bug"));

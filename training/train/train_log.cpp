@@ -15,12 +15,19 @@ namespace {
 constexpr const char* kGroups[] = {"train", "weights", "device"};
 constexpr const char* kSteps = "train/step";
 
+/// What a column of a width has in an entry.
+std::string numbers(Index width) { return width == 0 ? "single numbers" : fmt::format("rows of {}", width); }
+
 }  // namespace
 
 TrainLog::Column& TrainLog::column(const std::string& name, const std::string& unit, const std::string& description,
                                    Index width) {
   const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == name; });
-  if (found != columns_.end()) return *found;
+  if (found != columns_.end()) {
+    if (found->width == width) return *found;
+    throw UserError(fmt::format("the log has a column {} of {} and cannot add {}: was the file edited?", name,
+                                numbers(found->width), numbers(width)));
+  }
   for (const Column& c : columns_) {
     if (c.name.starts_with(name + "/") || name.starts_with(c.name + "/")) {
       throw UserError(fmt::format("the log has a column {} and cannot have {}: was the file edited?", c.name, name));

@@ -17,7 +17,7 @@ class TrainLog {
   void axis(const std::string& x) { axis_ = x; }
 
   /// Appends to a column, which is created on its first value. Throws UserError where one column would be the group of another,
-  /// as a restored file that was edited may have it.
+  /// or has entries of another width, as a restored file that was edited may have it.
   void add(const std::string& name, double value, const std::string& unit, const std::string& description);
 
   /// Appends a row to a column of rows of equal width ("train/cosine" over parameter groups).
