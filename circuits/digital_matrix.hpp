@@ -11,7 +11,7 @@ namespace nudge {
 /// A weight matrix held as floating-point numbers: exact reads, exact updates, no noise. The reference every crossbar is
 /// compared with.
 template <class S>
-class DigitalMatrix final : public LinearMap<S> {
+class DigitalMatrix : public LinearMap<S> {
  public:
   /// unit_heat: what a conductance of one unit of weight stands for, of numbers that stand for devices (LinearMap::unit_heat_J).
   explicit DigitalMatrix(Matrix<S> weights, double unit_heat = 0)
@@ -35,6 +35,9 @@ class DigitalMatrix final : public LinearMap<S> {
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   std::vector<StateArray<S>> state() override;
   double unit_heat_J() const override { return unit_heat_J_; }
+
+ protected:
+  Matrix<S>& values() { return weights_; }
 
  private:
   Matrix<S> weights_;

@@ -39,6 +39,13 @@ struct FactorPair {
   Matrix<S> y;
 };
 
+/// Σ over the inputs of every column (1, outputs) and over the outputs of every row (1, inputs) of a weight matrix.
+template <class S>
+struct WeightSums {
+  Matrix<S> of_columns;
+  Matrix<S> of_rows;
+};
+
 /// A weight matrix W (inputs, outputs), however it is made. Weights that share an input are column blocks of one map.
 /// Reads are const and thread-safe; program and apply_update are not.
 template <class S>
@@ -133,6 +140,9 @@ class LinearMap {
 
   /// The W that a noise-free read uses.
   virtual const Matrix<S>& weights() const = 0;
+
+  /// Sums of weights(), of maps that keep them (conductances, whose sums load nodes); null: to be summed by who asks.
+  virtual const WeightSums<S>* sums() const { return nullptr; }
 
   /// Internal state for checkpoints; after writing into the arrays call state_restored().
   virtual std::vector<StateArray<S>> state() = 0;

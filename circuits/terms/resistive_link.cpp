@@ -30,10 +30,23 @@ std::vector<int> ResistiveLink<S>::targets() const {
 
 template <class S>
 bool ResistiveLink<S>::add_load(Matrix<S>& load) const {
-  const Matrix<S>& g = map_->weights();
-  load.middleCols(columns_.begin, columns_.count) += g.colwise().sum();
-  if (!clamped()) load.middleCols(from_.columns.begin, from_.columns.count) += g.rowwise().sum().transpose();
+  load.middleCols(columns_.begin, columns_.count) += load_to();
+  if (!clamped()) load.middleCols(from_.columns.begin, from_.columns.count) += load_from();
   return true;
+}
+
+/// Conductances at every node that the link ends at, (1, columns).
+template <class S>
+Matrix<S> ResistiveLink<S>::load_to() const {
+  const WeightSums<S>* kept = map_->sums();
+  return kept != nullptr ? kept->of_columns : Matrix<S>(map_->weights().colwise().sum());
+}
+
+/// The same where it starts, (1, inputs).
+template <class S>
+Matrix<S> ResistiveLink<S>::load_from() const {
+  const WeightSums<S>* kept = map_->sums();
+  return kept != nullptr ? kept->of_rows : Matrix<S>(map_->weights().rowwise().sum().transpose());
 }
 
 template <class S>
@@ -63,9 +76,9 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     }
     known_ = ideal_known_ = false;
     noisy_ = term_->map_->noisy();
-    load_to_ = term_->map_->weights().colwise().sum();
+    load_to_ = term_->load_to();
     load_from_known_ = !term_->clamped();  // what is clamped feels no load: only its heat and energy ask for it
-    if (load_from_known_) load_from_ = term_->map_->weights().rowwise().sum().transpose();
+    if (load_from_known_) load_from_ = term_->load_from();
   }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
@@ -231,7 +244,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     const auto weighted = [](const Matrix<S>& squares, const Matrix<S>& load) {
       return squares.cwiseAbs2().colwise().sum().template cast<double>().dot(load.template cast<double>().row(0));
     };
-    if (!load_from_known_) load_from_ = term_->map_->weights().rowwise().sum().transpose();
+    if (!load_from_known_) load_from_ = term_->load_from();
     load_from_known_ = true;
     double sum = 0;
     for (Index row = 0; row < z.rows(); row += rows_) {

@@ -45,6 +45,8 @@ class ResistiveLink final : public Term<S> {
 
  private:
   class System;
+  Matrix<S> load_to() const;
+  Matrix<S> load_from() const;
   bool clamped() const { return from_.kind != ResistorDrive::Kind::node; }
 
   ResistorDrive from_;

@@ -24,6 +24,13 @@ const std::string kDevices =
     "[device]\nmodel = 'soft_bounds'\ng_min = '1 uS'\ng_max = '25 uS'\npulses = 2000\nread_noise = '0.3 %'\n"
     "[growth]\nprobe = 0.1\n";
 
+// Samples: correlations of few rows travel as factors and not as a gradient.
+const std::string kSamples =
+    "estimator = 'ep_contrastive'\nbeta = 0.1\nthreads = 1\n[network]\nkind = 'hopfield'\n[task]\nkind = "
+    "'classification'\n[hopfield]\nhidden = [40]\n[relaxation]\nfree_steps = 12\nnudged_steps = "
+    "12\n[data]\nside_by_side "
+    "= 2\n[train]\nsteps = 3\nbatch = 10\nevaluate_every = 3\n";
+
 [[maybe_unused]] std::vector<std::string> differences(const std::string& a, const std::string& b, bool other_threads) {
   auto all = differing_objects(a, b, {"started", "wall_time_s", "threads"});
   if (other_threads) std::erase(all, "attribute config");
@@ -38,6 +45,7 @@ TEST_CASE("training on 1, 2, 3 and 4 ranks writes the file of one process") {
 #else
   const Folder folder;
   folder.write("digital.toml", kDigital);
+  folder.write("samples.toml", kSamples);
   folder.write("devices.toml", kDevices);
   struct Run {
     std::string arguments;
@@ -45,8 +53,10 @@ TEST_CASE("training on 1, 2, 3 and 4 ranks writes the file of one process") {
   };
   const std::string coincidence =
       " --set crossbar.update=coincidence --set train.optimizer=sgd --set train.momentum=0 --set train.gradient_clip=0";
-  const std::vector<Run> runs = {
-      {"digital.toml", {1, 2, 3, 4}}, {"devices.toml", {3}}, {"devices.toml" + coincidence, {2}}};
+  const std::vector<Run> runs = {{"digital.toml", {1, 2, 3, 4}},
+                                 {"samples.toml", {2, 3}},
+                                 {"devices.toml", {3}},
+                                 {"devices.toml" + coincidence, {2}}};
   for (std::size_t k = 0; k < runs.size(); ++k) {
     const std::string& run = runs[k].arguments;
     const std::string name = "run" + std::to_string(k);

@@ -3,7 +3,7 @@
 
 #include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
-#include "circuits/digital_matrix.hpp"
+#include "circuits/digital_conductances.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
@@ -87,9 +87,12 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   const std::vector<Parameter> parameters = plan->parameters();
   const double largest = largest_conductance(parameters, initial);
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    if (weights == Weights::configured && parameters[p].on_devices && initial[p].size() > 0) {
+    if (weights == Weights::configured && spec.device.model != digital_model && parameters[p].on_devices &&
+        initial[p].size() > 0) {
       maps.push_back(make_linear_map<S>(parameter_array(spec, parameters[p], largest), initial[p],
                                         static_cast<std::uint32_t>(p), seed));
+    } else if (parameters[p].conductance) {
+      maps.push_back(std::make_unique<DigitalConductances<S>>(std::move(initial[p])));
     } else {
       maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
     }

@@ -8,6 +8,7 @@
 #include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
+#include "training/learning/factor_products.hpp"
 
 namespace nudge {
 namespace {
@@ -129,19 +130,25 @@ struct BatchGradient<S>::Worker {
   SettleWorkspace<S> settle;
 };
 
-/// Adds every local correlation to the gradient; a map that updates by factors gets them as they are, to be handed over when the
-/// step is accepted.
+/// Adds every local correlation to the gradient of its chunk, but for two kinds that are kept as factors: those of a map that
+/// updates by them, to be handed over when the step is accepted, and of several chunks those of few rows, to be multiplied once
+/// for the whole batch.
 template <class S>
 class BatchGradient<S>::MapSink final : public GradientSink<S> {
  public:
-  MapSink(const Network<S>& network, Gradient<S>& gradient, Factors* factors)
-      : network_(&network), gradient_(&gradient), factors_(factors) {}
+  MapSink(const Network<S>& network, Gradient<S>& gradient, Factors& factors, const SinkOptions& options)
+      : network_(&network), gradient_(&gradient), factors_(&factors), options_(options) {}
   void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
-    if (factors_ != nullptr && network_->map(parameter).takes_factors()) {
-      (*factors_)[static_cast<std::size_t>(parameter)].push_back({columns, scale, x, y});
+    auto& pairs = (*factors_)[static_cast<std::size_t>(parameter)];
+    if (options_.factors && network_->map(parameter).takes_factors()) {
+      pairs.push_back({columns, scale, x, y});
+      return;
+    }
+    operations_ += 2.0 * static_cast<double>(x.rows() * x.cols() * y.cols());
+    if (options_.keep && worth_keeping<S>(pairs, x.rows(), {network_->map(parameter).inputs(), columns.count})) {
+      pairs.push_back({columns, S(1), x, scale * y});
     } else {
       gradient_->accumulate(parameter, columns, scale, x, y);
-      operations_ += 2.0 * static_cast<double>(x.rows() * x.cols() * y.cols());
     }
   }
   void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
@@ -155,6 +162,7 @@ class BatchGradient<S>::MapSink final : public GradientSink<S> {
   const Network<S>* network_;
   Gradient<S>* gradient_;
   Factors* factors_;
+  SinkOptions options_;
   double operations_ = 0;
 };
 
@@ -209,7 +217,7 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
                                        Gradient<S>& gradient, Factors& factors, GrowthReport& growth) {
   start(w, batch, sequence, step);
   const double weight = 1.0 / static_cast<double>(batch.counted());
-  MapSink sink(*network_, gradient, options_.factors ? &factors : nullptr);
+  MapSink sink(*network_, gradient, factors, sinks_);
   Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
   SequenceTask<S> task{settles, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
   SequenceReport report = w.estimator->estimate(task);
@@ -247,6 +255,7 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   } else if (static_cast<Index>(chunks_.size()) != mine.count()) {
     chunks_.assign(static_cast<std::size_t>(mine.count()), Gradient<S>(shapes));
   }
+  sinks_ = {options_.factors, chunks > 1};
   factors_.resize(static_cast<std::size_t>(chunks));
   for (Factors& factors : factors_) factors.assign(shapes.size(), {});
   const auto count = static_cast<std::size_t>(batch.sequences);
@@ -269,14 +278,20 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
       states_[at] = w.state;
       adjoints_[at] = w.estimator->adjoint();
     }
-    sum.finish();
+    if (alone || options_.over_ranks) sum.finish();
   });
   if (options_.over_ranks) {
     sum_over_ranks<S>(chunks_, chunks, gradient);
     exchange_outcomes(chunks, all);
   } else if (!alone) {
+    finish_together<S>(chunks_);
     sum_gradients<S>(chunks_, gradient, options_.threads);
   }
+  std::vector<std::vector<FactorPair<S>>> kept(shapes.size());
+  for (int p = 0; p < network_->parameters(); ++p) {
+    if (!(options_.factors && network_->map(p).takes_factors())) kept[static_cast<std::size_t>(p)] = take_factors(p);
+  }
+  add_products<S>(kept, gradient, options_.threads);
   BatchReport report =
       summarise(batch, network_->plan().couples_rows(), std::move(all.reports), all.growth, all.energy, options_.slots);
   for (const ReadMeter& meter : all.meters) report.reads += meter;

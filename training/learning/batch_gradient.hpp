@@ -92,6 +92,10 @@ class BatchGradient {
   /// Factors of one chunk, by parameter.
   using Factors = std::vector<std::vector<FactorPair<S>>>;
   class MapSink;
+  struct SinkOptions {
+    bool factors = false;  ///< BatchGradientOptions::factors
+    bool keep = false;     ///< factors of few rows, for one product of the batch
+  };
   SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
                        Factors& factors, GrowthReport& growth);
   void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step);
@@ -109,6 +113,7 @@ class BatchGradient {
   const Network<S>* network_;
   BatchGradientOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  SinkOptions sinks_;
   std::vector<Gradient<S>> chunks_;  ///< of this rank
   std::vector<Factors> factors_;     ///< of each chunk
   std::vector<Matrix<S>> states_, adjoints_, outputs_;

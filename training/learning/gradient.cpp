@@ -101,6 +101,15 @@ bool Gradient<S>::all_finite() const {
 }
 
 template <class S>
+void finish_together(std::span<Gradient<S>> chunks) {
+  if (chunks.empty()) return;
+  for (int p = 0; p < chunks[0].size(); ++p) {
+    if (std::none_of(chunks.begin(), chunks.end(), [p](const Gradient<S>& g) { return g.met(p); })) continue;
+    for (Gradient<S>& chunk : chunks) chunk.fill(p);
+  }
+}
+
+template <class S>
 void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int threads) {
   NUDGE_EXPECT(!chunks.empty());
   // Entries are added in pieces of 16 KiB (float), small enough to stay in L1 while all chunks pass by.
@@ -122,6 +131,10 @@ void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int 
   parallel_for(static_cast<Index>(pieces.size()), threads, [&](Index i, int) {
     const Piece piece = pieces[static_cast<std::size_t>(i)];
     Eigen::Map<Entries> sum(total[piece.parameter].data() + piece.begin, piece.count);
+    if (!chunks[0].met(piece.parameter)) {
+      sum.setZero();
+      return;
+    }
     for (std::size_t c = 0; c < chunks.size(); ++c) {
       NUDGE_EXPECT(chunks[c][piece.parameter].size() == total[piece.parameter].size());
       const Eigen::Map<const Entries> part(chunks[c][piece.parameter].data() + piece.begin, piece.count);
@@ -152,6 +165,7 @@ double clip_by_norm(Gradient<S>& gradient, double max_norm) {
 
 #define NUDGE_INSTANTIATE(S)                                                       \
   template class Gradient<S>;                                                      \
+  template void finish_together<S>(std::span<Gradient<S>>);                        \
   template void sum_gradients<S>(std::span<const Gradient<S>>, Gradient<S>&, int); \
   template Gradient<double> in_double<S>(const Gradient<S>&);                      \
   template double clip_by_norm<S>(Gradient<S>&, double);

@@ -32,6 +32,8 @@ class Gradient final : public GradientSink<S> {
   /// others are set to zero when they are first met. In between only accumulate() and what is not const.
   void begin();
   void finish();
+  /// Between begin() and finish(): whether something has come to it.
+  bool met(int parameter) const { return unset_.empty() || unset_[static_cast<std::size_t>(parameter)] == 0; }
   void add(const Gradient& other, S scale = S(1));
   void scale(S factor);
 
@@ -51,12 +53,19 @@ class Gradient final : public GradientSink<S> {
   const std::vector<Matrix<S>>& matrices() const { return matrices_; }
 
  private:
+  template <class T>
+  friend void finish_together(std::span<Gradient<T>> chunks);
+
   bool take_unset(int parameter);
   void fill(int parameter);
 
   std::vector<Matrix<S>> matrices_;
   std::vector<char> unset_;  ///< by parameter, between begin() and finish(); else empty
 };
+
+/// finish() of chunks that are to be summed, but what none of them has met stays unwritten: zero to sum_gradients.
+template <class S>
+void finish_together(std::span<Gradient<S>> chunks);
 
 /// total = ((chunks[0] + chunks[1]) + chunks[2]) + …, entry by entry: the same bits for any number of threads. total is
 /// resized to the shapes of the chunks. Needs at least one chunk; all of equal shapes.

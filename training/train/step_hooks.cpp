@@ -79,24 +79,6 @@ class MemoryHook final : public StepHook<S> {
   Matrix<S> delta_;
 };
 
-/// Conductances that numbers hold never fall below 0; those of devices stay in their window by themselves.
-template <class S>
-class ConductanceHook final : public StepHook<S> {
- public:
-  explicit ConductanceHook(int parameter) : parameter_(parameter) {}
-
-  void updated(Network<S>& network, std::uint64_t step) override {
-    LinearMap<S>& map = network.map(parameter_);
-    if (map.weights().size() == 0 || map.weights().minCoeff() >= S(0)) return;
-    delta_ = (-map.weights()).cwiseMax(S(0));
-    map.apply_now(delta_, step);
-  }
-
- private:
-  int parameter_;
-  Matrix<S> delta_;
-};
-
 }  // namespace
 
 template <class S>
@@ -106,12 +88,6 @@ std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const
   const bool damped = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.damped; });
   if (damped && config.flag("damping.control")) {
     hooks.push_back(std::make_unique<DampingHook<S>>(damping_options(config)));
-  }
-  const std::vector<Parameter> parameters = network.plan().parameters();
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    const auto number = static_cast<int>(p);
-    if (!parameters[p].conductance || network.map(number).unit_heat_J() > 0) continue;
-    hooks.push_back(std::make_unique<ConductanceHook<S>>(number));
   }
   const double fraction = config.real("memory_bound.fraction");
   if (fraction <= 0) return hooks;
