@@ -16,8 +16,9 @@ namespace nudge::test {
 class RunningRanks {
  public:
   RunningRanks(const Folder& folder, int ranks, const std::string& arguments) : log_(folder.file("running_err.txt")) {
-    const std::string command = "cd '" + folder.file("") + "' && exec '" NUDGE_MPIRUN "' -n " + std::to_string(ranks) +
-                                " '" NUDGE_PROGRAM "' " + arguments + " >running_out.txt 2>'" + log_ + "' </dev/null";
+    const std::string command = "cd '" + folder.file("") + "' && exec env " + kLeaks + " '" NUDGE_MPIRUN "' -n " +
+                                std::to_string(ranks) + " '" NUDGE_PROGRAM "' " + arguments + " >running_out.txt 2>'" +
+                                log_ + "' </dev/null";
     for (const char* name :
          {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"}) {
       ::setenv(name, "1", 1);
