@@ -36,8 +36,9 @@ const std::vector<Shape> kShapes{{64, 32, 64},   {64, 64, 32},    {64, 128, 512}
 /// A matrix of the given size inside a larger one, as heads lie in projections: rows further apart than they are long.
 struct Strided {
   Matrix<float> whole;
-  Index cols;
-  Strided(Index rows, Index columns, std::uint32_t seed) : whole(rows, columns + 5), cols(columns) {
+  Index rows, cols;
+  Strided(Index height, Index columns, std::uint32_t seed)
+      : whole(std::max<Index>(1, height), columns + 5), rows(height), cols(columns) {
     std::uint32_t state =
         seed;  // numbers in (-1, 1) that do not depend on the thread, by the generator of Numerical Recipes
     for (Index i = 0; i < whole.size(); ++i) {
@@ -45,7 +46,7 @@ struct Strided {
       whole.data()[i] = static_cast<float>(state >> 8U) * 0x1p-23F - 1.0F;
     }
   }
-  auto block() { return whole.middleCols(3, cols); }
+  auto block() { return whole.block(0, 3, rows, cols); }
 };
 
 /// Products of one shape: x w, then y wᵀ, then xᵀ y, each stored, added and subtracted.
@@ -89,8 +90,8 @@ double worst_deviation(const Shape& s, const Products& got) {
       Strided before(exact[p].rows(), exact[p].cols(), 4 + static_cast<std::uint32_t>(p));
       Matrix<double> expected = before.whole.cast<double>();
       const double keep = store == Store::assign ? 0 : 1;
-      expected.middleCols(3, exact[p].cols()) =
-          keep * expected.middleCols(3, exact[p].cols()) + (store == Store::subtract ? -1 : 1) * exact[p];
+      auto inner = expected.block(0, 3, exact[p].rows(), exact[p].cols());
+      inner = keep * inner + (store == Store::subtract ? -1 : 1) * exact[p];
       const auto length = static_cast<double>(lengths[p]) + 2;
       const double bound = length * length * std::ldexp(1.0, -24);
       if (expected.size() == 0) continue;
