@@ -9,17 +9,19 @@ namespace nudge {
 namespace {
 
 /// scale · Σ (A m_i − m_j)(A δ_i − δ_j), the product of two drops of every resistor of a layer, as xᵀ y + rows_i + columns_j,
-/// and what the bias takes.
+/// and what the bias takes. x of the first layer is the sources, and stays empty.
 template <class S>
 struct Drops {
   Matrix<S> x, y, rows, columns, bias;
+
+  using View = Eigen::Ref<const Matrix<S>, 0, Eigen::OuterStride<>>;
+  View drives(ConstMatrixRef<S> sources) const { return x.size() > 0 ? View(x) : View(sources); }
 };
 
-/// Of layer l; m (B, N) with the sources below it, δ (B, N) with 0 below it. Rails and current sources: their drops at m, and
+/// Of layer l; m (B, N) above the sources, δ (B, N) above 0. Rails and current sources: their drops at m, and
 /// −δ.
 template <class S>
-Drops<S> drops_of(const ResistiveNetwork<S>& net, ConstMatrixRef<S> sources, const Matrix<S>& m, const Matrix<S>& delta,
-                  Index l, S scale) {
+Drops<S> drops_of(const ResistiveNetwork<S>& net, const Matrix<S>& m, const Matrix<S>& delta, Index l, S scale) {
   const Columns here = net.columns(l);
   const S gain = net.gain(l - 1);
   const auto mj = m.middleCols(here.begin, here.count);
@@ -27,7 +29,6 @@ Drops<S> drops_of(const ResistiveNetwork<S>& net, ConstMatrixRef<S> sources, con
   Drops<S> out;
   out.columns = scale * mj.cwiseProduct(dj).colwise().sum();
   if (l == 1) {
-    out.x = sources;
     out.y = (-scale * gain) * dj;
     out.rows = Matrix<S>::Zero(1, net.width(0));
   } else {
@@ -56,8 +57,8 @@ void accumulate_drops(const ResistiveNetwork<S>& net, ConstMatrixRef<S> sources,
                       const Matrix<S>& delta, const std::vector<S>& scales, ResistiveGradient<S>& gradient) {
   for (Index l = 1; l <= net.depth(); ++l) {
     auto& [g, bias] = gradient[static_cast<std::size_t>(l - 1)];
-    const Drops<S> drops = drops_of<S>(net, sources, m, delta, l, scales[static_cast<std::size_t>(l - 1)]);
-    multiply_outer<S>(drops.x, drops.y, S(1), g);
+    const Drops<S> drops = drops_of<S>(net, m, delta, l, scales[static_cast<std::size_t>(l - 1)]);
+    multiply_outer<S>(drops.drives(sources), drops.y, S(1), g);
     g.colwise() += drops.rows.row(0).transpose();
     g.rowwise() += drops.columns.row(0);
     if (net.bias() != ResistiveBias::none) bias += drops.bias;
@@ -103,8 +104,8 @@ void descend_half_squares(ResistiveNetwork<S>& network, ConstMatrixRef<S> source
   const std::vector<S> scales = rule_scales(network, scale);
   for (Index l = 1; l <= network.depth(); ++l) {
     const auto at = static_cast<std::size_t>(l - 1);
-    const Drops<S> drops = drops_of<S>(network, sources, mean, difference, l, -rates[at] * scales[at]);
-    network.step(l, drops.x, drops.y, drops.rows, drops.columns, drops.bias);
+    const Drops<S> drops = drops_of<S>(network, mean, difference, l, -rates[at] * scales[at]);
+    network.step(l, drops.drives(sources), drops.y, drops.rows, drops.columns, drops.bias);
   }
 }
 

@@ -25,37 +25,59 @@ void check_numbers(const Matrix<S>& m, const std::string& name, bool conductance
   }
 }
 
-/// N rows of conductances at once: g_nj ← max(0, g_nj + r_n + c_j), their sums into row_sums, and added to those of the columns, which are
-/// thus read and written once for all of them. What is no number stays so.
-template <int N, class S>
-void lift_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_sums) {
-  constexpr int kLanes = 32 / sizeof(S);
-  using Lanes = Eigen::Array<S, kLanes, 1>;
-  using Numbers = Eigen::Map<const Lanes>;
-  Lanes totals[N];
-  for (Lanes& total : totals) total.setZero();
-  Index j = 0;
-  for (; j + kLanes <= cols; j += kLanes) {
-    const Lanes shared = Numbers(c + j);
-    Lanes column = Numbers(column_sums + j);
-    for (int n = 0; n < N; ++n) {
-      const Lanes lifted = (Numbers(g + n * cols + j) + (shared + r[n])).max(S(0));
-      Eigen::Map<Lanes>(g + n * cols + j) = lifted;
-      totals[n] += lifted;
-      column += lifted;
-    }
-    Eigen::Map<Lanes>(column_sums + j) = column;
-  }
+enum class RowSums { formed, left_out };
+
+/// Columns j to j + Lanes of N rows of conductances: g_nj ← max(0, g_nj + r_n + c_j), added to totals_n and to the sums of the
+/// columns, which are thus read and written once for all rows. What is no number stays so.
+template <int Lanes, int N, RowSums kRowSums, class S>
+void lift_columns(S* g, Index cols, const S* r, const S* c, Eigen::Array<S, Lanes, 1>* totals, S* column_sums) {
+  using Numbers = Eigen::Array<S, Lanes, 1>;
+  const Numbers shared = Eigen::Map<const Numbers>(c);
+  Eigen::Map<Numbers> sums(column_sums);
+  Numbers column = sums;
   for (int n = 0; n < N; ++n) {
-    row_sums[n] = totals[n].sum();
-    for (Index k = j; k < cols; ++k) {
-      S& one = g[n * cols + k];
-      one += c[k] + r[n];
-      one = one < S(0) ? S(0) : one;
-      row_sums[n] += one;
-      column_sums[k] += one;
-    }
+    Eigen::Map<Numbers> row(g + n * cols);
+    const Numbers lifted = (row + (shared + r[n])).max(S(0));
+    row = lifted;
+    if constexpr (kRowSums == RowSums::formed) totals[n] += lifted;
+    column += lifted;
   }
+  sums = column;
+}
+
+/// N rows at once; their sums into row_sums, where they are asked for.
+template <int N, RowSums kRowSums, class S>
+void lift_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_sums) {
+  constexpr int kLanes = 32 / sizeof(S), kHalf = kLanes / 2;
+  Eigen::Array<S, kLanes, 1> totals[N];
+  Eigen::Array<S, kHalf, 1> halves[N];
+  Eigen::Array<S, 1, 1> rest[N];
+  for (int n = 0; n < N; ++n) {
+    totals[n].setZero();
+    halves[n].setZero();
+    rest[n].setZero();
+  }
+  Index j = 0;
+  for (; j + kLanes <= cols; j += kLanes)
+    lift_columns<kLanes, N, kRowSums>(g + j, cols, r, c + j, totals, column_sums + j);
+  if (j + kHalf <= cols) {
+    lift_columns<kHalf, N, kRowSums>(g + j, cols, r, c + j, halves, column_sums + j);
+    j += kHalf;
+  }
+  for (; j < cols; ++j) lift_columns<1, N, kRowSums>(g + j, cols, r, c + j, rest, column_sums + j);
+  if constexpr (kRowSums == RowSums::left_out) return;
+  for (int n = 0; n < N; ++n) row_sums[n] = totals[n].sum() + halves[n].sum() + rest[n].sum();
+}
+
+/// All rows, so many at once.
+template <int kTogether, RowSums kRowSums, class S>
+void lift_all(Matrix<S>& g, const S* r, const S* c, S* row_sums, S* column_sums) {
+  const Index cols = g.cols();
+  Index i = 0;
+  for (; i + kTogether <= g.rows(); i += kTogether) {
+    lift_rows<kTogether, kRowSums>(g.data() + i * cols, cols, r + i, c, row_sums + i, column_sums);
+  }
+  for (; i < g.rows(); ++i) lift_rows<1, kRowSums>(g.data() + i * cols, cols, r + i, c, row_sums + i, column_sums);
 }
 
 }  // namespace
@@ -128,13 +150,11 @@ void ResistiveNetwork<S>::step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y
   multiply_outer<S>(x, y, S(1), g);
   S* const sums = column_sums_[at].data();
   std::fill(sums, sums + g.cols(), S(0));
-  S* const row_sums = row_sums_[at].data();
-  constexpr int kTogether = 4;
-  Index i = 0;
-  for (; i + kTogether <= g.rows(); i += kTogether) {
-    lift_rows<kTogether>(g.data() + i * g.cols(), g.cols(), r.data() + i, c.data(), row_sums + i, sums);
+  if (l > 1) {
+    lift_all<4, RowSums::formed>(g, r.data(), c.data(), row_sums_[at].data(), sums);
+  } else {  // sources feel no load
+    lift_all<8, RowSums::left_out>(g, r.data(), c.data(), row_sums_[at].data(), sums);
   }
-  for (; i < g.rows(); ++i) lift_rows<1>(g.data() + i * g.cols(), g.cols(), r.data() + i, c.data(), row_sums + i, sums);
   layers_[at].bias += b;
   if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));
   sum_conductances();
