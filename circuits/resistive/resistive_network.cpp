@@ -25,11 +25,12 @@ void check_numbers(const Matrix<S>& m, const std::string& name, bool conductance
   }
 }
 
-enum class RowSums { formed, left_out };
+/// What is below a layer: sources take no lift of their own (r = 0) and feel no load, so that nobody reads the sums of their rows.
+enum class Below { sources, nodes };
 
 /// Columns j to j + Lanes of N rows of conductances: g_nj ← max(0, g_nj + r_n + c_j), added to totals_n and to the sums of the
 /// columns, which are thus read and written once for all rows. What is no number stays so.
-template <int Lanes, int N, RowSums kRowSums, class S>
+template <int Lanes, int N, Below kBelow, class S>
 void lift_columns(S* g, Index cols, const S* r, const S* c, Eigen::Array<S, Lanes, 1>* totals, S* column_sums) {
   using Numbers = Eigen::Array<S, Lanes, 1>;
   const Numbers shared = Eigen::Map<const Numbers>(c);
@@ -37,16 +38,18 @@ void lift_columns(S* g, Index cols, const S* r, const S* c, Eigen::Array<S, Lane
   Numbers column = sums;
   for (int n = 0; n < N; ++n) {
     Eigen::Map<Numbers> row(g + n * cols);
-    const Numbers lifted = (row + (shared + r[n])).max(S(0));
+    Numbers lifted = row + shared;
+    if constexpr (kBelow == Below::nodes) lifted += r[n];
+    lifted = lifted.max(S(0));
     row = lifted;
-    if constexpr (kRowSums == RowSums::formed) totals[n] += lifted;
+    if constexpr (kBelow == Below::nodes) totals[n] += lifted;
     column += lifted;
   }
   sums = column;
 }
 
 /// N rows at once; their sums into row_sums, where they are asked for.
-template <int N, RowSums kRowSums, class S>
+template <int N, Below kBelow, class S>
 void lift_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_sums) {
   constexpr int kLanes = 32 / sizeof(S), kHalf = kLanes / 2;
   Eigen::Array<S, kLanes, 1> totals[N];
@@ -59,25 +62,25 @@ void lift_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_
   }
   Index j = 0;
   for (; j + kLanes <= cols; j += kLanes)
-    lift_columns<kLanes, N, kRowSums>(g + j, cols, r, c + j, totals, column_sums + j);
+    lift_columns<kLanes, N, kBelow>(g + j, cols, r, c + j, totals, column_sums + j);
   if (j + kHalf <= cols) {
-    lift_columns<kHalf, N, kRowSums>(g + j, cols, r, c + j, halves, column_sums + j);
+    lift_columns<kHalf, N, kBelow>(g + j, cols, r, c + j, halves, column_sums + j);
     j += kHalf;
   }
-  for (; j < cols; ++j) lift_columns<1, N, kRowSums>(g + j, cols, r, c + j, rest, column_sums + j);
-  if constexpr (kRowSums == RowSums::left_out) return;
+  for (; j < cols; ++j) lift_columns<1, N, kBelow>(g + j, cols, r, c + j, rest, column_sums + j);
+  if constexpr (kBelow == Below::sources) return;
   for (int n = 0; n < N; ++n) row_sums[n] = totals[n].sum() + halves[n].sum() + rest[n].sum();
 }
 
 /// All rows, so many at once.
-template <int kTogether, RowSums kRowSums, class S>
+template <int kTogether, Below kBelow, class S>
 void lift_all(Matrix<S>& g, const S* r, const S* c, S* row_sums, S* column_sums) {
   const Index cols = g.cols();
   Index i = 0;
   for (; i + kTogether <= g.rows(); i += kTogether) {
-    lift_rows<kTogether, kRowSums>(g.data() + i * cols, cols, r + i, c, row_sums + i, column_sums);
+    lift_rows<kTogether, kBelow>(g.data() + i * cols, cols, r + i, c, row_sums + i, column_sums);
   }
-  for (; i < g.rows(); ++i) lift_rows<1, kRowSums>(g.data() + i * cols, cols, r + i, c, row_sums + i, column_sums);
+  for (; i < g.rows(); ++i) lift_rows<1, kBelow>(g.data() + i * cols, cols, r + i, c, row_sums + i, column_sums);
 }
 
 }  // namespace
@@ -151,9 +154,10 @@ void ResistiveNetwork<S>::step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y
   S* const sums = column_sums_[at].data();
   std::fill(sums, sums + g.cols(), S(0));
   if (l > 1) {
-    lift_all<4, RowSums::formed>(g, r.data(), c.data(), row_sums_[at].data(), sums);
-  } else {  // sources feel no load
-    lift_all<8, RowSums::left_out>(g, r.data(), c.data(), row_sums_[at].data(), sums);
+    lift_all<4, Below::nodes>(g, r.data(), c.data(), row_sums_[at].data(), sums);
+  } else {
+    NUDGE_EXPECT(r.isZero(0));
+    lift_all<8, Below::sources>(g, r.data(), c.data(), row_sums_[at].data(), sums);
   }
   layers_[at].bias += b;
   if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));
