@@ -69,7 +69,8 @@ class ResistiveNetwork {
 
   /// A step of learning on the layer's own devices, without a gradient of its size in memory:
   ///     g_ij ← max(0, g_ij + Σ_n x_ni y_nj + r_i + c_j),   bias ← bias + b, conductances at or above 0
-  /// x (n, n_{l−1}), y (n, n_l), r (1, n_{l−1}), c (1, n_l), b as the layer's (contracts).
+  /// x (n, n_{l−1}), y (n, n_l), r (1, n_{l−1}), 0 above the sources, c (1, n_l), b as the layer's
+  /// (contracts).
   void step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y, const Matrix<S>& r, const Matrix<S>& c,
             const Matrix<S>& b);
 
