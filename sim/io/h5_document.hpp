@@ -47,7 +47,7 @@ class H5Document {
   /// Copies the root attributes of another file that are a single value or a list of integers.
   void copy_root_attributes(const H5Reader& reader);
 
-  /// The bytes of the HDF5 file and its seal.
+  /// The bytes of the HDF5 file and its seal. Throws UserError where a dataset would be the group of another.
   std::vector<std::byte> bytes() const;
 
   /// See write_atomically() of sim/io/atomic_file.hpp.
@@ -62,6 +62,7 @@ class H5Document {
     H5Meaning meaning;
   };
   struct Writer;
+  void check_groups() const;
 
   std::map<std::string, std::string> groups_;  // path -> description; paths without leading slash
   std::map<std::string, Dataset> datasets_;

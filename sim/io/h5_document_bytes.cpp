@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building the HDF5 file of a document in memory.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/base/errors.hpp"
 #include "sim/io/file_seal.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_handle.hpp"
@@ -150,7 +153,20 @@ struct H5Document::Writer {
   }
 };
 
+/// HDF5 has no object that is both: a resumed file that was edited may bring such a dataset.
+void H5Document::check_groups() const {
+  for (const auto& [path, data] : datasets_) {
+    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      if (!datasets_.contains(path.substr(0, slash))) continue;
+      throw UserError(
+          fmt::format("the file would have {} as a dataset and as the group of {}: was the resumed file edited?",
+                      path.substr(0, slash), path));
+    }
+  }
+}
+
 std::vector<std::byte> H5Document::bytes() const {
+  check_groups();
   const H5Session session;
   H5MemoryFile file;
   const Writer writer(file.id());

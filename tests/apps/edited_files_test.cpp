@@ -252,6 +252,16 @@ TEST_CASE("a log whose column has entries of another width takes no more of them
   log.add_row("weights/Wk", {1, 2, 3}, "1", "", "x");
 }
 
+TEST_CASE("a dataset that would be the group of another is the error of the file", "[io]") {
+  H5Document document;
+  document.column("text", std::vector<double>{1}, {});
+  document.column("texts/a", std::vector<double>{1}, {});
+  CHECK_FALSE(document.bytes().empty());
+  document.column("text/validation/bigram", std::vector<double>{1}, {});
+  CHECK_THAT(refusal([&] { document.bytes(); }),
+             Contains("text as a dataset and as the group of text/validation/bigram"));
+}
+
 TEST_CASE("a checkpoint of more steps than its training has, or of less than none, is not resumed", "[train]") {
   const test::TemporaryDirectory dir;
   for (const std::int64_t wrong : {-1, 3}) {  // of 2
