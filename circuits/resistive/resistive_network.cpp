@@ -48,7 +48,7 @@ void lift_columns(S* g, Index cols, const S* r, const S* c, Eigen::Array<S, Lane
   sums = column;
 }
 
-/// N rows at once; their sums into row_sums, where they are asked for.
+/// N rows at once; above nodes their sums into row_sums.
 template <int N, Below kBelow, class S>
 void lift_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_sums) {
   constexpr int kLanes = 32 / sizeof(S), kHalf = kLanes / 2;
@@ -76,11 +76,12 @@ void lift_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_
 template <int kTogether, Below kBelow, class S>
 void lift_all(Matrix<S>& g, const S* r, const S* c, S* row_sums, S* column_sums) {
   const Index cols = g.cols();
+  const auto sums_from = [&](Index i) -> S* { return kBelow == Below::nodes ? row_sums + i : nullptr; };
   Index i = 0;
   for (; i + kTogether <= g.rows(); i += kTogether) {
-    lift_rows<kTogether, kBelow>(g.data() + i * cols, cols, r + i, c, row_sums + i, column_sums);
+    lift_rows<kTogether, kBelow>(g.data() + i * cols, cols, r + i, c, sums_from(i), column_sums);
   }
-  for (; i < g.rows(); ++i) lift_rows<1, kBelow>(g.data() + i * cols, cols, r + i, c, row_sums + i, column_sums);
+  for (; i < g.rows(); ++i) lift_rows<1, kBelow>(g.data() + i * cols, cols, r + i, c, sums_from(i), column_sums);
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ ResistiveNetwork<S>::ResistiveNetwork(std::vector<ResistiveLayer<S>> layers, std
     columns_.push_back({begin, g.cols()});
     begin += g.cols();
     factors_.push_back(l == 1 ? S(1) : factors_.back() / (gain(l - 1) * gain(l - 1)));
-    row_sums_.push_back(g.rowwise().sum().transpose());
+    row_sums_.push_back(l > 1 ? Matrix<S>(g.rowwise().sum().transpose()) : Matrix<S>());
     column_sums_.push_back(g.colwise().sum());
   }
   sum_conductances();
@@ -138,7 +139,7 @@ void ResistiveNetwork<S>::set_layer(Index l, ResistiveLayer<S> numbers) {
                numbers.conductance.cols() == layer(l).conductance.cols() &&
                numbers.bias.size() == layer(l).bias.size());
   layers_[at] = std::move(numbers);
-  row_sums_[at] = layers_[at].conductance.rowwise().sum().transpose();
+  if (l > 1) row_sums_[at] = layers_[at].conductance.rowwise().sum().transpose();
   column_sums_[at] = layers_[at].conductance.colwise().sum();
   sum_conductances();
 }
@@ -157,7 +158,7 @@ void ResistiveNetwork<S>::step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y
     lift_all<4, Below::nodes>(g, r.data(), c.data(), row_sums_[at].data(), sums);
   } else {
     NUDGE_EXPECT(r.isZero(0));
-    lift_all<8, Below::sources>(g, r.data(), c.data(), row_sums_[at].data(), sums);
+    lift_all<8, Below::sources, S>(g, r.data(), c.data(), nullptr, sums);
   }
   layers_[at].bias += b;
   if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));

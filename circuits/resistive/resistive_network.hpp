@@ -89,7 +89,7 @@ class ResistiveNetwork {
   ResistiveBias bias_;
   S rail_V_;
   std::vector<Columns> columns_;
-  std::vector<Matrix<S>> row_sums_, column_sums_;  ///< of every layer's conductance: (1, n_{l−1}), (1, n_l)
+  std::vector<Matrix<S>> row_sums_, column_sums_;  ///< of each layer: (1, n_{l−1}), none of the first; (1, n_l)
   Matrix<S> node_conductance_;
 };
 
