@@ -1,32 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/digital_conductances.hpp"
 
-#include <algorithm>
 #include <utility>
 
+#include "circuits/conductance_pass.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
 
-/// One pass over the weights: row i becomes change(i, row), and both sums are of what it became.
+/// Conductances as they are.
+template <class S>
+struct Kept {
+  template <int Lanes>
+  auto at(Index /*j*/) const {
+    return [](Index /*i*/, const Eigen::Array<S, Lanes, 1>& g) { return g; };
+  }
+};
+
+template <class S>
+struct Floored {
+  template <int Lanes>
+  auto at(Index /*j*/) const {
+    return [](Index /*i*/, const Eigen::Array<S, Lanes, 1>& g) { return at_least_zero(g); };
+  }
+};
+
+/// g_ij ← max(0, g_ij + scale d_ij).
+template <class S>
+struct Stepped {
+  const Matrix<S>* direction;
+  S scale;
+  template <int Lanes>
+  auto at(Index j) const {
+    using Numbers = Eigen::Array<S, Lanes, 1>;
+    return [d = direction->data() + j, stride = direction->cols(), by = scale](Index i, const Numbers& g) {
+      return at_least_zero(Numbers(g + by * Eigen::Map<const Numbers>(d + i * stride)));
+    };
+  }
+};
+
 template <class S, class Change>
 void renew(Matrix<S>& weights, WeightSums<S>& sums, const Change& change) {
-  constexpr Index kRows = 32;  // some kilobytes, in L1 for both sums
-  const Index cols = weights.cols();
-  const Eigen::Matrix<S, Eigen::Dynamic, 1> ones = Eigen::Matrix<S, Eigen::Dynamic, 1>::Ones(cols);
-  sums.of_columns.setZero(1, cols);
+  sums.of_columns.resize(1, weights.cols());
   sums.of_rows.resize(1, weights.rows());
-  S* const columns = sums.of_columns.data();
-  for (Index begin = 0; begin < weights.rows(); begin += kRows) {
-    const Index count = std::min(kRows, weights.rows() - begin);
-    for (Index i = begin; i < begin + count; ++i) {
-      S* const row = weights.row(i).data();
-      change(i, row);
-      for (Index j = 0; j < cols; ++j) columns[j] += row[j];
-    }
-    sums.of_rows.row(0).segment(begin, count).transpose().noalias() = weights.middleRows(begin, count) * ones;
-  }
+  pass_conductances<PassSums::rows_and_columns>(weights, change, sums.of_rows.data(), sums.of_columns.data());
 }
 
 }  // namespace
@@ -44,13 +62,13 @@ void DigitalConductances<S>::apply_update(const Matrix<S>& delta, std::uint64_t 
 template <class S>
 void DigitalConductances<S>::apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t /*step*/) {
   NUDGE_EXPECT(direction.rows() == this->inputs() && direction.cols() == this->outputs());
-  renew<S>(this->values(), sums_, [&](Index i, S* row) {
-    const S* change = direction.row(i).data();
-    for (Index j = 0; j < direction.cols(); ++j) {
-      const S next = row[j] + scale * change[j];
-      row[j] = next < S(0) ? S(0) : next;  // what is not a number stays so and is noticed
-    }
-  });
+  renew(this->values(), sums_, Stepped<S>{&direction, scale});
+}
+
+template <class S>
+void DigitalConductances<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
+  DigitalMatrix<S>::apply_factors(factors, rate);
+  renew(this->values(), sums_, Floored<S>{});
 }
 
 template <class S>
@@ -61,7 +79,7 @@ void DigitalConductances<S>::program(const Matrix<S>& target) {
 
 template <class S>
 void DigitalConductances<S>::state_restored() {
-  renew<S>(this->values(), sums_, [](Index /*i*/, S* /*row*/) {});
+  renew(this->values(), sums_, Kept<S>{});
 }
 
 template class DigitalConductances<float>;

@@ -14,6 +14,7 @@ class DigitalConductances final : public DigitalMatrix<S> {
 
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
   void apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t step) override;
+  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
   void program(const Matrix<S>& target) override;
   void state_restored() override;
 

@@ -34,6 +34,14 @@ void DigitalMatrix<S>::apply_scaled(const Matrix<S>& direction, S scale, std::ui
 }
 
 template <class S>
+void DigitalMatrix<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
+  for (const FactorPair<S>& f : factors) {
+    NUDGE_EXPECT(f.columns.begin >= 0 && f.columns.end() <= outputs());
+    multiply_outer<S>(f.x, f.y, -rate * f.scale, weights_.middleCols(f.columns.begin, f.columns.count), Store::add);
+  }
+}
+
+template <class S>
 void DigitalMatrix<S>::program(const Matrix<S>& target) {
   NUDGE_EXPECT(target.rows() == inputs() && target.cols() == outputs());
   weights_ = target;

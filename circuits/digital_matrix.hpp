@@ -26,6 +26,7 @@ class DigitalMatrix : public LinearMap<S> {
   /// W ← W + delta, exactly.
   void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
   void apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t step) override;
+  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
 
   /// W ← target, exactly.
   void program(const Matrix<S>& target) override;

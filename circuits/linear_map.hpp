@@ -128,7 +128,7 @@ class LinearMap {
   /// Whether training should hand over the factors of a gradient instead of their sum: rank-1 updates inside the array.
   virtual bool takes_factors() const { return false; }
 
-  /// Ask for W[:, columns] ← W[:, columns] − rate · scale xᵀ y for every pair, in order. Only where takes_factors().
+  /// Ask for W[:, columns] ← W[:, columns] − rate · scale xᵀ y for every pair, in order. Only where takes_factors() or plain().
   virtual void apply_factors(const std::vector<FactorPair<S>>& factors, S rate);
 
   /// Set W to target as well as the devices can (programming error, bounds).

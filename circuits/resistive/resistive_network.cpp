@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "circuits/conductance_pass.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
 
@@ -25,64 +26,20 @@ void check_numbers(const Matrix<S>& m, const std::string& name, bool conductance
   }
 }
 
-/// What is below a layer: sources take no lift of their own (r = 0) and feel no load, so that nobody reads the sums of their rows.
-enum class Below { sources, nodes };
-
-/// Columns j to j + Lanes of N rows of conductances: g_nj ← max(0, g_nj + r_n + c_j), added to totals_n and to the sums of the
-/// columns, which are thus read and written once for all rows. What is no number stays so.
-template <int Lanes, int N, Below kBelow, class S>
-void lift_columns(S* g, Index cols, const S* r, const S* c, Eigen::Array<S, Lanes, 1>* totals, S* column_sums) {
-  using Numbers = Eigen::Array<S, Lanes, 1>;
-  const Numbers shared = Eigen::Map<const Numbers>(c);
-  Eigen::Map<Numbers> sums(column_sums);
-  Numbers column = sums;
-  for (int n = 0; n < N; ++n) {
-    Eigen::Map<Numbers> row(g + n * cols);
-    Numbers lifted = row + shared;
-    if constexpr (kBelow == Below::nodes) lifted += r[n];
-    lifted = lifted.max(S(0));
-    row = lifted;
-    if constexpr (kBelow == Below::nodes) totals[n] += lifted;
-    column += lifted;
+/// g_ij ← max(0, g_ij + r_i + c_j), of a layer above sources without r.
+template <class S>
+struct Lift {
+  const S *rows, *columns;
+  template <int Lanes>
+  auto at(Index j) const {
+    using Numbers = Eigen::Array<S, Lanes, 1>;
+    return [rows = rows, shared = Numbers(Eigen::Map<const Numbers>(columns + j))](Index i, const Numbers& g) {
+      Numbers lifted = g + shared;
+      if (rows != nullptr) lifted += rows[i];
+      return at_least_zero(lifted);
+    };
   }
-  sums = column;
-}
-
-/// N rows at once; above nodes their sums into row_sums.
-template <int N, Below kBelow, class S>
-void lift_rows(S* g, Index cols, const S* r, const S* c, S* row_sums, S* column_sums) {
-  constexpr int kLanes = 32 / sizeof(S), kHalf = kLanes / 2;
-  Eigen::Array<S, kLanes, 1> totals[N];
-  Eigen::Array<S, kHalf, 1> halves[N];
-  Eigen::Array<S, 1, 1> rest[N];
-  for (int n = 0; n < N; ++n) {
-    totals[n].setZero();
-    halves[n].setZero();
-    rest[n].setZero();
-  }
-  Index j = 0;
-  for (; j + kLanes <= cols; j += kLanes)
-    lift_columns<kLanes, N, kBelow>(g + j, cols, r, c + j, totals, column_sums + j);
-  if (j + kHalf <= cols) {
-    lift_columns<kHalf, N, kBelow>(g + j, cols, r, c + j, halves, column_sums + j);
-    j += kHalf;
-  }
-  for (; j < cols; ++j) lift_columns<1, N, kBelow>(g + j, cols, r, c + j, rest, column_sums + j);
-  if constexpr (kBelow == Below::sources) return;
-  for (int n = 0; n < N; ++n) row_sums[n] = totals[n].sum() + halves[n].sum() + rest[n].sum();
-}
-
-/// All rows, so many at once.
-template <int kTogether, Below kBelow, class S>
-void lift_all(Matrix<S>& g, const S* r, const S* c, S* row_sums, S* column_sums) {
-  const Index cols = g.cols();
-  const auto sums_from = [&](Index i) -> S* { return kBelow == Below::nodes ? row_sums + i : nullptr; };
-  Index i = 0;
-  for (; i + kTogether <= g.rows(); i += kTogether) {
-    lift_rows<kTogether, kBelow>(g.data() + i * cols, cols, r + i, c, sums_from(i), column_sums);
-  }
-  for (; i < g.rows(); ++i) lift_rows<1, kBelow>(g.data() + i * cols, cols, r + i, c, sums_from(i), column_sums);
-}
+};
 
 }  // namespace
 
@@ -153,12 +110,12 @@ void ResistiveNetwork<S>::step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y
                c.cols() == g.cols() && b.size() == layers_[at].bias.size());
   multiply_outer<S>(x, y, S(1), g);
   S* const sums = column_sums_[at].data();
-  std::fill(sums, sums + g.cols(), S(0));
   if (l > 1) {
-    lift_all<4, Below::nodes>(g, r.data(), c.data(), row_sums_[at].data(), sums);
-  } else {
+    const Lift<S> lift{r.data(), c.data()};
+    pass_conductances<PassSums::rows_and_columns>(g, lift, row_sums_[at].data(), sums);
+  } else {  // sources take no lift of their own and feel no load, so that nobody reads the sums of their rows
     NUDGE_EXPECT(r.isZero(0));
-    lift_all<8, Below::sources, S>(g, r.data(), c.data(), nullptr, sums);
+    pass_conductances<PassSums::columns, S>(g, Lift<S>{nullptr, c.data()}, nullptr, sums);
   }
   layers_[at].bias += b;
   if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "circuits/digital_matrix.hpp"
+#include "circuits/terms/copies_contrast.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/sums.hpp"
 
@@ -187,10 +188,8 @@ class BilinearLink<S>::System final : public TermSystem<S> {
                                   ReadContext& read) override {
     if (!cached_) return false;
     activate(z);
-    const View r = to_.value(z);
     auto b = on_to_.topRows(rows_);
-    b = scales[0] * r.topRows(rows_);
-    for (std::size_t k = 1; k < scales.size(); ++k) b += scales[k] * r.middleRows(static_cast<Index>(k) * rows_, rows_);
+    contrast_copies<S>(to_.value(z), scales, b);
     reader_.correlate_forward(View(*input_), b, S(1), sink, read);
     return true;
   }

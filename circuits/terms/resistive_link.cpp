@@ -3,7 +3,9 @@
 
 #include <utility>
 
+#include "circuits/terms/copies_contrast.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/sums.hpp"
 
 namespace nudge {
 
@@ -150,6 +152,24 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     return true;
   }
 
+  /// The same of all copies with what drives them alike: x_i Σ s v_j − ½ 1·(Σ s v_j²) − ½ (Σ s)(x_i²)·1, where Σ s of phases with
+  /// opposite signs is exactly 0.
+  bool accumulate_energy_contrast(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
+                                  ReadContext& read) override {
+    if (!term_->clamped() || !term_->map_->plain()) return false;
+    left_.topRows(rows_) = x0_;
+    left_.row(rows_).setOnes();
+    const S total = contrast_copies<S>(to(z), scales, right_.topRows(rows_));
+    contrast_squares<S>(to(z), scales, rows_, right_.row(rows_));
+    right_.row(rows_) *= S(-0.5);
+    if (total != S(0)) {
+      left_.row(rows_ + 1) = S(-0.5) * x0_.cwiseAbs2().colwise().sum();
+      right_.row(rows_ + 1).setConstant(total);
+    }
+    correlate(rows_ + (total != S(0) ? 2 : 1), S(1), sink, read);
+    return true;
+  }
+
   /// Of the conductances that noise-free reads see.
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override { return 0.5 * squares(z); }
 
@@ -241,25 +261,22 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
 
   /// Σ g (x − v)² = Σ x² load + Σ v² load − 2 Σ v (x G) over all copies, of noise-free conductances.
   double squares(ConstMatrixRef<S> z) {
-    const auto weighted = [](const Matrix<S>& squares, const Matrix<S>& load) {
-      return squares.cwiseAbs2().colwise().sum().template cast<double>().dot(load.template cast<double>().row(0));
-    };
     if (!load_from_known_) load_from_ = term_->load_from();
     load_from_known_ = true;
     double sum = 0;
     for (Index row = 0; row < z.rows(); row += rows_) {
-      own_to_ = to(z).middleRows(row, rows_);
-      if (!term_->clamped()) own_from_ = from(z).middleRows(row, rows_);
-      const Matrix<S>& x = term_->clamped() ? x0_ : own_from_;
-      if (term_->clamped() && known_ && !noisy_) {
-        ideal_ = product_;
-      } else if (!term_->clamped() || !ideal_known_) {
-        ideal_.resize(rows_, own_to_.cols());
-        multiply<S>(x, term_->map_->weights(), ideal_);
+      const View v = to(z).middleRows(row, rows_);
+      const View x = term_->clamped() ? View(x0_) : View(from(z).middleRows(row, rows_));
+      if (!term_->clamped() || !ideal_known_) {
+        ideal_.resize(rows_, v.cols());
+        if (term_->clamped() && known_ && !noisy_) {
+          ideal_ = product_;
+        } else {
+          multiply<S>(x, term_->map_->weights(), ideal_);
+        }
         ideal_known_ = term_->clamped();
       }
-      sum += weighted(x, load_from_) + weighted(own_to_, load_to_);
-      sum -= 2 * ideal_.template cast<double>().cwiseProduct(own_to_.template cast<double>()).sum();
+      sum += weighted_squares<S>(x, load_from_) + weighted_squares<S>(v, load_to_) - 2 * inner_product<S>(ideal_, v);
     }
     return sum;
   }
@@ -282,7 +299,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   Matrix<S> left_, right_;         ///< of a correlation
   Matrix<S> load_to_, load_from_;  ///< of noise-free reads
   Matrix<S> product_, ones_, pulled_;
-  Matrix<S> own_to_, own_from_, ideal_;  ///< of an energy
+  Matrix<S> ideal_;  ///< x G of an energy
   bool known_ = false, ideal_known_ = false, load_from_known_ = false, noisy_ = false;
 };
 

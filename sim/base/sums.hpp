@@ -35,4 +35,25 @@ double inner_product(ConstMatrixRef<S> x, ConstMatrixRef<S> y) {
   return sum;
 }
 
+/// Σ w_j x_ij² in double, w (1, cols).
+template <class S>
+double weighted_squares(ConstMatrixRef<S> x, ConstMatrixRef<S> w) {
+  constexpr Index kSums = 16;
+  std::array<double, kSums> sums{};
+  const Index whole = x.cols() - x.cols() % kSums;
+  const auto term = [](S weight, S value) {
+    return static_cast<double>(weight) * (static_cast<double>(value) * static_cast<double>(value));
+  };
+  double rest = 0;
+  for (Index i = 0; i < x.rows(); ++i) {
+    const S* row = x.data() + i * x.outerStride();
+    for (Index j = 0; j < whole; j += kSums) {
+      for (Index k = 0; k < kSums; ++k) sums[static_cast<std::size_t>(k)] += term(w.data()[j + k], row[j + k]);
+    }
+    for (Index j = whole; j < x.cols(); ++j) rest += term(w.data()[j], row[j]);
+  }
+  for (const double one : sums) rest += one;
+  return rest;
+}
+
 }  // namespace nudge

@@ -53,8 +53,10 @@ TEST_CASE("training on 1, 2, 3 and 4 ranks writes the file of one process") {
   };
   const std::string coincidence =
       " --set crossbar.update=coincidence --set train.optimizer=sgd --set train.momentum=0 --set train.gradient_clip=0";
+  const std::string plain = " --set train.optimizer=sgd --set train.momentum=0";  // steps by the factors themselves
   const std::vector<Run> runs = {{"digital.toml", {1, 2, 3, 4}},
                                  {"samples.toml", {2, 3}},
+                                 {"samples.toml" + plain, {2, 3}},
                                  {"devices.toml", {3}},
                                  {"devices.toml" + coincidence, {2}}};
   for (std::size_t k = 0; k < runs.size(); ++k) {

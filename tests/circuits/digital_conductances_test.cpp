@@ -41,6 +41,17 @@ TEMPLATE_TEST_CASE("conductances stop at 0, and their sums are those of what the
   CHECK((map.weights() - (before - S(0.25) * change).cwiseMax(S(0))).cwiseAbs().maxCoeff() <=
         8 * std::numeric_limits<S>::epsilon());
   check_sums<S>(map);
+  const Matrix<S> stepped = map.weights();
+  const std::vector<FactorPair<S>> factors{{{0, 53}, S(1), random_matrix<S>(2, 37, 3), random_matrix<S>(2, 53, 4)},
+                                           {{7, 9}, S(-0.5), random_matrix<S>(1, 37, 5), random_matrix<S>(1, 9, 6)}};
+  map.apply_factors(factors, S(0.3));
+  Matrix<S> sum = stepped - S(0.3) * factors[0].x.transpose() * factors[0].y;
+  sum.middleCols(7, 9) += S(0.15) * factors[1].x.transpose() * factors[1].y;
+  // Four terms of some units, each rounded and scaled once.
+  CHECK((map.weights() - sum.cwiseMax(S(0))).cwiseAbs().maxCoeff() <=
+        4 * 2 * sum.cwiseAbs().maxCoeff() * std::numeric_limits<S>::epsilon());
+  CHECK((map.weights().array() == S(0)).count() > (stepped.array() == S(0)).count());
+  check_sums<S>(map);
   map.program(-start);  // as it is
   CHECK(map.weights() == -start);
   check_sums<S>(map);

@@ -9,6 +9,7 @@
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
+#include "training/learning/factor_products.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;
@@ -58,6 +59,24 @@ TEST_CASE("factors have the norm of their sum") {
   const double gram = ((whole_x * whole_x.transpose()).array() * (whole_y * whole_y.transpose()).array()).sum();
   CHECK(squared_norm<double>(factors, 5, 9) == Approx(gram).epsilon(1e-12));
   CHECK(squared_norm<double>({}, 5, 9) == 0);
+  // Few rows beside a large matrix: by their inner products. Columns overlap in part, in full and not at all; of the sum of the
+  // squares of entries of either sign, some ten roundings of 2^-53 are left.
+  std::vector<FactorPair<double>> few;
+  const std::vector<Columns> columns{{0, 30}, {0, 30}, {3, 10}, {20, 5}};
+  Matrix<double> sum = Matrix<double>::Zero(40, 30);
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    Matrix<double> x(1, 40), y(1, columns[k].count);
+    fill_normal<double>({3, Purpose::synthetic_data, 2}, k, 0, std::span(x.data(), 40));
+    fill_normal<double>({3, Purpose::synthetic_data, 3}, k, 0, std::span(y.data(), static_cast<std::size_t>(y.size())));
+    few.push_back({columns[k], k == 0 ? 0.5 : -2.0, x, y});
+    sum.middleCols(columns[k].begin, columns[k].count) += few[k].scale * x.transpose() * y;
+  }
+  REQUIRE(few_rows(4, {40, 30}));
+  CHECK(squared_norm<double>(few, 40, 30) == Approx(sum.squaredNorm()).epsilon(1e-13));
+  few[3].y(0, 2) = std::nan("");
+  CHECK_FALSE(std::isfinite(squared_norm<double>(few, 40, 30)));
+  few = {{{0, 30}, 1.0, few[0].x, few[0].y}, {{0, 30}, -1.0, few[0].x, few[0].y}};
+  CHECK(squared_norm<double>(few, 40, 30) == 0);
   factors[0].x(0, 0) = std::nan("");
   CHECK_FALSE(std::isfinite(squared_norm<double>(factors, 5, 9)));
 }

@@ -96,3 +96,55 @@ TEST_CASE("chunks that keep factors have the gradient of one that does not, with
     }
   }
 }
+
+TEST_CASE("few factors are left to maps of numbers: with what is written, the gradient of one that leaves none") {
+  // Two rows each of 3 examples, or six of one; resistors have one more of each.
+  REQUIRE((few_rows(6, {64, 120}) && few_rows(9, {128, 120}) && !few_rows(10, {64, 120})));
+  for (const char* kind : {"hopfield", "resistive"}) {
+    for (const char* sides : {"centered", "positive"}) {
+      for (const Index rows : {Index{2}, Index{6}}) {
+        CAPTURE(kind, sides, rows);
+        const std::string network = kind;
+        const Config config = parse_program_config(
+            "t", "",
+            {"precision=double", "network.kind=" + network, "task.kind=classification", network + ".hidden=[120]",
+             "relaxation.free_steps=20", "relaxation.nudged_steps=20", "beta=0.1", "train.batch=6",
+             "estimator=ep_contrastive", std::string("nudge.sides=") + sides});
+        Batch batch{6, 1, {}, {}, random_matrix<double>(6, 64, 1).cwiseAbs().cast<float>(), {}};
+        for (int i = 0; i < 6; ++i) batch.targets.push_back(i % 3);
+        const TaskSizes sizes{rows, 0, 3, 64, 0, {64}};
+        const auto model = make_network<double>(config, network_plan(config, sizes), Weights::digital);
+        const auto compute = [&](bool few, int threads, Gradient<double>& gradient) {
+          auto options = gradient_options<double>(config, "");
+          options.threads = threads;
+          options.few_factors = few;
+          BatchGradient<double> batches(*model, options);
+          batches.compute(side_by_side(batch, rows), 0, gradient);
+          std::vector<std::vector<FactorPair<double>>> left;
+          for (int p = 0; p < gradient.size(); ++p) left.push_back(batches.take_factors(p));
+          return left;
+        };
+        Gradient<double> whole, written, other;
+        for (const auto& none : compute(false, 1, whole)) CHECK(none.empty());
+        const auto left = compute(true, 1, written), again = compute(true, 3, other);
+        int factors = 0;
+        for (int p = 0; p < whole.size(); ++p) {
+          const auto at = static_cast<std::size_t>(p);
+          CHECK(written.met(p) == left[at].empty());
+          REQUIRE(again[at].size() == left[at].size());
+          Matrix<double> sum = left[at].empty() ? written[p] : Matrix<double>::Zero(whole[p].rows(), whole[p].cols());
+          for (std::size_t k = 0; k < left[at].size(); ++k) {
+            const FactorPair<double>& pair = left[at][k];
+            CHECK((again[at][k].x == pair.x && again[at][k].y == pair.y));  // for any number of threads
+            sum.middleCols(pair.columns.begin, pair.columns.count) += pair.scale * pair.x.transpose() * pair.y;
+            ++factors;
+          }
+          if (left[at].empty()) CHECK(other[p] == written[p]);
+          CHECK(relative_error(sum, whole[p]) < 1e-12);  // sums of some ten products in another order
+        }
+        CHECK(factors > 0);
+        CHECK(whole.norm() > 0);
+      }
+    }
+  }
+}

@@ -76,6 +76,18 @@ TEMPLATE_TEST_CASE("what is stored first is what is added to zero", "", float, d
     begun.finish();
     for (int p = 0; p < zeroed.size(); ++p) CHECK(zeroed[p] == begun[p]);
     begun.begin();
+    begun.accumulate(1, S(3), wide);  // what nothing has met is zero to the norm, the scale and the sum of chunks
+    CHECK((begun.met(1) && !begun.met(0)));
+    begun.scale(S(2));
+    CHECK(begun.norm() == Approx(6 * static_cast<double>(wide.norm())));
+    CHECK(begun.all_finite());
+    auto total = random_gradient<S>(5);
+    nudge::sum_gradients<S>(std::span<const Gradient<S>>(&begun, 1), total, 2);
+    CHECK((total.met(1) && !total.met(0)));
+    CHECK(total.norm() == begun.norm());
+    total.finish();
+    CHECK((total[1] == begun[1] && total[0].norm() == 0));
+    begun.begin();
     begun.finish();
     CHECK(begun.norm() == 0);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
@@ -145,7 +146,7 @@ class BatchGradient<S>::MapSink final : public GradientSink<S> {
       return;
     }
     operations_ += 2.0 * static_cast<double>(x.rows() * x.cols() * y.cols());
-    if (options_.keep && worth_keeping<S>(pairs, x.rows(), {network_->map(parameter).inputs(), columns.count})) {
+    if (options_.keep && kept(pairs, x.rows(), {network_->map(parameter).inputs(), columns.count})) {
       pairs.push_back({columns, S(1), x, scale * y});
     } else {
       gradient_->accumulate(parameter, columns, scale, x, y);
@@ -159,6 +160,12 @@ class BatchGradient<S>::MapSink final : public GradientSink<S> {
   double operations() const { return operations_; }
 
  private:
+  bool kept(const std::vector<FactorPair<S>>& pairs, Index n, ParameterShape result) const {
+    if (!options_.few) return worth_keeping<S>(pairs, n, result);
+    for (const FactorPair<S>& pair : pairs) n += pair.x.rows();
+    return few_rows(n, result);
+  }
+
   const Network<S>* network_;
   Gradient<S>* gradient_;
   Factors* factors_;
@@ -255,7 +262,8 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   } else if (static_cast<Index>(chunks_.size()) != mine.count()) {
     chunks_.assign(static_cast<std::size_t>(mine.count()), Gradient<S>(shapes));
   }
-  sinks_ = {options_.factors, chunks > 1};
+  const bool one = chunks == 1;  // nothing to wait for, but for a map that takes it
+  sinks_ = {options_.factors, !one || options_.few_factors, one};
   factors_.resize(static_cast<std::size_t>(chunks));
   for (Factors& factors : factors_) factors.assign(shapes.size(), {});
   const auto count = static_cast<std::size_t>(batch.sequences);
@@ -278,25 +286,55 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
       states_[at] = w.state;
       adjoints_[at] = w.estimator->adjoint();
     }
-    if (alone || options_.over_ranks) sum.finish();
   });
-  if (options_.over_ranks) {
-    sum_over_ranks<S>(chunks_, chunks, gradient);
-    exchange_outcomes(chunks, all);
-  } else if (!alone) {
-    finish_together<S>(chunks_);
-    sum_gradients<S>(chunks_, gradient, options_.threads);
-  }
-  std::vector<std::vector<FactorPair<S>>> kept(shapes.size());
-  for (int p = 0; p < network_->parameters(); ++p) {
-    if (!(options_.factors && network_->map(p).takes_factors())) kept[static_cast<std::size_t>(p)] = take_factors(p);
-  }
-  add_products<S>(kept, gradient, options_.threads);
+  if (!alone) sum_chunks(chunks, gradient);
+  if (options_.over_ranks) exchange_outcomes(chunks, all);
+  add_kept(gradient);
   BatchReport report =
       summarise(batch, network_->plan().couples_rows(), std::move(all.reports), all.growth, all.energy, options_.slots);
   for (const ReadMeter& meter : all.meters) report.reads += meter;
   report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
   return report;
+}
+
+/// What no chunk of any rank has met stays unwritten.
+template <class S>
+void BatchGradient<S>::sum_chunks(Index chunks, Gradient<S>& gradient) {
+  std::vector<char> met = met_by_any<S>(chunks_, gradient.size());
+  if (options_.over_ranks) any_of_ranks(met);
+  for (Gradient<S>& chunk : chunks_) {
+    for (int p = 0; p < gradient.size(); ++p) {
+      if (met[static_cast<std::size_t>(p)] != 0) chunk.fill(p);
+    }
+  }
+  if (options_.over_ranks) {
+    sum_over_ranks<S>(chunks_, met, chunks, gradient);
+  } else {
+    sum_gradients<S>(chunks_, gradient, options_.threads);
+  }
+}
+
+/// Products of the kept factors, but for those that maps of numbers take, whose gradient alone stays unwritten.
+template <class S>
+void BatchGradient<S>::add_kept(Gradient<S>& gradient) {
+  std::vector<std::vector<FactorPair<S>>> kept(static_cast<std::size_t>(gradient.size()));
+  std::vector<char> unwritten(kept.size(), 0);
+  for (int p = 0; p < gradient.size(); ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    const LinearMap<S>& map = network_->map(p);
+    if (options_.factors && map.takes_factors()) continue;
+    kept[at] = take_factors(p);
+    if (!options_.few_factors || gradient.met(p) || !map.plain() || kept[at].empty()) continue;
+    Index rows = 0;
+    for (const FactorPair<S>& pair : kept[at]) rows += pair.x.rows();
+    if (!few_rows(rows, {map.inputs(), map.outputs()})) continue;
+    unwritten[at] = 1;
+    factors_[0][at] = stacked(std::exchange(kept[at], {}));
+  }
+  add_products<S>(std::move(kept), gradient, options_.threads);
+  for (int p = 0; p < gradient.size(); ++p) {
+    if (unwritten[static_cast<std::size_t>(p)] == 0) gradient.fill(p);
+  }
 }
 
 /// All ranks get the outcomes of all sequences and the factors of all chunks, as one process has them.

@@ -23,9 +23,10 @@ struct BatchGradientOptions {
   std::uint64_t seed = 0;     ///< of the read noise
   ReadPolicy reads;           ///< how the reads of each class are made
   Index slots = 1;  ///< in which the tokens take turns at the arrays: every simulated time is that many times as long
-  bool factors = false;     ///< maps that take factors get no gradient: see BatchGradient::take_factors
-  bool over_ranks = false;  ///< every batch is computed by all ranks together (training/learning/batch_ranks.hpp)
-  bool all_states = false;  ///< over ranks: states() and adjoints() of all sequences, and not of this rank's only
+  bool factors = false;      ///< maps that take factors get no gradient: see BatchGradient::take_factors
+  bool few_factors = false;  ///< numbers get none either where all of it is factors of few rows (factor_products.hpp)
+  bool over_ranks = false;   ///< every batch is computed by all ranks together (training/learning/batch_ranks.hpp)
+  bool all_states = false;   ///< over ranks: states() and adjoints() of all sequences, and not of this rank's only
 };
 
 /// One batch's outcome: sums and extremes over its sequences, in the order of the sequences. Of networks whose rows are
@@ -67,8 +68,9 @@ class BatchGradient {
   /// gradient of the mean cost over the batch's tokens (plus the growth penalty); step names the read noise.
   BatchReport compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient);
 
-  /// With options.factors: what the last compute() would have added up for a map that takes factors (its gradient stays
-  /// zero), in an order that does not depend on the threads.
+  /// With options.factors: what the last compute() would have added up for a map that takes factors (its gradient stays zero), in
+  /// an order that does not depend on the threads. With options.few_factors also of maps of numbers, whose gradient is then
+  /// unwritten (Gradient::met); empty where the gradient has it all.
   std::vector<FactorPair<S>> take_factors(int parameter);
 
   /// Free phases only: mean loss and residual of a batch.
@@ -95,6 +97,7 @@ class BatchGradient {
   struct SinkOptions {
     bool factors = false;  ///< BatchGradientOptions::factors
     bool keep = false;     ///< factors of few rows, for one product of the batch
+    bool few = false;      ///< only as many as a map of numbers would take
   };
   SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
                        Factors& factors, GrowthReport& growth);
@@ -107,6 +110,8 @@ class BatchGradient {
     std::vector<ReadMeter> meters;
   };
   OwnPart own(Index n) const;
+  void sum_chunks(Index chunks, Gradient<S>& gradient);
+  void add_kept(Gradient<S>& gradient);
   void exchange_outcomes(Index chunks, Outcomes& all);
   void exchange_evaluations(std::vector<SequenceReport>& reports);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/ranks.hpp"
@@ -40,11 +41,17 @@ OwnPart own_part(Index n, int rank, int ranks) {
 }
 
 template <class S>
-void sum_over_ranks(const std::vector<Gradient<S>>& own, Index chunks, Gradient<S>& total) {
+void sum_over_ranks(const std::vector<Gradient<S>>& own, const std::vector<char>& met, Index chunks,
+                    Gradient<S>& total) {
   constexpr Index kPiece = 65536;  // 256 KiB of float: the sum of a piece travels while the next one is added
   const int me = this_rank(), last = static_cast<int>(std::min<Index>(chunks, rank_count())) - 1;
   using Entries = Eigen::Array<S, Eigen::Dynamic, 1>;
+  total.begin();
+  for (int p = 0; p < total.size(); ++p) {
+    if (met[static_cast<std::size_t>(p)] != 0) total.meet(p);
+  }
   for (int p = 0; p < total.size() && me <= last; ++p) {
+    if (!total.met(p)) continue;
     for (Index begin = 0; begin < total[p].size(); begin += kPiece) {
       const Index count = std::min(kPiece, total[p].size() - begin);
       Eigen::Map<Entries> sum(total[p].data() + begin, count);
@@ -62,9 +69,25 @@ void sum_over_ranks(const std::vector<Gradient<S>>& own, Index chunks, Gradient<
     }
   }
   for (int p = 0; p < total.size(); ++p) {
+    if (!total.met(p)) continue;
     broadcast_block(std::as_writable_bytes(std::span(total[p].data(), static_cast<std::size_t>(total[p].size()))),
                     last);
   }
+}
+
+void any_of_ranks(std::vector<char>& flags) {
+  std::vector<char> all = flags;
+  const auto put = [&](RankBytes& bytes) {
+    for (const char flag : flags) bytes.put(flag);
+  };
+  exchange(this_rank(), rank_count(), put, [&](RankBytes& bytes, int) {
+    for (char& flag : all) {
+      char other = 0;
+      bytes.take(other);
+      if (other != 0) flag = 1;
+    }
+  });
+  flags = std::move(all);
 }
 
 void RankBytes::send_from(int rank) {
@@ -78,7 +101,9 @@ void RankBytes::read(void* to, std::size_t size) {
   at_ += size;
 }
 
-template void sum_over_ranks<float>(const std::vector<Gradient<float>>&, Index, Gradient<float>&);
-template void sum_over_ranks<double>(const std::vector<Gradient<double>>&, Index, Gradient<double>&);
+template void sum_over_ranks<float>(const std::vector<Gradient<float>>&, const std::vector<char>&, Index,
+                                    Gradient<float>&);
+template void sum_over_ranks<double>(const std::vector<Gradient<double>>&, const std::vector<char>&, Index,
+                                     Gradient<double>&);
 
 }  // namespace nudge

@@ -36,9 +36,14 @@ struct OwnPart {
 OwnPart own_part(Index n, int rank, int ranks);
 
 /// total = ((c_0 + c_1) + c_2) + … over the chunks of all ranks, entry by entry: the bits of sum_gradients() in one process. The
-/// sum travels from rank to rank in pieces, so that all add at the same time. `total` must have the right shapes.
+/// sum travels from rank to rank in pieces, so that all add at the same time. `total` must have the right shapes. Parameters with
+/// met = 0, the same on all ranks, have nothing in any chunk: they do not travel, and total has not met them.
 template <class S>
-void sum_over_ranks(const std::vector<Gradient<S>>& own, Index chunks, Gradient<S>& total);
+void sum_over_ranks(const std::vector<Gradient<S>>& own, const std::vector<char>& met, Index chunks,
+                    Gradient<S>& total);
+
+/// flags[i] ← 1 where it is that on any rank.
+void any_of_ranks(std::vector<char>& flags);
 
 /// Collects what a rank tells the others, and reads it there.
 class RankBytes {

@@ -2,47 +2,13 @@
 #include "training/learning/factor_products.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product.hpp"
 
 namespace nudge {
-namespace {
-
-/// All pairs of one parameter and one block of its columns, one below the other, the scale within y.
-template <class S>
-struct Stacked {
-  Columns columns;
-  Index rows = 0;
-  Matrix<S> x, y;
-};
-
-template <class S>
-std::vector<Stacked<S>> stack(const std::vector<FactorPair<S>>& pairs) {
-  std::vector<Stacked<S>> all;
-  const auto block_of = [&](const Columns& columns) -> Stacked<S>& {
-    for (Stacked<S>& block : all) {
-      if (block.columns.begin == columns.begin && block.columns.count == columns.count) return block;
-    }
-    return all.emplace_back(Stacked<S>{columns, 0, {}, {}});
-  };
-  for (const FactorPair<S>& pair : pairs) block_of(pair.columns).rows += pair.x.rows();
-  for (Stacked<S>& block : all) {
-    block.x.resize(block.rows, pairs[0].x.cols());
-    block.y.resize(block.rows, block.columns.count);
-    block.rows = 0;
-  }
-  for (const FactorPair<S>& pair : pairs) {
-    Stacked<S>& block = block_of(pair.columns);
-    block.x.middleRows(block.rows, pair.x.rows()) = pair.x;
-    block.y.middleRows(block.rows, pair.y.rows()) = pair.scale * pair.y;
-    block.rows += pair.x.rows();
-  }
-  return all;
-}
-
-}  // namespace
 
 template <class S>
 bool worth_keeping(const std::vector<FactorPair<S>>& pairs, Index n, ParameterShape result) {
@@ -56,38 +22,84 @@ bool worth_keeping(const std::vector<FactorPair<S>>& pairs, Index n, ParameterSh
   return waiting <= size;
 }
 
+bool few_rows(Index n, ParameterShape result) {
+  return n * n * (result.rows + result.cols) <= 2 * result.rows * result.cols;
+}
+
 template <class S>
-void add_products(const std::vector<std::vector<FactorPair<S>>>& pairs, Gradient<S>& gradient, int threads) {
+std::vector<FactorPair<S>> stacked(std::vector<FactorPair<S>> pairs) {
+  std::vector<FactorPair<S>> all;
+  std::vector<Index> rows;
+  const auto block_of = [&](const Columns& columns) {
+    std::size_t at = 0;
+    while (at < all.size() && (all[at].columns.begin != columns.begin || all[at].columns.count != columns.count)) ++at;
+    return at;
+  };
+  for (const FactorPair<S>& pair : pairs) {
+    const std::size_t at = block_of(pair.columns);
+    if (at == all.size()) {
+      all.push_back({pair.columns, S(1), {}, {}});
+      rows.push_back(0);
+    }
+    rows[at] += pair.x.rows();
+  }
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    all[at].x.resize(rows[at], pairs[0].x.cols());
+    all[at].y.resize(rows[at], all[at].columns.count);
+    rows[at] = 0;
+  }
+  for (FactorPair<S>& pair : pairs) {
+    const std::size_t at = block_of(pair.columns);
+    const Index n = pair.x.rows();
+    if (pair.scale != S(1)) pair.y *= pair.scale;
+    if (n == all[at].x.rows()) {
+      all[at].x.swap(pair.x);
+      all[at].y.swap(pair.y);
+      continue;
+    }
+    all[at].x.middleRows(rows[at], n) = pair.x;
+    all[at].y.middleRows(rows[at], n) = pair.y;
+    rows[at] += n;
+  }
+  return all;
+}
+
+template <class S>
+void add_products(std::vector<std::vector<FactorPair<S>>> pairs, Gradient<S>& gradient, int threads) {
   // Rows of a result whose entries stay in a second-level cache beside the factors: 256 KiB of float.
   constexpr Index kEntries = 65536;
   struct Piece {
     std::size_t parameter;
     Index begin, count;
+    Store store;
   };
-  std::vector<std::vector<Stacked<S>>> blocks(pairs.size());
   std::vector<Piece> pieces;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     if (pairs[p].empty()) continue;
-    blocks[p] = stack(pairs[p]);
-    const Matrix<S>& g = gradient[static_cast<int>(p)];
+    pairs[p] = stacked(std::move(pairs[p]));
+    const int parameter = static_cast<int>(p);
+    const bool whole = pairs[p].size() == 1 && pairs[p][0].columns.count == gradient.matrices()[p].cols();
+    if (!whole) gradient.fill(parameter);
+    const auto [g, unset] = gradient.meet(parameter);
     const Index rows = std::max<Index>(1, kEntries / std::max<Index>(1, g.cols()));
     for (Index begin = 0; begin < g.rows(); begin += rows)
-      pieces.push_back({p, begin, std::min(rows, g.rows() - begin)});
+      pieces.push_back({p, begin, std::min(rows, g.rows() - begin), unset ? Store::assign : Store::add});
   }
   parallel_for(static_cast<Index>(pieces.size()), threads, [&](Index k, int) {
     const Piece& piece = pieces[static_cast<std::size_t>(k)];
     Matrix<S>& g = gradient.matrices()[piece.parameter];
-    for (const Stacked<S>& block : blocks[piece.parameter]) {
-      NUDGE_EXPECT(g.rows() == block.x.cols() && block.columns.end() <= g.cols());
-      multiply_outer<S>(block.x.middleCols(piece.begin, piece.count), block.y, S(1),
-                        g.block(piece.begin, block.columns.begin, piece.count, block.columns.count), Store::add);
+    for (const FactorPair<S>& pair : pairs[piece.parameter]) {
+      NUDGE_EXPECT(g.rows() == pair.x.cols() && pair.columns.end() <= g.cols());
+      multiply_outer<S>(pair.x.middleCols(piece.begin, piece.count), pair.y, S(1),
+                        g.block(piece.begin, pair.columns.begin, piece.count, pair.columns.count), piece.store);
     }
   });
 }
 
 #define NUDGE_INSTANTIATE(S)                                                                \
   template bool worth_keeping<S>(const std::vector<FactorPair<S>>&, Index, ParameterShape); \
-  template void add_products<S>(const std::vector<std::vector<FactorPair<S>>>&, Gradient<S>&, int);
+  template std::vector<FactorPair<S>> stacked<S>(std::vector<FactorPair<S>>);               \
+  template void add_products<S>(std::vector<std::vector<FactorPair<S>>>, Gradient<S>&, int);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

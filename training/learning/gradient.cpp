@@ -59,6 +59,12 @@ bool Gradient<S>::take_unset(int parameter) {
 }
 
 template <class S>
+std::pair<Matrix<S>&, bool> Gradient<S>::meet(int parameter) {
+  const bool unset = take_unset(parameter);
+  return {matrices_[static_cast<std::size_t>(parameter)], unset};
+}
+
+template <class S>
 void Gradient<S>::fill(int parameter) {
   if (take_unset(parameter)) matrices_[static_cast<std::size_t>(parameter)].setZero();
 }
@@ -77,13 +83,17 @@ void Gradient<S>::add(const Gradient& other, S scale) {
 
 template <class S>
 void Gradient<S>::scale(S factor) {
-  for (Matrix<S>& g : matrices_) g *= factor;
+  for (int p = 0; p < size(); ++p) {
+    if (met(p)) matrices_[static_cast<std::size_t>(p)] *= factor;
+  }
 }
 
 template <class S>
 double Gradient<S>::squared_norm() const {
   double sum = 0;
-  for (const Matrix<S>& g : matrices_) {
+  for (int p = 0; p < size(); ++p) {
+    if (!met(p)) continue;
+    const Matrix<S>& g = (*this)[p];
     const std::span<const S> all(g.data(), static_cast<std::size_t>(g.size()));
     sum += inner_product_of_row<S>(all, all);
   }
@@ -97,16 +107,19 @@ double Gradient<S>::norm() const {
 
 template <class S>
 bool Gradient<S>::all_finite() const {
-  return std::all_of(matrices_.begin(), matrices_.end(), [](const Matrix<S>& g) { return g.allFinite(); });
+  for (int p = 0; p < size(); ++p) {
+    if (met(p) && !(*this)[p].allFinite()) return false;
+  }
+  return true;
 }
 
 template <class S>
-void finish_together(std::span<Gradient<S>> chunks) {
-  if (chunks.empty()) return;
-  for (int p = 0; p < chunks[0].size(); ++p) {
-    if (std::none_of(chunks.begin(), chunks.end(), [p](const Gradient<S>& g) { return g.met(p); })) continue;
-    for (Gradient<S>& chunk : chunks) chunk.fill(p);
+std::vector<char> met_by_any(std::span<const Gradient<S>> chunks, int parameters) {
+  std::vector<char> met;
+  for (int p = 0; p < parameters; ++p) {
+    met.push_back(std::any_of(chunks.begin(), chunks.end(), [p](const Gradient<S>& g) { return g.met(p); }) ? 1 : 0);
   }
+  return met;
 }
 
 template <class S>
@@ -121,22 +134,23 @@ void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int 
   std::vector<Piece> pieces;
   std::vector<Matrix<S>>& sums = total.matrices();
   sums.resize(chunks[0].matrices().size());
+  total.begin();
   for (int p = 0; p < chunks[0].size(); ++p) {
-    total[p].resizeLike(chunks[0][p]);
-    for (Index begin = 0; begin < total[p].size(); begin += kPiece) {
-      pieces.push_back({p, begin, std::min(kPiece, total[p].size() - begin)});
+    const auto at = static_cast<std::size_t>(p);
+    sums[at].resizeLike(chunks[0].matrices()[at]);
+    if (!chunks[0].met(p)) continue;
+    total.meet(p);
+    for (Index begin = 0; begin < sums[at].size(); begin += kPiece) {
+      pieces.push_back({p, begin, std::min(kPiece, sums[at].size() - begin)});
     }
   }
   using Entries = Eigen::Array<S, Eigen::Dynamic, 1>;
   parallel_for(static_cast<Index>(pieces.size()), threads, [&](Index i, int) {
     const Piece piece = pieces[static_cast<std::size_t>(i)];
-    Eigen::Map<Entries> sum(total[piece.parameter].data() + piece.begin, piece.count);
-    if (!chunks[0].met(piece.parameter)) {
-      sum.setZero();
-      return;
-    }
+    Matrix<S>& whole = sums[static_cast<std::size_t>(piece.parameter)];
+    Eigen::Map<Entries> sum(whole.data() + piece.begin, piece.count);
     for (std::size_t c = 0; c < chunks.size(); ++c) {
-      NUDGE_EXPECT(chunks[c][piece.parameter].size() == total[piece.parameter].size());
+      NUDGE_EXPECT(chunks[c][piece.parameter].size() == whole.size());
       const Eigen::Map<const Entries> part(chunks[c][piece.parameter].data() + piece.begin, piece.count);
       if (c == 0) {
         sum = part;
@@ -156,16 +170,21 @@ Gradient<double> in_double(const Gradient<S>& gradient) {
   return out;
 }
 
+double clip_factor(double norm, double max_norm) {
+  return max_norm > 0 && std::isfinite(norm) && norm > max_norm ? max_norm / norm : 1;
+}
+
 template <class S>
 double clip_by_norm(Gradient<S>& gradient, double max_norm) {
   const double norm = gradient.norm();
-  if (max_norm > 0 && std::isfinite(norm) && norm > max_norm) gradient.scale(static_cast<S>(max_norm / norm));
+  const double factor = clip_factor(norm, max_norm);
+  if (factor < 1) gradient.scale(static_cast<S>(factor));
   return norm;
 }
 
 #define NUDGE_INSTANTIATE(S)                                                       \
   template class Gradient<S>;                                                      \
-  template void finish_together<S>(std::span<Gradient<S>>);                        \
+  template std::vector<char> met_by_any<S>(std::span<const Gradient<S>>, int);     \
   template void sum_gradients<S>(std::span<const Gradient<S>>, Gradient<S>&, int); \
   template Gradient<double> in_double<S>(const Gradient<S>&);                      \
   template double clip_by_norm<S>(Gradient<S>&, double);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "sim/base/errors.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/gradient_sink.hpp"
 
@@ -29,11 +31,15 @@ class Gradient final : public GradientSink<S> {
 
   void set_zero();
   /// begin() … finish() instead of set_zero() around contributions: the first one to a matrix is stored where it covers it, the
-  /// others are set to zero when they are first met. In between only accumulate() and what is not const.
+  /// others are set to zero when they are first met. Until something has met() it, or finish(), a matrix is unwritten: zero to
+  /// squared_norm() and scale(), and not to be read in other ways.
   void begin();
   void finish();
-  /// Between begin() and finish(): whether something has come to it.
   bool met(int parameter) const { return unset_.empty() || unset_[static_cast<std::size_t>(parameter)] == 0; }
+  /// Sets it to zero if nothing has met it.
+  void fill(int parameter);
+  /// From now on it is met: the matrix, and whether it was not, so that all of it is to be assigned.
+  std::pair<Matrix<S>&, bool> meet(int parameter);
   void add(const Gradient& other, S scale = S(1));
   void scale(S factor);
 
@@ -48,27 +54,27 @@ class Gradient final : public GradientSink<S> {
     fill(parameter);
     return matrices_[static_cast<std::size_t>(parameter)];
   }
-  const Matrix<S>& operator[](int parameter) const { return matrices_[static_cast<std::size_t>(parameter)]; }
+  const Matrix<S>& operator[](int parameter) const {
+    NUDGE_EXPECT(met(parameter));
+    return matrices_[static_cast<std::size_t>(parameter)];
+  }
   std::vector<Matrix<S>>& matrices() { return matrices_; }
   const std::vector<Matrix<S>>& matrices() const { return matrices_; }
 
  private:
-  template <class T>
-  friend void finish_together(std::span<Gradient<T>> chunks);
-
   bool take_unset(int parameter);
-  void fill(int parameter);
 
   std::vector<Matrix<S>> matrices_;
   std::vector<char> unset_;  ///< by parameter, between begin() and finish(); else empty
 };
 
-/// finish() of chunks that are to be summed, but what none of them has met stays unwritten: zero to sum_gradients.
+/// Of every parameter, whether any of the chunks has met it.
 template <class S>
-void finish_together(std::span<Gradient<S>> chunks);
+std::vector<char> met_by_any(std::span<const Gradient<S>> chunks, int parameters);
 
 /// total = ((chunks[0] + chunks[1]) + chunks[2]) + …, entry by entry: the same bits for any number of threads. total is
-/// resized to the shapes of the chunks. Needs at least one chunk; all of equal shapes.
+/// resized to the shapes of the chunks. Needs at least one chunk; all of equal shapes, each parameter met by all or by none:
+/// then total has not met it either.
 template <class S>
 void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int threads);
 
@@ -76,8 +82,11 @@ void sum_gradients(std::span<const Gradient<S>> chunks, Gradient<S>& total, int 
 template <class S>
 Gradient<double> in_double(const Gradient<S>& gradient);
 
-/// Scales the gradient to norm `max_norm` when its norm is larger (Pascanu, Mikolov & Bengio 2013, arXiv:1211.5063,
-/// algorithm 1). Returns the norm before clipping. max_norm ≤ 0 and a norm that is not finite leave it as it is.
+/// What scales a gradient of this norm to `max_norm` when it is larger (Pascanu, Mikolov & Bengio 2013, arXiv:1211.5063,
+/// algorithm 1). max_norm ≤ 0 and a norm that is not finite leave it as it is: 1.
+double clip_factor(double norm, double max_norm);
+
+/// Scales the gradient by clip_factor(). Returns the norm before clipping.
 template <class S>
 double clip_by_norm(Gradient<S>& gradient, double max_norm);
 

@@ -28,11 +28,14 @@ BatchGradientOptions trainee_options(const Config& config, const std::string& es
   return options;
 }
 
-/// Arrays that update by coincidences get the factors of their gradient and not the sum.
+/// Arrays that update by coincidences get the factors of their gradient and not the sum, and so do numbers where a step is the
+/// gradient times a number.
 template <class S>
-BatchGradientOptions learner_options(const Config& config, const std::string& estimator, Weights weights) {
+BatchGradientOptions learner_options(const Config& config, const std::string& estimator, Weights weights,
+                                     const Optimizer<S>& optimizer) {
   BatchGradientOptions options = trainee_options<S>(config, estimator, weights);
   options.factors = true;
+  options.few_factors = optimizer.factor(1).has_value() && config.real("train.weight_decay") == 0;
   return options;
 }
 
@@ -44,9 +47,10 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
     : config_(&config),
       estimator_(estimator.empty() ? config.text("estimator") : estimator),
       network_(make_network<S>(config, plan, weights)),
-      learner_(std::make_unique<BatchGradient<S>>(*network_, learner_options<S>(config, estimator, weights))),
       optimizer_(
           make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), network_->parameter_shapes())),
+      learner_(
+          std::make_unique<BatchGradient<S>>(*network_, learner_options<S>(config, estimator, weights, *optimizer_))),
       guard_({config.real("train.skip_ratio"), 0.99, 10}),
       adjoint_guard_(config.real("train.leave_out_ratio")),
       hooks_(make_hooks<S>(config, *network_)),
@@ -85,10 +89,11 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   adjoint_guard_.observe(report.adjoint);
   // Where every sequence is left out the growth penalty is all there is, and what brings an equilibrium back.
   const bool nothing_left = report.left_out == static_cast<int>(report.sequences.size()) && report.growth_active == 0;
-  const double norm = nothing_left ? std::numeric_limits<double>::quiet_NaN() : whole_norm();
+  const GradientNorms norms = gradient_norms();
+  const double norm = nothing_left ? std::numeric_limits<double>::quiet_NaN() : norms.all;
   const StepDecision decision = guard_.decide(norm);
   nonfinite_in_a_row_ = decision == StepDecision::reject_nonfinite ? nonfinite_in_a_row_ + 1 : 0;
-  if (decision == StepDecision::accept) apply(step);
+  if (decision == StepDecision::accept) apply(step, norms);
   if (decision != StepDecision::accept) {
     log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged, {} left out",
                                  to_string(decision), norm, guard_.average(), report.diverged, report.left_out));
@@ -103,35 +108,40 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   }
 }
 
-/// Norm of the gradient, with what maps that update by factors hold of it.
+/// Norms of the gradient, with what maps that update by factors hold of it.
 template <class S>
-double Trainee<S>::whole_norm() {
-  double squared = gradient_.squared_norm();
+typename Trainee<S>::GradientNorms Trainee<S>::gradient_norms() {
+  double numbers = gradient_.squared_norm(), arrays = 0;
   for (int p = 0; p < network_->parameters(); ++p) {
     const LinearMap<S>& map = network_->map(p);
-    if (!map.takes_factors()) continue;
     auto& factors = factors_[static_cast<std::size_t>(p)];
     factors = learner_->take_factors(p);
-    squared += squared_norm<S>(factors, map.inputs(), map.outputs());
+    (map.takes_factors() ? arrays : numbers) += squared_norm<S>(factors, map.inputs(), map.outputs());
   }
-  return std::sqrt(squared);
+  return {std::sqrt(numbers + arrays), std::sqrt(numbers)};
 }
 
 template <class S>
-void Trainee<S>::apply(std::uint64_t step) {
-  if (const double most = config_->real("train.gradient_clip"); most > 0) clip_by_norm(gradient_, most);
+void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
+  const double clip = clip_factor(norms.clipped, config_->real("train.gradient_clip"));
   const double rate = learning_rate_at(schedule_, step);
   const S decay = static_cast<S>(rate * config_->real("train.weight_decay"));
-  const std::optional<S> factor = decay > S(0) ? std::nullopt : optimizer_->factor(rate);
-  if (!factor) optimizer_->step(gradient_.matrices(), rate, deltas_);
+  const std::optional<S> factor = decay > S(0) ? std::nullopt : optimizer_->factor(clip * rate);
+  if (!factor) {
+    if (clip < 1) gradient_.scale(static_cast<S>(clip));
+    optimizer_->step(gradient_.matrices(), rate, deltas_);
+  }
   const std::vector<Parameter> parameters = network_->plan().parameters();
   for (int p = 0; p < network_->parameters(); ++p) {
     LinearMap<S>& map = network_->map(p);
     if (decay > S(0) && parameters[static_cast<std::size_t>(p)].decays) {
       deltas_[static_cast<std::size_t>(p)] -= decay * map.weights();
     }
+    const auto& factors = factors_[static_cast<std::size_t>(p)];
     if (map.takes_factors()) {
-      map.apply_factors(factors_[static_cast<std::size_t>(p)], static_cast<S>(rate));
+      map.apply_factors(factors, static_cast<S>(rate));
+    } else if (!factors.empty()) {
+      map.apply_factors(factors, static_cast<S>(clip * rate));
     } else if (factor) {
       map.apply_scaled(gradient_[p], *factor, step);
     } else {

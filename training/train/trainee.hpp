@@ -40,8 +40,12 @@ class Trainee final : public Learner {
   Network<S>& network() { return *network_; }
 
  private:
-  double whole_norm();
-  void apply(std::uint64_t step);
+  struct GradientNorms {
+    double all = 0;      ///< what the guard watches and the log has
+    double clipped = 0;  ///< without arrays that take factors, whose pulses have bounds of their own
+  };
+  GradientNorms gradient_norms();
+  void apply(std::uint64_t step, const GradientNorms& norms);
   double begin();
   void let_time_pass(std::uint64_t step, const BatchReport& report);
   void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
@@ -64,14 +68,14 @@ class Trainee final : public Learner {
   const Config* config_;
   std::string estimator_;
   std::unique_ptr<Network<S>> network_;
-  std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   std::unique_ptr<Optimizer<S>> optimizer_;
-  OutlierGuard guard_;          ///< of the batch's gradient
-  AdjointGuard adjoint_guard_;  ///< of the adjoints of its sequences
+  std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
+  OutlierGuard guard_;                                ///< of the batch's gradient
+  AdjointGuard adjoint_guard_;                        ///< of the adjoints of its sequences
   std::vector<std::unique_ptr<StepHook<S>>> hooks_;
   Schedule schedule_;
   Gradient<S> gradient_;
-  std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take factors; their gradient_ is zero
+  std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take them; the others' gradient_
   std::vector<Matrix<S>> deltas_;
   std::vector<ConductanceRecord<S>> conductances_;    ///< of each map
   std::map<std::string, ConfusionMatrix> confusion_;  ///< of validation and test, as last evaluated

@@ -5,11 +5,18 @@
 
 namespace nudge {
 
-/// Adds −Σ_k w_k ∂E/∂θ(z_k) to the gradient, z_k the states side by side in z.
+/// Adds −Σ_k w_k ∂E/∂θ(z_k) to the gradient: z* and the nudged states side by side, as far as they have a weight.
 template <class S>
-void ContrastiveEstimator<S>::contrast(SequenceTask<S>& task, ConstMatrixRef<S> z, std::span<const double> weights) {
+void ContrastiveEstimator<S>::contrast(SequenceTask<S>& task, const Matrix<S>& nudged) {
   scales_.clear();
-  for (const double weight : weights) scales_.push_back(static_cast<S>(weight) * task.weight);
+  if (nodes_.star_weight != 0) {
+    scales_.push_back(static_cast<S>(nodes_.star_weight) * task.weight);
+    all_.resize(task.state->rows() + nudged.rows(), nudged.cols());
+    all_.topRows(task.state->rows()) = *task.state;
+    all_.bottomRows(nudged.rows()) = nudged;
+  }
+  for (const double weight : nodes_.weights) scales_.push_back(static_cast<S>(weight) * task.weight);
+  const Matrix<S>& z = nodes_.star_weight != 0 ? all_ : nudged;
   if (task.dynamics->accumulate_energy_gradient(z, scales_, *task.sink)) return;
   throw UserError(
       "ep_contrastive: the force is not the gradient of an energy whose terms all have the contrastive rule "
@@ -28,8 +35,7 @@ SequenceReport ContrastiveEstimator<S>::estimate(SequenceTask<S>& task) {
   }
   this->point_ = *task.state;
   if (this->leave_out(nudged_.drive(), report)) return report;
-  if (nodes_.star_weight != 0) contrast(task, *task.state, {&nodes_.star_weight, 1});
-  contrast(task, states, nodes_.weights);
+  contrast(task, states);
   task.cost->accumulate_parameter_gradient(*task.state, task.weight, *task.sink);
   return report;
 }

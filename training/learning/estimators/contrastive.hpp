@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,14 +22,15 @@ class ContrastiveEstimator final : public GradientEstimator<S> {
 
   /// UserError for a force that has no such rule.
   SequenceReport estimate(SequenceTask<S>& task) override;
-  Index copies() const override { return static_cast<Index>(nodes_.betas.size()); }
+  Index copies() const override { return static_cast<Index>(nodes_.betas.size()) + (nodes_.star_weight != 0 ? 1 : 0); }
 
  private:
   using GradientEstimator<S>::options_;
-  void contrast(SequenceTask<S>& task, ConstMatrixRef<S> z, std::span<const double> weights);
+  void contrast(SequenceTask<S>& task, const Matrix<S>& nudged);
 
   Nodes nodes_;
   std::vector<S> scales_;
+  Matrix<S> all_;
   FreePhase<S> free_;
   NudgedPhase<S> nudged_;
 };
