@@ -199,7 +199,9 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     const LinearMap<S>& map = *term_->map_;
     auto out = f.middleCols(term_->columns_.begin, term_->columns_.count);
     auto b = on_to_.topRows(z.rows());
-    if (!term_->clamped()) {
+    if (!term_->clamped() && scale == S(1)) {
+      map.forward(from(z), out, map.all_columns(), Store::add, read);
+    } else if (!term_->clamped()) {
       map.forward(from(z), b, map.all_columns(), Store::assign, read);
       out += scale * b;
     } else if (drive) {
@@ -219,8 +221,12 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     const LinearMap<S>& map = *term_->map_;
     auto out = f.middleCols(term_->from_.columns.begin, term_->from_.columns.count);
     auto a = on_from_.topRows(z.rows());
-    map.transposed(to(z), a, map.all_columns(), Store::assign, read);
-    out += scale * a;
+    if (scale == S(1)) {
+      map.transposed(to(z), out, map.all_columns(), Store::add, read);
+    } else {
+      map.transposed(to(z), a, map.all_columns(), Store::assign, read);
+      out += scale * a;
+    }
     if (noisy_) {
       ones_.setOnes(z.rows(), term_->columns_.count);
       map.transposed(ones_, a, map.all_columns(), Store::assign, read);
