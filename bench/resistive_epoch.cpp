@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step of equilibrium propagation on a deep resistive network, per sample, beside its products alone; see bench/README.md.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +13,10 @@
 #include "circuits/resistive/coordinate_descent.hpp"
 #include "circuits/resistive/resistive_gradient.hpp"
 #include "sim/base/rng.hpp"
+#include "training/config/config_table.hpp"
+#include "training/data/sample_task.hpp"
+#include "training/models/registry.hpp"
+#include "training/train/trainee.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -67,6 +72,32 @@ struct Step {
   }
 };
 
+/// The same as nudge train does it: the network as a circuit, with the norm and the energy of its log.
+struct TrainedStep {
+  Config config;
+  Trainee<float> trainee;
+  Batch data;
+  std::uint64_t number = 0;
+
+  TrainedStep(const std::vector<Index>& widths, Index batch)
+      : config(parse_program_config(
+            "bench", "",
+            {"network.kind=resistive", "task.kind=classification", "estimator=ep_contrastive",
+             fmt::format("beta={}", kBeta), fmt::format("resistive.hidden=[{}]", widths[1]),
+             fmt::format("resistive.gain=[{}]", kGain), "relaxation.solver=coordinate",
+             fmt::format("relaxation.free_steps={}", kSweeps), fmt::format("relaxation.nudged_steps={}", kSweeps),
+             "train.optimizer=sgd", "train.momentum=0", fmt::format("train.learning_rate={}", kRate),
+             "train.schedule=constant", "train.gradient_clip=0", fmt::format("train.batch={}", batch),
+             fmt::format("data.side_by_side={}", batch), "threads=1"})),
+        trainee(config, network_plan(config, {batch, 0, widths.back(), widths[0] / 2, 0, {widths[0] / 2}}), "",
+                Weights::configured) {
+    Batch samples{batch, 1, {}, {}, uniform(batch, widths[0] / 2, 20), {}};
+    for (Index b = 0; b < batch; ++b) samples.targets.push_back(static_cast<int>(b % widths.back()));
+    data = side_by_side(samples, batch);
+  }
+  void run() { trainee.step(number++, data); }
+};
+
 /// Every product of the step once in the order of the step, by the fastest library: what the sources drive, a product per
 /// neighbour and sweep of three phases, the outer products of the update. Nothing else.
 class Floor {
@@ -102,19 +133,13 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void epoch(benchmark::State& state, const std::vector<Index>& widths, Index batch, bool learn) {
-  Step step(widths, batch);
+void alternate(benchmark::State& state, const std::vector<Index>& widths, Index batch, bool learn, const auto& step) {
   Floor floor(widths, batch);
-  step.run(learn);
   floor.run(learn);
-  if (!step.free.allFinite() || !(step.plus - step.minus).allFinite() || step.plus == step.minus) {
-    state.SkipWithError("the network did not answer its nudge");
-    return;
-  }
   std::vector<double> times, ratios;
   for (auto _ : state) {
     const double alone = seconds_of([&] { floor.run(learn); });
-    times.push_back(seconds_of([&] { step.run(learn); }));
+    times.push_back(seconds_of(step));
     ratios.push_back(times.back() / alone);
     state.SetIterationTime(times.back());
   }
@@ -126,6 +151,28 @@ void epoch(benchmark::State& state, const std::vector<Index>& widths, Index batc
   state.counters["epoch_s"] = kEpoch * times[times.size() / 2] / samples;
   state.counters["ratio"] = ratios[ratios.size() / 2];
   state.SetLabel(fastest_libraries());
+}
+
+void epoch(benchmark::State& state, const std::vector<Index>& widths, Index batch, bool learn) {
+  Step step(widths, batch);
+  step.run(learn);
+  if (!step.free.allFinite() || !(step.plus - step.minus).allFinite() || step.plus == step.minus) {
+    state.SkipWithError("the network did not answer its nudge");
+    return;
+  }
+  alternate(state, widths, batch, learn, [&] { step.run(learn); });
+}
+
+void train(benchmark::State& state, const std::vector<Index>& widths, Index batch) {
+  TrainedStep step(widths, batch);
+  const Matrix<float> before = step.trainee.network().map(0).weights();
+  step.run();
+  const Matrix<float>& after = step.trainee.network().map(0).weights();
+  if (after == before || !after.allFinite()) {  // a step that is not finite is rolled back
+    state.SkipWithError("the network did not learn");
+    return;
+  }
+  alternate(state, widths, batch, true, [&] { step.run(); });
 }
 
 }  // namespace
@@ -145,6 +192,11 @@ int main(int argc, char** argv) {
             ->Unit(benchmark::kMillisecond)
             ->Iterations(501);
       }
+      benchmark::RegisterBenchmark(("train/" + name + "/B" + std::to_string(batch)).c_str(),
+                                   [layers = widths, batch](benchmark::State& s) { train(s, layers, batch); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(501);
     }
   }
   benchmark::Initialize(&argc, argv);
