@@ -24,8 +24,10 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
   for (const auto& term : circuit.terms()) {
     systems_.push_back(term->make_system(rows, max_copies));
     constant_.push_back(term->constant());
+    split_.push_back(term->splits());
   }
-  has_drives_ = std::find(constant_.begin(), constant_.end(), true) != constant_.end();
+  splits_ = std::find(split_.begin(), split_.end(), true) != split_.end();
+  has_drives_ = splits_ || std::find(constant_.begin(), constant_.end(), true) != constant_.end();
   std::vector<typename Box<S>::Range> ranges;
   for (const Node& node : circuit.nodes()) {
     if (!node.bounded()) continue;
@@ -70,12 +72,19 @@ void CircuitDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matr
   if (std::none_of(terms.begin(), terms.end(), bends)) Dynamics<S>::balance(z, f, inverse, columns);
 }
 
-/// What drives the nodes, without any term.
+/// What drives the nodes, without the constant terms; and held_.
 template <class S>
-void CircuitDynamics<S>::begin_drive(Matrix<S>& drive) const {
+void CircuitDynamics<S>::begin_drive(Matrix<S>& drive) {
   drive.setZero(rows_, cols());
+  held_.resize(1, cols());
   for (const Node& node : circuit_->nodes()) {
+    held_.middleCols(node.columns.begin, node.columns.count).setConstant(static_cast<S>(circuit_->leak(node)));
     if (node.driven) drive.middleCols(node.columns.begin, node.columns.count) = input_;
+  }
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (!split_[i]) continue;
+    circuit_->terms()[i]->add_load(held_);
+    systems_[i]->add_drive(drive, read_);
   }
 }
 
@@ -99,14 +108,20 @@ void CircuitDynamics<S>::know_conservative_drives() {
   }
 }
 
-/// f = drive − L z.
+/// f = drive − L z, L that of held_.
 template <class S>
 void CircuitDynamics<S>::start(const Node& node, const Matrix<S>& drive, ConstMatrixRef<S> z, MatrixRef<S> f) const {
   const S leak = static_cast<S>(circuit_->leak(node));
   const auto [begin, count] = node.columns;
   for (Index row = 0; row < z.rows(); row += rows_) {
-    f.middleCols(begin, count).middleRows(row, rows_) =
-        drive.middleCols(begin, count) - leak * z.middleCols(begin, count).middleRows(row, rows_);
+    auto out = f.middleCols(begin, count).middleRows(row, rows_);
+    const auto in = z.middleCols(begin, count).middleRows(row, rows_);
+    if (splits_) {
+      out.array() =
+          drive.middleCols(begin, count).array() - in.array().rowwise() * held_.row(0).segment(begin, count).array();
+    } else {
+      out = drive.middleCols(begin, count) - leak * in;
+    }
   }
 }
 
@@ -163,7 +178,12 @@ void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::si
   }
   if (circuit_->node_noise() != 0 && read_.noisy()) add_node_noise(at, f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (circuit_->acts_on(i, node) && !constant_[i]) systems_[i]->node_force(z, f, static_cast<int>(node), read_);
+    if (!circuit_->acts_on(i, node) || constant_[i]) continue;
+    if (split_[i]) {
+      systems_[i]->add_products(z, f, static_cast<int>(node), read_);
+    } else {
+      systems_[i]->node_force(z, f, static_cast<int>(node), read_);
+    }
   }
 }
 
@@ -172,7 +192,7 @@ template <class S>
 NodeMove CircuitDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) {
   const Node& at = circuit_->nodes()[node];
   const auto bounds = box_ ? box_->bounds(at.columns) : std::optional(typename Box<S>::Bounds{});
-  if (!bounds || (circuit_->node_noise() != 0 && read_.noisy())) {
+  if (!bounds || splits_ || (circuit_->node_noise() != 0 && read_.noisy())) {
     return Dynamics<S>::node_step(z, f, node, epsilon);
   }
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
@@ -212,7 +232,12 @@ void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   }
   if (part != Part::nonconservative) add_node_noise(f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (circuit_->terms()[i]->has(part) && !(driven && constant_[i])) systems_[i]->force(z, f, part, read_);
+    if (!circuit_->terms()[i]->has(part) || (driven && constant_[i])) continue;
+    if (driven && split_[i]) {
+      systems_[i]->add_products(z, f, TermSystem<S>::kAllNodes, read_);
+    } else {
+      systems_[i]->force(z, f, part, read_);
+    }
   }
 }
 

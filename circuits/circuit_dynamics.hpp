@@ -70,7 +70,7 @@ class CircuitDynamics final : public Dynamics<S> {
   void start(const Node& node, const Matrix<S>& drive, ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void know_drives();
   void know_conservative_drives();
-  void begin_drive(Matrix<S>& drive) const;
+  void begin_drive(Matrix<S>& drive);
   void add_node_noise(MatrixRef<S> f);
   void add_node_noise(const Node& node, MatrixRef<S> f);
 
@@ -85,9 +85,11 @@ class CircuitDynamics final : public Dynamics<S> {
   std::optional<Box<S>> box_;
   Matrix<S> loads_;  ///< of the present example, once they have been asked for
   bool loads_known_ = false, has_loads_ = false;
-  std::vector<bool> constant_;  ///< by term (Term::constant)
-  /// Σ of what drives the nodes and of the constant terms, and the conservative part of that, of the present example once it has
-  /// been asked for; nothing where no term is constant.
+  std::vector<bool> constant_, split_;  ///< by term (Term::constant, Term::splits)
+  bool splits_ = false;                 ///< whether any does
+  Matrix<S> held_;                      ///< (1, cols): leak, and load of the terms that split
+  /// Σ of what drives the nodes, of the constant terms and of the drives of those that split, and the conservative part of that, of
+  /// the present example once it has been asked for; nothing where no term is such.
   Matrix<S> drive_, conservative_drive_, nowhere_;  ///< the last: a state for constant terms, which do not look at it
   bool drives_known_ = false, conservative_known_ = false, has_drives_ = false;
   Matrix<S> node_noise_;  ///< working memory of add_node_noise

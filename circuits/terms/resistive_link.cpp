@@ -101,6 +101,26 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     }
   }
 
+  void add_drive(MatrixRef<S> f, ReadContext& read) override {
+    const OwnMeter metered(read);
+    if (term_->clamped()) f.middleCols(term_->columns_.begin, term_->columns_.count) += clamped_product(read);
+  }
+
+  void add_products(ConstMatrixRef<S> z, MatrixRef<S> f, int node, ReadContext& read) override {
+    const OwnMeter metered(read);
+    const LinearMap<S>& map = *term_->map_;
+    const auto acts_on = [node](int end) { return node == TermSystem<S>::kAllNodes || node == end; };
+    if (!term_->clamped()) {
+      const auto [first, inputs] = term_->from_.columns;
+      const auto [begin, count] = term_->columns_;
+      if (acts_on(term_->to_)) map.forward(from(z), f.middleCols(begin, count), map.all_columns(), Store::add, read);
+      if (acts_on(term_->from_.node)) {
+        map.transposed(to(z), f.middleCols(first, inputs), map.all_columns(), Store::add, read);
+      }
+    }
+    if (metered.meter() != nullptr && acts_on(term_->to_)) heat(z, *metered.meter(), read);
+  }
+
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> /*rest*/, ReadContext& read) override {
     if (!term_->clamped()) x0_ = from(z);
     v0_ = to(z);

@@ -38,6 +38,7 @@ class ResistiveLink final : public Term<S> {
   std::vector<int> targets() const override;
   bool takes_difference() const override { return true; }
   bool add_load(Matrix<S>& load) const override;
+  bool splits() const override { return map_->plain(); }
   bool noisy() const override { return map_->noisy(); }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 

@@ -42,6 +42,11 @@ class TermSystem {
     return false;
   }
 
+  /// Of a term that splits(): f += d of one copy, and f += p(z) of all copies in the columns of one node, or of all (kAllNodes).
+  static constexpr int kAllNodes = -1;
+  virtual void add_drive(MatrixRef<S> /*f*/, ReadContext& /*read*/) {}
+  virtual void add_products(ConstMatrixRef<S> /*z*/, MatrixRef<S> /*f*/, int /*node*/, ReadContext& /*read*/) {}
+
   /// The two parts of F(z) of one copy, remembering the point.
   virtual void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) = 0;
 
@@ -134,6 +139,11 @@ class Term {
   /// Whether its force is the same in every state and every read, as that of what is clamped through numbers: then it is formed
   /// once per example, and force() of the system is not called again for it.
   virtual bool constant() const { return false; }
+
+  /// Whether its force is d − load ∘ z + p(z) in every read: TermSystem::add_drive, the load of add_load(), and products with what
+  /// other nodes hold, TermSystem::add_products. The circuit then forms the first two of all terms at once, and force() and
+  /// node_force() of the system are not called.
+  virtual bool splits() const { return false; }
 
   /// Dynamics::balance() of the node whose columns these are, of a term that bends the force of single units (its add_load() adds
   /// nothing). false: it does not act on that node so, nothing is changed.
