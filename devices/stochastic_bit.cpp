@@ -15,7 +15,7 @@ namespace {
 
 // A Gaussian spread must not turn a gain around; one that would is set to this share of the mean (chosen by us, as in
 // DeviceArray: such a device answers almost at random).
-constexpr double smallest_share = 0.01;
+constexpr double smallest_gain = 0.01;
 
 // Places of the static draws among the device-to-device numbers of an array: DeviceArray uses the numbers below 64.
 constexpr std::uint64_t gain_draw = 64;
@@ -48,7 +48,7 @@ StochasticBits::StochasticBits(const StochasticBitSpec& spec, Index devices, con
   NUDGE_EXPECT(devices >= 0 && devices < (Index{1} << 31));
   gain_ = normals(identity, gain_draw, devices);
   offset_ = normals(identity, offset_draw, devices);
-  for (double& g : gain_) g = spec.gain * std::max(1 + spec.gain_spread * g, smallest_share);
+  for (double& g : gain_) g = spec.gain * std::max(1 + spec.gain_spread * g, smallest_gain);
   for (double& o : offset_) o = spec.offset + spec.offset_spread * o;
 }
 

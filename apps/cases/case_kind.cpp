@@ -75,4 +75,10 @@ std::vector<int> bounded_integers(const H5Reader& file, const std::string& datas
   return values;
 }
 
+double euclidean_norm(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double each : x) sum += each * each;
+  return std::sqrt(sum);
+}
+
 }  // namespace nudge

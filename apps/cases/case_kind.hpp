@@ -55,4 +55,7 @@ double positive_real(const H5Reader& file, const std::string& attribute);
 /// Integers of a shape, each in [0, limit).
 std::vector<int> bounded_integers(const H5Reader& file, const std::string& dataset, const H5Shape& shape, Index limit);
 
+/// Root of the sum of squares.
+double euclidean_norm(const std::vector<double>& x);
+
 }  // namespace nudge

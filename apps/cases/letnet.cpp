@@ -20,9 +20,9 @@ namespace {
 
 using Samples = std::vector<Matrix<double>>;
 
-constexpr int kMostSweeps = 20000;     // a decay of 1e-3 per sweep is followed to rounding
-constexpr double kSettled = 1e-13;     // ‖F‖/‖z‖ that counts as settled
-constexpr double kRounding = 2.5e-16;  // where settling stops: below it the residual cannot be told from 0
+constexpr int kMostSweeps = 20000;        // a decay of 1e-3 per sweep is followed to rounding
+constexpr double kLetnetSettled = 1e-13;  // ‖F‖/‖z‖ that counts as settled
+constexpr double kRounding = 2.5e-16;     // where settling stops: below it the residual cannot be told from 0
 
 /// The network of a case, and the machinery to run one phase after the other over its samples.
 class Letnet {
@@ -234,7 +234,7 @@ Samples at_fixed_point(Letnet& net, const H5Reader& file, LetnetWriter& w) {
     net.bind(b);
     Matrix<double> f(z), dc(z);
     net.dynamics.force(z, f);
-    if (!(f.norm() <= kSettled * z.norm())) {
+    if (!(f.norm() <= kLetnetSettled * z.norm())) {
       throw NumericalFailure(
           fmt::format("{}: the network does not settle: ‖F‖/‖z‖ = {:.3g} of sample {} after {} sweeps", file.name(),
                       f.norm() / z.norm(), b, kMostSweeps));

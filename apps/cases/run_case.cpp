@@ -25,22 +25,16 @@ const CaseKind& kind_of(const H5Reader& file) {
   file.fail("attribute kind", fmt::format("unknown kind \"{}\" ({})", name, did_you_mean(name, names)));
 }
 
-double norm(const std::vector<double>& x) {
-  double sum = 0;
-  for (const double value : x) sum += value * value;
-  return std::sqrt(sum);
-}
-
 double error_of(const CaseDataset& data, const std::vector<double>& reference, const H5Reader& file) {
   std::vector<double> difference(reference.size());
   for (std::size_t i = 0; i < reference.size(); ++i) difference[i] = data.values[i] - reference[i];
   double scale = 1;
   if (data.error == CaseError::relative) {
-    scale = std::max(norm(reference), data.least_scale);
+    scale = std::max(euclidean_norm(reference), data.least_scale);
   } else if (data.error == CaseError::relative_to && file.has(data.scale)) {
-    scale = norm(file.reals<double>(data.scale));
+    scale = euclidean_norm(file.reals<double>(data.scale));
   }
-  return norm(difference) / (scale > 0 ? scale : 1.0);
+  return euclidean_norm(difference) / (scale > 0 ? scale : 1.0);
 }
 
 }  // namespace

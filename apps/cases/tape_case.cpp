@@ -24,12 +24,6 @@ Index count(const H5Shape& shape) {
   return n;
 }
 
-double norm(const std::vector<double>& x) {
-  double sum = 0;
-  for (const double each : x) sum += each * each;
-  return std::sqrt(sum);
-}
-
 }  // namespace
 
 TapeCase::Sizes TapeCase::sizes(const H5Reader& file, const std::string& input, std::size_t dimensions) {
@@ -157,7 +151,7 @@ std::vector<CaseDataset> TapeCase::compute(const std::function<void(Call&)>& for
 std::vector<CaseDataset> TapeCase::datasets() const {
   double largest = 0;
   for (const auto* leaves : {&parameters_, &inputs_}) {
-    for (const Array& array : *leaves) largest = std::max(largest, norm(array.result));
+    for (const Array& array : *leaves) largest = std::max(largest, euclidean_norm(array.result));
   }
   std::vector<CaseDataset> all;
   const auto add = [&](const std::string& group, const Array& array, const std::vector<double>& values,

@@ -12,12 +12,12 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct CaseOptions {
   std::string file, out;
 };
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_case(CLI::App& app) {
+  const auto options = std::make_shared<CaseOptions>();
   app.add_option("FILE", options->file, "Reference case (HDF5)")->required();
   app.add_option("--out", options->out, "Write every computed dataset to this HDF5 file, which must not exist");
   return [options] {
@@ -33,7 +33,7 @@ std::function<ExitCode()> add(CLI::App& app) {
 
 Command case_command() {
   return {"case", "Compute a reference case and compare it with the values in the file",
-          "nudge case eqblock_h1.h5 --out computed.h5", add};
+          "nudge case eqblock_h1.h5 --out computed.h5", add_case};
 }
 
 }  // namespace nudge

@@ -228,7 +228,7 @@ ExitCode finish(const Comparison& comparison, const std::string& config, const s
   return ExitCode::numerical_failure;
 }
 
-ExitCode run(const StudyOptions& options) {
+ExitCode run_compare(const StudyOptions& options) {
   watch_interrupts();
   join_ranks();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
@@ -244,17 +244,17 @@ ExitCode run(const StudyOptions& options) {
   return is_leader() ? finish(comparison, source.name, files.output.string(), options.json) : ExitCode::ok;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
+std::function<ExitCode()> add_compare(CLI::App& app) {
   const auto options = std::make_shared<StudyOptions>();
   add_study_options(app, *options);
-  return [options] { return run(*options); };
+  return [options] { return run_compare(*options); };
 }
 
 }  // namespace
 
 Command compare_command() {
   return {"compare", "Tune entrants alike, then compare them on fresh seeds and the test part of the data",
-          "nudge compare examples/compare_parity.toml --out parity.h5", add};
+          "nudge compare examples/compare_parity.toml --out parity.h5", add_compare};
 }
 
 }  // namespace nudge

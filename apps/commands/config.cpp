@@ -51,14 +51,14 @@ CLI::App* add_subcommand(CLI::App& app, const std::string& name, const std::stri
   return sub;
 }
 
-struct Options {
+struct ConfigOptions {
   ConfigArguments check, dump;
   bool bare = false;
   bool help_keys = false;
 };
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_config(CLI::App& app) {
+  const auto options = std::make_shared<ConfigOptions>();
   app.require_subcommand(0, 1);
   app.add_flag("--help-keys", options->help_keys, "Print every key with its default, values and meaning");
 
@@ -91,7 +91,8 @@ std::function<ExitCode()> add(CLI::App& app) {
 }  // namespace
 
 Command config_command() {
-  return {"config", "Check a config, print its resolved values, or list every key", "nudge config check run.toml", add};
+  return {"config", "Check a config, print its resolved values, or list every key", "nudge config check run.toml",
+          add_config};
 }
 
 }  // namespace nudge

@@ -37,7 +37,7 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct CrossbarOptions {
   ConfigArguments config;
   std::string array, spice, block, printed, out;  ///< array: empty, all; exported: the first
   double volts = 0.1;
@@ -103,11 +103,11 @@ void check_array(const std::string& name, const NetworkPlan& plan) {
 }
 
 /// The arrays that the options ask for, in the order of the plan.
-bool is_wanted(const Options& options, const std::string& name) {
+bool is_wanted(const CrossbarOptions& options, const std::string& name) {
   return options.array.empty() || options.array == name;
 }
 
-Netlist export_netlist(const Options& options, const std::string& name, const Crossbar<double>& array,
+Netlist export_netlist(const CrossbarOptions& options, const std::string& name, const Crossbar<double>& array,
                        const CrossbarSpec& spec) {
   const Matrix<double>& exported = options.negative ? array.minus().conductance() : array.plus().conductance();
   if (exported.size() == 0) throw UserError("crossbar: --negative: this parameter has one array only (no pairs)");
@@ -124,7 +124,7 @@ Netlist export_netlist(const Options& options, const std::string& name, const Cr
 }
 
 /// Programs and measures the wanted arrays, one after the other.
-Answer measure(const Options& options, const CrossbarSpec& spec, const NetworkPlan& plan,
+Answer measure(const CrossbarOptions& options, const CrossbarSpec& spec, const NetworkPlan& plan,
                const Network<double>& digital, std::uint64_t seed) {
   std::vector<Matrix<double>> initial;
   plan.initial(seed, initial);
@@ -146,7 +146,7 @@ Answer measure(const Options& options, const CrossbarSpec& spec, const NetworkPl
   return out;
 }
 
-void print_netlist(const Options& options, const Netlist& netlist, const CrossbarSpec& spec) {
+void print_netlist(const CrossbarOptions& options, const Netlist& netlist, const CrossbarSpec& spec) {
   const char* devices = options.negative ? "negative" : "positive";
   if (!options.spice.empty()) {
     answer("{}: netlist of the {} devices of {}{}\n", options.spice, devices, netlist.array,
@@ -159,7 +159,7 @@ void print_netlist(const Options& options, const Netlist& netlist, const Crossba
          worst_deviation(netlist.read, *netlist.printed));
 }
 
-nlohmann::json netlist_json(const Options& options, const Netlist& netlist) {
+nlohmann::json netlist_json(const CrossbarOptions& options, const Netlist& netlist) {
   const auto list = [](const Matrix<double>& m) { return std::vector<double>(m.data(), m.data() + m.size()); };
   nlohmann::json out = {{"array", netlist.array},
                         {"devices", options.negative ? "negative" : "positive"},
@@ -174,7 +174,7 @@ nlohmann::json netlist_json(const Options& options, const Netlist& netlist) {
   return out;
 }
 
-void write_file(const Options& options, const Config& config, const Answer& found, const RunRecord& begun,
+void write_file(const CrossbarOptions& options, const Config& config, const Answer& found, const RunRecord& begun,
                 std::chrono::steady_clock::time_point start) {
   H5Document file;
   write_crossbar(file, found.facts, found.reads);
@@ -189,7 +189,7 @@ void write_file(const Options& options, const Config& config, const Answer& foun
   file.write(options.out, Overwrite::must_not_exist);
 }
 
-void check(const Options& options, const CrossbarSpec& spec) {
+void check(const CrossbarOptions& options, const CrossbarSpec& spec) {
   if (spec.device.model == "digital") {
     throw UserError("crossbar: device.model is digital: there is no array (set device.model, for example soft_bounds)");
   }
@@ -199,7 +199,7 @@ void check(const Options& options, const CrossbarSpec& spec) {
   }
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_crossbar(const CrossbarOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   RunRecord record;
   record.started = now_utc();
@@ -229,8 +229,8 @@ ExitCode run(const Options& options) {
   return ExitCode::ok;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_crossbar(CLI::App& app) {
+  const auto options = std::make_shared<CrossbarOptions>();
   add_config_arguments(app, options->config);
   app.add_option("--array", options->array,
                  "The one array to solve, show and export: a parameter of the network (Winput, Wo or Wh of the block). "
@@ -247,14 +247,14 @@ std::function<ExitCode()> add(CLI::App& app) {
       "(block, transformer, hopfield, convolutional: a transient; resistive: an operating point)");
   app.add_option("--volts", options->volts, "Voltage of all rows in the netlist")->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");
-  return [options] { return run(*options); };
+  return [options] { return run_crossbar(*options); };
 }
 
 }  // namespace
 
 Command crossbar_command() {
   return {"crossbar", "Show what the configured arrays make of the weights; export them to SPICE",
-          "nudge crossbar examples/train_charlm.toml --spice array.cir", add};
+          "nudge crossbar examples/train_charlm.toml --spice array.cir", add_crossbar};
 }
 
 }  // namespace nudge

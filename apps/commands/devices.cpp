@@ -29,7 +29,7 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct DevicesOptions {
   std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage;
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
@@ -57,7 +57,7 @@ double quantity_option(const char* option, const std::string& text, Unit unit) {
 }
 
 /// --window and --read-voltage.
-CsvScale csv_scale(const Options& options) {
+CsvScale csv_scale(const DevicesOptions& options) {
   CsvScale scale;
   if (!options.read_voltage.empty()) {
     scale.read_voltage_V = quantity_option("--read-voltage", options.read_voltage, Unit::volt);
@@ -84,7 +84,7 @@ std::string listed(const std::vector<std::string>& files) {
 }
 
 /// NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to measured pulses (*.csv); then --set.
-Subject subject_named(const Options& options) {
+Subject subject_named(const DevicesOptions& options) {
   const std::string& name = options.name;
   if (ends_with(name, ".csv")) {
     const std::vector<LabRecord> records = read_lab_csv(name, csv_scale(options));
@@ -118,7 +118,7 @@ void write_measured(H5Document& file, const PulseRecord& record) {
   file.column("measured/conductance", record.conductance_S, {"S", "conductance after them", {"point"}});
 }
 
-ExitCode characterize_command(Options options) {
+ExitCode characterize_command(DevicesOptions options) {
   const auto start = std::chrono::steady_clock::now();
   const std::string started = now_utc();
   const Quantity interval = read_quantity(options.interval, Unit::second);
@@ -151,7 +151,7 @@ ExitCode characterize_command(Options options) {
   return ExitCode::ok;
 }
 
-ExitCode fit_command(const Options& options) {
+ExitCode fit_command(const DevicesOptions& options) {
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   const std::vector<LabRecord> records = read_lab_files(options.csv, csv_scale(options));
   const PopulationFit fit = fit_population(records, options.model, options.points);
@@ -195,7 +195,7 @@ ExitCode fit_command(const Options& options) {
 constexpr const char* kWindowHelp =
     "What the smallest and largest number of a file of two columns without units stand for: \"1 uS,25 uS\"";
 
-CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& options) {
+CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<DevicesOptions>& options) {
   CLI::App* sub = app.add_subcommand(
       "characterize", "Measure virtual devices: staircase, bounds, drift over decades, noise histogram and spectrum");
   sub->footer("Example: nudge devices characterize pcm --out pcm.h5");
@@ -221,7 +221,7 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<Options>& option
   return sub;
 }
 
-CLI::App* add_fit(CLI::App& app, const std::shared_ptr<Options>& options) {
+CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options) {
   CLI::App* sub = app.add_subcommand(
       "fit",
       "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down); columns device and "
@@ -245,8 +245,8 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<Options>& options) {
   return sub;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_devices(CLI::App& app) {
+  const auto options = std::make_shared<DevicesOptions>();
   app.require_subcommand(0, 1);
   app.add_flag("--json", options->json, "Print JSON");
   CLI::App* list = app.add_subcommand("list", "List all device models and presets");
@@ -275,7 +275,8 @@ std::function<ExitCode()> add(CLI::App& app) {
 }  // namespace
 
 Command devices_command() {
-  return {"devices", "List, show, measure and fit device models", "nudge devices characterize pcm --out pcm.h5", add};
+  return {"devices", "List, show, measure and fit device models", "nudge devices characterize pcm --out pcm.h5",
+          add_devices};
 }
 
 }  // namespace nudge

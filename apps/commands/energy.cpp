@@ -20,7 +20,7 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct EnergyOptions {
   ConfigArguments arguments;
   std::string out;
   bool json = false;
@@ -45,7 +45,7 @@ nlohmann::json json_of(const MixerEnergy& trace) {
           {"share_risen", trace.share_risen}};
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_energy(const EnergyOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   RunRecord record;
   record.started = now_utc();
@@ -71,19 +71,19 @@ ExitCode run(const Options& options) {
   return ExitCode::numerical_failure;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_energy(CLI::App& app) {
+  const auto options = std::make_shared<EnergyOptions>();
   add_config_arguments(app, options->arguments);
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist");
   app.add_flag("--json", options->json, "Print JSON");
-  return [options] { return run(*options); };
+  return [options] { return run_energy(*options); };
 }
 
 }  // namespace
 
 Command energy_command() {
   return {"energy", "Log the free energy of an attention mixer per iteration",
-          "nudge energy examples/attention_energy.toml --out energy.h5", add};
+          "nudge energy examples/attention_energy.toml --out energy.h5", add_energy};
 }
 
 }  // namespace nudge

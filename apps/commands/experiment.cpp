@@ -19,7 +19,7 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct ExperimentOptions {
   ConfigArguments arguments;
   std::string out, resume;
   bool json = false;
@@ -118,14 +118,14 @@ ExperimentObserver observer_for(ProgressLine& progress) {
   return observer;
 }
 
-ExperimentFiles files_of(const Options& options, const Config& config) {
+ExperimentFiles files_of(const ExperimentOptions& options, const Config& config) {
   if (!options.resume.empty()) return {options.resume, true};
   if (!options.out.empty()) return {options.out, false};
   if (!config.text("output.file").empty()) return {config.text("output.file"), false};
   return {std::filesystem::path(options.arguments.file).filename().replace_extension(".h5"), false};
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_experiment(const ExperimentOptions& options) {
   if (!options.resume.empty() && !options.out.empty()) {
     throw UserError("experiment: --resume continues its own file and takes no --out");
   }
@@ -151,21 +151,21 @@ ExitCode run(const Options& options) {
   return ExitCode::numerical_failure;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_experiment(CLI::App& app) {
+  const auto options = std::make_shared<ExperimentOptions>();
   add_config_arguments(app, options->arguments);
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
   app.add_option("--resume", options->resume,
                  "Keep the runs of this HDF5 file that ended well, go on with the one under way and run the others");
   app.add_flag("--json", options->json, "Print runs and their summary as JSON");
-  return [options] { return run(*options); };
+  return [options] { return run_experiment(*options); };
 }
 
 }  // namespace
 
 Command experiment_command() {
   return {"experiment", "Train and compare sequence mixers on a task",
-          "nudge experiment examples/experiment_argmax.toml --out argmax.h5", add};
+          "nudge experiment examples/experiment_argmax.toml --out argmax.h5", add_experiment};
 }
 
 }  // namespace nudge

@@ -12,13 +12,13 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string file, csv;
   bool json = false;
 };
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_export(CLI::App& app) {
+  const auto options = std::make_shared<ExportOptions>();
   app.add_option("FILE", options->file, "HDF5 file of nudge")->required();
   app.add_option("--csv", options->csv, "Directory for the CSV files, none of which may exist")->required();
   app.add_flag("--json", options->json, "Print the paths as JSON");
@@ -36,7 +36,7 @@ std::function<ExitCode()> add(CLI::App& app) {
 }  // namespace
 
 Command export_command() {
-  return {"export", "Write everything of an HDF5 file as CSV", "nudge export run.h5 --csv run_csv", add};
+  return {"export", "Write everything of an HDF5 file as CSV", "nudge export run.h5 --csv run_csv", add_export};
 }
 
 }  // namespace nudge

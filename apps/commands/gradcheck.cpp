@@ -22,7 +22,7 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct GradcheckOptions {
   ConfigArguments arguments;
   std::string out;
   bool json = false;
@@ -163,7 +163,7 @@ nlohmann::json json_of(const GradcheckReport& report) {
             {"verdict", report.verdict}}}};
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_gradcheck(const GradcheckOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   join_ranks();
   share_batches();
@@ -200,20 +200,20 @@ ExitCode run(const Options& options) {
   return ExitCode::numerical_failure;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_gradcheck(CLI::App& app) {
+  const auto options = std::make_shared<GradcheckOptions>();
   add_config_arguments(app, options->arguments);
   add_weights_option(app, options->arguments.settings);
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: none)");
   app.add_flag("--json", options->json, "Print the table and the diagnostics as JSON");
-  return [options] { return run(*options); };
+  return [options] { return run_gradcheck(*options); };
 }
 
 }  // namespace
 
 Command gradcheck_command() {
   return {"gradcheck", "Compare gradient estimators with the exact adjoint",
-          "nudge gradcheck examples/compare_gradients.toml", add};
+          "nudge gradcheck examples/compare_gradients.toml", add_gradcheck};
 }
 
 }  // namespace nudge

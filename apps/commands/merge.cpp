@@ -12,13 +12,13 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::vector<std::string> inputs;
   std::string out;
   bool partial = false, json = false;
 };
 
-ExitCode run(const Options& options) {
+ExitCode run_merge(const MergeOptions& options) {
   const std::vector<std::filesystem::path> inputs(options.inputs.begin(), options.inputs.end());
   const MergeSummary merged =
       merge_sweeps(inputs, options.out, options.partial ? MissingPoints::accept : MissingPoints::refuse);
@@ -32,22 +32,22 @@ ExitCode run(const Options& options) {
   return ExitCode::ok;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_merge(CLI::App& app) {
+  const auto options = std::make_shared<MergeOptions>();
   app.add_option("FILES", options->inputs,
                  "Files of parts of one sweep or comparison: of --shard, of interrupted runs, merged ones")
       ->required();
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist")->required();
   app.add_flag("--partial", options->partial, "Merge although points are missing; --resume runs them");
   app.add_flag("--json", options->json, "Print the counts as JSON");
-  return [options] { return run(*options); };
+  return [options] { return run_merge(*options); };
 }
 
 }  // namespace
 
 Command merge_command() {
   return {"merge", "Join the files of the parts of a sweep or a comparison into one",
-          "nudge merge part1.h5 part2.h5 --out sweep.h5", add};
+          "nudge merge part1.h5 part2.h5 --out sweep.h5", add_merge};
 }
 
 }  // namespace nudge

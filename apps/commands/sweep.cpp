@@ -141,7 +141,7 @@ ExitCode finish(const Sweep& sweep, const std::string& config, const std::string
   return ExitCode::numerical_failure;
 }
 
-ExitCode run(const StudyOptions& options) {
+ExitCode run_sweep(const StudyOptions& options) {
   watch_interrupts();
   join_ranks();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
@@ -157,17 +157,17 @@ ExitCode run(const StudyOptions& options) {
   return is_leader() ? finish(sweep, source.name, files.output.string(), options.json) : ExitCode::ok;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
+std::function<ExitCode()> add_sweep(CLI::App& app) {
   const auto options = std::make_shared<StudyOptions>();
   add_study_options(app, *options);
-  return [options] { return run(*options); };
+  return [options] { return run_sweep(*options); };
 }
 
 }  // namespace
 
 Command sweep_command() {
   return {"sweep", "Run a grid of config values and seeds", "nudge sweep examples/sweep_noise.toml --out sweep.h5",
-          add};
+          add_sweep};
 }
 
 }  // namespace nudge

@@ -28,7 +28,7 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct TrainOptions {
   std::string config, out, resume;
   std::vector<std::string> settings;
   std::string log = "text";
@@ -177,13 +177,13 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
   return ExitCode::numerical_failure;
 }
 
-std::string output_path(const Options& options, const Config& config) {
+std::string output_path(const TrainOptions& options, const Config& config) {
   if (!options.out.empty()) return options.out;
   if (!config.text("output.file").empty()) return config.text("output.file");
   return std::filesystem::path(options.config).filename().replace_extension(".h5").string();
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_train(const TrainOptions& options) {
   watch_interrupts();
   join_ranks();
   share_batches();
@@ -204,8 +204,8 @@ ExitCode run(const Options& options) {
   return finish(train(config, out, printer(every, options.log)), out, options.json);
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_train(CLI::App& app) {
+  const auto options = std::make_shared<TrainOptions>();
   app.add_option("CONFIG", options->config, "Config file (TOML)");
   app.add_option("--set", options->settings,
                  "Set a key after reading the file: --set train.steps=500 (may be repeated)")
@@ -217,14 +217,14 @@ std::function<ExitCode()> add(CLI::App& app) {
   app.add_option("--resume", options->resume, "Continue the run of this HDF5 file to the bits of an unbroken run");
   add_log_format(app, options->log);
   app.add_flag("--json", options->json, "Print the summary as JSON");
-  return [options] { return run(*options); };
+  return [options] { return run_train(*options); };
 }
 
 }  // namespace
 
 Command train_command() {
   return {"train", "Train a network by equilibrium propagation", "nudge train examples/train_charlm.toml --out run.h5",
-          add};
+          add_train};
 }
 
 }  // namespace nudge

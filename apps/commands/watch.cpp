@@ -22,7 +22,7 @@
 namespace nudge {
 namespace {
 
-struct Options {
+struct WatchOptions {
   std::string file;
   bool once = false, json = false;
   double every = 2;
@@ -78,7 +78,7 @@ std::optional<Look> look_at(const std::string& path, const RunState& first, doub
 
 double clock_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-void report(const Options& options, const Look& look, ProgressLine* line) {
+void report(const WatchOptions& options, const Look& look, ProgressLine* line) {
   if (options.json) {
     answer_now(json_text(json_of(look, options.file)) + "\n");
   } else if (line != nullptr && line->terminal()) {
@@ -88,7 +88,7 @@ void report(const Options& options, const Look& look, ProgressLine* line) {
   }
 }
 
-ExitCode follow(const Options& options) {
+ExitCode follow(const WatchOptions& options) {
   ProgressLine line;
   RunState first;
   double first_at = clock_s();
@@ -116,7 +116,7 @@ ExitCode follow(const Options& options) {
   return ExitCode::ok;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_watch(const WatchOptions& options) {
   watch_interrupts();
   if (!options.once) return follow(options);
   const auto look = look_at(options.file, {}, 0, 0);
@@ -125,19 +125,19 @@ ExitCode run(const Options& options) {
   return ExitCode::ok;
 }
 
-std::function<ExitCode()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<ExitCode()> add_watch(CLI::App& app) {
+  const auto options = std::make_shared<WatchOptions>();
   app.add_option("FILE", options->file, "HDF5 file that train, sweep, compare or experiment is writing")->required();
   app.add_flag("--once", options->once, "Print how far it is, and end");
   app.add_option("--every", options->every, "Seconds between two looks")->check(CLI::Range(0.1, 86400.0));
   app.add_flag("--json", options->json, "Print a JSON object per line");
-  return [options] { return run(*options); };
+  return [options] { return run_watch(*options); };
 }
 
 }  // namespace
 
 Command watch_command() {
-  return {"watch", "Follow a run of another process from its file", "nudge watch sweep.h5", add};
+  return {"watch", "Follow a run of another process from its file", "nudge watch sweep.h5", add_watch};
 }
 
 }  // namespace nudge

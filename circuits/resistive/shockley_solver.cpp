@@ -20,7 +20,7 @@ constexpr int kNewtonSteps = 400;  // far starts come nearer by n V_T per step: 
 constexpr int kHalvings = 60;
 constexpr double kDescent = 1e-4;  // of Armijo's rule: the customary constant
 // A step below this share of the largest voltage is rounding of sums of some hundred products.
-constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
+constexpr double kResolved = 64 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
@@ -104,7 +104,7 @@ void ShockleySolver::solve_one(ConstMatrixRef<double> sources, const ResistiveNu
     double share = 1;
     int halved = 0;
     // Near the minimum the energy no longer resolves the step: full steps are Newton's and end quadratically.
-    const bool resolved = slope > kRounding * std::abs(before);
+    const bool resolved = slope > kResolved * std::abs(before);
     while (resolved && halved < kHalvings) {
       const double after = energy(sources, nudge, v + share * step);
       if (std::isfinite(after) && after <= before - kDescent * share * slope) break;
@@ -112,7 +112,7 @@ void ShockleySolver::solve_one(ConstMatrixRef<double> sources, const ResistiveNu
       ++halved;
     }
     v += share * step;
-    if (size <= kRounding * std::max(scale, v.cwiseAbs().maxCoeff())) return;
+    if (size <= kResolved * std::max(scale, v.cwiseAbs().maxCoeff())) return;
   }
   throw NumericalFailure(
       fmt::format("resistive network with diodes: Newton's method leaves {:.3g} of the currents after {} steps",

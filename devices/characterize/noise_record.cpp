@@ -11,7 +11,7 @@ namespace nudge {
 namespace {
 
 constexpr double records_waited = 1000;
-constexpr double rounding = 1e-12;
+constexpr double record_rounding = 1e-12;
 
 /// Looks of every device, (samples, devices): means over their intervals, and the last moment of each.
 struct Looks {
@@ -111,7 +111,7 @@ NoiseRecord noise_record(const DeviceSpec& spec, const CharacterizeOptions& opti
   record.slow_std = std::sqrt(looks.last.squaredNorm() / static_cast<double>(looks.last.size()));
   // A power law or logarithm of the time t since programming has g'' = −(1 + ν) g'/t: over a record of length T at t = 1000 T
   // it leaves its line by at most (1 + ν) T/(8 t) of the change; factor 2 for ν < 1.
-  record.floor = rounding + 2 * record.trend / (8 * records_waited);
+  record.floor = record_rounding + 2 * record.trend / (8 * records_waited);
   if (record.slow_std <= record.floor) {
     record.slow_std = 0;
     looks.last.setZero();

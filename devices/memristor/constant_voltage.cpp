@@ -17,21 +17,21 @@ constexpr int straight = ConstantVoltageMotion::cells / 8 * 7;
 constexpr double per_e_fold = ConstantVoltageMotion::cells * (1 - knee);
 constexpr int graded = 9545;
 /// d where the last cell begins: 1e-9.
-const double nearest = (1 - knee) * std::exp(-graded / per_e_fold);
+const double nearest_share = (1 - knee) * std::exp(-graded / per_e_fold);
 
 }  // namespace
 
 double ConstantVoltageMotion::coordinate(double place) {
   if (place <= knee) return place * cells;
   const double d = 1 - place;
-  if (d <= nearest) return straight + graded + (1 - d / nearest);
+  if (d <= nearest_share) return straight + graded + (1 - d / nearest_share);
   return std::clamp<double>(straight - std::log(d / (1 - knee)) * per_e_fold, straight, straight + graded);
 }
 
 double ConstantVoltageMotion::place_of(double coordinate) {
   if (coordinate <= straight) return coordinate / cells;
   const double along = coordinate - straight;
-  if (along >= graded) return 1 - nearest * std::max(graded + 1 - along, 0.0);
+  if (along >= graded) return 1 - nearest_share * std::max(graded + 1 - along, 0.0);
   return 1 - (1 - knee) * std::exp(-along / per_e_fold);
 }
 

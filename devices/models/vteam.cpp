@@ -39,7 +39,7 @@ Vteam vteam_of(const DeviceSpec& spec) {
 
 namespace {
 
-void check(const DeviceSpec& spec) {
+void check_vteam(const DeviceSpec& spec) {
   if (spec.g_min_S > 0) return;
   throw UserError("device.g_min = 0 S (must be > 0 for vteam: its resistance is linear in the state)");
 }
@@ -85,7 +85,7 @@ DeviceModel vteam_model() {
                             StateScale::resistance};
     return std::make_unique<RuleModel<PulsedMemristor>>(std::move(rule));
   };
-  model.check = check;
+  model.check = check_vteam;
   return model;
 }
 

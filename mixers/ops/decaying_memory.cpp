@@ -20,13 +20,6 @@ void grow(S gap, S g, S y, S& high, S& low) {
   low = (base - (high - added)) + (more - added);
 }
 
-/// eˣ/(eˣ + eʸ) from d = x − y.
-template <class S>
-S share(S d) {
-  const S e = std::exp(-std::abs(d));
-  return d >= S(0) ? S(1) / (S(1) + e) : e / (S(1) + e);
-}
-
 }  // namespace
 
 template <class S>

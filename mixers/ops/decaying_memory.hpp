@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
+
+/// eˣ/(eˣ + eʸ) from d = x − y.
+template <class S>
+S share(S d) {
+  const S e = std::exp(-std::abs(d));
+  return d >= S(0) ? S(1) / (S(1) + e) : e / (S(1) + e);
+}
 
 /// A memory of N cells and C channels with decay, and its two steps: what decaying_read() carries from token to token.
 template <class S>

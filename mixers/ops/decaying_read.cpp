@@ -12,12 +12,6 @@
 namespace nudge {
 namespace {
 
-template <class S>
-S share(S d) {
-  const S e = std::exp(-std::abs(d));
-  return d >= S(0) ? S(1) / (S(1) + e) : e / (S(1) + e);
-}
-
 /// Tokens between stored memories: the adjoint sweep computes the memories of one chunk again, so what is kept per
 /// token is a 1/64 of a memory.
 constexpr Index kChunk = 64;

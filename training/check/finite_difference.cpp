@@ -11,7 +11,7 @@ namespace nudge {
 namespace {
 
 /// Sequences of the cost: two settled states per entry each, so that a check at full model size takes seconds.
-constexpr Index kSequences = 2;
+constexpr Index kExamples = 2;
 
 struct Entry {
   std::size_t group;
@@ -65,7 +65,7 @@ struct Probe {
 FiniteDifferenceReport compare_finite_differences(const Config& config, const Network<double>& network, double step,
                                                   const Batch& batch) {
   FiniteDifferenceReport out;
-  const Batch part = batch.first(kSequences);
+  const Batch part = batch.first(kExamples);
   const Reference exact = reference_gradient(config, network, step, part);
   BatchGradientOptions options = fixed_point_options(config, network.rows() * network.cols(), exact.facts.solver, step);
   options.threads = 1;

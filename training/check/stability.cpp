@@ -12,7 +12,7 @@
 namespace nudge {
 namespace {
 
-constexpr Index kSequences = 4;  ///< sequences looked at: their spectra differ little, one costs some hundred jvps
+constexpr Index kSpectra = 4;  ///< sequences looked at: their spectra differ little, one costs some hundred jvps
 constexpr double kForgotten = 1e-3;
 
 /// Enough for a verdict; T·C may be large and its eigenvalues, T blocks of a causal system, lie close together.
@@ -29,7 +29,7 @@ SpectrumOptions spectrum_options(std::uint64_t seed) {
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
                                   const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
                                   int threads) {
-  const Index count = std::min(kSequences, batch.sequences);
+  const Index count = std::min(kSpectra, batch.sequences);
   std::vector<Spectrum> spectra(static_cast<std::size_t>(count));
   std::vector<double> asymmetries(spectra.size());
   parallel_for(count, threads, [&](Index b, int /*thread*/) {

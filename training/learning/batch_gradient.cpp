@@ -14,10 +14,6 @@
 namespace nudge {
 namespace {
 
-/// Chunks of a batch whose gradients are summed in order: enough to keep the threads of a large machine busy, few enough
-/// that their buffers stay small.
-constexpr Index kChunks = 16;
-
 /// Noise of an evaluation is drawn apart from that of training.
 /// The read-out array has streams of its own, apart from those of the block's arrays.
 enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };

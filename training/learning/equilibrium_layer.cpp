@@ -11,8 +11,6 @@
 namespace nudge {
 namespace {
 
-constexpr Index kChunks = 16;  ///< as in BatchGradient
-
 /// √ of the mean of ‖u_t‖² over the rows that have any; 0 where none has.
 template <class S>
 double row_size(ConstMatrixRef<S> u) {

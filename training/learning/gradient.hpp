@@ -68,6 +68,10 @@ class Gradient final : public GradientSink<S> {
   std::vector<char> unset_;  ///< by parameter, between begin() and finish(); else empty
 };
 
+/// Chunks of a batch whose gradients are summed in order: enough to keep the threads of a large machine busy, few enough that
+/// their buffers stay small.
+constexpr Index kChunks = 16;
+
 /// Of every parameter, whether any of the chunks has met it.
 template <class S>
 std::vector<char> met_by_any(std::span<const Gradient<S>> chunks, int parameters);

@@ -8,12 +8,6 @@
 #include "sim/base/parallel.hpp"
 
 namespace nudge {
-namespace {
-
-/// Of a batch, summed in order: enough for the threads of a large machine, few enough that their gradients stay small.
-constexpr std::size_t kChunks = 16;
-
-}  // namespace
 
 template <class S>
 TapeBatch<S>::TapeBatch(Record record, std::span<const Field> fields, int threads)
@@ -25,7 +19,7 @@ TapeBatch<S>::TapeBatch(Record record, std::span<const Field> fields, int thread
 
 template <class S>
 void TapeBatch<S>::for_chunks(std::size_t examples, const Body& body) {
-  const std::size_t chunks = std::min(examples, kChunks);
+  const std::size_t chunks = std::min(examples, std::size_t{kChunks});
   parallel_for(static_cast<Index>(chunks), threads_, [&](Index c, int thread) {
     const auto chunk = static_cast<std::size_t>(c);
     body(chunk, static_cast<std::size_t>(thread), chunk * examples / chunks, (chunk + 1) * examples / chunks);
@@ -60,7 +54,7 @@ double TapeBatch<S>::gradient(const Batch& batch, std::uint64_t first, Gradient<
       tapes_[thread]->tape().take_cotangent(parameters[p], gradients_[chunk].matrices()[p]);
     }
   });
-  const std::size_t chunks = std::min(examples, kChunks);
+  const std::size_t chunks = std::min(examples, std::size_t{kChunks});
   sum_gradients<S>(std::span<const Gradient<S>>(gradients_).first(chunks), total, threads_);
   double sum = 0;
   for (const double loss : losses) sum += loss;
