@@ -55,8 +55,9 @@ if(NUDGE_TIDY)
   set(CMAKE_CXX_CLANG_TIDY "${NUDGE_CLANG_TIDY}")
 endif()
 
-# Six sources at a time as one: headers and templates are read and made once for all of them. Names in anonymous namespaces must
-# then differ between neighbours; nudge_alone(SOURCE ...) leaves sources out.
+# Six cold sources at a time as one: headers and templates are read and made once for all of them. Names in anonymous namespaces
+# must then differ between neighbours; nudge_alone(SOURCE ...) leaves sources out. Hot ones stay alone: gcc inlines less in what it
+# thinks a large source (a Hopfield step took a sixth longer).
 function(nudge_unite target)
   if(NOT NUDGE_UNITY)
     return()
@@ -79,7 +80,6 @@ function(nudge_library)
   set(target nudge_${ARG_NAME})
   add_library(${target} STATIC ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC ${links})
-  nudge_unite(${target})
   if(ARG_SOURCES)
     target_precompile_headers(${target} REUSE_FROM nudge_pch)
   endif()
