@@ -87,7 +87,7 @@ class CircuitDynamics final : public Dynamics<S> {
   bool loads_known_ = false, has_loads_ = false;
   std::vector<bool> constant_, split_;  ///< by term (Term::constant, Term::splits)
   bool splits_ = false;                 ///< whether any does
-  Matrix<S> held_;                      ///< (1, cols): leak, and load of the terms that split
+  Matrix<S> held_;                      ///< (1, cols), as drive_: leak, and load of the terms that split
   /// Σ of what drives the nodes, of the constant terms and of the drives of those that split, and the conservative part of that, of
   /// the present example once it has been asked for; nothing where no term is such.
   Matrix<S> drive_, conservative_drive_, nowhere_;  ///< the last: a state for constant terms, which do not look at it
