@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "devices/compound_decay.hpp"
 #include "devices/step_kernel.hpp"
 
 namespace nudge {
@@ -106,7 +107,11 @@ struct AffineStep {
     } else {
       // 1e-30: where γ = 0 in one direction the quotient is n to the last bit.
       q = q.max(S(1e-30));
-      spread = (n * (-q).log1p()).expm1();
+      if (bend <= static_cast<S>(compound_decay_nq) && q.maxCoeff() <= static_cast<S>(compound_decay_q)) {
+        compound_decay(q_all.data(), chunk.n.data(), chunk.size, noise.data());
+      } else {
+        spread = (n * (-q).log1p()).expm1();
+      }
       moved = -base * spread / q;
       spread = (S(1) + spread) / (S(1) - q);
     }

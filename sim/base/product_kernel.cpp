@@ -44,6 +44,15 @@ std::string instruction_set() {
   }
 }
 
+/// Whether the library's code is that for AVX2.
+bool code_is_avx2() {
+  static const bool is = [] {
+    const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
+    return isa == dnnl_cpu_isa_avx2 || isa == dnnl_cpu_isa_avx2_vnni;
+  }();
+  return is;
+}
+
 /// Once: one product of every kind (either operand transposed, stored or added; few and many rows), so that all code exists.
 void make_code() {
   static std::atomic<bool> made{false};
@@ -91,9 +100,18 @@ std::string product_kernel_name() {
 
 namespace detail {
 
+bool by_library([[maybe_unused]] const FloatProduct& p) {
+#ifdef NUDGE_ONEDNN
+  return chosen.load(std::memory_order_relaxed) != ProductKernel::portable && library_takes(p.n, p.k, p.m) &&
+         !(code_is_avx2() && reads_badly(p));
+#else
+  return false;
+#endif
+}
+
 bool multiply_by_library([[maybe_unused]] const FloatProduct& p) {
 #ifdef NUDGE_ONEDNN
-  if (chosen.load(std::memory_order_relaxed) == ProductKernel::portable || !library_takes(p.n, p.k, p.m)) return false;
+  if (!by_library(p)) return false;
   const OneThread one;  // outside parallel loops the library would split the product, and its bits with it
   const dnnl_status_t status = dnnl_sgemm(p.a_transposed ? 'T' : 'N', p.b_transposed ? 'T' : 'N', p.n, p.m, p.k,
                                           p.alpha, p.a, p.a_ld, p.b, p.b_ld, p.beta, p.c, p.c_ld);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curved devices behind wires: limits, an independent dense Newton, order of convergence, ngspice, failure.
-#include <Eigen/LU>
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact steady state of deep resistive networks and the gradients taken from it.
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <catch2/catch.hpp>
 
 #include "circuits/resistive/coordinate_descent.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
 #include "circuits/resistive/resistive_gradient.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/resistive_networks.hpp"
 #include "tests/support/dense.hpp"
@@ -37,7 +38,7 @@ Matrix<double> by_enumeration(const Net& net, const Matrix<double>& sources, con
       a(j, j) = 1;
       b(j, 0) = 0;
     }
-    const Matrix<double> v = a.partialPivLu().solve(b).transpose();
+    const Matrix<double> v = solution(a, b).transpose();
     const Matrix<double> current = resistive_currents<double>(net, sources, v, nudge);
     bool fits = true;
     for (Index l = 1; l < net.depth(); ++l) {

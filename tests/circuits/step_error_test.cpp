@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weak error of the relaxation against its step, for a whole block: mean and variance of the states of a noisy circuit with
 // projections, rectifier and return through the same devices.
-#include <Eigen/SVD>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>

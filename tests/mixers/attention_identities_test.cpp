@@ -2,7 +2,7 @@
 // What the attention family must satisfy exactly: its steps are those of the energies they are named after. Tolerances: both sides
 // are the same sums of at most some hundred terms of order one, so 1e-12 is thousands of roundings; where a side solves a linear
 // system, its condition (some tens here) multiplies that.
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -10,6 +10,7 @@
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/product.hpp"
 #include "mixers/ops/softmax.hpp"
+#include "sim/base/decompositions.hpp"
 #include "tests/mixers/evaluate_mixer.hpp"
 #include "tests/support/dense.hpp"
 

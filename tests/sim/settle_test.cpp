@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/dense.hpp"
 #include "tests/support/test_dynamics.hpp"
 
 using namespace nudge;
@@ -220,7 +221,7 @@ TEMPLATE_TEST_CASE("Accelerated solvers find the root of a nonlinear system", "[
     CHECK(fast.status == Status::converged);
     const Eigen::Map<const Vec<S>> flat(z.data(), n);
     // error ≤ ‖J⁻¹‖ ‖F‖ to first order.
-    const double inverse_norm = static_cast<double>(tanh_jacobian<S>(w, root).inverse().norm());
+    const double inverse_norm = inverse_of(tanh_jacobian<S>(w, root).template cast<double>()).norm();
     CHECK(static_cast<double>((flat - root).norm()) <= 2 * inverse_norm * tolerance * static_cast<double>(root.norm()));
     z.setZero();
     options.solver = "euler";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "sim/base/decompositions.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/test_dynamics.hpp"
 
@@ -13,7 +14,7 @@ using namespace nudge::test;
 namespace {
 
 std::vector<std::complex<double>> dense_eigenvalues(const Dense<double>& a) {
-  const Eigen::VectorXcd values = eigenvalues_of(a);
+  const Eigen::VectorXcd values = eigenvalues(a);
   std::vector<std::complex<double>> list(values.begin(), values.end());
   std::sort(list.begin(), list.end(), [](auto a_value, auto b_value) {
     if (std::abs(a_value.real() - b_value.real()) > 1e-9) return a_value.real() > b_value.real();

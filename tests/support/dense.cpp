@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/dense.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
+#include <Eigen/SVD>
+
+#include "sim/base/decompositions.hpp"
 
 namespace nudge::test {
 
-Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& a) { return a.inverse(); }
+Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& a) {
+  return solution(a, Eigen::MatrixXd::Identity(a.rows(), a.cols()));
+}
 
-Eigen::VectorXd solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) { return a.fullPivLu().solve(b); }
+Eigen::MatrixXd solution(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return LuFactors<double>(Matrix<double>(a)).solve(b);
+}
 
 Eigen::VectorXd least_norm_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b, double threshold) {
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver(a.rows(), a.cols());
@@ -16,24 +23,17 @@ Eigen::VectorXd least_norm_solution(const Eigen::MatrixXd& a, const Eigen::Vecto
   return solver.solve(b);
 }
 
-Eigen::VectorXcd eigenvalues_of(const Eigen::MatrixXd& a) {
-  return Eigen::EigenSolver<Eigen::MatrixXd>(a, false).eigenvalues();
-}
-
+// The real matrix [Re −Im; Im Re] has the singular values of Re + i Im, each twice.
 double eigenvector_condition(const Eigen::MatrixXd& a) {
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(a);
-  const Eigen::JacobiSVD<Eigen::MatrixXcd> svd(solver.eigenvectors());
-  return svd.singularValues()(0) / svd.singularValues()(a.rows() - 1);
-}
-
-Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& a) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(a, Eigen::EigenvaluesOnly).eigenvalues();
+  const Eigen::MatrixXcd vectors = eigenpairs(a).vectors;
+  Eigen::MatrixXd pairs(2 * a.rows(), 2 * a.rows());
+  pairs << vectors.real(), -vectors.imag(), vectors.imag(), vectors.real();
+  const Eigen::VectorXd sigma = singular_values(pairs);
+  return sigma(0) / sigma(sigma.size() - 1);
 }
 
 Eigen::VectorXd singular_values(const Eigen::MatrixXd& a) {
   return Eigen::JacobiSVD<Eigen::MatrixXd>(a).singularValues();
 }
-
-Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a) { return a.householderQr().householderQ(); }
 
 }  // namespace nudge::test

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/numerics.hpp"
@@ -41,7 +41,7 @@ struct Transient {
       m.col(i) = step * Eigen::Map<const Eigen::VectorXd>(column.data(), n);
     }
     m.diagonal().array() += 1;
-    rho = eigenvalues_of(m).cwiseAbs().maxCoeff();
+    rho = eigenvalues(m).cwiseAbs().maxCoeff();
     condition = eigenvector_condition(m);
   }
   double left(int steps) const { return condition * std::pow(rho, steps); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/memory_bound.hpp"
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

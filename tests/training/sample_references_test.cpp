@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/sample_references.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/support/dense.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/data/confusion.hpp"
 #include "training/data/linear_model.hpp"
@@ -58,7 +59,7 @@ TEST_CASE("ridge regression is the solution of its normal equations") {
   const Eigen::RowVectorXd mean = y.colwise().mean();
   y.rowwise() -= mean;
   const Matrix<double> h = x.transpose() * x / 60 + 0.1 * Matrix<double>::Identity(3, 3);
-  const Matrix<double> exact = h.ldlt().solve(Matrix<double>(x.transpose() * y / 60));
+  const Matrix<double> exact = solution(h, x.transpose() * y / 60);
   // |∇| ≤ √(2 · .1 · 1e-6) = 4.5e-4, and the Hessian's eigenvalues are at least λ = .1: error ≤ 4.5e-3 of numbers of order 10.
   CHECK((model.weights - exact).norm() < 4.5e-3);
   CHECK((model.bias - mean).norm() < 1e-3);

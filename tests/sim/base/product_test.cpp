@@ -187,4 +187,20 @@ TEST_CASE("a library takes a product by its shape alone", "[product]") {
   CHECK_FALSE(nudge::library_takes(64, 0, 64));
 }
 
+TEST_CASE("what AVX2 code of the library reads badly is told by row distances and size", "[product]") {
+  const auto badly = [](bool a_transposed, bool b_transposed, Index n, Index m, Index a_ld, Index b_ld) {
+    return nudge::detail::reads_badly(
+        {a_transposed, b_transposed, n, m, 128, 1.0F, nullptr, a_ld, nullptr, b_ld, 0.0F, nullptr, m});
+  };
+  CHECK(badly(false, false, 64, 512, 128, 512));
+  CHECK(badly(false, false, 64, 128, 128, 1024));  // a part of a wider matrix
+  CHECK_FALSE(badly(false, false, 64, 512, 128, 520));
+  CHECK_FALSE(badly(false, false, 64, 256, 128, 256));
+  CHECK_FALSE(badly(false, false, 8, 512, 128, 512));
+  CHECK_FALSE(badly(false, false, 2048, 512, 128, 512));
+  CHECK_FALSE(badly(false, true, 64, 128, 512, 512));  // both are read along their rows
+  CHECK(badly(true, false, 2048, 128, 2048, 128));
+  CHECK_FALSE(badly(true, false, 2048, 512, 2048, 512));
+}
+
 }  // namespace

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/compound_decay.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "devices/affine_step.hpp"
+
+using namespace nudge;
+
+// Roundings of half a unit each: 3 of u and 2 of its series, which the exponential does not enlarge (|d ln(eᵘ − 1)/d ln u| ≤ 1
+// for u ≤ 0), 2 of the exponential's series, 2 of each doubling, 1 of what its series leaves out: 12.
+TEMPLATE_TEST_CASE("what n pulses leave of the distance is the closed form to 6 units of the last place", "[devices]",
+                   float, double) {
+  using S = TestType;
+  std::vector<S> q, n;
+  for (const double share : {1e-30, 1e-9, 1e-5, 1e-3, 0.004, 0.01, 0.02, compound_decay_q}) {
+    for (const double count : {0.0, 0.5, 1.0, 2.0, 3.5, 17.0, 42.0, 160.0, 1300.0}) {
+      if (share * count > compound_decay_nq) continue;
+      q.push_back(static_cast<S>(share));
+      n.push_back(static_cast<S>(count));
+    }
+    q.push_back(static_cast<S>(share));
+    n.push_back(static_cast<S>(compound_decay_nq / share * (1 - 1e-6)));
+  }
+  std::vector<S> lost(q.size());
+  compound_decay(q.data(), n.data(), static_cast<Index>(q.size()), lost.data());
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    CAPTURE(q[i], n[i]);
+    const long double exact = std::expm1(static_cast<long double>(n[i]) * std::log1p(-static_cast<long double>(q[i])));
+    CHECK(std::abs(static_cast<long double>(lost[i]) - exact) <=
+          6 * std::numeric_limits<S>::epsilon() * std::abs(exact));
+  }
+}
+
+// Moves of a chunk are one formula per place, whichever of three ways the chunk as a whole takes: the scalar one. In double, where
+// the ways differ by roundings alone; σ²q² leaves out what AffineStep says of the noise.
+TEST_CASE("a chunk of affine steps moves as its devices do one by one, by series, decay and closed form", "[devices]") {
+  const AffineStep rule{1.0, 0.5};
+  for (const double most : {2e-4, 0.3, 0.8, 5.0}) {  // n q of the chunk
+    CAPTURE(most);
+    ElementChunk<double> chunk;
+    chunk.size = 1000;
+    for (Index i = 0; i < chunk.size; ++i) {
+      const double share = static_cast<double>(i % 37) / 36;
+      chunk.n[i] = i % 11 == 0 ? 0 : std::floor(1 + 99 * share);
+      chunk.sign[i] = i % 2 == 0 ? 1 : -1;
+      chunk.reference[i] = 0;
+      chunk.upper[i] = 1 + 0.3 * std::sin(static_cast<double>(i));
+      chunk.width[i] = 2;
+      chunk.g[i] = std::cos(2.0 * static_cast<double>(i));
+      chunk.step[i] = most / 100 * (0.7 + 0.3 * std::cos(static_cast<double>(i)));
+    }
+    ChunkArray<double> change, noise;
+    rule.moves(chunk, 0.3, change, noise);
+    double worst = 0;
+    for (Index i = 0; i < chunk.size; ++i) {
+      const double exact = rule.change(chunk.element(i), chunk.direction(i), chunk.n[i]);
+      worst = std::max(worst, std::abs(change[i] - exact) / std::max(std::abs(exact), 1e-3 * chunk.step[i]));
+    }
+    // A place at its bound (f near 0) loses digits in 1 − q (g − g_ref); 1e-3 of a step bounds what counts: 1e-16 · 1e3.
+    CHECK(worst < 1e-12);
+  }
+}
