@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/compound_decay.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -36,7 +37,7 @@ TEMPLATE_TEST_CASE("what n pulses leave of the distance is the closed form to 6 
 }
 
 // Moves of a chunk are one formula per place, whichever of three ways the chunk as a whole takes: the scalar one. In double, where
-// the ways differ by roundings alone; σ²q² leaves out what AffineStep says of the noise.
+// the ways differ by roundings alone.
 TEST_CASE("a chunk of affine steps moves as its devices do one by one, by series, decay and closed form", "[devices]") {
   const AffineStep rule{1.0, 0.5};
   for (const double most : {2e-4, 0.3, 0.8, 5.0}) {  // n q of the chunk
@@ -60,7 +61,8 @@ TEST_CASE("a chunk of affine steps moves as its devices do one by one, by series
       const double exact = rule.change(chunk.element(i), chunk.direction(i), chunk.n[i]);
       worst = std::max(worst, std::abs(change[i] - exact) / std::max(std::abs(exact), 1e-3 * chunk.step[i]));
     }
-    // A place at its bound (f near 0) loses digits in 1 − q (g − g_ref); 1e-3 of a step bounds what counts: 1e-16 · 1e3.
+    // Some ten roundings of 1e-16; near its bound (g up to .99 of .7 to 1.3) a place loses digits in 1 − γ (g − g_ref)/(g_bound −
+    // g_ref), three below 1e-3 of a step.
     CHECK(worst < 1e-12);
   }
 }
