@@ -55,7 +55,7 @@ void run(benchmark::State& state, const Shape& s) {
   const double operations = 2.0 * static_cast<double>(s.n * s.m * s.k);
   const int repeats = std::max(1, static_cast<int>(2e7 / operations));
   const auto& libraries = product_libraries();
-  const std::size_t used = detail::by_library(p) ? libraries.size() - 1 : 0;
+  const std::size_t used = detail::library_forms(p) ? libraries.size() - 1 : 0;
   std::vector<std::vector<double>> speeds(libraries.size());
   for (auto _ : state) {
     for (std::size_t i = 0; i < libraries.size(); ++i) {

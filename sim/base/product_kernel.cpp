@@ -100,7 +100,7 @@ std::string product_kernel_name() {
 
 namespace detail {
 
-bool by_library([[maybe_unused]] const FloatProduct& p) {
+bool library_forms([[maybe_unused]] const FloatProduct& p) {
 #ifdef NUDGE_ONEDNN
   return chosen.load(std::memory_order_relaxed) != ProductKernel::portable && library_takes(p.n, p.k, p.m) &&
          !(code_is_avx2() && reads_badly(p));
@@ -111,7 +111,7 @@ bool by_library([[maybe_unused]] const FloatProduct& p) {
 
 bool multiply_by_library([[maybe_unused]] const FloatProduct& p) {
 #ifdef NUDGE_ONEDNN
-  if (!by_library(p)) return false;
+  if (!library_forms(p)) return false;
   const OneThread one;  // outside parallel loops the library would split the product, and its bits with it
   const dnnl_status_t status = dnnl_sgemm(p.a_transposed ? 'T' : 'N', p.b_transposed ? 'T' : 'N', p.n, p.m, p.k,
                                           p.alpha, p.a, p.a_ld, p.b, p.b_ld, p.beta, p.c, p.c_ld);

@@ -57,9 +57,9 @@ constexpr bool reads_badly(const FloatProduct& p) {
 }
 
 /// Whether the library forms this product: the choice, the build, the shape and the processor's instructions say so.
-bool by_library(const FloatProduct& p);
+bool library_forms(const FloatProduct& p);
 
-/// Forms the product on the calling thread and returns true, or returns false where by_library does.
+/// Forms the product on the calling thread and returns true, or returns false where library_forms does.
 bool multiply_by_library(const FloatProduct& p);
 
 }  // namespace detail

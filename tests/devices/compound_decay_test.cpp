@@ -57,12 +57,16 @@ TEST_CASE("a chunk of affine steps moves as its devices do one by one, by series
     ChunkArray<double> change, noise;
     rule.moves(chunk, 0.3, change, noise);
     double worst = 0;
+    double worst_noise = 0;
     for (Index i = 0; i < chunk.size; ++i) {
       const double exact = rule.change(chunk.element(i), chunk.direction(i), chunk.n[i]);
       worst = std::max(worst, std::abs(change[i] - exact) / std::max(std::abs(exact), 1e-3 * chunk.step[i]));
+      const double spread = rule.noise(chunk.element(i), chunk.direction(i), chunk.n[i], 0.3);
+      if (spread > 0) worst_noise = std::max(worst_noise, std::abs(noise[i] / spread - 1));
     }
     // Some ten roundings of 1e-16; near its bound (g up to .99 of .7 to 1.3) a place loses digits in 1 − γ (g − g_ref)/(g_bound −
-    // g_ref), three below 1e-3 of a step.
+    // g_ref), three digits where 1e-3 of a step is left.
     CHECK(worst < 1e-12);
+    CHECK(worst_noise < 3e-5);  // the chunk leaves out (n ratio)²/16 of the noise, up to n ratio = .02
   }
 }
