@@ -17,12 +17,15 @@ Circuit<S>::Circuit(std::vector<Node> nodes, Index inputs, std::vector<std::uniq
     next = node.columns.end();
   }
   for (const auto& term : terms_) {
+    const TermTraits& traits = traits_.emplace_back(term->traits());
     Reach reach{std::vector<bool>(nodes_.size()), std::vector<bool>(nodes_.size())};
-    for (const int source : term->sources()) {
+    for (const int source : traits.sources) {
       if (source != Term<S>::kInput) reach.sources[static_cast<std::size_t>(source)] = true;
     }
-    for (const int target : term->targets()) reach.targets[static_cast<std::size_t>(target)] = true;
+    for (const int target : traits.targets) reach.targets[static_cast<std::size_t>(target)] = true;
     reach_.push_back(std::move(reach));
+    feed_forward_ = feed_forward_ && *std::max_element(traits.sources.begin(), traits.sources.end()) <
+                                         *std::min_element(traits.targets.begin(), traits.targets.end());
   }
 }
 
@@ -56,29 +59,22 @@ double Circuit<S>::largest_load() const {
 }
 
 template <class S>
-bool Circuit<S>::feed_forward() const {
-  return std::all_of(terms_.begin(), terms_.end(), [](const auto& term) {
-    const auto sources = term->sources();
-    const auto targets = term->targets();
-    return *std::max_element(sources.begin(), sources.end()) < *std::min_element(targets.begin(), targets.end());
-  });
-}
-
-template <class S>
 bool Circuit<S>::keeps_points() const {
   return node_noise_ == 0 &&
-         std::all_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->keeps_points(); });
+         std::all_of(traits_.begin(), traits_.end(), [](const TermTraits& term) { return term.keeps_points; });
 }
 
 template <class S>
 bool Circuit<S>::noisy() const {
-  return node_noise_ > 0 || std::any_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->noisy(); });
+  return node_noise_ > 0 ||
+         std::any_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->traits().noisy; });
 }
 
 template <class S>
 void Circuit<S>::set_nudged_drive(NudgedDrive drive) {
-  [[maybe_unused]] const auto takes = [](const auto& term) { return term->takes_difference(); };
-  NUDGE_EXPECT(drive == NudgedDrive::state || std::all_of(terms_.begin(), terms_.end(), takes));
+  NUDGE_EXPECT(drive == NudgedDrive::state || std::all_of(traits_.begin(), traits_.end(), [](const TermTraits& term) {
+                 return term.takes_difference;
+               }));
   nudged_drive_ = drive;
 }
 

@@ -61,6 +61,8 @@ class Circuit {
   /// L of a node, and the smallest of all.
   double leak(const Node& node) const { return node.leak + (node.damped ? damping_.total() : 0.0); }
   double least_leak() const;
+  const TermTraits& traits(std::size_t term) const { return traits_[term]; }
+
   /// What loads every unit, (1, cols): leaks and terms (Term::add_load). false: a term has no such load; then only the leaks.
   bool loads(Matrix<S>& load) const;
   /// The largest load of a unit: what bounds an explicit step.
@@ -71,11 +73,11 @@ class Circuit {
   bool reads(std::size_t term, std::size_t node) const { return reach_[term].sources[node]; }
 
   /// Whether every term acts on a later node than those that it reads: J is lower triangular with −L on the diagonal.
-  bool feed_forward() const;
+  bool feed_forward() const { return feed_forward_; }
 
   /// Whether its nodes, or reads of any of its arrays, have fresh noise.
   bool noisy() const;
-  /// Whether all of its terms can put a point aside (Term::keeps_points), and no node has noise.
+  /// Whether all of its terms can put a point aside (TermTraits::keeps_points), and no node has noise.
   bool keeps_points() const;
   /// σ of the white noise of a node with L = 1, per √τ (clamp_noise() of the circuit's components); 0: none.
   double node_noise() const { return node_noise_; }
@@ -88,6 +90,8 @@ class Circuit {
   std::vector<Node> nodes_;
   Index inputs_;
   std::vector<std::unique_ptr<Term<S>>> terms_;
+  std::vector<TermTraits> traits_;  ///< as they were when the circuit was made
+  bool feed_forward_ = true;
   Damping damping_;
   /// By node, of one term.
   struct Reach {

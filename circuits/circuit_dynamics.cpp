@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <utility>
 
 #include "circuits/circuit_point.hpp"
 #include "circuits/leaky_step.hpp"
@@ -21,13 +20,7 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
       max_rows_(rows * max_copies),
       input_(rows, circuit.inputs()),
       input_gradient_(rows, circuit.inputs()) {
-  for (const auto& term : circuit.terms()) {
-    systems_.push_back(term->make_system(rows, max_copies));
-    constant_.push_back(term->constant());
-    split_.push_back(term->splits());
-  }
-  splits_ = std::find(split_.begin(), split_.end(), true) != split_.end();
-  has_drives_ = splits_ || std::find(constant_.begin(), constant_.end(), true) != constant_.end();
+  for (const auto& term : circuit.terms()) systems_.push_back(term->make_system(rows, max_copies));
   std::vector<typename Box<S>::Range> ranges;
   for (const Node& node : circuit.nodes()) {
     if (!node.bounded()) continue;
@@ -36,7 +29,6 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
     if (straight > 0) ranges.push_back({{node.columns.begin, straight}, lower, upper});
     if (node.turned > 0) ranges.push_back({{node.columns.begin + straight, node.turned}, -upper, -lower});
   }
-  if (has_drives_) nowhere_ = Matrix<S>::Zero(rows, cols());
   if (!ranges.empty()) box_.emplace(std::move(ranges));
   point_ = std::make_unique<Point>(*this);
 }
@@ -52,10 +44,11 @@ void CircuitDynamics<S>::bind(ConstMatrixRef<S> input, const ReadContext& read) 
   read_ = read;
   noisy_ = circuit_->noisy();
   keeps_points_ = circuit_->keeps_points();
-  loads_known_ = drives_known_ = conservative_known_ = false;
+  loads_known_ = false;
   memory_.clear();
   read_.memory = &memory_;
   for (auto& system : systems_) system->bind(input_);
+  take_over();
 }
 
 template <class S>
@@ -69,81 +62,56 @@ template <class S>
 void CircuitDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) {
   const auto& terms = circuit_->terms();
   const auto bends = [&](const auto& term) { return term->balance(z, f, inverse, columns); };
-  if (std::none_of(terms.begin(), terms.end(), bends)) Dynamics<S>::balance(z, f, inverse, columns);
+  if (std::none_of(terms.begin(), terms.end(), bends)) Layered<S>::balance(z, f, inverse, columns);
 }
 
-/// What drives the nodes, without the constant terms; and held_.
+/// What clamps the nodes, their leaks, and what the terms hand over.
 template <class S>
-void CircuitDynamics<S>::begin_drive(Matrix<S>& drive) {
-  drive.setZero(rows_, cols());
+void CircuitDynamics<S>::take_over() {
+  drive_.setZero(rows_, cols());
+  rest_drive_.setZero(rows_, cols());
   held_.resize(1, cols());
   for (const Node& node : circuit_->nodes()) {
     held_.middleCols(node.columns.begin, node.columns.count).setConstant(static_cast<S>(circuit_->leak(node)));
-    if (node.driven) drive.middleCols(node.columns.begin, node.columns.count) = input_;
+    if (node.driven) drive_.middleCols(node.columns.begin, node.columns.count) = input_;
   }
+  has_rest_ = false;
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (!split_[i]) continue;
-    circuit_->terms()[i]->add_load(held_);
-    systems_[i]->add_drive(drive, read_);
+    const bool conservative = circuit_->traits(i).conservative;
+    const bool given = systems_[i]->hand_over(conservative ? drive_ : rest_drive_, held_, read_);
+    has_rest_ = has_rest_ || (given && !conservative);
+  }
+  if (has_rest_) all_drive_ = drive_ + rest_drive_;
+  uniform_ = true;
+  for (const Node& node : circuit_->nodes()) {
+    const auto held = held_.middleCols(node.columns.begin, node.columns.count);
+    uniform_ = uniform_ && (held.array() == static_cast<S>(circuit_->leak(node))).all();
   }
 }
 
-/// The drives of the present example: constant terms are formed once.
+/// f = drive − held ∘ z of one node, or what the rest has of it.
 template <class S>
-void CircuitDynamics<S>::know_drives() {
-  if (std::exchange(drives_known_, true)) return;
-  begin_drive(drive_);
-  for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (constant_[i]) systems_[i]->force(nowhere_, drive_, Part::all, read_);
-  }
-}
-
-template <class S>
-void CircuitDynamics<S>::know_conservative_drives() {
-  if (std::exchange(conservative_known_, true)) return;
-  begin_drive(conservative_drive_);
-  for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (!constant_[i] || !circuit_->terms()[i]->has(Part::conservative)) continue;
-    systems_[i]->force(nowhere_, conservative_drive_, Part::conservative, read_);
-  }
-}
-
-/// f = drive − L z, L that of held_.
-template <class S>
-void CircuitDynamics<S>::start(const Node& node, const Matrix<S>& drive, ConstMatrixRef<S> z, MatrixRef<S> f) const {
-  const S leak = static_cast<S>(circuit_->leak(node));
+void CircuitDynamics<S>::start(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const {
   const auto [begin, count] = node.columns;
+  const S leak = static_cast<S>(circuit_->leak(node));
   for (Index row = 0; row < z.rows(); row += rows_) {
     auto out = f.middleCols(begin, count).middleRows(row, rows_);
     const auto in = z.middleCols(begin, count).middleRows(row, rows_);
-    if (splits_) {
-      out.array() =
-          drive.middleCols(begin, count).array() - in.array().rowwise() * held_.row(0).segment(begin, count).array();
+    if (part == Part::nonconservative) {
+      out = rest_drive_.middleCols(begin, count);
+    } else if (uniform_) {
+      out = drive(part).middleCols(begin, count) - leak * in;
     } else {
-      out = drive.middleCols(begin, count) - leak * in;
-    }
-  }
-}
-
-/// f = x_in − L z.
-template <class S>
-void CircuitDynamics<S>::start(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) const {
-  const S leak = static_cast<S>(circuit_->leak(node));
-  const auto [begin, count] = node.columns;
-  for (Index row = 0; row < z.rows(); row += rows_) {
-    auto out = f.middleCols(begin, count).middleRows(row, rows_);
-    const auto in = z.middleCols(begin, count).middleRows(row, rows_);
-    if (node.driven) {
-      out = input_ - leak * in;
-    } else {
-      out = -leak * in;
+      out.array() = drive(part).middleCols(begin, count).array() -
+                    in.array().rowwise() * held_.row(0).segment(begin, count).array();
     }
   }
 }
 
 template <class S>
-void CircuitDynamics<S>::start(ConstMatrixRef<S> z, MatrixRef<S> f) const {
-  for (const Node& node : circuit_->nodes()) start(node, z, f);
+void CircuitDynamics<S>::start(Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const {
+  if (part == Part::nonconservative && !has_rest_) return f.setZero(), void();
+  for (const Node& node : circuit_->nodes()) start(node, part, z, f);
 }
 
 /// The conductance of clamp and damping, L C/τ, is as warm as the devices: white noise of strength node_noise √L per √τ,
@@ -170,20 +138,10 @@ void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::si
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
   if (node == 0) read_.pass();
   const Node& at = circuit_->nodes()[node];
-  if (has_drives_) {
-    know_drives();
-    start(at, drive_, z, f);
-  } else {
-    start(at, z, f);
-  }
+  start(at, Part::all, z, f);
   if (circuit_->node_noise() != 0 && read_.noisy()) add_node_noise(at, f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (!circuit_->acts_on(i, node) || constant_[i]) continue;
-    if (split_[i]) {
-      systems_[i]->add_products(z, f, static_cast<int>(node), read_);
-    } else {
-      systems_[i]->node_force(z, f, static_cast<int>(node), read_);
-    }
+    if (circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, static_cast<int>(node), read_);
   }
 }
 
@@ -192,52 +150,29 @@ template <class S>
 NodeMove CircuitDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) {
   const Node& at = circuit_->nodes()[node];
   const auto bounds = box_ ? box_->bounds(at.columns) : std::optional(typename Box<S>::Bounds{});
-  if (!bounds || splits_ || (circuit_->node_noise() != 0 && read_.noisy())) {
-    return Dynamics<S>::node_step(z, f, node, epsilon);
+  if (!bounds || !uniform_ || (circuit_->node_noise() != 0 && read_.noisy())) {
+    return step_of_node<S>(*this, box_ ? &*box_ : nullptr, z, f, node, epsilon);
   }
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
   if (node == 0) read_.pass();
-  if (has_drives_) know_drives();
   auto coupling = f.middleCols(at.columns.begin, at.columns.count);
-  bool begun = false;
+  coupling.setZero();
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (!circuit_->acts_on(i, node) || constant_[i]) continue;
-    const int number = static_cast<int>(node);
-    if (!begun && systems_[i]->assign_node_force(z, f, number, read_)) {
-      begun = true;
-      continue;
-    }
-    if (!std::exchange(begun, true)) coupling.setZero();
-    systems_[i]->node_force(z, f, number, read_);
+    if (circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, static_cast<int>(node), read_);
   }
-  if (!begun) coupling.setZero();
-  const LeakyDrive<S> drive{has_drives_ ? drive_.data() + at.columns.begin : (at.driven ? input_.data() : nullptr),
-                            has_drives_ ? drive_.cols() : input_.cols(), rows_, static_cast<S>(circuit_->leak(at))};
-  return leaky_step<S>(z.middleCols(at.columns.begin, at.columns.count), coupling, drive, *bounds, epsilon);
+  const Matrix<S>& all = drive(Part::all);
+  const LeakyDrive<S> standing{all.data() + at.columns.begin, all.cols(), rows_, static_cast<S>(circuit_->leak(at))};
+  return leaky_step<S>(z.middleCols(at.columns.begin, at.columns.count), coupling, standing, *bounds, epsilon);
 }
 
 template <class S>
 void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
   read_.pass();
-  const bool driven = has_drives_ && part != Part::nonconservative;
-  if (part == Part::nonconservative) {
-    f.setZero();
-  } else if (driven) {
-    part == Part::all ? know_drives() : know_conservative_drives();
-    const Matrix<S>& drive = part == Part::all ? drive_ : conservative_drive_;
-    for (const Node& node : circuit_->nodes()) start(node, drive, z, f);
-  } else {
-    start(z, f);
-  }
+  start(part, z, f);
   if (part != Part::nonconservative) add_node_noise(f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (!circuit_->terms()[i]->has(part) || (driven && constant_[i])) continue;
-    if (driven && split_[i]) {
-      systems_[i]->add_products(z, f, TermSystem<S>::kAllNodes, read_);
-    } else {
-      systems_[i]->force(z, f, part, read_);
-    }
+    if (circuit_->traits(i).has(part)) systems_[i]->force(z, f, part, kAllNodes, read_);
   }
 }
 
@@ -249,12 +184,10 @@ Linearization<S>& CircuitDynamics<S>::linearize(ConstMatrixRef<S> z) {
 }
 
 template <class S>
-bool CircuitDynamics<S>::remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) {
-  if (!keeps_points_) return false;
+void CircuitDynamics<S>::remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) {
   point_->set(z);
   f = point_->unmasked_force();
   point_->exchange(number);
-  return true;
 }
 
 template <class S>
@@ -273,7 +206,7 @@ std::optional<double> CircuitDynamics<S>::energy(ConstMatrixRef<S> z) {
     total += 0.5 * rest * inner_product<S>(in, in);
   }
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (!circuit_->terms()[i]->has(Part::conservative)) continue;
+    if (!circuit_->traits(i).conservative) continue;
     const auto energy = systems_[i]->energy(z, read_);
     if (!energy) return std::nullopt;
     total += *energy;
@@ -285,30 +218,14 @@ template <class S>
 bool CircuitDynamics<S>::accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales,
                                                     GradientSink<S>& sink) {
   NUDGE_EXPECT(z.rows() == rows_ * static_cast<Index>(scales.size()) && z.rows() <= max_rows_);
-  for (const auto& term : circuit_->terms()) {
-    if (term->has(Part::nonconservative)) return false;
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (circuit_->traits(i).nonconservative) return false;
   }
   const ReadingAs correlation(read_, ReadClass::correlation);
+  for (std::size_t k = 0; k < scales.size(); ++k) read_.pass();
   bool all = true;
-  std::vector<bool> done(systems_.size());
-  for (std::size_t k = 0; k < scales.size(); ++k) {
-    read_.pass();
-    const auto copy = z.middleRows(static_cast<Index>(k) * rows_, rows_);
-    for (std::size_t i = 0; i < systems_.size(); ++i) {
-      if (k == 0 && scales.size() > 1) done[i] = systems_[i]->accumulate_energy_contrast(z, scales, sink, read_);
-      if (!done[i]) all = systems_[i]->accumulate_energy_gradient(copy, scales[k], sink, read_) && all;
-    }
-  }
+  for (auto& system : systems_) all = system->accumulate_energy_gradient(z, scales, sink, read_) && all;
   return all;
-}
-
-template <class S>
-void CircuitDynamics<S>::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
-  if (part == Part::conservative && circuit_->nudged_drive() == NudgedDrive::difference) {
-    point_->nearby_force(z, f);
-  } else {
-    force(z, f, part);
-  }
 }
 
 template class CircuitDynamics<float>;

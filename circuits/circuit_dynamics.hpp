@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "circuits/circuit.hpp"
@@ -13,7 +14,7 @@ namespace nudge {
 /// One example settling in a Circuit: the circuit's force with what clamps its input, its read noise, and all working memory.
 /// One object per thread; bind() moves it to the next example without allocating.
 template <class S>
-class CircuitDynamics final : public Dynamics<S> {
+class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public KeptPoints<S> {
  public:
   /// max_copies: how many states are evaluated side by side at most (2 for ±β, N for N-point nudging).
   CircuitDynamics(const Circuit<S>& circuit, Index rows, Index max_copies);
@@ -25,31 +26,32 @@ class CircuitDynamics final : public Dynamics<S> {
   Index rows() const override { return rows_; }
   Index cols() const override { return circuit_->cols(); }
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part = Part::all) override;
+  Linearization<S>& linearize(ConstMatrixRef<S> z) override;
+  /// The leak is the smallest of a node.
+  DynamicsTraits<S> traits() const override {
+    return {circuit_->least_leak(), noisy_, circuit_->feed_forward(), box_ ? &*box_ : nullptr};
+  }
+  /// E = Σ_nodes ½‖z − x_in‖² + ½(L − 1)‖z‖² (½ L ‖z‖² where nothing drives the node) + Σ E_term: −∂E/∂z is the conservative
+  /// force.
+  std::optional<double> energy(ConstMatrixRef<S> z) override;
+  /// By correlation reads, of the conservative terms.
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink) override;
+  using Dynamics<S>::accumulate_energy_gradient;
+  Reading* reading() override { return &read_; }
+  Layered<S>* layered() override { return this; }
+  KeptPoints<S>* kept_points() override { return keeps_points_ ? this : nullptr; }
+
   std::size_t nodes() const override { return circuit_->nodes().size(); }
   Columns node_columns(std::size_t node) const override { return circuit_->nodes()[node].columns; }
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
   NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) override;
-  const Box<S>* box() const override { return box_ ? &*box_ : nullptr; }
+  void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
+  bool pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) override;
   const Matrix<S>* loads() override;
   void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
-  bool feed_forward() const override { return circuit_->feed_forward(); }
-  Linearization<S>& linearize(ConstMatrixRef<S> z) override;
-  bool remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) override;
-  Linearization<S>& recall(std::size_t number) override;
-  void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) override;
-  /// E = Σ_nodes ½‖z − x_in‖² + ½(L − 1)‖z‖² (½ L ‖z‖² where nothing drives the node) + Σ E_term: −∂E/∂z is the conservative
-  /// force.
-  std::optional<double> energy(ConstMatrixRef<S> z) override;
-  void begin_reads(ReadClass kind) override { read_.kind = kind; }
-  void set_read_timing(ReadTiming timing) override { read_.relaxation = timing; }
-  bool noisy() const override { return noisy_; }
-  /// The smallest leak of a node.
-  double leak() const override { return circuit_->least_leak(); }
-  void use_exact_derivatives(bool exact) override { read_.exact = exact; }
 
-  /// By correlation reads, of the conservative terms.
-  bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink) override;
-  using Dynamics<S>::accumulate_energy_gradient;
+  void remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) override;
+  Linearization<S>& recall(std::size_t number) override;
 
   /// Spares the gradient with respect to x_in, for inputs that are what they are: input_gradient() is then (0, 0), and terms get
   /// it so.
@@ -65,12 +67,10 @@ class CircuitDynamics final : public Dynamics<S> {
 
  private:
   class Point;
-  void start(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) const;
-  void start(ConstMatrixRef<S> z, MatrixRef<S> f) const;
-  void start(const Node& node, const Matrix<S>& drive, ConstMatrixRef<S> z, MatrixRef<S> f) const;
-  void know_drives();
-  void know_conservative_drives();
-  void begin_drive(Matrix<S>& drive);
+  void take_over();
+  const Matrix<S>& drive(Part part) const { return part == Part::all && has_rest_ ? all_drive_ : drive_; }
+  void start(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  void start(Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void add_node_noise(MatrixRef<S> f);
   void add_node_noise(const Node& node, MatrixRef<S> f);
 
@@ -85,14 +85,12 @@ class CircuitDynamics final : public Dynamics<S> {
   std::optional<Box<S>> box_;
   Matrix<S> loads_;  ///< of the present example, once they have been asked for
   bool loads_known_ = false, has_loads_ = false;
-  std::vector<bool> constant_, split_;  ///< by term (Term::constant, Term::splits)
-  bool splits_ = false;                 ///< whether any does
-  Matrix<S> held_;                      ///< (1, cols), as drive_: leak, and load of the terms that split
-  /// Σ of what drives the nodes, of the constant terms and of the drives of those that split, and the conservative part of that, of
-  /// the present example once it has been asked for; nothing where no term is such.
-  Matrix<S> drive_, conservative_drive_, nowhere_;  ///< the last: a state for constant terms, which do not look at it
-  bool drives_known_ = false, conservative_known_ = false, has_drives_ = false;
-  Matrix<S> node_noise_;  ///< working memory of add_node_noise
+  /// What is the same for as long as the example lasts, F = drive − held ∘ z + what the terms give: x_in where it drives a node, and
+  /// what terms have handed over; of the conservative part, of the rest, and of both where there is a rest.
+  Matrix<S> drive_, rest_drive_, all_drive_;
+  Matrix<S> held_;                          ///< (1, cols): leak, and load of the terms that handed it over
+  bool has_rest_ = false, uniform_ = true;  ///< of held_: it is the leak alone
+  Matrix<S> node_noise_;                    ///< working memory of add_node_noise
   std::unique_ptr<Point> point_;
 };
 

@@ -11,8 +11,8 @@ void CircuitDynamics<S>::Point::set(ConstMatrixRef<S> z) {
   CircuitDynamics& d = *owner_;
   z0_ = z;
   d.read_.pass();
-  d.start(z, f0_conservative_);
-  f0_.setZero();  // the non-conservative force first; the sum in the end
+  d.start(Part::conservative, z, f0_conservative_);
+  d.start(Part::nonconservative, z, f0_);  // the rest first; the sum in the end
   for (auto& system : d.systems_) system->linearize(z, f0_conservative_, f0_, d.read_);
   f0_ += f0_conservative_;
   if (!d.box_) return;
@@ -90,27 +90,16 @@ void CircuitDynamics<S>::Point::correlate_input(ConstMatrixRef<S> u, S scale) {
 }
 
 template <class S>
-void CircuitDynamics<S>::Point::pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> out, GradientSink<S>& sink) {
+void CircuitDynamics<S>::Point::accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> pulled) {
   CircuitDynamics& d = *owner_;
   with_moving(u, [&](ConstMatrixRef<S> x) {
     correlate_input(x, scale);
-    leak(x, out, Part::all);
+    if (pulled.size() > 0) leak(x, pulled, Part::all);
     const ReadingAs correlation(d.read_, ReadClass::correlation);
     d.read_.pass();
-    for (auto& system : d.systems_) system->pull(x, scale, out, sink, d.input_gradient_, d.read_);
+    for (auto& system : d.systems_) system->accumulate(x, scale, sink, d.input_gradient_, pulled, d.read_);
   });
-  mask(out);
-}
-
-template <class S>
-void CircuitDynamics<S>::Point::accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) {
-  CircuitDynamics& d = *owner_;
-  with_moving(u, [&](ConstMatrixRef<S> x) {
-    correlate_input(x, scale);
-    const ReadingAs correlation(d.read_, ReadClass::correlation);
-    d.read_.pass();
-    for (auto& system : d.systems_) system->accumulate(x, scale, sink, d.input_gradient_, d.read_);
-  });
+  if (pulled.size() > 0) mask(pulled);
 }
 
 /// v_ = z − z₀, copy by copy.
@@ -131,21 +120,12 @@ void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z, Columns of) {
   }
 }
 
+/// Starts f with what stands at a node: at z, or, driven by the difference, what is stored of the conservative part at z₀ and −L v.
 template <class S>
-bool CircuitDynamics<S>::Point::corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+void CircuitDynamics<S>::Point::start_law(NudgedForm form, const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) {
   CircuitDynamics& d = *owner_;
-  displacement(z);
-  d.start(z, f);
-  d.add_node_noise(f);
-  for (auto& system : d.systems_) system->corrected_force(z, v_.topRows(z.rows()), f, d.read_);
-  return true;
-}
-
-/// Starts f with the leak of a node and what is clamped: at z, or, driven by the difference, what is stored at z₀ and −L v.
-template <class S>
-void CircuitDynamics<S>::Point::start_nearby(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) {
-  CircuitDynamics& d = *owner_;
-  if (d.circuit_->nudged_drive() == NudgedDrive::state) return d.start(node, z, f);
+  if (form == NudgedForm::corrected) return d.start(node, Part::all, z, f);
+  if (d.circuit_->nudged_drive() == NudgedDrive::state) return d.start(node, Part::conservative, z, f);
   const auto [begin, count] = node.columns;
   const S leak = static_cast<S>(d.circuit_->leak(node));
   for (Index row = 0; row < z.rows(); row += d.rows_) {
@@ -155,52 +135,44 @@ void CircuitDynamics<S>::Point::start_nearby(const Node& node, ConstMatrixRef<S>
   }
 }
 
-/// The conservative terms, driven by z − z₀.
 template <class S>
-void CircuitDynamics<S>::Point::nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
-  displacement(z);
-  for (const Node& node : owner_->circuit_->nodes()) start_nearby(node, z, f);
-  owner_->add_node_noise(f);
-  for_terms(Part::conservative,
-            [&](TermSystem<S>& system) { system.conservative_change(v_.topRows(z.rows()), f, owner_->read_); });
-}
-
-template <class S>
-bool CircuitDynamics<S>::Point::transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) {
+bool CircuitDynamics<S>::Point::law(NudgedForm form, ConstMatrixRef<S> z, MatrixRef<S> f, int node) {
   CircuitDynamics& d = *owner_;
-  displacement(z);
-  for (const Node& node : d.circuit_->nodes()) start_nearby(node, z, f);
-  d.add_node_noise(f);
-  for (auto& system : d.systems_) {
-    system->transposed_force(z, v_.topRows(z.rows()), d.circuit_->nudged_drive(), f, d.read_);
+  if (node != kAllNodes) {
+    if (form != NudgedForm::transposed) return false;
+    node_law(z, f, static_cast<std::size_t>(node));
+    return true;
   }
+  displacement(z);
+  for (const Node& at : d.circuit_->nodes()) start_law(form, at, z, f);
+  d.add_node_noise(f);
+  const auto v = v_.topRows(z.rows());
+  const Part part = form == NudgedForm::conservative ? Part::conservative : Part::all;
+  for_terms(part, [&](TermSystem<S>& system) { system.law(form, z, v, d.circuit_->nudged_drive(), f, d.read_); });
   return true;
 }
 
+/// The transposed law of one node: Jᵀ v of the terms that read it, and the conservative ones that act on it.
 template <class S>
-bool CircuitDynamics<S>::Point::node_transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) {
+void CircuitDynamics<S>::Point::node_law(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) {
   CircuitDynamics& d = *owner_;
   const Node& at = d.circuit_->nodes()[node];
   displacement(z, at.columns);
-  start_nearby(at, z, f);
+  start_law(NudgedForm::transposed, at, z, f);
   if (d.circuit_->node_noise() != 0 && d.read_.noisy()) d.add_node_noise(at, f);
   const auto v = v_.topRows(z.rows());
   const NudgedDrive drive = d.circuit_->nudged_drive();
   for (std::size_t i = 0; i < d.systems_.size(); ++i) {
+    const TermTraits& traits = d.circuit_->traits(i);
     if (d.circuit_->reads(i, node)) {
-      for (const int target : d.circuit_->terms()[i]->targets()) {
+      for (const int target : traits.targets) {
         displacement(z, d.circuit_->nodes()[static_cast<std::size_t>(target)].columns);
       }
-      d.systems_[i]->transposed_force(z, v, drive, f, d.read_);
-    } else if (d.circuit_->acts_on(i, node) && d.circuit_->terms()[i]->has(Part::conservative)) {
-      if (drive == NudgedDrive::difference) {
-        d.systems_[i]->conservative_change(v, f, d.read_);
-      } else {
-        d.systems_[i]->force(z, f, Part::conservative, d.read_);
-      }
+      d.systems_[i]->law(NudgedForm::transposed, z, v, drive, f, d.read_);
+    } else if (d.circuit_->acts_on(i, node) && traits.conservative) {
+      d.systems_[i]->law(NudgedForm::conservative, z, v, drive, f, d.read_);
     }
   }
-  return true;
 }
 
 template <class S>
@@ -230,11 +202,25 @@ bool CircuitDynamics<S>::Point::pull_node(MatrixRef<S> u, S scale, GradientSink<
   if (at.driven && d.input_gradient_.size() > 0)
     d.input_gradient_ += scale * u.middleCols(at.columns.begin, at.columns.count);
   for (std::size_t i = 0; i < d.systems_.size(); ++i) {
-    if (d.circuit_->acts_on(i, node)) d.systems_[i]->pull(u, scale, u, sink, d.input_gradient_, d.read_);
+    if (d.circuit_->acts_on(i, node)) d.systems_[i]->accumulate(u, scale, sink, d.input_gradient_, u, d.read_);
   }
   return true;
 }
 
+template <class S>
+void CircuitDynamics<S>::node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) {
+  point_->node_vjp(u, out, node);
+}
+
+template <class S>
+bool CircuitDynamics<S>::pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) {
+  return point_->pull_node(u, scale, sink, node);
+}
+
+template void CircuitDynamics<float>::node_vjp(ConstMatrixRef<float>, MatrixRef<float>, std::size_t);
+template void CircuitDynamics<double>::node_vjp(ConstMatrixRef<double>, MatrixRef<double>, std::size_t);
+template bool CircuitDynamics<float>::pull_node(MatrixRef<float>, float, GradientSink<float>&, std::size_t);
+template bool CircuitDynamics<double>::pull_node(MatrixRef<double>, double, GradientSink<double>&, std::size_t);
 template class CircuitDynamics<float>::Point;
 template class CircuitDynamics<double>::Point;
 

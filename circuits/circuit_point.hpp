@@ -29,22 +29,17 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   void force(MatrixRef<S> f, Part part) override;
   void jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) override;
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part part) override;
-  const Matrix<S>* moving() const override { return owner_->box_ ? &moving_ : nullptr; }
-  void accumulate_parameter_gradient(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink) override;
-  void pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> out, GradientSink<S>& sink) override;
-  bool corrected_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
-  bool transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f) override;
-  bool node_transposed_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
-  bool pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) override;
-  void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
-  void nearby_force(ConstMatrixRef<S> z, MatrixRef<S> f);
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> pulled) override;
+  bool law(NudgedForm form, ConstMatrixRef<S> z, MatrixRef<S> f, int node) override;
+  bool pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node);
+  void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node);
 
  private:
   /// act(system) for every term that has the part.
   template <class Act>
   void for_terms(Part part, Act act) {
     for (std::size_t i = 0; i < owner_->systems_.size(); ++i) {
-      if (owner_->circuit_->terms()[i]->has(part)) act(*owner_->systems_[i]);
+      if (owner_->circuit_->traits(i).has(part)) act(*owner_->systems_[i]);
     }
   }
   void leak(ConstMatrixRef<S> v, MatrixRef<S> out, Part part) const;
@@ -61,7 +56,8 @@ class CircuitDynamics<S>::Point final : public Linearization<S> {
   void mask(MatrixRef<S> x) const;
   void displacement(ConstMatrixRef<S> z);
   void displacement(ConstMatrixRef<S> z, Columns of);
-  void start_nearby(const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f);
+  void start_law(NudgedForm form, const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f);
+  void node_law(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node);
 
   CircuitDynamics* owner_;
   Matrix<S> z0_, f0_, f0_conservative_;

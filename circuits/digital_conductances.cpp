@@ -55,19 +55,12 @@ DigitalConductances<S>::DigitalConductances(Matrix<S> weights) : DigitalMatrix<S
 }
 
 template <class S>
-void DigitalConductances<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
-  apply_scaled(delta, S(1), step);
-}
-
-template <class S>
-void DigitalConductances<S>::apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t /*step*/) {
-  NUDGE_EXPECT(direction.rows() == this->inputs() && direction.cols() == this->outputs());
-  renew(this->values(), sums_, Stepped<S>{&direction, scale});
-}
-
-template <class S>
-void DigitalConductances<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
-  DigitalMatrix<S>::apply_factors(factors, rate);
+void DigitalConductances<S>::apply(const WeightUpdate<S>& update) {
+  if (update.direction != nullptr) {
+    NUDGE_EXPECT(update.direction->rows() == this->inputs() && update.direction->cols() == this->outputs());
+    return renew(this->values(), sums_, Stepped<S>{update.direction, update.scale});
+  }
+  DigitalMatrix<S>::apply(update);
   renew(this->values(), sums_, Floored<S>{});
 }
 

@@ -12,13 +12,11 @@ class DigitalConductances final : public DigitalMatrix<S> {
  public:
   explicit DigitalConductances(Matrix<S> weights);
 
-  void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
-  void apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t step) override;
-  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
+  void apply(const WeightUpdate<S>& update) override;
   void program(const Matrix<S>& target) override;
   void state_restored() override;
 
-  const WeightSums<S>* sums() const override { return &sums_; }
+  MapTraits<S> traits() const override { return {.plain = true, .sums = &sums_}; }
 
  private:
   WeightSums<S> sums_;

@@ -6,44 +6,35 @@
 namespace nudge {
 
 template <class S>
-void DigitalMatrix<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store,
-                               ReadContext& read) const {
-  NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
-  ++read.read;
-  multiply<S>(x, weights_.middleCols(columns.begin, columns.count), y, store);
+void DigitalMatrix<S>::read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+                            ReadContext& context) const {
+  NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= this->outputs());
+  ++context.read;
+  const auto w = weights_.middleCols(columns.begin, columns.count);
+  if (way == ReadDirection::forward) {
+    multiply<S>(x, w, out, store);
+  } else {
+    multiply_transposed<S>(x, w, out, store);
+  }
 }
 
 template <class S>
-void DigitalMatrix<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
-                                  ReadContext& read) const {
-  NUDGE_EXPECT(columns.begin >= 0 && columns.end() <= outputs());
-  ++read.read;
-  multiply_transposed<S>(y, weights_.middleCols(columns.begin, columns.count), x, store);
-}
-
-template <class S>
-void DigitalMatrix<S>::apply_update(const Matrix<S>& delta, std::uint64_t /*step*/) {
-  NUDGE_EXPECT(delta.rows() == inputs() && delta.cols() == outputs());
-  weights_ += delta;
-}
-
-template <class S>
-void DigitalMatrix<S>::apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t /*step*/) {
-  NUDGE_EXPECT(direction.rows() == inputs() && direction.cols() == outputs());
-  weights_ += scale * direction;
-}
-
-template <class S>
-void DigitalMatrix<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
-  for (const FactorPair<S>& f : factors) {
-    NUDGE_EXPECT(f.columns.begin >= 0 && f.columns.end() <= outputs());
-    multiply_outer<S>(f.x, f.y, -rate * f.scale, weights_.middleCols(f.columns.begin, f.columns.count), Store::add);
+void DigitalMatrix<S>::apply(const WeightUpdate<S>& update) {
+  if (update.direction != nullptr) {
+    NUDGE_EXPECT(update.direction->rows() == this->inputs() && update.direction->cols() == this->outputs());
+    weights_ += update.scale * *update.direction;
+    return;
+  }
+  for (const FactorPair<S>& f : update.factors) {
+    NUDGE_EXPECT(f.columns.begin >= 0 && f.columns.end() <= this->outputs());
+    multiply_outer<S>(f.x, f.y, update.scale * f.scale, weights_.middleCols(f.columns.begin, f.columns.count),
+                      Store::add);
   }
 }
 
 template <class S>
 void DigitalMatrix<S>::program(const Matrix<S>& target) {
-  NUDGE_EXPECT(target.rows() == inputs() && target.cols() == outputs());
+  NUDGE_EXPECT(target.rows() == this->inputs() && target.cols() == this->outputs());
   weights_ = target;
 }
 

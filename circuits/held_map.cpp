@@ -15,50 +15,29 @@ const Matrix<S>& held(double share, ConstMatrixRef<S> x) {
 }  // namespace
 
 template <class S>
-void HeldMap<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const {
-  map_->forward(held<S, 0>(share_, x), y, columns, store, read);
+void HeldMap<S>::read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+                      ReadContext& context) const {
+  map_->read(way, held<S, 0>(share_, x), out, columns, store, context);
 }
 
 template <class S>
-void HeldMap<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
-                            ReadContext& read) const {
-  map_->transposed(held<S, 0>(share_, y), x, columns, store, read);
+void HeldMap<S>::derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v,
+                            MatrixRef<S> out, Columns columns, Store store, ReadContext& context) const {
+  map_->derivative(way, which, held<S, 1>(share_, x0), held<S, 0>(share_, v), out, columns, store, context);
 }
 
 template <class S>
-void HeldMap<S>::forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
-                             ReadContext& read) const {
-  map_->forward_jvp(held<S, 1>(share_, x0), held<S, 0>(share_, v), y, columns, store, read);
+void HeldMap<S>::correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale,
+                           int parameter, GradientSink<S>& sink, const ReadContext& context) const {
+  map_->correlate(way, held<S, 1>(share_, x0), u, columns, scale, parameter, sink, context);
 }
 
+/// What is held is not the product itself.
 template <class S>
-void HeldMap<S>::forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
-                             ReadContext& read) const {
-  map_->forward_vjp(held<S, 1>(share_, x0), held<S, 0>(share_, u), x, columns, store, read);
-}
-
-template <class S>
-void HeldMap<S>::transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns, Store store,
-                                ReadContext& read) const {
-  map_->transposed_jvp(held<S, 1>(share_, y0), held<S, 0>(share_, v), x, columns, store, read);
-}
-
-template <class S>
-void HeldMap<S>::transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns, Store store,
-                                ReadContext& read) const {
-  map_->transposed_vjp(held<S, 1>(share_, y0), held<S, 0>(share_, u), y, columns, store, read);
-}
-
-template <class S>
-void HeldMap<S>::correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                                   GradientSink<S>& sink, const ReadContext& read) const {
-  map_->correlate_forward(held<S, 1>(share_, x0), u, columns, scale, parameter, sink, read);
-}
-
-template <class S>
-void HeldMap<S>::correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale,
-                                      int parameter, GradientSink<S>& sink, const ReadContext& read) const {
-  map_->correlate_transposed(held<S, 1>(share_, y0), u, columns, scale, parameter, sink, read);
+MapTraits<S> HeldMap<S>::traits() const {
+  MapTraits<S> all = map_->traits();
+  all.plain = false;
+  return all;
 }
 
 template <class S>

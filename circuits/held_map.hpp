@@ -23,34 +23,17 @@ class HeldMap final : public LinearMap<S> {
 
   double share() const { return share_; }
 
-  Index inputs() const override { return map_->inputs(); }
-  Index outputs() const override { return map_->outputs(); }
-  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
-  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
-  void forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
-                   ReadContext& read) const override;
-  void forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
-                   ReadContext& read) const override;
-  void transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns, Store store,
-                      ReadContext& read) const override;
-  void transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns, Store store,
-                      ReadContext& read) const override;
-  void correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                         GradientSink<S>& sink, const ReadContext& read) const override;
-  void correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                            GradientSink<S>& sink, const ReadContext& read) const override;
-  bool curved() const override { return map_->curved(); }
-  bool noisy() const override { return map_->noisy(); }
+  void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+            ReadContext& context) const override;
+  void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> out,
+                  Columns columns, Store store, ReadContext& context) const override;
+  void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                 GradientSink<S>& sink, const ReadContext& context) const override;
+  MapTraits<S> traits() const override;
   std::unique_ptr<LinearMap<double>> noise_free() const override {
     return std::make_unique<HeldMap<double>>(map_->noise_free(), share_);
   }
-  void apply_update(const Matrix<S>& delta, std::uint64_t step) override { map_->apply_update(delta, step); }
-  void apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t step) override {
-    map_->apply_scaled(direction, scale, step);
-  }
-  void apply_now(const Matrix<S>& delta, std::uint64_t step) override { map_->apply_now(delta, step); }
-  bool takes_factors() const override { return map_->takes_factors(); }
-  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override { map_->apply_factors(factors, rate); }
+  void apply(const WeightUpdate<S>& update) override { map_->apply(update); }
   void program(const Matrix<S>& target) override { map_->program(target); }
   void advance_time(double seconds, std::uint64_t step) override { map_->advance_time(seconds, step); }
   const Matrix<S>& weights() const override { return map_->weights(); }

@@ -4,14 +4,15 @@
 #include <limits>
 #include <utility>
 
-#include "sim/dynamics.hpp"
+#include "sim/box.hpp"
+#include "sim/layered.hpp"
 
 namespace nudge {
 
 /// What drives the units of a node beside their coupling, d − L z: d of one copy of the system, the same for those side by side.
 template <class S>
 struct LeakyDrive {
-  const S* first;  ///< row 0 of the node's columns, null: 0
+  const S* first;  ///< row 0 of the node's columns
   Index stride;    ///< to the next row
   Index rows;      ///< of one copy
   S leak;
@@ -19,7 +20,7 @@ struct LeakyDrive {
 
 /// One row of leaky_step(): ‖x‖² and ‖m ⊙ F‖² of it. A unit on a bound has a force of one sign: written with limits instead of
 /// conditions it is vectorised.
-template <bool kDriven, class S>
+template <class S>
 std::pair<S, S> leaky_row(S* x, const S* coupled, const S* driven, Index count, S leak, S lower, S upper, S epsilon) {
   constexpr S kUnlimited = std::numeric_limits<S>::infinity();
   S states = 0, forces = 0;
@@ -29,7 +30,7 @@ std::pair<S, S> leaky_row(S* x, const S* coupled, const S* driven, Index count, 
 #pragma omp simd reduction(+ : states, forces)
   for (Index i = 0; i < count; ++i) {
     const S at = x[i];
-    const S push = (kDriven ? driven[i] + coupled[i] : coupled[i]) - leak * at;
+    const S push = (driven[i] + coupled[i]) - leak * at;
     const S least = at <= lower ? S(0) : -kUnlimited;
     const S most = at >= upper ? S(0) : kUnlimited;
     const S not_down = push < least ? least : push;
@@ -54,11 +55,9 @@ NodeMove leaky_step(MatrixRef<S> z, ConstMatrixRef<S> coupling, const LeakyDrive
   for (Index row = 0; row < z.rows(); ++row) {
     S* x = z.data() + row * z.outerStride();
     const S* coupled = coupling.data() + row * coupling.outerStride();
+    const S* driven = drive.first + (row % drive.rows) * drive.stride;
     const auto [states, forces] =
-        drive.first == nullptr
-            ? leaky_row<false>(x, coupled, drive.first, z.cols(), drive.leak, bounds.lower, bounds.upper, epsilon)
-            : leaky_row<true>(x, coupled, drive.first + (row % drive.rows) * drive.stride, z.cols(), drive.leak,
-                              bounds.lower, bounds.upper, epsilon);
+        leaky_row(x, coupled, driven, z.cols(), drive.leak, bounds.lower, bounds.upper, epsilon);
     all.state += static_cast<double>(states);
     all.force += static_cast<double>(forces);
   }

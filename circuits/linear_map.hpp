@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "circuits/read_context.hpp"
+#include "circuits/read_way.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/matrix.hpp"
 #include "sim/base/product.hpp"
@@ -46,90 +48,72 @@ struct WeightSums {
   Matrix<S> of_rows;
 };
 
-/// A weight matrix W (inputs, outputs), however it is made. Weights that share an input are column blocks of one map.
-/// Reads are const and thread-safe; program and apply_update are not.
+/// What those who read or train a map must know of it.
+template <class S>
+struct MapTraits {
+  bool curved = false;  ///< exact derivatives depend on the operating point, so that it must be kept
+  bool noisy = false;   ///< any read may have fresh noise
+  bool plain = false;   ///< every read, of whatever class, is the product itself: numbers, no devices, no converters
+  bool takes_factors =
+      false;  ///< training hands over the factors of a gradient, not their sum: rank-1 updates in the array
+  /// Heat that a conductance of one unit of weight takes from a drive of 1 in one τ; 0: no devices, no energy is counted.
+  double unit_heat_J = 0;
+  const WeightSums<S>* sums = nullptr;  ///< of weights(), of maps that keep them: conductances, whose sums load nodes
+};
+
+enum class UpdateKind {
+  learning,   ///< a step of training, whatever scheme gathers it on its way to W
+  immediate,  ///< must act on W itself and at once: a bound on the weights
+};
+
+/// A request W ← W + scale · direction, or, with factors, W[:, columns] ← W[:, columns] + scale · (f.scale xᵀ y) for each of
+/// them in order (only where the map is plain or takes factors). Devices may take only part of it.
+template <class S>
+struct WeightUpdate {
+  const Matrix<S>* direction = nullptr;  ///< (inputs, outputs); null: the factors
+  std::span<const FactorPair<S>> factors = {};
+  S scale = 1;
+  UpdateKind kind = UpdateKind::learning;
+  Matrix<S> delta() const { return scale * *direction; }
+};
+
+/// A weight matrix W (inputs, outputs), however it is made: what reads it, what correlates at it, what writes it. Weights that
+/// share an input are column blocks of one map. Reads are const and thread-safe; program and apply are not.
 template <class S>
 class LinearMap {
  public:
   virtual ~LinearMap() = default;
 
-  virtual Index inputs() const = 0;
-  virtual Index outputs() const = 0;
+  /// out = x W[:, columns] (forward: x (n, inputs), out (n, columns.count)) or out = x W[:, columns]ᵀ (transposed: the other way
+  /// round); or +=, −=.
+  virtual void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+                    ReadContext& read) const = 0;
 
-  /// y = x W[:, columns] (or +=): drive the rows, sense the columns. x (n, inputs), y (n, columns.count).
-  virtual void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const = 0;
-
-  /// x = y W[:, columns]ᵀ (or +=): drive the columns, sense the rows of the same devices.
-  virtual void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
-                          ReadContext& read) const = 0;
-
-  /// Derivatives of a read at its operating point, the drive x₀ (T, inputs) of a forward or y₀ (T, columns.count) of a
-  /// transposed read; directions are (k·T, ...), k copies that share the point. A product has none but itself, and a circuit
-  /// sends small drives through the same devices: these defaults. Where read.exact asks for it, a map whose reads are not
-  /// linear (curved devices, amplifiers) computes the derivative of its noise-free read instead.
-  ///     forward_jvp: y = D v,   forward_vjp: x = Dᵀ u,   D = ∂forward/∂x at x₀;   the same of transposed reads at y₀
-  virtual void forward_jvp(ConstMatrixRef<S> /*x0*/, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
-                           ReadContext& read) const {
-    forward(v, y, columns, store, read);
-  }
-  virtual void forward_vjp(ConstMatrixRef<S> /*x0*/, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
-                           ReadContext& read) const {
-    transposed(u, x, columns, store, read);
-  }
-  virtual void transposed_jvp(ConstMatrixRef<S> /*y0*/, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns,
-                              Store store, ReadContext& read) const {
-    transposed(v, x, columns, store, read);
-  }
-  virtual void transposed_vjp(ConstMatrixRef<S> /*y0*/, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns,
-                              Store store, ReadContext& read) const {
-    forward(u, y, columns, store, read);
+  /// Derivative D of that read at its operating point x₀ (T, ...): out = D v, or out = Dᵀ v; directions are (k·T, ...), k copies
+  /// that share the point. A product has none but itself, and a circuit sends small drives through the same devices: this default.
+  /// Where read.exact asks for it, a map whose reads are not linear (curved devices, amplifiers) computes the derivative of its
+  /// noise-free read instead.
+  virtual void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> /*x0*/, ConstMatrixRef<S> v,
+                          MatrixRef<S> out, Columns columns, Store store, ReadContext& context) const {
+    read(way_of(way, which), v, out, columns, store, context);
   }
 
-  /// Adds scale · ⟨u, ∂read/∂W⟩ to the sink, for a forward read at x₀ (u on its outputs) or a transposed read at y₀ (u on
-  /// the rows): x₀ᵀ u and uᵀ y₀, what drives rows and columns at the same time; one copy.
-  virtual void correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                                 GradientSink<S>& sink, const ReadContext& /*read*/) const {
-    sink.accumulate(parameter, columns, scale, x0, u);
-  }
-  virtual void correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                                    GradientSink<S>& sink, const ReadContext& /*read*/) const {
-    sink.accumulate(parameter, columns, scale, u, y0);
+  /// Adds scale · ⟨u, ∂read/∂W⟩ to the sink, for a read at x₀ with u at its outputs: x₀ᵀ u of a forward read, uᵀ x₀ of a transposed
+  /// one, what drives rows and columns at the same time; one copy.
+  virtual void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale,
+                         int parameter, GradientSink<S>& sink, const ReadContext& /*read*/) const {
+    const bool forward = way == ReadDirection::forward;
+    sink.accumulate(parameter, columns, scale, forward ? x0 : u, forward ? u : x0);
   }
 
-  /// Whether exact derivatives depend on the operating point, so that it must be kept.
-  virtual bool curved() const { return false; }
-
-  /// Whether any read may have fresh noise.
-  virtual bool noisy() const { return false; }
-
-  /// Whether every read, of whatever class, is the product itself: numbers, no devices and no converters.
-  virtual bool plain() const { return false; }
-
-  /// Heat that a conductance of one unit of weight takes from a drive of 1 in one τ, J; 0: no devices, no energy is counted.
-  virtual double unit_heat_J() const { return 0; }
+  virtual MapTraits<S> traits() const = 0;
 
   /// The noise-free circuit of this map in double, its conductances as they are now: reads without fresh noise and rounding,
   /// whose derivatives are exact. A copy; program() sets its weights exactly.
   virtual std::unique_ptr<LinearMap<double>> noise_free() const = 0;
 
-  /// Ask for W ← W + delta; devices may take only part of it. `step` is the training step; random numbers are
-  /// those of the map's own count of updates, so that no two updates share them.
-  virtual void apply_update(const Matrix<S>& delta, std::uint64_t step) = 0;
-
-  /// The same of scale · direction, which numbers take in one pass.
-  virtual void apply_scaled(const Matrix<S>& direction, S scale, std::uint64_t step) {
-    apply_update(scale * direction, step);
-  }
-
-  /// The same for a change that is no step of learning and must act at once (a bound on the weights): schemes that gather
-  /// updates elsewhere before they reach W write it to W itself.
-  virtual void apply_now(const Matrix<S>& delta, std::uint64_t step) { apply_update(delta, step); }
-
-  /// Whether training should hand over the factors of a gradient instead of their sum: rank-1 updates inside the array.
-  virtual bool takes_factors() const { return false; }
-
-  /// Ask for W[:, columns] ← W[:, columns] − rate · scale xᵀ y for every pair, in order. Only where takes_factors() or plain().
-  virtual void apply_factors(const std::vector<FactorPair<S>>& factors, S rate);
+  /// Random numbers are those of the map's own count of updates, so that no two updates share them.
+  virtual void apply(const WeightUpdate<S>& update) = 0;
 
   /// Set W to target as well as the devices can (programming error, bounds).
   virtual void program(const Matrix<S>& target) = 0;
@@ -141,9 +125,6 @@ class LinearMap {
   /// The W that a noise-free read uses.
   virtual const Matrix<S>& weights() const = 0;
 
-  /// Sums of weights(), of maps that keep them (conductances, whose sums load nodes); null: to be summed by who asks.
-  virtual const WeightSums<S>* sums() const { return nullptr; }
-
   /// Internal state for checkpoints; after writing into the arrays call state_restored().
   virtual std::vector<StateArray<S>> state() = 0;
   virtual void state_restored() {}
@@ -151,12 +132,21 @@ class LinearMap {
   /// What the hardware would report of itself; empty for exact matrices.
   virtual std::vector<MapReading> readings() const { return {}; }
 
+  // The same by other words.
+  Index inputs() const { return weights().rows(); }
+  Index outputs() const { return weights().cols(); }
   Columns all_columns() const { return {0, outputs()}; }
+  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& context) const {
+    read(ReadDirection::forward, x, y, columns, store, context);
+  }
+  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& context) const {
+    read(ReadDirection::transposed, y, x, columns, store, context);
+  }
+  void apply_update(const Matrix<S>& delta) { apply({.direction = &delta}); }
+  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) { apply({.factors = factors, .scale = -rate}); }
+  bool noisy() const { return traits().noisy; }
+  bool plain() const { return traits().plain; }
+  bool takes_factors() const { return traits().takes_factors; }
 };
-
-template <class S>
-void LinearMap<S>::apply_factors(const std::vector<FactorPair<S>>& /*factors*/, S /*rate*/) {
-  NUDGE_EXPECT(takes_factors());
-}
 
 }  // namespace nudge

@@ -55,16 +55,13 @@ struct ReadMeter {
 
 /// Which read of which sequence this is, and by which rule it is made: fresh noise is a pure function of its place, not of
 /// threads or order. One context per sequence and array group; every read of an array advances `read`, over all phases.
-struct ReadContext {
+struct ReadContext : Reading {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;      ///< training step
   std::uint32_t sequence = 0;  ///< sequence in the batch
   std::uint32_t phase = 0;     ///< training or evaluation, block or read-out: see training/learning/batch_gradient.cpp
   std::uint32_t read = 0;      ///< advanced by every read
-  ReadClass kind = ReadClass::free;
   ReadPolicy policy = {};
-  ReadTiming relaxation = {};  ///< of free and nudged reads
-  bool exact = false;  ///< derivatives are those of the noise-free circuit at its operating point, computed, not read
   ReadMemory* memory = nullptr;  ///< of noise that one read shares with the next; null: every read begins anew
   ReadMeter* meter = nullptr;    ///< where crossbars add their energy; null: not metered
 

@@ -78,86 +78,44 @@ void ReplicatedMap<S>::each(ReadContext& read, Act act) const {
 }
 
 template <class S>
-void ReplicatedMap<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store,
-                               ReadContext& read) const {
-  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
-    one.forward(rows_of<S>(x, t, tokens()), rows_of<S>(y, t, tokens()), columns, store, own);
+void ReplicatedMap<S>::read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+                            ReadContext& context) const {
+  each(context, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
+    one.read(way, rows_of<S>(x, t, tokens()), rows_of<S>(out, t, tokens()), columns, store, own);
   });
 }
 
 template <class S>
-void ReplicatedMap<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
-                                  ReadContext& read) const {
-  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
-    one.transposed(rows_of<S>(y, t, tokens()), rows_of<S>(x, t, tokens()), columns, store, own);
-  });
-}
-
-template <class S>
-void ReplicatedMap<S>::forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns,
-                                   Store store, ReadContext& read) const {
-  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
-    one.forward_jvp(rows_of<S>(x0, t, tokens()), rows_of<S>(v, t, tokens()), rows_of<S>(y, t, tokens()), columns, store,
-                    own);
-  });
-}
-
-template <class S>
-void ReplicatedMap<S>::forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns,
-                                   Store store, ReadContext& read) const {
-  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
-    one.forward_vjp(rows_of<S>(x0, t, tokens()), rows_of<S>(u, t, tokens()), rows_of<S>(x, t, tokens()), columns, store,
-                    own);
-  });
-}
-
-template <class S>
-void ReplicatedMap<S>::transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns,
-                                      Store store, ReadContext& read) const {
-  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
-    one.transposed_jvp(rows_of<S>(y0, t, tokens()), rows_of<S>(v, t, tokens()), rows_of<S>(x, t, tokens()), columns,
-                       store, own);
-  });
-}
-
-template <class S>
-void ReplicatedMap<S>::transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns,
-                                      Store store, ReadContext& read) const {
-  each(read, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
-    one.transposed_vjp(rows_of<S>(y0, t, tokens()), rows_of<S>(u, t, tokens()), rows_of<S>(y, t, tokens()), columns,
-                       store, own);
+void ReplicatedMap<S>::derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v,
+                                  MatrixRef<S> out, Columns columns, Store store, ReadContext& context) const {
+  each(context, [&](const LinearMap<S>& one, Index t, ReadContext& own) {
+    one.derivative(way, which, rows_of<S>(x0, t, tokens()), rows_of<S>(v, t, tokens()), rows_of<S>(out, t, tokens()),
+                   columns, store, own);
   });
 }
 
 // Straight replicas correlate what drives rows and columns, whichever holds them: one sum over all tokens.
 template <class S>
-void ReplicatedMap<S>::correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale,
-                                         int parameter, GradientSink<S>& sink, const ReadContext& read) const {
-  if (!curved()) return LinearMap<S>::correlate_forward(x0, u, columns, scale, parameter, sink, read);
+void ReplicatedMap<S>::correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale,
+                                 int parameter, GradientSink<S>& sink, const ReadContext& context) const {
+  if (!traits().curved) return LinearMap<S>::correlate(way, x0, u, columns, scale, parameter, sink, context);
   for (Index t = 0; t < tokens(); ++t) {
-    replica(t).correlate_forward(rows_of<S>(x0, t, tokens()), rows_of<S>(u, t, tokens()), columns, scale, parameter,
-                                 sink, read);
+    replica(t).correlate(way, rows_of<S>(x0, t, tokens()), rows_of<S>(u, t, tokens()), columns, scale, parameter, sink,
+                         context);
   }
 }
 
 template <class S>
-void ReplicatedMap<S>::correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale,
-                                            int parameter, GradientSink<S>& sink, const ReadContext& read) const {
-  if (!curved()) return LinearMap<S>::correlate_transposed(y0, u, columns, scale, parameter, sink, read);
-  for (Index t = 0; t < tokens(); ++t) {
-    replica(t).correlate_transposed(rows_of<S>(y0, t, tokens()), rows_of<S>(u, t, tokens()), columns, scale, parameter,
-                                    sink, read);
+MapTraits<S> ReplicatedMap<S>::traits() const {
+  MapTraits<S> all;
+  for (const Replica& one : replicas_) {
+    const MapTraits<S> own = one->traits();
+    all.curved = all.curved || own.curved;
+    all.noisy = all.noisy || own.noisy;
+    all.takes_factors = own.takes_factors;
+    all.unit_heat_J = own.unit_heat_J;
   }
-}
-
-template <class S>
-bool ReplicatedMap<S>::curved() const {
-  return std::any_of(replicas_.begin(), replicas_.end(), [](const Replica& one) { return one->curved(); });
-}
-
-template <class S>
-bool ReplicatedMap<S>::noisy() const {
-  return std::any_of(replicas_.begin(), replicas_.end(), [](const Replica& one) { return one->noisy(); });
+  return all;
 }
 
 template <class S>
@@ -169,27 +127,15 @@ std::unique_ptr<LinearMap<double>> ReplicatedMap<S>::noise_free() const {
 }
 
 template <class S>
-void ReplicatedMap<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
-  for (Replica& one : replicas_) one->apply_update(delta, step);
-  refresh();
-}
-
-template <class S>
-void ReplicatedMap<S>::apply_now(const Matrix<S>& delta, std::uint64_t step) {
-  for (Replica& one : replicas_) one->apply_now(delta, step);
-  refresh();
-}
-
-template <class S>
-void ReplicatedMap<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
-  for (Replica& one : replicas_) one->apply_factors(factors, rate);
+void ReplicatedMap<S>::apply(const WeightUpdate<S>& update) {
+  for (Replica& one : replicas_) one->apply(update);
   refresh();
 }
 
 template <class S>
 void ReplicatedMap<S>::program(const Matrix<S>& target) {
-  NUDGE_EXPECT(target.rows() == inputs() && target.cols() == outputs());
-  if (program_ == Program::shift) return apply_update(target - weights_, 0);
+  NUDGE_EXPECT(target.rows() == this->inputs() && target.cols() == this->outputs());
+  if (program_ == Program::shift) return this->apply_update(target - weights_);
   for (Replica& one : replicas_) one->program(target);
   refresh();
 }

@@ -29,30 +29,17 @@ class ReplicatedMap final : public LinearMap<S> {
   /// At least one; all of one shape, in the order of the tokens.
   explicit ReplicatedMap(std::vector<Replica> replicas, Program program = Program::each);
 
-  Index inputs() const override { return weights_.rows(); }
-  Index outputs() const override { return weights_.cols(); }
-  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
-  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
-  void forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
-                   ReadContext& read) const override;
-  void forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
-                   ReadContext& read) const override;
-  void transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns, Store store,
-                      ReadContext& read) const override;
-  void transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns, Store store,
-                      ReadContext& read) const override;
-  void correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                         GradientSink<S>& sink, const ReadContext& read) const override;
-  void correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                            GradientSink<S>& sink, const ReadContext& read) const override;
-  bool curved() const override;
-  bool noisy() const override;
-  /// The noise-free circuits of all replicas; its program() and apply_update() move all of them alike.
+  void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+            ReadContext& context) const override;
+  void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> out,
+                  Columns columns, Store store, ReadContext& context) const override;
+  void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                 GradientSink<S>& sink, const ReadContext& context) const override;
+  /// Curved or noisy where any replica is.
+  MapTraits<S> traits() const override;
+  /// The noise-free circuits of all replicas; its program() and apply() move all of them alike.
   std::unique_ptr<LinearMap<double>> noise_free() const override;
-  void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
-  void apply_now(const Matrix<S>& delta, std::uint64_t step) override;
-  bool takes_factors() const override { return replicas_.front()->takes_factors(); }
-  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
+  void apply(const WeightUpdate<S>& update) override;
   void program(const Matrix<S>& target) override;
   void advance_time(double seconds, std::uint64_t step) override;
   /// The mean over replicas.

@@ -22,7 +22,9 @@ class Jacobian final : public nudge::Linearization<double> {
   void force(MatrixRef<double> f, Part) override { f = f_; }
   void jvp(ConstMatrixRef<double> v, MatrixRef<double> out, Part) override { out = v * j_.transpose(); }
   void vjp(ConstMatrixRef<double> u, MatrixRef<double> out, Part) override { out = u * j_; }
-  void accumulate_parameter_gradient(ConstMatrixRef<double>, double, nudge::GradientSink<double>&) override {}
+  void accumulate(ConstMatrixRef<double> u, double, nudge::GradientSink<double>&, MatrixRef<double> pulled) override {
+    if (pulled.size() > 0) vjp(u, pulled, Part::all);  // there are no parameters
+  }
 
  private:
   Matrix<double> j_, f_;

@@ -5,51 +5,107 @@
 
 namespace nudge {
 
-/// The forces that act in a nudged phase, of a system linearised at z₀, with v = z − z₀ and J_n of the non-conservative terms:
-///     corrected:   f = F(z) − (J_n − J_nᵀ) v        the founding note's AEP: its Jacobian at z₀ is Jᵀ
-///     transposed:  f = F_c(z) + J_nᵀ v              the same Jacobian at z₀, a larger basin; without the constant F_n(z₀),
-///                                                   which anchoring removes
+/// Which of the two products the correction of a nudged phase carries.
+enum class CorrectionWay { forward, backward };  ///< J v, Jᵀ v
+
+/// What stands between the products of the correction and the nodes: real circuits. One object per thread.
+template <class S>
+class CorrectionFilter {
+ public:
+  virtual ~CorrectionFilter() = default;
+  /// A nudged phase begins: what was delayed is forgotten.
+  virtual void restart() = 0;
+  /// v = z − z₀ (k·rows, cols) becomes what the path sees of it.
+  virtual void delay(MatrixRef<S> v) = 0;
+  /// p ← q(p).
+  virtual void pass(CorrectionWay way, MatrixRef<S> p) = 0;
+};
+
+/// Where a nudged phase starts from: the system, linearised at z₀, and what its correction passes (null: ideal).
+template <class S>
+struct NudgedPoint {
+  Dynamics<S>* dynamics;
+  Linearization<S>* at;
+  const Matrix<S>* z0;
+  CorrectionFilter<S>* filter = nullptr;
+};
+
+/// The forces that act in a nudged phase, of a system linearised at z₀, with v = z − z₀, J_n of the non-conservative terms and
+/// q of the filter:
+///     corrected:   f = F(z) − q(J_n v) + q(J_nᵀ v)   the founding note's AEP: its Jacobian at z₀ is Jᵀ
+///     transposed:  f = F_c(z) + q(J_nᵀ v)            the same Jacobian at z₀, a larger basin; without the constant F_n(z₀),
+///                                                    which anchoring removes
 /// This is the one place where they follow from force, jvp and vjp: any Dynamics is right under every estimator. Fused
-/// evaluations (Linearization::corrected_force, transposed_force) take their place where a system has them.
+/// evaluations (Linearization::law) take their place where a system has them and nothing stands in between.
 template <class S>
 class NudgedLaw {
  public:
-  void corrected(Dynamics<S>& dynamics, Linearization<S>& at, ConstMatrixRef<S> z0, ConstMatrixRef<S> z,
-                 MatrixRef<S> f) {
-    if (at.corrected_force(z, f)) return;
-    displacement(z0, z);
-    dynamics.nearby_force(z, f, Part::all);
-    at.jvp(v_, part_, Part::nonconservative);
+  void corrected(const NudgedPoint<S>& p, ConstMatrixRef<S> z, MatrixRef<S> f) {
+    if (p.filter == nullptr && p.at->law(NudgedForm::corrected, z, f)) return;
+    correction(p, z);
+    p.dynamics->force(z, f);
     f -= part_;
-    at.vjp(v_, part_, Part::nonconservative);
+  }
+
+  /// The same with every entry of the correction clipped to ±limit. Returns how many were.
+  long clipped(const NudgedPoint<S>& p, ConstMatrixRef<S> z, MatrixRef<S> f, S limit) {
+    correction(p, z);
+    p.dynamics->force(z, f);
+    f.array() -= part_.array().max(-limit).min(limit);
+    return (part_.array().abs() > limit).count();
+  }
+
+  /// Of all nodes, or of one into its columns of f.
+  void transposed(const NudgedPoint<S>& p, ConstMatrixRef<S> z, MatrixRef<S> f, int node = kAllNodes) {
+    if (p.filter == nullptr && p.at->law(NudgedForm::transposed, z, f, node)) return;
+    displacement(p, z);
+    p.at->vjp(v_, part_, Part::nonconservative);
+    pass(p, CorrectionWay::backward, part_);
+    if (!p.at->law(NudgedForm::conservative, z, f)) p.dynamics->force(z, f, Part::conservative);
     f += part_;
   }
 
-  void transposed(Dynamics<S>& dynamics, Linearization<S>& at, ConstMatrixRef<S> z0, ConstMatrixRef<S> z,
-                  MatrixRef<S> f) {
-    if (at.transposed_force(z, f)) return;
-    displacement(z0, z);
-    dynamics.nearby_force(z, f, Part::conservative);
-    at.vjp(v_, part_, Part::nonconservative);
-    f += part_;
+  /// out = Jᵀ u where the non-conservative part of it passes the filter.
+  void vjp(const NudgedPoint<S>& p, ConstMatrixRef<S> u, MatrixRef<S> out) {
+    if (p.filter == nullptr) return p.at->vjp(u, out);
+    part_.resize(u.rows(), u.cols());
+    p.at->vjp(u, part_, Part::nonconservative);
+    pass(p, CorrectionWay::backward, part_);
+    p.at->vjp(u, out, Part::conservative);
+    out += part_;
   }
 
-  /// The transposed law of one node, into its columns of f.
-  void node_transposed(Dynamics<S>& dynamics, Linearization<S>& at, ConstMatrixRef<S> z0, ConstMatrixRef<S> z,
-                       MatrixRef<S> f, std::size_t node) {
-    if (!at.node_transposed_force(z, f, node)) transposed(dynamics, at, z0, z, f);
+  /// out = q(J_n v) − q(J_nᵀ v).
+  void asymmetry(const NudgedPoint<S>& p, ConstMatrixRef<S> v, MatrixRef<S> out) {
+    back_.resize(v.rows(), v.cols());
+    p.at->jvp(v, out, Part::nonconservative);
+    pass(p, CorrectionWay::forward, out);
+    p.at->vjp(v, back_, Part::nonconservative);
+    pass(p, CorrectionWay::backward, back_);
+    out -= back_;
   }
 
  private:
-  void displacement(ConstMatrixRef<S> z0, ConstMatrixRef<S> z) {
-    v_.resize(z.rows(), z.cols());
-    part_.resize(z.rows(), z.cols());
-    for (Index row = 0; row < z.rows(); row += z0.rows()) {
-      v_.middleRows(row, z0.rows()) = z.middleRows(row, z0.rows()) - z0;
-    }
+  static void pass(const NudgedPoint<S>& p, CorrectionWay way, MatrixRef<S> product) {
+    if (p.filter != nullptr) p.filter->pass(way, product);
   }
 
-  Matrix<S> v_, part_;
+  /// part_ = what is taken from the force.
+  void correction(const NudgedPoint<S>& p, ConstMatrixRef<S> z) {
+    displacement(p, z);
+    asymmetry(p, v_, part_);
+  }
+
+  void displacement(const NudgedPoint<S>& p, ConstMatrixRef<S> z) {
+    v_.resize(z.rows(), z.cols());
+    part_.resize(z.rows(), z.cols());
+    for (Index row = 0; row < z.rows(); row += p.z0->rows()) {
+      v_.middleRows(row, p.z0->rows()) = z.middleRows(row, p.z0->rows()) - *p.z0;
+    }
+    if (p.filter != nullptr) p.filter->delay(v_);
+  }
+
+  Matrix<S> v_, part_, back_;
 };
 
 }  // namespace nudge

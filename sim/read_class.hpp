@@ -24,4 +24,11 @@ struct ReadTiming {
   double duration = 1;  ///< for which the circuit is driven: what energy and time are counted by; 0: not a time
 };
 
+/// What the evaluations that follow are for, and by which clock.
+struct Reading {
+  ReadClass kind = ReadClass::free;
+  ReadTiming relaxation = {};  ///< of free and nudged reads
+  bool exact = false;  ///< derivatives are those of the noise-free circuit at its operating point, computed, not read
+};
+
 }  // namespace nudge

@@ -84,7 +84,7 @@ SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& 
         fmt::format("settling with solver {}: states are kept in a box, which only euler and {} project onto",
                     options.solver, coordinate_solver));
   }
-  if (options.schedule == RelaxationSchedule::sweep) return settle_sweep<S>(dynamics, z, options, scratch);
+  if (sweeping(dynamics, options.schedule) != nullptr) return settle_sweep<S>(dynamics, z, options, scratch);
   return find_solver<S>(options.solver)(dynamics, z, options, scratch);
 }
 

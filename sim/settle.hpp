@@ -52,19 +52,25 @@ struct SettleWorkspace {
   std::vector<double> residuals;
 };
 
+/// The nodes that a sweep visits; null where all move at once: by the schedule, or because the system is one node.
+template <class S>
+Layered<S>* sweeping(Dynamics<S>& dynamics, RelaxationSchedule schedule) {
+  return schedule == RelaxationSchedule::sweep ? dynamics.layered() : nullptr;
+}
+
 /// Relaxes z (rows, cols) in place until F(z) = 0; one system (k = 1). S is float or double. euler with tolerance 0 is
 /// exactly max_steps times z ← z + step · F(z), one evaluation each, then one more evaluation if final_residual.
 /// Read noise and the duration of reads: euler_timing() and rk4_timing() of sim/read_timing.hpp, with Dynamics::leak(). The
 /// others are for noise-free forces: dopri5's durations add up to its time; anderson and newton_gmres are no circuit's
 /// way, their reads last 0.
-/// A system in a box (Dynamics::box) is projected after every step, and its residual is that of the forces that can move it;
+/// A system in a box (DynamicsTraits::box) is projected after every step, and its residual is that of the forces that can move it;
 /// euler and coordinate only.
 /// Throws UserError for an unknown solver or an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);
 
 /// Names of the solvers of any system: euler, rk4, dopri5, anderson, newton_gmres. One more, coordinate, is for those with loads
-/// (Dynamics::loads; sim/steady/coordinate.cpp).
+/// (Layered::loads; sim/steady/coordinate.cpp).
 const std::vector<std::string>& settle_solvers();
 
 }  // namespace nudge

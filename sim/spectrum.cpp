@@ -148,15 +148,16 @@ Dense wanted_subspace(const EigenPairs& eigen, const std::vector<Index>& order, 
 }  // namespace
 
 template <class S>
-Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols, const SpectrumOptions& options) {
+Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols, const SpectrumOptions& options,
+                             const Matrix<S>& moving) {
   NUDGE_EXPECT(options.count >= 1);
-  if (const Matrix<S>* moving = linearization.moving(); moving != nullptr && !(moving->sum() > S(0))) return {};
+  if (moving.size() > 0 && !(moving.sum() > S(0))) return {};
   const LinearOperator<S> jacobian = [&](const Vector<S>& v, Vector<S>& out) {
     linearization.jvp(as_state(v, rows, cols), as_state(out, rows, cols));
   };
   const double tolerance = std::max(options.tolerance, 100 * static_cast<double>(std::numeric_limits<S>::epsilon()));
   ArnoldiSpace<S> space(jacobian, rows * cols, std::max(options.krylov, 2 * options.count + 8), options.seed,
-                        linearization.moving());
+                        moving.size() > 0 ? &moving : nullptr);
   while (true) {
     space.fill();
     const Dense h = space.h();
@@ -210,8 +211,8 @@ double asymmetry(Linearization<S>& linearization, Index rows, Index cols, int pr
   return sum / probes;
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                         \
-  template Spectrum leading_eigenvalues<S>(Linearization<S>&, Index, Index, const SpectrumOptions&); \
+#define NUDGE_INSTANTIATE(S)                                                                                           \
+  template Spectrum leading_eigenvalues<S>(Linearization<S>&, Index, Index, const SpectrumOptions&, const Matrix<S>&); \
   template double asymmetry<S>(Linearization<S>&, Index, Index, int, std::uint64_t);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

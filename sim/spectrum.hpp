@@ -35,10 +35,10 @@ struct Spectrum {
 /// Arnoldi iteration on the jvp, J (rows·cols, rows·cols), with thick restarts on the wanted invariant subspace
 /// (Krylov–Schur: Stewart, SIAM J. Matrix Anal. Appl. 23 (2001) 601). A Krylov space does not change when J is shifted,
 /// so the right-most eigenvalues come out as easily as the largest ones. Of a system in a box those of the units that can move
-/// (Linearization::moving).
+/// (moving_units; empty: all).
 template <class S>
 Spectrum leading_eigenvalues(Linearization<S>& linearization, Index rows, Index cols,
-                             const SpectrumOptions& options = {});
+                             const SpectrumOptions& options = {}, const Matrix<S>& moving = {});
 
 /// ‖Jv − Jᵀv‖ / ‖Jv‖, averaged over seeded standard normal probes v (rows, cols): 0 when the force has an energy.
 template <class S>

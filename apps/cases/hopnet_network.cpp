@@ -146,7 +146,8 @@ Matrix<double> HopnetNetwork::jacobian(const Matrix<double>& z, HopnetLaw law, d
   return j;
 }
 
-/// Euler steps until ‖m ⊙ F‖/‖z‖ is small; returns it. Not finite: the state left all bounds.
+/// Euler steps until ‖m ⊙ F‖/‖z‖ is small; returns it. A state of zeros that is pushed has not settled. Not finite: nor has one
+/// that left all bounds.
 double HopnetNetwork::relax(Matrix<double>& z, HopnetLaw law, double beta) {
   const Box<double>* box = settles_->box();
   double residual = 0;
@@ -154,10 +155,10 @@ double HopnetNetwork::relax(Matrix<double>& z, HopnetLaw law, double beta) {
     const Matrix<double> f = force(z, law, beta);
     Matrix<double> moving = f;
     if (box != nullptr) box->hold(z, f, moving, {0, z.cols()});
-    const double size = z.norm();
-    if (!std::isfinite(size)) return size;
-    residual = moving.norm() / std::max(size, std::numeric_limits<double>::min());
-    if (residual <= kNearlyRests || !std::isfinite(residual)) return residual;
+    const double size = z.norm(), push = moving.norm();
+    if (!std::isfinite(size) || !std::isfinite(push)) return std::numeric_limits<double>::infinity();
+    residual = size > 0 ? push / size : (push > 0 ? std::numeric_limits<double>::infinity() : 0.0);
+    if (residual <= kNearlyRests) return residual;
     z += p_.step * f;
     if (box != nullptr) box->project(z, {0, z.cols()});
   }

@@ -29,97 +29,53 @@ void CircuitMap::program(const Matrix<double>& target) {
   weights_ = target;
 }
 
-void CircuitMap::apply_update(const Matrix<double>& delta, std::uint64_t /*step*/) { program(weights_ + delta); }
-
-void CircuitMap::forward(ConstMatrixRef<double> x, MatrixRef<double> y, Columns columns, Store store,
-                         ReadContext& read) const {
-  for (const Branch& b : branches_) {
-    const Store how = &b == &branches_.front() ? store : after_first(store);
-    if (b.gain == 1) {
-      b.path.read(ReadDirection::forward, b.view, x, y, columns, how, read);
-    } else {
-      const Matrix<double> driven = b.gain * x;
-      b.path.read(ReadDirection::forward, b.view, driven, y, columns, how, read);
-    }
-  }
-  if (subtracted_.size() == 0) return;
-  multiply<double>(x, subtracted_.middleCols(columns.begin, columns.count), y, opposite(store));
+void CircuitMap::apply(const WeightUpdate<double>& update) {
+  NUDGE_EXPECT(update.direction != nullptr);
+  program(weights_ + update.delta());
 }
 
-void CircuitMap::transposed(ConstMatrixRef<double> y, MatrixRef<double> x, Columns columns, Store store,
-                            ReadContext& read) const {
-  for (const Branch& b : branches_) {
-    const Store how = &b == &branches_.front() ? store : after_first(store);
-    if (b.gain == 1) {
-      b.path.read(ReadDirection::transposed, b.view, y, x, columns, how, read);
-    } else {
-      const Matrix<double> driven = b.gain * y;
-      b.path.read(ReadDirection::transposed, b.view, driven, x, columns, how, read);
-    }
-  }
-  if (subtracted_.size() == 0) return;
-  multiply_transposed<double>(y, subtracted_.middleCols(columns.begin, columns.count), x, opposite(store));
-}
-
-void CircuitMap::derivative(Way way, ConstMatrixRef<double> at, ConstMatrixRef<double> v, MatrixRef<double> out,
-                            Columns columns, Store store) const {
-  const bool of_forward = way == Way::forward_jvp || way == Way::forward_vjp;
-  const ReadDirection direction = of_forward ? ReadDirection::forward : ReadDirection::transposed;
-  const bool jvp = way == Way::forward_jvp || way == Way::transposed_jvp;
-  for (const Branch& b : branches_) {
-    const Store how = &b == &branches_.front() ? store : after_first(store);
-    const Matrix<double> point = b.gain * at;
-    const Matrix<double> scaled = b.gain * v;  // the chain rule's factor, on whichever side
-    if (jvp) {
-      b.path.jvp(direction, b.view, point, scaled, out, columns, how);
-    } else {
-      b.path.vjp(direction, b.view, point, scaled, out, columns, how);
-    }
-  }
+/// What is read of −Z.
+void CircuitMap::subtract(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns,
+                          Store store) const {
   if (subtracted_.size() == 0) return;
   const auto z = subtracted_.middleCols(columns.begin, columns.count);
-  if (way == Way::forward_jvp || way == Way::transposed_vjp) {
-    multiply<double>(v, z, out, opposite(store));
+  if (way == ReadDirection::forward) {
+    multiply<double>(x, z, out, opposite(store));
   } else {
-    multiply_transposed<double>(v, z, out, opposite(store));
+    multiply_transposed<double>(x, z, out, opposite(store));
   }
 }
 
-void CircuitMap::forward_jvp(ConstMatrixRef<double> x0, ConstMatrixRef<double> v, MatrixRef<double> y, Columns columns,
-                             Store store, ReadContext& /*read*/) const {
-  derivative(Way::forward_jvp, x0, v, y, columns, store);
+void CircuitMap::read(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns, Store store,
+                      ReadContext& context) const {
+  for (const Branch& b : branches_) {
+    const Store how = &b == &branches_.front() ? store : after_first(store);
+    if (b.gain == 1) {
+      b.path.read(way, b.view, x, out, columns, how, context);
+    } else {
+      const Matrix<double> driven = b.gain * x;
+      b.path.read(way, b.view, driven, out, columns, how, context);
+    }
+  }
+  subtract(way, x, out, columns, store);
 }
 
-void CircuitMap::forward_vjp(ConstMatrixRef<double> x0, ConstMatrixRef<double> u, MatrixRef<double> x, Columns columns,
-                             Store store, ReadContext& /*read*/) const {
-  derivative(Way::forward_vjp, x0, u, x, columns, store);
+void CircuitMap::derivative(ReadDirection way, Derivative which, ConstMatrixRef<double> x0, ConstMatrixRef<double> v,
+                            MatrixRef<double> out, Columns columns, Store store, ReadContext& /*context*/) const {
+  for (const Branch& b : branches_) {
+    const Store how = &b == &branches_.front() ? store : after_first(store);
+    const Matrix<double> point = b.gain * x0;
+    const Matrix<double> scaled = b.gain * v;  // the chain rule's factor, on whichever side
+    b.path.derivative(way, which, b.view, point, scaled, out, columns, how);
+  }
+  subtract(way_of(way, which), v, out, columns, store);
 }
 
-void CircuitMap::transposed_jvp(ConstMatrixRef<double> y0, ConstMatrixRef<double> v, MatrixRef<double> x,
-                                Columns columns, Store store, ReadContext& /*read*/) const {
-  derivative(Way::transposed_jvp, y0, v, x, columns, store);
-}
-
-void CircuitMap::transposed_vjp(ConstMatrixRef<double> y0, ConstMatrixRef<double> u, MatrixRef<double> y,
-                                Columns columns, Store store, ReadContext& /*read*/) const {
-  derivative(Way::transposed_vjp, y0, u, y, columns, store);
-}
-
-void CircuitMap::correlate_forward(ConstMatrixRef<double> x0, ConstMatrixRef<double> u, Columns columns, double scale,
-                                   int parameter, GradientSink<double>& sink, const ReadContext& /*read*/) const {
-  const Branch& b = branches_.front();
-  Matrix<double> p, slope_u;
-  b.path.factors(ReadDirection::forward, b.view, x0, u, columns, p, slope_u);
-  sink.accumulate(parameter, columns, scale, p, slope_u);
-}
-
-void CircuitMap::correlate_transposed(ConstMatrixRef<double> y0, ConstMatrixRef<double> u, Columns columns,
-                                      double scale, int parameter, GradientSink<double>& sink,
-                                      const ReadContext& /*read*/) const {
-  const Branch& b = branches_.front();
-  Matrix<double> p, slope_u;
-  b.path.factors(ReadDirection::transposed, b.view, y0, u, columns, p, slope_u);
-  sink.accumulate(parameter, columns, scale, slope_u, p);
+void CircuitMap::correlate(ReadDirection way, ConstMatrixRef<double> x0, ConstMatrixRef<double> u, Columns columns,
+                           double scale, int parameter, GradientSink<double>& sink,
+                           const ReadContext& /*context*/) const {
+  const Branch& first = branches_.front();
+  first.path.correlate(way, first.view, x0, u, columns, scale, parameter, sink);
 }
 
 std::vector<StateArray<double>> CircuitMap::state() {

@@ -27,39 +27,24 @@ class CircuitMap final : public LinearMap<double> {
   /// At least one branch; subtracted: Z (inputs, outputs), or empty.
   explicit CircuitMap(std::vector<Branch> branches, Matrix<double> subtracted = {});
 
-  Index inputs() const override { return weights_.rows(); }
-  Index outputs() const override { return weights_.cols(); }
-  void forward(ConstMatrixRef<double> x, MatrixRef<double> y, Columns columns, Store store,
-               ReadContext& read) const override;
-  void transposed(ConstMatrixRef<double> y, MatrixRef<double> x, Columns columns, Store store,
-                  ReadContext& read) const override;
-  void forward_jvp(ConstMatrixRef<double> x0, ConstMatrixRef<double> v, MatrixRef<double> y, Columns columns,
-                   Store store, ReadContext& read) const override;
-  void forward_vjp(ConstMatrixRef<double> x0, ConstMatrixRef<double> u, MatrixRef<double> x, Columns columns,
-                   Store store, ReadContext& read) const override;
-  void transposed_jvp(ConstMatrixRef<double> y0, ConstMatrixRef<double> v, MatrixRef<double> x, Columns columns,
-                      Store store, ReadContext& read) const override;
-  void transposed_vjp(ConstMatrixRef<double> y0, ConstMatrixRef<double> u, MatrixRef<double> y, Columns columns,
-                      Store store, ReadContext& read) const override;
-  void correlate_forward(ConstMatrixRef<double> x0, ConstMatrixRef<double> u, Columns columns, double scale,
-                         int parameter, GradientSink<double>& sink, const ReadContext& read) const override;
-  void correlate_transposed(ConstMatrixRef<double> y0, ConstMatrixRef<double> u, Columns columns, double scale,
-                            int parameter, GradientSink<double>& sink, const ReadContext& read) const override;
-  bool curved() const override { return true; }
+  void read(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns, Store store,
+            ReadContext& context) const override;
+  void derivative(ReadDirection way, Derivative which, ConstMatrixRef<double> x0, ConstMatrixRef<double> v,
+                  MatrixRef<double> out, Columns columns, Store store, ReadContext& context) const override;
+  void correlate(ReadDirection way, ConstMatrixRef<double> x0, ConstMatrixRef<double> u, Columns columns, double scale,
+                 int parameter, GradientSink<double>& sink, const ReadContext& context) const override;
+  /// The heat is that of the array which it stands for.
+  MapTraits<double> traits() const override { return {.curved = true, .unit_heat_J = unit_heat_J_}; }
   std::unique_ptr<LinearMap<double>> noise_free() const override { return std::make_unique<CircuitMap>(*this); }
-  void apply_update(const Matrix<double>& delta, std::uint64_t step) override;
+  void apply(const WeightUpdate<double>& update) override;
   /// Exactly: the first array takes what the others do not hold.
   void program(const Matrix<double>& target) override;
   const Matrix<double>& weights() const override { return weights_; }
   std::vector<StateArray<double>> state() override;
-  /// That of the array which it stands for.
-  double unit_heat_J() const override { return unit_heat_J_; }
   void set_unit_heat_J(double joules) { unit_heat_J_ = joules; }
 
  private:
-  enum class Way { forward_jvp, forward_vjp, transposed_jvp, transposed_vjp };
-  void derivative(Way way, ConstMatrixRef<double> at, ConstMatrixRef<double> v, MatrixRef<double> out, Columns columns,
-                  Store store) const;
+  void subtract(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns, Store store) const;
 
   double unit_heat_J_ = 0;
   std::vector<Branch> branches_;

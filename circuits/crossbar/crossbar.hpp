@@ -22,33 +22,18 @@ class Crossbar final : public LinearMap<S> {
   /// As DevicePairs. UserError for an invalid spec, a weight that is not finite, or an array beyond this machine's memory.
   Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
 
-  Index inputs() const override { return weights().rows(); }
-  Index outputs() const override { return weights().cols(); }
-
-  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
-  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
-  void forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, Columns columns, Store store,
-                   ReadContext& read) const override;
-  void forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, Columns columns, Store store,
-                   ReadContext& read) const override;
-  void transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, Columns columns, Store store,
-                      ReadContext& read) const override;
-  void transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, Columns columns, Store store,
-                      ReadContext& read) const override;
-  void correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                         GradientSink<S>& sink, const ReadContext& read) const override;
-  void correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
-                            GradientSink<S>& sink, const ReadContext& read) const override;
-  bool curved() const override { return !path_.linear() || view().backward.size() > 0; }
-  bool noisy() const override { return path_.noisy(view()); }
-  /// k V² τ, V the read voltage.
-  double unit_heat_J() const override;
+  void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+            ReadContext& context) const override;
+  void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> out,
+                  Columns columns, Store store, ReadContext& context) const override;
+  void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, Columns columns, S scale, int parameter,
+                 GradientSink<S>& sink, const ReadContext& context) const override;
+  /// Heat k V² τ, V the read voltage.
+  MapTraits<S> traits() const override;
   std::unique_ptr<LinearMap<double>> noise_free() const override;
   /// What noise_free() is made of.
   CircuitMap::Branch branch(double gain) const;
-  void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
-  bool takes_factors() const override { return pairs_.takes_factors(); }
-  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
+  void apply(const WeightUpdate<S>& update) override;
   void program(const Matrix<S>& target) override;
   void advance_time(double seconds, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return pairs_.weights(); }
@@ -71,7 +56,8 @@ class Crossbar final : public LinearMap<S> {
   const LineView<S>& view() const { return pairs_.view(); }
 
  private:
-  bool slopes(const ReadContext& read) const { return read.exact && curved(); }
+  bool curved() const { return !path_.linear() || view().backward.size() > 0; }
+  void renew_view();
 
   DevicePairs<S> pairs_;
   ReadPath<S> path_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "circuits/crossbar/crossbar_spec.hpp"
@@ -30,9 +31,9 @@ class DevicePairs {
   void program(const Matrix<S>& target);
   /// Asks for W ← W + delta by pulses of nominal size, or of the digital copy and then of the devices (write_verify).
   void update(const Matrix<S>& delta);
-  /// LinearMap::apply_factors by stochastic coincidence pulse trains; both devices of a pair share the lines and move in
+  /// W ← W − rate Σ of the factors by stochastic coincidence pulse trains; both devices of a pair share the lines and move in
   /// opposite directions.
-  void coincide(const std::vector<FactorPair<S>>& factors, S rate);
+  void coincide(std::span<const FactorPair<S>> factors, S rate);
 
   /// Time passes for the devices (DeviceArray::advance_time).
   bool advance_time(double seconds, std::uint64_t step);

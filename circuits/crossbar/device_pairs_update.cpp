@@ -49,7 +49,7 @@ void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
 }
 
 template <class S>
-void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>& factors, S rate) {
+void DevicePairs<S>::coincide(std::span<const FactorPair<S>> factors, S rate) {
   const double weight_per_pulse = static_cast<double>(plus_.cells().mean_step / mapping_->steps(scale_(0, 0)).first);
   const bool by_sample = spec_.programming.order == PulseOrder::sample;
   up_.setZero(weights().rows(), weights().cols());
@@ -135,10 +135,10 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
   }
 }
 
-#define NUDGE_INSTANTIATE(S)                                                    \
-  template void DevicePairs<S>::update(const Matrix<S>&);                       \
-  template void DevicePairs<S>::coincide(const std::vector<FactorPair<S>>&, S); \
-  template void DevicePairs<S>::record(const WriteReport&);                     \
+#define NUDGE_INSTANTIATE(S)                                                 \
+  template void DevicePairs<S>::update(const Matrix<S>&);                    \
+  template void DevicePairs<S>::coincide(std::span<const FactorPair<S>>, S); \
+  template void DevicePairs<S>::record(const WriteReport&);                  \
   template void DevicePairs<S>::append_write_readings(std::vector<MapReading>&) const;
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -7,13 +7,12 @@
 #include "circuits/crossbar/line_noise.hpp"
 #include "circuits/crossbar/line_view.hpp"
 #include "circuits/read_context.hpp"
+#include "circuits/read_way.hpp"
 #include "devices/device_spec.hpp"
 #include "sim/base/product.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {
-
-enum class ReadDirection { forward, transposed };
 
 /// Fresh noise of a read, drawn at the outputs, which is exact for independent Gaussian noise of the devices. In units of
 /// weight · drive and for an interval Δ (in τ) between reads, every output gains independently N(0, v/Δ) with

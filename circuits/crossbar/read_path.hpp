@@ -9,6 +9,7 @@
 #include "circuits/crossbar/read_noise.hpp"
 #include "circuits/read_context.hpp"
 #include "sim/base/product.hpp"
+#include "sim/gradient_sink.hpp"
 
 namespace nudge {
 
@@ -43,13 +44,11 @@ class ReadPath {
   /// clip, p = φ(at), s = p (W + c) and y = A(s) − c Σ clip(at), A amplifiers and ADC's clip:
   ///     dy = A′(s) ∘ [(φ′ ∘ v) (W + c)] − c Σ v,    ⟨u, ∂y/∂W⟩ = pᵀ (A′(s) ∘ u)
   /// Rounding has no derivative and is left out: the limit of many bits.
-  void jvp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> v,
-           MatrixRef<S> out, Columns columns, Store store) const;
-  void vjp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
-           MatrixRef<S> out, Columns columns, Store store) const;
-  /// p and A′(s) ∘ u: the factors of the derivative with respect to W[:, columns].
-  void factors(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
-               Columns columns, Matrix<S>& p, Matrix<S>& slope_u) const;
+  void derivative(ReadDirection direction, Derivative which, const LineView<S>& view, ConstMatrixRef<S> at,
+                  ConstMatrixRef<S> v, MatrixRef<S> out, Columns columns, Store store) const;
+  /// Adds scale · ⟨u, ∂y/∂W[:, columns]⟩ to the sink, of the derivative with respect to W[:, columns].
+  void correlate(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
+                 Columns columns, S scale, int parameter, GradientSink<S>& sink) const;
 
   /// The same path in double without fresh noise and rounding; converters of a fixed range still clip.
   ReadPath<double> noise_free() const;
@@ -61,6 +60,10 @@ class ReadPath {
   struct Slopes {
     Matrix<S> p, in, out;
   };
+  void jvp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> v,
+           MatrixRef<S> out, Columns columns, Store store) const;
+  void vjp(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
+           MatrixRef<S> out, Columns columns, Store store) const;
   Slopes slopes(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, Columns columns) const;
   Matrix<S> clipped_direction(ReadDirection direction, ConstMatrixRef<S> at, ConstMatrixRef<S> v) const;
   void read_once(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,

@@ -121,12 +121,24 @@ Matrix<S> ReadPath<S>::clipped_direction(ReadDirection direction, ConstMatrixRef
 }
 
 template <class S>
-void ReadPath<S>::factors(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
-                          Columns columns, Matrix<S>& p, Matrix<S>& slope_u) const {
-  Slopes s = slopes(direction, view, at, columns);
-  p = std::move(s.p);
-  slope_u = u;
+void ReadPath<S>::derivative(ReadDirection direction, Derivative which, const LineView<S>& view, ConstMatrixRef<S> at,
+                             ConstMatrixRef<S> v, MatrixRef<S> out, Columns columns, Store store) const {
+  if (which == Derivative::jvp) {
+    jvp(direction, view, at, v, out, columns, store);
+  } else {
+    vjp(direction, view, at, v, out, columns, store);
+  }
+}
+
+/// p and A′(s) ∘ u are the factors.
+template <class S>
+void ReadPath<S>::correlate(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, ConstMatrixRef<S> u,
+                            Columns columns, S scale, int parameter, GradientSink<S>& sink) const {
+  const Slopes s = slopes(direction, view, at, columns);
+  Matrix<S> slope_u = u;
   scale_copies<S>(s.out, slope_u);
+  const bool forward = direction == ReadDirection::forward;
+  sink.accumulate(parameter, columns, scale, forward ? s.p : slope_u, forward ? slope_u : s.p);
 }
 
 template <class S>
@@ -141,16 +153,18 @@ ReadPath<double> ReadPath<S>::noise_free() const {
           siemens_per_weight_};
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                           \
-  template typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection, const LineView<S>&, ConstMatrixRef<S>,      \
-                                                            Columns) const;                                            \
-  template void ReadPath<S>::jvp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,              \
-                                 MatrixRef<S>, Columns, Store) const;                                                  \
-  template void ReadPath<S>::vjp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,              \
-                                 MatrixRef<S>, Columns, Store) const;                                                  \
-  template Matrix<S> ReadPath<S>::clipped_direction(ReadDirection, ConstMatrixRef<S>, ConstMatrixRef<S>) const;        \
-  template void ReadPath<S>::factors(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>, Columns, \
-                                     Matrix<S>&, Matrix<S>&) const;                                                    \
+#define NUDGE_INSTANTIATE(S)                                                                                      \
+  template typename ReadPath<S>::Slopes ReadPath<S>::slopes(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, \
+                                                            Columns) const;                                       \
+  template void ReadPath<S>::jvp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,         \
+                                 MatrixRef<S>, Columns, Store) const;                                             \
+  template void ReadPath<S>::vjp(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,         \
+                                 MatrixRef<S>, Columns, Store) const;                                             \
+  template Matrix<S> ReadPath<S>::clipped_direction(ReadDirection, ConstMatrixRef<S>, ConstMatrixRef<S>) const;   \
+  template void ReadPath<S>::derivative(ReadDirection, Derivative, const LineView<S>&, ConstMatrixRef<S>,         \
+                                        ConstMatrixRef<S>, MatrixRef<S>, Columns, Store) const;                   \
+  template void ReadPath<S>::correlate(ReadDirection, const LineView<S>&, ConstMatrixRef<S>, ConstMatrixRef<S>,   \
+                                       Columns, S, int, GradientSink<S>&) const;                                  \
   template ReadPath<double> ReadPath<S>::noise_free() const;
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -96,7 +96,7 @@ void TikiTaka<S>::find_symmetry_point() {
   // A change of 2 w_max/pulses asks either device of a pair for one pulse.
   const S pulse = S(2) * fast_.w_max() / static_cast<S>(pulses_);
   const auto burst = [&](double n) {
-    fast_.apply_update(Matrix<S>::Constant(inputs(), outputs(), static_cast<S>(n) * pulse), 0);
+    fast_.apply_update(Matrix<S>::Constant(zero_.rows(), zero_.cols(), static_cast<S>(n) * pulse));
   };
   for (int n = std::min(longest_burst, static_cast<int>(pulses_ / 4) + 1); n >= 1; n /= 2) {
     for (int cycle = 0; cycle < spec_.zero_shift; ++cycle) {
@@ -121,25 +121,29 @@ void TikiTaka<S>::refresh() {
 }
 
 template <class S>
-void TikiTaka<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const {
-  slow_.forward(x, y, columns, store, read);
+void TikiTaka<S>::read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+                       ReadContext& context) const {
+  slow_.read(way, x, out, columns, store, context);
   if (spec_.share == 0) return;
   const Matrix<S> driven = static_cast<S>(spec_.share) * x;
   const bool minus = store == Store::subtract;
-  fast_.forward(driven, y, columns, minus ? Store::subtract : Store::add, read);
-  multiply<S>(driven, zero_.middleCols(columns.begin, columns.count), y, minus ? Store::add : Store::subtract);
+  fast_.read(way, driven, out, columns, minus ? Store::subtract : Store::add, context);
+  const auto zero = zero_.middleCols(columns.begin, columns.count);
+  const Store other = minus ? Store::add : Store::subtract;
+  if (way == ReadDirection::forward) {
+    multiply<S>(driven, zero, out, other);
+  } else {
+    multiply_transposed<S>(driven, zero, out, other);
+  }
 }
 
 template <class S>
-void TikiTaka<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store,
-                             ReadContext& read) const {
-  slow_.transposed(y, x, columns, store, read);
-  if (spec_.share == 0) return;
-  const Matrix<S> driven = static_cast<S>(spec_.share) * y;
-  const bool minus = store == Store::subtract;
-  fast_.transposed(driven, x, columns, minus ? Store::subtract : Store::add, read);
-  multiply_transposed<S>(driven, zero_.middleCols(columns.begin, columns.count), x,
-                         minus ? Store::add : Store::subtract);
+MapTraits<S> TikiTaka<S>::traits() const {
+  const MapTraits<S> slow = slow_.traits();
+  const MapTraits<S> fast = fast_.traits();
+  return {.curved = slow.curved || fast.curved,
+          .noisy = slow.noisy || (spec_.share != 0 && fast.noisy),
+          .takes_factors = fast.takes_factors};
 }
 
 template <class S>
@@ -152,48 +156,42 @@ std::unique_ptr<LinearMap<double>> TikiTaka<S>::noise_free() const {
 }
 
 template <class S>
-void TikiTaka<S>::apply_update(const Matrix<S>& delta, std::uint64_t step) {
-  fast_.apply_update(static_cast<S>(spec_.fast_gain) * delta, step);
-  transfer_when_due();
-}
-
-template <class S>
-void TikiTaka<S>::apply_now(const Matrix<S>& delta, std::uint64_t step) {
-  slow_.apply_update(delta, step);
-  refresh();
-}
-
-template <class S>
-void TikiTaka<S>::apply_factors(const std::vector<FactorPair<S>>& factors, S rate) {
-  fast_.apply_factors(factors, static_cast<S>(spec_.fast_gain) * rate);
+void TikiTaka<S>::apply(const WeightUpdate<S>& update) {
+  if (update.kind == UpdateKind::immediate) {
+    slow_.apply(update);
+    return refresh();
+  }
+  WeightUpdate<S> fast = update;
+  fast.scale *= static_cast<S>(spec_.fast_gain);
+  fast_.apply(fast);
   transfer_when_due();
 }
 
 template <class S>
 void TikiTaka<S>::transfer_when_due() {
   counters_(0, 0) += S(1);
-  if (counters_(0, 0) >= static_cast<S>(spec_.every) && outputs() > 0) {
+  if (counters_(0, 0) >= static_cast<S>(spec_.every) && this->outputs() > 0) {
     counters_(0, 0) = 0;
-    const Index count = std::min<Index>(spec_.columns, outputs());
-    Matrix<S> drive = Matrix<S>::Zero(count, outputs());
+    const Index count = std::min<Index>(spec_.columns, this->outputs());
+    Matrix<S> drive = Matrix<S>::Zero(count, this->outputs());
     const auto first = static_cast<Index>(counters_(0, 1));
-    for (Index k = 0; k < count; ++k) drive(k, (first + k) % outputs()) = S(1);
+    for (Index k = 0; k < count; ++k) drive(k, (first + k) % this->outputs()) = S(1);
     ReadContext read;
     read.seed = seed_;
     read.phase = transfer_phase;
     read.step = static_cast<std::uint64_t>(counters_(0, 2));
     ReadMeter meter;
     read.meter = &meter;
-    Matrix<S> held(count, inputs());
+    Matrix<S> held(count, this->inputs());
     fast_.transposed(drive, held, fast_.all_columns(), Store::assign, read);
     spent_ += meter.total();
-    Matrix<S> delta = Matrix<S>::Zero(inputs(), outputs());
+    Matrix<S> delta = Matrix<S>::Zero(this->inputs(), this->outputs());
     for (Index k = 0; k < count; ++k) {
-      const Index column = (first + k) % outputs();
+      const Index column = (first + k) % this->outputs();
       delta.col(column) = static_cast<S>(spec_.rate) * (held.row(k).transpose() - zero_.col(column));
     }
-    slow_.apply_update(delta, 0);
-    counters_(0, 1) = static_cast<S>((first + count) % outputs());
+    slow_.apply_update(delta);
+    counters_(0, 1) = static_cast<S>((first + count) % this->outputs());
     counters_(0, 2) = static_cast<S>(std::fmod(static_cast<double>(counters_(0, 2)) + 1, counter_range));
   }
   refresh();
@@ -202,7 +200,7 @@ void TikiTaka<S>::transfer_when_due() {
 template <class S>
 void TikiTaka<S>::program(const Matrix<S>& target) {
   slow_.program(target);
-  fast_.program(Matrix<S>::Zero(inputs(), outputs()));
+  fast_.program(Matrix<S>::Zero(this->inputs(), this->outputs()));
   find_symmetry_point();
   counters_(0, 0) = 0;
   refresh();
@@ -241,7 +239,7 @@ void TikiTaka<S>::state_restored() {
   fast_.state_restored();
   spent_ = load_totals(spent_digits_);
   for (Index k = 0; k < counters_.cols(); ++k) {
-    const double below = k == 1 ? static_cast<double>(std::max<Index>(1, outputs())) : counter_range;
+    const double below = k == 1 ? static_cast<double>(std::max<Index>(1, this->outputs())) : counter_range;
     restored_count(static_cast<double>(counters_(0, k)), below, "counters of transfers");
   }
   refresh();

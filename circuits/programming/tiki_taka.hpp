@@ -26,17 +26,11 @@ class TikiTaka final : public LinearMap<S> {
   /// As Crossbar; the fast array is number id + 2^16 for its random numbers.
   TikiTaka(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
 
-  Index inputs() const override { return slow_.inputs(); }
-  Index outputs() const override { return slow_.outputs(); }
-  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, Columns columns, Store store, ReadContext& read) const override;
-  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, Columns columns, Store store, ReadContext& read) const override;
-  bool curved() const override { return slow_.curved() || fast_.curved(); }
-  bool noisy() const override { return slow_.noisy() || (spec_.share != 0 && fast_.noisy()); }
+  void read(ReadDirection way, ConstMatrixRef<S> x, MatrixRef<S> out, Columns columns, Store store,
+            ReadContext& context) const override;
+  MapTraits<S> traits() const override;
   std::unique_ptr<LinearMap<double>> noise_free() const override;
-  void apply_update(const Matrix<S>& delta, std::uint64_t step) override;
-  void apply_now(const Matrix<S>& delta, std::uint64_t step) override;
-  bool takes_factors() const override { return fast_.takes_factors(); }
-  void apply_factors(const std::vector<FactorPair<S>>& factors, S rate) override;
+  void apply(const WeightUpdate<S>& update) override;
   void program(const Matrix<S>& target) override;
   void advance_time(double seconds, std::uint64_t step) override;
   const Matrix<S>& weights() const override { return weights_; }

@@ -31,7 +31,7 @@ std::string block_netlist(const Circuit<double>& block, Index heads, const Linea
   const Index channels = block.cols();
   NUDGE_EXPECT(spec.drive.cols() == channels && spec.start.rows() == tokens && channels % heads == 0);
   const Matrix<double>& w = array.input().weights();
-  const bool coupled = std::ranges::any_of(array.terms(), [](const auto& at) { return at.term->name() == "coupling"; });
+  const bool coupled = std::ranges::any_of(array.terms(), [](const auto& at) { return at.traits.name == "coupling"; });
   const Index memories = w.cols() - (coupled ? 4 : 3) * channels;
   const Index width = channels / heads;
   const double gain = block.damping().gain;

@@ -19,24 +19,22 @@ BilinearLink<S>::BilinearLink(const LinkEnd& from, const LinkEnd& to, const Link
 
 /// ρ' makes a node one that the link reads even where it only acts on it.
 template <class S>
-std::vector<int> BilinearLink<S>::sources() const {
-  std::vector<int> all = {from_.node};
-  if (drives_from() || to_.activation != NodeActivation::identity) all.push_back(to_.node);
+TermTraits BilinearLink<S>::traits() const {
+  TermTraits all{.name = "bilinear_link",
+                 .conservative = has(Part::conservative),
+                 .nonconservative = has(Part::nonconservative),
+                 .sources = {from_.node},
+                 .takes_difference = way_ != LinkWay::both,
+                 .noisy = weights_.map->noisy()};
+  if (drives_from() || to_.activation != NodeActivation::identity) all.sources.push_back(to_.node);
+  if (drives_from()) all.targets.push_back(from_.node);
+  if (drives_to()) all.targets.push_back(to_.node);
   return all;
 }
 
 template <class S>
-std::vector<int> BilinearLink<S>::targets() const {
-  std::vector<int> all;
-  if (drives_from()) all.push_back(from_.node);
-  if (drives_to()) all.push_back(to_.node);
-  return all;
-}
-
-template <class S>
-bool BilinearLink<S>::constant() const {
-  return clamped() && to_.activation == NodeActivation::identity &&
-         dynamic_cast<const DigitalMatrix<S>*>(weights_.map) != nullptr;
+bool BilinearLink<S>::cached() const {
+  return clamped() && dynamic_cast<const DigitalMatrix<S>*>(weights_.map) != nullptr;
 }
 
 /// The two arms of the link, a → b forward and b → a transposed; `at_` is the moving state, `point` the linearised one.
@@ -56,39 +54,25 @@ class BilinearLink<S>::System final : public TermSystem<S> {
         backward0_(rows, term.from_.columns.count),
         on_to_(rows * max_copies, term.to_.columns.count),
         on_from_(rows * max_copies, term.from_.columns.count),
-        cached_(term.clamped() && dynamic_cast<const DigitalMatrix<S>*>(term.weights_.map) != nullptr) {}
+        cached_(term.cached()) {}
 
   void bind(const Matrix<S>& input) override {
     input_ = &input;
-    known_ = false;
+    known_ = handed_ = false;
   }
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
-    if (!term_->has(part)) return;
-    activate(z);
-    if (term_->drives_to()) act_on_to(z, f, read);
-    if (term_->drives_from()) act_on_from(z, f, read);
+  bool hand_over(MatrixRef<S> drive, MatrixRef<S> /*load*/, ReadContext& read) override {
+    if (!cached_ || !to0_.identity()) return false;
+    on(drive, term_->to_) += product(source0(), read);
+    return handed_ = true;
   }
 
-  void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, int node, ReadContext& read) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, ReadContext& read) override {
+    if (handed_ || !term_->has(part)) return;
     activate(z);
-    if (term_->drives_to() && node == term_->to_.node) act_on_to(z, f, read);
-    if (term_->drives_from() && node == term_->from_.node) act_on_from(z, f, read);
-  }
-
-  /// One arm alone, through what is its own value.
-  bool assign_node_force(ConstMatrixRef<S> z, MatrixRef<S> f, int node, ReadContext& read) override {
-    const bool forward = term_->drives_to() && node == term_->to_.node;
-    const bool backward = term_->drives_from() && node == term_->from_.node;
-    if (forward == backward) return false;
-    if (forward ? !to_.identity() || term_->clamped() : !from_.identity()) return false;
-    activate(z);
-    if (forward) {
-      reader_.forward(source(z), on(f, term_->to_), read, Store::assign);
-    } else {
-      reader_.transposed(to_.value(z), on(f, term_->from_), read, Store::assign);
-    }
-    return true;
+    const auto asked = [node](const LinkEnd& end) { return node == kAllNodes || node == end.node; };
+    if (term_->drives_to() && asked(term_->to_)) act_on_to(z, f, read);
+    if (term_->drives_from() && asked(term_->from_)) act_on_from(z, f, read);
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
@@ -98,6 +82,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       end->set(z);
       end->set_curvature();
     }
+    if (handed_) return;
     MatrixRef<S>& f = term_->way_ == LinkWay::both ? conservative : rest;
     if (term_->drives_to() && to0_.identity()) {
       add_drive_to(source0(), on(f, term_->to_), read);
@@ -106,10 +91,10 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       to0_.add_gated(forward0_, S(1), on(f, term_->to_));
     }
     if (term_->drives_from() && from0_.identity()) {
-      reader_.transposed(to0_.value(z0_), on(f, term_->from_), read);
+      reader_.read(ReadDirection::transposed, to0_.value(z0_), on(f, term_->from_), read);
     } else if (term_->drives_from()) {
       backward0_.setZero();
-      reader_.transposed(to0_.value(z0_), backward0_, read);
+      reader_.read(ReadDirection::transposed, to0_.value(z0_), backward0_, read);
       from0_.add_gated(backward0_, S(1), on(f, term_->from_));
     }
   }
@@ -122,7 +107,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       if (!term_->clamped()) {
         from0_.gate(of(v, term_->from_), a);
         b.setZero();
-        reader_.forward_jvp(source0(), a, b, read);
+        reader_.derivative(ReadDirection::forward, Derivative::jvp, source0(), a, b, read);
         to0_.add_gated(b, scale, on(f, term_->to_));
       }
       to0_.add_curved(of(v, term_->to_), forward0_, scale, on(f, term_->to_));
@@ -130,7 +115,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     if (!term_->drives_from()) return;
     to0_.gate(of(v, term_->to_), b);
     a.setZero();
-    reader_.transposed_jvp(to0_.value(z0_), b, a, read);
+    reader_.derivative(ReadDirection::transposed, Derivative::jvp, to0_.value(z0_), b, a, read);
     from0_.add_gated(a, scale, on(f, term_->from_));
     from0_.add_curved(of(v, term_->from_), backward0_, scale, on(f, term_->from_));
   }
@@ -143,7 +128,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       if (!term_->clamped()) {
         to0_.gate(of(u, term_->to_), b);
         a.setZero();
-        reader_.forward_vjp(source0(), b, a, read);
+        reader_.derivative(ReadDirection::forward, Derivative::vjp, source0(), b, a, read);
         from0_.add_gated(a, S(1), on(f, term_->from_));
       }
       to0_.add_curved(of(u, term_->to_), forward0_, S(1), on(f, term_->to_));
@@ -151,46 +136,31 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     if (!term_->drives_from()) return;
     from0_.gate(of(u, term_->from_), a);
     b.setZero();
-    reader_.transposed_vjp(to0_.value(z0_), a, b, read);
+    reader_.derivative(ReadDirection::transposed, Derivative::vjp, to0_.value(z0_), a, b, read);
     to0_.add_gated(b, S(1), on(f, term_->to_));
     from0_.add_curved(of(u, term_->from_), backward0_, S(1), on(f, term_->from_));
   }
 
-  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
                   ReadContext& read) override {
-    if (term_->drives_to() && to0_.identity() && input_gradient.size() == 0) {
-      reader_.correlate_forward(source0(), of(u, term_->to_), scale, sink, read);
-    } else if (term_->drives_to()) {
-      auto b = on_to_.topRows(rows_);
-      to0_.gate(of(u, term_->to_), b);
-      reader_.correlate_forward(source0(), b, scale, sink, read);
-      if (term_->clamped() && input_gradient.size() > 0) {
-        auto a = on_from_.topRows(rows_);
-        a.setZero();
-        reader_.forward_vjp(source0(), b, a, read);
-        input_gradient += scale * a;
-      }
-    }
-    if (!term_->drives_from()) return;
-    auto a = on_from_.topRows(rows_);
-    from0_.gate(of(u, term_->from_), a);
-    reader_.correlate_transposed(to0_.value(z0_), a, scale, sink, read);
+    correlate(u, scale, sink, input_gradient, read);
+    if (f.size() > 0) vjp(u, f, Part::all, read);
   }
 
-  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override {
-    activate(z);
-    reader_.correlate_forward(source(z), to_.value(z), scale, sink, read);
-    return true;
-  }
-
-  /// xᵀ Σ_k s_k ρ(z_k): one product for all copies of what drives them alike.
-  bool accumulate_energy_contrast(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
                                   ReadContext& read) override {
-    if (!cached_) return false;
     activate(z);
-    auto b = on_to_.topRows(rows_);
-    contrast_copies<S>(to_.value(z), scales, b);
-    reader_.correlate_forward(View(*input_), b, S(1), sink, read);
+    if (cached_) {  // xᵀ Σ_k s_k ρ(z_k): one product for all copies of what drives them alike
+      auto b = on_to_.topRows(rows_);
+      contrast_copies<S>(to_.value(z), scales, b);
+      reader_.correlate(ReadDirection::forward, View(*input_), b, S(1), sink, read);
+      return true;
+    }
+    for (std::size_t k = 0; k < scales.size(); ++k) {
+      const auto own = [&](const View& all) -> View { return all.middleRows(static_cast<Index>(k) * rows_, rows_); };
+      const View x = term_->clamped() ? View(*input_) : View(own(from_.value(z)));
+      reader_.correlate(ReadDirection::forward, x, own(to_.value(z)), scales[k], sink, read);
+    }
     return true;
   }
 
@@ -211,6 +181,26 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     return f.middleCols(end.columns.begin, end.columns.count);
   }
 
+  void correlate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, ReadContext& read) {
+    if (term_->drives_to() && to0_.identity() && input_gradient.size() == 0) {
+      reader_.correlate(ReadDirection::forward, source0(), of(u, term_->to_), scale, sink, read);
+    } else if (term_->drives_to()) {
+      auto b = on_to_.topRows(rows_);
+      to0_.gate(of(u, term_->to_), b);
+      reader_.correlate(ReadDirection::forward, source0(), b, scale, sink, read);
+      if (term_->clamped() && input_gradient.size() > 0) {
+        auto a = on_from_.topRows(rows_);
+        a.setZero();
+        reader_.derivative(ReadDirection::forward, Derivative::vjp, source0(), b, a, read);
+        input_gradient += scale * a;
+      }
+    }
+    if (!term_->drives_from()) return;
+    auto a = on_from_.topRows(rows_);
+    from0_.gate(of(u, term_->from_), a);
+    reader_.correlate(ReadDirection::transposed, to0_.value(z0_), a, scale, sink, read);
+  }
+
   void activate(ConstMatrixRef<S> z) {
     if (!term_->clamped()) from_.set(z);
     to_.set(z);
@@ -222,42 +212,43 @@ class BilinearLink<S>::System final : public TermSystem<S> {
   const Matrix<S>& product(ConstMatrixRef<S> r, ReadContext& read) {
     if (std::exchange(known_, true)) return product_;
     product_.resize(rows_, term_->to_.columns.count);
-    reader_.forward(r, product_, read, Store::assign);
+    reader_.read(ReadDirection::forward, r, product_, read, Store::assign);
     return product_;
   }
 
   /// f += r_a M of one copy.
   void add_drive_to(ConstMatrixRef<S> r, MatrixRef<S> f, ReadContext& read) {
-    if (!cached_) return reader_.forward(r, f, read);
+    if (!cached_) return reader_.read(ReadDirection::forward, r, f, read);
     f += product(r, read);
   }
 
   /// out = r_a M for as many copies; what is clamped is read for each of them, numbers once per example.
   void drive_to(ConstMatrixRef<S> r, Index copies, MatrixRef<S> out, ReadContext& read) {
     if (!cached_) out.setZero();
-    if (!term_->clamped()) return reader_.forward(r, out, read);
+    if (!term_->clamped()) return reader_.read(ReadDirection::forward, r, out, read);
     for (Index copy = 0; copy < copies; ++copy) {
       auto own = out.middleRows(copy * rows_, rows_);
       if (cached_) {
         own = product(r, read);
       } else {
-        reader_.forward(r, own, read);
+        reader_.read(ReadDirection::forward, r, own, read);
       }
     }
   }
 
   void act_on_to(ConstMatrixRef<S> z, MatrixRef<S> f, ReadContext& read) {
-    if (to_.identity() && !term_->clamped()) return reader_.forward(source(z), on(f, term_->to_), read);
+    if (to_.identity() && !term_->clamped())
+      return reader_.read(ReadDirection::forward, source(z), on(f, term_->to_), read);
     auto b = on_to_.topRows(z.rows());
     drive_to(source(z), z.rows() / rows_, b, read);
     to_.add_gated(b, S(1), on(f, term_->to_));
   }
 
   void act_on_from(ConstMatrixRef<S> z, MatrixRef<S> f, ReadContext& read) {
-    if (from_.identity()) return reader_.transposed(to_.value(z), on(f, term_->from_), read);
+    if (from_.identity()) return reader_.read(ReadDirection::transposed, to_.value(z), on(f, term_->from_), read);
     auto a = on_from_.topRows(z.rows());
     a.setZero();
-    reader_.transposed(to_.value(z), a, read);
+    reader_.read(ReadDirection::transposed, to_.value(z), a, read);
     from_.add_gated(a, S(1), on(f, term_->from_));
   }
 
@@ -268,7 +259,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
   ActivatedNode<S> from_, to_, from0_, to0_;
   Matrix<S> z0_, forward0_, backward0_;  ///< of the point: state, r_a M and r_b Mᵀ
   Matrix<S> on_to_, on_from_;            ///< working memory
-  bool cached_, known_ = false;
+  bool cached_, known_ = false, handed_ = false;
   Matrix<S> product_;  ///< x M of the example, where numbers hold M
 };
 

@@ -19,28 +19,24 @@ enum class LinkWay {
 ///     F_b += ρ'(s_b) ⊙ (r_a M),   F_a += ρ'(s_a) ⊙ (r_b Mᵀ)
 /// M is the matrix of its weights, dense or of a convolution with pooling (circuits/terms/convolution.hpp), one map read both
 /// ways. `from` may be what clamps the circuit, r_a = x as it is: then only `to` moves and the link is conservative too, whatever it
-/// hears back. Numbers that hold the weights of a clamped link are read once per example: its product does not change.
+/// hears back. Numbers that hold the weights of a clamped link are read once per example: its product does not change, and under the
+/// identity neither does its force.
 template <class S>
 class BilinearLink final : public Term<S> {
  public:
   /// From kInput the way is both, or forward for a link of a network whose other links are not conservative.
   BilinearLink(const LinkEnd& from, const LinkEnd& to, const LinkWeights<S>& weights, LinkWay way = LinkWay::both);
 
-  std::string_view name() const override { return "bilinear_link"; }
-  bool has(Part part) const override {
-    return part == Part::all || (part == Part::conservative) == (way_ == LinkWay::both);
-  }
-  std::vector<int> sources() const override;
-  std::vector<int> targets() const override;
-  bool takes_difference() const override { return way_ != LinkWay::both; }
-  bool noisy() const override { return weights_.map->noisy(); }
-  bool constant() const override;
+  TermTraits traits() const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
   const LinkWeights<S>& weights() const { return weights_; }
 
  private:
   class System;
+  bool has(Part part) const { return part == Part::all || (part == Part::conservative) == (way_ == LinkWay::both); }
+  /// Numbers hold the weights of what is clamped: its product is the same in every read of an example.
+  bool cached() const;
   bool clamped() const { return from_.node == Term<S>::kInput; }
   bool drives_to() const { return way_ != LinkWay::backward; }
   bool drives_from() const { return way_ != LinkWay::forward && !clamped(); }

@@ -68,7 +68,8 @@ void CausalAttention<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef
   }
   read.work(copies(at, dh.rows()) * at.core.derivative_operations());
   o *= gain_;
-  output_->forward_jvp(at.drive_at_point, o, f, output_->all_columns(), Store::add, read);
+  output_->derivative(ReadDirection::forward, Derivative::jvp, at.drive_at_point, o, f, output_->all_columns(),
+                      Store::add, read);
 }
 
 template <class S>
@@ -76,7 +77,8 @@ void CausalAttention<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, Matr
                              ReadContext& read) const {
   auto& at = attention<S>(point);
   auto w = at.mixed.topRows(u.rows());
-  output_->forward_vjp(at.drive_at_point, u, w, output_->all_columns(), Store::assign, read);
+  output_->derivative(ReadDirection::forward, Derivative::vjp, at.drive_at_point, u, w, output_->all_columns(),
+                      Store::assign, read);
   w *= gain_;
   for (Index row = 0; row < u.rows(); row += at.tokens) {
     at.core.vjp(w.middleRows(row, at.tokens), g.middleRows(row, at.tokens));
@@ -103,8 +105,8 @@ void CausalAttention<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> 
 template <class S>
 void CausalAttention<S>::accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
                                     ReadContext& read) const {
-  output_->correlate_forward(attention<S>(point).drive_at_point, u, output_->all_columns(), scale, output_parameter_,
-                             sink, read);
+  output_->correlate(ReadDirection::forward, attention<S>(point).drive_at_point, u, output_->all_columns(), scale,
+                     output_parameter_, sink, read);
 }
 
 template <class S>

@@ -16,11 +16,12 @@ class CausalAttention final : public ForceTerm<S> {
   CausalAttention(Index channels, Index heads, S gain, int output_parameter, LinearMap<S>& output)
       : channels_(channels), heads_(heads), gain_(gain), output_parameter_(output_parameter), output_(&output) {}
 
-  std::string_view name() const override { return "attention"; }
-  bool conservative() const override { return false; }
-  Index input_columns() const override { return 3 * channels_; }
-  bool returns_through_input() const override { return false; }
-  bool vjp_reads_input() const override { return false; }
+  ForceTermTraits<S> traits() const override {
+    return {.name = "attention",
+            .conservative = false,
+            .input_columns = 3 * channels_,
+            .weights = {{output_parameter_, output_}}};
+  }
   std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
   void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
   void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
@@ -32,7 +33,6 @@ class CausalAttention final : public ForceTerm<S> {
                        TermPoint& point, ReadContext& read) const override;
   void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
                   ReadContext& read) const override;
-  std::vector<TermWeights<S>> weights() const override { return {{output_parameter_, output_}}; }
 
   /// P of one head at the linearisation point, (T, T).
   const Matrix<S>& probabilities(const TermPoint& point, Index head) const;

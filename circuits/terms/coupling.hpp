@@ -18,11 +18,9 @@ class Coupling final : public ForceTerm<S> {
  public:
   explicit Coupling(Index channels) : channels_(channels) {}
 
-  std::string_view name() const override { return "coupling"; }
-  bool conservative() const override { return false; }
-  Index input_columns() const override { return channels_; }
-  bool returns_through_input() const override { return false; }
-  bool vjp_reads_input() const override { return false; }
+  ForceTermTraits<S> traits() const override {
+    return {.name = "coupling", .conservative = false, .input_columns = channels_};
+  }
   std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
   void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
   void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "circuits/linear_map.hpp"
-#include "sim/gradient_sink.hpp"
+#include "sim/dynamics.hpp"
 
 namespace nudge {
 
@@ -25,12 +25,25 @@ struct TermWeights {
   LinearMap<S>* map = nullptr;
 };
 
+/// What a shared array must know of a term.
+template <class S>
+struct ForceTermTraits {
+  std::string_view name;
+  bool conservative = false;
+  Index input_columns = 0;
+  bool returns_through_input =
+      false;  ///< the force (and jvp) come back through the input array (g) rather than directly (f)
+  bool vjp_reads_input = false;
+  std::vector<TermWeights<S>> weights = {};  ///< the term's own
+  bool in(Part part) const { return part == Part::all || conservative == (part == Part::conservative); }
+};
+
 /// One term of a SharedArray, written against projections so that it cannot know how weights are made.
 ///
 /// The block drives its input array once: h = z W, and hands each term its columns. A term adds its force to f directly
 /// (through weights of its own), or writes a drive g for its columns, which the block sends back through the same
 /// devices: f += g Wᵀ. With x the drive of the rows, the same two routes serve the derivatives:
-///     jvp:  dh = v W  → f += J v             vjp:  u, and hu = u W where vjp_reads_input()  → g with f += g Wᵀ = Jᵀ u
+///     jvp:  dh = v W  → f += J v             vjp:  u, and hu = u W where the term asks for it  → g with f += g Wᵀ = Jᵀ u
 /// so that the gradient of the input array is one outer product, z₀ᵀ g, for every term (and uᵀ g₀ for what returns).
 /// All arrays are (k·T, ...) for k
 /// copies of one sequence of T tokens; cached points have T rows and serve all copies.
@@ -39,12 +52,7 @@ class ForceTerm {
  public:
   virtual ~ForceTerm() = default;
 
-  virtual std::string_view name() const = 0;
-  virtual bool conservative() const = 0;
-  virtual Index input_columns() const = 0;
-  /// The force (and jvp) come back through the input array (g) rather than directly (f).
-  virtual bool returns_through_input() const = 0;
-  virtual bool vjp_reads_input() const = 0;
+  virtual ForceTermTraits<S> traits() const = 0;
 
   virtual std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const = 0;
 
@@ -58,7 +66,7 @@ class ForceTerm {
 
   virtual void jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const = 0;
 
-  /// Writes g. hu is only valid where vjp_reads_input().
+  /// Writes g. hu is only valid where the vjp reads the input.
   virtual void vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
                    ReadContext& read) const = 0;
 
@@ -74,9 +82,6 @@ class ForceTerm {
 
   /// Energy of a conservative term at the projections h.
   virtual std::optional<double> energy(ConstMatrixRef<S> /*h*/) const { return std::nullopt; }
-
-  /// The term's own weights.
-  virtual std::vector<TermWeights<S>> weights() const { return {}; }
 };
 
 }  // namespace nudge

@@ -16,11 +16,13 @@ class HopfieldMemory final : public ForceTerm<S> {
   /// memories M ≥ 1.
   explicit HopfieldMemory(Index memories) : memories_(memories) {}
 
-  std::string_view name() const override { return "memory"; }
-  bool conservative() const override { return true; }
-  Index input_columns() const override { return memories_; }
-  bool returns_through_input() const override { return true; }
-  bool vjp_reads_input() const override { return true; }
+  ForceTermTraits<S> traits() const override {
+    return {.name = "memory",
+            .conservative = true,
+            .input_columns = memories_,
+            .returns_through_input = true,
+            .vjp_reads_input = true};
+  }
   std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
   void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
   void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,

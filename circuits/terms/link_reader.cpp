@@ -2,103 +2,80 @@
 #include "circuits/terms/link_reader.hpp"
 
 namespace nudge {
+namespace {
 
-/// Memory for n rows at every position, grown once.
+ReadDirection opposite(ReadDirection way) { return way_of(way, Derivative::vjp); }
+
+}  // namespace
+
+/// Memory for n rows at every position of what drives that way, grown once.
 template <class S>
-MatrixRef<S> LinkReader<S>::space(Index n, Index cols, Matrix<S>& memory) {
+MatrixRef<S> LinkReader<S>::space(Index n, ReadDirection driving, Matrix<S>& memory) {
   const Index rows = n * shape().positions();
+  const Index cols = driving == ReadDirection::forward ? shape().patch() : shape().maps;
   if (memory.rows() < rows || memory.cols() != cols) memory.resize(rows, cols);
   return memory.topRows(rows);
 }
 
+/// Patches of the inputs, or the maps at every position of the outputs.
+template <class S>
+MatrixRef<S> LinkReader<S>::spread(ReadDirection driving, ConstMatrixRef<S> x, Matrix<S>& memory) {
+  MatrixRef<S> out = space(x.rows(), driving, memory);
+  if (driving == ReadDirection::forward) {
+    gather_patches<S>(shape(), x, out);
+  } else {
+    to_positions<S>(shape().maps, x, out);
+  }
+  return out;
+}
+
 /// What the derivative of a curved read needs of its operating point; other maps do not look.
 template <class S>
-MatrixRef<S> LinkReader<S>::point_patches(ConstMatrixRef<S> x0) {
-  return weights_.map->curved() ? patches(x0, patch_point_) : space(x0.rows(), shape().patch(), patch_point_);
+MatrixRef<S> LinkReader<S>::point(ReadDirection way, ConstMatrixRef<S> x0) {
+  Matrix<S>& memory = side(way).point;
+  return weights_.map->traits().curved ? spread(way, x0, memory) : space(x0.rows(), way, memory);
 }
+
+/// read(driven, sensed) at every position; out gets what the positions sense.
 template <class S>
-MatrixRef<S> LinkReader<S>::point_rows(ConstMatrixRef<S> y0) {
-  return weights_.map->curved() ? rows_of(y0, maps_point_) : space(y0.rows(), shape().maps, maps_point_);
+template <class Read>
+void LinkReader<S>::at_positions(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, Store store, Read read) {
+  MatrixRef<S> sensed = space(drive.rows(), opposite(way), side(opposite(way)).driven);
+  read(spread(way, drive, side(way).driven), sensed);
+  if (store == Store::assign) out.setZero();
+  if (way == ReadDirection::forward) {
+    add_positions<S>(shape().maps, sensed, out);
+  } else {
+    scatter_patches<S>(shape(), sensed, out);
+  }
 }
 
 template <class S>
-MatrixRef<S> LinkReader<S>::patches(ConstMatrixRef<S> x, Matrix<S>& memory) {
-  MatrixRef<S> out = space(x.rows(), shape().patch(), memory);
-  gather_patches<S>(shape(), x, out);
-  return out;
+void LinkReader<S>::read(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, ReadContext& context,
+                         Store store) {
+  if (!weights_.convolution) return weights_.map->read(way, drive, out, all(), store, context);
+  at_positions(way, drive, out, store, [&](ConstMatrixRef<S> driven, MatrixRef<S> sensed) {
+    weights_.map->read(way, driven, sensed, all(), Store::assign, context);
+  });
 }
 
 template <class S>
-MatrixRef<S> LinkReader<S>::rows_of(ConstMatrixRef<S> y, Matrix<S>& memory) {
-  MatrixRef<S> out = space(y.rows(), shape().maps, memory);
-  to_positions<S>(shape().maps, y, out);
-  return out;
+void LinkReader<S>::derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v,
+                               MatrixRef<S> out, ReadContext& context) {
+  if (!weights_.convolution) return weights_.map->derivative(way, which, x0, v, out, all(), Store::add, context);
+  at_positions(way_of(way, which), v, out, Store::add, [&](ConstMatrixRef<S> driven, MatrixRef<S> sensed) {
+    weights_.map->derivative(way, which, point(way, x0), driven, sensed, all(), Store::assign, context);
+  });
 }
 
 template <class S>
-void LinkReader<S>::forward(ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read, Store store) {
-  if (!weights_.convolution) return weights_.map->forward(x, y, all(), store, read);
-  if (store == Store::assign) y.setZero();
-  MatrixRef<S> out = space(x.rows(), shape().maps, maps_);
-  weights_.map->forward(patches(x, patch_), out, all(), Store::assign, read);
-  add_positions<S>(shape().maps, out, y);
-}
-
-template <class S>
-void LinkReader<S>::forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, ReadContext& read) {
-  if (!weights_.convolution) return weights_.map->forward_jvp(x0, v, y, all(), Store::add, read);
-  MatrixRef<S> out = space(v.rows(), shape().maps, maps_);
-  weights_.map->forward_jvp(point_patches(x0), patches(v, patch_), out, all(), Store::assign, read);
-  add_positions<S>(shape().maps, out, y);
-}
-
-template <class S>
-void LinkReader<S>::forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, ReadContext& read) {
-  if (!weights_.convolution) return weights_.map->forward_vjp(x0, u, x, all(), Store::add, read);
-  MatrixRef<S> out = space(u.rows(), shape().patch(), patch_);
-  weights_.map->forward_vjp(point_patches(x0), rows_of(u, maps_), out, all(), Store::assign, read);
-  scatter_patches<S>(shape(), out, x);
-}
-
-template <class S>
-void LinkReader<S>::transposed(ConstMatrixRef<S> y, MatrixRef<S> x, ReadContext& read, Store store) {
-  if (!weights_.convolution) return weights_.map->transposed(y, x, all(), store, read);
-  if (store == Store::assign) x.setZero();
-  MatrixRef<S> out = space(y.rows(), shape().patch(), patch_);
-  weights_.map->transposed(rows_of(y, maps_), out, all(), Store::assign, read);
-  scatter_patches<S>(shape(), out, x);
-}
-
-template <class S>
-void LinkReader<S>::transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, ReadContext& read) {
-  if (!weights_.convolution) return weights_.map->transposed_jvp(y0, v, x, all(), Store::add, read);
-  MatrixRef<S> out = space(v.rows(), shape().patch(), patch_);
-  weights_.map->transposed_jvp(point_rows(y0), rows_of(v, maps_), out, all(), Store::assign, read);
-  scatter_patches<S>(shape(), out, x);
-}
-
-template <class S>
-void LinkReader<S>::transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, ReadContext& read) {
-  if (!weights_.convolution) return weights_.map->transposed_vjp(y0, u, y, all(), Store::add, read);
-  MatrixRef<S> out = space(u.rows(), shape().maps, maps_);
-  weights_.map->transposed_vjp(point_rows(y0), patches(u, patch_), out, all(), Store::assign, read);
-  add_positions<S>(shape().maps, out, y);
-}
-
-template <class S>
-void LinkReader<S>::correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
-                                      ReadContext& read) {
+void LinkReader<S>::correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, S scale,
+                              GradientSink<S>& sink, ReadContext& context) {
   const int parameter = weights_.parameter;
-  if (!weights_.convolution) return weights_.map->correlate_forward(x0, u, all(), scale, parameter, sink, read);
-  weights_.map->correlate_forward(patches(x0, patch_), rows_of(u, maps_), all(), scale, parameter, sink, read);
-}
-
-template <class S>
-void LinkReader<S>::correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
-                                         ReadContext& read) {
-  const int parameter = weights_.parameter;
-  if (!weights_.convolution) return weights_.map->correlate_transposed(y0, u, all(), scale, parameter, sink, read);
-  weights_.map->correlate_transposed(rows_of(y0, maps_), patches(u, patch_), all(), scale, parameter, sink, read);
+  if (!weights_.convolution) return weights_.map->correlate(way, x0, u, all(), scale, parameter, sink, context);
+  const MatrixRef<S> drive = spread(way, x0, side(way).driven);
+  const MatrixRef<S> sensed = spread(opposite(way), u, side(opposite(way)).driven);
+  weights_.map->correlate(way, drive, sensed, all(), scale, parameter, sink, context);
 }
 
 template class LinkReader<float>;

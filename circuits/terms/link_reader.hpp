@@ -20,38 +20,40 @@ struct LinkWeights {
   Index outputs() const { return convolution ? convolution->outputs() : map->outputs(); }
 };
 
-/// Reads of a link's matrix M through the map that holds its weights, both ways, with the derivatives and correlations of
-/// LinearMap. x (n, inputs), y (n, outputs); everything is added, reads unless told otherwise. One per thread: it has the patches' memory.
+/// Reads of a link's matrix M through the map that holds its weights, with the derivatives and correlations of LinearMap: x of its
+/// inputs, or y of its outputs, drives it. Reads are added unless told otherwise. One per thread: it has the patches' memory.
 template <class S>
 class LinkReader {
  public:
   explicit LinkReader(const LinkWeights<S>& weights) : weights_(weights) {}
 
-  /// y += x M and its derivatives at the drive x₀: y += D v, x += Dᵀ u.
-  void forward(ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read, Store store = Store::add);
-  void forward_jvp(ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y, ReadContext& read);
-  void forward_vjp(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x, ReadContext& read);
-  /// x += y Mᵀ and its derivatives at the drive y₀: x += D v, y += Dᵀ u.
-  void transposed(ConstMatrixRef<S> y, MatrixRef<S> x, ReadContext& read, Store store = Store::add);
-  void transposed_jvp(ConstMatrixRef<S> y0, ConstMatrixRef<S> v, MatrixRef<S> x, ReadContext& read);
-  void transposed_vjp(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, MatrixRef<S> y, ReadContext& read);
-  /// The sink gets scale · ⟨u, ∂read/∂weights⟩ of a forward read at x₀ (u on the outputs), of a transposed read at y₀ (u on the
-  /// inputs).
-  void correlate_forward(ConstMatrixRef<S> x0, ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, ReadContext& read);
-  void correlate_transposed(ConstMatrixRef<S> y0, ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
-                            ReadContext& read);
+  /// out += drive M (forward) or drive Mᵀ (transposed).
+  void read(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, ReadContext& context,
+            Store store = Store::add);
+  /// out += D v or Dᵀ v of that read at the drive x₀.
+  void derivative(ReadDirection way, Derivative which, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> out,
+                  ReadContext& context);
+  /// The sink gets scale · ⟨u, ∂read/∂weights⟩ of a read at x₀, u at its outputs.
+  void correlate(ReadDirection way, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
+                 ReadContext& context);
 
  private:
+  /// What drives or senses one side of M at every position.
+  struct Side {
+    Matrix<S> driven, point;
+  };
+
   const Convolution& shape() const { return *weights_.convolution; }
   Columns all() const { return weights_.map->all_columns(); }
-  MatrixRef<S> patches(ConstMatrixRef<S> x, Matrix<S>& memory);
-  MatrixRef<S> rows_of(ConstMatrixRef<S> y, Matrix<S>& memory);
-  MatrixRef<S> point_patches(ConstMatrixRef<S> x0);
-  MatrixRef<S> point_rows(ConstMatrixRef<S> y0);
-  MatrixRef<S> space(Index n, Index cols, Matrix<S>& memory);
+  MatrixRef<S> space(Index n, ReadDirection driving, Matrix<S>& memory);
+  MatrixRef<S> spread(ReadDirection driving, ConstMatrixRef<S> x, Matrix<S>& memory);
+  MatrixRef<S> point(ReadDirection way, ConstMatrixRef<S> x0);
+  Side& side(ReadDirection driving) { return driving == ReadDirection::forward ? inputs_ : outputs_; }
+  template <class Read>
+  void at_positions(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, Store store, Read read);
 
   LinkWeights<S> weights_;
-  Matrix<S> patch_, maps_, patch_point_, maps_point_;
+  Side inputs_, outputs_;
 };
 
 }  // namespace nudge

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/node_bias.hpp"
 
-#include "circuits/digital_matrix.hpp"
 #include "circuits/terms/convolution.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/sums.hpp"
@@ -15,8 +14,14 @@ NodeBias<S>::NodeBias(const LinkEnd& at, int parameter, const LinearMap<S>& map,
 }
 
 template <class S>
-bool NodeBias<S>::constant() const {
-  return at_.activation == NodeActivation::identity && dynamic_cast<const DigitalMatrix<S>*>(map_) != nullptr;
+TermTraits NodeBias<S>::traits() const {
+  return {.name = "node_bias",
+          .conservative = part_ == Part::conservative,
+          .nonconservative = part_ == Part::nonconservative,
+          .sources = {identity() ? Term<S>::kInput : at_.node},
+          .targets = {at_.node},
+          .takes_difference = part_ != Part::conservative || identity(),
+          .noisy = map_->noisy()};
 }
 
 template <class S>
@@ -31,8 +36,18 @@ class NodeBias<S>::System final : public TermSystem<S> {
         bias_(rows * max_copies, term.at_.columns.count),
         bias0_(rows, term.at_.columns.count) {}
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
-    if (!term_->has(part)) return;
+  void bind(const Matrix<S>& /*input*/) override { handed_ = false; }
+
+  bool hand_over(MatrixRef<S> drive, MatrixRef<S> /*load*/, ReadContext& read) override {
+    if (!term_->identity() || !term_->map_->plain()) return false;
+    auto b = bias_.topRows(drive.rows());
+    bias(b, read);
+    own(drive) += b;
+    return handed_ = true;
+  }
+
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& read) override {
+    if (handed_ || !term_->has(part)) return;
     auto b = bias_.topRows(z.rows());
     bias(b, read);
     at_.set(z);
@@ -40,9 +55,10 @@ class NodeBias<S>::System final : public TermSystem<S> {
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
-    bias(bias0_, read);
     at0_.set(z);
     at0_.set_curvature();
+    if (handed_) return;
+    bias(bias0_, read);
     at0_.add_gated(bias0_, S(1), own(term_->part_ == Part::conservative ? conservative : rest));
   }
 
@@ -54,16 +70,21 @@ class NodeBias<S>::System final : public TermSystem<S> {
     if (term_->has(part)) at0_.add_curved(own(u), bias0_, S(1), own(f));
   }
 
-  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> /*input_gradient*/,
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> /*input_gradient*/, MatrixRef<S> f,
                   ReadContext& read) override {
     auto w = bias_.topRows(u.rows());
     at0_.gate(own(u), w);
     correlate(w, scale, sink, read);
+    if (f.size() > 0) vjp(u, f, Part::all, read);
   }
 
-  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override {
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
+                                  ReadContext& read) override {
     at_.set(z);
-    correlate(at_.value(z), scale, sink, read);
+    const Index rows = z.rows() / static_cast<Index>(scales.size());
+    for (std::size_t k = 0; k < scales.size(); ++k) {
+      correlate(at_.value(z).middleRows(static_cast<Index>(k) * rows, rows), scales[k], sink, read);
+    }
     return true;
   }
 
@@ -99,16 +120,17 @@ class NodeBias<S>::System final : public TermSystem<S> {
     const Index rows = w.rows() * positions();
     const auto ones = ones_.topRows(rows);
     if (positions() == 1) {
-      return map.correlate_forward(ones, w, map.all_columns(), scale, term_->parameter_, sink, read);
+      return map.correlate(ReadDirection::forward, ones, w, map.all_columns(), scale, term_->parameter_, sink, read);
     }
     auto by_position = read_.topRows(rows);
     to_positions<S>(map.outputs(), w, by_position);
-    map.correlate_forward(ones, by_position, map.all_columns(), scale, term_->parameter_, sink, read);
+    map.correlate(ReadDirection::forward, ones, by_position, map.all_columns(), scale, term_->parameter_, sink, read);
   }
 
   const NodeBias* term_;
   ActivatedNode<S> at_, at0_;
   Matrix<S> ones_, read_, bias_, bias0_;
+  bool handed_ = false;
 };
 
 template <class S>

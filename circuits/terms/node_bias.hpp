@@ -15,24 +15,15 @@ class NodeBias final : public Term<S> {
   /// that is to be driven wholly through its transpose while nudged.
   NodeBias(const LinkEnd& at, int parameter, const LinearMap<S>& map, Part part = Part::conservative);
 
-  std::string_view name() const override { return "node_bias"; }
-  bool has(Part part) const override { return part == Part::all || part == part_; }
   /// Under the identity it is a constant current, whatever the node's state.
-  std::vector<int> sources() const override {
-    return {at_.activation == NodeActivation::identity ? Term<S>::kInput : at_.node};
-  }
-  std::vector<int> targets() const override { return {at_.node}; }
-  /// Of the identity: its force is the same in every state.
-  bool takes_difference() const override {
-    return part_ != Part::conservative || at_.activation == NodeActivation::identity;
-  }
-  bool add_load(Matrix<S>& /*load*/) const override { return at_.activation == NodeActivation::identity; }
-  bool noisy() const override { return map_->noisy(); }
-  bool constant() const override;
+  TermTraits traits() const override;
+  bool add_load(MatrixRef<S> /*load*/) const override { return identity(); }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
  private:
   class System;
+  bool has(Part part) const { return part == Part::all || part == part_; }
+  bool identity() const { return at_.activation == NodeActivation::identity; }
 
   LinkEnd at_;
   int parameter_;

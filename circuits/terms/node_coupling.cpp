@@ -17,7 +17,7 @@ class NodeCoupling<S>::System final : public TermSystem<S> {
  public:
   explicit System(const NodeCoupling& term) : term_(&term) {}
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& /*read*/) override {
     if (part != Part::conservative) drive(z, term_->from_, f, term_->to_, term_->gain_);
   }
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> /*conservative*/, MatrixRef<S> rest,
@@ -30,8 +30,10 @@ class NodeCoupling<S>::System final : public TermSystem<S> {
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
     if (part != Part::conservative) drive(u, term_->to_, f, term_->from_, term_->gain_);
   }
-  void accumulate(ConstMatrixRef<S> /*u*/, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> /*input_gradient*/,
-                  ReadContext& /*read*/) override {}
+  void accumulate(ConstMatrixRef<S> u, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> /*input_gradient*/,
+                  MatrixRef<S> f, ReadContext& read) override {
+    if (f.size() > 0) vjp(u, f, Part::all, read);
+  }
 
  private:
   static void drive(ConstMatrixRef<S> z, Columns from, MatrixRef<S> f, Columns to, S gain) {

@@ -12,10 +12,9 @@ class NodeCoupling final : public Term<S> {
  public:
   NodeCoupling(int source, Columns from, int target, Columns to, S gain);
 
-  std::string_view name() const override { return "node_coupling"; }
-  bool has(Part part) const override { return part != Part::conservative; }
-  std::vector<int> sources() const override { return {source_}; }
-  std::vector<int> targets() const override { return {target_}; }
+  TermTraits traits() const override {
+    return {.name = "node_coupling", .nonconservative = true, .sources = {source_}, .targets = {target_}};
+  }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
  private:

@@ -34,8 +34,8 @@ class NodeDiodes<S>::System final : public TermSystem<S> {
   System(const NodeDiodes& term, Index rows)
       : term_(&term), z0_(rows, term.columns_.count), slope_(rows, term.columns_.count) {}
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
-    if (!term_->has(part)) return;
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& /*read*/) override {
+    if (part == Part::nonconservative) return;
     const auto [begin, count] = term_->columns_;
     for (Index row = 0; row < z.rows(); ++row) {
       for (Index i = 0; i < count; ++i) {
@@ -52,12 +52,12 @@ class NodeDiodes<S>::System final : public TermSystem<S> {
         slope_(row, i) = static_cast<S>(term_->law_.slope(static_cast<double>(z0_(row, i)), term_->sign(i)));
       }
     }
-    force(z, conservative, Part::conservative, read);
+    force(z, conservative, Part::conservative, kAllNodes, read);
   }
 
   // J is diagonal: minus the slopes.
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
-    if (!term_->has(part)) return;
+    if (part == Part::nonconservative) return;
     const auto [begin, count] = term_->columns_;
     for (Index row = 0; row < v.rows(); row += slope_.rows()) {
       f.middleCols(begin, count).middleRows(row, slope_.rows()) -=
@@ -67,10 +67,12 @@ class NodeDiodes<S>::System final : public TermSystem<S> {
 
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override { jvp(u, S(1), f, part, read); }
 
-  void accumulate(ConstMatrixRef<S> /*u*/, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> /*input_gradient*/,
-                  ReadContext& /*read*/) override {}
+  void accumulate(ConstMatrixRef<S> u, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> /*input_gradient*/,
+                  MatrixRef<S> f, ReadContext& read) override {
+    if (f.size() > 0) vjp(u, f, Part::all, read);
+  }
 
-  bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/,
+  bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/, GradientSink<S>& /*sink*/,
                                   ReadContext& /*read*/) override {
     return true;  // no parameters
   }
@@ -86,7 +88,12 @@ class NodeDiodes<S>::System final : public TermSystem<S> {
     return sum;
   }
 
-  void conservative_change(ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& /*read*/) override {
+  /// Of one unit each, whatever drives it: I(z₀ + v) − I(z₀).
+  void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
+           ReadContext& read) override {
+    if (drive == NudgedDrive::state || form == NudgedForm::corrected) {
+      return TermSystem<S>::law(form, z, v, drive, f, read);
+    }
     const auto [begin, count] = term_->columns_;
     for (Index row = 0; row < v.rows(); ++row) {
       for (Index i = 0; i < count; ++i) {

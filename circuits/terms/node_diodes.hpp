@@ -15,12 +15,10 @@ class NodeDiodes final : public Term<S> {
   /// Of node number `node`, whose columns these are; the law in units of the state and of the force.
   NodeDiodes(int node, Columns columns, Index above, const DiodeLaw& law);
 
-  std::string_view name() const override { return "node_diodes"; }
-  bool has(Part part) const override { return part != Part::nonconservative; }
-  std::vector<int> sources() const override { return {node_}; }
-  std::vector<int> targets() const override { return {node_}; }
-  bool takes_difference() const override { return true; }
-  bool add_load(Matrix<S>& /*load*/) const override { return true; }
+  TermTraits traits() const override {
+    return {.name = "node_diodes", .conservative = true, .sources = {node_}, .targets = {node_}};
+  }
+  bool add_load(MatrixRef<S> /*load*/) const override { return true; }
   bool balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 

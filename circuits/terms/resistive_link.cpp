@@ -18,20 +18,19 @@ ResistiveLink<S>::ResistiveLink(ResistorDrive from, int to, Columns columns, int
   NUDGE_EXPECT(from_.kind != ResistorDrive::Kind::rails || map.inputs() == static_cast<Index>(from_.rails.size()));
 }
 
-/// A load makes a node one that the term reads even where it only acts on it.
 template <class S>
-std::vector<int> ResistiveLink<S>::sources() const {
-  return {clamped() ? Term<S>::kInput : from_.node, to_};
+TermTraits ResistiveLink<S>::traits() const {
+  TermTraits all{.name = "resistive_link",
+                 .conservative = true,
+                 .sources = {clamped() ? Term<S>::kInput : from_.node, to_},
+                 .targets = {to_},
+                 .noisy = map_->noisy()};
+  if (!clamped()) all.targets.insert(all.targets.begin(), from_.node);
+  return all;
 }
 
 template <class S>
-std::vector<int> ResistiveLink<S>::targets() const {
-  if (clamped()) return {to_};
-  return {from_.node, to_};
-}
-
-template <class S>
-bool ResistiveLink<S>::add_load(Matrix<S>& load) const {
+bool ResistiveLink<S>::add_load(MatrixRef<S> load) const {
   load.middleCols(columns_.begin, columns_.count) += load_to();
   if (!clamped()) load.middleCols(from_.columns.begin, from_.columns.count) += load_from();
   return true;
@@ -40,14 +39,14 @@ bool ResistiveLink<S>::add_load(Matrix<S>& load) const {
 /// Conductances at every node that the link ends at, (1, columns).
 template <class S>
 Matrix<S> ResistiveLink<S>::load_to() const {
-  const WeightSums<S>* kept = map_->sums();
+  const WeightSums<S>* kept = map_->traits().sums;
   return kept != nullptr ? kept->of_columns : Matrix<S>(map_->weights().colwise().sum());
 }
 
 /// The same where it starts, (1, inputs).
 template <class S>
 Matrix<S> ResistiveLink<S>::load_from() const {
-  const WeightSums<S>* kept = map_->sums();
+  const WeightSums<S>* kept = map_->traits().sums;
   return kept != nullptr ? kept->of_rows : Matrix<S>(map_->weights().rowwise().sum().transpose());
 }
 
@@ -76,73 +75,57 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
       x0_.leftCols(input.cols()) = static_cast<S>(term_->from_.gain) * input;
       if (term_->from_.kind == Kind::doubled_input) x0_.rightCols(input.cols()) = -x0_.leftCols(input.cols());
     }
-    known_ = ideal_known_ = false;
+    known_ = ideal_known_ = handed_ = false;
     noisy_ = term_->map_->noisy();
     load_to_ = term_->load_to();
     load_from_known_ = !term_->clamped();  // what is clamped feels no load: only its heat and energy ask for it
     if (load_from_known_) load_from_ = term_->load_from();
   }
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
-    if (!term_->has(part)) return;
+  bool hand_over(MatrixRef<S> drive, MatrixRef<S> load, ReadContext& read) override {
+    if (!term_->map_->plain()) return false;
     const OwnMeter metered(read);
-    act_on_to(z, S(1), true, f, read);
-    if (!term_->clamped()) act_on_from(z, S(1), f, read);
-    if (metered.meter() != nullptr) heat(z, *metered.meter(), read);
+    term_->add_load(load);
+    if (term_->clamped()) drive.middleCols(term_->columns_.begin, term_->columns_.count) += clamped_product(read);
+    return handed_ = true;
   }
 
-  void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, int node, ReadContext& read) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, ReadContext& read) override {
+    if (part == Part::nonconservative) return;
     const OwnMeter metered(read);
-    if (node == term_->to_) {
-      act_on_to(z, S(1), true, f, read);
-      if (metered.meter() != nullptr) heat(z, *metered.meter(), read);
-    } else {
-      act_on_from(z, S(1), f, read);
-    }
-  }
-
-  void add_drive(MatrixRef<S> f, ReadContext& read) override {
-    const OwnMeter metered(read);
-    if (term_->clamped()) f.middleCols(term_->columns_.begin, term_->columns_.count) += clamped_product(read);
-  }
-
-  void add_products(ConstMatrixRef<S> z, MatrixRef<S> f, int node, ReadContext& read) override {
-    const OwnMeter metered(read);
-    const LinearMap<S>& map = *term_->map_;
-    const auto acts_on = [node](int end) { return node == TermSystem<S>::kAllNodes || node == end; };
-    if (!term_->clamped()) {
-      const auto [first, inputs] = term_->from_.columns;
-      const auto [begin, count] = term_->columns_;
-      if (acts_on(term_->to_)) map.forward(from(z), f.middleCols(begin, count), map.all_columns(), Store::add, read);
-      if (acts_on(term_->from_.node)) {
-        map.transposed(to(z), f.middleCols(first, inputs), map.all_columns(), Store::add, read);
-      }
-    }
+    const auto acts_on = [node](int end) { return node == kAllNodes || node == end; };
+    if (acts_on(term_->to_)) act_on_to(z, S(1), true, !handed_, f, read);
+    if (!term_->clamped() && acts_on(term_->from_.node)) act_on_from(z, S(1), !handed_, f, read);
     if (metered.meter() != nullptr && acts_on(term_->to_)) heat(z, *metered.meter(), read);
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> /*rest*/, ReadContext& read) override {
     if (!term_->clamped()) x0_ = from(z);
     v0_ = to(z);
-    force(z, conservative, Part::conservative, read);
+    force(z, conservative, Part::conservative, kAllNodes, read);
   }
 
   // The force is linear: J is what it makes of a direction, without what is clamped.
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
-    if (!term_->has(part)) return;
+    if (part == Part::nonconservative) return;
     const OwnMeter metered(read);
-    act_on_to(v, scale, false, f, read);
-    if (!term_->clamped()) act_on_from(v, scale, f, read);
+    act_on_to(v, scale, false, true, f, read);
+    if (!term_->clamped()) act_on_from(v, scale, true, f, read);
   }
 
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override { jvp(u, S(1), f, part, read); }
 
-  void conservative_change(ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) override {
+  /// Its change since z₀ is J v, which the difference drives.
+  void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
+           ReadContext& read) override {
+    if (drive == NudgedDrive::state || form == NudgedForm::corrected) {
+      return TermSystem<S>::law(form, z, v, drive, f, read);
+    }
     jvp(v, S(1), f, Part::conservative, read);
   }
 
   /// (a_j − a_i)(x_i − v_j) = x_i a_j + a_i v_j − 1·(v_j a_j) − (x_i a_i)·1, a product for every sample but for the last two.
-  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
                   ReadContext& read) override {
     const auto a = to(u);
     left_.topRows(rows_) = x0_;
@@ -157,36 +140,18 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     }
     correlate(term_->clamped() ? rows_ + 1 : 2 * rows_ + 2, scale, sink, read);
     pull_to_input(a, scale, input_gradient, read);
+    if (f.size() > 0) vjp(u, f, Part::all, read);
   }
 
-  /// −∂E/∂g_ij = x_i v_j − ½ x_i² − ½ v_j².
-  bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override {
-    left_.topRows(rows_) = x0_;
-    if (!term_->clamped()) left_.topRows(rows_) = from(z);
-    right_.topRows(rows_) = to(z);
-    left_.row(rows_).setOnes();
-    right_.row(rows_) = S(-0.5) * right_.topRows(rows_).cwiseAbs2().colwise().sum();
-    left_.row(rows_ + 1) = S(-0.5) * left_.topRows(rows_).cwiseAbs2().colwise().sum();
-    right_.row(rows_ + 1).setOnes();
-    correlate(rows_ + 2, scale, sink, read);
-    return true;
-  }
-
-  /// The same of all copies with what drives them alike: x_i Σ s v_j − ½ 1·(Σ s v_j²) − ½ (Σ s)(x_i²)·1, where Σ s of phases with
-  /// opposite signs is exactly 0.
-  bool accumulate_energy_contrast(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
                                   ReadContext& read) override {
-    if (!term_->clamped() || !term_->map_->plain()) return false;
-    left_.topRows(rows_) = x0_;
-    left_.row(rows_).setOnes();
-    const S total = contrast_copies<S>(to(z), scales, right_.topRows(rows_));
-    contrast_squares<S>(to(z), scales, rows_, right_.row(rows_));
-    right_.row(rows_) *= S(-0.5);
-    if (total != S(0)) {
-      left_.row(rows_ + 1) = S(-0.5) * x0_.cwiseAbs2().colwise().sum();
-      right_.row(rows_ + 1).setConstant(total);
+    if (term_->clamped() && term_->map_->plain()) {
+      contrast(z, scales, sink, read);
+      return true;
     }
-    correlate(rows_ + (total != S(0) ? 2 : 1), S(1), sink, read);
+    for (std::size_t k = 0; k < scales.size(); ++k) {
+      correlate_energy(z.middleRows(static_cast<Index>(k) * rows_, rows_), scales[k], sink, read);
+    }
     return true;
   }
 
@@ -214,8 +179,35 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   /// Of rows that are nodes.
   View from(ConstMatrixRef<S> z) const { return z.middleCols(term_->from_.columns.begin, term_->from_.columns.count); }
 
-  /// f_v += scale (x G − v ∘ load); without the clamped drive for directions.
-  void act_on_to(ConstMatrixRef<S> z, S scale, bool drive, MatrixRef<S> f, ReadContext& read) {
+  /// −∂E/∂g_ij = x_i v_j − ½ x_i² − ½ v_j² of one copy.
+  void correlate_energy(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) {
+    left_.topRows(rows_) = x0_;
+    if (!term_->clamped()) left_.topRows(rows_) = from(z);
+    right_.topRows(rows_) = to(z);
+    left_.row(rows_).setOnes();
+    right_.row(rows_) = S(-0.5) * right_.topRows(rows_).cwiseAbs2().colwise().sum();
+    left_.row(rows_ + 1) = S(-0.5) * left_.topRows(rows_).cwiseAbs2().colwise().sum();
+    right_.row(rows_ + 1).setOnes();
+    correlate(rows_ + 2, scale, sink, read);
+  }
+
+  /// The same of all copies with what drives them alike: x_i Σ s v_j − ½ 1·(Σ s v_j²) − ½ (Σ s)(x_i²)·1, where Σ s of phases with
+  /// opposite signs is exactly 0.
+  void contrast(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink, ReadContext& read) {
+    left_.topRows(rows_) = x0_;
+    left_.row(rows_).setOnes();
+    const S total = contrast_copies<S>(to(z), scales, right_.topRows(rows_));
+    contrast_squares<S>(to(z), scales, rows_, right_.row(rows_));
+    right_.row(rows_) *= S(-0.5);
+    if (total != S(0)) {
+      left_.row(rows_ + 1) = S(-0.5) * x0_.cwiseAbs2().colwise().sum();
+      right_.row(rows_ + 1).setConstant(total);
+    }
+    correlate(rows_ + (total != S(0) ? 2 : 1), S(1), sink, read);
+  }
+
+  /// f_v += scale (x G − v ∘ load); without the clamped drive for directions, without both for what was handed over.
+  void act_on_to(ConstMatrixRef<S> z, S scale, bool drive, bool load, MatrixRef<S> f, ReadContext& read) {
     const LinearMap<S>& map = *term_->map_;
     auto out = f.middleCols(term_->columns_.begin, term_->columns_.count);
     auto b = on_to_.topRows(z.rows());
@@ -224,9 +216,10 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     } else if (!term_->clamped()) {
       map.forward(from(z), b, map.all_columns(), Store::assign, read);
       out += scale * b;
-    } else if (drive) {
+    } else if (drive && load) {
       for (Index row = 0; row < z.rows(); row += rows_) out.middleRows(row, rows_) += scale * clamped_product(read);
     }
+    if (!load) return;
     if (noisy_) {
       ones_.setOnes(z.rows(), inputs_);
       map.forward(ones_, b, map.all_columns(), Store::assign, read);
@@ -237,7 +230,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   }
 
   /// f_x += scale (v Gᵀ − x ∘ load).
-  void act_on_from(ConstMatrixRef<S> z, S scale, MatrixRef<S> f, ReadContext& read) {
+  void act_on_from(ConstMatrixRef<S> z, S scale, bool load, MatrixRef<S> f, ReadContext& read) {
     const LinearMap<S>& map = *term_->map_;
     auto out = f.middleCols(term_->from_.columns.begin, term_->from_.columns.count);
     auto a = on_from_.topRows(z.rows());
@@ -247,6 +240,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
       map.transposed(to(z), a, map.all_columns(), Store::assign, read);
       out += scale * a;
     }
+    if (!load) return;
     if (noisy_) {
       ones_.setOnes(z.rows(), term_->columns_.count);
       map.transposed(ones_, a, map.all_columns(), Store::assign, read);
@@ -268,8 +262,8 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
 
   void correlate(Index rows, S scale, GradientSink<S>& sink, ReadContext& read) {
     const LinearMap<S>& map = *term_->map_;
-    map.correlate_forward(left_.topRows(rows), right_.topRows(rows), map.all_columns(), scale, term_->parameter_, sink,
-                          read);
+    map.correlate(ReadDirection::forward, left_.topRows(rows), right_.topRows(rows), map.all_columns(), scale,
+                  term_->parameter_, sink, read);
   }
 
   /// input_gradient += scale · gain · a Gᵀ, the second half of doubled inputs with the other sign.
@@ -309,7 +303,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
 
   /// Σ g d² of the resistors for as long as the read lasts.
   void heat(ConstMatrixRef<S> z, ReadMeter& meter, const ReadContext& read) {
-    const double unit = term_->map_->unit_heat_J();
+    const double unit = term_->map_->traits().unit_heat_J;
     const int times = read.counted();
     if (unit == 0 || times == 0 || read.duration() == 0) return;
     ReadTotals& totals = meter.at(read.kind);
@@ -326,7 +320,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   Matrix<S> load_to_, load_from_;  ///< of noise-free reads
   Matrix<S> product_, ones_, pulled_;
   Matrix<S> ideal_;  ///< x G of an energy
-  bool known_ = false, ideal_known_ = false, load_from_known_ = false, noisy_ = false;
+  bool known_ = false, ideal_known_ = false, load_from_known_ = false, noisy_ = false, handed_ = false;
 };
 
 template <class S>

@@ -32,14 +32,9 @@ class ResistiveLink final : public Term<S> {
   /// voltage (1/Π A of amplifiers that the state has taken up); heat grows with its square.
   ResistiveLink(ResistorDrive from, int to, Columns columns, int parameter, const LinearMap<S>& map, double volts = 1);
 
-  std::string_view name() const override { return "resistive_link"; }
-  bool has(Part part) const override { return part != Part::nonconservative; }
-  std::vector<int> sources() const override;
-  std::vector<int> targets() const override;
-  bool takes_difference() const override { return true; }
-  bool add_load(Matrix<S>& load) const override;
-  bool splits() const override { return map_->plain(); }
-  bool noisy() const override { return map_->noisy(); }
+  /// A load makes a node one that the term reads even where it only acts on it.
+  TermTraits traits() const override;
+  bool add_load(MatrixRef<S> load) const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
   const LinearMap<S>& map() const { return *map_; }

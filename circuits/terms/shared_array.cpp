@@ -15,30 +15,20 @@ SharedArray<S>::SharedArray(int node, Columns at, std::vector<std::unique_ptr<Fo
   Index next = 0;
   [[maybe_unused]] int changes = 0;  // read by the contract alone
   for (const auto& term : owned_) {
-    if (!placed_.empty() && placed_.back().term->conservative() != term->conservative()) ++changes;
-    placed_.push_back({term.get(), {next, term->input_columns()}});
-    next += term->input_columns();
+    const ForceTermTraits<S> traits = term->traits();
+    if (!placed_.empty() && placed_.back().traits.conservative != traits.conservative) ++changes;
+    placed_.push_back({term.get(), {next, traits.input_columns}, traits});
+    next += traits.input_columns;
   }
   NUDGE_EXPECT(input.inputs() == at.count && input.outputs() == next && changes <= 1);
-}
-
-template <class S>
-bool SharedArray<S>::has(Part part) const {
-  return std::any_of(placed_.begin(), placed_.end(), [part](const Placed& p) { return in_part(*p.term, part); });
-}
-
-template <class S>
-bool SharedArray<S>::takes_difference() const {
-  return std::all_of(placed_.begin(), placed_.end(),
-                     [](const Placed& p) { return !p.term->conservative() || p.term->returns_through_input(); });
 }
 
 template <class S>
 template <class Is>
 bool SharedArray<S>::any_map(Is is) const {
   if (is(*input_)) return true;
-  for (const auto& term : owned_) {
-    for (const TermWeights<S>& own : term->weights()) {
+  for (const Placed& placed : placed_) {
+    for (const TermWeights<S>& own : placed.traits.weights) {
       if (is(*own.map)) return true;
     }
   }
@@ -46,13 +36,17 @@ bool SharedArray<S>::any_map(Is is) const {
 }
 
 template <class S>
-bool SharedArray<S>::noisy() const {
-  return any_map([](const LinearMap<S>& map) { return map.noisy(); });
-}
-
-template <class S>
-bool SharedArray<S>::keeps_points() const {
-  return !any_map([](const LinearMap<S>& map) { return !map.plain(); });
+TermTraits SharedArray<S>::traits() const {
+  TermTraits all{.name = "shared_array",
+                 .sources = {node_},
+                 .targets = {node_},
+                 .noisy = any_map([](const LinearMap<S>& map) { return map.noisy(); }),
+                 .keeps_points = !any_map([](const LinearMap<S>& map) { return !map.plain(); })};
+  for (const Placed& placed : placed_) {
+    (placed.traits.conservative ? all.conservative : all.nonconservative) = true;
+    if (placed.traits.conservative && !placed.traits.returns_through_input) all.takes_difference = false;
+  }
+  return all;
 }
 
 template <class S>

@@ -24,15 +24,10 @@ class SharedArray final : public Term<S> {
   struct Placed {
     const ForceTerm<S>* term;
     Columns columns;
+    ForceTermTraits<S> traits;
   };
 
-  std::string_view name() const override { return "shared_array"; }
-  bool has(Part part) const override;
-  std::vector<int> sources() const override { return {node_}; }
-  std::vector<int> targets() const override { return {node_}; }
-  bool takes_difference() const override;
-  bool noisy() const override;
-  bool keeps_points() const override;
+  TermTraits traits() const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
   Columns at() const { return at_; }

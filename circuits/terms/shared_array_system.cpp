@@ -35,7 +35,7 @@ Columns SharedArray<S>::System::span_of(Chosen chosen) const {
   Index begin = array_->input().outputs();
   Index end = 0;
   for (const auto& placed : array_->terms()) {
-    if (!chosen(*placed.term)) continue;
+    if (!chosen(placed.traits)) continue;
     begin = std::min(begin, placed.columns.begin);
     end = std::max(end, placed.columns.end());
   }
@@ -44,17 +44,17 @@ Columns SharedArray<S>::System::span_of(Chosen chosen) const {
 
 template <class S>
 Columns SharedArray<S>::System::driven(Part part) const {
-  return span_of([part](const auto& t) { return in_part(t, part); });
+  return span_of([part](const auto& t) { return t.in(part); });
 }
 
 /// The columns that chosen terms send their force back through.
 template <class S>
 Columns SharedArray<S>::System::returning(Part part) const {
-  return span_of([part](const auto& t) { return in_part(t, part) && t.returns_through_input(); });
+  return span_of([part](const auto& t) { return t.in(part) && t.returns_through_input; });
 }
 
 template <class S>
-void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) {
+void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& read) {
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= h_.rows());
   const Columns columns = driven(part);
   if (columns.count == 0) return;
@@ -63,8 +63,8 @@ void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part par
   auto f_own = own(f);
   array_->input().forward(own(z), h.middleCols(columns.begin, columns.count), columns, Store::assign, read);
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at] = array_->terms()[i];
-    if (!in_part(*term, part)) continue;
+    const auto& [term, at, traits] = array_->terms()[i];
+    if (!traits.in(part)) continue;
     term->force(h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f_own, *points_[i], read);
   }
   const Columns back = returning(part);
@@ -83,8 +83,8 @@ void SharedArray<S>::System::linearize(ConstMatrixRef<S> z, MatrixRef<S> conserv
   auto f_rest = own(rest);
   input.forward(z0_, h0_, input.all_columns(), Store::assign, read);
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, columns] = array_->terms()[i];
-    auto f = term->conservative() ? f_conservative : f_rest;
+    const auto& [term, columns, traits] = array_->terms()[i];
+    auto f = traits.conservative ? f_conservative : f_rest;
     term->linearize(h0_.middleCols(columns.begin, columns.count), g0_.middleCols(columns.begin, columns.count), f,
                     *points_[i], read);
   }
@@ -97,24 +97,27 @@ void SharedArray<S>::System::linearize(ConstMatrixRef<S> z, MatrixRef<S> conserv
 }
 
 template <class S>
-void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, [[maybe_unused]] S scale, MatrixRef<S> f, Part part,
-                                 ReadContext& read) {
-  NUDGE_EXPECT(scale == S(1));  // the laws that subtract it are fused below
+void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) {
+  if (scale != S(1)) {  // it is linear; the laws, which subtract it, are fused below
+    scaled_ = scale * v;
+    return jvp(scaled_, S(1), f, part, read);
+  }
   const Columns columns = driven(part);
   if (columns.count == 0) return;
   auto dh = dh_.topRows(v.rows());
   auto g = g_.topRows(v.rows());
   auto f_own = own(f);
-  array_->input().forward_jvp(z0_, own(v), dh.middleCols(columns.begin, columns.count), columns, Store::assign, read);
+  array_->input().derivative(ReadDirection::forward, Derivative::jvp, z0_, own(v),
+                             dh.middleCols(columns.begin, columns.count), columns, Store::assign, read);
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at] = array_->terms()[i];
-    if (!in_part(*term, part)) continue;
+    const auto& [term, at, traits] = array_->terms()[i];
+    if (!traits.in(part)) continue;
     term->jvp(dh.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f_own, *points_[i], read);
   }
   const Columns back = returning(part);
   if (back.count == 0) return;
-  array_->input().transposed_jvp(g0_.middleCols(back.begin, back.count), g.middleCols(back.begin, back.count), f_own,
-                                 back, Store::add, read);
+  array_->input().derivative(ReadDirection::transposed, Derivative::jvp, g0_.middleCols(back.begin, back.count),
+                             g.middleCols(back.begin, back.count), f_own, back, Store::add, read);
 }
 
 /// Fills g_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms.
@@ -122,14 +125,14 @@ template <class S>
 void SharedArray<S>::System::drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read) {
   auto hu = dh_.topRows(u.rows());
   auto g = g_.topRows(u.rows());
-  const Columns reads = span_of([part](const auto& t) { return in_part(t, part) && t.vjp_reads_input(); });
+  const Columns reads = span_of([part](const auto& t) { return t.in(part) && t.vjp_reads_input; });
   if (reads.count > 0) {
-    array_->input().transposed_vjp(g0_.middleCols(reads.begin, reads.count), u, hu.middleCols(reads.begin, reads.count),
-                                   reads, Store::assign, read);
+    array_->input().derivative(ReadDirection::transposed, Derivative::vjp, g0_.middleCols(reads.begin, reads.count), u,
+                               hu.middleCols(reads.begin, reads.count), reads, Store::assign, read);
   }
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at] = array_->terms()[i];
-    if (!in_part(*term, part)) continue;
+    const auto& [term, at, traits] = array_->terms()[i];
+    if (!traits.in(part)) continue;
     term->vjp(u, hu.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *points_[i], read);
   }
 }
@@ -140,18 +143,21 @@ void SharedArray<S>::System::vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part,
   if (columns.count == 0) return;
   drive_of_adjoint(own(u), part, read);
   auto f_own = own(f);
-  array_->input().forward_vjp(z0_, g_.topRows(u.rows()).middleCols(columns.begin, columns.count), f_own, columns,
-                              Store::add, read);
+  array_->input().derivative(ReadDirection::forward, Derivative::vjp, z0_,
+                             g_.topRows(u.rows()).middleCols(columns.begin, columns.count), f_own, columns, Store::add,
+                             read);
 }
 
 /// What correlates with u, whose drive is in g_.
 template <class S>
 void SharedArray<S>::System::correlate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, ReadContext& read) {
   const LinearMap<S>& input = array_->input();
-  input.correlate_forward(z0_, g_.topRows(u.rows()), input.all_columns(), scale, array_->parameter(), sink, read);
+  input.correlate(ReadDirection::forward, z0_, g_.topRows(u.rows()), input.all_columns(), scale, array_->parameter(),
+                  sink, read);
   const Columns back = returning(Part::all);
   if (back.count > 0) {
-    input.correlate_transposed(g0_.middleCols(back.begin, back.count), u, back, scale, array_->parameter(), sink, read);
+    input.correlate(ReadDirection::transposed, g0_.middleCols(back.begin, back.count), u, back, scale,
+                    array_->parameter(), sink, read);
   }
   for (std::size_t i = 0; i < points_.size(); ++i) {
     array_->terms()[i].term->accumulate(u, scale, *points_[i], sink, read);
@@ -160,21 +166,15 @@ void SharedArray<S>::System::correlate(ConstMatrixRef<S> u, S scale, GradientSin
 
 template <class S>
 void SharedArray<S>::System::accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
-                                        MatrixRef<S> /*input_gradient*/, ReadContext& read) {
-  const auto u_own = own(u);
-  drive_of_adjoint(u_own, Part::all, read);
-  correlate(u_own, scale, sink, read);
-}
-
-template <class S>
-void SharedArray<S>::System::pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> f, GradientSink<S>& sink,
-                                  MatrixRef<S> /*input_gradient*/, ReadContext& read) {
+                                        MatrixRef<S> /*input_gradient*/, MatrixRef<S> f, ReadContext& read) {
   const LinearMap<S>& input = array_->input();
   const auto u_own = own(u);
   drive_of_adjoint(u_own, Part::all, read);
   correlate(u_own, scale, sink, read);
+  if (f.size() == 0) return;
   auto f_own = own(f);  // after the correlation: f may be u
-  input.forward_vjp(z0_, g_.topRows(u.rows()), f_own, input.all_columns(), Store::add, read);
+  input.derivative(ReadDirection::forward, Derivative::vjp, z0_, g_.topRows(u.rows()), f_own, input.all_columns(),
+                   Store::add, read);
 }
 
 /// h₀ stays: the laws of the nudged phase alone read it.
@@ -191,8 +191,8 @@ void SharedArray<S>::System::exchange_point(std::size_t number) {
 template <class S>
 std::optional<double> SharedArray<S>::System::energy(ConstMatrixRef<S> z, const ReadContext& read) {
   double total = 0;
-  for (const auto& [term, columns] : array_->terms()) {
-    if (!term->conservative()) continue;
+  for (const auto& [term, columns, traits] : array_->terms()) {
+    if (!traits.conservative) continue;
     auto h = h_.topRows(rows_).middleCols(columns.begin, columns.count);
     ReadContext quiet = read;
     quiet.kind = ReadClass::monitor;  // known from the model: no circuit sums it up
@@ -208,8 +208,7 @@ std::optional<double> SharedArray<S>::System::energy(ConstMatrixRef<S> z, const 
 // One forward product, one with W_o each way, and one transposed product carry F, J v and Jᵀ v: projections are linear,
 // so h(z) − h(z₀) replaces the projections of v, and everything that returns through the array returns at once.
 template <class S>
-void SharedArray<S>::System::corrected_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f,
-                                             ReadContext& read) {
+void SharedArray<S>::System::corrected(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) {
   const LinearMap<S>& input = array_->input();
   if (input.outputs() == 0) return;
   auto h = h_.topRows(z.rows());
@@ -225,7 +224,7 @@ void SharedArray<S>::System::corrected_force(ConstMatrixRef<S> z, ConstMatrixRef
         h0_.middleCols(asymmetric.begin, asymmetric.count);
   }
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at] = array_->terms()[i];
+    const auto& [term, at, traits] = array_->terms()[i];
     term->corrected_force(h.middleCols(at.begin, at.count), dh.middleCols(at.begin, at.count), v_own,
                           g.middleCols(at.begin, at.count), f_own, *points_[i], read);
   }
@@ -245,11 +244,11 @@ void SharedArray<S>::System::drive_conservative(ConstMatrixRef<S> z, NudgedDrive
     array_->input().forward(z, h.middleCols(columns.begin, columns.count), columns, Store::assign, read);
   }
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at] = array_->terms()[i];
-    if (!term->conservative()) continue;
+    const auto& [term, at, traits] = array_->terms()[i];
+    if (!traits.conservative) continue;
     auto own_h = h.middleCols(at.begin, at.count);
     auto own_g = g.middleCols(at.begin, at.count);
-    if (!term->returns_through_input()) {
+    if (!traits.returns_through_input) {
       NUDGE_EXPECT(!difference);  // a term with a return array of its own is not stored at z₀
       own_g.setZero();
     }
@@ -264,17 +263,23 @@ void SharedArray<S>::System::drive_conservative(ConstMatrixRef<S> z, NudgedDrive
 }
 
 template <class S>
-void SharedArray<S>::System::conservative_change(ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) {
+void SharedArray<S>::System::law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive,
+                                 MatrixRef<S> f, ReadContext& read) {
+  switch (form) {
+    case NudgedForm::corrected: return corrected(z, v, f, read);
+    case NudgedForm::transposed: return transposed(z, v, drive, f, read);
+    case NudgedForm::conservative: break;
+  }
   auto f_own = own(f);
-  drive_conservative(own(v), NudgedDrive::difference, f_own, read);
+  drive_conservative(drive == NudgedDrive::difference ? own(v) : own(z), drive, f_own, read);
   const Columns back = returning(Part::conservative);
   if (back.count == 0) return;
   array_->input().transposed(g_.topRows(v.rows()).middleCols(back.begin, back.count), f_own, back, Store::add, read);
 }
 
 template <class S>
-void SharedArray<S>::System::transposed_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive,
-                                              MatrixRef<S> f, ReadContext& read) {
+void SharedArray<S>::System::transposed(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
+                                        ReadContext& read) {
   const LinearMap<S>& input = array_->input();
   if (input.outputs() == 0) return;
   auto h = h_.topRows(z.rows());
@@ -282,11 +287,11 @@ void SharedArray<S>::System::transposed_force(ConstMatrixRef<S> z, ConstMatrixRe
   auto f_own = own(f);
   const auto v_own = own(v);
   drive_conservative(drive == NudgedDrive::difference ? v_own : own(z), drive, f_own, read);
-  const Columns reads = span_of([](const auto& t) { return !t.conservative() && t.vjp_reads_input(); });
+  const Columns reads = span_of([](const auto& t) { return !t.conservative && t.vjp_reads_input; });
   if (reads.count > 0) input.forward(v_own, h.middleCols(reads.begin, reads.count), reads, Store::assign, read);
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at] = array_->terms()[i];
-    if (term->conservative()) continue;
+    const auto& [term, at, traits] = array_->terms()[i];
+    if (traits.conservative) continue;
     term->vjp(v_own, h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *points_[i], read);
   }
   input.transposed(g, f_own, input.all_columns(), Store::add, read);

@@ -6,11 +6,6 @@
 
 namespace nudge {
 
-template <class S>
-bool in_part(const ForceTerm<S>& term, Part part) {
-  return part == Part::all || term.conservative() == (part == Part::conservative);
-}
-
 /// The array for one thread. The cached point z₀: its projections h₀ in h0_, what returns through the array in g0_, the terms'
 /// own caches in their TermPoints.
 template <class S>
@@ -18,20 +13,16 @@ class SharedArray<S>::System final : public TermSystem<S> {
  public:
   System(const SharedArray& array, Index rows, Index max_copies);
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override;
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, ReadContext& read) override;
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override;
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override;
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override;
-  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
                   ReadContext& read) override;
-  void pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> f, GradientSink<S>& sink, MatrixRef<S> input_gradient,
-            ReadContext& read) override;
   void exchange_point(std::size_t number) override;
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& read) override;
-  void corrected_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) override;
-  void transposed_force(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
-                        ReadContext& read) override;
-  void conservative_change(ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) override;
+  void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
+           ReadContext& read) override;
   const TermPoint& point(std::size_t term) const { return *points_.at(term); }
 
  private:
@@ -41,6 +32,8 @@ class SharedArray<S>::System final : public TermSystem<S> {
   Columns returning(Part part) const;
   void drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read);
   void correlate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, ReadContext& read);
+  void corrected(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read);
+  void transposed(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f, ReadContext& read);
   void drive_conservative(ConstMatrixRef<S> z, NudgedDrive drive, MatrixRef<S> f, ReadContext& read);
   template <class Ref>
   auto own(Ref& state) const {
@@ -59,6 +52,7 @@ class SharedArray<S>::System final : public TermSystem<S> {
   Matrix<S> h_, g_,
       dh_;  ///< projections and drives of the array's columns, and projections of a direction, (copies·rows, columns)
   Matrix<S> z0_, h0_, g0_;
+  Matrix<S> scaled_;
   Points points_;
   std::vector<Kept> kept_;
 };

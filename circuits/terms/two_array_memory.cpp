@@ -55,14 +55,16 @@ void TwoArrayMemory<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<
                             ReadContext& read) const {
   auto drive = at_point<S>(point).drive.topRows(dh.rows());
   apply_gate<S>(at_point<S>(point).twice_rectified, dh, drive);
-  back_->forward_jvp(at_point<S>(point).twice_rectified, drive, f, back_->all_columns(), Store::add, read);
+  back_->derivative(ReadDirection::forward, Derivative::jvp, at_point<S>(point).twice_rectified, drive, f,
+                    back_->all_columns(), Store::add, read);
 }
 
 template <class S>
 void TwoArrayMemory<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, MatrixRef<S> g, TermPoint& point,
                             ReadContext& read) const {
   auto through = at_point<S>(point).drive.topRows(u.rows());
-  back_->forward_vjp(at_point<S>(point).twice_rectified, u, through, back_->all_columns(), Store::assign, read);
+  back_->derivative(ReadDirection::forward, Derivative::vjp, at_point<S>(point).twice_rectified, u, through,
+                    back_->all_columns(), Store::assign, read);
   apply_gate<S>(at_point<S>(point).twice_rectified, through, g);
 }
 
@@ -85,7 +87,8 @@ void TwoArrayMemory<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> d
 template <class S>
 void TwoArrayMemory<S>::accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
                                    ReadContext& read) const {
-  back_->correlate_forward(at_point<S>(point).twice_rectified, u, back_->all_columns(), scale, parameter_, sink, read);
+  back_->correlate(ReadDirection::forward, at_point<S>(point).twice_rectified, u, back_->all_columns(), scale,
+                   parameter_, sink, read);
 }
 
 template class TwoArrayMemory<float>;

@@ -23,11 +23,12 @@ class TwoArrayMemory final : public ForceTerm<S> {
   /// memories M ≥ 1; `back` is R (M, C), parameter number `parameter`.
   TwoArrayMemory(Index memories, int parameter, LinearMap<S>& back, CorrectionScope scope);
 
-  std::string_view name() const override { return "two_array_memory"; }
-  bool conservative() const override { return scope_ == CorrectionScope::attention; }
-  Index input_columns() const override { return memories_; }
-  bool returns_through_input() const override { return false; }
-  bool vjp_reads_input() const override { return false; }
+  ForceTermTraits<S> traits() const override {
+    return {.name = "two_array_memory",
+            .conservative = scope_ == CorrectionScope::attention,
+            .input_columns = memories_,
+            .weights = {{parameter_, back_}}};
+  }
   std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
   void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
   void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
@@ -39,7 +40,6 @@ class TwoArrayMemory final : public ForceTerm<S> {
                        TermPoint& point, ReadContext& read) const override;
   void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
                   ReadContext& read) const override;
-  std::vector<TermWeights<S>> weights() const override { return {{parameter_, back_}}; }
 
  private:
   Index memories_;

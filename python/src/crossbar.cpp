@@ -63,10 +63,9 @@ class Array {
     expect_shape("delta", delta);
     const Matrix<double> values = map_of<double, 2>(delta);
     compute([&] {
-      map_->takes_factors() ? map_->apply_now(values, updates_) : map_->apply_update(values, updates_);
+      map_->apply({.direction = &values, .kind = map_->takes_factors() ? UpdateKind::immediate : UpdateKind::learning});
       return true;
     });
-    ++updates_;
   }
   void advance_time(double seconds) {
     if (!(seconds >= 0)) throw UserError("advance_time: seconds must be 0 or more");
@@ -121,7 +120,7 @@ class Array {
   CurrentCurve curve_;
   int threads_ = 1;
   ReadContext read_;
-  std::uint64_t updates_ = 0, times_ = 0;
+  std::uint64_t times_ = 0;
 };
 
 }  // namespace

@@ -69,9 +69,8 @@ void Model<S>::update(const std::map<std::string, Matrix<S>>& changes) {
     const Matrix<S>& delta = deltas[static_cast<std::size_t>(p)];
     if (delta.size() == 0) continue;
     LinearMap<S>& map = network_->map(p);
-    map.takes_factors() ? map.apply_now(delta, updates_) : map.apply_update(delta, updates_);
+    map.apply({.direction = &delta, .kind = map.takes_factors() ? UpdateKind::immediate : UpdateKind::learning});
   }
-  ++updates_;
 }
 
 template <class S>

@@ -53,7 +53,7 @@ class Model {
   std::shared_ptr<const NetworkPlan> plan_;
   std::unique_ptr<Network<S>> network_;
   std::vector<ParameterGroup> groups_;
-  std::uint64_t updates_ = 0, times_ = 0;
+  std::uint64_t times_ = 0;
 };
 
 }  // namespace nudge::python

@@ -40,7 +40,9 @@ class PythonDynamics::Point final : public Linearization<double> {
   void jvp(ConstMatrixRef<double> v, MatrixRef<double> out, Part part) override { product("jvp", v, out, part); }
   void vjp(ConstMatrixRef<double> u, MatrixRef<double> out, Part part) override { product("vjp", u, out, part); }
 
-  void accumulate_parameter_gradient(ConstMatrixRef<double> u, double scale, GradientSink<double>& sink) override {
+  void accumulate(ConstMatrixRef<double> u, double scale, GradientSink<double>& sink,
+                  MatrixRef<double> pulled) override {
+    if (pulled.size() > 0) vjp(u, pulled, Part::all);
     const nb::gil_scoped_acquire held;
     const nb::object found = owner_.object_.attr("_correlate")(handed(z_), handed(u));
     int parameter = 0;

@@ -26,7 +26,7 @@ class PythonDynamics final : public Dynamics<double> {
   Index cols() const override { return cols_; }
   void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part part) override;
   Linearization<double>& linearize(ConstMatrixRef<double> z) override;
-  double leak() const override { return leak_; }
+  DynamicsTraits<double> traits() const override { return {.leak = leak_}; }
   std::optional<double> energy(ConstMatrixRef<double> z) override;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block coordinate descent: node after node moves to where nothing pushes it while the others stand still,
-//     z_j ← P(z_j + F_j(z)/D_j),   D_j = −∂F_j/∂z_j (Dynamics::loads; Dynamics::balance where units have laws of their own),
+//     z_j ← P(z_j + F_j(z)/D_j),   D_j = −∂F_j/∂z_j (Layered::loads; Layered::balance where units have laws of their own),
 // every second node and then the others. Of a force that is minus the slope of a convex energy, quadratic with the diagonal D
 // within every node, that is its exact minimum over a node and a box, and the energy never rises: Scellier 2024
 // (arXiv 2402.11674) for resistive networks with ideal diodes. A residual is that of the forces that a sweep met. It is no
@@ -15,7 +15,7 @@ namespace nudge {
 
 template <class S>
 void require_coordinates(Dynamics<S>& dynamics) {
-  if (dynamics.loads() == nullptr) {
+  if (dynamics.layered() == nullptr || dynamics.layered()->loads() == nullptr) {
     throw UserError(
         "solver coordinate: units of one node act on each other here, or what loads them depends on the state (it is "
         "for "
@@ -34,20 +34,21 @@ SettleResult settle_coordinate(Dynamics<S>& dynamics, MatrixRef<S> z, const Sett
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
-  const std::size_t nodes = dynamics.nodes();
+  Layered<S>& layered = *dynamics.layered();
+  const std::size_t nodes = layered.nodes();
   const Box<S>* box = dynamics.box();
-  const Matrix<S>& loads = *dynamics.loads();
+  const Matrix<S>& loads = *layered.loads();
   scratch.extra = (loads.array() > S(0)).select(loads.array().inverse(), S(0)).matrix();  // what nothing loads stays
   while (result.steps < options.max_steps) {
     double met = 0;  // what the other columns hold after a node is undefined
     for (std::size_t k = 0; k < nodes; ++k) {
       const std::size_t j = alternating_node(k, nodes);
-      const auto [begin, count] = dynamics.node_columns(j);
-      dynamics.node_force(z, force, j);
+      const auto [begin, count] = layered.node_columns(j);
+      layered.node_force(z, force, j);
       if (box != nullptr) box->hold(z, force, force, {begin, count});
       const double own = frobenius_norm<S>(force.middleCols(begin, count));
       met += own * own;
-      dynamics.balance(z, force, scratch.extra, {begin, count});
+      layered.balance(z, force, scratch.extra, {begin, count});
       if (box != nullptr) box->project(z, {begin, count});
     }
     ++result.force_evaluations;

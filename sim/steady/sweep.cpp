@@ -21,11 +21,12 @@ SettleResult settle_sweep(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
-  const std::size_t nodes = dynamics.nodes();
+  Layered<S>& layered = *dynamics.layered();
+  const std::size_t nodes = layered.nodes();
   while (result.steps < options.max_steps) {
     NodeMove all;
     for (std::size_t j = 0; j < nodes; ++j) {
-      const NodeMove one = dynamics.node_step(z, force, j, static_cast<S>(options.step));
+      const NodeMove one = layered.node_step(z, force, j, static_cast<S>(options.step));
       all.state += one.state;
       all.force += one.force;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds hopnet and convnet of `nudge case`: the reference cases, made-up ones against central differences of the re-settled
 // network, and what must be refused (the cases' NETWORKS.md).
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -162,6 +163,19 @@ TEST_CASE("a layer without one below has a closed form", "[hopnet]") {
       CHECK(all.at("out/z_plus").values[b * 4 + j] == Approx((h + 0.05 * y[b * 4 + j]) / 1.05).margin(1e-13));
       CHECK(all.at("out/a_exact").values[b * 4 + j] == Approx(h - y[b * 4 + j]).margin(1e-13));
     }
+  }
+}
+
+TEST_CASE("layered networks settle from a state of zeros, where the relative residual has no size to be relative to",
+          "[hopnet]") {
+  for (HopnetFile file : {HopnetFile::dense({5, 7, 6, 3}), HopnetFile::convolutional().cross_entropy()}) {
+    file.activations("projected", "hard_sigmoid", "hard_sigmoid");
+    const Datasets from_anywhere = compute(file);
+    auto& start = file.reals.at("inputs/s_init").values;
+    std::fill(start.begin(), start.end(), 0.0);
+    const Datasets from_zero = compute(file);
+    // Both end where Newton's step no longer lowers the residual, on the same units: rounding of a solve of some ten unknowns.
+    CHECK(distance(from_zero.at("out/z_fp").values, from_anywhere.at("out/z_fp").values) < 1e-10);
   }
 }
 

@@ -154,8 +154,8 @@ TEST_CASE("stacked copies of a sequence do not see each other", "[block]") {
         case force: return tiny.dynamics.force(z, out);
         case jvp: return at.jvp(z, out);
         case vjp: return at.vjp(z, out);
-        case corrected: REQUIRE(at.corrected_force(z, out)); return;
-        default: REQUIRE(at.transposed_force(z, out)); return;
+        case corrected: REQUIRE(at.law(NudgedForm::corrected, z, out)); return;
+        default: REQUIRE(at.law(NudgedForm::transposed, z, out)); return;
       }
     };
     Matrix<double> together(20, 6), alone(5, 6), changed(20, 6);
@@ -184,11 +184,11 @@ TEST_CASE("the nudged forces are their definitions", "[block]") {
       at.jvp(dz, forward);
       at.vjp(dz, backward);
       const Matrix<double> corrected = force_of(tiny, z) - (forward - backward);
-      at.corrected_force(z, fused);
+      at.law(NudgedForm::corrected, z, fused);
       CHECK(relative_error(fused, corrected) < kRounding);
       at.vjp(dz, backward, Part::nonconservative);
       const Matrix<double> transposed = force_of(tiny, z, Part::conservative) + backward;
-      at.transposed_force(z, fused);
+      at.law(NudgedForm::transposed, z, fused);
       CHECK(relative_error(fused, transposed) < kRounding);
     }
   }
@@ -202,11 +202,11 @@ TEST_CASE("both nudged forces have the transposed Jacobian at z0", "[block]") {
   Matrix<double> jtv(5, 6), ahead(5, 6), behind(5, 6);
   at.vjp(v, jtv);
   constexpr double h = 1e-5;  // truncation (h‖v‖)²/6 · F''' ~ 1e-9, rounding ε |F|/h ~ 1e-10
-  at.corrected_force(z0 + h * v, ahead);
-  at.corrected_force(z0 - h * v, behind);
+  at.law(NudgedForm::corrected, z0 + h * v, ahead);
+  at.law(NudgedForm::corrected, z0 - h * v, behind);
   CHECK(relative_error((ahead - behind) / (2 * h), jtv) < 1e-7);
-  at.transposed_force(z0 + h * v, ahead);
-  at.transposed_force(z0 - h * v, behind);
+  at.law(NudgedForm::transposed, z0 + h * v, ahead);
+  at.law(NudgedForm::transposed, z0 - h * v, behind);
   CHECK(relative_error((ahead - behind) / (2 * h), jtv) < 1e-7);
 }
 
@@ -239,8 +239,8 @@ TEST_CASE("a phase allocates nothing after its first step", "[block]") {
   auto& at = tiny.dynamics.linearize(z);
   at.force(one);
   for (int n = 0; n < 3; ++n) {
-    at.corrected_force(stack, f);
-    at.transposed_force(stack, f);
+    at.law(NudgedForm::corrected, stack, f);
+    at.law(NudgedForm::transposed, stack, f);
     at.jvp(stack, f);
     at.vjp(stack, f);
   }

@@ -20,9 +20,9 @@ constexpr double kRounding = 100 * std::numeric_limits<double>::epsilon();
 
 const BlockSize kSize{5, 6, 2, 9};
 
-/// Both forms of the nudged force and what they are made of, at two copies around a point.
+/// Both forms of the nudged force through a path, and what they are made of, at two copies around a point.
 struct Probe {
-  explicit Probe(Linearization<double>& at, Dynamics<double>& dynamics, const Matrix<double>& z0)
+  Probe(TinyBlock<double>& tiny, const Matrix<double>& z0, CorrectionFilter<double>* filter = nullptr)
       : v(random_matrix<double>(2 * kSize.tokens, kSize.channels, 52, 0.1)),
         z(z0.replicate(2, 1) + v),
         corrected(z.rows(), z.cols()),
@@ -31,48 +31,62 @@ struct Probe {
         conservative(corrected),
         jv(corrected),
         jtv(corrected) {
-    dynamics.force(z, force);
-    dynamics.force(z, conservative, Part::conservative);
+    Linearization<double>& at = tiny.dynamics.linearize(z0);
+    tiny.dynamics.force(z, force);
+    tiny.dynamics.force(z, conservative, Part::conservative);
     at.jvp(v, jv, Part::nonconservative);
     at.vjp(v, jtv, Part::nonconservative);
-    at.corrected_force(z, corrected);
-    at.transposed_force(z, transposed);
+    NudgedLaw<double> law;
+    const NudgedPoint<double> point{&tiny.dynamics, &at, &z0, filter};
+    law.corrected(point, z, corrected);
+    law.transposed(point, z, transposed);
   }
   Matrix<double> v, z, corrected, transposed, force, conservative, jv, jtv;
 };
+
+CorrectionPath<double> path_of(TinyBlock<double>& tiny, const CorrectionSpec& spec) {
+  return {kSize.tokens, kSize.channels, spec, 2, 7, tiny.dynamics.read()};
+}
 
 }  // namespace
 
 TEST_CASE("an ideal correction path changes nothing", "[correction]") {
   TinyBlock<double> tiny(kSize);
-  CorrectionPath<double> path(tiny.dynamics, {}, 2, 7);
+  CorrectionPath<double> path = path_of(tiny, {});
   const Matrix<double> z0 = random_matrix<double>(kSize.tokens, kSize.channels, 51);
-  const Probe through(path.linearize(z0), path, z0);
-  const Probe direct(tiny.dynamics.linearize(z0), tiny.dynamics, z0);
+  const Probe through(tiny, z0, &path);
+  const Probe direct(tiny, z0);
   CHECK(relative_error(through.corrected, direct.corrected) < kRounding);
   CHECK(relative_error(through.transposed, direct.transposed) < kRounding);
-  check_adjoint(path.linearize(z0), kSize.tokens, kSize.channels);
 }
 
 TEST_CASE("gain error and offset of the correction path are its formula", "[correction]") {
   TinyBlock<double> tiny(kSize);
   const Matrix<double> z0 = random_matrix<double>(kSize.tokens, kSize.channels, 51);
-  const Probe ideal(tiny.dynamics.linearize(z0), tiny.dynamics, z0);
+  const Probe ideal(tiny, z0);
   CorrectionSpec spec;
   spec.gain_error = -0.25;
-  CorrectionPath<double> gain(tiny.dynamics, spec, 2, 7);
-  const Probe scaled(gain.linearize(z0), gain, z0);
+  CorrectionPath<double> gain = path_of(tiny, spec);
+  const Probe scaled(tiny, z0, &gain);
   CHECK(relative_error(scaled.corrected, ideal.force - 0.75 * (ideal.jv - ideal.jtv)) < kRounding);
   CHECK(relative_error(scaled.transposed, ideal.conservative + 0.75 * ideal.jtv) < kRounding);
 
+  // What iterates on products by themselves (linear_adjoint) passes the same path.
+  NudgedLaw<double> law;
+  Linearization<double>& at = tiny.dynamics.linearize(z0);
+  Matrix<double> all(ideal.v), conservative(ideal.v);
+  law.vjp({&tiny.dynamics, &at, &z0, &gain}, ideal.v, all);
+  at.vjp(ideal.v, conservative, Part::conservative);
+  CHECK(relative_error(all, conservative + 0.75 * ideal.jtv) < kRounding);
+
   spec = {};
   spec.offset = 0.3;
-  CorrectionPath<double> shifted(tiny.dynamics, spec, 2, 7);
-  const Probe moved(shifted.linearize(z0), shifted, z0);
+  CorrectionPath<double> shifted = path_of(tiny, spec);
+  const Probe moved(tiny, z0, &shifted);
   const Matrix<double> offset = moved.transposed - ideal.transposed;
   // Static per node: the same in both copies, and again in the next linearisation.
   CHECK((offset.topRows(kSize.tokens) - offset.bottomRows(kSize.tokens)).norm() < kRounding);
-  CHECK((Probe(shifted.linearize(z0), shifted, z0).transposed - moved.transposed).norm() < kRounding);
+  CHECK((Probe(tiny, z0, &shifted).transposed - moved.transposed).norm() < kRounding);
   // 30 normal numbers of deviation 0.3: their rms is off by 0.3/√60 per standard error; 4 of them.
   const double rms = offset.topRows(kSize.tokens).norm() / std::sqrt(30.0);
   CHECK(std::abs(rms - 0.3) < 4 * 0.3 / std::sqrt(60.0));
@@ -82,19 +96,23 @@ TEST_CASE("a delayed correction sees the displacement of some steps ago", "[corr
   TinyBlock<double> tiny(kSize);
   CorrectionSpec spec;
   spec.delay = 0.5;
-  CorrectionPath<double> path(tiny.dynamics, spec, 2, 7);
-  path.set_read_timing({0.25, 0.25});  // two steps
+  CorrectionPath<double> path = path_of(tiny, spec);
+  tiny.dynamics.set_read_timing({0.25, 0.25});  // two steps
   const Matrix<double> z0 = random_matrix<double>(kSize.tokens, kSize.channels, 51);
-  auto& at = path.linearize(z0);
-  std::vector<Matrix<double>> v;
-  for (std::uint64_t n = 0; n < 5; ++n) {
-    v.push_back(random_matrix<double>(2 * kSize.tokens, kSize.channels, 60 + n, 0.1));
-    const Matrix<double> z = z0.replicate(2, 1) + v.back();
-    Matrix<double> f(z), expected(z), back = Matrix<double>::Zero(z.rows(), z.cols());
-    at.transposed_force(z, f);
-    tiny.dynamics.force(z, expected, Part::conservative);
-    if (n >= 2) at.vjp(v[n - 2], back, Part::nonconservative);
-    CHECK(relative_error(f, expected + back) < kRounding);
+  auto& at = tiny.dynamics.linearize(z0);
+  NudgedLaw<double> law;
+  for (int phase = 0; phase < 2; ++phase) {  // the second begins as the first did
+    path.restart();
+    std::vector<Matrix<double>> v;
+    for (std::uint64_t n = 0; n < 5; ++n) {
+      v.push_back(random_matrix<double>(2 * kSize.tokens, kSize.channels, 60 + n, 0.1));
+      const Matrix<double> z = z0.replicate(2, 1) + v.back();
+      Matrix<double> f(z), expected(z), back = Matrix<double>::Zero(z.rows(), z.cols());
+      law.transposed({&tiny.dynamics, &at, &z0, &path}, z, f);
+      tiny.dynamics.force(z, expected, Part::conservative);
+      if (n >= 2) at.vjp(v[n - 2], back, Part::nonconservative);
+      CHECK(relative_error(f, expected + back) < kRounding);
+    }
   }
 }
 
@@ -102,24 +120,29 @@ TEST_CASE("the correction path's noise has the stated size and falls with the re
   TinyBlock<double> tiny(kSize);
   CorrectionSpec spec;
   spec.noise = 0.05;
-  CorrectionPath<double> path(tiny.dynamics, spec, 2, 7);
-  ReadContext read;
-  read.seed = 3;
-  path.bind(read);
-  path.set_read_timing({0.25, 0.25});
+  CorrectionPath<double> path = path_of(tiny, spec);
+  tiny.dynamics.set_read_timing({0.25, 0.25});
   const Matrix<double> z0 = random_matrix<double>(kSize.tokens, kSize.channels, 51);
-  const Probe ideal(tiny.dynamics.linearize(z0), tiny.dynamics, z0);
-  auto& at = path.linearize(z0);
+  const Probe ideal(tiny, z0);
+  auto& at = tiny.dynamics.linearize(z0);
+  NudgedLaw<double> law;
   double sum = 0;
   constexpr int reads = 400;
   for (int n = 0; n < reads; ++n) {
     Matrix<double> f(ideal.z);
-    at.transposed_force(ideal.z, f);
+    law.transposed({&tiny.dynamics, &at, &z0, &path}, ideal.z, f);
     sum += (f - ideal.transposed).squaredNorm();
   }
   // Variance of a node: (σ/√dt)² rms(Jᵀv)². 400 reads of 60 nodes: relative error of a variance √(2/24000) = 0.009; 4 of them.
   const double expected = 0.05 * 0.05 / 0.25 * ideal.jtv.squaredNorm() / 60.0;
   CHECK(std::abs(sum / (reads * 60.0) / expected - 1) < 4 * std::sqrt(2.0 / (60.0 * reads)));
+  // The next example does not repeat it, the same example does.
+  Matrix<double> first(ideal.z), again(ideal.z);
+  path.bind();
+  law.transposed({&tiny.dynamics, &at, &z0, &path}, ideal.z, first);
+  path.bind();
+  law.transposed({&tiny.dynamics, &at, &z0, &path}, ideal.z, again);
+  CHECK(first == again);
 }
 
 TEST_CASE("arrays driven with the difference alone give the same force, and keep its digits through converters",
@@ -131,7 +154,7 @@ TEST_CASE("arrays driven with the difference alone give the same force, and keep
     TinyBlock<double> tiny(kSize);
     Matrix<double> exact(z), at_rest(z0), f(z), f0(z0);
     auto& reference = tiny.dynamics.linearize(z0);
-    reference.transposed_force(z, exact);
+    reference.law(NudgedForm::transposed, z, exact);
     reference.force(at_rest, Part::conservative);
     exact -= at_rest.replicate(2, 1);
     CrossbarSpec spec;
@@ -147,7 +170,7 @@ TEST_CASE("arrays driven with the difference alone give the same force, and keep
     CircuitDynamics<double> dynamics(block, kSize.tokens, 2);
     dynamics.bind(tiny.drive, ReadContext{});
     auto& at = dynamics.linearize(z0);
-    at.transposed_force(z, f);
+    at.law(NudgedForm::transposed, z, f);
     at.force(f0, Part::conservative);
     return (f - f0.replicate(2, 1) - exact).norm() / exact.norm();
   };

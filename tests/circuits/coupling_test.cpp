@@ -112,11 +112,11 @@ TEST_CASE("coupling: derivatives, gradient and corrected forces", "[coupling]") 
   Matrix<double> at_v(3, 6);
   Matrix<double> at_0(3, 6);
   at.vjp(v, jtv);
-  at.corrected_force(z + v, at_v);
-  at.corrected_force(z, at_0);
+  at.law(NudgedForm::corrected, z + v, at_v);
+  at.law(NudgedForm::corrected, z, at_0);
   CHECK(test::relative_error(Matrix<double>(at_v - at_0), jtv) < 1e-12);
-  at.transposed_force(z + v, at_v);
-  at.transposed_force(z, at_0);
+  at.law(NudgedForm::transposed, z + v, at_v);
+  at.law(NudgedForm::transposed, z, at_0);
   CHECK(test::relative_error(Matrix<double>(at_v - at_0), jtv) < 1e-12);
   LastGradient sink;
   at.accumulate_parameter_gradient(v, 0.5, sink);

@@ -46,8 +46,8 @@ TEMPLATE_TEST_CASE("ideal devices reproduce the digital matrix to rounding", "[c
   CHECK(worst() <= unit);
   for (std::uint64_t step = 0; step < 5; ++step) {
     const Matrix<S> delta = S(0.1) * normals<S>(60, 40, static_cast<std::uint32_t>(step + 1));
-    crossbar.apply_update(delta, step);
-    digital.apply_update(delta, step);
+    crossbar.apply_update(delta);
+    digital.apply_update(delta);
   }
   CHECK(worst() <= 6 * unit);
   const Matrix<S> target = S(3) * normals<S>(60, 40, 20);
@@ -109,20 +109,20 @@ TEST_CASE("updates are split on the pair and bounded", "[circuits]") {
   const double minus = crossbar.minus().conductance()(0, 0);
   const double window = spec.device.window_S();
   // w_max = 0.5: one pulse (window/100) on each device is asked for by δ = 2/100 · w_max = 0.01.
-  crossbar.apply_update(Matrix<double>::Constant(1, 1, 0.01), 0);
+  crossbar.apply_update(Matrix<double>::Constant(1, 1, 0.01));
   const double up = window / 100 * (spec.device.g_max_S - plus) / (window / 2);
   const double down = 0.6 * window / 100 * (minus - spec.device.g_min_S) / (window / 2);
   CHECK(crossbar.plus().conductance()(0, 0) - plus == Approx(up).epsilon(1e-9));
   CHECK(minus - crossbar.minus().conductance()(0, 0) == Approx(down).epsilon(1e-9));
   CHECK(crossbar.pulses().up == 1);
   CHECK(crossbar.pulses().down == 1);
-  crossbar.apply_update(Matrix<double>::Constant(1, 1, 100), 1);
+  crossbar.apply_update(Matrix<double>::Constant(1, 1, 100));
   CHECK(crossbar.weights()(0, 0) <= crossbar.w_max() * (1 + 1e-12));
   CHECK(crossbar.weights()(0, 0) >= 0.99 * crossbar.w_max());
 
   SECTION("alternating updates drive the weight to the symmetry point of the pair, zero") {
     for (std::uint64_t step = 0; step < 4000; ++step) {
-      crossbar.apply_update(Matrix<double>::Constant(1, 1, step % 2 ? -0.01 : 0.01), step);
+      crossbar.apply_update(Matrix<double>::Constant(1, 1, step % 2 ? -0.01 : 0.01));
     }
     // After the last down pulse G⁺ is one step below, G⁻ one step above the symmetry point: within a pulse of weight.
     CHECK(std::abs(crossbar.weights()(0, 0)) <= 0.01);
@@ -141,7 +141,7 @@ TEST_CASE("the same seed and id give the same devices for any number of threads"
   spec.threads = 3;
   Crossbar<float> three(spec, w, 3, 9);
   Crossbar<float> other(spec, w, 4, 9);
-  for (auto* crossbar : {&one, &three, &other}) crossbar->apply_update(delta, 5);
+  for (auto* crossbar : {&one, &three, &other}) crossbar->apply_update(delta);
   CHECK((one.weights() == three.weights()));
   CHECK((one.weights() != other.weights()));
 }

@@ -40,7 +40,7 @@ TEST_CASE("advance_time: the slow state of both arrays is in the checkpoint", "[
   spec.device.flicker.noise = 0.01;
   spec.device.programming.write_noise = 5;
   const auto step = [](Crossbar<double>& c, std::uint64_t k) {
-    c.apply_update(Matrix<double>::Constant(12, 7, k % 2 ? 1e-2 : -1e-2), k);
+    c.apply_update(Matrix<double>::Constant(12, 7, k % 2 ? 1e-2 : -1e-2));
     c.advance_time(1e-3 * static_cast<double>(k), k);
   };
   Crossbar<double> whole(spec, weights(), 3, 1);

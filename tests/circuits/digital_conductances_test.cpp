@@ -14,12 +14,12 @@ namespace {
 
 template <class S>
 void check_sums(const LinearMap<S>& map) {
-  REQUIRE(map.sums() != nullptr);
+  REQUIRE(map.traits().sums != nullptr);
   // 37 and 53 numbers of either sign, added in another order: 53 roundings of partial sums below 53 times the largest.
   const S tolerance = 53 * 53 * std::numeric_limits<S>::epsilon() * map.weights().cwiseAbs().maxCoeff();
   const Matrix<S> columns = map.weights().colwise().sum(), rows = map.weights().rowwise().sum().transpose();
-  CHECK((map.sums()->of_columns - columns).cwiseAbs().maxCoeff() <= tolerance);
-  CHECK((map.sums()->of_rows - rows).cwiseAbs().maxCoeff() <= tolerance);
+  CHECK((map.traits().sums->of_columns - columns).cwiseAbs().maxCoeff() <= tolerance);
+  CHECK((map.traits().sums->of_rows - rows).cwiseAbs().maxCoeff() <= tolerance);
 }
 
 }  // namespace
@@ -30,13 +30,13 @@ TEMPLATE_TEST_CASE("conductances stop at 0, and their sums are those of what the
   const Matrix<S> start = random_matrix<S>(37, 53, 1).cwiseAbs(), change = random_matrix<S>(37, 53, 2);
   DigitalConductances<S> map(start);
   check_sums<S>(map);
-  map.apply_update(change, 0);
+  map.apply_update(change);
   CHECK(map.weights() == (start + change).cwiseMax(S(0)));
   CHECK((map.weights().array() == S(0)).any());
   CHECK((map.weights().array() > S(0)).any());
   check_sums<S>(map);
   const Matrix<S> before = map.weights();
-  map.apply_scaled(change, S(-0.25), 1);
+  map.apply({.direction = &change, .scale = S(-0.25)});
   // Scaled and added in one rounding or in two.
   CHECK((map.weights() - (before - S(0.25) * change).cwiseMax(S(0))).cwiseAbs().maxCoeff() <=
         8 * std::numeric_limits<S>::epsilon());
@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("conductances stop at 0, and their sums are those of what the
   check_sums<S>(map);
   Matrix<S> broken = change;
   broken(3, 4) = std::numeric_limits<S>::quiet_NaN();
-  map.apply_update(broken, 2);
+  map.apply_update(broken);
   CHECK(std::isnan(map.weights()(3, 4)));
-  CHECK(std::isnan(map.sums()->of_columns(0, 4)));
+  CHECK(std::isnan(map.traits().sums->of_columns(0, 4)));
 }

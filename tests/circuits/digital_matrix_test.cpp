@@ -24,7 +24,7 @@ TEST_CASE("the digital matrix takes programs and updates exactly", "[circuits]")
   DigitalMatrix<double> map(w);
   Matrix<double> delta(2, 3);
   delta << 0.1, -0.2, 0.3, -0.4, 0.5, -0.6;
-  map.apply_update(delta, 0);
+  map.apply_update(delta);
   CHECK((map.weights() == w + delta));
   map.program(w);
   CHECK((map.weights() == w));

@@ -41,7 +41,7 @@ void teach(Crossbar<double>& crossbar, UpdateScheme update, std::uint32_t step) 
   if (update == UpdateScheme::coincidence) {
     crossbar.apply_factors({{{0, 24}, 1.0, uniform(4, 30, 2 * step), 2 * uniform(4, 24, 2 * step + 1)}}, 0.01);
   } else {
-    crossbar.apply_update(0.01 * uniform(30, 24, step), step);
+    crossbar.apply_update(0.01 * uniform(30, 24, step));
   }
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("energy: verify reads and transfers are counted", "[energy]") {
     spec.transfer.zero_shift = 0;
     spec.transfer.columns = 2;
     TikiTaka<float> map(spec, w.cast<float>(), 0, 1);
-    map.apply_update(test::random_matrix<float>(4, 6, 5, 0.02), 0);
+    map.apply_update(test::random_matrix<float>(4, 6, 5, 0.02));
     const auto value = [](const TikiTaka<float>& of, const std::string& name) {
       for (const MapReading& one : of.readings()) {
         if (one.name == name) return one.value;
@@ -178,7 +178,7 @@ TEST_CASE("energy: verify reads and transfers are counted", "[energy]") {
     auto restored = other.state();
     for (std::size_t i = 0; i < saved.size(); ++i) *restored[i].values = *saved[i].values;
     other.state_restored();
-    for (auto* m : {&map, &other}) m->apply_update(test::random_matrix<float>(4, 6, 6, 0.02), 1);
+    for (auto* m : {&map, &other}) m->apply_update(test::random_matrix<float>(4, 6, 6, 0.02));
     CHECK(value(other, "transfer_energy") == value(map, "transfer_energy"));
     CHECK(value(map, "transfer_reads") == 4);
     // The next column is an index: what a damaged file makes of it is refused.

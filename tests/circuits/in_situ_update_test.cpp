@@ -109,7 +109,7 @@ double regression_error(const CrossbarSpec& spec, double rate, int steps) {
     if (map->takes_factors()) {
       map->apply_factors({{{0, out}, 1.0, x, error}}, rate);
     } else {
-      map->apply_update(-rate * x.transpose() * error, static_cast<std::uint64_t>(step));
+      map->apply_update(-rate * x.transpose() * error);
     }
     if (step < steps - steps / 10) continue;
     sum += (map->weights() - truth).squaredNorm() / truth.squaredNorm();
@@ -182,9 +182,9 @@ TEST_CASE("Tiki-Taka: a bound on the weights acts at once, an update only throug
   TikiTaka<double> map(spec, 0.1 * normals(6, 5, 0), 0, 1);
   const Matrix<double> before = map.weights();
   const Matrix<double> delta = 0.05 * normals(6, 5, 1);
-  map.apply_update(delta, 0);
+  map.apply_update(delta);
   CHECK((map.weights() == before));
-  map.apply_now(delta, 0);
+  map.apply({.direction = &delta, .kind = UpdateKind::immediate});
   // Continuous pulses of constant size, away from the bounds: exact to rounding.
   CHECK((map.weights() - before - delta).cwiseAbs().maxCoeff() < 1e-12);
 }

@@ -33,8 +33,8 @@ class Sums final : public GradientSink<double> {
 
 /// Two maps of 4 × 6 clamped, a convolution to three maps pooled by 2 (18 units), a dense layer of 5; three samples side by side.
 /// Parameters: kernels, dense weights, two biases, and with separate feedback its dense weights.
-struct Layered {
-  explicit Layered(NodeActivation rho, bool separate = false, bool bounded = false) {
+struct Net {
+  explicit Net(NodeActivation rho, bool separate = false, bool bounded = false) {
     const Convolution c{2, 4, 6, 3, 3, 2};
     const auto add = [this](Index rows, Index cols) {
       maps.push_back(std::make_unique<DigitalMatrix<double>>(random_matrix<double>(rows, cols, 10 + maps.size(), 0.3)));
@@ -112,7 +112,7 @@ TEST_CASE("links and biases: J v is a central difference and vjp its transpose",
   for (const bool separate : {false, true}) {
     for (const NodeActivation rho : kAll) {
       CAPTURE(separate, static_cast<int>(rho));
-      Layered net(rho, separate);
+      Net net(rho, separate);
       const Matrix<double> z = random_matrix<double>(3, 23, 5), v = random_matrix<double>(3, 23, 6);
       Linearization<double>& at = net.dynamics->linearize(z);
       Matrix<double> jv(3, 23), f(3, 23), f0(3, 23);
@@ -132,7 +132,7 @@ TEST_CASE("links and biases: J v is a central difference and vjp its transpose",
 TEST_CASE("reciprocal links: the force is minus the gradient of the energy, J is symmetric", "[layered]") {
   for (const NodeActivation rho : kAll) {
     CAPTURE(static_cast<int>(rho));
-    Layered net(rho);
+    Net net(rho);
     const Matrix<double> z = random_matrix<double>(3, 23, 5);
     Matrix<double> f(3, 23), jv(3, 23), jtv(3, 23);
     net.dynamics->force(z, f);
@@ -157,7 +157,7 @@ TEST_CASE("local correlations are the derivatives of the force and of the energy
   for (const bool separate : {false, true}) {
     for (const NodeActivation rho : kSmooth) {
       CAPTURE(separate, static_cast<int>(rho));
-      Layered net(rho, separate);
+      Net net(rho, separate);
       const Matrix<double> z = random_matrix<double>(3, 23, 5), u = random_matrix<double>(3, 23, 7);
       Sums force(net.maps), from_energy(net.maps);
       net.dynamics->linearize(z).accumulate_parameter_gradient(u, 1.0, force);
@@ -188,7 +188,7 @@ TEST_CASE("local correlations are the derivatives of the force and of the energy
 
 TEST_CASE("the force on one node, and on copies side by side, is that of the whole", "[layered]") {
   for (const bool separate : {false, true}) {
-    Layered net(NodeActivation::tanh, separate);
+    Net net(NodeActivation::tanh, separate);
     const Matrix<double> z = random_matrix<double>(6, 23, 5);
     Matrix<double> f(6, 23), own(6, 23), half(3, 23);
     net.dynamics->force(z, f);
@@ -203,7 +203,7 @@ TEST_CASE("the force on one node, and on copies side by side, is that of the who
 }
 
 TEST_CASE("states in a box: projected steps, held units, and the residual of what can move", "[layered]") {
-  Layered net(NodeActivation::identity, false, true);
+  Net net(NodeActivation::identity, false, true);
   for (const RelaxationSchedule schedule : {RelaxationSchedule::parallel, RelaxationSchedule::sweep}) {
     Matrix<double> z = Matrix<double>::Constant(3, 23, 0.5), f(3, 23);
     SettleOptions options;
@@ -220,23 +220,24 @@ TEST_CASE("states in a box: projected steps, held units, and the residual of wha
     net.dynamics->force(z, f);
     CHECK(f.norm() > 1e-3);  // the held ones are pushed outwards
     Linearization<double>& at = net.dynamics->linearize(z);
-    Matrix<double> moving(3, 23), jv(3, 23);
-    at.force(moving);
-    CHECK(moving.norm() < 1e-12);
+    Matrix<double> pushed(3, 23), jv(3, 23);
+    at.force(pushed);
+    CHECK(pushed.norm() < 1e-12);
+    const Matrix<double> moving = moving_units<double>(*net.dynamics, at, z);
     for (Index i = 0; i < z.size(); ++i) {
-      if ((*at.moving()).data()[i] != 0) continue;
+      if (moving.data()[i] != 0) continue;
       CHECK((z.data()[i] == 0 ? f.data()[i] <= 0 : f.data()[i] >= 0));
     }
     check_adjoint(at, 3, 23);
     const Matrix<double> v = random_matrix<double>(3, 23, 8);
     at.jvp(v, jv);
-    const Matrix<double> masked = v.cwiseProduct(*at.moving());
-    CHECK(relative_error(jv, central_difference(*net.dynamics, z, masked).cwiseProduct(*at.moving()).eval()) < 1e-8);
+    const Matrix<double> masked = v.cwiseProduct(moving);
+    CHECK(relative_error(jv, central_difference(*net.dynamics, z, masked).cwiseProduct(moving).eval()) < 1e-8);
   }
 }
 
 TEST_CASE("only euler knows of a box", "[layered]") {
-  Layered net(NodeActivation::identity, false, true);
+  Net net(NodeActivation::identity, false, true);
   Matrix<double> z = Matrix<double>::Constant(3, 23, 0.5);
   SettleOptions options;
   options.solver = "anderson";

@@ -105,8 +105,8 @@ TEMPLATE_TEST_CASE("a scaled change is the change times its scale", "[circuits]"
     const auto one = make<S>(spec), other = make<S>(spec);
     const Matrix<S> before = one->weights();
     const Matrix<S> direction = pattern<S>(kIn, kOut, 4.0);
-    one->apply_scaled(direction, S(-0.05), 0);
-    other->apply_update(S(-0.05) * direction, 0);
+    one->apply({.direction = &direction, .scale = S(-0.05)});
+    other->apply_update(S(-0.05) * direction);
     CHECK((one->weights() != before));
     // Numbers take it in one rounding instead of two, of sums below 2.
     CHECK((one->weights() - other->weights()).cwiseAbs().maxCoeff() <= S(4) * std::numeric_limits<S>::epsilon());
@@ -119,9 +119,9 @@ TEMPLATE_TEST_CASE("a map restored from its state continues with the same bits",
     CAPTURE(spec.device.model);
     const auto map = make<S>(spec);
     const Matrix<S> delta = S(0.05) * pattern<S>(kIn, kOut, 4.0);
-    map->apply_update(delta, 0);
+    map->apply_update(delta);
     map->program(map->weights());
-    map->apply_update(delta, 1);
+    map->apply_update(delta);
     const auto other = make<S>(spec, 0.7);  // as a resumed run builds it: same spec, id and seed, other weights
     const auto saved = map->state();
     const auto restored = other->state();
@@ -136,9 +136,9 @@ TEMPLATE_TEST_CASE("a map restored from its state continues with the same bits",
     other->state_restored();
     CHECK((other->weights() == map->weights()));
     for (const auto& m : {map.get(), other.get()}) {
-      m->apply_update(delta, 2);
+      m->apply_update(delta);
       m->program(m->weights());
-      m->apply_update(delta, 3);
+      m->apply_update(delta);
     }
     CHECK((other->weights() == map->weights()));
     CHECK((*other->state().back().values == *map->state().back().values));

@@ -58,7 +58,7 @@ TEST_CASE("mapping: updates move the weight by what is asked, and no reference d
     Crossbar<double> array(spec_of(kind), weights(), 0, 1);
     const Matrix<double> minus = array.minus().conductance();
     const Matrix<double> delta = test::random_matrix<double>(12, 7, 2, 0.01);
-    array.apply_update(delta, 0);
+    array.apply_update(delta);
     CHECK(test::relative_error(array.weights() - weights(), delta) < 1e-10);  // linear devices, far from their bounds
     CHECK((array.minus().conductance() == minus) == (kind != MappingKind::differential));
     array.program(weights());
@@ -247,7 +247,8 @@ TEST_CASE("mapping: a bare device is its conductance, between those of its windo
   CHECK(test::relative_error(y, Matrix<double>(x * array.weights())) < 1e-13);
   CHECK(test::relative_error(v, Matrix<double>(u * array.weights().transpose())) < 1e-13);
   // Heat of a drive of 1 at 1 of weight for τ; devices within 1 % of a bound are reported as saturated.
-  CHECK(array.unit_heat_J() == Approx(k * std::pow(spec.circuit.read_voltage_V, 2) * spec.circuit.time_constant_s));
+  CHECK(array.traits().unit_heat_J ==
+        Approx(k * std::pow(spec.circuit.read_voltage_V, 2) * spec.circuit.time_constant_s));
   for (const MapReading& reading : array.readings()) {
     const auto g = expected.array();
     if (reading.name == "saturated")
@@ -255,7 +256,7 @@ TEST_CASE("mapping: a bare device is its conductance, between those of its windo
     if (reading.name == "devices") CHECK(reading.value == 84);
   }
   const Matrix<double> up = (before.array() + 0.01).cwiseMin(0.7).matrix();  // linear devices, and their upper bound
-  array.apply_update(Matrix<double>::Constant(12, 7, 0.01), 0);
+  array.apply_update(Matrix<double>::Constant(12, 7, 0.01));
   CHECK(test::relative_error(array.weights(), up) < 1e-10);
 }
 
@@ -265,10 +266,10 @@ TEST_CASE("mapping: the digital copy of a bare device stays in its window", "[ma
   spec.programming.update = UpdateScheme::write_verify;
   Crossbar<double> array(spec, Matrix<double>::Constant(2, 2, 0.5), 0, 1);
   const double least = spec.device.g_min_S / spec.device.g_max_S;
-  array.apply_update(Matrix<double>::Constant(2, 2, -5.0), 0);  // far below: what is lost there is not owed
+  array.apply_update(Matrix<double>::Constant(2, 2, -5.0));  // far below: what is lost there is not owed
   const double tolerance = spec.programming.tolerance * spec.device.window_S() / array.siemens_per_weight();
   CHECK((array.weights().array() - least).abs().maxCoeff() <= tolerance * (1 + 1e-9));
-  array.apply_update(Matrix<double>::Constant(2, 2, 0.25), 1);
+  array.apply_update(Matrix<double>::Constant(2, 2, 0.25));
   CHECK((array.weights().array() - least - 0.25).abs().maxCoeff() <= tolerance * (1 + 1e-9));
 }
 

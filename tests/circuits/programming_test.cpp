@@ -169,7 +169,7 @@ TEST_CASE("in-situ write-verify follows the digital weights", "[circuits]") {
   SECTION("changes") {
     for (std::uint64_t step = 0; step < 10; ++step) {
       const Matrix<double> delta = 0.05 * normals(20, 30, static_cast<std::uint32_t>(step + 1));
-      crossbar.apply_update(delta, step);
+      crossbar.apply_update(delta);
       digital += delta;
       CHECK((crossbar.weights() - digital).cwiseAbs().maxCoeff() <= bound);
     }
@@ -181,9 +181,9 @@ TEST_CASE("in-situ write-verify follows the digital weights", "[circuits]") {
     // A device moves by the tolerance when the weight moves by 0.02 w_max.
     const Matrix<double> delta = Matrix<double>::Constant(20, 30, 0.006 * w_max);
     const Matrix<double> before = crossbar.weights();
-    for (std::uint64_t step = 0; step < 3; ++step) crossbar.apply_update(delta, step);
+    for (std::uint64_t step = 0; step < 3; ++step) crossbar.apply_update(delta);
     CHECK((crossbar.weights() == before));
-    crossbar.apply_update(delta, 3);
+    crossbar.apply_update(delta);
     digital += 4 * delta;
     CHECK((crossbar.weights() - digital).cwiseAbs().maxCoeff() <= bound / 2);
   }
@@ -195,9 +195,9 @@ TEST_CASE("no two updates share random numbers, whatever the training step", "[c
   spec.device.update_noise = 0.5;
   Crossbar<double> crossbar(spec, Matrix<double>::Zero(4, 4), 0, 1);
   const Matrix<double> delta = Matrix<double>::Constant(4, 4, 0.05);
-  crossbar.apply_update(delta, 5);
+  crossbar.apply_update(delta);
   const Matrix<double> first = crossbar.weights();
-  crossbar.apply_update(delta, 5);
+  crossbar.apply_update(delta);
   CHECK(((crossbar.weights() - first) - first).cwiseAbs().minCoeff() > 1e-9);
 }
 
@@ -210,13 +210,13 @@ TEST_CASE("stochastic rounding is unbiased, saturation and wear are counted", "[
   CHECK(reading(crossbar, "saturated") == 0);
   // w_max = 1: a pulse on each device is 0.002. 0.37 of it: the pair moves by (r⁺ + r⁻)/2 pulses, r = 0 or 1 with mean
   // 0.37, standard deviation √(0.37 · 0.63/2) of the 0.002. 40000 pairs, 5 standard errors: false alarm 6e-7.
-  crossbar.apply_update(Matrix<double>::Constant(200, 200, 0.37 * 0.002), 0);
+  crossbar.apply_update(Matrix<double>::Constant(200, 200, 0.37 * 0.002));
   const double error = 0.002 * std::sqrt(0.37 * 0.63 / 2) / 200;
   CHECK(std::abs(crossbar.weights().mean() - 0.37 * 0.002) < 5 * error);
   CHECK(reading(crossbar, "device_pulses_mean") == Approx(0.37).epsilon(0.02));
   CHECK(reading(crossbar, "device_pulses_max") == 1);
   CHECK(reading(crossbar, "worn") == 0);
-  crossbar.apply_update(Matrix<double>::Constant(200, 200, 3.0), 1);
+  crossbar.apply_update(Matrix<double>::Constant(200, 200, 3.0));
   CHECK(reading(crossbar, "saturated") == 1);
   CHECK(reading(crossbar, "worn") == 2 * 40000);
 }

@@ -51,10 +51,14 @@ Matrix<double> derivative(const LinearMap<double>& map, const Way& way, const Ma
   context.exact = true;
   Matrix<double> out = Matrix<double>::Ones(v.rows(), transposed ? way.in : way.out);
   const Columns all = map.all_columns();
-  if (way.forward && !transposed) map.forward_jvp(at, v, out, all, Store::add, context);
-  if (way.forward && transposed) map.forward_vjp(at, v, out, all, Store::add, context);
-  if (!way.forward && !transposed) map.transposed_jvp(at, v, out, all, Store::add, context);
-  if (!way.forward && transposed) map.transposed_vjp(at, v, out, all, Store::add, context);
+  if (way.forward && !transposed)
+    map.derivative(ReadDirection::forward, Derivative::jvp, at, v, out, all, Store::add, context);
+  if (way.forward && transposed)
+    map.derivative(ReadDirection::forward, Derivative::vjp, at, v, out, all, Store::add, context);
+  if (!way.forward && !transposed)
+    map.derivative(ReadDirection::transposed, Derivative::jvp, at, v, out, all, Store::add, context);
+  if (!way.forward && transposed)
+    map.derivative(ReadDirection::transposed, Derivative::vjp, at, v, out, all, Store::add, context);
   return out - Matrix<double>::Ones(out.rows(), out.cols());
 }
 
@@ -92,9 +96,9 @@ TEST_CASE("a read's derivative is that of its noise-free circuit, for every impe
       ReadContext context;
       context.exact = true;
       if (way.forward) {
-        circuit->correlate_forward(x, one, circuit->all_columns(), 1.0, 0, sink, context);
+        circuit->correlate(ReadDirection::forward, x, one, circuit->all_columns(), 1.0, 0, sink, context);
       } else {
-        circuit->correlate_transposed(x, one, circuit->all_columns(), 1.0, 0, sink, context);
+        circuit->correlate(ReadDirection::transposed, x, one, circuit->all_columns(), 1.0, 0, sink, context);
       }
       const Matrix<double> quotients =
           test::difference_quotients(*circuit, h, [&] { return one.cwiseProduct(read(*circuit, way, x)).sum(); });
@@ -110,7 +114,7 @@ TEST_CASE("the circuit of Tiki-Taka reads both arrays as the map does", "[slope]
   spec.transfer.share = 0.3;
   spec.periphery.forward.amplifier.saturation = 3;
   const auto map = make_linear_map<double>(spec, random_matrix<double>(kRows, kCols, 1, 0.4), 0, 1);
-  map->apply_update(random_matrix<double>(kRows, kCols, 5, 0.05), 0);
+  map->apply_update(random_matrix<double>(kRows, kCols, 5, 0.05));
   const auto circuit = map->noise_free();
   const Way way{true, kRows, kCols};
   const Matrix<double> x = random_matrix<double>(kDrives, kRows, 2);

@@ -95,14 +95,14 @@ TEST_CASE("each token reads an array of its own: errors, writes and noise", "[to
   spec.device.read_noise = 0.01;
   const auto map = make_linear_map<double>(replicated(spec), weights(), 4, 7);
   const Matrix<double> delta = random_matrix<double>(kIn, kOut, 5, 0.05);
-  map->apply_update(delta, 0);
+  map->apply_update(delta);
   const Matrix<double> x = random_matrix<double>(kCopies * kTokens, kIn, 2);
   const Matrix<double> y = forward(*map, x);
   Matrix<double> mean = Matrix<double>::Zero(kIn, kOut);
   for (Index t = 0; t < kTokens; ++t) {
     // The arrays that replicas are documented to be: number 4 + t 2^18.
     Crossbar<double> array(spec, weights(), 4 + (static_cast<std::uint32_t>(t) << 18U), 7);
-    array.apply_update(delta, 0);
+    array.apply_update(delta);
     CHECK((array.weights() == replicas_of(*map).replica(t).weights()));
     Matrix<double> own(kCopies, kIn);
     for (Index k = 0; k < kCopies; ++k) own.row(k) = x.row(k * kTokens + t);
@@ -117,7 +117,7 @@ TEST_CASE("each token reads an array of its own: errors, writes and noise", "[to
   CHECK(reading(*map, "replica_spread") > 1e-3);
   // One array instead reads all tokens with the first replica's weights: it gives something else for the other tokens.
   const auto one = make_linear_map<double>(spec, weights(), 4, 7);
-  one->apply_update(delta, 0);
+  one->apply_update(delta);
   CHECK(relative_error(forward(*one, x).row(1), y.row(1)) > 1e-3);
   // The same vector on all tokens: noise of replicas is independent.
   const Matrix<double> same = Matrix<double>::Ones(kTokens, kIn);
@@ -144,7 +144,7 @@ TEST_CASE("replicas take one request: updates, coincidences, programming, state"
   }
   SECTION("programming sets each to the target; a checkpoint brings all back") {
     const auto map = make_linear_map<double>(replicated(spec), weights(), 4, 7);
-    map->apply_update(random_matrix<double>(kIn, kOut, 5, 0.05), 0);
+    map->apply_update(random_matrix<double>(kIn, kOut, 5, 0.05));
     map->program(2 * weights());
     // 2 % of the window on both devices of a pair is 2.8 % of w_max = 2 max|w|; the mean of three, 63 entries: 5 sd of each.
     const double sd = 0.02 * std::sqrt(2.0) * 2 * weights().cwiseAbs().maxCoeff();
@@ -159,13 +159,13 @@ TEST_CASE("replicas take one request: updates, coincidences, programming, state"
     }
     other->state_restored();
     CHECK((other->weights() == map->weights()));
-    for (auto* m : {map.get(), other.get()}) m->apply_update(random_matrix<double>(kIn, kOut, 6, 0.05), 1);
+    for (auto* m : {map.get(), other.get()}) m->apply_update(random_matrix<double>(kIn, kOut, 6, 0.05));
     CHECK((other->weights() == map->weights()));
   }
   SECTION("readings: counts and energies add up, shares are averaged") {
     const auto map = make_linear_map<double>(replicated(spec), weights(), 4, 7);
     const auto one = make_linear_map<double>(spec, weights(), 4, 7);
-    for (auto* m : {map.get(), one.get()}) m->apply_update(random_matrix<double>(kIn, kOut, 5, 0.05), 0);
+    for (auto* m : {map.get(), one.get()}) m->apply_update(random_matrix<double>(kIn, kOut, 5, 0.05));
     CHECK(reading(*map, "devices") == kTokens * reading(*one, "devices"));
     CHECK(reading(*one, "devices") == 2 * kIn * kOut);
     // The same is asked of all, some 10 pulses of each of 63 devices, rounded at random: 0.5/10/sqrt(63) is below 1 %.
@@ -190,8 +190,8 @@ TEST_CASE("the noise-free circuit of replicas has a derivative in x and W", "[to
   ReadContext exact;
   exact.exact = true;
   Matrix<double> jv(kCopies * kTokens, kOut), ju(kCopies * kTokens, kIn), expected(kCopies * kTokens, kOut);
-  circuit->forward_jvp(x, v, jv, circuit->all_columns(), Store::assign, exact);
-  circuit->forward_vjp(x, u, ju, circuit->all_columns(), Store::assign, exact);
+  circuit->derivative(ReadDirection::forward, Derivative::jvp, x, v, jv, circuit->all_columns(), Store::assign, exact);
+  circuit->derivative(ReadDirection::forward, Derivative::vjp, x, u, ju, circuit->all_columns(), Store::assign, exact);
   const double h = 1e-5;  // h²/6 f''' and rounding ε/h are both below 1e-9
   for (Index k = 0; k < kCopies; ++k) {
     const Matrix<double> dx = h * v.middleRows(k * kTokens, kTokens);
@@ -202,12 +202,12 @@ TEST_CASE("the noise-free circuit of replicas has a derivative in x and W", "[to
   // All replicas move alike: program() shifts their mean and keeps their differences.
   const Matrix<double> one = u.topRows(kTokens);
   test::SummingSink<double> sink({circuit.get()});
-  circuit->correlate_forward(x, one, circuit->all_columns(), 1.0, 0, sink, exact);
+  circuit->correlate(ReadDirection::forward, x, one, circuit->all_columns(), 1.0, 0, sink, exact);
   const Matrix<double> quotients =
       test::difference_quotients(*circuit, h, [&] { return one.cwiseProduct(forward(*circuit, x)).sum(); });
   CHECK(relative_error(sink.sums[0], quotients) < 1e-8);
   test::SummingSink<double> back({circuit.get()});
-  circuit->correlate_transposed(one, x, circuit->all_columns(), 1.0, 0, back, exact);
+  circuit->correlate(ReadDirection::transposed, one, x, circuit->all_columns(), 1.0, 0, back, exact);
   const Matrix<double> back_quotients =
       test::difference_quotients(*circuit, h, [&] { return x.cwiseProduct(transposed(*circuit, one)).sum(); });
   CHECK(relative_error(back.sums[0], back_quotients) < 1e-8);
@@ -232,13 +232,13 @@ TEST_CASE("a multiplexed array is driven by what its holds have kept", "[tokens]
   exact.exact = true;
   Matrix<double> jv(8, kOut), ju(8, kIn);
   const Matrix<double> v = random_matrix<double>(8, kIn, 5);
-  circuit->forward_jvp(x, v, jv, circuit->all_columns(), Store::assign, exact);
-  circuit->forward_vjp(x, y, ju, circuit->all_columns(), Store::assign, exact);
+  circuit->derivative(ReadDirection::forward, Derivative::jvp, x, v, jv, circuit->all_columns(), Store::assign, exact);
+  circuit->derivative(ReadDirection::forward, Derivative::vjp, x, y, ju, circuit->all_columns(), Store::assign, exact);
   const double h = 1e-5;
   CHECK(relative_error(jv, (forward(*circuit, x + h * v) - forward(*circuit, x - h * v)) / (2 * h)) < 1e-8);
   CHECK(y.cwiseProduct(jv).sum() == Approx(ju.cwiseProduct(v).sum()).epsilon(1e-12));
   test::SummingSink<double> sink({circuit.get()});
-  circuit->correlate_forward(x, y, circuit->all_columns(), 1.0, 0, sink, exact);
+  circuit->correlate(ReadDirection::forward, x, y, circuit->all_columns(), 1.0, 0, sink, exact);
   const Matrix<double> quotients =
       test::difference_quotients(*circuit, h, [&] { return y.cwiseProduct(forward(*circuit, x)).sum(); });
   CHECK(relative_error(sink.sums[0], quotients) < 1e-8);

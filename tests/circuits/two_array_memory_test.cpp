@@ -68,12 +68,12 @@ TEST_CASE("a memory on two matching arrays is the memory on one", "[two-array me
     at_two.vjp(v, a);
     at_one.vjp(v, b);
     CHECK(relative_error(a, b) < kRounding);
-    at_two.corrected_force(z, a);
-    at_one.corrected_force(z, b);
+    at_two.law(NudgedForm::corrected, z, a);
+    at_one.law(NudgedForm::corrected, z, b);
     CHECK(relative_error(a, b) < kRounding);
     if (scope == CorrectionScope::full) continue;  // else the memory itself is only its transpose
-    at_two.transposed_force(z, a);
-    at_one.transposed_force(z, b);
+    at_two.law(NudgedForm::transposed, z, a);
+    at_one.law(NudgedForm::transposed, z, b);
     CHECK(relative_error(a, b) < kRounding);
   }
 }
@@ -110,8 +110,8 @@ TEST_CASE("only a correction of full scope turns the Jacobian of a mismatched me
     const double h = 1e-5;
     const Matrix<double> ahead = z0 + h * v, behind = z0 - h * v;
     Matrix<double> f(z0), g(z0), jtv(z0);
-    at.corrected_force(ahead, f);
-    at.corrected_force(behind, g);
+    at.law(NudgedForm::corrected, ahead, f);
+    at.law(NudgedForm::corrected, behind, g);
     at.vjp(v, jtv);
     return relative_error((f - g) / (2 * h), jtv);
   };

@@ -14,7 +14,7 @@ using namespace nudge::test;
 namespace {
 
 /// F = b − z A with A symmetric, positive definite and diagonal within each of four nodes of two units; one row per sample.
-class Quadratic final : public Dynamics<double> {
+class Quadratic final : public Dynamics<double>, private Layered<double> {
  public:
   explicit Quadratic(Index rows) : b_(random_matrix<double>(rows, 8, 2)) {
     a_ = random_matrix<double>(8, 8, 1, 0.3);
@@ -27,11 +27,8 @@ class Quadratic final : public Dynamics<double> {
   Index cols() const override { return 8; }
   void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part /*part*/) override { f = b_ - z * a_; }
   Linearization<double>& linearize(ConstMatrixRef<double> /*z*/) override { throw std::logic_error("not needed"); }
-  std::size_t nodes() const override { return 4; }
-  Columns node_columns(std::size_t node) const override { return {2 * static_cast<Index>(node), 2}; }
-  const Matrix<double>* loads() override { return has_loads ? &loads_ : nullptr; }
-  const Box<double>* box() const override { return boxed ? &box_ : nullptr; }
-  bool noisy() const override { return reads_noise; }
+  DynamicsTraits<double> traits() const override { return {.noisy = reads_noise, .box = boxed ? &box_ : nullptr}; }
+  Layered<double>* layered() override { return this; }
   double energy_at(const Matrix<double>& z) const {
     return 0.5 * (z * a_).cwiseProduct(z).sum() - b_.cwiseProduct(z).sum();
   }
@@ -40,6 +37,19 @@ class Quadratic final : public Dynamics<double> {
   Matrix<double> a_, b_;
 
  private:
+  std::size_t nodes() const override { return 4; }
+  Columns node_columns(std::size_t node) const override { return {2 * static_cast<Index>(node), 2}; }
+  void node_force(ConstMatrixRef<double> z, MatrixRef<double> f, std::size_t /*node*/) override {
+    force(z, f, Part::all);
+  }
+  NodeMove node_step(MatrixRef<double> z, MatrixRef<double> f, std::size_t node, double epsilon) override {
+    return step_of_node<double>(*this, box(), z, f, node, epsilon);
+  }
+  void node_vjp(ConstMatrixRef<double> /*u*/, MatrixRef<double> /*out*/, std::size_t /*node*/) override {
+    throw std::logic_error("not needed");
+  }
+  const Matrix<double>* loads() override { return has_loads ? &loads_ : nullptr; }
+
   Matrix<double> loads_;
   Box<double> box_{{{{0, 4}, 0.0, 0.3}, {{6, 2}, -0.2, 0.1}}};
 };

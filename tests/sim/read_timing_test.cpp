@@ -20,24 +20,20 @@ class LeakyNode : public SmallDynamics<double> {
       : SmallDynamics<double>(
             rows, cols,
             [=, this](const Vec<double>& z) -> Vec<double> {
-              duration_sum += duration;
+              duration_sum += last_reading.relaxation.duration;
               Vec<double> f = -theta * z;
               if (sigma == 0) return f;
               Vec<double> noise(z.size());
               fill_normal<double>({9, Purpose::read_noise, 0}, static_cast<std::uint64_t>(evaluations), 0,
                                   {noise.data(), static_cast<std::size_t>(noise.size())});
-              return f + sigma / std::sqrt(read_interval) * noise;
+              return f + sigma / std::sqrt(last_reading.relaxation.interval) * noise;
             },
             [=](const Vec<double>& z) -> Dense<double> {
               return -theta * Dense<double>::Identity(z.size(), z.size());
             }),
         theta_(theta) {}
-  double leak() const override { return theta_; }
-  void set_read_timing(ReadTiming timing) override {
-    read_interval = timing.interval;
-    duration = timing.duration;
-  }
-  double duration = 0, duration_sum = 0;
+  DynamicsTraits<double> traits() const override { return {.leak = theta_}; }
+  double duration_sum = 0;
 
  private:
   double theta_;

@@ -54,7 +54,7 @@ const auto constant = [](double value) {
   return [value](const State& /*x*/, State& out, double /*t*/) { std::fill(out.begin(), out.end(), value); };
 };
 
-/// dz/dt = −θ z + white noise of strength σ per √τ, drawn at every force evaluation as set_read_interval() asks.
+/// dz/dt = −θ z + white noise of strength σ per √τ, drawn at every force evaluation as set_read_timing() asks.
 class NoisyRelaxation : public SmallDynamics<double> {
  public:
   NoisyRelaxation(Index rows, Index cols, double theta, double sigma)
@@ -62,7 +62,7 @@ class NoisyRelaxation : public SmallDynamics<double> {
           Vec<double> noise(z.size());
           fill_normal<double>({9, Purpose::read_noise, 0}, static_cast<std::uint64_t>(evaluations), 0,
                               {noise.data(), static_cast<std::size_t>(noise.size())});
-          return -theta * z + sigma / std::sqrt(read_interval) * noise;
+          return -theta * z + sigma / std::sqrt(last_reading.relaxation.interval) * noise;
         }) {}
 };
 

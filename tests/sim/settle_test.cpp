@@ -52,7 +52,7 @@ TEST_CASE("Euler is exactly z + step F, max_steps times", "[settle]") {
   CHECK(result.force_evaluations == 12);
   CHECK(system.evaluations == 12);
   CHECK(result.time == Approx(3.3));
-  CHECK(system.read_interval == 0.3);
+  CHECK(system.last_reading.relaxation.interval == 0.3);
   // Here F falls by 1 − 0.21 per step and z rises towards 1, so r falls at least as fast.
   CHECK(result.residual == Approx(0.7 * (1 - x) / x).epsilon(1e-12));
   Matrix<double> again = Matrix<double>::Zero(2, 3);

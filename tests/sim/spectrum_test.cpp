@@ -104,9 +104,8 @@ class HeldPoint final : public Linearization<double> {
   void vjp(ConstMatrixRef<double> u, MatrixRef<double> out, Part /*part*/) override {
     product(Dense<double>(a_.transpose()), u, out);
   }
-  void accumulate_parameter_gradient(ConstMatrixRef<double> /*u*/, double /*scale*/,
-                                     GradientSink<double>& /*sink*/) override {}
-  const Matrix<double>* moving() const override { return &moving_; }
+  void accumulate(ConstMatrixRef<double> /*u*/, double /*scale*/, GradientSink<double>& /*sink*/,
+                  MatrixRef<double> /*pulled*/) override {}
 
  private:
   void product(const Dense<double>& a, ConstMatrixRef<double> v, MatrixRef<double> out) const {
@@ -134,11 +133,13 @@ TEST_CASE("leading eigenvalues are those of the units that can move, not the zer
   const auto exact = dense_eigenvalues(a(free, free));
   for (const int krylov : {12, 40}) {
     HeldPoint at(a, moving);
-    const Spectrum found = leading_eigenvalues<double>(at, 4, 6, {.count = 2, .krylov = krylov, .tolerance = 1e-10});
+    const Spectrum found =
+        leading_eigenvalues<double>(at, 4, 6, {.count = 2, .krylov = krylov, .tolerance = 1e-10}, moving);
     REQUIRE(found.converged);
     CHECK(found.abscissa == Approx(exact.front().real()).epsilon(1e-8));
     CHECK(found.abscissa < -0.3);
   }
-  HeldPoint none(a, Matrix<double>::Zero(4, 6));
-  CHECK(leading_eigenvalues<double>(none, 4, 6).leading.empty());
+  const Matrix<double> nothing = Matrix<double>::Zero(4, 6);
+  HeldPoint none(a, nothing);
+  CHECK(leading_eigenvalues<double>(none, 4, 6, {}, nothing).leading.empty());
 }

@@ -34,7 +34,7 @@ class TanhDynamics final : public Dynamics<S>, public Linearization<S> {
     out = u.cwiseProduct(slope_.replicate(u.rows() / rows(), 1)) * a_.transpose();
     out(0, 0) += transpose_error_ * u(0, 0);
   }
-  void accumulate_parameter_gradient(ConstMatrixRef<S>, S, GradientSink<S>&) override {}
+  void accumulate(ConstMatrixRef<S>, S, GradientSink<S>&, MatrixRef<S>) override {}
 
  private:
   Matrix<S> a_;

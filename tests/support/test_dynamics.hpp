@@ -46,10 +46,10 @@ class SmallDynamics : public Dynamics<S>, private Linearization<S> {
     j_ = jacobian_(at_);
     return *this;
   }
-  void set_read_timing(ReadTiming timing) override { read_interval = timing.interval; }
+  Reading* reading() override { return &last_reading; }
 
   int evaluations = 0;
-  double read_interval = 0;
+  Reading last_reading = {.relaxation = {0, 0}};
 
  private:
   void force(MatrixRef<S> f, Part /*part*/ = Part::all) override { store(force_(at_), f); }
@@ -57,7 +57,9 @@ class SmallDynamics : public Dynamics<S>, private Linearization<S> {
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> out, Part /*part*/ = Part::all) override {
     store(j_.transpose() * flat(u), out);
   }
-  void accumulate_parameter_gradient(ConstMatrixRef<S> /*u*/, S /*scale*/, GradientSink<S>& /*sink*/) override {}
+  void accumulate(ConstMatrixRef<S> u, S /*scale*/, GradientSink<S>& /*sink*/, MatrixRef<S> pulled) override {
+    if (pulled.size() > 0) vjp(u, pulled);
+  }
 
   static Vec<S> flat(ConstMatrixRef<S> z) {
     Vec<S> x(z.size());

@@ -42,7 +42,7 @@ std::vector<Matrix<float>> weights_of(const Config& config) {
     all.push_back(map.weights());
     if (map.weights().size() == 0) continue;
     const auto delta = test::random_matrix<float>(map.weights().rows(), map.weights().cols(), 9);
-    map.apply_update(0.01F * delta, 3);
+    map.apply_update(0.01F * delta);
     all.push_back(map.weights());
   }
   return all;

@@ -81,7 +81,7 @@ class Noisy final : public SmallDynamics<double> {
   explicit Noisy(double sigma)
       : SmallDynamics(linear_system<double>(3, 6, -Dense<double>::Identity(18, 18), Vec<double>::Ones(18))),
         sigma_(sigma) {}
-  bool noisy() const override { return true; }
+  DynamicsTraits<double> traits() const override { return {.noisy = true}; }
   void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part part = Part::all) override {
     for (Index row = 0; row < z.rows(); row += 3) {
       SmallDynamics::force(z.middleRows(row, 3), f.middleRows(row, 3), part);
@@ -188,7 +188,7 @@ TEST_CASE("a step along the penalty's gradient slows the growth", "[growth]") {
   penalty.apply(one.dynamics, one.z, kStep, 1, gradient);
   const double rate = 1e-3;
   for (const int p : {BlockParameter::input, BlockParameter::force})
-    one.model->map(p).apply_update(-rate * gradient[p], 0);
+    one.model->map(p).apply_update(-rate * gradient[p]);
   // First order: g falls by rate ‖∇g‖²; the second order is smaller by rate times a curvature of order 1.
   CHECK(before - one.grown(v, eta).norm() == Approx(rate * std::pow(gradient.norm(), 2)).epsilon(0.05));
 }
@@ -303,7 +303,7 @@ TEST_CASE("of independent samples the growth penalty's gradient agrees with cent
     CHECK(size > 5e-3);
     // And down it the samples settle faster.
     const double before = mean();
-    for (int p = 0; p < one.network->parameters(); ++p) one.network->map(p).apply_update(-1e-3 * gradient[p], 0);
+    for (int p = 0; p < one.network->parameters(); ++p) one.network->map(p).apply_update(-1e-3 * gradient[p]);
     CHECK(before - mean() == Approx(1e-3 / strength * std::pow(gradient.norm(), 2)).epsilon(0.05));
   }
 }

@@ -144,8 +144,8 @@ TEST_CASE("one linearisation of a mixer serves several copies of the state", "[m
     Linearization<double>& at = one.dynamics.linearize(z0);
     const Matrix<double> v = z - z0.replicate(3, 1);
     Matrix<double> corrected(z), transposed(z), f(z), conservative(z), jv(z), jtv(z);
-    at.corrected_force(z, corrected);
-    at.transposed_force(z, transposed);
+    at.law(NudgedForm::corrected, z, corrected);
+    at.law(NudgedForm::transposed, z, transposed);
     one.dynamics.force(z, f);
     one.dynamics.force(z, conservative, Part::conservative);
     at.jvp(v, jv, Part::nonconservative);
@@ -199,11 +199,11 @@ TEMPLATE_TEST_CASE("the fused attention force is the tape's mha", "[mixer_term]"
   a.vjp(v, fa, Part::nonconservative);
   b.vjp(v, fb, Part::nonconservative);
   agree("vjp");
-  a.corrected_force(z, ca);
-  b.corrected_force(z, cb);
+  a.law(NudgedForm::corrected, z, ca);
+  b.law(NudgedForm::corrected, z, cb);
   CHECK(relative_error(cb, ca) < rounding);
-  a.transposed_force(z, ca);
-  b.transposed_force(z, cb);
+  a.law(NudgedForm::transposed, z, ca);
+  b.law(NudgedForm::transposed, z, cb);
   CHECK(relative_error(cb, ca) < rounding);
   SummingSink<S> sa({&fused.input, &fused.output});
   SummingSink<S> sb = tape.sink();

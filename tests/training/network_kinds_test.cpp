@@ -115,7 +115,7 @@ TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
     one.dynamics.force(z.middleRows(rows, rows), single);
     CHECK((all.middleRows(rows, rows) - single).norm() <= kRounding * single.norm());
     Matrix<double> law(z);
-    REQUIRE(at.transposed_force(z, law));
+    REQUIRE(at.law(NudgedForm::transposed, z, law));
     at.vjp(z, jt);
     for (std::size_t j = 0; j < one.dynamics.nodes(); ++j) {
       const auto [begin, count] = one.dynamics.node_columns(j);
@@ -124,9 +124,9 @@ TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
       };
       one.dynamics.node_force(z, node, j);
       CHECK((columns(node) - columns(all)).norm() <= kRounding * all.norm());
-      REQUIRE(at.node_transposed_force(z, node, j));
+      REQUIRE(at.law(NudgedForm::transposed, z, node, static_cast<int>(j)));
       CHECK((columns(node) - columns(law)).norm() <= kRounding * law.norm());
-      at.node_vjp(z, node, j);
+      one.dynamics.node_vjp(z, node, j);
       CHECK((columns(node) - columns(jt)).norm() <= kRounding * jt.norm());
     }
   }
@@ -144,7 +144,7 @@ TEST_CASE("networks: a step of a sweep is force, box and norms of its node", "[n
       Matrix<double> f(z), moved = z, stepped = z;
       for (std::size_t j = 0; j < one.dynamics.nodes(); ++j) {
         const NodeMove got = one.dynamics.node_step(moved, f, j, 0.7);
-        const NodeMove want = one.dynamics.Dynamics<double>::node_step(stepped, f, j, 0.7);
+        const NodeMove want = step_of_node<double>(one.dynamics, one.dynamics.box(), stepped, f, j, 0.7);
         CHECK((moved - stepped).norm() <= kRounding * (1 + stepped.norm()));
         CHECK(std::abs(got.state - want.state) <= kRounding * (1 + want.state));
         CHECK(std::abs(got.force - want.force) <= kRounding * (1 + want.force));
@@ -194,8 +194,9 @@ class Plain final : public Dynamics<double> {
     void force(MatrixRef<double> f, Part part) override { inner->force(f, part); }
     void jvp(ConstMatrixRef<double> v, MatrixRef<double> out, Part part) override { inner->jvp(v, out, part); }
     void vjp(ConstMatrixRef<double> u, MatrixRef<double> out, Part part) override { inner->vjp(u, out, part); }
-    void accumulate_parameter_gradient(ConstMatrixRef<double> u, double scale, GradientSink<double>& sink) override {
-      inner->accumulate_parameter_gradient(u, scale, sink);
+    void accumulate(ConstMatrixRef<double> u, double scale, GradientSink<double>& sink,
+                    MatrixRef<double> pulled) override {
+      inner->accumulate(u, scale, sink, pulled);
     }
   };
   Dynamics<double>* inner_;
@@ -251,7 +252,7 @@ TEST_CASE("networks: pulled back at once, also from a point that was put aside",
         });
       };
       const auto at_once = [&](Linearization<double>& at) {
-        return by([&](Pulled& out) { at.pull(u, 0.7, out.state, out.gradient); });
+        return by([&](Pulled& out) { at.accumulate(u, 0.7, out.gradient, out.state); });
       };
       std::vector<Matrix<double>> points{one.state(1), one.state(2), one.state(3)}, forces;
       std::vector<Pulled> expected;
@@ -265,17 +266,17 @@ TEST_CASE("networks: pulled back at once, also from a point that was put aside",
       // Twice: what is taken back must not spoil the next trajectory.
       for (int round = 0; round < 2; ++round) {
         Matrix<double> f = Matrix<double>::Constant(u.rows(), u.cols(), 3.0);
-        if (!d.remember(points[0], f, 0)) {
-          CHECK((f.array() == 3.0).all());
-          continue;
-        }
+        KeptPoints<double>* kept = d.kept_points();
+        if (kept == nullptr) continue;
         ++remembering;
+        kept->remember(points[0], f, 0);
+        CHECK((f - forces[0]).norm() <= kRounding * (1 + f.norm()));
         CHECK(apart(expected[0], expected[1]) > 1e-6);  // there is something to mix up
         for (std::size_t k = 1; k < points.size(); ++k) {
-          REQUIRE(d.remember(points[k], f, k));
+          kept->remember(points[k], f, k);
           CHECK((f - forces[k]).norm() <= kRounding * (1 + f.norm()));
         }
-        for (std::size_t k = points.size(); k-- > 0;) CHECK(apart(expected[k], at_once(d.recall(k))) <= kRounding);
+        for (std::size_t k = points.size(); k-- > 0;) CHECK(apart(expected[k], at_once(kept->recall(k))) <= kRounding);
       }
     }
   }
@@ -290,11 +291,11 @@ TEST_CASE("networks: fused laws of the nudged phase are those put together from 
     const Matrix<double> z0 = one.state(1), z = z0.replicate(2, 1) + 0.1 * one.state(2, 2);
     Matrix<double> fused(z), composed(z);
     NudgedLaw<double> law;
-    law.corrected(one.dynamics, one.dynamics.linearize(z0), z0, z, fused);
-    law.corrected(plain, plain.linearize(z0), z0, z, composed);
+    law.corrected({&one.dynamics, &one.dynamics.linearize(z0), &z0}, z, fused);
+    law.corrected({&plain, &plain.linearize(z0), &z0}, z, composed);
     CHECK((fused - composed).norm() <= kRounding * composed.norm());
-    law.transposed(one.dynamics, one.dynamics.linearize(z0), z0, z, fused);
-    law.transposed(plain, plain.linearize(z0), z0, z, composed);
+    law.transposed({&one.dynamics, &one.dynamics.linearize(z0), &z0}, z, fused);
+    law.transposed({&plain, &plain.linearize(z0), &z0}, z, composed);
     CHECK((fused - composed).norm() <= kRounding * composed.norm());
   }
 }

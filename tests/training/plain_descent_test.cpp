@@ -31,7 +31,7 @@ TEST_CASE("a step of plain descent is that of its gradient, clipped and floored,
       std::vector<Matrix<double>> expected;
       for (int p = 0; p < network.parameters(); ++p) {
         Matrix<double> next = network.map(p).weights() - 0.5 * factor * gradient[p];
-        if (network.map(p).sums() != nullptr) next = next.cwiseMax(0.0);
+        if (network.map(p).traits().sums != nullptr) next = next.cwiseMax(0.0);
         expected.push_back(next);
       }
       run.train(1);

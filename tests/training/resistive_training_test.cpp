@@ -117,7 +117,7 @@ TEST_CASE("resistive: conductances on devices stay in their window and learn in 
       CHECK(network.map(p).weights().minCoeff() > 0);
       CHECK(network.map(p).weights().maxCoeff() <= 2 * largest);
     }
-    CHECK(network.map(0).unit_heat_J() == network.map(1).unit_heat_J());
+    CHECK(network.map(0).traits().unit_heat_J == network.map(1).traits().unit_heat_J);
   }
 }
 
@@ -171,7 +171,8 @@ TEST_CASE("resistive: read noise of a node is that of the squares of the voltage
   }
   const DeviceSpec device = crossbar_spec(run.config).device;
   const CircuitSpec circuit = circuit_spec(run.config);
-  const double siemens = network.map(0).unit_heat_J() / (std::pow(circuit.read_voltage_V, 2) * circuit.time_constant_s);
+  const double siemens =
+      network.map(0).traits().unit_heat_J / (std::pow(circuit.read_voltage_V, 2) * circuit.time_constant_s);
   const double variance =
       std::pow(device.read_noise * device.window_S() / siemens, 2) / 0.5;  // of a weight in such a read
   const Columns hidden{0, 12}, out{12, 10};

@@ -61,7 +61,7 @@ TEST_CASE("transformer: n unit steps, or one sweep, leave no residual", "[transf
   CircuitDynamics<double> dynamics(network->circuit(), network->rows(), 1);
   const Matrix<double> x = random_matrix<double>(network->rows(), 8, 1);
   dynamics.bind(x, ReadContext{});
-  REQUIRE(dynamics.feed_forward());
+  REQUIRE(dynamics.traits().feed_forward);
   REQUIRE(dynamics.nodes() == 8);
   SettleWorkspace<double> scratch;
   SettleOptions options;

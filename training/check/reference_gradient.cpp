@@ -51,7 +51,8 @@ std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth tru
     if (truth == Truth::circuit) {
       maps.push_back(map.noise_free());
     } else {
-      maps.push_back(std::make_unique<DigitalMatrix<double>>(map.weights().template cast<double>(), map.unit_heat_J()));
+      maps.push_back(
+          std::make_unique<DigitalMatrix<double>>(map.weights().template cast<double>(), map.traits().unit_heat_J));
     }
   }
   auto copy = std::make_unique<Network<double>>(network.shared_plan(), std::move(maps));

@@ -42,8 +42,9 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
     dynamics.bind(input, read);
     Linearization<double>& here = dynamics.linearize(states[at]);
     asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
-    if (dynamics.feed_forward()) return;
-    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), spectrum_options(seed));
+    if (dynamics.traits().feed_forward) return;
+    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), spectrum_options(seed),
+                                              moving_units<double>(dynamics, here, states[at]));
   });
   StabilityReport out;
   out.sequences = static_cast<int>(count);

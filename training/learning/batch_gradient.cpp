@@ -75,10 +75,10 @@ struct BatchGradient<S>::Worker {
         dynamics(network.circuit(), network.rows(), std::max<Index>(2, estimator->copies())),
         cost(network.make_cost(std::max<Index>(2, estimator->copies()))),
         growth(options.growth),
-        path(options.correction.ideal()
-                 ? nullptr
-                 : std::make_unique<CorrectionPath<S>>(dynamics, options.correction,
-                                                       std::max<Index>(2, estimator->copies()), options.seed)),
+        path(options.correction.ideal() ? nullptr
+                                        : std::make_unique<CorrectionPath<S>>(
+                                              network.rows(), network.cols(), options.correction,
+                                              std::max<Index>(2, estimator->copies()), options.seed, dynamics.read())),
         input(network.rows(), network.circuit().inputs()),
         input_gradient(input.rows(), input.cols()),
         state(network.rows(), network.cols()),
@@ -177,7 +177,7 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   w.meter = {};
   read.meter = &w.meter;
   w.dynamics.bind(w.input, read);
-  if (w.path) w.path->bind(read);
+  if (w.path) w.path->bind();
   read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
   w.cost->bind(batch, sequence, read);
   network_->start(w.input, w.state);
@@ -190,8 +190,8 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   start(w, batch, sequence, step);
   const double weight = 1.0 / static_cast<double>(batch.counted());
   MapSink sink(*network_, gradient, factors, sinks_);
-  Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
-  SequenceTask<S> task{settles, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight), &sink};
+  SequenceTask<S> task{&w.dynamics, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight),
+                       &sink,       w.path.get()};
   SequenceReport report = w.estimator->estimate(task);
   if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
     w.input_gradient = w.dynamics.input_gradient();

@@ -109,7 +109,8 @@ void CrossEntropyReadout<S>::gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
     const auto error = error_.topRows(z.rows());
     const bool plain = at_.normalization == Normalization::none;
     MatrixRef<S> back = plain ? MatrixRef<S>(node) : MatrixRef<S>(back_.topRows(z.rows()));
-    readout_->forward_vjp(m.topRows(tokens_), error, back, readout_->all_columns(), Store::assign, read_);
+    readout_->derivative(ReadDirection::forward, Derivative::vjp, m.topRows(tokens_), error, back,
+                         readout_->all_columns(), Store::assign, read_);
     if (!plain) norm_.derivative(m, back, node);
   });
 }
@@ -120,11 +121,11 @@ void CrossEntropyReadout<S>::accumulate_parameter_gradient(ConstMatrixRef<S> z, 
   read_.pass();
   measure(z, [&](ConstMatrixRef<S> m) {
     error_signal(m);
-    readout_->correlate_forward(m, error_.topRows(z.rows()), readout_->all_columns(), scale, at_.parameter, sink,
-                                read_);
+    readout_->correlate(ReadDirection::forward, m, error_.topRows(z.rows()), readout_->all_columns(), scale,
+                        at_.parameter, sink, read_);
     if (bias_ != nullptr) {
-      bias_->correlate_forward(ones_.topRows(z.rows()), error_.topRows(z.rows()), bias_->all_columns(), scale, at_.bias,
-                               sink, read_);
+      bias_->correlate(ReadDirection::forward, ones_.topRows(z.rows()), error_.topRows(z.rows()), bias_->all_columns(),
+                       scale, at_.bias, sink, read_);
     }
   });
 }

@@ -31,10 +31,10 @@ struct EquilibriumLayer<S>::Worker {
   Worker(const Network<S>& network, const BatchGradientOptions& options)
       : estimator(make_estimator<S>(options.estimator, options.phases)),
         dynamics(network.circuit(), network.rows(), std::max<Index>(2, estimator->copies())),
-        path(options.correction.ideal()
-                 ? nullptr
-                 : std::make_unique<CorrectionPath<S>>(dynamics, options.correction,
-                                                       std::max<Index>(2, estimator->copies()), options.seed)),
+        path(options.correction.ideal() ? nullptr
+                                        : std::make_unique<CorrectionPath<S>>(
+                                              network.rows(), network.cols(), options.correction,
+                                              std::max<Index>(2, estimator->copies()), options.seed, dynamics.read())),
         input(network.rows(), network.circuit().inputs()),
         state(network.rows(), network.cols()),
         start_gradient(network.rows(), network.cols()) {}
@@ -68,7 +68,7 @@ void EquilibriumLayer<S>::start(Worker& w, ConstMatrixRef<S> x, Index example, s
   read.policy = options_.reads;
   read.relaxation = {options_.phases.step, options_.phases.step};
   w.dynamics.bind(w.input, read);
-  if (w.path) w.path->bind(read);
+  if (w.path) w.path->bind();
   network_->start(w.input, w.state);
   w.start_gradient.setZero();
 }
@@ -109,8 +109,8 @@ std::vector<SequenceReport> EquilibriumLayer<S>::pull_back(ConstMatrixRef<S> x, 
     for (Index b = chunk * examples / chunks; b < (chunk + 1) * examples / chunks; ++b) {
       start(w, x, b, step);
       w.cost.bind(asked.middleRows(b * rows, rows));
-      Dynamics<S>* settles = w.path ? static_cast<Dynamics<S>*>(w.path.get()) : &w.dynamics;
-      SequenceTask<S> task{settles, &w.cost, &w.state, &w.start_gradient, static_cast<S>(size), &sink};
+      SequenceTask<S> task{&w.dynamics,          &w.cost, &w.state,    &w.start_gradient,
+                           static_cast<S>(size), &sink,   w.path.get()};
       reports[static_cast<std::size_t>(b)] = w.estimator->estimate(task);
       auto out = x_gradient.middleRows(b * rows, rows);
       out = w.dynamics.input_gradient();

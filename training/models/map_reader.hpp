@@ -32,25 +32,32 @@ class MapReader final : public WeightReader<S> {
   }
   void read_jvp(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> v, MatrixRef<S> y) override {
     if (part.transposed) {
-      sensed(part, y, [&](MatrixRef<S> rows) { map_->transposed_jvp(x0, v, rows, all(), Store::assign, context()); });
+      sensed(part, y, [&](MatrixRef<S> rows) {
+        map_->derivative(ReadDirection::transposed, Derivative::jvp, x0, v, rows, all(), Store::assign, context());
+      });
     } else {
-      map_->forward_jvp(driven(part, x0, point_), driven(part, v, drive_), y, all(), Store::assign, context());
+      map_->derivative(ReadDirection::forward, Derivative::jvp, driven(part, x0, point_), driven(part, v, drive_), y,
+                       all(), Store::assign, context());
     }
   }
   void read_vjp(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> u, MatrixRef<S> x) override {
     if (part.transposed) {
-      map_->transposed_vjp(x0, driven(part, u, drive_), x, all(), Store::assign, context());
+      map_->derivative(ReadDirection::transposed, Derivative::vjp, x0, driven(part, u, drive_), x, all(), Store::assign,
+                       context());
     } else {
       const auto at = driven(part, x0, point_);
-      sensed(part, x, [&](MatrixRef<S> rows) { map_->forward_vjp(at, u, rows, all(), Store::assign, context()); });
+      sensed(part, x, [&](MatrixRef<S> rows) {
+        map_->derivative(ReadDirection::forward, Derivative::vjp, at, u, rows, all(), Store::assign, context());
+      });
     }
   }
   void correlate(const WeightPart& part, ConstMatrixRef<S> x0, ConstMatrixRef<S> u) override {
     if (part.transposed) {
-      map_->correlate_transposed(x0, driven(part, u, drive_), all(), reads_->scale, parameter_, *reads_->sink,
-                                 context());
+      map_->correlate(ReadDirection::transposed, x0, driven(part, u, drive_), all(), reads_->scale, parameter_,
+                      *reads_->sink, context());
     } else {
-      map_->correlate_forward(driven(part, x0, point_), u, all(), reads_->scale, parameter_, *reads_->sink, context());
+      map_->correlate(ReadDirection::forward, driven(part, x0, point_), u, all(), reads_->scale, parameter_,
+                      *reads_->sink, context());
     }
   }
 

@@ -32,7 +32,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
     noisy_ = term_->noisy();
   }
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, ReadContext& read) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& read) override {
     if (part == Part::conservative) return;
     reads_.read = &read;
     read.work(operations_ * copies_in(f));
@@ -92,15 +92,12 @@ class TapeTerm<S>::System final : public TermSystem<S> {
     }
   }
 
-  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient,
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
                   ReadContext& read) override {
-    correlate(target_of(u, 0), from_input() ? Leaves::all : Leaves::parameters, scale, sink, input_gradient, read);
-  }
-
-  void pull(ConstMatrixRef<S> u, S scale, MatrixRef<S> f, GradientSink<S>& sink, MatrixRef<S> input_gradient,
-            ReadContext& read) override {
-    correlate(target_of(u, 0), Leaves::all, scale, sink, input_gradient, read);
-    if (from_input()) return;
+    const bool pulls = f.size() > 0;
+    const Leaves wanted = pulls || from_input() ? Leaves::all : Leaves::parameters;
+    correlate(target_of(u, 0), wanted, scale, sink, input_gradient, read);
+    if (!pulls || from_input()) return;
     auto out = source_of(f, 0);
     out += gain() * fixed_->tape.cotangent(fixed_->source);
     if (identity() != S(0)) out += (gain() * identity()) * direction_;

@@ -39,17 +39,20 @@ class TapeTerm final : public Term<S> {
   /// The maps must outlive the term.
   TapeTerm(std::string name, const TapePlace& place, std::vector<Weight> weights, Record record);
 
-  std::string_view name() const override { return name_; }
-  bool has(Part part) const override { return part != Part::conservative; }
-  std::vector<int> sources() const override { return {place_.source}; }
-  std::vector<int> targets() const override { return {place_.target}; }
-  bool noisy() const override;
+  TermTraits traits() const override {
+    return {.name = name_,
+            .nonconservative = true,
+            .sources = {place_.source},
+            .targets = {place_.target},
+            .noisy = noisy()};
+  }
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
   const std::vector<Weight>& weights() const { return weights_; }
 
  private:
   class System;
+  bool noisy() const;
 
   std::string name_;
   TapePlace place_;

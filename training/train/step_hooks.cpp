@@ -52,7 +52,7 @@ class MemoryHook final : public StepHook<S> {
         name_(std::move(name)),
         memory_(channels, options, seed, bound.returns >= 0 ? bound.memory.count : 0) {}
 
-  void updated(Network<S>& network, std::uint64_t step) override {
+  void updated(Network<S>& network, std::uint64_t /*step*/) override {
     LinearMap<S>& input = network.map(bound_.parameter);
     const Damping& damping = network.circuit().damping();
     const auto w_m = input.weights().middleCols(bound_.memory.begin, bound_.memory.count);
@@ -62,8 +62,10 @@ class MemoryHook final : public StepHook<S> {
     if (!result.bound) return;
     delta_.setZero(input.inputs(), input.outputs());
     delta_.middleCols(bound_.memory.begin, bound_.memory.count) = static_cast<S>(result.scale - 1) * w_m;
-    input.apply_now(delta_, step);
-    if (back) back->apply_now(static_cast<S>(result.scale - 1) * back->weights(), step);
+    input.apply({.direction = &delta_, .kind = UpdateKind::immediate});
+    if (!back) return;
+    const Matrix<S> shrunk = back->weights();
+    back->apply({.direction = &shrunk, .scale = static_cast<S>(result.scale - 1), .kind = UpdateKind::immediate});
   }
 
   std::vector<StateArray<S>> arrays() override {

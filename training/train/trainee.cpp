@@ -143,9 +143,9 @@ void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
     } else if (!factors.empty()) {
       map.apply_factors(factors, static_cast<S>(clip * rate));
     } else if (factor) {
-      map.apply_scaled(gradient_[p], *factor, step);
+      map.apply({.direction = &gradient_[p], .scale = *factor});
     } else {
-      map.apply_update(deltas_[static_cast<std::size_t>(p)], step);
+      map.apply_update(deltas_[static_cast<std::size_t>(p)]);
     }
   }
   for (auto& hook : hooks_) hook->updated(*network_, step);

@@ -32,12 +32,16 @@ std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceRepor
   const Box<S>* box = task.dynamics->box();
   const auto most = static_cast<std::size_t>(options.max_steps);
   trajectory_.resize(most);
+  kept_ = task.dynamics->kept_points();
   report.free.status = Status::max_steps;
   std::size_t steps = 0;
   for (; steps < most; ++steps) {
     trajectory_[steps] = z;
-    remembers_ = task.dynamics->remember(z, force_, steps);
-    if (!remembers_) task.dynamics->force(z, force_);
+    if (kept_ != nullptr) {
+      kept_->remember(z, force_, steps);
+    } else {
+      task.dynamics->force(z, force_);
+    }
     ++report.free.force_evaluations;
     if (options.tolerance > 0 && force_norm(task) <= static_cast<S>(options.tolerance) * z.norm()) {
       report.free.status = Status::converged;
@@ -67,14 +71,14 @@ void BackpropThroughTime<S>::backward(SequenceTask<S>& task, std::size_t steps) 
   if (lags) mu_.setZero(lambda_.rows(), lambda_.cols());
   for (std::size_t k = steps; k-- > 0;) {
     if (box != nullptr) box->pull_back(k + 1 < steps ? trajectory_[k + 1] : end_, lambda_);
-    Linearization<S>& at = remembers_ ? task.dynamics->recall(k) : task.dynamics->linearize(trajectory_[k]);
+    Linearization<S>& at = kept_ != nullptr ? kept_->recall(k) : task.dynamics->linearize(trajectory_[k]);
     S scale = step;
     if (lags) {
       mu_ += step * lambda_;
       scale = share;
     }
     const Matrix<S>& u = lags ? mu_ : lambda_;
-    at.pull(u, scale * task.weight, change_, *task.sink);
+    at.accumulate(u, scale * task.weight, *task.sink, change_);
     lambda_ += scale * change_;
     if (lags) mu_ *= S(1) - share;
     if (averaged_ > 1 && k > 0 && k + static_cast<std::size_t>(averaged_) > steps) {
@@ -89,7 +93,9 @@ template <class S>
 SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
   SequenceReport report;
   Matrix<S>& z = *task.state;
-  if (!task.dynamics->feed_forward() || options_.free.step != 1.0 || task.dynamics->leak() != 1.0) {
+  Layered<S>* layered = task.dynamics->layered();
+  const DynamicsTraits<S> traits = task.dynamics->traits();
+  if (layered == nullptr || !traits.feed_forward || options_.free.step != 1.0 || traits.leak != 1.0) {
     throw UserError(
         "bptt with relaxation.schedule = sweep needs a feed-forward network and relaxation.step = 1 (use parallel)");
   }
@@ -102,12 +108,13 @@ SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
   task.cost->gradient(z, cost_gradient_);
   lambda_ = cost_gradient_;
   bool pulled = true;
-  for (std::size_t node = task.dynamics->nodes(); pulled && node-- > 0;) {
-    pulled = at.pull_node(lambda_, task.weight, *task.sink, node);
+  for (std::size_t node = layered->nodes(); pulled && node-- > 0;) {
+    pulled = layered->pull_node(lambda_, task.weight, *task.sink, node);
   }
   if (!pulled) {
     lambda_.setZero();
-    adjoint_sweep<S>(*task.dynamics, at, cost_gradient_, S(1), lambda_, change_);
+    NudgedLaw<S> law;
+    adjoint_sweep<S>(*layered, {task.dynamics, &at, task.state}, law, cost_gradient_, S(1), lambda_, change_);
     at.accumulate_parameter_gradient(lambda_, task.weight, *task.sink);
   }
   report.cost_in_forces += 2;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/nudged_law.hpp"
 #include "sim/read_timing.hpp"
 #include "sim/settle.hpp"
 #include "training/learning/cost.hpp"
@@ -41,6 +42,7 @@ struct SequenceTask {
   Matrix<S>* initial_state_gradient;  ///< (T, C): += weight · dC/dz_0 where the estimator sees it (bptt)
   S weight;                           ///< of this sequence in the batch's mean cost: 1/(B·T)
   GradientSink<S>* sink;
+  CorrectionFilter<S>* filter = nullptr;  ///< what the correction of the nudged phases passes; null: ideal
 };
 
 /// The reads that follow, of dynamics and cost, are those of a nudged phase. Returns their timing: a step lasts its duration.

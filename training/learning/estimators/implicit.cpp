@@ -13,7 +13,7 @@ namespace nudge {
 constexpr Index kDenseLimit = 4096;
 
 template <class S>
-void ImplicitEstimator<S>::solve_dense(Linearization<S>& at) {
+void ImplicitEstimator<S>::solve_dense(Linearization<S>& at, const Matrix<S>& moving) {
   const Index rows = cost_gradient_.rows();
   const Index cols = cost_gradient_.cols();
   const Index n = rows * cols;
@@ -29,7 +29,7 @@ void ImplicitEstimator<S>::solve_dense(Linearization<S>& at) {
     at.vjp(unit, column);
     unit.data()[i] = S(0);
     transposed.col(i) = Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(column.data(), n).template cast<double>();
-    if (at.moving() != nullptr && at.moving()->data()[i] == S(0)) transposed(i, i) = 1;  // held: a = 0
+    if (moving.size() > 0 && moving.data()[i] == S(0)) transposed(i, i) = 1;  // held: a = 0
   }
   const Eigen::VectorXd right =
       -Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, 1>>(cost_gradient_.data(), n).template cast<double>();
@@ -58,9 +58,10 @@ SequenceReport ImplicitEstimator<S>::estimate(SequenceTask<S>& task) {
   cost_gradient_.resize(z.rows(), z.cols());
   this->adjoint_.setZero(z.rows(), z.cols());
   task.cost->gradient(z, cost_gradient_);
-  if (at.moving() != nullptr) cost_gradient_.array() *= at.moving()->array();
+  const Matrix<S> moving = moving_units<S>(*task.dynamics, at, z);
+  if (moving.size() > 0) cost_gradient_.array() *= moving.array();
   if (solver_ == AdjointSolver::dense) {
-    solve_dense(at);
+    solve_dense(at, moving);
     report.cost_in_forces += static_cast<double>(z.size());
   } else {
     solve_gmres(at, report);

@@ -20,7 +20,7 @@ class ImplicitEstimator final : public GradientEstimator<S> {
 
  private:
   using GradientEstimator<S>::options_;
-  void solve_dense(Linearization<S>& at);
+  void solve_dense(Linearization<S>& at, const Matrix<S>& moving);
   void solve_gmres(Linearization<S>& at, SequenceReport& report);
 
   AdjointSolver solver_;

@@ -29,25 +29,26 @@ SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
   change_.resize(z.rows(), z.cols());
   const ReadTiming timing = begin_nudged_reads(task, options_);
   task.cost->gradient(z, cost_gradient_);
-  if (at.moving() != nullptr) cost_gradient_.array() *= at.moving()->array();
+  hold_at_rest<S>(*task.dynamics, at, z, cost_gradient_, change_);
   const Lag<S> lag(options_.free.lag, options_.step);
   lag.start(z.rows(), z.cols(), flow_);
-  const bool sweeps = options_.free.schedule == RelaxationSchedule::sweep;
+  const NudgedPoint<S> point{task.dynamics, &at, &z, task.filter};
+  Layered<S>* swept = sweeping(*task.dynamics, options_.free.schedule);
   for (int n = 0; n < options_.nudged_steps; ++n) {
-    if (sweeps) {
-      adjoint_sweep<S>(*task.dynamics, at, cost_gradient_, static_cast<S>(options_.step), a, change_);
+    if (swept != nullptr) {
+      adjoint_sweep<S>(*swept, point, law_, cost_gradient_, static_cast<S>(options_.step), a, change_);
       continue;
     }
-    at.vjp(a, change_);
+    law_.vjp(point, a, change_);
     change_ += cost_gradient_;
     lag.advance(a, change_, flow_);
   }
-  if (sweeps) {  // what a sweep saw is not of one state
-    at.vjp(a, change_);
+  if (swept != nullptr) {  // what a sweep saw is not of one state
+    law_.vjp(point, a, change_);
     change_ += cost_gradient_;
   }
   finish<S>(change_, a, report);
-  const double visits = sweeps ? static_cast<double>(task.dynamics->nodes()) : 1.0;
+  const double visits = swept != nullptr ? static_cast<double>(swept->nodes()) : 1.0;
   report.nudged_time = timing.duration * visits * options_.nudged_steps;
   report.cost_in_forces += options_.nudged_steps;
   this->point_ = z;
@@ -73,9 +74,9 @@ SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
   lag.start(m.rows(), m.cols(), state_flow_);
   for (int n = 0; n < options_.nudged_steps; ++n) {
     Linearization<S>& at = task.dynamics->linearize(m);
-    at.vjp(a, change_);
+    law_.vjp({task.dynamics, &at, &m, task.filter}, a, change_);
     task.cost->gradient(m, cost_gradient_);
-    if (at.moving() != nullptr) cost_gradient_.array() *= at.moving()->array();
+    hold_at_rest<S>(*task.dynamics, at, m, cost_gradient_, force_);
     change_ += cost_gradient_;
     if (task.dynamics->noisy()) {  // the state goes on by reads of its own, not by what was stored for the adjoint
       task.dynamics->force(m, force_);

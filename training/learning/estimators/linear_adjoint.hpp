@@ -17,6 +17,7 @@ class LinearAdjointEstimator final : public GradientEstimator<S> {
   using GradientEstimator<S>::options_;
   FreePhase<S> free_;
   Matrix<S> cost_gradient_, change_, flow_;
+  NudgedLaw<S> law_;
 };
 
 /// Dyadic equilibrium propagation (Scurria et al. 2026, arXiv:2602.03670): midpoint and half difference as two states,
@@ -32,6 +33,7 @@ class DyadicEstimator final : public GradientEstimator<S> {
   using GradientEstimator<S>::options_;
   FreePhase<S> free_;
   Matrix<S> cost_gradient_, change_, force_, flow_, state_flow_;
+  NudgedLaw<S> law_;
 };
 
 }  // namespace nudge

@@ -34,12 +34,11 @@ void require_descent(SequenceTask<S>& task, const EstimatorOptions& options) {
 
 template <class S>
 void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored) {
+  point_ = {task.dynamics, at, task.state, task.filter};
+  if (task.filter != nullptr) task.filter->restart();
   const Matrix<S>& z = *task.state;
   const Index rows = copies * z.rows();
   for (Matrix<S>* m : {&states_, &force_, &cost_gradient_}) m->resize(rows, z.cols());
-  if (law == NudgeLaw::clipped) {
-    for (Matrix<S>* m : {&displacement_, &forward_, &backward_}) m->resize(rows, z.cols());
-  }
   for (Index row = 0; row < rows; row += z.rows()) states_.middleRows(row, z.rows()) = z;
   cost_gradient_.setZero();  // outside the columns of the cost it stays so
   frozen_ = false;
@@ -56,24 +55,12 @@ void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>* at, Index 
 }
 
 template <class S>
-void NudgedPhase<S>::evaluate_law(SequenceTask<S>& task, Linearization<S>* at, NudgeLaw law, double clip,
-                                  SequenceReport& report) {
+void NudgedPhase<S>::evaluate_law(NudgeLaw law, double clip, SequenceReport& report) {
   switch (law) {
-    case NudgeLaw::plain: task.dynamics->force(states_, force_); break;
-    case NudgeLaw::corrected: laws_.corrected(*task.dynamics, *at, *task.state, states_, force_); break;
-    case NudgeLaw::transposed: laws_.transposed(*task.dynamics, *at, *task.state, states_, force_); break;
-    case NudgeLaw::clipped: {
-      const Matrix<S>& z = *task.state;
-      displacement_ = states_ - z.replicate(states_.rows() / z.rows(), 1);
-      at->jvp(displacement_, forward_, Part::nonconservative);
-      at->vjp(displacement_, backward_, Part::nonconservative);
-      forward_ -= backward_;
-      const S limit = static_cast<S>(clip);
-      report.clipped += (forward_.array().abs() > limit).count();
-      task.dynamics->force(states_, force_);
-      force_.array() -= forward_.array().max(-limit).min(limit);
-      break;
-    }
+    case NudgeLaw::plain: point_.dynamics->force(states_, force_); break;
+    case NudgeLaw::corrected: laws_.corrected(point_, states_, force_); break;
+    case NudgeLaw::transposed: laws_.transposed(point_, states_, force_); break;
+    case NudgeLaw::clipped: report.clipped += laws_.clipped(point_, states_, force_, static_cast<S>(clip)); break;
   }
 }
 
@@ -109,9 +96,9 @@ void NudgedPhase<S>::add_nudge(const std::vector<double>& betas, bool anchored, 
 
 /// force_ ← f(z) − anchor − β_k ∂C/∂z(z) of all copies.
 template <class S>
-void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas,
-                              NudgeLaw law, bool anchored, const EstimatorOptions& options, SequenceReport& report) {
-  evaluate_law(task, at, law, options.clip, report);
+void NudgedPhase<S>::evaluate(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+                              const EstimatorOptions& options, SequenceReport& report) {
+  evaluate_law(law, options.clip, report);
   cost_current(task, options.frozen_cost);
   add_nudge(betas, anchored, task.state->rows(), {0, states_.cols()}, task.cost->columns(states_.cols()));
 }
@@ -119,26 +106,27 @@ void NudgedPhase<S>::evaluate(SequenceTask<S>& task, Linearization<S>* at, const
 /// One sweep: the cost's current of its beginning, then node after node from the last to the first by Euler steps, or every
 /// second node and then the others, each to where nothing pushes it.
 template <class S>
-void NudgedPhase<S>::sweep(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
-                           bool anchored, const EstimatorOptions& options, SequenceReport& report) {
+void NudgedPhase<S>::sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+                           const EstimatorOptions& options, SequenceReport& report) {
   cost_current(task, options.frozen_cost);
   const Box<S>* box = task.dynamics->box();
-  const std::size_t nodes = task.dynamics->nodes();
+  Layered<S>& layered = *task.dynamics->layered();
+  const std::size_t nodes = layered.nodes();
   const Columns nudged = task.cost->columns(states_.cols());
   const bool free = law == NudgeLaw::plain && !anchored && !descends(options);  // but for the nudge
   for (std::size_t k = 0; k < nodes; ++k) {
     const std::size_t node = descends(options) ? alternating_node(k, nodes) : nodes - 1 - k;
-    const Columns columns = task.dynamics->node_columns(node);
+    const Columns columns = layered.node_columns(node);
     if (free && (columns.end() <= nudged.begin || nudged.end() <= columns.begin)) {
-      task.dynamics->node_step(states_, force_, node, static_cast<S>(options.step));
+      layered.node_step(states_, force_, node, static_cast<S>(options.step));
       continue;
     }
     if (law == NudgeLaw::transposed) {
-      laws_.node_transposed(*task.dynamics, *at, *task.state, states_, force_, node);
+      laws_.transposed(point_, states_, force_, static_cast<int>(node));
     } else if (law == NudgeLaw::plain) {
-      task.dynamics->node_force(states_, force_, node);
+      layered.node_force(states_, force_, node);
     } else {
-      evaluate_law(task, at, law, options.clip, report);
+      evaluate_law(law, options.clip, report);
     }
     add_nudge(betas, anchored, task.state->rows(), columns, nudged);
     if (descends(options)) {
@@ -161,11 +149,11 @@ void NudgedPhase<S>::descend(SequenceTask<S>& task, const std::vector<double>& b
   const Columns nudged = task.cost->columns(states_.cols());
   const double curvature = options.frozen_cost ? 0 : task.cost->curvature();
   for (std::size_t k = 0; k < betas.size(); ++k) {
-    inverse_ = *task.dynamics->loads();
+    inverse_ = *task.dynamics->layered()->loads();
     inverse_.middleCols(nudged.begin, nudged.count).array() += static_cast<S>(betas[k] * curvature);
     inverse_ = (inverse_.array() > S(0)).select(inverse_.array().inverse(), S(0)).matrix();
     const Index row = static_cast<Index>(k) * rows;
-    task.dynamics->balance(states_.middleRows(row, rows), force_.middleRows(row, rows), inverse_, columns);
+    task.dynamics->layered()->balance(states_.middleRows(row, rows), force_.middleRows(row, rows), inverse_, columns);
   }
 }
 
@@ -174,7 +162,8 @@ template <class S>
 void NudgedPhase<S>::check_minimum(SequenceTask<S>& task, const std::vector<double>& betas,
                                    const EstimatorOptions& options) const {
   const double curvature = options.frozen_cost ? 0 : task.cost->curvature();
-  const Matrix<S>* loads = task.dynamics->loads();
+  Layered<S>* layered = task.dynamics->layered();
+  const Matrix<S>* loads = layered != nullptr ? layered->loads() : nullptr;
   if (loads == nullptr || curvature == 0) return;
   const Columns nudged = task.cost->columns(states_.cols());
   for (const double beta : betas) {
@@ -193,8 +182,9 @@ void NudgedPhase<S>::check_minimum(SequenceTask<S>& task, const std::vector<doub
 template <class S>
 bool NudgedPhase<S>::settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
                                       const EstimatorOptions& options) {
-  const bool exact = law == NudgeLaw::transposed && task.dynamics->feed_forward() && !task.dynamics->noisy() &&
-                     options.step * task.dynamics->leak() == 1.0;
+  const DynamicsTraits<S> traits = task.dynamics->traits();
+  const bool exact = law == NudgeLaw::transposed && task.filter == nullptr && traits.feed_forward && !traits.noisy &&
+                     options.step * traits.leak == 1.0;
   if (!exact) return false;
   force_.setZero();
   if (options.frozen_cost) return true;
@@ -222,13 +212,13 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
   if (averaged > 1) mean_.setZero(states_.rows(), states_.cols());
   report.nudged = Status::max_steps;
   const Box<S>* box = task.dynamics->box();
-  const bool sweeps = options.free.schedule == RelaxationSchedule::sweep || descends(options);
+  const bool sweeps = descends(options) || sweeping(*task.dynamics, options.free.schedule) != nullptr;
   if (descends(options)) require_descent(task, options);
   for (int n = 0; n < options.nudged_steps; ++n) {
     if (sweeps) {
-      sweep(task, at, betas, law, anchored, options, report);
+      sweep(task, betas, law, anchored, options, report);
     } else {
-      evaluate(task, at, betas, law, anchored, options, report);
+      evaluate(task, betas, law, anchored, options, report);
       lag.advance(states_, force_, flow_);
       if (box != nullptr) box->project(states_, {0, states_.cols()});
     }
@@ -238,7 +228,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
   // What the last step saw has the noise of that step in it; what a sweep saw is not of one state.
   if (task.dynamics->noisy() || (sweeps && !settled_by_sweep(task, betas, law, options))) {
     task.dynamics->begin_reads(ReadClass::monitor);
-    evaluate(task, at, betas, law, anchored, options, report);
+    evaluate(task, betas, law, anchored, options, report);
   }
   if (box != nullptr) box->hold(states_, force_, force_, {0, states_.cols()});
   const double force_norm = static_cast<double>(force_.norm());
@@ -254,7 +244,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   }
-  const double visits = sweeps ? static_cast<double>(task.dynamics->nodes()) : 1.0;
+  const double visits = sweeps ? static_cast<double>(task.dynamics->layered()->nodes()) : 1.0;
   report.nudged_time =
       descends(options) ? 0 : timing.duration * visits * static_cast<double>(copies) * options.nudged_steps;
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);

@@ -38,12 +38,12 @@ class NudgedPhase {
 
  private:
   void prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored);
-  void evaluate_law(SequenceTask<S>& task, Linearization<S>* at, NudgeLaw law, double clip, SequenceReport& report);
-  void evaluate(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
-                bool anchored, const EstimatorOptions& options, SequenceReport& report);
+  void evaluate_law(NudgeLaw law, double clip, SequenceReport& report);
+  void evaluate(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+                const EstimatorOptions& options, SequenceReport& report);
   void cost_current(SequenceTask<S>& task, bool frozen);
   void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns, Columns nudged);
-  void sweep(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+  void sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
   void descend(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options,
                Columns columns);
@@ -52,8 +52,9 @@ class NudgedPhase {
                         const EstimatorOptions& options);
 
   NudgedLaw<S> laws_;
+  NudgedPoint<S> point_ = {};
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
-  Matrix<S> displacement_, forward_, backward_, flow_, anchor_before_;
+  Matrix<S> flow_, anchor_before_;
   Matrix<S> inverse_;  ///< 1/(D + β c) of one phase
   double drive_ = 0;
   bool frozen_ = false;  ///< the cost's current of z* is in cost_gradient_

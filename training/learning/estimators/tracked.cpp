@@ -20,7 +20,7 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
   states_ = task.state->replicate(2, 1);
   lag.start(states_.rows(), states_.cols(), flow_);
   for (Matrix<S>* x : {&force_, &cost_gradient_}) x->resize(2 * tokens, m.cols());
-  for (Matrix<S>* x : {&half_, &forward_, &backward_}) x->resize(tokens, m.cols());
+  for (Matrix<S>* x : {&half_, &asymmetry_}) x->resize(tokens, m.cols());
   const ReadTiming timing = begin_nudged_reads(task, options_);
   for (int n = 0; n < options_.nudged_steps; ++n) {
     auto plus = states_.topRows(tokens);
@@ -28,13 +28,11 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
     m = S(0.5) * (plus + minus);
     half_ = S(0.5) * (plus - minus);
     Linearization<S>& at = task.dynamics->linearize(m);
-    at.jvp(half_, forward_, Part::nonconservative);
-    at.vjp(half_, backward_, Part::nonconservative);
-    forward_ -= backward_;
+    law_.asymmetry({task.dynamics, &at, &m, task.filter}, half_, asymmetry_);
     task.dynamics->force(states_, force_);
     task.cost->gradient(states_, cost_gradient_);
-    force_.topRows(tokens) -= beta * cost_gradient_.topRows(tokens) + forward_;
-    force_.bottomRows(tokens) += beta * cost_gradient_.bottomRows(tokens) + forward_;
+    force_.topRows(tokens) -= beta * cost_gradient_.topRows(tokens) + asymmetry_;
+    force_.bottomRows(tokens) += beta * cost_gradient_.bottomRows(tokens) + asymmetry_;
     lag.advance(states_, force_, flow_);
     if (const Box<S>* box = task.dynamics->box()) box->project(states_, {0, states_.cols()});
   }

@@ -18,7 +18,8 @@ class TrackedEstimator final : public GradientEstimator<S> {
  private:
   using GradientEstimator<S>::options_;
   FreePhase<S> free_;
-  Matrix<S> states_, force_, cost_gradient_, half_, forward_, backward_, flow_;
+  Matrix<S> states_, force_, cost_gradient_, half_, asymmetry_, flow_;
+  NudgedLaw<S> law_;
 };
 
 }  // namespace nudge

@@ -30,7 +30,8 @@ struct ResistiveShape {
 /// Siemens that a conductance of 1 stands for: those of its devices, or C/τ of numbers.
 template <class S>
 double conductance_unit_S(const LinearMap<S>& map, const CircuitSpec& circuit) {
-  const double unit = map.unit_heat_J() / (circuit.read_voltage_V * circuit.read_voltage_V * circuit.time_constant_s);
+  const double unit =
+      map.traits().unit_heat_J / (circuit.read_voltage_V * circuit.read_voltage_V * circuit.time_constant_s);
   return unit > 0 ? unit : circuit.node_capacitance_F / circuit.time_constant_s;
 }
 
