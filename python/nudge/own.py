@@ -95,13 +95,22 @@ def _verdict(facts):
     return f"stable: abscissa {facts['abscissa']:.3g} 1/tau, {facts['decay']:.3g} of the slowest mode left per step; {residual}"
 
 
+def _once(what, values):
+    """The list; InputError when a value stands in it twice: the same run twice is no second, independent one."""
+    values = list(values)
+    for i, value in enumerate(values):
+        if value in values[:i]:
+            raise InputError(f"{what}[{i}] = {value!r} (is [{values.index(value)}] again: list each once)")
+    return values
+
+
 def gradcheck_rows(dynamics, cost, z0=None, estimators=None, finite_difference_entries=4, progress=None, **options):
     """{"rows", "diagnostics", "finite"} as the gradcheck of a config: see ``nudge.gradcheck``."""
     if cost is None:
         raise InputError("gradcheck of a Dynamics: no cost (cost=nudge.SquaredError(target), or an object with value(z) and gradient(z))")
     if not dynamics.parameters:
         raise InputError("gradcheck of a Dynamics: it has no parameters")
-    names = list(estimators or _default_estimators(dynamics))
+    names = _once("gradcheck of a Dynamics: estimators", estimators or _default_estimators(dynamics))
     exact, reference = estimate(dynamics, cost, z0, "implicit_dense", **options)
     rows = []
     for name in names:
@@ -153,7 +162,9 @@ def sweep_table(dynamics, cost, grid, z0=None, estimators=None, seeds=(1,), prog
         raise InputError("sweep of a Dynamics: no grid (sweep={\"grid\": {\"beta\": [...]}})")
     if "noise" in grid and options.get("solver", "euler") != "euler":
         raise InputError("sweep of a Dynamics: noise needs solver=\"euler\" (its size depends on the step)")
-    names, keys, seeds = list(estimators or ["aep_anchored"]), list(grid), list(seeds)
+    names, keys = _once("sweep of a Dynamics: estimators", estimators or ["aep_anchored"]), list(grid)
+    seeds = _once("sweep of a Dynamics: seeds", seeds)
+    grid = {key: _once(f"sweep of a Dynamics: grid {key}", grid[key]) for key in keys}
     exact = _flat(estimate(dynamics, cost, z0, "implicit_dense", **options)[0])
     shape = (len(names), len(seeds), *(len(grid[key]) for key in keys))
     cosine, relative = np.full(shape, math.nan), np.full(shape, math.nan)

@@ -91,3 +91,8 @@ def test_what_is_wrong_is_said(system, tmp_path):
         nudge.sweep(dynamics, cost=cost, sweep={"grid": {"beta": [1e-3]}, "mode": "sobol"})
     with pytest.raises(nudge.InputError, match="unknown options"):
         nudge.sweep(dynamics, cost=cost, sweep={"grid": {"betta": [1e-3]}})
+    for twice in ({"grid": {"beta": [1e-3, 0.001]}}, {"grid": {"beta": [1e-3]}, "seeds": [1, 2, 1]}):
+        with pytest.raises(nudge.InputError, match="again"):
+            nudge.sweep(dynamics, cost=cost, sweep=twice)
+    with pytest.raises(nudge.InputError, match="again"):
+        nudge.gradcheck(dynamics, cost=cost, estimators=["ep", "ep"])

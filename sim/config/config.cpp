@@ -91,6 +91,16 @@ std::string Config::as_text(std::string_view key) const {
   return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 
+const Origin* Config::find_origin(const std::string& name) const {
+  const auto found = entries_.find(name);
+  if (found != entries_.end()) return &found->second.origin;
+  const ParamRow* grid = grid_above(*table_, name);
+  if (grid == nullptr) return nullptr;
+  const auto& axes = entry(grid->key).axes;
+  const auto axis = axes.find(axis_key(*grid, name));
+  return axis == axes.end() ? nullptr : &axis->second;
+}
+
 std::vector<std::string> Config::keys() const {
   std::vector<std::string> keys;
   for (const ParamRow& row : *table_) keys.push_back(row.key);
@@ -133,7 +143,7 @@ void Config::set(const RawEntry& written, Layer layer, const std::string& name, 
       auto& axes = std::get<std::vector<GridAxis>>(target.value);
       const auto old = std::find_if(axes.begin(), axes.end(), [&](const GridAxis& a) { return a.key == axis->key; });
       old == axes.end() ? axes.push_back(*axis) : void(*old = *axis);
-      target.origin = origin;
+      target.origin = target.axes[axis->key] = origin;
     }
   } else {
     const char* what = empty_table ? "section" : "key";

@@ -46,6 +46,8 @@ class Config {
   void set(const RawEntry& entry, Layer layer, const std::string& name, std::vector<std::string>& problems);
 
   const Origin& origin(std::string_view key) const { return entry(key).origin; }
+  /// Where a key, or an axis of a grid ("sweep.grid.device.read_noise"), was set; null for a name that is neither.
+  const Origin* find_origin(const std::string& name) const;
   std::vector<std::string> keys() const;  ///< in the order of the table
   const ParamTable& table() const { return *table_; }
 
@@ -54,6 +56,7 @@ class Config {
     const ParamRow* row;
     ParamValue value;
     Origin origin;
+    std::map<std::string, Origin> axes = {};  ///< of a grid, by their keys
   };
 
   const Entry& entry(std::string_view key) const;

@@ -72,9 +72,9 @@ std::string placed(const Config& config, const std::string& text) {
        begin = text.find_first_of(name_characters, end)) {
     end = std::min(text.find_first_not_of(name_characters, begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    if (find_row(config.table(), word) == nullptr) continue;
-    const Origin& origin = config.origin(word);
-    if (origin.layer != Layer::standard && (best == nullptr || origin.layer > best->layer)) best = &origin;
+    const Origin* origin = config.find_origin(word);
+    if (origin == nullptr || origin->layer == Layer::standard) continue;
+    if (best == nullptr || origin->layer > best->layer) best = origin;
   }
   return best == nullptr ? text : best->where + ": " + text;
 }
@@ -85,7 +85,8 @@ void run_checks(const ConfigSchema& schema, const Config& config, std::vector<st
     try {
       check(config);
     } catch (const UserError& error) {
-      problems.push_back(placed(config, error.what()));
+      std::istringstream lines(error.what());
+      for (std::string line; std::getline(lines, line);) problems.push_back(placed(config, line));
     }
   }
 }

@@ -17,7 +17,8 @@ struct ConfigRule {
 };
 
 /// A check of what several keys make together, run when each key and every rule holds. Throws UserError with a text that
-/// names keys in full ("device.pulses = 1e8 (must be ...)"); it is reported at the most specific place that set one of them.
+/// names keys, or axes of a grid, in full ("device.pulses = 1e8 (must be ...)"), a line for each problem; it is reported at the most
+/// specific place that set one of them.
 using ConfigCheck = std::function<void(const Config&)>;
 
 /// A text key of the table whose value, when not empty, names a preset: `text` gives its TOML, or throws UserError.

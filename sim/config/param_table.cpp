@@ -69,6 +69,10 @@ ParamRow texts(std::string key, std::string value, std::vector<std::string> choi
 ParamRow grid(std::string key, std::string doc, std::string source) {
   return {std::move(key), ParamKind::grid, "", std::move(doc), std::move(source)};
 }
+ParamRow distinct(ParamRow row) {
+  row.distinct = true;
+  return row;
+}
 ParamRow zero_is(std::string word, ParamRow row) {
   row.zero = std::move(word);
   if (row.default_text == "0") row.default_text = row.zero;
@@ -100,6 +104,7 @@ std::string describe_values(const ParamRow& row) {
     return fmt::format("{} or {}", row.zero, describe_values(numbers));
   }
   const std::string range = describe(row.range, row.unit);
+  const std::string once = row.distinct ? ", each once" : "";
   const std::string limits = range.empty() ? "" : " " + range;
   std::vector<std::string> named;
   named.reserve(row.choices.size());
@@ -114,9 +119,9 @@ std::string describe_values(const ParamRow& row) {
     case ParamKind::text: return "text";
     case ParamKind::path: return "path";
     case ParamKind::choice: return "one of " + choices;
-    case ParamKind::integers: return "list of whole numbers" + limits;
-    case ParamKind::reals: return "list of numbers" + limits;
-    case ParamKind::texts: return row.choices.empty() ? "list of texts" : "list of " + choices;
+    case ParamKind::integers: return "list of whole numbers" + limits + once;
+    case ParamKind::reals: return "list of numbers" + limits + once;
+    case ParamKind::texts: return "list of " + (row.choices.empty() ? "texts" : choices) + once;
     case ParamKind::grid: return "table of lists";
   }
   return {};

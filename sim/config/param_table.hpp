@@ -53,6 +53,7 @@ struct ParamRow {
   Range range = {};
   std::vector<std::string> choices = {};
   std::vector<std::string> former = {};  ///< names that the key had: who writes one is told the new one
+  bool distinct = false;                 ///< a list in which no value stands twice: what is run
   std::string zero = {};  ///< word that stands for the number 0: "off", "auto"; such a key is written and shown by it
 };
 
@@ -73,6 +74,8 @@ ParamRow reals(std::string key, std::string value, Range range, std::string doc,
 ParamRow texts(std::string key, std::string value, std::vector<std::string> choices, std::string doc,
                std::string source = {});
 ParamRow grid(std::string key, std::string doc, std::string source = {});
+/// The row of a list in which no value stands twice, in whatever spelling.
+ParamRow distinct(ParamRow row);
 /// The row of a number whose 0 is no number but a decision, said by this word. 0 is still read, as older configs have it.
 ParamRow zero_is(std::string word, ParamRow row);
 }  // namespace param

@@ -100,6 +100,10 @@ std::optional<ParamValue> convert_list(const ParamRow& row, const RawValue& raw,
       values.push_back(std::get<T>(element.value));
     }
   }
+  if (const auto repeat = row.distinct && problems.size() == before ? first_repeat(values) : std::nullopt) {
+    const RawValue& again = raw.list[repeat->again];
+    problems.push_back({fmt::format("[{}]", repeat->again), show(again), again.at, repeat_rule(*repeat)});
+  }
   if (problems.size() > before) return std::nullopt;
   return values;
 }
@@ -179,6 +183,10 @@ std::string number_to_toml(double value, Unit unit) {
 }
 
 }  // namespace
+
+std::string repeat_rule(const Repeat& repeat) {
+  return fmt::format("is [{}] again: list each once, the same run twice is no second, independent one", repeat.first);
+}
 
 std::optional<ParamValue> convert(const ParamRow& row, const RawValue& raw, std::vector<ValueProblem>& problems) {
   if (is_list(row.kind)) {

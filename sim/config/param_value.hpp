@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/base/repeats.hpp"
 #include "sim/config/param_table.hpp"
 #include "sim/config/toml_reader.hpp"
 
@@ -31,6 +32,9 @@ struct ValueProblem {
   TextPosition at;
   std::string rule;
 };
+
+/// What is wrong with a value that stands twice in a list of what is run.
+std::string repeat_rule(const Repeat& repeat);
 
 /// The value that the row makes of what was written (not for grids); adds a problem for each rule broken.
 std::optional<ParamValue> convert(const ParamRow& row, const RawValue& raw, std::vector<ValueProblem>& problems);

@@ -125,7 +125,7 @@ TEST_CASE("the choice is the smallest mean validation loss, failures excluded, a
 
 TEST_CASE("entrants are estimators or names with settings") {
   const auto read = [](const std::string& entrants) {
-    return read_entrants(parse_program_config("a.toml", kSmall, {"compare.entrants=" + entrants}), "a.toml");
+    return read_entrants(parse_program_config("a.toml", kSmall, {"compare.entrants=" + entrants}));
   };
   const auto two = read("[\"bptt\", \"ecram: estimator=aep_anchored; device.preset=ecram\"]");
   REQUIRE(two.size() == 2);

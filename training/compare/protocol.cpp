@@ -12,7 +12,7 @@ CompareProtocol read_protocol(const Config& config, const std::string& name) {
   CompareProtocol p{config, {}, {}, {}, {}, {}};
   p.axes = p.base.grid("compare.grid");
   check_axes(name, "compare.grid", p.axes);
-  p.entrants = read_entrants(p.base, name);
+  p.entrants = read_entrants(p.base);
   p.tuning_seeds = p.base.integers("compare.tuning_seeds");
   p.test_seeds = p.base.integers("compare.test_seeds");
   p.combinations = all_combinations(p.axes);

@@ -4,6 +4,7 @@
 namespace nudge {
 
 ParamTable compare_rows() {
+  using param::distinct;
   using param::grid;
   using param::integers;
   using param::texts;
@@ -12,11 +13,13 @@ ParamTable compare_rows() {
             "What `nudge compare` compares, the first with all others: an estimator, or a name with settings of its "
             "own, as "
             "in \"ecram: estimator=aep_anchored; device.preset=ecram\"."),
-      integers("compare.tuning_seeds", "[1]", at_least(0),
-               "Seeds of the runs that choose each entrant's place in compare.grid, by the mean validation loss."),
-      integers("compare.test_seeds", "[11, 12, 13, 14, 15]", at_least(0),
-               "Fresh seeds of the runs that are reported, none of them in compare.tuning_seeds.",
-               "5 seeds: the 95 % interval of a mean is 1.24 standard deviations to either side; 3 seeds: 2.48"),
+      distinct(
+          integers("compare.tuning_seeds", "[1]", at_least(0),
+                   "Seeds of the runs that choose each entrant's place in compare.grid, by the mean validation loss.")),
+      distinct(
+          integers("compare.test_seeds", "[11, 12, 13, 14, 15]", at_least(0),
+                   "Fresh seeds of the runs that are reported, none of them in compare.tuning_seeds.",
+                   "5 seeds: the 95 % interval of a mean is 1.24 standard deviations to either side; 3 seeds: 2.48")),
       grid("compare.grid",
            "What is tuned, the same for every entrant: keys of this table and the values each takes, as in "
            "`\"train.learning_rate\" = [1e-3, 3e-3]`; every combination is run."),

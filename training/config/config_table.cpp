@@ -8,6 +8,8 @@
 #include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
+#include "training/compare/entrants.hpp"
+#include "training/config/grid_repeats.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/setup.hpp"
 
@@ -39,11 +41,12 @@ std::string device_preset_text(const std::string& name) {
   return known ? device_preset_toml(name) : "";
 }
 
-/// What the devices, the crossbar and the correction path require of their numbers together.
+/// What the devices, the crossbar and the correction path require of their numbers together, and what is listed once.
 std::vector<ConfigCheck> program_checks() {
   return {[](const Config& config) { validate_linear_map(crossbar_spec(config)); },
           [](const Config& config) { correction_spec(config).validate(); },
-          [](const Config& config) { read_policy(config); }};
+          [](const Config& config) { read_policy(config); }, expect_no_grid_repeats,
+          [](const Config& config) { read_entrants(config); }};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace nudge {
 
 ParamTable experiment_rows() {
   using param::choice;
+  using param::distinct;
   using param::integer;
   using param::integers;
   using param::real;
@@ -17,11 +18,11 @@ ParamTable experiment_rows() {
   const std::vector<std::string> mad_names = {"in_context_recall", "noisy_recall", "fuzzy_recall",
                                               "selective_copy",    "compression",  "memorization"};
   return {
-      texts("experiment.tasks", "argmax", experiment_task_names(),
-            "What `nudge experiment` trains on, one after the other."),
-      texts("experiment.mixers", "mha, fem_softmax", sequence_mixer_names(),
-            "Mixers that are compared on the token tasks, all with 4 C^2 weights per block."),
-      integers("experiment.seeds", "[1]", at_least(0), "Every model is trained with each of these seeds."),
+      distinct(texts("experiment.tasks", "argmax", experiment_task_names(),
+                     "What `nudge experiment` trains on, one after the other.")),
+      distinct(texts("experiment.mixers", "mha, fem_softmax", sequence_mixer_names(),
+                     "Mixers that are compared on the token tasks, all with 4 C^2 weights per block.")),
+      distinct(integers("experiment.seeds", "[1]", at_least(0), "Every model is trained with each of these seeds.")),
       integer("experiment.blocks", "2", between(1, 1000), "Blocks of the sequence model: mixer and feed-forward part."),
       zero_is("auto",
               integer("experiment.inner", "auto", between(0, 1048576),
@@ -33,8 +34,9 @@ ParamTable experiment_rows() {
             "MAD tasks that have their published tokens, examples, epochs, batch and tests instead of model.tokens, "
             "task.examples, experiment.epochs, test_examples and train.batch.",
             "Poli et al., arXiv:2403.17844"),
-      reals("experiment.kappa", "[0.015625, 0.125, 1, 8]", at_least(0),
-            "Free bits per token of the Free Transformer, each a variant.", "Fleuret, The Free Transformer, figure 4"),
+      distinct(reals("experiment.kappa", "[0.015625, 0.125, 1, 8]", at_least(0),
+                     "Free bits per token of the Free Transformer, each a variant.",
+                     "Fleuret, The Free Transformer, figure 4")),
       integer("experiment.bits", "8", between(1, 20), "Bits H of a token's latent; the table of latents has 2^H rows."),
       choice("experiment.sampler", "pseudo_random", bit_source_names(),
              "What draws the bits of the latent; device: simulated stochastic binary devices (p-bits), one per bit."),

@@ -7,6 +7,7 @@ namespace nudge {
 
 ParamTable nudge_rows() {
   using param::choice;
+  using param::distinct;
   using param::integer;
   using param::real;
   using param::texts;
@@ -30,9 +31,10 @@ ParamTable nudge_rows() {
           "nudge.cost_current", "live", frozen_currents.names(),
           "The cost's current in the nudged phases of ep* and aep* (but aep_tracked): live, of the state as it moves; "
           "frozen, of the free equilibrium, so that the transposed phase is linear in beta and any beta is small."),
-      texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
-            "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them where "
-            "relaxation.solver = euler; all: every one."),
+      distinct(
+          texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
+                "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them where "
+                "relaxation.solver = euler; all: every one.")),
       integer("gradcheck.batches", "1", between(1, 10000), "Batches that the comparison averages over."),
       integer("gradcheck.finite_difference_entries", "8", between(0, 1000000),
               "Parameters per group checked by central differences of the settled cost; 0: none."),

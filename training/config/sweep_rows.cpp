@@ -5,6 +5,7 @@ namespace nudge {
 
 ParamTable sweep_rows() {
   using param::choice;
+  using param::distinct;
   using param::grid;
   using param::integer;
   using param::integers;
@@ -19,7 +20,9 @@ ParamTable sweep_rows() {
           "sweep.samples places drawn from the axes, where two numbers are the ends of a range and longer lists and "
           "texts are drawn from."),
       integer("sweep.samples", "64", between(1, 1000000),
-              "Places that sweep.mode = sobol or random draws; more of them keep those that are there."),
+              "Places that sweep.mode = sobol or random draws; more of them keep those that are there. One that is "
+              "drawn again "
+              "is run once."),
       texts("sweep.logarithmic", "[]", {},
             "Axes of sobol and random whose range is drawn from evenly in its logarithm, as in "
             "`[\"train.learning_rate\"]`."),
@@ -27,7 +30,7 @@ ParamTable sweep_rows() {
           "sweep.invalid", "refuse", {"refuse", "skip"},
           "Combinations that break a rule of the config: refuse the sweep before it runs, or skip them and record the "
           "rule."),
-      integers("sweep.seeds", "[1]", at_least(0), "Every point is run with each of these seeds."),
+      distinct(integers("sweep.seeds", "[1]", at_least(0), "Every point is run with each of these seeds.")),
       zero_is("auto", integer("sweep.parallel", "auto", between(0, 4096),
                               "Runs at the same time, each on one thread; auto: one per thread, and one per process "
                               "under mpirun.")),

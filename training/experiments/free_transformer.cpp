@@ -197,7 +197,7 @@ ExperimentTask free_transformer_task() {
           [](const Config& config) {
             std::vector<std::string> variants;
             for (const double kappa : config.reals("experiment.kappa")) {
-              variants.push_back(format_quantity(kappa, Unit::none, 6));
+              variants.push_back(format_quantity(kappa, Unit::none));
             }
             if (variants.empty()) throw UserError("experiment.kappa is empty (name one number of free bits)");
             return variants;

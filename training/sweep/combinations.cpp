@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/random/sobol.hpp>
 #include <cmath>
+#include <set>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
@@ -110,13 +111,16 @@ std::vector<Combination> sampled(const std::string& name, const Config& base, co
   boost::random::sobol sequence(axes.size());
   // Beside the streams of trainings: no data set has such an entity.
   const RngKey key{static_cast<std::uint64_t>(base.integer("seed")), Purpose::synthetic_data, 0xFFFFFFFFU};
-  std::vector<Combination> all(static_cast<std::size_t>(base.integer("sweep.samples")));
-  for (std::size_t s = 0; s < all.size(); ++s) {
+  std::vector<Combination> all;
+  std::set<Combination> drawn;
+  for (std::size_t s = 0; s < static_cast<std::size_t>(base.integer("sweep.samples")); ++s) {
+    Combination one;
     for (std::size_t a = 0; a < axes.size(); ++a) {
       const std::uint64_t bits = quasi ? sequence() : random_bits(key, s, static_cast<std::uint32_t>(a), 0);
       const double u = static_cast<double>(bits >> 11U) * 0x1.0p-53;
-      all[s].push_back(fmt::format("{}={}", axes[a].key, samplers[a].at(u)));
+      one.push_back(fmt::format("{}={}", axes[a].key, samplers[a].at(u)));
     }
+    if (drawn.insert(one).second) all.push_back(std::move(one));  // drawn again it is the same run
   }
   return all;
 }

@@ -22,7 +22,8 @@ std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes);
 ///                  sweep.logarithmic names the key), integers included in it; more numbers, or texts, are drawn from. sobol: the
 ///                  sequence of Sobol' in the directions of Joe & Kuo (SIAM J. Sci. Comput. 30 (2008) 2635) by
 ///                  Boost.Random; random: independent, a function of `seed`. Real numbers have six digits, so that every
-///                  machine draws the same. More samples keep those that are there.
+///                  machine draws the same. More samples keep those that are there. A place that is drawn again, of integers or
+///                  texts, stands once: its run would be the same.
 /// UserError: axes of different lengths, a range without width, a logarithm of 0 or less, sweep.logarithmic without effect.
 std::vector<Combination> mode_combinations(const std::string& name, const Config& base,
                                            const std::vector<GridAxis>& axes);
