@@ -173,6 +173,7 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
           {"entrants", entrants},
           {"interrupted", c.interrupted},
           {"waits", c.waits},
+          {"outside", c.count_outside()},
           {"text", c.lines ? lines_json(*c.lines) : nlohmann::json(nullptr)},
           {"reference", c.references ? references_json(*c.references) : nlohmann::json(nullptr)},
           {"tuning", runs_json(c.tuning)},
@@ -212,7 +213,8 @@ ExitCode finish(const Comparison& comparison, const std::string& config, const s
   if (json) {
     answer("{}\n", json_text(json_of(comparison, file), 2));
   } else if (!comparison.interrupted) {
-    answer("{}{}\n", comparison.waits ? part_text(comparison) : table_text(comparison), file);
+    answer("{}{}{}\n", comparison.waits ? part_text(comparison) : table_text(comparison),
+           outside_note(comparison.count_outside(), "compare", config, file), file);
   }
   const Shard& shard = comparison.tuning.shard;
   if (comparison.interrupted) {
@@ -221,7 +223,10 @@ ExitCode finish(const Comparison& comparison, const std::string& config, const s
     return ExitCode::ok;
   }
   const Sweep& ran = comparison.waits ? comparison.tuning : comparison.test;
-  if (shard.count > 1 && ran.count_own() == 0) return ExitCode::ok;  // more parts than points
+  if (is_empty_part(ran)) {
+    say("{}", empty_part_text(ran, file));
+    return ExitCode::ok;
+  }
   if (comparison.waits && ran.count_ok() > 0) return ExitCode::ok;
   if (comparison.test.count_ok() > 0) return ExitCode::ok;
   say("nudge: no run of the comparison ended well\n");
@@ -233,6 +238,10 @@ ExitCode run_compare(const StudyOptions& options) {
   join_ranks();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
   const SweepFiles files = study_files("compare", options, source);
+  if (options.drop) {
+    const Comparison c = drop_outside_compare(source, files, options.dry_run ? Drop::tell : Drop::rewrite);
+    return print_dropped(options, files.output.string(), {{"tuning", &c.tuning}, {"test", &c.test}});
+  }
   if (options.dry_run) {
     return print_estimate(options, [&](const auto& watch) { return estimate_compare(source, files, watch); });
   }

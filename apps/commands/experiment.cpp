@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
@@ -22,7 +23,7 @@ namespace {
 struct ExperimentOptions {
   ConfigArguments arguments;
   std::string out, resume;
-  bool json = false;
+  bool json = false, drop = false;
 };
 
 /// One table per task: its measures are its own.
@@ -84,6 +85,7 @@ nlohmann::json json_of(const Experiment& experiment, const std::string& file) {
   return {{"file", file},
           {"runs", runs},
           {"rows", rows},
+          {"outside", experiment.outside.size()},
           {"text", experiment.lines ? lines_json(*experiment.lines) : nlohmann::json(nullptr)}};
 }
 
@@ -125,13 +127,36 @@ ExperimentFiles files_of(const ExperimentOptions& options, const Config& config)
   return {std::filesystem::path(options.arguments.file).filename().replace_extension(".h5"), false};
 }
 
+/// Removes what is outside the config's lists, and says what.
+ExitCode drop_runs(const ExperimentOptions& options, const Config& config, const ExperimentFiles& files) {
+  const DroppedRuns dropped = drop_outside_experiment(config, files);
+  nlohmann::json runs = nlohmann::json::array();
+  std::string lines;
+  for (const ExperimentRun& run : dropped.finished) {
+    runs.push_back({{"task", run.task}, {"variant", run.variant}, {"seed", run.seed}, {"status", run.status}});
+    lines += fmt::format("  {}  {}\n", where(run), run.status);
+  }
+  if (options.json) {
+    const nlohmann::json out{{"file", files.output.string()}, {"runs", runs}, {"under_way", dropped.under_way}};
+    answer("{}\n", json_text(out, 2));
+    return ExitCode::ok;
+  }
+  if (!dropped.under_way.empty()) lines += fmt::format("  checkpoint of {}\n", dropped.under_way);
+  answer("{} finished runs outside the present lists removed\n{}{}\n", runs.size(), lines, files.output.string());
+  return ExitCode::ok;
+}
+
 ExitCode run_experiment(const ExperimentOptions& options) {
   if (!options.resume.empty() && !options.out.empty()) {
     throw UserError("experiment: --resume continues its own file and takes no --out");
   }
+  if (options.drop && options.resume.empty()) {
+    throw UserError("experiment: --drop removes runs of a file (name it: --resume FILE)");
+  }
   watch_interrupts();
   const Config config = load_config(options.arguments);
   const ExperimentFiles files = files_of(options, config);
+  if (options.drop) return drop_runs(options, config, files);
   Experiment experiment;
   {
     ProgressLine progress;
@@ -140,7 +165,9 @@ ExitCode run_experiment(const ExperimentOptions& options) {
   if (options.json) {
     answer("{}\n", json_text(json_of(experiment, files.output.string()), 2));
   } else {
-    answer("{}{}\n", table_text(experiment), files.output.string());
+    const std::string file = files.output.string();
+    answer("{}{}{}\n", table_text(experiment),
+           outside_note(experiment.outside.size(), "experiment", options.arguments.file, file), file);
   }
   if (experiment.interrupted) {
     say("interrupted; continue with: nudge experiment {} --resume {}\n", options.arguments.file, files.output.string());
@@ -157,6 +184,10 @@ std::function<ExitCode()> add_experiment(CLI::App& app) {
   app.add_option("--out", options->out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
   app.add_option("--resume", options->resume,
                  "Keep the runs of this HDF5 file that ended well, go on with the one under way and run the others");
+  app.add_flag(
+      "--drop", options->drop,
+      "With --resume: remove the finished runs that are not of CONFIG's tasks, variants and seeds, name them, and "
+      "run nothing");
   app.add_flag("--json", options->json, "Print runs and their summary as JSON");
   return [options] { return run_experiment(*options); };
 }

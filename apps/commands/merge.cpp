@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/commands/merge.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -23,11 +25,17 @@ ExitCode run_merge(const MergeOptions& options) {
   const MergeSummary merged =
       merge_sweeps(inputs, options.out, options.partial ? MissingPoints::accept : MissingPoints::refuse);
   if (options.json) {
-    const nlohmann::json out{
-        {"file", options.out}, {"points", merged.points}, {"finished", merged.finished}, {"failed", merged.failed}};
+    const nlohmann::json out{{"file", options.out},
+                             {"points", merged.points},
+                             {"finished", merged.finished},
+                             {"failed", merged.failed},
+                             {"outside", merged.outside}};
     answer("{}\n", json_text(out, 2));
   } else {
-    answer("{} of {} points, {} did not end well\n{}\n", merged.finished, merged.points, merged.failed, options.out);
+    const std::string outside =
+        merged.outside == 0 ? "" : fmt::format("; {} finished runs outside the present grid are kept", merged.outside);
+    answer("{} of {} points, {} did not end well{}\n{}\n", merged.finished, merged.points, merged.failed, outside,
+           options.out);
   }
   return ExitCode::ok;
 }

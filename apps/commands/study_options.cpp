@@ -25,10 +25,13 @@ void add_log_format(CLI::App& app, std::string& format) {
 void add_study_options(CLI::App& app, StudyOptions& options) {
   add_config_arguments(app, options.arguments);
   app.add_option("--out", options.out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
-  app.add_option(
-      "--resume", options.resume,
-      "Keep the runs of this HDF5 file that ended well and run the others; seeds, values and axes' lists may "
-      "have grown since");
+  app.add_option("--resume", options.resume,
+                 "Keep the runs of this HDF5 file that ended well and run the others; seeds and values of the axes may "
+                 "have changed "
+                 "since: what is no longer among them is kept in the file, outside, and comes back with them");
+  app.add_flag("--drop", options.drop,
+               "With --resume: remove the finished runs outside the grid of CONFIG, name them, and run nothing; with "
+               "--dry-run only name them");
   app.add_option("--shard", options.shard,
                  "i/n: run only the i-th of n parts of the points, for job arrays; nudge merge joins the files");
   app.add_flag(
@@ -42,6 +45,10 @@ SweepFiles study_files(const std::string& command, const StudyOptions& options, 
   if (!options.resume.empty() && !options.out.empty()) {
     throw UserError(command + ": --resume continues its own file and takes no --out");
   }
+  if (options.drop && options.resume.empty()) {
+    throw UserError(command + ": --drop removes runs of a file (name it: --resume FILE)");
+  }
+  if (options.drop && rank_count() > 1) throw UserError(command + ": --drop works in one process (leave mpirun out)");
   SweepFiles files;
   if (!options.shard.empty()) files.shard = read_shard(options.shard);
   if (files.shard.count > 1 && rank_count() > 1) {
@@ -143,6 +150,59 @@ ExitCode print_estimate(
     answer("{}\n", json_text(estimate_json(result), 2));
   } else {
     print_as_text(result);
+  }
+  return ExitCode::ok;
+}
+
+std::string outside_note(std::size_t runs, const std::string& command, const std::string& config,
+                         const std::string& file) {
+  if (runs == 0) return "";
+  return fmt::format(
+      "{} finished run{} outside the present grid: kept in the file and counted in no mean (nudge {} {} --resume {} "
+      "--drop removes {})\n",
+      runs, runs == 1 ? "" : "s", command, config, file, runs == 1 ? "it" : "them");
+}
+
+bool is_empty_part(const Sweep& table) { return table.shard.count > 1 && table.count_own() == 0; }
+
+std::string empty_part_text(const Sweep& table, const std::string& file) {
+  return fmt::format("part {} is empty: there are only {} points; {} says so and merges with the others\n",
+                     table.shard.text(), table.points.size(), file);
+}
+
+namespace {
+
+/// The value of a swept key: a run that was read back has the number alone.
+std::string value_text(const Sweep& sweep, const SweepPoint& point, std::size_t k) {
+  if (!sweep.numeric[k]) return point.values[k];
+  return format_quantity(point.numbers[k], find_row(program_table(), sweep.keys[k])->unit);
+}
+
+}  // namespace
+
+ExitCode print_dropped(const StudyOptions& options, const std::string& file, const std::vector<OutsideRuns>& tables) {
+  nlohmann::json all = nlohmann::json::array();
+  std::string lines;
+  for (const auto& [name, table] : tables) {
+    for (const SweepPoint& point : table->outside) {
+      nlohmann::json one = {{"table", name}, {"seed", point.seed}, {"status", point.status}};
+      std::string place;
+      for (std::size_t k = 0; k < table->keys.size(); ++k) {
+        one[table->keys[k]] = table->numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
+        place += fmt::format("{} = {}  ", table->keys[k], value_text(*table, point, k));
+      }
+      lines += fmt::format("  {}  {}seed {}  {}\n", name, place, point.seed, point.status);
+      all.push_back(std::move(one));
+    }
+  }
+  if (all.empty() && !options.json) {
+    answer("no finished run is outside the present grid: nothing to remove\n{}\n", file);
+  } else if (options.json) {
+    const nlohmann::json out{{"file", file}, {"removed", !options.dry_run}, {"runs", all}};
+    answer("{}\n", json_text(out, 2));
+  } else {
+    answer("{} finished runs outside the present grid {}\n{}{}\n", all.size(),
+           options.dry_run ? "would be removed" : "removed", lines, file);
   }
   return ExitCode::ok;
 }

@@ -17,10 +17,10 @@ namespace nudge {
 struct StudyOptions {
   ConfigArguments arguments;
   std::string out, resume, shard, log = "text";
-  bool json = false, dry_run = false;
+  bool json = false, dry_run = false, drop = false;
 };
 
-/// Declares CONFIG, --set, --out, --resume, --dry-run, --log-format and --json.
+/// Declares CONFIG, --set, --out, --resume, --drop, --shard, --dry-run, --log-format and --json.
 void add_study_options(CLI::App& app, StudyOptions& options);
 
 /// --log-format text or json, for every command with progress lines.
@@ -51,6 +51,25 @@ class StudyLog {
 ExitCode print_estimate(
     const StudyOptions& options,
     const std::function<StudyEstimate(const std::function<bool(std::size_t, std::size_t)>& watch)>& estimate);
+
+/// "4 finished runs outside the present grid are kept in F.h5 and counted in no mean ...": how a result says it; nothing where there are
+/// none.
+std::string outside_note(std::size_t runs, const std::string& command, const std::string& config,
+                         const std::string& file);
+
+/// A part of more parts than there are points. It is no error: a script asks for as many jobs as the cluster has, without counting the
+/// points, and then merges one file per job.
+bool is_empty_part(const Sweep& table);
+std::string empty_part_text(const Sweep& table, const std::string& file);
+
+/// A table of a study with Sweep::outside; its name in JSON.
+struct OutsideRuns {
+  std::string name;
+  const Sweep* table;
+};
+
+/// Prints what --drop has removed, or would with --dry-run.
+ExitCode print_dropped(const StudyOptions& options, const std::string& file, const std::vector<OutsideRuns>& tables);
 
 /// Whether this process prints results and writes files; others of mpirun compute only.
 bool is_leader();

@@ -105,6 +105,7 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
           {"points", points},
           {"summary", summary},
           {"interrupted", sweep.interrupted},
+          {"outside", sweep.outside.size()},
           {"text", sweep.lines ? lines_json(*sweep.lines) : nlohmann::json(nullptr)},
           {"reference", sweep.references ? references_json(*sweep.references) : nlohmann::json(nullptr)}};
 }
@@ -126,14 +127,18 @@ ExitCode finish(const Sweep& sweep, const std::string& config, const std::string
   if (json) {
     answer("{}\n", json_text(json_of(sweep, file), 2));
   } else {
-    answer("{}{}\n", table_text(sweep), file);
+    answer("{}{}{}\n", table_text(sweep), outside_note(sweep.outside.size(), "sweep", config, file), file);
   }
   const std::string shard = sweep.shard.count > 1 ? " --shard " + sweep.shard.text() : "";
   if (sweep.interrupted) {
     say("interrupted; continue with: nudge sweep {} --resume {}{}\n", config, file, shard);
     return ExitCode::ok;
   }
-  if (sweep.count_ok() > 0 || sweep.count_own() == 0) return ExitCode::ok;
+  if (is_empty_part(sweep)) {
+    say("{}", empty_part_text(sweep, file));
+    return ExitCode::ok;
+  }
+  if (sweep.count_ok() > 0) return ExitCode::ok;
   const auto ran = [](const SweepPoint& point) { return !point.status.empty() && !point.invalid(); };
   const auto first = std::find_if(sweep.points.begin(), sweep.points.end(), ran);
   if (first == sweep.points.end()) return ExitCode::ok;  // a part of the points, and no sound one in it
@@ -146,6 +151,10 @@ ExitCode run_sweep(const StudyOptions& options) {
   join_ranks();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
   const SweepFiles files = study_files("sweep", options, source);
+  if (options.drop) {
+    const Sweep sweep = drop_outside(source, files, options.dry_run ? Drop::tell : Drop::rewrite);
+    return print_dropped(options, files.output.string(), {{"points", &sweep}});
+  }
   if (options.dry_run) {
     return print_estimate(options, [&](const auto& watch) { return estimate_sweep(source, files, watch); });
   }

@@ -11,6 +11,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "training/sweep/point_table.hpp"
 #include "training/sweep/result_order.hpp"
 
 namespace nudge::report {
@@ -278,6 +279,11 @@ RunFile load_run_file(const std::filesystem::path& path) {
   run.arrays = load_table_with(file, "arrays", {}, {});
   run.tuning = load_table_with(file, "tuning", {"entrant", "status"}, {"seed", "validation_loss"});
   run.test = load_table_with(file, "test", {"entrant", "status"}, {"seed"});
+  for (const char* table : {"points", "tuning", "test"}) {
+    const std::string count = outside_count(outside_group(table));
+    if (file.has_attribute(count))
+      run.outside += static_cast<std::size_t>(std::max<std::int64_t>(0, file.integer_attribute(count)));
+  }
   run.entrants =
       load_table_with(file, "entrants", {"name", "chosen", "edges"},
                       {"runs", "failed", "validation_mean", "validation_deviation", "test_mean", "test_deviation",

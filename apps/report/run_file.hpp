@@ -76,8 +76,9 @@ struct RunFile {
   std::vector<Trainee> trainees;
   std::vector<std::pair<std::size_t, Event>> events;  ///< (trainee, event)
   Table rows, points;
-  Table tuning, test, entrants;               ///< of a comparison
-  std::optional<TextLines> lines;             ///< of the text that was learned
+  Table tuning, test, entrants;    ///< of a comparison
+  std::size_t outside = 0;         ///< finished runs that the file keeps of earlier grids, in none of the tables
+  std::optional<TextLines> lines;  ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples
   DevicePictures device;                      ///< of a characterisation
   Table arrays;                               ///< of a file of kind crossbar, a row per array

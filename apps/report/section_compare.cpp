@@ -157,7 +157,8 @@ Section compare_section(const std::vector<RunFile>& runs) {
       }
       out.body += entrants_table(run);
     }
-    out.body += text_note(run.lines) + failed_runs(run.tuning, "tuning") + failed_runs(run.test, "test");
+    out.body +=
+        outside_note(run) + text_note(run.lines) + failed_runs(run.tuning, "tuning") + failed_runs(run.test, "test");
     if (run.tuning.rows > 0) {
       const auto line = run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt;
       const PointFigures figures = point_figures(tuning_losses(run.tuning), line);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "apps/report/page_text.hpp"
@@ -132,20 +133,33 @@ std::string study_of(const RunFile& run) {
   return out;
 }
 
-/// Rows of the second behind those of the first; false when their columns differ.
+/// The run of a row: the values of its keys, and its seed.
+std::string run_of(const Table& points, std::size_t row) {
+  std::string out;
+  for (const std::string& key : points.keys) {
+    const auto real = points.numbers.find(key);
+    out += real != points.numbers.end() ? fmt::format("{}\n", real->second[row]) : points.texts.at(key)[row] + "\n";
+  }
+  const auto seed = points.numbers.find("seed");
+  return seed == points.numbers.end() ? out : out + fmt::format("{}", seed->second[row]);
+}
+
+/// Rows of the second behind those of the first, but for runs that stand there already: a run of two files is one run. False when their
+/// columns differ.
 bool join(Table& all, const Table& more) {
   const auto same_names = [](const auto& a, const auto& b) {
     return a.size() == b.size() &&
            std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) { return x.first == y.first; });
   };
   if (!same_names(all.numbers, more.numbers) || !same_names(all.texts, more.texts)) return false;
-  for (auto& [name, values] : all.numbers) {
-    values.insert(values.end(), more.numbers.at(name).begin(), more.numbers.at(name).end());
+  std::set<std::string> known;
+  for (std::size_t i = 0; i < all.rows; ++i) known.insert(run_of(all, i));
+  for (std::size_t i = 0; i < more.rows; ++i) {
+    if (!known.insert(run_of(more, i)).second) continue;
+    for (auto& [name, values] : all.numbers) values.push_back(more.numbers.at(name)[i]);
+    for (auto& [name, values] : all.texts) values.push_back(more.texts.at(name)[i]);
+    ++all.rows;
   }
-  for (auto& [name, values] : all.texts) {
-    values.insert(values.end(), more.texts.at(name).begin(), more.texts.at(name).end());
-  }
-  all.rows += more.rows;
   return true;
 }
 
@@ -159,6 +173,7 @@ std::vector<RunFile> pooled(const std::vector<RunFile>& runs) {
     });
     if (same != out.end() && join(same->points, run.points)) {
       same->name += " + " + run.name;
+      same->outside += run.outside;
     } else {
       out.push_back(run);
     }
@@ -167,6 +182,12 @@ std::vector<RunFile> pooled(const std::vector<RunFile>& runs) {
 }
 
 }  // namespace
+
+std::string outside_note(const RunFile& run) {
+  if (run.outside == 0) return "";
+  return paragraph(count(run.outside, "finished run") + " of an earlier grid " + (run.outside == 1 ? "is" : "are") +
+                   " kept in the file and counted in nothing on this page.");
+}
 
 Section sweep_section(const std::vector<RunFile>& runs) {
   Section out;
@@ -184,7 +205,7 @@ Section sweep_section(const std::vector<RunFile>& runs) {
     out.body +=
         "<section>\n<h2>Sweep" + (runs.size() > 1 ? ": " + escape(run.name) : "") + "</h2>\n" +
         (first || one.opening.figure.empty() ? "" : "<div class=\"grid\">\n" + one.opening.figure + "</div>\n") +
-        one.body + text_note(run.lines) + reference_note(run.references) + "</section>\n";
+        one.body + outside_note(run) + text_note(run.lines) + reference_note(run.references) + "</section>\n";
   }
   return out;
 }

@@ -43,6 +43,9 @@ Opening training_opening(const std::vector<NamedTrainee>& trainees);
 /// Title and sentences about the points of a sweep; `line`: of the validation part, for losses.
 Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line);
 
+/// Says how many finished runs of earlier grids the file keeps, which nothing on the page counts; empty where there are none.
+std::string outside_note(const RunFile& run);
+
 /// "accuracy" or "rmse", where a run learned samples; empty otherwise.
 std::string metric_of(const Trainee& trainee);
 /// "97.22 %", "0.1234", a dash.

@@ -177,8 +177,8 @@ def gradcheck(config=None, out=None, progress=None, devices=None, **overrides):
 def sweep(config=None, out=None, progress=None, resume=False, shard="", devices=None, **overrides):
     """Runs sweep.grid × sweep.seeds, as ``nudge sweep``. Returns a Run; ``summary`` has the points and their means.
 
-    Arguments as ``train``; progress is called after every point. resume=True keeps the points of ``out`` that ended well;
-    shard="2/4" runs a part. Ctrl-C writes what has ended and raises KeyboardInterrupt. Raises NumericalError when no point
+    Arguments as ``train``; progress is called after every point. resume=True keeps the points of ``out`` that ended well,
+    and those that are none of the present grid beside them (``summary["outside"]`` counts them, group ``outside``); shard="2/4" runs a part. Ctrl-C writes what has ended and raises KeyboardInterrupt. Raises NumericalError when no point
     ended well.
 
     A ``Dynamics`` of one's own instead of a config: ``sweep(system, cost=cost, estimators=[...], sweep={"grid": {"beta": [...],
@@ -202,6 +202,6 @@ def sweep(config=None, out=None, progress=None, resume=False, shard="", devices=
 def merge(files, out, partial=False):
     """Joins files of parts of one sweep (``shard``, interrupted runs, merged files) into ``out``, as ``nudge merge``: the content of the
     file of one process, but for times and machine. partial: although points are missing. Returns a Run; ``summary`` has the counts
-    points, finished, failed. Raises InputError for parts of other configs, builds or points, or with different numbers."""
+    points, finished, failed, outside. Raises InputError for parts of other configs, builds or points, or with different numbers."""
     counts = _core.merge([os.fspath(file) for file in files], os.fspath(out), partial)
     return Run(out, counts)

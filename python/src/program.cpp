@@ -121,6 +121,7 @@ nb::dict merge(const Texts& files, const std::string& out, bool partial) {
   found["points"] = merged.points;
   found["finished"] = merged.finished;
   found["failed"] = merged.failed;
+  found["outside"] = merged.outside;
   return found;
 }
 

@@ -194,6 +194,7 @@ nb::dict dict_of(const Sweep& sweep) {
   out["points"] = points;
   out["summary"] = summary;
   out["interrupted"] = sweep.interrupted;
+  out["outside"] = sweep.outside.size();
   out["ok"] = sweep.count_ok();
   return out;
 }

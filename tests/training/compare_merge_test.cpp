@@ -7,6 +7,8 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/compare/compare.hpp"
+#include "training/compare/merged_entrants.hpp"
+#include "training/config/config_table.hpp"
 #include "training/sweep/merge.hpp"
 
 using namespace nudge;
@@ -118,7 +120,7 @@ TEST_CASE("parts of a comparison that lack points, overlap with other numbers or
   CHECK_THAT(study.merge_error({first, study.file("sweep")}), Contains("kind: compare there, sweep here"));
 }
 
-TEST_CASE("test runs at another place than the merged tuning chooses are refused") {
+TEST_CASE("test runs at another place than the merged tuning chooses are kept outside, and refused where they count") {
   Study study;
   study.settings = {"compare.grid.train.learning_rate=[1e-6, 1e-7]"};  // chosen without the good rate
   run_compare(small(study.settings), {study.file("poor")});
@@ -130,12 +132,21 @@ TEST_CASE("test runs at another place than the merged tuning chooses are refused
   observer.stop = [&seen] { return seen >= 2; };
   REQUIRE(run_compare(small(study.settings), {study.file("poor"), true}, observer).interrupted);
   const auto rest = study.tune(1, 2), more = study.tune(2, 2);
-  CHECK_THAT(study.merge_error({study.file("poor"), rest, more}),
-             Contains("are in none of the files") || Contains("are not at the place that the whole tuning chooses"));
-  const auto accept = [&] {
-    merge_sweeps({study.file("poor"), rest, more}, study.file("partial"), MissingPoints::accept);
-  };
-  CHECK_THROWS_WITH(accept(), Contains("the test runs of \"bptt\" are not at the place that the whole tuning chooses"));
+  const auto merged = study.merge({study.file("poor"), rest, more}, "merged");
+  CHECK_FALSE(H5Reader(merged).has("test"));
+  CHECK(H5Reader(merged).integer_attribute("test_outside_runs") == 9);
+  const Comparison whole = run_compare(small(study.settings), {merged, true});
+  CHECK(whole.test.count_ok() == 9);
+  CHECK(whole.count_outside() == 9);
+
+  // Files of older versions have such runs in /test.
+  const H5Reader file(merged);
+  RowColumns test = read_columns(file, "test");
+  for (double& rate : std::get<std::vector<double>>(test.at("test/train.learning_rate").values)) rate = 1e-7;
+  H5Document document;
+  CHECK_THROWS_WITH(write_merged_entrants(document, parse_program_config("c", file.text_attribute("config")), "c",
+                                          read_columns(file, "tuning"), test),
+                    Contains("the test runs of \"bptt\" are not at the place that the whole tuning chooses"));
 }
 
 TEST_CASE("a run of the tuning that failed is a result for the parts that come after it") {

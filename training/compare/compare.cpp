@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/compare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -56,19 +58,6 @@ SweepGrid tuning_grid(const ConfigSource& source, const Protocol& protocol) {
   return grid;
 }
 
-/// Test runs at every place of the grid: what a file may hold before its tuning is complete.
-SweepGrid every_test(const ConfigSource& source, const Protocol& protocol) {
-  SweepGrid grid = empty_grid(protocol, CompareStage::tests);
-  GridBuilder builder(source, EndCosine::as_configured, grid);
-  for (const Entrant& entrant : protocol.entrants) {
-    for (const Combination& combination : protocol.combinations) {
-      builder.add(settings_of(entrant, combination), {entrant.name}, protocol.test_seeds);
-    }
-  }
-  builder.finish();
-  return grid;
-}
-
 SweepGrid test_grid(const ConfigSource& source, const Protocol& protocol, const std::vector<ComparedEntrant>& rows) {
   SweepGrid grid = empty_grid(protocol, CompareStage::tests);
   GridBuilder builder(source, EndCosine::as_configured, grid);
@@ -99,6 +88,29 @@ Sweep restored_tuning(const CompareFile& file, const Sweep& tuning) {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> keys_of(const Protocol& protocol) {
+  std::vector<std::string> keys;
+  for (const GridAxis& axis : protocol.axes) keys.push_back(axis.key);
+  return keys;
+}
+
+/// Before anything is run. Both tables are there, so that what a file has of them is kept.
+Comparison planned(const Protocol& protocol, const SweepGrid& tuning, const Shard& shard) {
+  Comparison out;
+  out.keys = keys_of(protocol);
+  out.lines = tuning.sweep.lines;
+  out.metric = score_metric(protocol.base);
+  out.references = tuning.sweep.references;
+  out.tuning = tuning.sweep;
+  out.tuning.shard = shard;
+  out.test = empty_table(protocol, CompareStage::tests);
+  return out;
+}
+
+}  // namespace
+
 Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
   const bool leads = this_rank() == 0;
   std::optional<OutputLock> lock;
@@ -110,23 +122,18 @@ Comparison run_compare(const ConfigSource& source, const SweepFiles& files, cons
   const SweepGrid tuning = tuning_grid(source, protocol);
   use_product_kernel(protocol.base);
   CompareFile file(files, protocol.base);
-  Comparison out;
-  for (const GridAxis& axis : protocol.axes) out.keys.push_back(axis.key);
-  out.lines = tuning.sweep.lines;
-  out.metric = score_metric(protocol.base);
-  out.references = tuning.sweep.references;
-  out.tuning = tuning.sweep;
-  out.tuning.shard = files.shard;
+  Comparison out = planned(protocol, tuning, files.shard);
   const bool resumes = files.resume && leads;
   if (resumes) {
     file.expect_same_config(protocol.base, out.keys);
     out.tuning = restored_tuning(file, out.tuning);
-    out.test = every_test(source, protocol).sweep;  // kept in the file while the tuning goes on
-    file.restore("test", out.test, Stored::ended_well);
+    file.restore("test", out.test,
+                 Stored::ended_well);  // all outside until the tuning has ended: which are of the choices?
   }
   share_results(out.tuning);
   const auto store = [&] { file.write(out); };
-  run_points(tuning, PointJob::train, observer, store, out.tuning);
+  // A tuning that is complete is not written on its own: the file would lack the test runs until they were taken up again.
+  if (!is_complete(out.tuning)) run_points(tuning, PointJob::train, observer, store, out.tuning);
   out.interrupted = out.tuning.interrupted;
   out.waits = !out.interrupted && !is_complete(out.tuning);
   if (out.interrupted || out.waits) return out;
@@ -148,6 +155,33 @@ Comparison run_compare(const ConfigSource& source, const SweepFiles& files, cons
   return out;
 }
 
+Comparison drop_outside_compare(const ConfigSource& source, const SweepFiles& files, Drop drop) {
+  check_output_path(files.output, Overwrite::replace);
+  const OutputLock lock(files.output);
+  const Protocol protocol = protocol_of(source);
+  const SweepGrid tuning = tuning_grid(source, protocol);
+  use_product_kernel(protocol.base);
+  CompareFile file(files, protocol.base);
+  Comparison out = planned(protocol, tuning, files.shard);
+  file.expect_same_config(protocol.base, out.keys);
+  file.restore("tuning", out.tuning, Stored::all);
+  if (!is_complete(out.tuning)) {
+    throw UserError(
+        fmt::format("{}: the tuning is not complete, so that nobody knows which of its test runs are outside (end it "
+                    "with nudge compare --resume, then drop)",
+                    files.output.string()));
+  }
+  out.entrants = chosen_entrants(protocol, out.tuning);
+  out.test = test_grid(source, protocol, out.entrants).sweep;
+  file.restore("test", out.test, Stored::all);
+  summarise(protocol, out.test, out.entrants);
+  Comparison rest = out;
+  rest.tuning.outside.clear();
+  rest.test.outside.clear();
+  if (drop == Drop::rewrite && out.count_outside() > 0) file.write(rest);
+  return out;
+}
+
 StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& files,
                                const std::function<bool(std::size_t, std::size_t)>& watch) {
   const Protocol protocol = protocol_of(source);
@@ -165,10 +199,7 @@ StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& fil
   grid.sweep.shard = files.shard;
   CompareFile file(files, protocol.base);
   if (files.resume) {
-    std::vector<std::string> keys;
-    keys.reserve(protocol.axes.size());
-    for (const GridAxis& axis : protocol.axes) keys.push_back(axis.key);
-    file.expect_same_config(protocol.base, keys);
+    file.expect_same_config(protocol.base, keys_of(protocol));
     file.restore("test", grid.sweep, Stored::ended_well);
     Sweep tuning = grid.sweep;
     tuning.metrics = sweep_metrics("train", score_metric(protocol.base));  // those runs have no test loss

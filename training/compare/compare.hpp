@@ -37,6 +37,9 @@ struct Comparison {
   std::optional<ReferenceScores> references = {};  ///< of the samples, where all entrants share them
   bool interrupted = false;
   bool waits = false;  ///< a part of the tuning has ended (SweepFiles::shard): the choice needs the others
+
+  /// Finished runs of the resumed file that are of no point of the grid, no seed, or no place that was chosen: kept in it.
+  std::size_t count_outside() const { return tuning.outside.size() + test.outside.size(); }
 };
 
 /// Runs what is left of the protocol, sweep.parallel points at the same time, and rewrites the file after each; a killed
@@ -44,6 +47,10 @@ struct Comparison {
 /// With a shard, runs its points of the tuning; where the file that is resumed holds the whole tuning (merge_sweeps), its points
 /// of the test runs.
 Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
+
+/// As drop_outside() of a sweep; the test runs at another place than the tuning of the config chooses are outside too. UserError besides:
+/// the tuning is not complete.
+Comparison drop_outside_compare(const ConfigSource& source, const SweepFiles& files, Drop drop);
 
 /// What run_compare() with the same arguments takes: all of the tuning, and the test runs as if every entrant's were at the
 /// first place of the grid; with a shard, its share of both.

@@ -85,7 +85,12 @@ void CompareFile::expect_same_config(const Config& base, const std::vector<std::
   });
   const std::string wanted = fmt::format("{}", fmt::join(keys, ", "));
   if (const std::string stored = file.text_attribute("grid_keys"); stored != wanted) {
-    file.fail("attribute grid_keys", fmt::format("the file tunes {}, the config {}", stored, wanted));
+    file.fail(
+        "attribute grid_keys",
+        fmt::format(
+            "the file tunes {}, the config {} (seeds and values of the axes may change, the axes may not: start a "
+            "new comparison with --out)",
+            stored, wanted));
   }
   record_.started = file.text_attribute("started");
   earlier_ = file.real_attribute("wall_time_s");

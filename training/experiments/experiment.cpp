@@ -173,7 +173,10 @@ Experiment run_experiment(const Config& config, const ExperimentFiles& files, co
   Experiment experiment = plan_experiment(config);
   use_product_kernel(config);
   ExperimentFile file(files, config);
-  if (files.resume) file.restore(experiment);
+  if (files.resume) {
+    file.restore(Stored::ended_well, experiment);
+    file.expect_checkpoint_within(experiment);
+  }
   const Runner runner(config, observer, file, experiment);
   std::vector<ExperimentRun*> left;
   for (ExperimentRun& run : experiment.runs) {
@@ -193,6 +196,27 @@ Experiment run_experiment(const Config& config, const ExperimentFiles& files, co
     if (observer.finished) observer.finished(*run, ++done, experiment.runs.size());
   }
   return experiment;
+}
+
+DroppedRuns drop_outside_experiment(const Config& config, const ExperimentFiles& files) {
+  check_output_path(files.output, Overwrite::replace);
+  const OutputLock lock(files.output);
+  Experiment experiment = plan_experiment(config);
+  use_product_kernel(config);
+  ExperimentFile file(files, config);
+  file.restore(Stored::all, experiment);
+  DroppedRuns out{std::move(experiment.outside), file.checkpoint_outside(experiment)};
+  experiment.outside.clear();
+  if (out.finished.empty() && out.under_way.empty()) return out;
+  for (const ExperimentRun& run : experiment.runs) {
+    if (!file.is_under_way(run)) continue;
+    TrainingLoop loop = make_loop(config, run);
+    const double seconds = file.restore(run, loop);
+    file.write(experiment, RunUnderWay{&run, &loop, seconds});
+    return out;
+  }
+  file.write(experiment);
+  return out;
 }
 
 std::vector<ExperimentRow> summarise_experiment(const Experiment& experiment) {

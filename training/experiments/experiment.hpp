@@ -28,7 +28,8 @@ struct ExperimentRun {
 /// All runs of experiment.tasks × their variants × experiment.seeds, in that order.
 struct Experiment {
   std::vector<ExperimentRun> runs;
-  std::optional<TextLines> lines = {};  ///< of the text, where the task `characters` learns one
+  std::vector<ExperimentRun> outside = {};  ///< finished runs of the resumed file that are none of these: kept in it
+  std::optional<TextLines> lines = {};      ///< of the text, where the task `characters` learns one
   bool interrupted = false;
 
   std::size_t count_ok() const;
@@ -39,7 +40,7 @@ Experiment plan_experiment(const Config& config);
 
 struct ExperimentFiles {
   std::filesystem::path output;  ///< rewritten after every run and every train.checkpoint_every steps
-  bool resume = false;           ///< it exists: its runs that ended well are kept, the one under way goes on
+  bool resume = false;  ///< it exists: its runs that ended well are kept, the one under way goes on; none is dropped
 };
 
 /// Who watches an experiment; `stop` is asked after each training step.
@@ -54,6 +55,14 @@ struct ExperimentObserver {
 /// the number of threads, nor on what was kept from a file: one that was stopped goes on from its last checkpoint. A run that
 /// fails is recorded with its status, the others go on.
 Experiment run_experiment(const Config& config, const ExperimentFiles& files, const ExperimentObserver& observer = {});
+
+/// Removes the finished runs of files.output that are none of the config's (Experiment::outside), and the checkpoint of one under way that
+/// is not; runs nothing. Returns what was removed.
+struct DroppedRuns {
+  std::vector<ExperimentRun> finished;
+  std::string under_way;  ///< its group, "runs/argmax/softmax/seed1"; empty: none
+};
+DroppedRuns drop_outside_experiment(const Config& config, const ExperimentFiles& files);
 
 /// Mean and standard deviation over the seeds that ended well, of one variant of a task.
 struct ExperimentRow {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "sim/base/errors.hpp"
@@ -13,13 +14,15 @@ namespace nudge {
 namespace {
 
 constexpr const char* kUnderWay = "underway";
+/// In front of the groups of Experiment::outside.
+constexpr const char* kOutside = "outside/";
 
 std::string group_of(const ExperimentRun& run) {
   return fmt::format("runs/{}/{}/seed{}", run.task, run.variant, run.seed);
 }
 
-void write_run(H5Document& document, const ExperimentRun& run) {
-  const std::string group = group_of(run);
+void write_run(H5Document& document, const std::string& prefix, const ExperimentRun& run) {
+  const std::string group = prefix + group_of(run);
   const ExperimentTask& task = experiment_task(run.task);
   document.group(group, fmt::format("{}, {} = {}, seed {}", task.summary, task.axis, run.variant, run.seed));
   document.attribute("status", run.status, group);
@@ -36,27 +39,44 @@ ExperimentRun* find_run(Experiment& experiment, const std::string& task, const s
   return nullptr;
 }
 
-void read_run(const H5Reader& file, ExperimentRun& run) {
-  const std::string group = group_of(run);
+void read_run(const H5Reader& file, const std::string& prefix, const std::string& status, ExperimentRun& run) {
+  const std::string group = prefix + group_of(run);
   run.log.restore(file, group + "/");
-  if (static_cast<std::int64_t>(run.log.values("loss").size()) != run.steps) {
-    file.fail(group + "/loss", fmt::format("{} steps (the config has {})", run.log.values("loss").size(), run.steps));
-  }
   run.wall_time_s = file.real_attribute("wall_time_s", group);
-  run.status = "ok";
+  run.parameters = file.integer_attribute("parameters", group);
+  run.status = status;
 }
 
-void write_results(H5Document& document, const Experiment& experiment) {
-  std::vector<const ExperimentRun*> finished;
-  for (const ExperimentRun& run : experiment.runs) {
+/// A run that the file has and the config does not name.
+ExperimentRun other_run(const H5Reader& file, const std::string& task, const std::string& variant, std::int64_t seed) {
+  const auto& names = experiment_task_names();
+  if (std::find(names.begin(), names.end(), task) == names.end()) file.fail("results/task", "unknown task " + task);
+  ExperimentRun run;
+  run.task = task;
+  run.variant = variant;
+  run.seed = seed;
+  return run;
+}
+
+using Runs = std::vector<const ExperimentRun*>;
+
+/// Those that have a status.
+Runs finished_of(const std::vector<ExperimentRun>& runs) {
+  Runs finished;
+  for (const ExperimentRun& run : runs) {
     if (!run.status.empty()) finished.push_back(&run);
   }
+  return finished;
+}
+
+void write_finished(H5Document& document, const std::string& prefix, const Runs& finished) {
   if (finished.empty()) return;
+  for (const ExperimentRun* run : finished) write_run(document, prefix, *run);
   const auto column = [&](const std::string& name, const std::string& unit, const std::string& description, auto get) {
     std::vector<decltype(get(*finished.front()))> values;
     values.reserve(finished.size());
     for (const ExperimentRun* run : finished) values.push_back(get(*run));
-    document.column("results/" + name, std::move(values), {unit, description, {"run"}});
+    document.column(prefix + "results/" + name, std::move(values), {unit, description, {"run"}});
   };
   using Run = ExperimentRun;
   column("task", "1", "what is learned", [](const Run& run) { return run.task; });
@@ -92,7 +112,7 @@ ExperimentFile::ExperimentFile(const ExperimentFiles& files, const Config& confi
   record_.started = now_utc();
 }
 
-void ExperimentFile::restore(Experiment& experiment) {
+void ExperimentFile::restore(Stored kept, Experiment& experiment) {
   const H5Reader file(files_.output);
   expect_stored_config(file, "experiment", config_, [](const std::string& key) {
     static const std::set<std::string> lists = {"experiment.tasks", "experiment.mixers", "experiment.seeds",
@@ -102,16 +122,45 @@ void ExperimentFile::restore(Experiment& experiment) {
   record_.started = file.text_attribute("started");
   earlier_ = file.real_attribute("wall_time_s");
   if (file.has(kUnderWay)) under_way_ = file.text_attribute("run", kUnderWay);
-  if (!file.has("results")) return;
-  const auto seeds = file.integers("results/seed", H5Shape{-1});
+  for (const std::string prefix : {"", kOutside}) take_runs(file, prefix, kept, experiment);
+}
+
+void ExperimentFile::take_runs(const H5Reader& file, const std::string& prefix, Stored kept, Experiment& experiment) {
+  if (!file.has(prefix + "results")) return;
+  const auto seeds = file.integers(prefix + "results/seed", H5Shape{-1});
   const H5Shape rows{static_cast<Index>(seeds.size())};
-  const auto tasks = file.texts("results/task", rows);
-  const auto variants = file.texts("results/variant", rows);
-  const auto statuses = file.texts("results/status", rows);
+  const auto tasks = file.texts(prefix + "results/task", rows);
+  const auto variants = file.texts(prefix + "results/variant", rows);
+  const auto statuses = file.texts(prefix + "results/status", rows);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     ExperimentRun* run = find_run(experiment, tasks[i], variants[i], seeds[i]);
-    if (run != nullptr && statuses[i] == "ok") read_run(file, *run);
+    if (run == nullptr) {
+      experiment.outside.push_back(other_run(file, tasks[i], variants[i], seeds[i]));
+      read_run(file, prefix, statuses[i], experiment.outside.back());
+      continue;
+    }
+    if (kept == Stored::ended_well && statuses[i] != "ok") continue;
+    read_run(file, prefix, statuses[i], *run);
+    const auto steps = static_cast<std::int64_t>(run->log.values("loss").size());
+    if (run->status == "ok" && steps != run->steps) {
+      file.fail(prefix + group_of(*run) + "/loss", fmt::format("{} steps (the config has {})", steps, run->steps));
+    }
   }
+}
+
+std::string ExperimentFile::checkpoint_outside(const Experiment& experiment) const {
+  const auto is_it = [this](const ExperimentRun& run) { return is_under_way(run); };
+  const bool within = !under_way_ || std::any_of(experiment.runs.begin(), experiment.runs.end(), is_it);
+  return within ? "" : *under_way_;
+}
+
+void ExperimentFile::expect_checkpoint_within(const Experiment& experiment) const {
+  const std::string run = checkpoint_outside(experiment);
+  if (run.empty()) return;
+  throw UserError(fmt::format(
+      "{}: the run under way, {}, is none of the config's: its checkpoint would be lost (end it with the config "
+      "that it was started with, or remove it with --drop)",
+      files_.output.string(), run));
 }
 
 std::string ExperimentFile::name_of(const ExperimentRun& run) { return group_of(run); }
@@ -128,10 +177,11 @@ void ExperimentFile::write(const Experiment& experiment, const std::optional<Run
   record_.wall_time_s = earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   add_run_record(document, record_);
   document.attribute("runs_total", static_cast<std::int64_t>(experiment.runs.size()));
-  for (const ExperimentRun& run : experiment.runs) {
-    if (!run.status.empty()) write_run(document, run);
+  write_finished(document, "", finished_of(experiment.runs));
+  write_finished(document, kOutside, finished_of(experiment.outside));
+  if (!experiment.outside.empty()) {
+    document.attribute("outside_runs", static_cast<std::int64_t>(experiment.outside.size()));
   }
-  write_results(document, experiment);
   if (under_way) {
     document.group(kUnderWay, "checkpoint of the run that is not finished");
     document.attribute("run", name_of(*under_way->run), kUnderWay);

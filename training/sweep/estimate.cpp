@@ -205,7 +205,7 @@ StudyEstimate estimate_sweep(const ConfigSource& source, const SweepFiles& files
   grid.sweep.shard = files.shard;
   use_product_kernel(grid.base);
   SweepFile file(files, grid.base);
-  if (files.resume) file.restore(grid);
+  if (files.resume) file.restore(Stored::ended_well, grid);
   return estimate_points(
       grid, sweep_job(grid.base), [&file](const Sweep& sweep) { return static_cast<double>(file.bytes(sweep)); },
       watch);

@@ -12,6 +12,7 @@
 #include "sim/io/output_lock.hpp"
 #include "training/compare/merged_entrants.hpp"
 #include "training/config/config_table.hpp"
+#include "training/sweep/merge_outside.hpp"
 #include "training/sweep/merge_part.hpp"
 
 namespace nudge {
@@ -36,25 +37,13 @@ struct JoinedTable {
   }
 };
 
-/// Whether two rows say the same; a column that one file lacks is NaN there.
-bool same_row(const Source& a, const Source& b) {
-  const auto covered = [](const Source& one, const Source& other) {
-    return std::all_of(one.table->rows.begin(), one.table->rows.end(), [&](const auto& entry) {
-      const auto at = other.table->rows.find(entry.first);
-      return at == other.table->rows.end() ? entry.second.is_nan(one.row)
-                                           : entry.second.same(one.row, at->second, other.row);
-    });
-  };
-  return covered(a, b) && covered(b, a);
-}
-
 std::optional<Source> source_of(const std::vector<StudyPart>& parts, std::size_t table, std::size_t point) {
   std::optional<Source> best;
   for (const StudyPart& part : parts) {
     const PartTable& own = part.tables[table];
     if (own.plan.empty() || own.row()[point] < 0) continue;
     const Source here{&part, &own, static_cast<std::size_t>(own.row()[point])};
-    if (best && best->ok() && here.ok() && !same_row(*best, here)) {
+    if (best && best->ok() && here.ok() && !same_row(best->table->rows, best->row, own.rows, here.row)) {
       throw UserError(fmt::format("{} and {} have different results of the same point: {}", best->part->file.name(),
                                   part.file.name(), own.place(point)));
     }
@@ -116,7 +105,7 @@ void expect_complete(const JoinedTable& table, const std::string& kind) {
 void write_root(H5Document& document, const std::vector<StudyPart>& parts) {
   const H5Reader& first = parts.front().file;
   for (const std::string& name : first.attributes()) {
-    if (name != "shard") document.attribute(name, first.attribute(name));
+    if (name != "shard" && !name.ends_with("outside_runs")) document.attribute(name, first.attribute(name));
   }
   std::string started = first.text_attribute("started"), machines;
   std::set<std::string> seen;
@@ -163,14 +152,7 @@ RowColumns write_rows(H5Document& document, const std::vector<StudyPart>& parts,
     row[p] = source ? next++ : -1;
     if (!source) continue;
     seconds[p] = source->table->seconds()[p];
-    for (auto& [name, column] : merged) {
-      const auto at = source->table->rows.find(name);
-      if (at != source->table->rows.end()) {
-        column.take(source->row, at->second);
-      } else {
-        column.take_nan();
-      }
-    }
+    append_row(merged, source->table->rows, source->row);
   }
   for (const auto* columns : {&merged, &plan}) {
     for (const auto& [name, column] : *columns) column.write(document, name);
@@ -209,7 +191,10 @@ MergeSummary merge_sweeps(const std::vector<std::filesystem::path>& inputs, cons
   write_group_attributes(document, parts);
   std::vector<RowColumns> rows;
   rows.reserve(tables.size());
-  for (std::size_t t = 0; t < tables.size(); ++t) rows.push_back(write_rows(document, parts, t, tables[t]));
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    rows.push_back(write_rows(document, parts, t, tables[t]));
+    summary.outside += write_outside_runs(document, parts, t);
+  }
   if (kind == "compare") write_comparison(document, parts.front(), tables, rows[0], rows[1]);
   document.write(output, Overwrite::must_not_exist);
   return summary;

@@ -7,13 +7,15 @@
 
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
-#include "training/sweep/sweep_file.hpp"
+#include "training/sweep/point_table.hpp"
 
 namespace nudge {
 namespace {
 
 /// Attributes of the root that may differ between parts of one study. How many test runs a comparison has is known after the choice.
-const std::set<std::string> kOwn = {"config", "started", "wall_time_s", "threads", "machine", "shard", "test_total"};
+const std::set<std::string> kOwn = {
+    "config",     "started",      "wall_time_s",         "threads",          "machine", "shard",
+    "test_total", "outside_runs", "tuning_outside_runs", "test_outside_runs"};
 
 [[noreturn]] void refuse(const StudyPart& part, const StudyPart& first, const std::string& why) {
   throw UserError(
@@ -35,8 +37,23 @@ void expect_equal_lengths(const H5Reader& file, const RowColumns& columns, std::
   }
 }
 
+/// The columns of finished runs, with their cosines; `n`: how many rows there are.
+RowColumns read_runs(const H5Reader& file, const std::string& group, std::size_t& n) {
+  RowColumns runs = read_columns(file, group);
+  runs.merge(read_columns(file, cosine_group(group)));
+  n = 0;
+  if (runs.empty()) return runs;
+  expect_column<std::string>(file, runs, group + "/status");
+  expect_column<std::int64_t>(file, runs, group + "/seed");
+  n = runs.at(group + "/status").size();
+  expect_equal_lengths(file, runs, n);
+  return runs;
+}
+
 PartTable read_table(const H5Reader& file, const std::string& name) {
-  PartTable table{name, read_columns(file, name), read_columns(file, plan_group(name))};
+  std::size_t n = 0;
+  PartTable table{name, {}, read_columns(file, plan_group(name)), read_runs(file, outside_group(name), n)};
+  table.rows = read_runs(file, name, n);
   const std::string plan = plan_group(name);
   if (!table.plan.empty()) {
     expect_column<std::int64_t>(file, table.plan, plan + "/row");
@@ -47,14 +64,6 @@ PartTable read_table(const H5Reader& file, const std::string& name) {
     return table;
   } else {
     file.fail("/" + plan, "is missing (a file of an older nudge: continue it once with --resume)");
-  }
-  table.rows.merge(read_columns(file, cosine_group(name)));
-  std::size_t n = 0;
-  if (!table.rows.empty()) {
-    expect_column<std::string>(file, table.rows, name + "/status");
-    expect_column<std::int64_t>(file, table.rows, name + "/seed");
-    n = table.rows.at(name + "/status").size();
-    expect_equal_lengths(file, table.rows, n);
   }
   for (const std::int64_t r : table.row()) {
     if (r < -1 || r >= static_cast<std::int64_t>(n)) file.fail(plan + "/row", fmt::format("row {} of {}", r, n));
@@ -121,8 +130,7 @@ std::string root_differences(const StudyPart& part, const StudyPart& first) {
   if (build) {
     why +=
         "  (another build or processor gives other last digits: run all parts with one program; product.kernel = "
-        "eigen, or "
-        "one instruction set for all, where processors differ)\n";
+        "portable where processors differ)\n";
   }
   return why;
 }
@@ -169,7 +177,9 @@ StudyPart read_study_part(const std::filesystem::path& path) {
   for (const std::string& name : names) part.tables.push_back(read_table(file, name));
   for (const std::string& name : file.all_datasets()) {
     bool other = !name.starts_with("entrants/");  // follows from the runs
-    for (const PartTable& table : part.tables) other = other && table.rows.count(name) + table.plan.count(name) == 0;
+    for (const PartTable& table : part.tables) {
+      other = other && table.rows.count(name) + table.plan.count(name) + table.outside.count(name) == 0;
+    }
     if (other) part.others.emplace(name, RowColumn::read(file, name));
   }
   return part;

@@ -12,6 +12,7 @@ namespace nudge {
 struct PartTable {
   std::string name;       ///< "points" of a sweep, "tuning" and "test" of a comparison
   RowColumns rows, plan;  ///< finished runs and their cosines; all runs. Both empty: none has been run
+  RowColumns outside;     ///< finished runs that are not of the plan, their cosines and seconds
   std::string plan_name() const;
   const std::vector<std::int64_t>& row() const;  ///< per point of the plan, -1: not run
   const std::vector<double>& seconds() const;    ///< that it took

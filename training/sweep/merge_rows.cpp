@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -61,6 +62,25 @@ RowColumns read_columns(const H5Reader& file, const std::string& group) {
     columns.emplace(path, RowColumn::read(file, path));
   }
   return columns;
+}
+
+bool same_row(const RowColumns& a, std::size_t row_a, const RowColumns& b, std::size_t row_b) {
+  const auto covered = [](const RowColumns& one, std::size_t row, const RowColumns& other, std::size_t other_row) {
+    return std::all_of(one.begin(), one.end(), [&](const auto& entry) {
+      const auto& [path, column] = entry;
+      if (path.ends_with("/seconds")) return true;
+      const auto at = other.find(path);
+      return at == other.end() ? column.is_nan(row) : column.same(row, at->second, other_row);
+    });
+  };
+  return covered(a, row_a, b, row_b) && covered(b, row_b, a, row_a);
+}
+
+void append_row(RowColumns& columns, const RowColumns& from, std::size_t row) {
+  for (auto& [path, column] : columns) {
+    const auto at = from.find(path);
+    at == from.end() ? column.take_nan() : column.take(row, at->second);
+  }
 }
 
 }  // namespace nudge

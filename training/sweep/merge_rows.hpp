@@ -34,6 +34,12 @@ struct RowColumn {
 using RowColumns = std::map<std::string, RowColumn>;
 RowColumns read_columns(const H5Reader& file, const std::string& group);
 
+/// Whether two rows say the same but for `seconds`; a column that one of them lacks is NaN there.
+bool same_row(const RowColumns& a, std::size_t row_a, const RowColumns& b, std::size_t row_b);
+
+/// Appends a row of `from`; a column that it lacks gets NaN.
+void append_row(RowColumns& columns, const RowColumns& from, std::size_t row);
+
 /// The values of a column, or null where it is missing or of another type. T: double, std::int64_t or std::string.
 template <class T>
 const std::vector<T>* values_in(const RowColumns& columns, const std::string& path) {

@@ -117,10 +117,24 @@ Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const Sweep
   grid.sweep.shard = files.shard;
   use_product_kernel(grid.base);
   SweepFile file(files, grid.base);
-  if (files.resume && leads) file.restore(grid);
+  if (files.resume && leads) file.restore(Stored::ended_well, grid);
   share_results(grid.sweep);
   run_points(
       grid, sweep_job(grid.base), observer, [&] { file.write(grid.sweep); }, grid.sweep);
+  return grid.sweep;
+}
+
+Sweep drop_outside(const ConfigSource& source, const SweepFiles& files, Drop drop) {
+  check_output_path(files.output, Overwrite::replace);
+  const OutputLock lock(files.output);
+  SweepGrid grid = make_sweep_grid(source);
+  grid.sweep.shard = files.shard;
+  use_product_kernel(grid.base);
+  SweepFile file(files, grid.base);
+  file.restore(Stored::all, grid);
+  Sweep rest = grid.sweep;
+  rest.outside.clear();
+  if (drop == Drop::rewrite && !grid.sweep.outside.empty()) file.write(rest);
   return grid.sweep;
 }
 

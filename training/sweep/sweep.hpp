@@ -63,7 +63,8 @@ struct Sweep {
   Shard shard = {};           ///< the points that are to be run
   std::vector<SweepMetric> metrics;
   std::vector<SweepPoint> points;
-  std::optional<TextLines> lines = {};             ///< of the text, where all points share it
+  std::vector<SweepPoint> outside = {};  ///< finished runs of the resumed file that are no points: kept in it (rank 0)
+  std::optional<TextLines> lines = {};   ///< of the text, where all points share it
   std::optional<ReferenceScores> references = {};  ///< of the samples, where all points share them
   bool interrupted = false;
 
@@ -90,8 +91,8 @@ struct SweepObserver {
 
 struct SweepFiles {
   std::filesystem::path output;  ///< rewritten as points end
-  bool resume = false;           ///< it exists: its points that ended well are kept, the others are run
-  Shard shard = {};              ///< of a sweep: run these only
+  bool resume = false;  ///< it exists: its points that ended well are kept, the others are run; no run is dropped
+  Shard shard = {};     ///< of a sweep: run these only
 };
 
 /// Runs sweep.grid × sweep.seeds, each point on one thread, sweep.parallel of them at the same time, on every rank that MPI
@@ -101,6 +102,13 @@ struct SweepFiles {
 /// is compared at the first and the last step. No point reads the test part of the text. All ranks return the same; rank 0
 /// alone writes the file and calls the observer's `finished`.
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer = {});
+
+/// What becomes of a file whose runs outside the present grid are asked away.
+enum class Drop { rewrite, tell };
+
+/// Removes the finished runs of files.output that are outside the grid of the config (Sweep::outside) and returns them; runs nothing.
+/// Drop::tell: leaves the file as it is. UserError as in run_sweep() with files.resume.
+Sweep drop_outside(const ConfigSource& source, const SweepFiles& files, Drop drop);
 
 /// Mean and standard deviation (n − 1) over the seeds that ended well, per combination of values.
 struct SweepCell {

@@ -4,33 +4,20 @@
 #include <chrono>
 
 #include "sim/io/run_record.hpp"
+#include "training/sweep/point_table.hpp"
 #include "training/sweep/sweep_grid.hpp"
 
 namespace nudge {
 
-/// A row per finished point below `group`, in the order of the grid, and the cosines of the parameter groups below
-/// <group>_cosine; every point, finished or not, below <group>_plan (plan of points). False, and nothing written, when no
-/// point is finished.
-bool write_points(H5Document& document, const std::string& group, const Sweep& sweep);
-
-/// "plan" of "points", "tuning_plan" of "tuning"; "points_cosine".
-std::string plan_group(const std::string& group);
-std::string cosine_group(const std::string& group);
-
-/// Which of the stored points are kept.
-enum class Stored { ended_well, all };
-
-/// Takes points from what write_points() wrote.
-void take_stored_points(const H5Reader& file, const std::string& group, Stored stored, Sweep& sweep);
-
-/// The HDF5 file of a sweep: /points with a row per finished point, in the order of the grid; rewritten as a whole.
+/// The HDF5 file of a sweep: the table of its points (point_table.hpp), rewritten as a whole. It is written also without a finished
+/// point: a shard that has none is a part that merges, and what was stopped before the first has a file to resume.
 class SweepFile {
  public:
   SweepFile(const SweepFiles& files, const Config& base);
 
-  /// Takes the points that ended well from the file that exists. UserError when it is not a sweep of the same config:
-  /// only the values and seeds, threads and output keys may differ.
-  void restore(SweepGrid& grid);
+  /// Takes the points from the file that exists. UserError when it is not a sweep of the same config: only the values of its axes,
+  /// the seeds, threads and output keys may differ.
+  void restore(Stored kept, SweepGrid& grid);
 
   void write(const Sweep& sweep);
 
