@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace nudge {
@@ -12,12 +11,11 @@ namespace {
 // A change of the residual by less than 1 % over the window counts as none (sim/base/status.hpp).
 constexpr double kFlat = 0.99;
 
-double relative(double force_norm, double state_norm) {
-  if (state_norm > 0) return force_norm / state_norm;
-  return force_norm > 0 ? std::numeric_limits<double>::infinity() : 0.0;
-}
-
 }  // namespace
+
+double relative_residual(double force_norm, double state_norm) {
+  return force_norm == 0 && state_norm == 0 ? 0 : force_norm / state_norm;
+}
 
 Monitor::Monitor(const SettleOptions& options, std::vector<double>& residuals)
     : options_(options), residuals_(residuals) {
@@ -41,7 +39,7 @@ bool Monitor::observe(double state_norm, double force_norm) {
 void Monitor::observe_mean(double state_norm, double force_norm) {
   if (!std::isfinite(force_norm)) diverged_ = true;
   if (out_of_bounds(state_norm)) return;
-  residual_ = relative(force_norm, state_norm);
+  residual_ = relative_residual(force_norm, state_norm);
 }
 
 Status Monitor::judge() const {

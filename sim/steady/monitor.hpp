@@ -24,6 +24,9 @@ double moving_norm(const Dynamics<S>& dynamics, ConstMatrixRef<S> z, ConstMatrix
   return frobenius_norm<S>(held);
 }
 
+/// ‖F‖/‖z‖; 0 of a state that is 0 and stays there (inputs that are all zero), infinite of one that is 0 and moves.
+double relative_residual(double force_norm, double state_norm);
+
 /// Judges a settling run by the norms of its states and forces: the inequalities of Status, in one place.
 class Monitor {
  public:

@@ -11,6 +11,7 @@
 #include "tests/support/data_files.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
+#include "training/data/sample_notes.hpp"
 #include "training/data/sample_split.hpp"
 #include "training/data/sample_task.hpp"
 #include "training/data/shuffle.hpp"
@@ -270,4 +271,25 @@ TEST_CASE("a network of symbols refuses a task of features") {
   const Config config = config_of({});
   CHECK_THROWS_WITH(network_plan(config, make_task(config)->sizes()),
                     Catch::Contains("network.kind = block embeds symbols, task.kind = classification has 64 features"));
+}
+
+TEST_CASE("empty and single classes and features of one value are said, and a sound task says nothing") {
+  const auto notes_of = [](const LabelledData& data, Index classes) {
+    SampleOptions options;
+    options.classes = classes;
+    return sample_notes(prepare_samples(data, "a", {}, "", options));
+  };
+  LabelledData data = numbered(100);
+  CHECK(notes_of(data, 3).empty());
+  REQUIRE(notes_of(data, 5).size() == 1);
+  CHECK_THAT(notes_of(data, 5)[0], Catch::Contains("2 of 5 classes have no training sample (3, 4)"));
+  data.features.col(1).setConstant(7);
+  REQUIRE(notes_of(data, 3).size() == 1);
+  CHECK_THAT(notes_of(data, 3)[0], Catch::Contains("1 of 2 features have one value"));
+  std::fill(data.labels.begin(), data.labels.end(), 1);
+  data.features.setZero();
+  const auto all = notes_of(data, 2);
+  REQUIRE(all.size() == 3);
+  CHECK_THAT(all[1], Catch::Contains("all training samples are of one class"));
+  CHECK_THAT(all[2], Catch::Contains("2 of 2 features") && Catch::Contains("nothing to learn from"));
 }

@@ -198,3 +198,21 @@ TEST_CASE("a hopeless run stops with the weights it started from", "[train]") {
   CHECK_FALSE(resume(dir / "broken.h5", nullptr).failure.empty());
   CHECK(differing_objects(dir / "run.h5", dir / "broken.h5") == std::vector<std::string>{});
 }
+
+TEST_CASE("a network that nothing drives is settled where it is: its residual is 0, not undefined", "[train]") {
+  const TemporaryDirectory dir;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += std::to_string(i % 2) + ",0,0,0\n";  // a label and features that are all zero
+  write_bytes(dir / "zero.csv", text);
+  for (const char* rest : {"estimator=ep", "estimator=aep_transposed", "estimator=bptt"}) {
+    CAPTURE(rest);
+    const Config config = parse_program_config(
+        "zero.toml", "",
+        {"task.kind=classification", "data.file=" + (dir / "zero.csv").string(), "network.kind=resistive",
+         "resistive.bias=none", "resistive.hidden=[4]", "train.steps=3", "train.batch=4", rest});
+    const TrainSummary run = train(config, std::nullopt);
+    CHECK(run.failure.empty());
+    CHECK(run.residual == 0);
+    CHECK_FALSE(run.notes.empty());  // of features that tell nothing
+  }
+}

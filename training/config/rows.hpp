@@ -24,6 +24,7 @@ ParamTable sweep_rows();        ///< sweep.*
 ParamTable compare_rows();      ///< compare.*
 
 std::vector<ConfigRule> resistive_rules();  ///< of network.kind = resistive
+std::vector<ConfigRule> motion_rules();     ///< steps that rounding does not take back
 std::vector<ConfigRule> program_rules();
 std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield_rows()
 

@@ -286,6 +286,7 @@ std::vector<ConfigRule> program_rules() {
       lag_needs_euler()};
   for (ConfigRule& rule : hopfield_rules()) rules.push_back(std::move(rule));
   for (ConfigRule& rule : resistive_rules()) rules.push_back(std::move(rule));
+  for (ConfigRule& rule : motion_rules()) rules.push_back(std::move(rule));
   return rules;
 }
 

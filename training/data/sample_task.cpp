@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "training/data/sample_notes.hpp"
 #include "training/data/sample_references.hpp"
 
 namespace nudge {
@@ -22,6 +23,8 @@ TaskSizes SampleTask::sizes() const {
 Batch SampleTask::training(std::uint64_t step) const {
   return side_by_side(epoch_batch(parts_.training, batch_, seed_, step), rows_);
 }
+
+std::vector<std::string> SampleTask::notes() const { return sample_notes(parts_); }
 
 std::vector<Batch> SampleTask::in_rows(std::vector<Batch> batches) const {
   for (Batch& batch : batches) batch = side_by_side(batch, rows_);

@@ -15,6 +15,7 @@ class SampleTask : public Task {
   Batch training(std::uint64_t step) const override;
   std::vector<Batch> validation() const override;
   std::vector<Batch> test() const override;
+  std::vector<std::string> notes() const override;
   std::int64_t fingerprint() const override { return parts_.fingerprint(); }
 
   const SampleParts& parts() const { return parts_; }

@@ -54,6 +54,9 @@ class Task {
   /// The same where answers are right or wrong, or real: chance, the majority and a linear model. Trains the linear model: seconds on large data.
   virtual std::optional<ReferenceScores> references() const { return std::nullopt; }
 
+  /// What is odd about the data and makes no run fail, a sentence each.
+  virtual std::vector<std::string> notes() const { return {}; }
+
   /// Tells whether a resumed run sees the data that it was started on.
   virtual std::int64_t fingerprint() const = 0;
 };

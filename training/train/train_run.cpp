@@ -140,7 +140,8 @@ class TrainRun {
     s.write_energy = log.sum_last("device", "write_energy");
     const double fixed = config_.real("train.step_time");
     const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(config_.integer("train.batch"));
-    s.notes = device_notes(config_, step_s * static_cast<double>(loop_.done()));
+    s.notes = task_->notes();
+    for (std::string& note : device_notes(config_, step_s * static_cast<double>(loop_.done()))) s.notes.push_back(std::move(note));
     s.cosine = log.last("train/cosine_all");
     s.group_cosines = last_cosines(log.values("train/cosine"));
     add_circuit(s);

@@ -79,7 +79,7 @@ struct TrainSummary {
   Index tokens = 0;
   double devices = 0;              ///< of all arrays, replicas included
   double ir_drop = 0;              ///< ir_drop_figure of the worst tile of any array at the end
-  std::vector<std::string> notes;  ///< device_notes of the run
+  std::vector<std::string> notes;  ///< Task::notes and device_notes of the run
   std::string failure;             ///< why these numbers are no result; empty: they are one
   std::string metric = {};         ///< "accuracy" or "rmse" of a task of samples, empty of a text
   HeldOutScore score = {}, beside_score = {};

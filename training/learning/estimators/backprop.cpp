@@ -6,6 +6,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/lag.hpp"
+#include "sim/steady/monitor.hpp"
 #include "training/learning/estimators/adjoint_sweep.hpp"
 
 namespace nudge {
@@ -138,7 +139,7 @@ SequenceReport BackpropThroughTime<S>::estimate(SequenceTask<S>& task) {
   task.dynamics->begin_reads(ReadClass::monitor);
   task.dynamics->force(z, force_);
   ++report.free.force_evaluations;
-  report.free.residual = static_cast<double>(force_norm(task)) / static_cast<double>(z.norm());
+  report.free.residual = relative_residual(static_cast<double>(force_norm(task)), static_cast<double>(z.norm()));
   if (!std::isfinite(report.free.residual)) report.free.status = Status::diverged;
   report.loss = task.cost->value(z);
   task.dynamics->begin_reads(ReadClass::stored);

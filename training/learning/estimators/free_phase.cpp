@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/learning/estimators/free_phase.hpp"
 
+#include "sim/steady/monitor.hpp"
+
 namespace nudge {
 
 template <class S>
@@ -22,7 +24,7 @@ void FreePhase<S>::read_force(SequenceTask<S>& task) {
 
 template <class S>
 void FreePhase<S>::finish(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report) {
-  report.free.residual = static_cast<double>(force_.norm()) / static_cast<double>(task.state->norm());
+  report.free.residual = relative_residual(static_cast<double>(force_.norm()), static_cast<double>(task.state->norm()));
   report.free.force_evaluations += 1;
   if (options.tolerance > 0 && report.free.residual <= options.tolerance) report.free.status = Status::converged;
   if (!std::isfinite(report.free.residual)) report.free.status = Status::diverged;
