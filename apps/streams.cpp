@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "sim/base/printable.hpp"
+
 namespace nudge {
 namespace {
 
@@ -14,14 +16,22 @@ void note_failure() {
   if (first_error == 0) first_error = errno != 0 ? errno : EIO;
 }
 
-}  // namespace
-
-void say_text(const std::string& text) {
+void write_error(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::clearerr(stderr);  // the next line may find room again
 }
 
-void answer_text(const std::string& text) {
+}  // namespace
+
+void say_text(const std::string& text) { write_error(printable(text)); }
+
+void say_over(const std::string& text) {
+  write_error("\r\x1b[K" + printable(text));
+  std::fflush(stderr);
+}
+
+void answer_text(const std::string& said) {
+  const std::string text = printable(said);
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_failure();
 }

@@ -7,9 +7,15 @@
 
 namespace nudge {
 
+// Whatever stands in the text, a file's control characters never reach a terminal: everything is written printable()
+// (sim/base/printable.hpp).
+
 /// Writes to standard error. What cannot be written there (a closed stream, a full disk behind a log) is lost and never
 /// ends the work that it tells of.
 void say_text(const std::string& text);
+
+/// The same over the line that stands on the terminal, at once.
+void say_over(const std::string& text);
 
 template <class... T>
 void say(fmt::format_string<T...> form, T&&... values) {

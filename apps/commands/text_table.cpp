@@ -43,11 +43,9 @@ ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0) {}
 ProgressLine::~ProgressLine() { show(""); }
 
 void ProgressLine::show(const std::string& text) {
-  if (!terminal_) return;
-  say("\r\x1b[K{}", text);
-  std::fflush(stderr);
+  if (terminal_) say_over(text);
 }
 
-void ProgressLine::print(const std::string& text) { say("{}{}\n", terminal_ ? "\r\x1b[K" : "", text); }
+void ProgressLine::print(const std::string& text) { terminal_ ? say_over(text + "\n") : say("{}\n", text); }
 
 }  // namespace nudge

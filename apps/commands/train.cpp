@@ -71,10 +71,9 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
     if (stays && json) {
       say("{}\n", json_text(json_of(p, *rate)));
     } else if (stays) {
-      say("{}{}\n", terminal ? "\r\x1b[K" : "", text_of(p));
+      terminal ? say_over(text_of(p) + "\n") : say("{}\n", text_of(p));
     } else if (terminal && !json) {
-      say("\r\x1b[K{}  {}", text_of(p), rate->text(p.done, p.steps));
-      std::fflush(stderr);
+      say_over(fmt::format("{}  {}", text_of(p), rate->text(p.done, p.steps)));
     }
     return !interrupted();
   };

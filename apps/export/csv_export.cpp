@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <span>
 
-#include "apps/csv_text.hpp"
+#include "apps/export/file_names.hpp"
+#include "sim/base/csv_text.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/h5_reader.hpp"
 
@@ -44,14 +47,9 @@ std::vector<std::string> cells_of(const H5Reader& file, const std::string& datas
   }
 }
 
-std::string dotted(std::string path) {
-  std::replace(path.begin(), path.end(), '/', '.');
-  return path;
-}
-
 std::string group_of(const std::string& dataset) {
   const std::size_t slash = dataset.rfind('/');
-  return slash == std::string::npos ? "root" : dataset.substr(0, slash);
+  return slash == std::string::npos ? "" : dataset.substr(0, slash);
 }
 
 std::string name_of(const std::string& dataset) {
@@ -64,37 +62,41 @@ bool only_for_resume(const std::string& dataset) {
          dataset.starts_with("underway");
 }
 
-/// Columns that stand side by side in one file.
-struct Columns {
+/// CsvColumns that stand side by side in one file.
+struct CsvColumns {
+  std::string name;
   std::string axis;  ///< path of the dataset that they lie over; empty: none is named
   Index rows = 0;
   std::vector<std::string> datasets;
 };
 
-/// The tables of a file by the name of their CSV file.
-std::map<std::string, Columns> tables_of(const H5Reader& file, const std::vector<std::string>& datasets) {
-  std::map<std::string, std::vector<Columns>> by_group;
+/// The tables of a file; `name`: what the file of a table is called after.
+std::vector<CsvColumns> tables_of(const H5Reader& file, const std::vector<std::string>& datasets) {
+  std::map<std::string, std::vector<CsvColumns>> by_group;
   for (const std::string& path : datasets) {
     const H5Shape shape = file.shape(path);
     if (shape.size() != 1) continue;
     const std::string axis = file.has_attribute("x", path) ? file.text_attribute("x", path) : "";
     auto& tables = by_group[group_of(path)];
     const auto at = std::find_if(tables.begin(), tables.end(),
-                                 [&](const Columns& t) { return t.axis == axis && t.rows == shape[0]; });
-    auto& table = at == tables.end() ? tables.emplace_back(Columns{axis, shape[0], {}}) : *at;
+                                 [&](const CsvColumns& t) { return t.axis == axis && t.rows == shape[0]; });
+    auto& table = at == tables.end() ? tables.emplace_back(CsvColumns{"", axis, shape[0], {}}) : *at;
     table.datasets.insert(path == axis ? table.datasets.begin() : table.datasets.end(), path);
   }
-  std::map<std::string, Columns> out;
+  std::vector<CsvColumns> out;
   for (auto& [group, tables] : by_group) {
-    for (Columns& table : tables) {
+    std::set<std::string> axes;
+    for (CsvColumns& table : tables) {
       const bool main = tables.size() == 1 || table.axis == group + "/step";
       const std::string which = !table.axis.empty() ? name_of(table.axis) : name_of(table.datasets.front());
-      const std::string name = main ? dotted(group) + ".csv" : fmt::format("{}.{}.csv", dotted(group), which);
-      const std::string first = table.datasets.front();
-      if (!out.emplace(name, std::move(table)).second)
-        file.fail(first, "another length than the columns over " + which);
+      if (!axes.insert(main ? "" : which).second)
+        file.fail(table.datasets.front(), "another length than the columns over " + printable_line(which));
+      const std::string shown = group.empty() ? "root" : group;
+      table.name = main ? shown : shown + "/" + which;
+      out.push_back(std::move(table));
     }
   }
+  std::sort(out.begin(), out.end(), [](const CsvColumns& a, const CsvColumns& b) { return a.name < b.name; });
   return out;
 }
 
@@ -112,7 +114,7 @@ class ColumnList {
   std::string text_ = "file,column,unit,description\n";
 };
 
-CsvFile table_file(const H5Reader& file, const std::string& name, const Columns& table, ColumnList& list) {
+CsvFile table_file(const H5Reader& file, const CsvColumns& table, FileNames& names, ColumnList& list) {
   std::vector<std::vector<std::string>> columns;
   const auto far = [&](const std::string& path) {
     return path == table.axis && group_of(path) != group_of(table.datasets.front());
@@ -120,7 +122,7 @@ CsvFile table_file(const H5Reader& file, const std::string& name, const Columns&
   std::vector<std::string> datasets = table.datasets;
   // weights/… lie over train/validation_step: the axis comes along
   if (!table.axis.empty() && file.has(table.axis) && far(table.axis)) datasets.insert(datasets.begin(), table.axis);
-  CsvFile out{name, ""};
+  CsvFile out{names.take(table.name, ".csv"), ""};
   for (const std::string& path : datasets) {
     columns.push_back(cells_of(file, path));
     if (static_cast<Index>(columns.back().size()) != table.rows) {
@@ -128,7 +130,7 @@ CsvFile table_file(const H5Reader& file, const std::string& name, const Columns&
                                   columns.back().size()));
     }
     out.text += fmt::format("{}{}", out.text.empty() ? "" : ",", csv_field(name_of(path)));
-    list.add(file, name, path, name_of(path));
+    list.add(file, out.name, path, name_of(path));
   }
   out.text += "\n";
   for (std::size_t row = 0; row < static_cast<std::size_t>(table.rows); ++row) {
@@ -141,11 +143,11 @@ CsvFile table_file(const H5Reader& file, const std::string& name, const Columns&
   return out;
 }
 
-CsvFile matrix_file(const H5Reader& file, const std::string& dataset, ColumnList& list) {
+CsvFile matrix_file(const H5Reader& file, const std::string& dataset, FileNames& names, ColumnList& list) {
   const H5Shape shape = file.shape(dataset);
   const std::vector<std::string> cells = cells_of(file, dataset);
   const auto width = static_cast<std::size_t>(shape.empty() ? 1 : shape.back());
-  CsvFile out{dotted(dataset) + ".csv", ""};
+  CsvFile out{names.take(dataset, ".csv"), ""};
   for (std::size_t c = 0; c < width; ++c) out.text += fmt::format("{}{}", c == 0 ? "" : ",", c);
   out.text += "\n";
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -172,10 +174,12 @@ std::vector<CsvFile> csv_of(const std::filesystem::path& path) {
                      [&](const std::string& d) { return only_for_resume(d) || file.type(d) == H5Type::other; }),
       datasets.end());
   ColumnList list;
+  FileNames names;
+  for (const char* ours : {"columns", "attributes"}) names.take(ours, ".csv");
   std::vector<CsvFile> out;
-  for (const auto& [name, table] : tables_of(file, datasets)) out.push_back(table_file(file, name, table, list));
+  for (const CsvColumns& table : tables_of(file, datasets)) out.push_back(table_file(file, table, names, list));
   for (const std::string& dataset : datasets) {
-    if (file.shape(dataset).size() != 1) out.push_back(matrix_file(file, dataset, list));
+    if (file.shape(dataset).size() != 1) out.push_back(matrix_file(file, dataset, names, list));
   }
   out.push_back({"columns.csv", list.text()});
   CsvFile attributes{"attributes.csv", "attribute,value\n"};
@@ -196,11 +200,13 @@ std::vector<std::filesystem::path> export_csv(const std::filesystem::path& file,
   std::error_code problem;
   std::filesystem::create_directories(directory, problem);
   if (problem) throw UserError(fmt::format("{}: cannot make the directory: {}", directory.string(), problem.message()));
-  for (const CsvFile& one : files) check_output_path(directory / one.name, Overwrite::must_not_exist);
+  for (const CsvFile& one : files) {
+    check_output_path(directory / one.name, Overwrite::must_not_exist, Links::refused);
+  }
   std::vector<std::filesystem::path> out;
   for (const CsvFile& one : files) {
     out.push_back(directory / one.name);
-    write_atomically(out.back(), std::as_bytes(std::span(one.text)), Overwrite::must_not_exist);
+    write_atomically(out.back(), std::as_bytes(std::span(one.text)), Overwrite::must_not_exist, Links::refused);
   }
   return out;
 }

@@ -18,11 +18,11 @@ struct CsvFile {
 ///   `train.csv`, and by the axis where the group has several, `train.validation_step.csv`; the axis first;
 /// - a matrix in a file of its own, `parameters.Wm.csv`, columns 0, 1, …; more dimensions: all but the last make the rows;
 /// - `columns.csv`: file, column, unit and description of every column; `attributes.csv`; `config.toml`.
-/// What only --resume reads (/checkpoint, /underway) is left out. UserError: not an HDF5 file, damaged.
+/// Names as FileNames makes them, text as csv_field(). What only --resume reads (/checkpoint, /underway) is left out. UserError: not an HDF5 file, damaged.
 std::vector<CsvFile> csv_of(const std::filesystem::path& file);
 
 /// Writes them to a directory, which is made when missing; returns the paths. UserError before anything is written when one
-/// of the files exists.
+/// of the files exists, were it only a link: none leads out of the directory.
 std::vector<std::filesystem::path> export_csv(const std::filesystem::path& file,
                                               const std::filesystem::path& directory);
 

@@ -10,6 +10,7 @@
 
 #include "apps/report/run_file.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/config/toml_reader.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "sim/io/json_text.hpp"
@@ -109,8 +110,9 @@ Json describe(const std::filesystem::path& path) {
   return out;
 }
 
+/// On one line, whatever the file says.
 std::string plain(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) return printable_line(value.get<std::string>());
   if (value.is_null()) return "none";
   if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
   return json_text(value);
@@ -118,7 +120,8 @@ std::string plain(const Json& value) {
 
 std::string section(const Json& values) {
   std::string out;
-  for (const auto& [key, value] : values.items()) out += fmt::format("  {:<20} {}\n", key, plain(value));
+  for (const auto& [key, value] : values.items())
+    out += fmt::format("  {:<20} {}\n", printable_line(key), plain(value));
   return out;
 }
 
@@ -133,7 +136,7 @@ std::string as_text(const Json& all) {
   }
   out += "datasets\n";
   std::size_t width = 0;
-  for (const auto& data : all["datasets"]) width = std::max(width, data["name"].get<std::string>().size());
+  for (const auto& data : all["datasets"]) width = std::max(width, plain(data["name"]).size());
   for (const auto& data : all["datasets"]) {
     const std::string unit = plain(data["unit"]);
     out += fmt::format("  {:<{}}  {:<8} {:<14} {:<6} {}\n", plain(data["name"]), width, plain(data["type"]),

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "apps/csv_text.hpp"
+#include "sim/base/csv_text.hpp"
 
 namespace nudge::report {
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sim/base/csv_text.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 
@@ -20,19 +21,6 @@ std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return "";
   return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
-
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::size_t begin = 0;
-  while (true) {
-    const std::size_t comma = line.find(',', begin);
-    std::string cell = trimmed(std::string_view(line).substr(begin, comma - begin));
-    if (cell.size() > 1 && cell.front() == '"' && cell.back() == '"') cell = trimmed(cell.substr(1, cell.size() - 2));
-    cells.push_back(std::move(cell));
-    if (comma == std::string::npos) return cells;
-    begin = comma + 1;
-  }
 }
 
 /// No device: a filament of one atom has 78 uS, and 0.1 S is 10 ohm, a wire with its contacts.
@@ -46,12 +34,18 @@ bool has_unit(const std::string& text) {
 
 std::vector<CsvRow> csv_rows(std::string_view text) {
   std::vector<CsvRow> rows;
-  std::istringstream stream{std::string(text)};
-  std::string line;
-  for (int number = 1; std::getline(stream, line); ++number) {
-    if (number == 1 && line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);
-    const std::string content = trimmed(line);
-    if (!content.empty() && content[0] != '#') rows.push_back({number, cells_of(line)});
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  for (int number = 1; !text.empty();) {
+    const std::string_view start = text;
+    const std::string content = trimmed(text.substr(0, text.find('\n')));
+    if (content.empty() || content[0] == '#') {
+      text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    } else {
+      rows.push_back({number, read_csv_record(text)});
+      for (std::string& cell : rows.back().cells) cell = trimmed(cell);
+    }
+    const std::string_view taken = start.substr(0, start.size() - text.size());
+    number += static_cast<int>(std::count(taken.begin(), taken.end(), '\n'));
   }
   return rows;
 }

@@ -7,7 +7,7 @@
 
 namespace nudge {
 
-/// A line of a CSV file: its number, from 1, and its cells without blanks and quotes around them.
+/// A row of a CSV file: the number of its line, from 1, and its cells as read_csv_record() takes them.
 struct CsvRow {
   int line = 0;
   std::vector<std::string> cells;

@@ -5,13 +5,14 @@
 #include <system_error>
 
 #include "python/src/bindings.hpp"
+#include "sim/base/printable.hpp"
 
 namespace nudge::python {
 namespace {
 
 void raise(const char* type, const char* what) {
   const nb::object error = nb::module_::import_("nudge.errors").attr(type);
-  PyErr_SetString(error.ptr(), what);
+  PyErr_SetString(error.ptr(), printable(what).c_str());  // UTF-8, and shown on terminals
 }
 
 void translate(const std::exception_ptr& thrown, void* /*unused*/) {

@@ -5,18 +5,24 @@
 #include <filesystem>
 #include <span>
 
+#include "sim/io/output_target.hpp"
+
 namespace nudge {
 
 /// What to do when the output file exists.
 enum class Overwrite { must_not_exist, replace };
 
 /// Checks before a long run that `path` can be written under the policy: its directory exists and takes files, the
-/// path is free or (replace) a plain file. Leaves nothing behind. Throws UserError with the reason and what to do.
-void check_output_path(const std::filesystem::path& path, Overwrite overwrite);
+/// path is free or (replace) a plain file that its owner and this user may write: root obeys the owner too. Leaves nothing
+/// behind. Throws UserError with the reason and what to do.
+void check_output_path(const std::filesystem::path& path, Overwrite overwrite, Links links = Links::followed);
 
-/// Writes all bytes or nothing: into a hidden file beside `path`, flushed to the disk, then renamed over it. Whoever
-/// opens `path` at any moment, also after a kill, sees a complete old or a complete new file. A failure (unwritable
-/// directory, full disk, existing file under must_not_exist) is a UserError and leaves no file behind.
-void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes, Overwrite overwrite);
+/// Writes all bytes or nothing: into a hidden file beside the output (new_file.hpp), flushed to the disk, then renamed over it.
+/// Whoever opens `path` at any moment, also after a kill, sees a complete old or a complete new file. Links as output_target().
+/// A file that replaces another has its permissions and its owner, as far as this user may give them; a new one what the
+/// umask leaves. A failure (unwritable directory, full disk, existing file under must_not_exist, read-only file) is a UserError and
+/// leaves no file behind.
+void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes, Overwrite overwrite,
+                      Links links = Links::followed);
 
 }  // namespace nudge

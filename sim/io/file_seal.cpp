@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/io/file_seal.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -51,8 +54,10 @@ bool ends_within_seal(std::ifstream& in, std::int64_t size) {
 
 }  // namespace
 
+std::uint64_t fnv_1a(std::span<const std::byte> bytes) { return hash(bytes, basis); }
+
 void seal(std::vector<std::byte>& bytes) {
-  const auto end = seal_of(hash(bytes, basis));
+  const auto end = seal_of(fnv_1a(bytes));
   bytes.insert(bytes.end(), end.begin(), end.end());
 }
 
@@ -78,13 +83,14 @@ bool seal_is_broken(const std::filesystem::path& path) {
   return found != seal_of(state);
 }
 
+bool has_seal(const Descriptor& file) {
+  struct stat facts {};
+  if (::fstat(file.id(), &facts) != 0 || facts.st_size < static_cast<off_t>(seal_bytes)) return false;
+  return read_at(file, magic.size(), facts.st_size - static_cast<off_t>(seal_bytes)) == magic;
+}
+
 bool has_seal(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  const auto size = static_cast<std::int64_t>(in.tellg());
-  if (size < static_cast<std::int64_t>(seal_bytes)) return false;
-  std::array<char, magic.size()> found{};
-  in.seekg(size - static_cast<std::int64_t>(seal_bytes));
-  return in.read(found.data(), found.size()) && std::string_view(found.data(), found.size()) == magic;
+  return has_seal(Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)));
 }
 
 }  // namespace nudge

@@ -22,7 +22,13 @@ herr_t keep_first(unsigned /*n*/, const H5E_error2_t* error, void* text) {
 
 }  // namespace
 
-H5Session::H5Session() : lock_(session_mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+H5Session::H5Session() : lock_(session_mutex()) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  H5PLget_loading_state(&plugins_);
+  H5PLset_loading_state(0);
+}
+
+H5Session::~H5Session() { H5PLset_loading_state(plugins_); }
 
 void H5Session::start_child() { new (&session_mutex()) std::recursive_mutex; }
 

@@ -39,10 +39,14 @@ class H5Handle {
 };
 
 /// Held during every call into HDF5: a serial HDF5 library may be built without locks of its own. Also keeps HDF5 from
-/// printing its error stack; h5_error() has what matters of it.
+/// printing its error stack; h5_error() has what matters of it. A file decides by the number of a filter which plugin HDF5 loads, so
+/// none is loaded meanwhile; other users of the library in this process have theirs again afterwards.
 class H5Session {
  public:
   H5Session();
+  H5Session(const H5Session&) = delete;
+  H5Session& operator=(const H5Session&) = delete;
+  ~H5Session();
 
   /// To be called first in a child made by fork() while the parent's thread had a session: the lock names a thread that the
   /// child does not have.
@@ -50,6 +54,7 @@ class H5Session {
 
  private:
   std::lock_guard<std::recursive_mutex> lock_;
+  unsigned plugins_ = 0;  ///< which kinds were loaded before
 };
 
 /// The innermost message of HDF5's error stack, e.g. " (data error detected by Fletcher32 checksum)", or nothing.

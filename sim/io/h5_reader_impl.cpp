@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/io/h5_gate.hpp"
 
 namespace nudge {
 
@@ -20,10 +22,17 @@ std::string H5Reader::File::absolute(const std::string& object) {
 
 bool H5Reader::File::exists(const std::string& object) const {
   const std::string path = absolute(object);
+  if (last.ok() && path == last_path) return true;
+  other_file.clear();
   for (std::size_t at = path.find('/', 1); path != "/"; at = path.find('/', at + 1)) {
     const std::string part = path.substr(0, at);
-    if (H5Lexists(file.id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
-    if (H5Oexists_by_name(file.id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+    const bool there = H5Lexists(file.id(), part.c_str(), links.id()) > 0 &&
+                       H5Oexists_by_name(file.id(), part.c_str(), links.id()) > 0;
+    if (!other_file.empty()) {
+      fail(part, fmt::format("a link to another file (\"{}\"), which is not read: copy its contents into this one",
+                             printable_line(other_file)));
+    }
+    if (!there) return false;
     if (at == std::string::npos) break;
   }
   return true;
@@ -31,23 +40,39 @@ bool H5Reader::File::exists(const std::string& object) const {
 
 void H5Reader::File::fail(const std::string& object, const std::string& problem) const {
   const std::string path = absolute(object);
-  throw UserError(fmt::format("{}: {}{}", name, path == "/" ? "" : path.substr(1) + ": ", problem));
+  throw UserError(fmt::format("{}: {}{}", name, path == "/" ? "" : printable_line(path.substr(1)) + ": ", problem));
 }
 
 void H5Reader::File::fail_damaged(const std::string& object) const {
   fail(object, fmt::format("the file is damaged here{}", h5_error()));
 }
 
+void H5Reader::File::fail_missing(const std::string& object) const {
+  const bool link = H5Lexists(file.id(), absolute(object).c_str(), links.id()) > 0;
+  fail(object, link ? "a link that leads nowhere, in a circle, or out of the file" : "missing");
+}
+
 H5Handle H5Reader::File::open(const std::string& object) const {
-  if (!exists(object)) fail(object, "missing");
-  H5Handle handle(H5Oopen(file.id(), absolute(object).c_str(), H5P_DEFAULT), H5Oclose);
-  if (!handle.ok()) fail_damaged(object);
-  return handle;
+  std::string path = absolute(object);
+  if (!last.ok() || path != last_path) {
+    last = H5Handle();
+    last_path = std::move(path);
+    last_is_readable = false;
+    H5Handle handle(H5Oopen(file.id(), last_path.c_str(), links.id()), H5Oclose);
+    if (!handle.ok() && !exists(object)) fail_missing(object);
+    if (!handle.ok()) fail_damaged(object);
+    last = std::move(handle);
+  }
+  H5Iinc_ref(last.id());
+  return {last.id(), H5Oclose};
 }
 
 H5Handle H5Reader::File::open_dataset(const std::string& dataset) const {
   H5Handle handle = open(dataset);
+  if (last_is_readable) return handle;
   if (H5Iget_type(handle.id()) != H5I_DATASET) fail(dataset, "a dataset expected, found a group");
+  if (const std::string problem = unreadable_values(handle.id()); !problem.empty()) fail(dataset, problem);
+  last_is_readable = true;
   return handle;
 }
 

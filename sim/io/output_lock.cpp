@@ -4,27 +4,28 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/io/new_file.hpp"
+#include "sim/io/output_target.hpp"
 #include "sim/io/run_record.hpp"
 
 namespace nudge {
 namespace {
 
-std::string holder_of(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str().empty() ? "another process" : text.str();
-}
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLockMark = "nudge lock: ";
+constexpr std::size_t kLongestLock = 512;  // a host's name has at most 253 bytes
 
 std::string this_process() {
   std::array<char, 256> host{};
@@ -32,53 +33,78 @@ std::string this_process() {
   return fmt::format("process {} on host {}, since {}", ::getpid(), host.data(), now_utc());
 }
 
-/// Whether the file that is open is still the one of this name: its last holder may have removed it.
-bool still_named(int descriptor, const std::filesystem::path& path) {
-  struct stat open_file {
-  }, named{};
-  return ::fstat(descriptor, &open_file) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev;
+fs::path lock_of(const fs::path& output) {
+  const fs::path target = output_target(output);
+  return target.parent_path() / fmt::format(".{}.lock", target.filename().string());
 }
 
-std::filesystem::path lock_of(const std::filesystem::path& output) {
-  return output.parent_path() / fmt::format(".{}.lock", output.filename().string());
+/// The holder that a lock file of ours names; nothing: it is no such file.
+std::optional<std::string> holder_in(const Descriptor& lock) {
+  std::string text = read_at(lock, kLongestLock);
+  if (!text.starts_with(kLockMark)) return std::nullopt;
+  text = text.substr(kLockMark.size(), text.find('\n') - kLockMark.size());
+  return text.empty() ? "another process" : printable_line(text);
+}
+
+[[noreturn]] void cannot_lock(const fs::path& output, const std::string& why) {
+  throw UserError(fmt::format("{}: cannot be locked: {}", output.string(), why));
+}
+
+[[noreturn]] void not_ours(const fs::path& output, const fs::path& lock) {
+  cannot_lock(output,
+              fmt::format("{} is not a lock file of nudge and stays as it is (move it away, or choose another output)",
+                          lock.string()));
+}
+
+/// A lock file of ours that exists; none where nothing is.
+Descriptor existing_lock(const fs::path& output, const fs::path& path) {
+  Descriptor lock = open_plain_file(path, O_RDWR);
+  if (!lock.ok() && (errno == EACCES || errno == EROFS)) lock = open_plain_file(path, O_RDONLY);  // of another user
+  if (!lock.ok() && (errno == ELOOP || errno == EINVAL)) not_ours(output, path);
+  if (!lock.ok() && errno != ENOENT)
+    cannot_lock(output, fmt::format("{} (choose another output)", std::strerror(errno)));
+  if (lock.ok() && !holder_in(lock)) not_ours(output, path);
+  return lock;
+}
+
+/// The lock as a file that names its holder from the first moment; none: another process was faster.
+Descriptor new_lock(const fs::path& output, const fs::path& path) {
+  remove_leftovers(path);
+  NewFile lock(path, output, 0666);
+  const std::string text = fmt::format("{}{}\n", kLockMark, this_process());
+  lock.write(std::as_bytes(std::span(text)));
+  return lock.take_free_name() ? lock.release() : Descriptor();
 }
 
 }  // namespace
 
-std::optional<std::string> output_writer(const std::filesystem::path& output) {
-  const std::filesystem::path path = lock_of(output);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(descriptor);  // gives up what was not held
-  return held ? std::optional<std::string>(holder_of(path)) : std::nullopt;
+std::optional<std::string> output_writer(const fs::path& output) {
+  const Descriptor lock = open_plain_file(lock_of(output), O_RDONLY);
+  if (!lock.ok() || ::flock(lock.id(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return std::nullopt;
+  return holder_in(lock);
 }
 
-OutputLock::OutputLock(const std::filesystem::path& output) : path_(lock_of(output)) {
-  do {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) {
-      throw UserError(
-          fmt::format("{}: cannot be locked: {} (choose another output)", output.string(), std::strerror(errno)));
-    }
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return;  // a file system without locks
-      ::close(descriptor_);
+OutputLock::OutputLock(const fs::path& output) : path_(lock_of(output)) {
+  while (!lock_.ok()) {
+    Descriptor found = existing_lock(output, path_);
+    if (!found.ok()) {
+      lock_ = new_lock(output, path_);
+    } else if (::flock(found.id(), LOCK_EX | LOCK_NB) == 0) {  // left by a process that was killed
+      if (is_named(found, path_) && ::unlink(path_.c_str()) != 0) {
+        cannot_lock(output, fmt::format("{}: {} (left by {}; remove it, or choose another output)", path_.string(),
+                                        std::strerror(errno), holder_in(found).value_or("")));
+      }
+    } else if (errno != EWOULDBLOCK) {
+      lock_ = std::move(found);  // a file system without locks
+    } else {
       throw UserError(fmt::format("{}: is being written by {} (wait for it, or choose another output)", output.string(),
-                                  holder_of(path_)));
+                                  holder_in(found).value_or("another process")));
     }
-  } while (!still_named(descriptor_, path_));
-  const std::string holder = this_process();
-  // The lock holds whether or not its holder's name can be written.
-  if (::ftruncate(descriptor_, 0) == 0) static_cast<void>(!::write(descriptor_, holder.data(), holder.size()));
+  }
 }
 
 OutputLock::~OutputLock() {
-  if (descriptor_ < 0) return;
-  ::unlink(path_.c_str());
-  ::close(descriptor_);
+  if (lock_.ok() && is_named(lock_, path_)) ::unlink(path_.c_str());
 }
 
 }  // namespace nudge

@@ -5,13 +5,17 @@
 #include <optional>
 #include <string>
 
+#include "sim/io/descriptor.hpp"
+
 namespace nudge {
 
-/// Keeps a second writer away from an output for as long as it lives: a hidden file beside the output, locked with flock(2),
-/// which names its holder and goes with it. The lock of a process that was killed is free; its file is taken over.
+/// Keeps a second writer away from an output for as long as it lives: a hidden file beside the output (the end of its links),
+/// locked with flock(2), which names its holder and goes with it. The lock of a process that was killed is free; its file is
+/// removed. A file of that name that is none of ours (it does not say so, or is a link, a pipe, a folder) stays as it is.
 class OutputLock {
  public:
-  /// UserError naming host, process and time of the holder when another process writes the output.
+  /// UserError naming host, process and time of the holder when another process writes the output, or the file
+  /// that is in the lock's place.
   explicit OutputLock(const std::filesystem::path& output);
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;
@@ -19,7 +23,7 @@ class OutputLock {
 
  private:
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor lock_;
 };
 
 /// Who writes the output now, as OutputLock says it; nothing: nobody, or a machine whose locks are not seen from here.

@@ -336,7 +336,7 @@ TEST_CASE("one output has one writer at a time", "[io]") {
     CHECK_NOTHROW(OutputLock(dir / "b.h5"));
   }
   CHECK(dir.files() == 0);  // the lock goes with its holder
-  write_bytes(dir / ".a.h5.lock", "process 1 on host gone, since 2020");
+  write_bytes(dir / ".a.h5.lock", "nudge lock: process 1 on host gone, since 2020\n");
   CHECK_NOTHROW(OutputLock(dir / "a.h5"));  // what a killed process left is no lock
 }
 

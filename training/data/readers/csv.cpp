@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "sim/base/csv_text.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/data/readers/readers.hpp"
@@ -66,7 +67,9 @@ class Table {
     const auto first = fields_of(lines_.front().text, separator_);
     columns_ = first.size();
     if (std::all_of(first.begin(), first.end(), [](auto field) { return number_of(field).has_value(); })) return;
-    names_.assign(first.begin(), first.end());
+    std::string_view header = lines_.front().text;
+    names_ = read_csv_record(header, separator_);
+    columns_ = names_.size();
     lines_.erase(lines_.begin());
     if (lines_.empty()) throw UserError(fmt::format("{}: has a header and no line with numbers", name_));
   }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace nudge {
+
+/// An open file of the system that is closed when it goes out of scope; -1: none.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int id) : id_(id) {}
+  Descriptor(Descriptor&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+
+  int id() const { return id_; }
+  bool ok() const { return id_ >= 0; }
+
+  /// 0, or -1 with errno: what was written may be lost.
+  int close();
+
+ private:
+  int id_ = -1;
+};
+
+/// Opens a plain file that exists (`access`: O_RDONLY, O_WRONLY or O_RDWR): never through a link of that name, never waiting
+/// for the other end of a pipe, and closed in programs that are started. None with errno otherwise: ELOOP for a symbolic link,
+/// EINVAL for what is no plain file.
+Descriptor open_plain_file(const std::filesystem::path& path, int access);
+
+/// Whether the open file is the one of this name, and no link to it.
+bool is_named(const Descriptor& file, const std::filesystem::path& path);
+
+/// At most `most` bytes from the place; fewer at the end of the file or where it cannot be read.
+std::string read_at(const Descriptor& file, std::size_t most, std::int64_t from = 0);
+
+/// All bytes at the place; false with errno.
+bool write_at(const Descriptor& file, std::span<const std::byte> bytes, std::int64_t from);
+
+}  // namespace nudge
