@@ -8,7 +8,9 @@ dataset. ``figures(run)`` is all figures of a file, ``save(run, "run.pdf")`` wri
 >>> nudge.plot.losses(nudge.open("run.h5")).figure.savefig("loss.pdf")
 """
 
+import io
 import math
+import os
 
 import numpy as np
 
@@ -18,6 +20,7 @@ try:
 except ImportError:
     raise ImportError("nudge.plot draws with matplotlib, which is not installed: pip install matplotlib") from None
 
+from . import _core
 from .ranked import effects, results_of
 from .errors import InputError
 
@@ -356,12 +359,13 @@ def figures(run):
 
 
 def save(run, path):
-    """Writes ``figures(run)`` to one PDF, a page each. Returns the names of the figures."""
+    """Writes ``figures(run)`` to one PDF, a page each, whole or not at all. Returns the names of the figures."""
     from matplotlib.backends.backend_pdf import PdfPages
 
-    drawn = figures(run)
-    with PdfPages(path, metadata={"Creator": "nudge", "CreationDate": None}) as pdf:
+    drawn, page = figures(run), io.BytesIO()
+    with PdfPages(page, metadata={"Creator": "nudge", "CreationDate": None}) as pdf:
         for name, figure in drawn.items():
             pdf.savefig(figure)
             plt.close(figure)
+    _core.write_file(os.fspath(path), page.getvalue())
     return list(drawn)

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from .config import parse
-from .errors import InputError
+from .h5_gate import open_own
 
 __all__ = ["Run", "open"]
 
@@ -100,10 +100,7 @@ class Run:
             import io
 
             return h5py.File(io.BytesIO(self._image), "r")
-        try:
-            return h5py.File(self.path, "r")
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be read: {error}") from None
+        return open_own(self.path)
 
     @property
     def config(self):

@@ -11,6 +11,7 @@
 #include "python/src/computing.hpp"
 #include "python/src/results.hpp"
 #include "sim/base/build_info.hpp"
+#include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/check/gradcheck_record.hpp"
 #include "training/config/config_table.hpp"
@@ -168,6 +169,12 @@ void bind_program(nb::module_& m) {
         return dump_toml(parse_program_config(name, text, settings), DumpComments::none);
       },
       "name"_a, "text"_a, "settings"_a, "The whole config as TOML, checked.");
+  m.def(
+      "write_file",
+      [](const std::string& path, const nb::bytes& contents) {
+        write_atomically(path, {static_cast<const std::byte*>(contents.data()), contents.size()}, Overwrite::replace);
+      },
+      "path"_a, "contents"_a, "Writes a file as the program does, in the place of one that is there.");
   m.def("keys", keys, "All keys of a config.");
   m.def("presets", presets, "name, doc and toml of every preset.");
   m.def("build", build, "Version, revision, compiler and libraries.");

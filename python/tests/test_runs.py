@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run files as Datasets: by nudge.open, and by xarray alone."""
 
+import os
+
 import h5py
 import numpy as np
 import pytest
@@ -64,3 +66,29 @@ def test_what_is_no_run_file(tmp_path):
     (tmp_path / "x.h5").write_text("no")
     with pytest.raises(nudge.InputError, match="cannot be read"):
         nudge.open(tmp_path / "x.h5")
+
+
+def test_what_lies_in_other_files_is_refused(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"password")
+    layout = h5py.VirtualLayout(shape=(8,), dtype="u1")
+    layout[:] = h5py.VirtualSource(str(secret), "x", shape=(8,), dtype="u1")
+    makers = {
+        "raw": lambda f: f.create_dataset("g/leak", (8,), "u1", external=[(str(secret), 0, 8)]),
+        "virtual": lambda f: f.create_virtual_dataset("g/leak", layout),
+        "link": lambda f: f.require_group("g").__setitem__("leak", h5py.ExternalLink(str(secret), "/")),
+        "circle": lambda f: f.require_group("g").__setitem__("leak", h5py.SoftLink("/g/leak")),
+    }
+    for kind, make in makers.items():
+        with h5py.File(tmp_path / f"{kind}.h5", "w") as file:
+            make(file)
+        with pytest.raises(nudge.InputError, match="g/leak"):
+            nudge.open(tmp_path / f"{kind}.h5")
+    with h5py.File(tmp_path / "inside.h5", "w") as file:
+        file["g/x"] = [1.0, 2.0]
+        file["g/same"] = h5py.SoftLink("/g/x")
+        file["g/up"] = file["g"]
+    assert list(nudge.open(tmp_path / "inside.h5")["g"].same.values) == [1.0, 2.0]
+    os.mkfifo(tmp_path / "pipe.h5")
+    with pytest.raises(nudge.InputError, match="not a plain file"):
+        nudge.open(tmp_path / "pipe.h5")

@@ -134,6 +134,14 @@ Violations check_randomness_and_threads(const SourceFile& file) {
   return found;
 }
 
+Violations check_output_files(const SourceFile& file) {
+  static const std::regex writes(R"(\b(std::o?fstream|fopen|mkstemp|O_CREAT|H5Fcreate)\b)");
+  Violations found;
+  if (!is_cpp(file) || starts_with(file.path, "tests/") || starts_with(file.path, "sim/io/")) return found;
+  forbid(file, writes, "(use sim/io/atomic_file.hpp: no links, no halves, permissions kept)", found);
+  return found;
+}
+
 Violations check_licence_line(const SourceFile& file) {
   static const std::vector<std::string> endings{".cpp",   ".hpp",           ".in",      ".py",    ".sh",
                                                 ".cmake", "CMakeLists.txt", "Makefile", ".ci/run"};

@@ -26,6 +26,9 @@ Violations check_library_isolation(const SourceFile& file);
 /// Random numbers come from sim/base/rng.hpp and threads from sim/base/parallel.hpp (tests may differ).
 Violations check_randomness_and_threads(const SourceFile& file);
 
+/// Files are written by sim/io/atomic_file.hpp (tests may differ).
+Violations check_output_files(const SourceFile& file);
+
 /// "SPDX-License-Identifier: Apache-2.0" in the first three lines of every source, script and CMake file.
 Violations check_licence_line(const SourceFile& file);
 

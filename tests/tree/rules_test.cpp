@@ -58,6 +58,20 @@ TEST_CASE("libraries stay in their folder", "[tree]") {
   CHECK_FALSE(ok("sim/config/a.cpp", "CLI/CLI.hpp"));
 }
 
+TEST_CASE("files are written in one place", "[tree]") {
+  const auto ok = [](const std::string& path, const std::string& text) {
+    return check_output_files({path, text}).empty();
+  };
+  CHECK(ok("sim/io/new_file.cpp", "::open(name, O_CREAT | O_EXCL);\n"));
+  CHECK(ok("tests/sim/a.cpp", "std::ofstream(path) << text;\n"));
+  CHECK(ok("training/a.cpp", "std::ifstream in(path);\n"));
+  for (const char* bad :
+       {"std::ofstream out(path);", "std::fstream both;", "fopen(path, \"w\");", "open(p, O_CREAT);"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(ok("apps/a.cpp", bad));
+  }
+}
+
 TEST_CASE("random numbers and threads come from sim/base", "[tree]") {
   const auto ok = [](const std::string& path, const std::string& text) {
     return check_randomness_and_threads({path, text}).empty();

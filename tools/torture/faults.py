@@ -179,6 +179,70 @@ def two_writers(place):
     return "the second: exit 2, names process and host of the first, which ends unharmed"
 
 
+def lock_is_taken(place):
+    """By a link to another file, a file of the user's, a pipe that nobody reads: none is changed, none keeps a reader waiting."""
+    lock, victim = place.folder / f".{NAME}.lock", place.folder / "victim"
+    victim.write_text("precious")
+    for put in (lambda: lock.symlink_to(victim), lambda: lock.write_text("notes"), lambda: os.mkfifo(lock)):
+        put()
+        facts = lambda: [getattr(lock.lstat(), fact) for fact in ("st_mode", "st_ino", "st_size", "st_mtime_ns")]
+        before = facts()
+        expect_exit(place.run(TRAIN), 2, "is not a lock file of nudge")
+        expect(facts() == before, "what was in the lock's place has changed")
+        lock.unlink()
+    expect(victim.read_text() == "precious", "the file behind the link has changed")
+    expect_exit(place.run(TRAIN), 0)
+    os.mkfifo(lock)
+    expect_exit(place.run(["watch", "--once", NAME]), 0)
+    lock.unlink()
+    expect_same_end(place)
+    return "exit 2, says why; link, file, pipe and what lies behind stay as they are; `watch` does not wait"
+
+
+def hidden_names_are_taken(place):
+    """By links and files as earlier processes named theirs, and as this version does."""
+    victim = place.folder / "victim"
+    victim.write_text("precious")
+    names = [str(pid) for pid in range(1, 2000)] + ["0123456789abcdef"]
+    for name in names:
+        (place.folder / f".{NAME}.partial-{name}").symlink_to(victim)
+    (place.folder / f".{NAME}.partial-fedcba9876543210").write_text("notes")
+    expect_exit(place.run(TRAIN), 0)
+    expect(victim.read_text() == "precious", "the file behind the links has changed")
+    expect(len(list(place.folder.glob(".*.partial-*"))) == len(names) + 1, "a file that is none of nudge's is gone")
+    expect_same_end(place)
+    return "exit 0; nothing is written through them, nothing of them removed"
+
+
+def permissions(place):
+    """Another owner where the machine lets one be given."""
+    expect_exit(place.interrupted(), 0)
+    place.output().chmod(0o600)
+    if os.geteuid() == 0:
+        os.chown(place.output(), 12345, 54321)
+    before = place.output().stat()
+    expect_same_end(place, RESUME)
+    after = place.output().stat()
+    for fact in ("st_mode", "st_uid", "st_gid"):
+        expect(getattr(before, fact) == getattr(after, fact), f"another {fact}: {getattr(after, fact)}")
+    return "mode, owner and group are those of the file that was resumed; the same bits"
+
+
+def read_only_file(place):
+    """Root could write it, and does not."""
+    expect_exit(place.interrupted(), 0)
+    checkpoint = place.output().read_bytes()
+    place.output().chmod(0o444)
+    run = place.run(RESUME)
+    expect_exit(run, 2, "is read-only")
+    expect("step " not in run.log(), "found out only after work was done")
+    expect(place.output().read_bytes() == checkpoint, "the checkpoint has changed")
+    expect(place.output().stat().st_mode & 0o777 == 0o444, "another mode")
+    place.output().chmod(0o644)
+    expect_same_end(place, RESUME)
+    return "exit 2 before the first step, by root too; the checkpoint is unchanged; goes on after chmod u+w"
+
+
 def asked_to_stop(sent):
     def check(place):
         run = place.interrupted(5, sent)
@@ -229,6 +293,10 @@ FAULTS = [
     ("ulimit -f", file_size_limit),
     ("read-only folder", read_only_folder),
     ("two writers of one file", two_writers),
+    ("a link, a file or a pipe in the lock's place", lock_is_taken),
+    ("links and files in the hidden file's place", hidden_names_are_taken),
+    ("mode 600 and another owner", permissions),
+    ("read-only file", read_only_file),
     ("SIGINT", asked_to_stop(signal.SIGINT)),
     ("SIGTERM", asked_to_stop(signal.SIGTERM)),
     ("SIGHUP", asked_to_stop(signal.SIGHUP)),

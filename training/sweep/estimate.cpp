@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/estimate.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -11,8 +12,11 @@
 #include <functional>
 #include <limits>
 #include <queue>
+#include <span>
+#include <string_view>
 
 #include "sim/base/errors.hpp"
+#include "sim/io/descriptor.hpp"
 #include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
@@ -37,9 +41,8 @@ double memory_of(const std::string& what) {
 /// The peak starts again at what is used now, without what was freed and kept. False where the system does not allow it.
 bool forget_peak() {
   ::malloc_trim(0);
-  std::ofstream out("/proc/self/clear_refs");
-  out << "5" << std::flush;
-  return out.good();
+  constexpr std::string_view peak = "5";
+  return write_at(open_plain_file("/proc/self/clear_refs", O_WRONLY), std::as_bytes(std::span(peak)), 0);
 }
 
 /// What its time depends on: its values, of real numbers only whether they are 0; in a sweep of one key at a time, of the key that left
