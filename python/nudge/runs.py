@@ -15,6 +15,11 @@ __all__ = ["Run", "open"]
 _HIDDEN = ("CLASS", "NAME", "DIMENSION_LABELS", "DIMENSION_LIST", "REFERENCE_LIST")
 
 
+def _shown(text):
+    """What a file says, as it may stand on a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in text)
+
+
 def _plain(value):
     """An attribute as a number or text of Python."""
     if isinstance(value, bytes):
@@ -115,7 +120,7 @@ class Run:
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in self.__dict__.get("groups", ()):
-            raise AttributeError(f"no group {name!r} (the file has: {', '.join(self.__dict__.get('groups', ()))})")
+            raise AttributeError(_shown(f"no group {name!r} (the file has: {', '.join(self.__dict__.get('groups', ()))})"))
         return self[name]
 
     def __dir__(self):
@@ -123,7 +128,7 @@ class Run:
 
     def __repr__(self):
         where = self.path or "in memory"
-        return f"<nudge.Run {self.attrs.get('kind', '')} {where}: {', '.join(self.groups)}>"
+        return _shown(f"<nudge.Run {self.attrs.get('kind', '')} {where}: {', '.join(self.groups)}>")
 
 
 def open(path):

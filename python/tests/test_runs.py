@@ -92,3 +92,14 @@ def test_what_lies_in_other_files_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.h5")
     with pytest.raises(nudge.InputError, match="not a plain file"):
         nudge.open(tmp_path / "pipe.h5")
+
+
+def test_names_do_not_steer_the_terminal(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["a\x1b[2J\u202e/x"] = [1.0]
+        file.attrs["kind"] = "odd\x1b]0;title\x07"
+    run = nudge.open(tmp_path / "x.h5")
+    assert "\x1b" not in repr(run) and "\u202e" not in repr(run) and "a\\x1b[2J" in repr(run)
+    with pytest.raises(AttributeError) as error:
+        run.trains
+    assert "\x1b" not in str(error.value)

@@ -33,8 +33,7 @@ std::string this_process() {
   return fmt::format("process {} on host {}, since {}", ::getpid(), host.data(), now_utc());
 }
 
-fs::path lock_of(const fs::path& output) {
-  const fs::path target = output_target(output);
+fs::path lock_beside(const fs::path& target) {
   return target.parent_path() / fmt::format(".{}.lock", target.filename().string());
 }
 
@@ -78,13 +77,15 @@ Descriptor new_lock(const fs::path& output, const fs::path& path) {
 
 }  // namespace
 
-std::optional<std::string> output_writer(const fs::path& output) {
-  const Descriptor lock = open_plain_file(lock_of(output), O_RDONLY);
+std::optional<std::string> output_writer(const fs::path& output) try {
+  const Descriptor lock = open_plain_file(lock_beside(output_target(output)), O_RDONLY);
   if (!lock.ok() || ::flock(lock.id(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return std::nullopt;
   return holder_in(lock);
+} catch (const UserError&) {
+  return std::nullopt;  // a link that is not followed: nobody writes there
 }
 
-OutputLock::OutputLock(const fs::path& output) : path_(lock_of(output)) {
+OutputLock::OutputLock(const fs::path& output) : path_(lock_beside(output_target(output))) {
   while (!lock_.ok()) {
     Descriptor found = existing_lock(output, path_);
     if (!found.ok()) {
