@@ -17,7 +17,7 @@ namespace nudge {
 enum class NonFinite { allowed, rejected };
 
 /// An HDF5 file opened for reading. Everything that is wrong with the file (missing, not HDF5, truncated, a failed
-/// checksum, a missing dataset, another type or shape than expected) is a UserError that names the file and the object:
+/// checksum, a missing dataset, another type or shape than expected, values in another file) is a UserError that names both:
 ///   cases.h5: params/Wm: shape (12, 40) expected, found (12, 41)
 /// Paths of objects are written "group/name", a leading slash is allowed. Safe to use from several threads.
 class H5Reader {

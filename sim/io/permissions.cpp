@@ -10,7 +10,7 @@ namespace nudge {
 namespace {
 
 constexpr const char* kAccessList = "system.posix_acl_access";
-constexpr mode_t kModeBits = 07777;
+constexpr mode_t kModeBits = 0777;  // a file of results runs as nobody else
 
 std::string access_list(const std::filesystem::path& path) {
   const ssize_t size = ::lgetxattr(path.c_str(), kAccessList, nullptr, 0);
@@ -37,13 +37,14 @@ bool Permissions::owner_may_write() const { return (mode_ & S_IWUSR) != 0; }
 std::string Permissions::octal() const { return fmt::format("{:04o}", mode_); }
 
 bool Permissions::give_to(const Descriptor& file) const {
-  const bool same_group =
-      ::fchown(file.id(), owner_, group_) == 0 || ::fchown(file.id(), static_cast<uid_t>(-1), group_) == 0;
-  // The mode comes after the owner, who takes setuid bits away, and before the list, whose mask is the group's bits.
-  const auto as_others = [this] { return (mode_ & ~S_IRWXG) | (mode_ & S_IRWXG & ((mode_ & S_IRWXO) << 3)); };
-  if (::fchmod(file.id(), same_group ? mode_ : as_others()) != 0) return false;
-  if (list_.empty() || ::fsetxattr(file.id(), kAccessList, list_.data(), list_.size(), 0) == 0) return true;
-  return ::fchmod(file.id(), as_others()) == 0;
+  constexpr auto same_owner = static_cast<uid_t>(-1);
+  const bool same_group = ::fchown(file.id(), owner_, group_) == 0 || ::fchown(file.id(), same_owner, group_) == 0;
+  if (list_.empty()) ::fremovexattr(file.id(), kAccessList);  // one that the folder gives to new files
+  const auto list_kept = [&] {
+    return list_.empty() || ::fsetxattr(file.id(), kAccessList, list_.data(), list_.size(), 0) == 0;
+  };
+  if (same_group && ::fchmod(file.id(), mode_) == 0 && list_kept()) return true;
+  return ::fchmod(file.id(), (mode_ & ~S_IRWXG) | (mode_ & S_IRWXG & ((mode_ & S_IRWXO) << 3))) == 0;
 }
 
 }  // namespace nudge

@@ -49,6 +49,7 @@ TEST_CASE("CSV: the label comes first, or stands in the column that is named") {
   const LabelledData named = csv("a,\"kind\",b\n1,3,2\n4,0,5\n", "kind");
   CHECK(named.labels == Ints{3, 0});
   CHECK(named.features == rows({{1, 2}, {4, 5}}));
+  CHECK(csv("\"a, in mV\",'=kind\n1,3\n4,0\n", "=kind").features == rows({{1}, {4}}));  // as csv_field() writes names
   CHECK(csv("a,kind,b\n1,3,2\n").labels == Ints{1});  // a header without a name: the first column
 }
 
