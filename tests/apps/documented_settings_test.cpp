@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings that the documents and examples write, `section.key = value`, are keys of the program with values that it takes.
+// The settings that documents, examples and the program's own messages write, `section.key = value`, are keys of the program with
+// values that it takes.
 #include <catch2/catch.hpp>
 #include <regex>
 #include <set>
@@ -58,6 +59,21 @@ std::string complaint(const Setting& setting) {
   return "not a value of it: " + setting.value;
 }
 
+/// The string literals of a C++ source, those that follow each other as one; without comments.
+std::vector<std::string> literals(const std::string& source) {
+  static const std::regex token("//[^\\n]*|'(?:\\\\.|[^'\\\\])'|\"((?:\\\\.|[^\"\\\\])*)\"|[^\\s]");
+  std::vector<std::string> found;
+  bool open = false;
+  for (std::sregex_iterator at(source.begin(), source.end(), token), end; at != end; ++at) {
+    if ((*at)[0].str().rfind("//", 0) == 0) continue;
+    const bool literal = (*at)[0].str().front() == '"';
+    if (literal && !open) found.emplace_back();
+    if (literal) found.back() += std::regex_replace((*at)[1].str(), std::regex("\\\\\""), "\"");
+    open = literal;
+  }
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("settings in the documents and examples are settings of the program") {
@@ -70,6 +86,30 @@ TEST_CASE("settings in the documents and examples are settings of the program") 
     }
   }
   CHECK(seen > 200);
+}
+
+TEST_CASE("what messages and help advise are settings of the program") {
+  int seen = 0;
+  for (const char* folder : {"sim", "devices", "circuits", "mixers", "training", "apps", "python/src"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(NUDGE_SOURCE_DIR) / folder)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+      for (const std::string& literal : literals(nudge::test::read_file(entry.path().string()))) {
+        for (const Setting& setting : settings_of(literal)) {
+          CAPTURE(entry.path().string(), literal, setting.key, setting.value);
+          CHECK(complaint(setting) == "");
+          ++seen;
+        }
+      }
+    }
+  }
+  CHECK(seen > 100);
+}
+
+TEST_CASE("a wrong setting in a message is found") {
+  const auto all = literals(
+      "x.y = 1;  // \"product.kernel = eigen\"\n f(\"take \" \"product.kernel = \\\"eigen\\\"\", '\"', \"b\");");
+  REQUIRE(all == std::vector<std::string>{"take product.kernel = \"eigen\"", "b"});
+  CHECK(complaint(settings_of(all[0]).at(0)) == "not a value of it: eigen");
 }
 
 TEST_CASE("a wrong setting in a document is found") {

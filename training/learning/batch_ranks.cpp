@@ -30,7 +30,7 @@ void expect_as_on_rank_0(const std::string& what, const std::string& value) {
   if (first == value) return;
   throw UserError(
       fmt::format("rank {}: {}: {}, on rank 0: {} (the ranks of one run must be alike: one build, one file "
-                  "system, and on processors of different kinds product.kernel = \"eigen\")",
+                  "system, and on processors of different kinds product.kernel = \"portable\")",
                   this_rank(), what, value, first));
 }
 
