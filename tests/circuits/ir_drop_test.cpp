@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "circuits/wires/line_solver.hpp"
-#include "circuits/wires/nodal_solver.hpp"
+#include "tests/circuits/nodal_solver.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {

@@ -6,7 +6,7 @@
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
-#include "circuits/imperfections.hpp"
+#include "tests/support/imperfections.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
 #include "sim/config/config_load.hpp"

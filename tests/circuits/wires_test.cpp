@@ -6,7 +6,7 @@
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/wires/line_solver.hpp"
-#include "circuits/wires/nodal_solver.hpp"
+#include "tests/circuits/nodal_solver.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/ode/sde.hpp"
+#include "tests/sim/sde.hpp"
 
 #include <boost/numeric/odeint/integrate/integrate_const.hpp>
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "circuits/imperfections.hpp"
+#include "tests/support/imperfections.hpp"
 #include "tests/training/study_model.hpp"
 #include "training/check/gradcheck.hpp"
 #include "training/check/reference_gradient.hpp"

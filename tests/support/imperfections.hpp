@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/imperfections.hpp"
+#pragma once
+
+#include <string>
+#include <vector>
 
 namespace nudge {
 
-const std::vector<Imperfection>& circuit_imperfections() {
+/// Whether the noise-free circuit can be differentiated through an imperfection.
+enum class Differentiable {
+  smooth,             ///< everywhere: the reference `circuit` has its derivative
+  almost_everywhere,  ///< but at the corners of a clip
+  no,                 ///< rounding, whose derivative is zero: the reference leaves it out
+};
+
+/// One static imperfection of a circuit with a typical value, as settings of a config with crossbars.
+struct Imperfection {
+  std::string name;  ///< as the support matrix of docs/crossbars.md has it
+  std::vector<std::string> settings;
+  Differentiable derivative = Differentiable::smooth;
+};
+
+/// Every static imperfection that a read can have. Tests loop over it: central differences of the noise-free circuit must
+/// agree with the exact gradient wherever there is one, and the support matrix must name each.
+inline const std::vector<Imperfection>& circuit_imperfections() {
   static const std::vector<Imperfection> all = {
       {"programming error", {"device.programming_error=1 %"}},
       {"stuck devices", {"device.stuck_low=0.2 %", "device.stuck_high=0.2 %"}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/ode/sde.hpp"
+#include "tests/sim/sde.hpp"
 
 #include <fmt/format.h>
 

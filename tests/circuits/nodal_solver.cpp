@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/wires/nodal_solver.hpp"
+#include "tests/circuits/nodal_solver.hpp"
 
 #include <Eigen/SparseCholesky>
 #include <vector>
