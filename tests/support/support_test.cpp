@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/numerics.hpp"
@@ -79,6 +83,23 @@ TEMPLATE_TEST_CASE("central_difference and check_adjoint accept a right Jacobian
 TEST_CASE("adjoint_mismatch sees one wrong entry of the transpose", "[support]") {
   TanhDynamics<double> dynamics(random_matrix<double>(4, 4, 11, 0.5), 1e-3);
   CHECK(adjoint_mismatch(dynamics.linearize(random_matrix<double>(3, 4, 12)), 3, 4) > 1e-6);
+}
+
+TEST_CASE("the reference cases of a bare clone are those of the data folder", "[support]") {
+  const std::filesystem::path own = std::filesystem::path(NUDGE_SOURCE_DIR) / "tests/reference";
+  const std::filesystem::path shared = std::filesystem::path(NUDGE_SHARED_DIR) / "cases";
+  const auto bytes = [](const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  int seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(own)) {
+    if (entry.path().extension() != ".h5") continue;
+    ++seen;
+    CAPTURE(entry.path().filename().string());
+    if (std::filesystem::exists(shared)) CHECK(bytes(entry.path()) == bytes(shared / entry.path().filename()));
+  }
+  CHECK(seen >= 50);  // of every kind
 }
 
 TEST_CASE("shared_file finds a file that exists", "[support]") {
