@@ -7,7 +7,10 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <regex>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "tests/tree/rules.hpp"
 
@@ -59,6 +62,23 @@ TEST_CASE("repository: files are written in one place", "[tree]") { expect_none(
 TEST_CASE("repository: licence lines", "[tree]") { expect_none(check_licence_line); }
 TEST_CASE("repository: file lengths", "[tree]") { expect_none(check_length); }
 TEST_CASE("repository: no path of one machine", "[tree]") { expect_none(check_machine_paths); }
+
+TEST_CASE("repository: the doors stay small", "[tree]") {
+  // What a system, a map or a term must or may say of itself. A need of one caller is no virtual of all: an optional power in a
+  // header of its own (sim/layered.hpp), a field of the traits, or an argument.
+  static const std::regex virtual_function("^ *virtual [^~]*\\(");
+  int doors = 0;
+  for (const SourceFile& file : repository()) {
+    static const std::set<std::string> of_doors{
+        "sim/dynamics.hpp",        "sim/layered.hpp",         "sim/kept_points.hpp",          "sim/nudged_law.hpp",
+        "circuits/linear_map.hpp", "circuits/terms/term.hpp", "circuits/terms/force_term.hpp"};
+    if (of_doors.count(file.path) == 0) continue;
+    std::istringstream lines(file.text);
+    for (std::string line; std::getline(lines, line);) doors += std::regex_search(line, virtual_function) ? 1 : 0;
+  }
+  CHECK(doors > 40);  // they were found
+  CHECK(doors <= 64);
+}
 
 TEST_CASE("repository: the licence is the Apache License 2.0", "[tree]") {
   std::ifstream stream(NUDGE_SOURCE_DIR "/LICENSE", std::ios::binary);
