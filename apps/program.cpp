@@ -70,6 +70,9 @@ ExitCode guarded(const std::function<ExitCode()>& run) {
   } catch (const std::system_error& error) {  // a disk that fails, a limit of the machine
     complain(fmt::format("the system refused: {}", error.what()));
     return ExitCode::user_input;
+  } catch (const Interrupted&) {
+    end_by_signal();
+    return ExitCode::bug;
   } catch (const std::exception& error) {
     complain(
         fmt::format("internal error: {}\nThis is a bug of nudge. Please report it with this message, the command line "
@@ -90,7 +93,9 @@ ExitCode dispatch(int argc, char** argv) {
   app.set_version_flag("--version", version_text(), "Print version, compiler and libraries, and exit");
   app.footer(
       "Example: nudge config check examples/train_charlm.toml\nExit codes: 0 ok, 1 a bug of nudge, 2 wrong input, 3 "
-      "numerical failure, 4 results that could not be written to standard output");
+      "numerical failure, 4 results that could not be written to standard output; a signal that finds nothing to save "
+      "ends the "
+      "program as it does any other");
   app.footer(sections_text);
   app.require_subcommand(1);
 
@@ -130,6 +135,7 @@ ExitCode dispatch(int argc, char** argv) {
 
 ExitCode run_program(int argc, char** argv) {
   survive_writes();
+  watch_interrupts();
   bool ended = false;
   const ExitCode code = guarded([&] {
     const ExitCode result = dispatch(argc, argv);

@@ -183,6 +183,7 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
 SweepObserver observer_for(StudyLog& log) {
   SweepObserver observer;
   observer.stop = [] { return interrupted(); };
+  observer.doing = [&log](const std::string& text) { log.doing(text); };
   observer.finished = [&log](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
     const bool tests = sweep.metrics.back().name.starts_with("test_");
     std::string place, text = point.status == "ok" ? "" : point.status;
@@ -218,6 +219,7 @@ ExitCode finish(const Comparison& comparison, const std::string& config, const s
   }
   const Shard& shard = comparison.tuning.shard;
   if (comparison.interrupted) {
+    end_where_nothing_is_saved(file);
     say("interrupted; continue with: nudge compare {} --resume {}{}\n", config, file,
         shard.count > 1 ? " --shard " + shard.text() : "");
     return ExitCode::ok;
@@ -234,7 +236,6 @@ ExitCode finish(const Comparison& comparison, const std::string& config, const s
 }
 
 ExitCode run_compare(const StudyOptions& options) {
-  watch_interrupts();
   join_ranks();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
   const SweepFiles files = study_files("compare", options, source);

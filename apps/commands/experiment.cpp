@@ -153,7 +153,6 @@ ExitCode run_experiment(const ExperimentOptions& options) {
   if (options.drop && options.resume.empty()) {
     throw UserError("experiment: --drop removes runs of a file (name it: --resume FILE)");
   }
-  watch_interrupts();
   const Config config = load_config(options.arguments);
   const ExperimentFiles files = files_of(options, config);
   if (options.drop) return drop_runs(options, config, files);
@@ -170,6 +169,7 @@ ExitCode run_experiment(const ExperimentOptions& options) {
            outside_note(experiment.outside.size(), "experiment", options.arguments.file, file), file);
   }
   if (experiment.interrupted) {
+    end_where_nothing_is_saved(files.output.string());
     say("interrupted; continue with: nudge experiment {} --resume {}\n", options.arguments.file, files.output.string());
     return ExitCode::ok;
   }

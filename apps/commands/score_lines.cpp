@@ -31,8 +31,22 @@ std::string references_text(const ReferenceScores& references) {
   return "trivial models: " + out;
 }
 
+std::string reference_work_text(const ReferenceScores& r) {
+  std::string out = fmt::format("references: {:.1f} s beside the run", r.seconds);
+  if (!r.note.empty()) return out + "; " + r.note;
+  if (r.samples == 0) return out;
+  const std::string of = r.samples < r.of_samples ? fmt::format(" of {}", r.of_samples) : "";
+  const std::string unit = r.loss_unit == "nat" ? " nat" : "";
+  return out + fmt::format("; linear: {}{} samples, ridge {:g}, about {:.0e}{} above its least loss", r.samples, of,
+                           r.ridge, r.above_minimum, unit);
+}
+
 nlohmann::json references_json(const ReferenceScores& references) {
-  nlohmann::json out = {{"metric", references.metric}};
+  nlohmann::json out = {{"metric", references.metric},
+                        {"seconds", references.seconds},
+                        {"samples", references.samples},
+                        {"of_samples", references.of_samples},
+                        {"note", references.note}};
   for (const ReferenceScore& row : references.rows) {
     out[row.split][row.model] = {{"loss", row.loss}, {"score", row.score}};
   }

@@ -95,6 +95,12 @@ void StudyLog::point(const std::string& stage, const Sweep& sweep, const SweepPo
   say("{}\n", json_text(one));
 }
 
+void StudyLog::doing(const std::string& text) {
+  if (json_) return;
+  told_ ? line_.show(text) : line_.print(text);
+  told_ = true;
+}
+
 namespace {
 
 std::string bytes_text(double bytes) {
@@ -205,6 +211,10 @@ ExitCode print_dropped(const StudyOptions& options, const std::string& file, con
            options.dry_run ? "would be removed" : "removed", lines, file);
   }
   return ExitCode::ok;
+}
+
+void end_where_nothing_is_saved(const std::string& file) {
+  if (!std::filesystem::exists(file)) end_by_signal();
 }
 
 bool is_leader() { return this_rank() == 0; }

@@ -40,8 +40,11 @@ class StudyLog {
   void point(const std::string& stage, const Sweep& sweep, const SweepPoint& point, std::size_t done,
              const std::string& place, const std::string& result);
 
+  /// What is done beside the points, kept current on a terminal.
+  void doing(const std::string& text);
+
  private:
-  bool json_;
+  bool json_, told_ = false;
   std::string stage_;
   std::optional<WorkRate> rate_;
   ProgressLine line_;
@@ -70,6 +73,9 @@ struct OutsideRuns {
 
 /// Prints what --drop has removed, or would with --dry-run.
 ExitCode print_dropped(const StudyOptions& options, const std::string& file, const std::vector<OutsideRuns>& tables);
+
+/// Ends the process by the signal that interrupted it where there is no file to continue: no point had ended.
+void end_where_nothing_is_saved(const std::string& file);
 
 /// Whether this process prints results and writes files; others of mpirun compute only.
 bool is_leader();

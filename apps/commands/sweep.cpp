@@ -113,6 +113,7 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
 SweepObserver observer_for(StudyLog& log) {
   SweepObserver observer;
   observer.stop = [] { return interrupted(); };
+  observer.doing = [&log](const std::string& text) { log.doing(text); };
   observer.finished = [&log](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
     std::string text = point.status == "ok" ? "" : point.status;
     for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
@@ -131,6 +132,7 @@ ExitCode finish(const Sweep& sweep, const std::string& config, const std::string
   }
   const std::string shard = sweep.shard.count > 1 ? " --shard " + sweep.shard.text() : "";
   if (sweep.interrupted) {
+    end_where_nothing_is_saved(file);
     say("interrupted; continue with: nudge sweep {} --resume {}{}\n", config, file, shard);
     return ExitCode::ok;
   }
@@ -147,7 +149,6 @@ ExitCode finish(const Sweep& sweep, const std::string& config, const std::string
 }
 
 ExitCode run_sweep(const StudyOptions& options) {
-  watch_interrupts();
   join_ranks();
   const ConfigSource source = read_config_source(options.arguments.file, options.arguments.settings);
   const SweepFiles files = study_files("sweep", options, source);

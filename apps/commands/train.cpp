@@ -65,7 +65,14 @@ nlohmann::json json_of(const TrainProgress& p, const WorkRate& rate) {
 TrainObserver printer(std::uint64_t every, const std::string& format) {
   if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
   const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
-  return [=, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
+  return [=, told = false, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
+    if (!p.doing.empty()) {
+      if (terminal && !json) say("\r\x1b[K{}", p.doing);
+      if (!told && !terminal && !json) say("{}\n", p.doing);
+      told = true;
+      if (terminal) std::fflush(stderr);
+      return !interrupted();
+    }
     if (!rate) rate.emplace(p.done);  // the first step includes the preparations
     const bool stays = p.done % every == 0 || p.finished;
     if (stays && json) {
@@ -150,7 +157,7 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
            losses_text(s, s.beside_validation_loss, s.beside_test_loss, s.beside_score));
   }
   if (s.metric.empty()) answer("{}\n", lines_text(s.lines));
-  if (s.references) answer("{}\n", references_text(*s.references));
+  if (s.references) answer("{}\n{}\n", references_text(*s.references), reference_work_text(*s.references));
   print_hardware(s);
   answer("{}\n", file);
 }
@@ -183,7 +190,6 @@ std::string output_path(const TrainOptions& options, const Config& config) {
 }
 
 ExitCode run_train(const TrainOptions& options) {
-  watch_interrupts();
   join_ranks();
   share_batches();
   if (options.config.empty() && options.resume.empty()) throw UserError("train: CONFIG or --resume FILE is required");

@@ -117,7 +117,6 @@ ExitCode follow(const WatchOptions& options) {
 }
 
 ExitCode run_watch(const WatchOptions& options) {
-  watch_interrupts();
   if (!options.once) return follow(options);
   const auto look = look_at(options.file, {}, 0, 0);
   if (!look) throw UserError(options.file + ": has no results yet (its first ones are being made)");

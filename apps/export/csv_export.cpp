@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <set>
 #include <span>
@@ -12,6 +13,7 @@
 #include "apps/export/file_names.hpp"
 #include "sim/base/csv_text.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/h5_reader.hpp"
@@ -204,9 +206,11 @@ std::vector<std::filesystem::path> export_csv(const std::filesystem::path& file,
     check_output_path(directory / one.name, Overwrite::must_not_exist, Links::refused);
   }
   std::vector<std::filesystem::path> out;
+  std::deque<RemovedOnInterrupt> whole_or_none;
   for (const CsvFile& one : files) {
     out.push_back(directory / one.name);
     write_atomically(out.back(), std::as_bytes(std::span(one.text)), Overwrite::must_not_exist, Links::refused);
+    whole_or_none.emplace_back(out.back());
   }
   return out;
 }

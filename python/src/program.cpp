@@ -32,7 +32,7 @@ bool told(const nb::object& progress, const nb::dict& event) {
 
 TrainObserver train_observer(Computing& computing, const nb::object& progress) {
   return [&computing, &progress](const TrainProgress& p) {
-    if (progress.is_none()) return !computing.stop();
+    if (progress.is_none() || !p.doing.empty()) return !computing.stop();
     return computing.call([&] { return told(progress, dict_of(p)); }) && !computing.stop();
   };
 }

@@ -22,6 +22,10 @@ Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& a) {
 
 bool is_positive_definite(const Eigen::MatrixXd& a) { return Eigen::LLT<Eigen::MatrixXd>(a).info() == Eigen::Success; }
 
+void CholeskyFactor::compute(const Matrix<double>& a) { llt_.compute(a); }
+
+void CholeskyFactor::solve_in_place(MatrixRef<double> b) const { llt_.solveInPlace(b); }
+
 Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a) {
   return a.householderQr().householderQ() * Eigen::MatrixXd::Identity(a.rows(), a.cols());
 }

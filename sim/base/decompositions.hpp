@@ -3,6 +3,7 @@
 // sanitizers up to 100 s.
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <Eigen/LU>
 
 #include "sim/base/matrix.hpp"
@@ -24,6 +25,16 @@ Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& a);
 
 /// Whether a symmetric matrix (its lower half) has a Cholesky factor.
 bool is_positive_definite(const Eigen::MatrixXd& a);
+
+/// A = L Lᵀ of a symmetric positive definite matrix (its lower half).
+class CholeskyFactor {
+ public:
+  void compute(const Matrix<double>& a);
+  void solve_in_place(MatrixRef<double> b) const;  ///< X of A X = B in place of B
+
+ private:
+  Eigen::LLT<Matrix<double>> llt_;
+};
 
 /// An orthonormal basis (m, n) of the columns of A (m, n), m >= n: Q of A = Q R by Householder reflections.
 Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a);

@@ -5,20 +5,25 @@
 
 #include <exception>
 
+#include "sim/base/interrupts.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
 
 /// Runs body(i, thread) for i in [0, n) on `threads` OpenMP threads (0: all). An exception thrown by body is rethrown
-/// after the loop (the one of the lowest i). Results must not depend on the thread: give each i its own output.
+/// after the loop (the one of the lowest i). Results must not depend on the thread: give each i its own output. Where the caller is
+/// Stoppable, so is each i, and its beginning is a stop_point().
 template <class Body>
 void parallel_for(Index n, int threads, Body&& body) {
   std::exception_ptr error;
   Index error_at = n;
   const int used = threads > 0 ? threads : omp_get_max_threads();
+  const bool stoppable = Stoppable::here();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(used)
   for (Index i = 0; i < n; ++i) {
     try {
+      const Stoppable inherited(stoppable);
+      stop_point();
       body(i, omp_get_thread_num());
     } catch (...) {
 #pragma omp critical(nudge_parallel_error)

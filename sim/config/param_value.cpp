@@ -26,6 +26,11 @@ ParamKind element_kind(ParamKind kind) {
 
 bool is_list(ParamKind kind) { return element_kind(kind) != kind; }
 
+/// Whether one text may be written for a list of one: where the default is such a text, "auto".
+bool stands_alone(const ParamRow& row) {
+  return row.kind == ParamKind::texts && !row.default_text.empty() && row.default_text.find(',') == std::string::npos;
+}
+
 /// Value of one scalar, or the rule it breaks.
 struct Scalar {
   ParamValue value;
@@ -190,6 +195,13 @@ std::string repeat_rule(const Repeat& repeat) {
 
 std::optional<ParamValue> convert(const ParamRow& row, const RawValue& raw, std::vector<ValueProblem>& problems) {
   if (is_list(row.kind)) {
+    if (raw.kind == Raw::text && stands_alone(row)) {
+      RawValue one;
+      one.kind = Raw::list;
+      one.at = raw.at;
+      one.list.push_back(raw);
+      return convert(row, one, problems);
+    }
     if (raw.kind != Raw::list) {
       problems.push_back({"", show(raw), raw.at, "must be a list, like [a, b]"});
       return std::nullopt;

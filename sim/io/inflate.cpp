@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/base/interrupts.hpp"
+
 namespace nudge {
 namespace {
 
@@ -48,6 +50,7 @@ Inflated inflate_bytes(std::string_view compressed, Deflated wrapping, std::size
   std::vector<Bytef> input(kPiece), output(kPiece);
   std::size_t at = 0;  // first byte that zlib has not been given
   while (true) {
+    stop_point();
     if (s.avail_in == 0) {
       const std::size_t count = std::min(kPiece, compressed.size() - at);
       std::copy_n(compressed.begin() + static_cast<std::ptrdiff_t>(at), count, input.begin());

@@ -62,6 +62,7 @@ NewFile::NewFile(fs::path target, fs::path shown, unsigned mode)
   hidden_ = folder_of(target_) / fmt::format("{}{:0{}x}", hidden_prefix(target_), number, kDigits);
   file_ = Descriptor(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!file_.ok()) cannot_write(shown_, errno);
+  removed_.emplace(hidden_);
   ::flock(file_.id(), LOCK_EX | LOCK_NB);  // nobody else knows it; some file systems have no locks
   if (write_at(file_, std::as_bytes(std::span(kMark)), 0)) return;
   const int error = errno;

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 
+#include "sim/base/interrupts.hpp"
 #include "sim/io/descriptor.hpp"
 
 namespace nudge {
@@ -14,7 +16,7 @@ namespace nudge {
 
 /// A new file beside `target`, under a hidden name that cannot be guessed (".NAME.partial-" and 16 hexadecimal digits): made
 /// where nothing was, so never through a link or over another file, locked with flock(2) for as long as it is open, and removed
-/// unless it gets its name. Until all is written it starts with a mark, by which remove_leftovers() knows it after a kill.
+/// unless it gets its name, also where a signal ends the process. Until all is written it starts with a mark, by which remove_leftovers() knows it after a kill.
 /// Errors are cannot_write(shown).
 class NewFile {
  public:
@@ -43,6 +45,7 @@ class NewFile {
 
  private:
   std::filesystem::path target_, shown_, hidden_;
+  std::optional<RemovedOnInterrupt> removed_;
   Descriptor file_;
 };
 

@@ -102,6 +102,7 @@ OutputLock::OutputLock(const fs::path& output) : path_(lock_beside(output_target
                                   holder_in(found).value_or("another process")));
     }
   }
+  removed_.emplace(path_);
 }
 
 OutputLock::~OutputLock() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/base/interrupts.hpp"
 #include "sim/io/descriptor.hpp"
 
 namespace nudge {
@@ -24,6 +25,7 @@ class OutputLock {
  private:
   std::filesystem::path path_;
   Descriptor lock_;
+  std::optional<RemovedOnInterrupt> removed_;
 };
 
 /// Who writes the output now, as OutputLock says it; nothing: nobody, or a machine whose locks are not seen from here.

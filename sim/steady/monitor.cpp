@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/base/interrupts.hpp"
+
 namespace nudge {
 namespace {
 
@@ -30,6 +32,7 @@ bool Monitor::out_of_bounds(double state_norm) {
 }
 
 bool Monitor::observe(double state_norm, double force_norm) {
+  stop_point();
   observe_mean(state_norm, force_norm);
   if (diverged_) return true;
   residuals_.push_back(residual_);

@@ -93,7 +93,7 @@ TEST_CASE("MAD tasks: chance is one of the answers that a kind has") {
         if (target != Batch::kIgnored) answers.insert(target);
       }
     }
-    const auto references = task->references();
+    const auto references = task->references({});
     REQUIRE(references);
     const ReferenceScore* chance = references->find("chance", "validation");
     REQUIRE(chance != nullptr);

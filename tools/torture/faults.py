@@ -250,7 +250,7 @@ def asked_to_stop(sent):
         done = run_files.progress(place.output())
         expect(done >= 5, f"step 5 had ended and {done} are saved")
         expect_same_end(place, RESUME)
-        return "exit 0 after the step under way, which is saved; resumes to the same bits"
+        return "exit 0, every step that had ended is saved; resumes to the same bits"
     return check
 
 

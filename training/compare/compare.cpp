@@ -102,7 +102,6 @@ Comparison planned(const Protocol& protocol, const SweepGrid& tuning, const Shar
   out.keys = keys_of(protocol);
   out.lines = tuning.sweep.lines;
   out.metric = score_metric(protocol.base);
-  out.references = tuning.sweep.references;
   out.tuning = tuning.sweep;
   out.tuning.shard = shard;
   out.test = empty_table(protocol, CompareStage::tests);
@@ -152,6 +151,8 @@ Comparison run_compare(const ConfigSource& source, const SweepFiles& files, cons
       out.test);
   out.interrupted = out.test.interrupted;
   summarise(protocol, out.test, out.entrants);
+  if (!out.interrupted) out.references = study_references(test, observer);
+  if (out.references) store();
   return out;
 }
 

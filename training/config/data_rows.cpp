@@ -33,6 +33,14 @@ ParamTable data_rows() {
       formerly({"experiment.examples"},
                integer("task.examples", "3200", between(1, 100000000),
                        "Different training sequences of a MAD task; each epoch has them in another order.")),
+      param::texts(
+          "task.references", "auto", {"auto", "off", "chance", "majority", "mean", "linear"},
+          "Trivial models that a run on samples is measured against, after its first checkpoint: \"auto\" (chance, "
+          "majority and linear of a classification, mean and linear of a regression), \"off\", or a list of them. "
+          "linear is "
+          "fitted within a tenth of the run or a second of a core, whichever is more, to fewer samples where it "
+          "has to be, "
+          "and kept for the next run of the same data (NUDGE_CACHE)."),
       path("data.text", "",
            "UTF-8 text file to learn, relative to the working directory; empty: the text that ships with "
            "the project."),

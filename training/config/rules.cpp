@@ -42,6 +42,19 @@ ConfigRule heads_divide_channels() {
           }};
 }
 
+/// "auto" and "off" stand alone.
+ConfigRule references_of_a_task() {
+  return {{"task.references"}, [](const Config& c) {
+            const auto& models = c.texts("task.references");
+            const auto alone = [](const std::string& one) { return one == "auto" || one == "off"; };
+            if (models.empty()) return std::string("must name a model, or be \"auto\" or \"off\"");
+            if (models.size() > 1 && std::any_of(models.begin(), models.end(), alone)) {
+              return std::string("\"auto\" and \"off\" stand alone");
+            }
+            return std::string();
+          }};
+}
+
 /// What the mixer itself requires of its sizes.
 ConfigRule mixer_sizes() {
   std::vector<std::string> keys = {"model.mixer", "model.channels", "model.heads"};
@@ -247,6 +260,7 @@ std::vector<ConfigRule> program_rules() {
   std::vector<ConfigRule> rules = {
       heads_divide_channels(),
       mixer_sizes(),
+      references_of_a_task(),
       ordered("device.g_min", "device.g_max", "<", less),
       ordered("damping.low", "damping.high", "<", less),
       ordered("damping.minimum", "damping.maximum", "<=", less_or_equal),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
 
 namespace nudge {
 
@@ -34,6 +35,7 @@ FeatureScaling::FeatureScaling(const std::string& kind, const Matrix<float>& tra
 void FeatureScaling::apply(Matrix<float>& x) const {
   NUDGE_EXPECT(static_cast<std::size_t>(x.cols()) == gain_.size());
   for (Index i = 0; i < x.rows(); ++i) {
+    stop_point();
     for (Index j = 0; j < x.cols(); ++j) {
       const auto at = static_cast<std::size_t>(j);
       x(i, j) = static_cast<float>((static_cast<double>(x(i, j)) - offset_[at]) * gain_[at]);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
 #include "sim/io/inflate.hpp"
 #include "training/data/file_bytes.hpp"
 #include "training/data/readers/readers.hpp"
@@ -43,6 +44,7 @@ Matrix<float> feature_matrix(const RawArray& array) {
   if (n == 0 || d == 0) throw UserError(fmt::format("{}: shape {} is empty", array.name, shape_text(array.shape)));
   Matrix<float> out(n, d);
   for (Index i = 0; i < n * d; ++i) {
+    if (i % d == 0) stop_point();
     const double number = array.at(i);
     // The place is made into text only where it is needed: there may be many millions of features.
     if (!fits_float(number)) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "training/data/lbfgs.hpp"
 #include "training/data/samples.hpp"
 
@@ -21,24 +23,44 @@ struct LinearModel {
   Eigen::RowVectorXd bias;  ///< (k)
   double ridge = 0;         ///< λ
   Minimum fit;
-
-  /// (n, k): logits, or the values fitted.
-  Matrix<double> scores(const Matrix<float>& features) const;
 };
 
-/// Minimises mean loss + λ/2 |W|² (the bias is free) over the samples, by L-BFGS in double from `start` (another fit of the
-/// same sizes, or zeros) to |∇|² ≤ 2 λ 1e-6: the objective, λ-strongly convex in W, is then within about 1e-6 nat of its
-/// minimum. Chunks of samples are summed in a fixed order: the same bits for any number of threads (0: all).
-LinearModel fit_linear_model(const Samples& training, Index outputs, LinearLoss loss, double ridge, int threads,
-                             const LinearModel* start = nullptr);
+/// How far a fit goes; a function of the config alone, so that its result has the same bits wherever it runs.
+struct FitLimits {
+  Index rows = 0;           ///< of the training part, whose order is random: its first ones; 0: all
+  double tolerance = 1e-4;  ///< nat (or 1), of ½ gᵀ H g
+  int passes = 30;          ///< over the rows, at most
+  int threads = 0;          ///< 0: all; they do not change a bit
+  /// Called before each pass over the rows; throws to end the fit.
+  std::function<void()> before_pass = {};
+};
 
-/// The λ of 1, 0.1, …, 1e-5 with the smallest validation loss, and its model. Goes down from 1, each fit starting at the last, and
-/// stops where the validation loss rises for the first time.
+/// Minimises mean loss + λ/2 |W|² (the bias is free) over the samples from `start` (another fit of the same sizes, or zeros) by L-BFGS
+/// in double, products in float. Its preconditioner is ½ C + λ for cross-entropy, an upper bound of the Hessian (Böhning, Ann. Inst. Statist. Math.
+/// 44:197, 1992), and C + λ for squares, C the covariance of the first 4096 samples; its diagonal alone where d > 2048.
+LinearModel fit_linear_model(const Samples& training, Index outputs, LinearLoss loss, double ridge,
+                             const FitLimits& limits = {}, const LinearModel* start = nullptr);
+
+/// The λ of 1, 0.1, …, 1e-5 with the smallest validation loss, and its model. Goes down from 1 with kPassesOnTheWay passes for each λ,
+/// each fit starting at the last, until the validation loss rises for the first time; then fits the best one within the limits.
 LinearModel choose_linear_model(const Samples& training, const Samples& validation, Index outputs, LinearLoss loss,
-                                int threads);
+                                const FitLimits& limits = {});
 
-/// Mean loss of scores (n, k) of these samples, and ∂(sum of losses)/∂scores into `error` where that is not null.
-double mean_loss(const Matrix<double>& scores, const Samples& samples, LinearLoss loss,
-                 Matrix<double>* error = nullptr);
+inline constexpr int kPassesOnTheWay = 10;
+
+/// Multiply-adds of choose_linear_model() for a number of rows, at most; an exponential counts as 16.
+double fit_operations(Index rows, Index features, Index outputs, const FitLimits& limits);
+
+/// Parameters (d + 1) k that a fit has room for: its vectors take about 300 bytes of memory a parameter.
+inline constexpr Index kMostLinearParameters = Index{1} << 20;
+
+/// Of samples: mean loss, and the share whose class the largest score chooses (of labels).
+struct LinearScore {
+  double loss = 0, accuracy = 0;
+};
+LinearScore score(const LinearModel& model, const Samples& samples, LinearLoss loss, int threads = 0);
+
+/// Sum of the losses of rows `begin` and on of the samples, whose scores (rows, k) ∂loss/∂scores replaces.
+double take_losses(Matrix<float>& scores, const Samples& samples, Index begin, LinearLoss loss);
 
 }  // namespace nudge

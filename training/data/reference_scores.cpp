@@ -27,6 +27,11 @@ void write_reference_scores(const ReferenceScores& scores, H5Document& document)
   document.column("reference/score", std::move(values), {"1", "the metric of the group's attribute", {"row"}});
   document.attribute("metric", scores.metric, "reference");
   document.attribute("ridge", scores.ridge, "reference");
+  document.attribute("samples", scores.samples, "reference");
+  document.attribute("of_samples", scores.of_samples, "reference");
+  document.attribute("above_minimum", scores.above_minimum, "reference");
+  document.attribute("note", scores.note, "reference");
+  document.attribute("wall_time_s", scores.seconds, "reference");
 }
 
 std::optional<ReferenceScores> read_reference_scores(const H5Reader& file) {
@@ -40,6 +45,13 @@ std::optional<ReferenceScores> read_reference_scores(const H5Reader& file) {
                          file.meaning("reference/loss").unit,
                          {},
                          file.real_attribute("ridge", "reference")};
+  if (file.has_attribute("wall_time_s", "reference")) {  // files of earlier versions have less to say
+    scores.samples = file.integer_attribute("samples", "reference");
+    scores.of_samples = file.integer_attribute("of_samples", "reference");
+    scores.above_minimum = file.real_attribute("above_minimum", "reference");
+    scores.note = file.text_attribute("note", "reference");
+    scores.seconds = file.real_attribute("wall_time_s", "reference");
+  }
   for (std::size_t i = 0; i < models.size(); ++i) {
     scores.rows.push_back({models[i], splits[i], losses[i], values[i]});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,12 +25,18 @@ struct ReferenceScores {
   std::string loss_unit;  ///< "nat" or "1"
   std::vector<ReferenceScore> rows;
   double ridge = 0;  ///< λ of the linear model, chosen on the validation part
+  std::int64_t samples = 0,
+               of_samples = 0;  ///< training samples that the linear model was fitted to, of so many; 0: not fitted
+  double above_minimum = 0;     ///< about how far its objective is above the least one, in loss_unit
+  std::string note = {};        ///< why there is no linear model; empty: there is one, or none was asked for
+  double seconds = 0;           ///< that all took; from the cache about nothing
 
   /// The row of a model and part, or nothing.
   const ReferenceScore* find(const std::string& model, const std::string& split) const;
 };
 
-/// Writes /reference: model, split (texts), loss, score, a row each; attributes metric and ridge.
+/// Writes /reference: model, split (texts), loss, score, a row each; attributes metric, ridge, samples, of_samples, above_minimum, note and
+/// wall_time_s.
 void write_reference_scores(const ReferenceScores& scores, H5Document& document);
 
 /// The same from a file; nothing when it has none.

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
 #include "training/data/default_digits.hpp"
 #include "training/data/readers/readers.hpp"
 #include "training/data/sample_split.hpp"
@@ -21,6 +22,7 @@ Samples pick(const LabelledData& data, const std::vector<Index>& which) {
   out.features.resize(n, data.features.cols());
   out.values.resize(n, data.values.cols());
   for (Index i = 0; i < n; ++i) {
+    stop_point();
     const Index from = which[static_cast<std::size_t>(i)];
     out.features.row(i) = data.features.row(from);
     if (data.values.size() > 0) out.values.row(i) = data.values.row(from);

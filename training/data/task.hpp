@@ -8,6 +8,7 @@
 
 #include "sim/config/config.hpp"
 #include "training/data/batches.hpp"
+#include "training/data/reference_request.hpp"
 #include "training/data/reference_scores.hpp"
 #include "training/data/text_entropy.hpp"
 
@@ -51,8 +52,9 @@ class Task {
 
   /// What trivial models score: chance, and what counting gives. Nothing where none is known.
   virtual std::optional<TextLines> lines() const { return std::nullopt; }
-  /// The same where answers are right or wrong, or real: chance, the majority and a linear model. Trains the linear model: seconds on large data.
-  virtual std::optional<ReferenceScores> references() const { return std::nullopt; }
+  /// The same where answers are right or wrong, or real: chance, the majority and a linear model, which is fitted within the request or comes
+  /// from the cache (reference_cache.hpp). Nothing where none is asked for.
+  virtual std::optional<ReferenceScores> references(const ReferenceRequest& /*request*/) const { return std::nullopt; }
 
   /// What is odd about the data and makes no run fail, a sentence each.
   virtual std::vector<std::string> notes() const { return {}; }

@@ -84,7 +84,8 @@ class Runner {
       return earlier + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     const auto save = [&] {
-      if (!loop.finished() && loop.stuck().empty()) file_.write(experiment_, RunUnderWay{&run, &loop, seconds()});
+      const bool ended = loop.finished() && !loop.stopped();
+      if (!ended && loop.stuck().empty()) file_.write(experiment_, RunUnderWay{&run, &loop, seconds()});
     };
     const auto step_done = [&] {
       if (observer_.step) observer_.step(run, static_cast<std::int64_t>(loop.done()), loop.learner(0).log());
@@ -94,7 +95,7 @@ class Runner {
     run.log = loop.learner(0).log();
     run.wall_time_s = seconds();
     run.status = loop.stuck();
-    if (run.status.empty() && loop.finished()) run.status = "ok";
+    if (run.status.empty() && loop.finished() && !loop.stopped()) run.status = "ok";
   }
 
   /// What goes wrong in a run is its result; only our own bugs end the experiment.

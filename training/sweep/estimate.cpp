@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
 #include "sim/io/descriptor.hpp"
 #include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
@@ -180,9 +181,14 @@ StudyEstimate estimate_points(const SweepGrid& grid, PointJob job,
   std::vector<std::vector<GroupCosine>> groups(out.kinds.size());
   const double base = memory_of("VmRSS");
   for (std::size_t k = 0; k < out.kinds.size(); ++k) {
-    out.interrupted = watch && !watch(k, out.kinds.size());
+    try {
+      const Stoppable here;
+      out.interrupted = watch && !watch(k, out.kinds.size());
+      if (!out.interrupted) measure(grid.config(first[k]), job, out.kinds[k], groups[k]);
+    } catch (const Interrupted&) {
+      out.interrupted = true;
+    }
     if (out.interrupted) return out;
-    measure(grid.config(first[k]), job, out.kinds[k], groups[k]);
   }
   std::vector<double> seconds;
   double largest = 0;

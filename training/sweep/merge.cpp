@@ -119,7 +119,12 @@ void write_root(H5Document& document, const std::vector<StudyPart>& parts) {
   document.attribute("started", started);
   document.attribute("wall_time_s", seconds);
   document.attribute("machine", machines);
-  for (const auto& [name, column] : parts.front().others) column.write(document, name);
+  std::set<std::string> written;  // a part that was interrupted may lack the references
+  for (const StudyPart& part : parts) {
+    for (const auto& [name, column] : part.others) {
+      if (written.insert(name).second) column.write(document, name);
+    }
+  }
 }
 
 /// Attributes of the groups that will exist: each from the first part that has the group.

@@ -121,6 +121,8 @@ Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const Sweep
   share_results(grid.sweep);
   run_points(
       grid, sweep_job(grid.base), observer, [&] { file.write(grid.sweep); }, grid.sweep);
+  if (!grid.sweep.interrupted) grid.sweep.references = study_references(grid, observer);
+  if (grid.sweep.references) file.write(grid.sweep);
   return grid.sweep;
 }
 

@@ -86,6 +86,7 @@ std::vector<SweepMetric> test_metrics(const std::string& score);
 struct SweepObserver {
   /// After each point, the `done`th of the shard; of `sweep`, the points that have not been run have an empty status.
   std::function<void(const Sweep& sweep, const SweepPoint& point, std::size_t done)> finished = {};
+  std::function<void(const std::string& doing)> doing = {};  ///< what is done when the points have ended
   std::function<bool()> stop = {};  ///< true: stop soon; points that are not finished can be run by --resume
 };
 

@@ -12,9 +12,12 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
+#include "sim/base/ranks.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
+#include "training/train/reference_budget.hpp"
 
 namespace nudge {
 namespace {
@@ -42,6 +45,24 @@ SweepPoint point_of(const Config& config, const std::vector<std::string>& labels
 }
 
 }  // namespace
+
+std::optional<ReferenceScores> study_references(const SweepGrid& grid, const SweepObserver& observer) {
+  if (!grid.measured || this_rank() > 0) return std::nullopt;
+  const auto task = make_task(*grid.measured);
+  const auto plan = network_plan(*grid.measured, task->sizes());
+  const auto go_on = [&](const std::string& doing) {
+    if (observer.doing) observer.doing(doing);
+    return !observer.stop || !observer.stop();
+  };
+  ReferenceRequest request = reference_request(*grid.measured, *plan, go_on);
+  request.threads = static_cast<int>(grid.base.integer("threads"));  // a point has one
+  try {
+    const Stoppable here;
+    return task->references(request);
+  } catch (const Interrupted&) {
+    return std::nullopt;  // --resume fits them
+  }
+}
 
 bool is_numeric_key(const std::string& key) { return is_number(find_row(program_table(), key)->kind); }
 
@@ -77,7 +98,7 @@ GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, Sweep
   grid.source = source;
 }
 
-/// What a run would only find out when it starts; and what trivial models score on its data, which every table wants.
+/// What a run would only find out when it starts; and what counting scores on its text, which every table wants.
 void GridBuilder::check(const Config& config) {
   validate_linear_map(crossbar_spec(config));
   if (config.text("task.kind") != "characters") {
@@ -90,7 +111,7 @@ void GridBuilder::check(const Config& config) {
       const auto task = make_task(config);
       samples_[data] = task->sizes();
       splits_.insert(data);
-      if (splits_.size() == 1) grid_.sweep.references = task->references();
+      if (splits_.size() == 1) grid_.measured = config;
     }
     network_plan(config, samples_[data]);
     return;
@@ -166,7 +187,7 @@ void GridBuilder::finish() {
   }
   if (splits_.size() <= 1) return;  // each text, and each set of samples, has its own
   grid_.sweep.lines.reset();
-  grid_.sweep.references.reset();
+  grid_.measured.reset();
 }
 
 SweepGrid make_sweep_grid(const ConfigSource& source) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,10 +20,15 @@ struct SweepGrid {
   ConfigSource source = {};
   std::vector<std::vector<std::string>> settings = {};  ///< per point, behind those of the source
   Sweep sweep = {};
+  std::optional<Config> measured = {};  ///< of a point with the samples that all points share
 
   /// The whole config of a point: threads = 1, its values and its seed.
   Config config(std::size_t point) const;
 };
+
+/// What trivial models score on the samples that all points share; nothing where they share none, and on other ranks than the first. To be
+/// called when the points have ended: it reads the data again and fits (reference_budget.hpp). Nothing either where the observer stops.
+std::optional<ReferenceScores> study_references(const SweepGrid& grid, const SweepObserver& observer);
 
 /// Whether the values of a key of the config are numbers.
 bool is_numeric_key(const std::string& key);

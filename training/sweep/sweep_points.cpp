@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
 #include "training/check/gradcheck.hpp"
@@ -16,16 +17,10 @@ namespace {
 
 void run_training(const Config& config, PointJob job, const std::function<bool()>& go_on, SweepPoint& point) {
   const bool tests = job == PointJob::train_and_test;
-  bool stopped = false;
   const TrainSummary s = train(
-      config, std::nullopt,
-      [&](const TrainProgress&) {
-        stopped = !go_on();
-        return !stopped;
-      },
+      config, std::nullopt, [&](const TrainProgress&) { return go_on(); },
       tests ? FinalTest::evaluate : FinalTest::leave);
-  if (stopped && s.done < static_cast<std::uint64_t>(config.integer("train.steps")))
-    return;  // nothing can be said of it
+  if (s.stopped) return;  // nothing can be said of it
   point.metrics = {s.loss,
                    s.validation_loss,
                    s.cosine,
@@ -67,6 +62,7 @@ void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& poin
 /// What goes wrong in a point is its result; only our own bugs end the sweep.
 void run_point(const Config& config, PointJob job, const std::function<bool()>& go_on, std::size_t metrics,
                TrainedStarts& starts, SweepPoint& point) {
+  const Stoppable here;  // nothing of a point is kept but its result
   try {
     if (job == PointJob::gradcheck) {
       run_gradcheck(config, starts, point);
@@ -79,6 +75,8 @@ void run_point(const Config& config, PointJob job, const std::function<bool()>& 
     point.status = error.what();
   } catch (const std::bad_alloc&) {
     point.status = "out of memory";
+  } catch (const Interrupted&) {
+    return;  // to be run again
   }
   if (!point.status.empty() && point.metrics.empty()) {
     point.metrics.assign(metrics, std::numeric_limits<double>::quiet_NaN());

@@ -19,10 +19,10 @@ class Learner {
   Learner& operator=(const Learner&) = delete;
   virtual ~Learner() = default;
 
-  /// One training step on its batch.
+  /// One training step on its batch. Where the caller is Stoppable it may be left until something that is kept has changed.
   virtual void step(std::uint64_t step, const Batch& batch) = 0;
 
-  /// What choices are made by: the validation batches, logged after `done` steps.
+  /// What choices are made by: the validation batches, logged after `done` steps. May be left (Stoppable) before it logs.
   virtual void evaluate(std::uint64_t done, const std::vector<Batch>& validation) = 0;
 
   /// The batches of the test part, logged once, when the run has ended. Reads draw their noise as batches `first` and on of

@@ -10,6 +10,7 @@
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "sim/io/atomic_file.hpp"
@@ -20,6 +21,7 @@
 #include "training/learning/batch_ranks.hpp"
 #include "training/train/device_notes.hpp"
 #include "training/train/final_loss.hpp"
+#include "training/train/reference_budget.hpp"
 #include "training/train/trainee.hpp"
 
 namespace nudge {
@@ -44,7 +46,6 @@ class TrainRun {
         task_(make_task(config)),
         plan_(network_plan(config, task_->sizes())),
         loop_(task_, make_trainees(config, plan_), loop_settings(config, final_test)),
-        lines_(task_->lines()),
         metric_(score_metric(config)) {
     record_.kind = "train";
     record_.config = dump_toml(config, DumpComments::none);
@@ -59,7 +60,9 @@ class TrainRun {
     expect_as_on_rank_0("the file to resume", fmt::format("{} steps done", loop_.done()));
     record_.started = file.text_attribute("started");
     earlier_ = file.real_attribute("wall_time_s");
+    lines_ = read_text_lines(file);
     references_ = read_reference_scores(file);
+    asked_ = references_.has_value();
   }
 
   TrainSummary run(const std::optional<std::filesystem::path>& output, Overwrite first_write,
@@ -68,7 +71,14 @@ class TrainRun {
     const auto save = [&] {
       if (output) write(*output);
     };
-    loop_.run(save, [&] { return agreed(!observer || observer(progress())); });
+    loop_.run(save, [&] {
+      if (written_) add_references(observer);
+      return agreed(!observer || observer(progress()));
+    });
+    if (output && loop_.finished() && !loop_.stopped()) {
+      add_references(observer);  // of a resumed run that had ended before they were known
+      if (references_later_) write(*output);
+    }
     TrainSummary result = summary();
     result.failure = loop_.stuck().empty() ? failure_of(result) : "stopped: " + loop_.stuck();
     return result;
@@ -88,15 +98,38 @@ class TrainRun {
   }
 
   void write(const std::filesystem::path& path) {
+    static_cast<void>(interrupted());  // from here on there is something to save
     H5Document document;
     record_.wall_time_s = seconds();
     add_run_record(document, record_);
+    if (!lines_) lines_ = task_->lines();
     if (lines_) write_text_lines(*lines_, document);
-    if (!references_) references_ = task_->references();
     if (references_) write_reference_scores(*references_, document);
     loop_.write(document, "");
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;
+    written_ = true;
+    references_later_ = false;
+  }
+
+  /// What trivial models score, once a checkpoint is written: nobody waits for them to see the run's first steps, and a signal leaves them to
+  /// the resumed run. Their time is theirs, not the run's.
+  void add_references(const TrainObserver& observer) {
+    if (asked_ || interrupted()) return;
+    const auto start = std::chrono::steady_clock::now();
+    const auto tell = [&](const std::string& doing) {
+      TrainProgress p = progress();
+      p.doing = doing;
+      return !observer || observer(p);
+    };
+    try {
+      const Stoppable here;
+      references_ = task_->references(reference_request(config_, *plan_, tell));
+      asked_ = true;
+      references_later_ = references_.has_value();
+    } catch (const Interrupted&) {
+    }
+    earlier_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   TrainProgress progress() const {
@@ -126,6 +159,7 @@ class TrainRun {
     s.loss = final_training_loss(log.values("train/loss"));
     s.validation_loss = log.last("train/validation_loss");
     s.test_loss = log.last("train/test_loss");
+    if (!lines_) s.lines = task_->lines().value_or(TextLines{});
     if (lines_) s.lines = *lines_;
     s.residual = log.last("train/residual");
     s.damping = log.last("train/damping");
@@ -155,6 +189,7 @@ class TrainRun {
     if (loop_.learners() > 1) s.beside_score = score(1);
     s.references = references_;
     s.seconds = seconds();
+    s.stopped = loop_.stopped();
     return s;
   }
 
@@ -240,8 +275,10 @@ class TrainRun {
   TrainingLoop loop_;
   std::optional<TextLines> lines_;
   std::string metric_;
-  std::optional<ReferenceScores> references_;  ///< made for the first file: a sweep's points need none
-  double earlier_ = 0;
+  std::optional<ReferenceScores> references_;        ///< made after the first file: a sweep's points need none
+  bool asked_ = false;                               ///< for them: they are there, or there are none
+  bool written_ = false, references_later_ = false;  ///< a file; references that came after the last
+  double earlier_ = 0;                               ///< s of the runs before, less what was no part of the run
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunRecord record_;
   Overwrite overwrite_ = Overwrite::must_not_exist;

@@ -28,6 +28,7 @@ struct TrainProgress {
   bool finished = false;
   std::string metric = {};  ///< of a task of samples, and the last score on the validation part
   double score = 0;
+  std::string doing = {};  ///< not empty: no step has ended, this is being done beside the run
 };
 
 /// What a network scores on held-out samples, in the metric of the task; NaN where it was not scored.
@@ -36,7 +37,7 @@ struct HeldOutScore {
   double test = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Called after every step; returns false to stop (the run is checkpointed and can be resumed).
+/// Called after every step, and while something is done beside the run (TrainProgress::doing); returns false to stop (the run is checkpointed and can be resumed).
 using TrainObserver = std::function<bool(const TrainProgress&)>;
 
 /// Cosine of a gradient with the exact adjoint's over one parameter group, NaN for a group without gradient.
@@ -80,6 +81,7 @@ struct TrainSummary {
   double devices = 0;              ///< of all arrays, replicas included
   double ir_drop = 0;              ///< ir_drop_figure of the worst tile of any array at the end
   std::vector<std::string> notes;  ///< Task::notes and device_notes of the run
+  bool stopped = false;            ///< before its end; it can be resumed
   std::string failure;             ///< why these numbers are no result; empty: they are one
   std::string metric = {};         ///< "accuracy" or "rmse" of a task of samples, empty of a text
   HeldOutScore score = {}, beside_score = {};

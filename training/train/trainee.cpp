@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/base/interrupts.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/reference_gradient.hpp"
 #include "training/train/factor_norm.hpp"
@@ -80,12 +81,15 @@ template <class S>
 void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   const double epsilon = begin();
   const auto every = static_cast<std::uint64_t>(config_->integer("train.cosine_every"));
+  std::optional<Cosines> cosines;
   if (every > 0 && step % every == 0) {
     bare_->set_step(epsilon);
-    measure_cosines(step, batch, epsilon);
+    cosines = measure_cosines(step, batch, epsilon);
   }
   learner_->set_adjoint_limit(adjoint_guard_.limit());
   const BatchReport report = learner_->compute(batch, step, gradient_);
+  const Stoppable kept(false);  // what follows changes what the next step depends on
+  if (cosines) record_cosines(step, *cosines);
   adjoint_guard_.observe(report.adjoint);
   // Where every sequence is left out the growth penalty is all there is, and what brings an equilibrium back.
   const bool nothing_left = report.left_out == static_cast<int>(report.sequences.size()) && report.growth_active == 0;
@@ -163,7 +167,7 @@ void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report) {
 }
 
 template <class S>
-void Trainee<S>::measure_cosines(std::uint64_t step, const Batch& batch, double epsilon) {
+typename Trainee<S>::Cosines Trainee<S>::measure_cosines(std::uint64_t step, const Batch& batch, double epsilon) {
   Gradient<S> estimate(network_->parameter_shapes());
   bare_->compute(batch, step, estimate);
   const auto copy = exact_copy(*network_, Truth::circuit);
@@ -172,23 +176,28 @@ void Trainee<S>::measure_cosines(std::uint64_t step, const Batch& batch, double 
   Gradient<double> exact(network_->parameter_shapes());
   BatchGradient<double>(*copy, options).compute(batch, step, exact);
   const Gradient<double> estimated = in_double(estimate);
-  std::vector<double> cosines, present;
+  Cosines cosines;
   for (const auto& group : network_->groups()) {
     const Agreement a = agreement<double>(estimated, exact, group);
-    cosines.push_back(a.cosine);
-    present.push_back(a.has_gradient ? 1 : 0);
+    cosines.of.push_back(a.cosine);
+    cosines.present.push_back(a.has_gradient ? 1 : 0);
   }
-  const Agreement all = agreement<double>(estimated, exact, equilibrium_groups(network_->plan()));
+  cosines.all = agreement<double>(estimated, exact, equilibrium_groups(network_->plan())).cosine;
+  return cosines;
+}
+
+template <class S>
+void Trainee<S>::record_cosines(std::uint64_t step, const Cosines& cosines) {
   log_.axis("train/cosine_step");
   log_.add("train/cosine_step", static_cast<double>(step), "1", "steps at which the gradient was compared");
-  log_.add("train/cosine_all", all.cosine, "1",
+  log_.add("train/cosine_all", cosines.all, "1",
            "cosine over all parameters of the equilibrium as one vector: every group but the read-out");
   log_.add_row(
-      "train/cosine", cosines, "1",
+      "train/cosine", cosines.of, "1",
       "cosine of the estimated gradient with the exact one of the simulated circuit, at a z* settled without fresh "
       "noise and rounding; NaN where cosine_has_gradient is 0",
       "parameter group");
-  log_.add_row("train/cosine_has_gradient", present, "1",
+  log_.add_row("train/cosine_has_gradient", cosines.present, "1",
                "0: the exact gradient of the group is zero, there is nothing to agree with", "parameter group");
 }
 
@@ -211,12 +220,16 @@ typename Trainee<S>::Evaluation Trainee<S>::evaluation(const std::vector<Batch>&
 
 template <class S>
 void Trainee<S>::evaluate(std::uint64_t done, const std::vector<Batch>& validation) {
-  record_validation(done, evaluation(validation, 0));
+  const Evaluation all = evaluation(validation, 0);
+  const Stoppable kept(false);
+  record_validation(done, all);
 }
 
 template <class S>
 void Trainee<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) {
-  record_test(done, evaluation(test, first));
+  const Evaluation all = evaluation(test, first);
+  const Stoppable kept(false);
+  record_test(done, all);
 }
 
 template <class S>

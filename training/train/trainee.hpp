@@ -48,7 +48,13 @@ class Trainee final : public Learner {
   void apply(std::uint64_t step, const GradientNorms& norms);
   double begin();
   void let_time_pass(std::uint64_t step, const BatchReport& report);
-  void measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
+  /// Of the gradient with the exact one, per parameter group and over the equilibrium's.
+  struct Cosines {
+    std::vector<double> of, present;
+    double all = 0;
+  };
+  Cosines measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
+  void record_cosines(std::uint64_t step, const Cosines& cosines);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();

@@ -5,6 +5,9 @@
 
 #include <utility>
 
+#include "sim/base/interrupts.hpp"
+#include "training/learning/batch_ranks.hpp"
+
 namespace nudge {
 namespace {
 
@@ -28,39 +31,72 @@ LoopSettings loop_settings(const Config& config, FinalTest final_test) {
 
 TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::vector<std::unique_ptr<Learner>> learners,
                            const LoopSettings& settings)
-    : task_(std::move(task)), learners_(std::move(learners)), settings_(settings), validation_(task_->validation()) {}
+    : task_(std::move(task)),
+      learners_(std::move(learners)),
+      settings_(settings),
+      validation_(task_->validation()),
+      evaluated_(learners_.size()) {}
 
+/// What is due after done_ steps and has not been done; a learner's is done whole or, where it is interrupted, not at all.
 void TrainingLoop::evaluate() {
-  for (auto& learner : learners_) learner->evaluate(done_, validation_);
+  const Stoppable here(!batches_are_shared());
+  const bool validates = done_ == 0 ? settings_.evaluate_start : due(settings_.evaluate_every, done_) || finished();
+  for (std::size_t i = 0; validates && i < learners_.size(); ++i) {
+    if (evaluated_[i].at == static_cast<std::int64_t>(done_)) continue;
+    learners_[i]->evaluate(done_, validation_);
+    evaluated_[i].at = static_cast<std::int64_t>(done_);
+  }
+  if (!finished() || !stuck_.empty() || settings_.final_test != FinalTest::evaluate) return;
+  const std::vector<Batch> test = task_->test();
+  for (std::size_t i = 0; !test.empty() && i < learners_.size(); ++i) {
+    if (evaluated_[i].tested) continue;
+    learners_[i]->evaluate_test(done_, test, validation_.size());
+    evaluated_[i].tested = true;
+  }
+}
+
+/// The first learner's step may be left undone; after it the others have to follow.
+void TrainingLoop::step() {
+  const Batch batch = task_->training(done_);
+  for (std::size_t i = 0; i < learners_.size(); ++i) {
+    const Stoppable first(i == 0 && !batches_are_shared());
+    learners_[i]->step(done_, batch);
+  }
+  ++done_;
+  for (const auto& learner : learners_) {
+    if (stuck_.empty()) stuck_ = learner->stuck();
+  }
 }
 
 void TrainingLoop::run(const std::function<void()>& save, const std::function<bool()>& go_on) {
-  if (done_ == 0 && settings_.evaluate_start) evaluate();
-  bool stop = false;
-  while (!finished() && !stop && stuck_.empty()) {
-    const Batch batch = task_->training(done_);
-    for (auto& learner : learners_) learner->step(done_, batch);
-    ++done_;
-    for (const auto& learner : learners_) {
-      if (stuck_.empty()) stuck_ = learner->stuck();
+  bool stop = false, unsaved = false;
+  stopped_ = false;
+  try {
+    const std::vector<Evaluated> before = evaluated_;
+    evaluate();  // of a resumed run: what was interrupted
+    unsaved = finished() && evaluated_ != before;
+    while (!finished() && !stop && stuck_.empty()) {
+      step();
+      evaluate();
+      if (due(settings_.checkpoint_every, done_) || finished()) save();
+      stop = !go_on();
     }
-    if (due(settings_.evaluate_every, done_) || finished()) evaluate();
-    if (finished() && stuck_.empty() && settings_.final_test == FinalTest::evaluate) {
-      const std::vector<Batch> test = task_->test();
-      for (auto& learner : learners_) {
-        if (!test.empty()) learner->evaluate_test(done_, test, validation_.size());
-      }
-    }
-    if (due(settings_.checkpoint_every, done_) || finished()) save();
-    stop = !go_on();
+  } catch (const Interrupted&) {
+    stop = stopped_ = true;
   }
-  if (stop || !stuck_.empty()) save();
+  stopped_ = stopped_ || (stop && !finished());
+  if ((stop && done_ > 0) || unsaved || !stuck_.empty()) save();
 }
 
 void TrainingLoop::write(H5Document& document, const std::string& group) const {
   document.attribute("checkpoint_done", static_cast<std::int64_t>(done_), object(group));
   document.attribute("checkpoint_text", task_->fingerprint(), object(group));
-  for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->write(document, prefix(group, i));
+  for (std::size_t i = 0; i < learners_.size(); ++i) {
+    learners_[i]->write(document, prefix(group, i));
+    const std::string at = object(prefix(group, i));
+    document.attribute("checkpoint_evaluated", evaluated_[i].at, at);
+    document.attribute("checkpoint_tested", static_cast<std::int64_t>(evaluated_[i].tested), at);
+  }
 }
 
 void TrainingLoop::restore(const H5Reader& file, const std::string& group) {
@@ -75,7 +111,13 @@ void TrainingLoop::restore(const H5Reader& file, const std::string& group) {
     file.fail("attribute checkpoint_done", fmt::format("{} (must be in [0, {}], train.steps)", done, settings_.steps));
   }
   done_ = static_cast<std::uint64_t>(done);
-  for (std::size_t i = 0; i < learners_.size(); ++i) learners_[i]->restore(file, prefix(group, i));
+  for (std::size_t i = 0; i < learners_.size(); ++i) {
+    learners_[i]->restore(file, prefix(group, i));
+    const std::string at = object(prefix(group, i));
+    const bool told = file.has_attribute("checkpoint_evaluated", at);  // else the file is of a version that always had
+    evaluated_[i].at = told ? file.integer_attribute("checkpoint_evaluated", at) : done;
+    evaluated_[i].tested = told ? file.integer_attribute("checkpoint_tested", at) != 0 : finished();
+  }
 }
 
 }  // namespace nudge

@@ -31,12 +31,15 @@ class TrainingLoop {
                const LoopSettings& settings);
 
   /// Goes on until all steps are done, a learner is stuck, or go_on(), asked after every step, says no. save() is called when
-  /// a checkpoint is due and, where any step was done, at the end.
+  /// a checkpoint is due and, where any step was done, at the end. A signal that interrupted() has been asked about ends a step or an
+  /// evaluation under way, which a resumed run does again.
   void run(const std::function<void()>& save, const std::function<bool()>& go_on);
 
   std::uint64_t done() const { return done_; }
   std::uint64_t steps() const { return settings_.steps; }
   bool finished() const { return done_ == settings_.steps; }
+  /// Whether run() was stopped before its end: before the last step, or what is due after it.
+  bool stopped() const { return stopped_; }
   /// Why it ended before its last step: a learner's reason, or empty.
   const std::string& stuck() const { return stuck_; }
 
@@ -50,13 +53,23 @@ class TrainingLoop {
 
  private:
   void evaluate();
+  void step();
+
+  /// What a learner has done after the last step.
+  struct Evaluated {
+    std::int64_t at = -1;  ///< steps done at its last validation; -1: there was none
+    bool tested = false;
+    bool operator==(const Evaluated&) const = default;
+  };
 
   std::shared_ptr<const Task> task_;
   std::vector<std::unique_ptr<Learner>> learners_;
   LoopSettings settings_;
   std::vector<Batch> validation_;
+  std::vector<Evaluated> evaluated_;
   std::uint64_t done_ = 0;
   std::string stuck_;
+  bool stopped_ = false;
 };
 
 }  // namespace nudge

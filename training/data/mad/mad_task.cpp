@@ -44,7 +44,8 @@ MadTask::MadTask(MadKind kind, const MadSizes& sizes, const HeldOutSizes& held_o
       seed_(seed),
       tokens_(checked_tokens(kind, sizes, seed)) {}
 
-std::optional<ReferenceScores> MadTask::references() const {
+std::optional<ReferenceScores> MadTask::references(const ReferenceRequest& request) const {
+  if (!request.wants("chance")) return std::nullopt;
   const auto n = static_cast<double>(answers(kind_, sizes_.vocabulary));
   ReferenceScores scores;
   scores.metric = "accuracy";

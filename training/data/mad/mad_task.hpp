@@ -14,7 +14,7 @@ class MadTask final : public GeneratedTask {
 
   TaskSizes sizes() const override { return {tokens_, sizes_.vocabulary, sizes_.vocabulary}; }
   /// Chance: any of the answers that the kind can have.
-  std::optional<ReferenceScores> references() const override;
+  std::optional<ReferenceScores> references(const ReferenceRequest& request) const override;
 
  protected:
   Batch blank(Index examples) const override { return blank_sequences(examples, tokens_); }

@@ -8,6 +8,7 @@
 
 #include "sim/base/csv_text.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/interrupts.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/data/readers/readers.hpp"
 
@@ -156,6 +157,7 @@ LabelledData parse_csv(std::string_view text, const std::string& name, const Dat
   if (target == Target::value) data.values.resize(n, static_cast<Index>(targets.size()));
   std::vector<double> row;
   for (Index i = 0; i < n; ++i) {
+    stop_point();
     const auto at = static_cast<std::size_t>(i);
     table.numbers(at, row);
     const auto where = [&](std::size_t c) { return fmt::format("{}: field {}", table.place(at), c + 1); };

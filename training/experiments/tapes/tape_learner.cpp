@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sim/base/interrupts.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {
@@ -47,6 +48,7 @@ TapeLearner<S>::TapeLearner(std::unique_ptr<TapeModel<S>> model, std::vector<Mea
 template <class S>
 void TapeLearner<S>::step(std::uint64_t step, const Batch& batch) {
   const double loss = tapes_.gradient(batch, step * static_cast<std::uint64_t>(batch.sequences), gradient_);
+  const Stoppable kept(false);
   log_.axis("step");
   log_.add("step", static_cast<double>(step), "1", "number of the training step");
   log_.add("loss", loss, measures_.front().unit, "training loss of the step's batch, before the step");
@@ -64,6 +66,7 @@ void TapeLearner<S>::evaluate(std::uint64_t done, const std::vector<Batch>& vali
   using When = typename TapeModel<S>::When;
   const When when = done == options_.schedule.steps ? When::finished : When::underway;
   const std::vector<double> values = model_->evaluate(tapes_, validation, parameters_, when);
+  const Stoppable kept(false);
   log_.axis("validation_step");
   log_.add("validation_step", static_cast<double>(done), "1", "training steps taken before the evaluation");
   for (std::size_t m = 0; m < measures_.size(); ++m) {
