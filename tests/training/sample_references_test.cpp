@@ -10,6 +10,7 @@
 #include "tests/support/temporary_directory.hpp"
 #include "training/data/confusion.hpp"
 #include "training/data/linear_model.hpp"
+#include "training/train/sample_scores.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -127,6 +128,13 @@ TEST_CASE("65536 classes need neither memory nor time") {
   CHECK(scores.find("majority", "test")->loss > 0);
   CHECK(scores.find("linear", "test") == nullptr);
   CHECK_THAT(scores.note, Catch::Contains("21 x 65536 parameters"));
+  Batch batch{1, 2, {}, {7, 65535}, {}, {}};  // and no network's: a confusion matrix of them would be 34 GB
+  Matrix<float> output = Matrix<float>::Zero(2, 65536);
+  output(0, 7) = output(1, 8) = 1;
+  SampleScores counted(true);
+  counted.add<float>(batch, {output});
+  CHECK(counted.value() == 0.5);
+  CHECK_FALSE(counted.confusion());
 }
 
 TEST_CASE("scores of a softmax by hand") {

@@ -9,8 +9,8 @@
 
 namespace nudge {
 
-/// What the outputs of a network score where its task has a metric: of classes the confusion matrix and its accuracy, of real
-/// values their root mean square error.
+/// What the outputs of a network score where its task has a metric: of classes the accuracy and, up to kMostConfused of them, the confusion
+/// matrix, of real values their root mean square error.
 class SampleScores {
  public:
   explicit SampleScores(bool scored) : scored_(scored) {}
@@ -21,10 +21,14 @@ class SampleScores {
 
   /// The score in the metric of the task; nothing before any sample was added.
   std::optional<double> value() const;
+  bool of_classes() const { return counted_ > 0; }
+  /// Nothing of values, and of so many classes that nobody could read it: 65536 of them would take 34 GB.
   const std::optional<ConfusionMatrix>& confusion() const { return confusion_; }
+  static constexpr Index kMostConfused = 2048;  ///< 32 MB
 
  private:
   bool scored_;
+  std::int64_t right_ = 0, counted_ = 0;  ///< samples of classes
   std::optional<ConfusionMatrix> confusion_;
   double squares_ = 0, numbers_ = 0;
 };

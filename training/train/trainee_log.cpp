@@ -95,9 +95,9 @@ template <class S>
 void Trainee<S>::record_scores(const std::string& part, const SampleScores& scores) {
   const auto value = scores.value();
   if (!value) return;
-  if (scores.confusion()) {
+  if (scores.of_classes()) {
     log_.add("train/" + part + "_accuracy", *value, "1", "share of the " + part + " samples whose class was found");
-    confusion_.insert_or_assign(part, *scores.confusion());
+    if (scores.confusion()) confusion_.insert_or_assign(part, *scores.confusion());
   } else {
     log_.add("train/" + part + "_rmse", *value, "1",
              "root mean square error of a value on the " + part + " samples, as data.value_scaling scales it");
