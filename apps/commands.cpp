@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/commands.hpp"
 
-#include "apps/commands/case.hpp"
-#include "apps/commands/compare.hpp"
-#include "apps/commands/config.hpp"
-#include "apps/commands/crossbar.hpp"
-#include "apps/commands/devices.hpp"
-#include "apps/commands/energy.hpp"
-#include "apps/commands/experiment.hpp"
-#include "apps/commands/export.hpp"
-#include "apps/commands/files.hpp"
-#include "apps/commands/gradcheck.hpp"
-#include "apps/commands/merge.hpp"
-#include "apps/commands/sweep.hpp"
-#include "apps/commands/train.hpp"
-#include "apps/commands/watch.hpp"
+// In the order of --help; each is defined in a file of apps/commands/ as <name>_command().
+#define NUDGE_COMMANDS(X) \
+  X(train)                \
+  X(gradcheck)            \
+  X(sweep)                \
+  X(merge)                \
+  X(compare)              \
+  X(experiment)           \
+  X(energy)               \
+  X(case)                 \
+  X(devices)              \
+  X(crossbar)             \
+  X(report)               \
+  X(info)                 \
+  X(export)               \
+  X(watch)                \
+  X(config)
 
 namespace nudge {
 
+#define NUDGE_DECLARE(name) Command name##_command();
+NUDGE_COMMANDS(NUDGE_DECLARE)
+#undef NUDGE_DECLARE
+
 const std::vector<Command>& all_commands() {
-  static const std::vector<Command> commands = {
-      train_command(),      gradcheck_command(), sweep_command(),  merge_command(),   compare_command(),
-      experiment_command(), energy_command(),    case_command(),   devices_command(), crossbar_command(),
-      report_command(),     info_command(),      export_command(), watch_command(),   config_command(),
-  };
+#define NUDGE_LIST(name) name##_command(),
+  static const std::vector<Command> commands = {NUDGE_COMMANDS(NUDGE_LIST)};
+#undef NUDGE_LIST
   return commands;
 }
 

@@ -22,7 +22,7 @@ struct Command {
   std::function<std::function<ExitCode()>(CLI::App&)> add;
 };
 
-/// Every subcommand in the order of --help. A new one is its file in apps/commands/ and a line here.
+/// Every subcommand in the order of --help. A new one is its file in apps/commands/ and a line in commands.cpp.
 const std::vector<Command>& all_commands();
 
 }  // namespace nudge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/commands/energy.hpp"
+#include "apps/commands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/commands/export.hpp"
+#include "apps/commands.hpp"
 
 #include <CLI/CLI.hpp>
 #include <memory>
