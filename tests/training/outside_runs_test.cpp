@@ -53,7 +53,8 @@ Config experiment_of(const Texts& settings = {}) {
 struct Counter {
   std::size_t seen = 0, stop_at = 1000;
   SweepObserver observer() {
-    return {[this](const Sweep&, const SweepPoint&, std::size_t) { ++seen; }, [this] { return seen >= stop_at; }};
+    return {.finished = [this](const Sweep&, const SweepPoint&, std::size_t) { ++seen; },
+            .stop = [this] { return seen >= stop_at; }};
   }
 };
 
