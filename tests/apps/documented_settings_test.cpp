@@ -52,7 +52,8 @@ std::string complaint(const Setting& setting) {
   if (row->kind != ParamKind::choice && row->kind != ParamKind::flag) return "";
   std::vector<std::string> choices = row->choices;
   if (row->kind == ParamKind::flag) choices = {"true", "false"};
-  if (setting.value.empty()) return "";  // "...", a list of a grid, a word for a value
+  if (setting.value.empty()) return "";    // "...", a list of a grid
+  if (setting.value == "NAME") return "";  // a word for a value
   for (const std::string& choice : choices) {
     if (setting.value == choice) return "";
   }
