@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "apps/streams.hpp"
 #include "sim/config/toml_reader.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/rounding.hpp"
 
 namespace nudge {
 
@@ -38,6 +40,10 @@ std::string sections_text() {
     if (std::find(sections.begin(), sections.end(), section) == sections.end()) sections.push_back(section);
   }
   return fmt::format("Sections of a config: {}; `nudge config keys` explains every key.\n", fmt::join(sections, ", "));
+}
+
+void warn_of_rounding(const Config& config) {
+  if (const std::string warning = rounding_warning(config); !warning.empty()) say("nudge: warning: {}\n", warning);
 }
 
 Config load_config(const ConfigArguments& arguments) { return load_program_config(arguments.file, arguments.settings); }

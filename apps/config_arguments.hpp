@@ -27,6 +27,9 @@ void add_weights_option(CLI::App& app, std::vector<std::string>& settings);
 /// The sections that a config may have, in the order of the reference, for the end of a help text.
 std::string sections_text();
 
+/// Says where rounding takes a part of what the nudge measures (training/config/rounding.hpp).
+void warn_of_rounding(const Config& config);
+
 /// The resolved config; UserError with every problem.
 Config load_config(const ConfigArguments& arguments);
 

@@ -9,6 +9,7 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "training/config/run_parts.hpp"
 #include "training/config/setup.hpp"
 #include "training/models/registry.hpp"
 
@@ -45,8 +46,7 @@ void export_block(const Config& config, const std::filesystem::path& path) {
     throw UserError(
         fmt::format("crossbar: --block: network.kind = {} is not exported ({} are)", kind.name, exported_kinds()));
   }
-  const auto task = make_task(config);
-  const auto plan = network_plan(config, task->sizes());
+  const auto [task, plan] = run_parts(config);
   check_size(config, *kind.netlist, kind.netlist->terms(*plan));
   const auto network = make_network<double>(config, plan, Weights::configured);
   const CrossbarSpec arrays = crossbar_spec(config);

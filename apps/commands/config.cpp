@@ -5,21 +5,54 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "sim/config/reference.hpp"
+#include "training/compare/protocol.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/idle_keys.hpp"
+#include "training/config/run_parts.hpp"
+#include "training/sweep/sweep_grid.hpp"
 
 namespace nudge {
 namespace {
+
+bool changes_section(const std::vector<ConfigDifference>& changes, const std::string& section) {
+  return std::any_of(changes.begin(), changes.end(),
+                     [&section](const ConfigDifference& change) { return section_of(change.key) == section; });
+}
+
+/// A key that names data which is not on this machine; empty: all is here.
+std::string missing_data(const Config& config) {
+  for (const char* key : {"data.text", "data.file", "data.test_file"}) {
+    if (!config.text(key).empty() && !std::filesystem::exists(config.text(key))) return key;
+  }
+  return "";
+}
+
+/// What the commands that take the config refuse it for when they begin: its data and network, the points of its sweep and of its
+/// comparison. Without the data, what does not need it.
+void begin(const ConfigArguments& arguments, const Config& config, const std::vector<ConfigDifference>& changes) {
+  if (const std::string key = missing_data(config); !key.empty()) {
+    say("nudge: warning: {} = \"{}\" is not here (relative to the working directory): whether it fits was not "
+        "checked\n",
+        key, config.text(key));
+    return;
+  }
+  run_parts(config);
+  if (changes_section(changes, "sweep")) make_sweep_grid(read_config_source(arguments.file, arguments.settings));
+  if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
+}
 
 /// Says that the config is fine and where it leaves the defaults; warns of keys of devices that are not there.
 ExitCode check(const ConfigArguments& arguments) {
   const Config config = load_config(arguments);
   const auto changes = difference(standard_program_config(), config);
+  begin(arguments, config, changes);
   answer("{}: ok, {} of {} keys differ from the defaults\n", arguments.file, changes.size(), config.keys().size());
   for (const ConfigDifference& change : changes) {
     answer("  {} = {} (default {}; {})\n", change.key, change.second, change.first.empty() ? "empty" : change.first,
@@ -29,6 +62,7 @@ ExitCode check(const ConfigArguments& arguments) {
     say("nudge: warning: {}: no effect while device.model = \"digital\": {} (set device.model or device.preset)\n",
         arguments.file, fmt::join(idle, ", "));
   }
+  warn_of_rounding(config);
   return ExitCode::ok;
 }
 
@@ -62,10 +96,11 @@ std::function<ExitCode()> add_config(CLI::App& app) {
   app.require_subcommand(0, 1);
   app.add_flag("--help-keys", options->help_keys, "Print every key with its default, values and meaning");
 
-  const CLI::App* check_app =
-      add_config_arguments(*add_subcommand(app, "check", "Check a config and report every mistake at once",
-                                           "nudge config check run.toml --set train.steps=500"),
-                           options->check);
+  const CLI::App* check_app = add_config_arguments(
+      *add_subcommand(app, "check",
+                      "Check a config, its data and the points of its sweep; report every mistake at once",
+                      "nudge config check run.toml --set train.steps=500"),
+      options->check);
   CLI::App* dump_app = add_config_arguments(
       *add_subcommand(app, "dump", "Print every resolved value as TOML", "nudge config dump run.toml > resolved.toml"),
       options->dump);

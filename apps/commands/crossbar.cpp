@@ -31,6 +31,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
+#include "training/config/run_parts.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/file_bytes.hpp"
 
@@ -206,7 +207,7 @@ ExitCode run_crossbar(const CrossbarOptions& options) {
   const Config config = load_config(options.config);
   const CrossbarSpec spec = model_arrays(config);
   check(options, spec);
-  const auto plan = network_plan(config, make_task(config)->sizes());
+  const auto plan = run_parts(config).plan;
   check_arrays_fit(spec, *plan, sizeof(double));
   if (!options.array.empty()) check_array(options.array, *plan);
   const auto digital = make_network<double>(config, plan, Weights::digital);

@@ -17,6 +17,7 @@
 #include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/check/gradcheck_record.hpp"
+#include "training/config/rounding.hpp"
 #include "training/learning/batch_ranks.hpp"
 
 namespace nudge {
@@ -171,6 +172,7 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
   const Config config = load_config(options.arguments);
   const std::string out = options.out.empty() ? config.text("output.file") : options.out;
   if (!out.empty() && leads) check_output_path(out, Overwrite::must_not_exist);
+  if (leads) warn_of_rounding(config);
   const std::string started = now_utc();
   GradcheckReport report;
   {
@@ -194,9 +196,10 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
   if (report.finite() && report.reference_converged()) return ExitCode::ok;
   say("nudge: {}\n",
       report.finite()
-          ? "the exact adjoint did not converge everywhere: the table compares with its best estimate "
-            "(raise gradcheck.adjoint_iterations or the damping, or loosen gradcheck.settle_tolerance)"
-          : "a gradient is not finite: see the rows above (a smaller beta or step, or more damping, helps)");
+          ? std::string("the exact adjoint did not converge everywhere: the table compares with its best estimate "
+                        "(raise gradcheck.adjoint_iterations or the damping, or loosen gradcheck.settle_tolerance)")
+          : fmt::format("a gradient is not finite: see the rows above ({}, a smaller step, or more damping, helps)",
+                        beta_advice(config)));
   return ExitCode::numerical_failure;
 }
 

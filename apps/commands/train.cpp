@@ -177,9 +177,9 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
         summary.ir_drop, 100 * summary.ir_drop / (1 + summary.ir_drop));
   }
   if (summary.failure.empty()) return ExitCode::ok;
-  say("nudge: the run failed: {} (events in {} tell where). A smaller beta or learning rate, or estimator = "
-      "\"aep_transposed\", may help.\n",
-      summary.failure, file);
+  say("nudge: the run failed: {} (events in {} tell where). What may help: {}, a smaller learning rate, or estimator = "
+      "\"aep_transposed\".\n",
+      summary.failure, file, summary.beta_advice);
   return ExitCode::numerical_failure;
 }
 
@@ -202,6 +202,7 @@ ExitCode run_train(const TrainOptions& options) {
   }
   const Config config = load_program_config(options.config, options.settings);
   const auto every = static_cast<std::uint64_t>(config.integer("output.print_every"));
+  if (leads_batches()) warn_of_rounding(config);
   if (!options.resume.empty()) {
     return finish(resume(options.resume, &config, printer(every, options.log)), options.resume, options.json);
   }

@@ -79,15 +79,21 @@ std::string placed(const Config& config, const std::string& text) {
   return best == nullptr ? text : best->where + ": " + text;
 }
 
+std::vector<std::string> problems_of(const Config& config, const ConfigCheck& check) {
+  std::vector<std::string> problems;
+  try {
+    check(config);
+  } catch (const UserError& error) {
+    std::istringstream lines(error.what());
+    for (std::string line; std::getline(lines, line);) problems.push_back(placed(config, line));
+  }
+  return problems;
+}
+
 void run_checks(const ConfigSchema& schema, const Config& config, std::vector<std::string>& problems) {
   for (const ConfigCheck& check : schema.checks) {
     if (!problems.empty()) return;
-    try {
-      check(config);
-    } catch (const UserError& error) {
-      std::istringstream lines(error.what());
-      for (std::string line; std::getline(lines, line);) problems.push_back(placed(config, line));
-    }
+    problems = problems_of(config, check);
   }
 }
 
@@ -145,6 +151,11 @@ Config load_config(const ConfigSchema& schema, const std::string& path, const st
                     path, path, path));
   }
   return parse_config(schema, path, text.str(), settings);
+}
+
+void check_placed(const Config& config, const ConfigCheck& check) {
+  const std::vector<std::string> problems = problems_of(config, check);
+  if (!problems.empty()) throw UserError(fmt::format("{}", fmt::join(problems, "\n")));
 }
 
 std::vector<std::string> broken_rules(const ConfigSchema& schema, const Config& config) {

@@ -45,6 +45,9 @@ Config parse_config(const ConfigSchema& schema, const std::string& name, const s
 /// The same for a file.
 Config load_config(const ConfigSchema& schema, const std::string& path, const std::vector<std::string>& settings = {});
 
+/// Runs a check on a configuration that was read: its UserError has each line placed, as the checks of a schema have.
+void check_placed(const Config& config, const ConfigCheck& check);
+
 /// Every broken rule as "where: key = value (rule)"; for configurations changed by set_from_text (sweeps).
 std::vector<std::string> broken_rules(const ConfigSchema& schema, const Config& config);
 

@@ -44,7 +44,9 @@ std::string describe_table(const ParamTable& table) {
       "m k "
       "M G) or a bare number in SI units; a pure number may also be a\npercentage (`\"5 %\"`). `nudge config check "
       "FILE` "
-      "reports every mistake at once, `nudge config dump FILE` prints every resolved value.\n";
+      "reports every mistake at once, in its data and the points of its sweep too; `nudge config dump FILE` prints "
+      "every "
+      "resolved value.\n";
   for (const std::string& section : sections(table)) {
     out += section.empty() ? "\n## Outside sections\n" : fmt::format("\n## [{}]\n", section);
     out += "\n| key | default | values | meaning |\n|---|---|---|---|\n";

@@ -64,16 +64,19 @@ Settings with(Settings settings, const Settings& more) {
 }  // namespace
 
 TEST_CASE("hopfield: layers that do not fit are refused with what to do", "[hopfield]") {
-  check_refusal({"task.kind=characters"}, "is fed the features of samples, task.kind = characters has symbols");
-  check_refusal({"network.kind=block", "estimator=aep_anchored"}, "embeds symbols, task.kind = classification has 64");
+  check_refusal({"task.kind=characters"}, "must be block, stack or transformer for task.kind = characters");
+  check_refusal({"network.kind=block", "estimator=aep_anchored"},
+                "must be hopfield, convolutional or resistive for task.kind = classification");
   check_refusal({"hopfield.activation=tanh"}, "must be hard_sigmoid or relu for hopfield.form = projected");
   check_refusal({"hopfield.output_activation=sigmoid"}, "must be identity, hard_sigmoid or relu");
   check_refusal({"hopfield.feedback=separate"}, "must be transpose or none for hopfield.form = projected");
   check_refusal({"hopfield.feedback=none", "hopfield.form=energy"},
                 "must be transpose or separate for hopfield.form = energy");
   check_refusal({"relaxation.solver=anderson"}, "must be euler for hopfield.form = projected");
-  check_refusal({"hopfield.hidden=[]", "hopfield.cost=cross_entropy"}, "hopfield.hidden is empty");
-  check_refusal({"task.kind=regression", "hopfield.cost=cross_entropy"}, "regression has no classes");
+  check_refusal({"hopfield.hidden=[]", "hopfield.cost=cross_entropy"},
+                "must be squared_error where hopfield.hidden is empty");
+  check_refusal({"task.kind=regression", "hopfield.cost=cross_entropy"},
+                "must be squared_error for task.kind = regression");
   check_refusal({"network.kind=convolutional", "data.shape=[64]"}, "data.shape = (64,) is no image");
   check_refusal({"network.kind=convolutional", "data.shape=[8,9]"}, "has 72 features");
   check_refusal({"network.kind=convolutional", "convolutional.pool=[3]"},

@@ -83,7 +83,7 @@ TEST_CASE("a place that is drawn again is one place") {
   const Config config = parse_program_config("a.toml",
                                              "[sweep]\nmode = 'random'\nsamples = 40\n[sweep.grid]\n'model.heads' = "
                                              "[1, 2]\n'train.optimizer' = ['adam', 'sgd']\n");
-  const auto places = mode_combinations("a.toml", config, config.grid("sweep.grid"));
+  const auto places = mode_combinations(config, config.grid("sweep.grid"));
   CHECK(places.size() == 4);  // that 40 draws leave one of four out: 4 (3/4)^40 = 4e-5, and the seed is fixed
   CHECK_FALSE(first_repeat(places));
 }

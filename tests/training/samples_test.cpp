@@ -23,7 +23,7 @@ using namespace nudge::test;
 namespace {
 
 Config config_of(std::vector<std::string> settings) {
-  settings.insert(settings.begin(), "task.kind=classification");
+  settings.insert(settings.begin(), {"task.kind=classification", "network.kind=hopfield"});
   return parse_program_config("t", "", settings);
 }
 
@@ -249,10 +249,10 @@ TEST_CASE("regression: values beside features, scaled and back") {
   std::string text = "a,b,x\n";
   for (int i = 0; i < 60; ++i)
     text += std::to_string(i) + "," + std::to_string(100 - 2 * i) + ",1." + std::to_string(i) + "\n";
-  const RegressionTask task(
-      parse_program_config("t", "",
-                           {"task.kind=regression", "data.file=" + write_bytes(folder / "a.csv", text),
-                            "data.labels=a,b", "data.value_scaling=standard", "train.batch=4"}));
+  const RegressionTask task(parse_program_config(
+      "t", "",
+      {"task.kind=regression", "network.kind=hopfield", "data.file=" + write_bytes(folder / "a.csv", text),
+       "data.labels=a,b", "data.value_scaling=standard", "train.batch=4"}));
   const TaskSizes sizes = task.sizes();
   CHECK(sizes.classes == 0);
   CHECK(sizes.features == 1);
@@ -268,9 +268,10 @@ TEST_CASE("regression: values beside features, scaled and back") {
 }
 
 TEST_CASE("a network of symbols refuses a task of features") {
-  const Config config = config_of({});
-  CHECK_THROWS_WITH(network_plan(config, make_task(config)->sizes()),
-                    Catch::Contains("network.kind = block embeds symbols, task.kind = classification has 64 features"));
+  CHECK_THROWS_WITH(
+      config_of({"network.kind=block"}),
+      Catch::Contains("network.kind = block (must be hopfield, convolutional or resistive for task.kind = "
+                      "classification, which has features"));
 }
 
 TEST_CASE("empty and single classes and features of one value are said, and a sound task says nothing") {

@@ -9,6 +9,7 @@
 #include "sim/base/build_info.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "training/check/finite_difference.hpp"
+#include "training/config/run_parts.hpp"
 #include "training/config/setup.hpp"
 #include "training/learning/batch_ranks.hpp"
 #include "training/train/trainee.hpp"
@@ -30,10 +31,9 @@ class Check {
       : config_(config),
         scope_(scope),
         say_(say),
-        task_(make_task(config)),
+        parts_(run_parts(config)),
         programmed_(config.text("gradcheck.weights") == "programmed"),
-        trainee_(config, network_plan(config, task_->sizes()), "",
-                 programmed_ ? Weights::digital : Weights::configured) {}
+        trainee_(config, parts_.plan, "", programmed_ ? Weights::digital : Weights::configured) {}
 
   GradcheckReport run() {
     train();
@@ -50,7 +50,7 @@ class Check {
                                                : scope_.estimators;
     batches_ = config_.integer("gradcheck.batches");
     for (std::int64_t k = 0; k < batches_; ++k) {
-      const Batch batch = task_->training(first_step() + static_cast<std::uint64_t>(k));
+      const Batch batch = parts_.task->training(first_step() + static_cast<std::uint64_t>(k));
       tell(fmt::format("exact adjoint, batch {} of {}", k + 1, batches_));
       const Reference reference = reference_gradient(config_, *exact_, out_.step, batch);
       out_.references.push_back(reference.facts);
@@ -71,13 +71,13 @@ class Check {
   void train() {
     if (first_step() > 0) tell(fmt::format("training {} steps first", first_step()));
     if (programmed_) return take_start();
-    for (std::uint64_t step = 0; step < first_step(); ++step) trainee_.step(step, task_->training(step));
+    for (std::uint64_t step = 0; step < first_step(); ++step) trainee_.step(step, parts_.task->training(step));
   }
 
   /// Trained on exact numbers, here or for an earlier check.
   void take_start() {
     TrainedStarts own;
-    const auto start = (scope_.starts != nullptr ? *scope_.starts : own).of(config_, *task_);
+    const auto start = (scope_.starts != nullptr ? *scope_.starts : own).of(config_, *parts_.task);
     for (int p = 0; p < trainee_.network().parameters(); ++p) {
       trainee_.network().map(p).program(start->weights[static_cast<std::size_t>(p)].template cast<S>());
     }
@@ -225,7 +225,7 @@ class Check {
   const Config& config_;
   const GradcheckScope& scope_;
   const std::function<void(const std::string&)>& say_;
-  std::unique_ptr<Task> task_;
+  RunParts parts_;
   bool programmed_;
   Trainee<S> trainee_;
   std::unique_ptr<Network<S>> device_;      ///< only where trained weights are programmed
@@ -261,9 +261,12 @@ std::vector<std::string> gradcheck_estimators(const Config& config, Index unknow
   const auto take = [&names](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
+  const bool by_name = config.origin("gradcheck.estimators").layer != Layer::standard;
   for (const std::string& asked : config.texts("gradcheck.estimators")) {
-    if (asked != "all") take(asked);
-    if (asked != "all") continue;
+    if (asked != "all") {
+      if (by_name || estimator_misfit(config, asked).empty()) take(asked);
+      continue;
+    }
     for (const std::string& name : estimator_names()) {
       const bool solvable = name != "implicit_dense" || unknowns <= kDenseEstimatorUnknowns;
       if (solvable && estimator_misfit(config, name).empty()) take(name);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "circuits/crossbar/crossbar_config.hpp"
-#include "circuits/linear_map_factory.hpp"
 #include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
@@ -12,6 +10,8 @@
 #include "training/config/grid_repeats.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/setup.hpp"
+#include "training/models/registry.hpp"
+#include "training/sweep/combinations.hpp"
 
 namespace nudge {
 namespace {
@@ -43,9 +43,12 @@ std::string device_preset_text(const std::string& name) {
 
 /// What the devices, the crossbar and the correction path require of their numbers together, and what is listed once.
 std::vector<ConfigCheck> program_checks() {
-  return {[](const Config& config) { validate_linear_map(crossbar_spec(config)); },
+  return {expect_sound_devices,
+          check_kinds,
           [](const Config& config) { correction_spec(config).validate(); },
-          [](const Config& config) { read_policy(config); }, expect_no_grid_repeats,
+          [](const Config& config) { read_policy(config); },
+          expect_no_grid_repeats,
+          check_mode_axes,
           [](const Config& config) { read_entrants(config); }};
 }
 

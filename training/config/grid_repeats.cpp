@@ -29,7 +29,7 @@ void zipped_places(const Config& config, std::vector<std::string>& problems) {
   if (axes.empty()) return;
   std::vector<std::vector<std::string>> places(axes.front().values.size());
   for (const GridAxis& axis : axes) {
-    if (axis.values.size() != places.size()) return;  // refused where the axes are zipped
+    if (axis.values.size() != places.size()) return;  // refused by check_mode_axes()
     for (std::size_t v = 0; v < places.size(); ++v) places[v].push_back(axis.values[v]);
   }
   const auto repeat = first_repeat(places);

@@ -31,6 +31,11 @@ ParamTable nudge_rows() {
           "nudge.cost_current", "live", frozen_currents.names(),
           "The cost's current in the nudged phases of ep* and aep* (but aep_tracked): live, of the state as it moves; "
           "frozen, of the free equilibrium, so that the transposed phase is linear in beta and any beta is small."),
+      param::flag(
+          "nudge.below_rounding", "false",
+          "Run a beta whose gradient is rounding alone, which is refused otherwise: below 3e-7 in float, 5.6e-16 "
+          "in double.",
+          "2.5 roundings over beta; docs/estimators.md"),
       distinct(
           texts("gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
                 "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them where "

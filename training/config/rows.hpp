@@ -23,9 +23,13 @@ ParamTable experiment_rows();   ///< experiment.*
 ParamTable sweep_rows();        ///< sweep.*
 ParamTable compare_rows();      ///< compare.*
 
+std::vector<ConfigRule> kind_rules();       ///< what networks and tasks require of each other
 std::vector<ConfigRule> resistive_rules();  ///< of network.kind = resistive
 std::vector<ConfigRule> motion_rules();     ///< steps that rounding does not take back
 std::vector<ConfigRule> program_rules();
 std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield_rows()
+
+/// UserError where a device cannot be made as it is described, or relaxation.solver = coordinate meets reads with fresh noise.
+void expect_sound_devices(const Config& config);
 
 }  // namespace nudge

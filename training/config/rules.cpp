@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/base/errors.hpp"
+#include "training/config/rounding.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/setup.hpp"
 #include "training/models/block/block_config.hpp"
@@ -182,6 +183,20 @@ ConfigRule compares_something() {
           [](const Config& c) { return c.texts("gradcheck.estimators").empty() ? "must name one, or all" : ""; }};
 }
 
+/// Of those that were asked for by name; the defaults and `all` leave out what does not fit.
+ConfigRule compared_fit() {
+  return {{"gradcheck.estimators", "relaxation.schedule", "relaxation.solver", "relaxation.step", "network.kind",
+           "transformer.feedback", "hopfield.feedback"},
+          [](const Config& c) {
+            if (c.origin("gradcheck.estimators").layer == Layer::standard) return std::string();
+            for (const std::string& name : c.texts("gradcheck.estimators")) {
+              const std::string misfit = estimator_misfit(c, name);
+              if (!misfit.empty()) return fmt::format("names {}, which does not fit: {}; or take all", name, misfit);
+            }
+            return std::string();
+          }};
+}
+
 ConfigRule lag_needs_euler() {
   return {{"circuit.amplifier_bandwidth", "relaxation.solver"}, [](const Config& c) {
             const bool lags = c.real("circuit.amplifier_bandwidth") > 0;
@@ -274,6 +289,7 @@ std::vector<ConfigRule> program_rules() {
       text_left_for_training(),
       fresh_test_seeds(),
       even_points(),
+      beta_above_rounding(),
       tracked_needs_both_sides(),
       two_arrays_need_memories(),
       difference_needs_one_array(),
@@ -297,10 +313,11 @@ std::vector<ConfigRule> program_rules() {
       transformer_has_hidden_units(),
       delay_within_phase(),
       compares_something(),
+      compared_fit(),
       lag_needs_euler()};
-  for (ConfigRule& rule : hopfield_rules()) rules.push_back(std::move(rule));
-  for (ConfigRule& rule : resistive_rules()) rules.push_back(std::move(rule));
-  for (ConfigRule& rule : motion_rules()) rules.push_back(std::move(rule));
+  for (const auto more : {kind_rules, hopfield_rules, resistive_rules, motion_rules}) {
+    for (ConfigRule& rule : more()) rules.push_back(std::move(rule));
+  }
   return rules;
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 template <MadKind kind>
 TaskKind mad_kind(const char* summary) {
-  return {to_string(kind), summary, [](const Config& config) { return make_mad_task(kind, config); }, "accuracy"};
+  return {to_string(kind), summary,       [](const Config& config) { return make_mad_task(kind, config); },
+          "accuracy",      Rows::symbols, [](const Config& config) { mad_sizes(kind, config); }};
 }
 
 }  // namespace
@@ -23,9 +24,10 @@ const std::vector<TaskKind>& task_kinds() {
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<CharacterTask>(config); }},
       {"classification", "class of a sample (data.file, or the digits that ship)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<ClassificationTask>(config); },
-       "accuracy"},
+       "accuracy", Rows::features, [](const Config& config) { sample_options(config); }},
       {"regression", "real values of a sample (data.file)",
-       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<RegressionTask>(config); }, "rmse"},
+       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<RegressionTask>(config); }, "rmse",
+       Rows::features, [](const Config& config) { sample_options(config); }},
       mad_kind<MadKind::in_context_recall>("the value that a key had before in the sequence"),
       mad_kind<MadKind::noisy_recall>("the same among noise"),
       mad_kind<MadKind::fuzzy_recall>("the same with keys and values of several tokens"),
@@ -41,25 +43,6 @@ HeldOutSizes held_out_sizes(const Config& config) {
           static_cast<Index>(config.integer("train.test_batches")), batch};
 }
 
-Index symbols_of(const Config& config, const TaskSizes& task) {
-  if (task.symbols > 0) return task.symbols;
-  throw UserError(fmt::format(
-      "network.kind = {} embeds symbols, task.kind = {} has {} features a sample (take a network of features, "
-      "or a task of symbols, such as characters)",
-      config.text("network.kind"), config.text("task.kind"), task.features));
-}
-
-Index features_of(const Config& config, const TaskSizes& task) {
-  if (task.features > 0) return task.features;
-  throw UserError(
-      fmt::format("network.kind = {} is fed the features of samples, task.kind = {} has symbols (take task.kind = "
-                  "classification or "
-                  "regression, or a network that embeds symbols)",
-                  config.text("network.kind"), config.text("task.kind")));
-}
-
-namespace {
-
 const TaskKind& task_kind(const Config& config) {
   const std::string& name = config.text("task.kind");
   std::vector<std::string> names;
@@ -69,8 +52,6 @@ const TaskKind& task_kind(const Config& config) {
   }
   throw UserError(fmt::format("task.kind = \"{}\" is unknown ({})", name, did_you_mean(name, names)));
 }
-
-}  // namespace
 
 const std::string& score_metric(const Config& config) { return task_kind(config).metric; }
 

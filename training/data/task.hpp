@@ -63,11 +63,8 @@ class Task {
   virtual std::int64_t fingerprint() const = 0;
 };
 
-/// task.symbols for a network that embeds symbols. UserError for a task of samples, which have features instead.
-Index symbols_of(const Config& config, const TaskSizes& task);
-
-/// task.features for a network that is fed features. UserError for a task of symbols.
-Index features_of(const Config& config, const TaskSizes& task);
+/// What the rows of an example are made of: symbols, which a network embeds, or features, which it is fed.
+enum class Rows { symbols, features };
 
 /// A kind of task by the name that task.kind has.
 struct TaskKind {
@@ -75,7 +72,13 @@ struct TaskKind {
   std::string summary;
   std::unique_ptr<Task> (*make)(const Config& config);
   std::string metric = {};  ///< what its samples are scored by beside the loss: "accuracy" or "rmse"; empty: nothing
+  Rows rows = Rows::symbols;
+  /// What it requires of its keys, known before there is data: make() asks the same. UserError naming them; null: nothing.
+  void (*check)(const Config& config) = nullptr;
 };
+
+/// The kind of task.kind.
+const TaskKind& task_kind(const Config& config);
 
 /// The metric of task.kind.
 const std::string& score_metric(const Config& config);

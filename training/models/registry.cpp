@@ -20,19 +20,54 @@ namespace nudge {
 const std::vector<NetworkKind>& network_kinds() {
   const auto recurrent = [](const Config&) { return false; };
   static const std::vector<NetworkKind> kinds = {
-      {"block", "one node with a Hopfield memory and attention of its own state, the founding note's", block_plan,
-       block_leak, recurrent, true, nullptr, block_export()},
-      {"stack", "founding blocks one above the other, each clamped to the one below", stack_plan, block_leak,
-       recurrent},
-      {"transformer", "layers as nodes that settle one after the other: its equilibrium is the forward pass",
-       transformer_plan, transformer_leak, transformer_feeds_forward, true, nullptr, transformer_export()},
-      {"hopfield", "layered Hopfield network of samples: layers above a clamped one, coupled both ways", hopfield_plan,
-       hopfield_leak, hopfield_feeds_forward, false, hopfield_contrasts, hopfield_export()},
-      {"convolutional", "the same with convolutions below its dense layers", convolutional_plan, hopfield_leak,
-       hopfield_feeds_forward, false, hopfield_contrasts, hopfield_export()},
-      {"resistive", "layers of nodes joined by resistors, with diodes and amplifiers: its conductances are the devices",
-       resistive_plan, resistive_leak, recurrent, false, [](const Config&) { return true; },
-       resistive_netlist_export()},
+      {.name = "block",
+       .summary = "one node with a Hopfield memory and attention of its own state, the founding note's",
+       .plan = block_plan,
+       .leak = block_leak,
+       .feed_forward = recurrent,
+       .netlist = block_export()},
+      {.name = "stack",
+       .summary = "founding blocks one above the other, each clamped to the one below",
+       .plan = stack_plan,
+       .leak = block_leak,
+       .feed_forward = recurrent,
+       .check = check_stack},
+      {.name = "transformer",
+       .summary = "layers as nodes that settle one after the other: its equilibrium is the forward pass",
+       .plan = transformer_plan,
+       .leak = transformer_leak,
+       .feed_forward = transformer_feeds_forward,
+       .netlist = transformer_export()},
+      {.name = "hopfield",
+       .summary = "layered Hopfield network of samples: layers above a clamped one, coupled both ways",
+       .plan = hopfield_plan,
+       .leak = hopfield_leak,
+       .feed_forward = hopfield_feeds_forward,
+       .couples_rows = false,
+       .takes = Rows::features,
+       .check = check_hopfield,
+       .contrastive = hopfield_contrasts,
+       .netlist = hopfield_export()},
+      {.name = "convolutional",
+       .summary = "the same with convolutions below its dense layers",
+       .plan = convolutional_plan,
+       .leak = hopfield_leak,
+       .feed_forward = hopfield_feeds_forward,
+       .couples_rows = false,
+       .takes = Rows::features,
+       .check = check_hopfield,
+       .contrastive = hopfield_contrasts,
+       .netlist = hopfield_export()},
+      {.name = "resistive",
+       .summary = "layers of nodes joined by resistors, with diodes and amplifiers: its conductances are the devices",
+       .plan = resistive_plan,
+       .leak = resistive_leak,
+       .feed_forward = recurrent,
+       .couples_rows = false,
+       .takes = Rows::features,
+       .check = check_resistive,
+       .contrastive = [](const Config&) { return true; },
+       .netlist = resistive_netlist_export()},
   };
   return kinds;
 }
@@ -51,8 +86,16 @@ Index coupled_rows(const Config& config) {
   return network_kind(config).couples_rows ? static_cast<Index>(config.integer("model.tokens")) : 1;
 }
 
+void check_kinds(const Config& config) {
+  for (const auto check : {network_kind(config).check, task_kind(config).check}) {
+    if (check != nullptr) check(config);
+  }
+}
+
 std::shared_ptr<const NetworkPlan> network_plan(const Config& config, const TaskSizes& task) {
-  return network_kind(config).plan(config, task);
+  const NetworkKind& kind = network_kind(config);
+  NUDGE_EXPECT((kind.takes == Rows::symbols ? task.symbols : task.features) > 0);  // a rule of the config
+  return kind.plan(config, task);
 }
 
 }  // namespace nudge

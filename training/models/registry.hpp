@@ -18,7 +18,7 @@ namespace nudge {
 struct NetworkKind {
   std::string name;
   std::string summary;
-  /// The plan for a task of these sizes. UserError for sizes that contradict each other.
+  /// The plan for a task of these sizes, whose rows are as `takes` says. UserError for sizes that contradict each other.
   std::shared_ptr<const NetworkPlan> (*plan)(const Config& config, const TaskSizes& task);
   /// The largest leak L of a node at the damping c, known before there is a task: the stiffest part that is always there. 0: its
   /// units are loaded by their terms alone (Circuit::largest_load).
@@ -27,6 +27,10 @@ struct NetworkKind {
   bool (*feed_forward)(const Config& config);
   /// NetworkPlan::couples_rows.
   bool couples_rows = true;
+  /// What its input is made of: the task must have such rows (TaskKind::rows).
+  Rows takes = Rows::symbols;
+  /// What it requires of its keys, known before there is data: plan() asks the same. UserError naming them; null: nothing.
+  void (*check)(const Config& config) = nullptr;
   /// Whether the force is minus the gradient of an energy all of whose terms have the contrastive rule
   /// (TermSystem::accumulate_energy_gradient); null: never.
   bool (*contrastive)(const Config& config) = nullptr;
@@ -38,6 +42,9 @@ const std::vector<NetworkKind>& network_kinds();
 
 /// The kind of network.kind.
 const NetworkKind& network_kind(const Config& config);
+
+/// UserError where network.kind or task.kind requires something of other keys that they have not.
+void check_kinds(const Config& config);
 
 /// Rows that the circuit has at the same time, T of circuit.tokens: model.tokens, or 1 where rows are independent samples.
 Index coupled_rows(const Config& config);

@@ -20,35 +20,29 @@ std::string setting(const GridAxis& axis, std::size_t value) {
 }
 
 /// Whether the value is that of the config already. One that cannot be read is not: it is reported with its point.
-bool is_value_of(const std::string& name, const Config& base, const std::string& key, const std::string& value) {
+bool is_value_of(const Config& base, const std::string& key, const std::string& value) {
   try {
     Config moved = base;
-    moved.set_from_text(key, value, name);
+    moved.set_from_text(key, value);
     return moved.as_text(key) == base.as_text(key);
   } catch (const UserError&) {
     return false;
   }
 }
 
-std::vector<Combination> one_at_a_time(const std::string& name, const Config& base, const std::vector<GridAxis>& axes) {
+std::vector<Combination> one_at_a_time(const Config& base, const std::vector<GridAxis>& axes) {
   std::vector<Combination> all = {{}};
   for (const GridAxis& axis : axes) {
     for (std::size_t v = 0; v < axis.values.size(); ++v) {
-      if (!is_value_of(name, base, axis.key, axis.values[v])) all.push_back({setting(axis, v)});  // the baseline has it
+      if (!is_value_of(base, axis.key, axis.values[v])) all.push_back({setting(axis, v)});  // the baseline has it
     }
   }
   return all;
 }
 
-std::vector<Combination> zipped(const std::string& name, const std::vector<GridAxis>& axes) {
+std::vector<Combination> zipped(const std::vector<GridAxis>& axes) {
   std::vector<Combination> all(axes.front().values.size());
   for (const GridAxis& axis : axes) {
-    if (axis.values.size() != all.size()) {
-      throw UserError(
-          fmt::format("{}: sweep.grid.{} has {} values, sweep.grid.{} has {} (sweep.mode = zip walks all axes "
-                      "in step: give them as many values each)",
-                      name, axes.front().key, all.size(), axis.key, axis.values.size()));
-    }
     for (std::size_t v = 0; v < all.size(); ++v) all[v].push_back(setting(axis, v));
   }
   return all;
@@ -57,21 +51,24 @@ std::vector<Combination> zipped(const std::string& name, const std::vector<GridA
 /// How a number in [0, 1) becomes a value of an axis.
 class Sampler {
  public:
-  Sampler(const std::string& name, const Config& base, const GridAxis& axis) : axis_(axis) {
+  Sampler(const Config& base, const GridAxis& axis) : axis_(axis) {
     const auto& logs = base.texts("sweep.logarithmic");
     logarithmic_ = std::find(logs.begin(), logs.end(), axis.key) != logs.end();
     const ParamKind kind = find_row(base.table(), axis.key)->kind;
     integer_ = kind == ParamKind::integer;
     range_ = (integer_ || kind == ParamKind::real) && axis.values.size() == 2;
-    const std::string where = fmt::format("{}: sweep.grid.{}", name, axis.key);
-    if (!range_ && logarithmic_) {
-      throw UserError(where + " is no range (sweep.logarithmic names axes of two numbers, the ends of a range)");
-    }
     if (!range_) return;
     low_ = number(base, axis.values[0]);
     high_ = number(base, axis.values[1]);
-    if (!(low_ < high_)) throw UserError(where + ": the first end of a range must be below the second");
-    if (logarithmic_ && !(low_ > 0)) throw UserError(where + ": a logarithmic range must start above 0");
+  }
+
+  /// What is wrong with the ends of the range, or nothing.
+  const char* problem() const {
+    if (!range_ && logarithmic_)
+      return "is no range (sweep.logarithmic names axes of two numbers, the ends of a range)";
+    if (range_ && !(low_ < high_)) return "is no range: its first end must be below the second";
+    if (range_ && logarithmic_ && !(low_ > 0)) return "must start above 0: a logarithmic range";
+    return nullptr;
   }
 
   std::string at(double u) const {
@@ -94,19 +91,36 @@ class Sampler {
   double low_ = 0, high_ = 0;
 };
 
-void expect_known_logs(const std::string& name, const Config& base, const std::vector<GridAxis>& axes) {
-  for (const std::string& key : base.texts("sweep.logarithmic")) {
-    const auto is_it = [&](const GridAxis& axis) { return axis.key == key; };
-    if (std::any_of(axes.begin(), axes.end(), is_it)) continue;
-    throw UserError(fmt::format("{}: sweep.logarithmic: {} is no axis of sweep.grid", name, key));
+void check_zipped(const std::vector<GridAxis>& axes) {
+  for (const GridAxis& axis : axes) {
+    if (axis.values.size() == axes.front().values.size()) continue;
+    throw UserError(
+        fmt::format("sweep.grid.{} has {} values, sweep.grid.{} has {} (sweep.mode = zip walks all axes in "
+                    "step: give them as many values each)",
+                    axes.front().key, axes.front().values.size(), axis.key, axis.values.size()));
   }
 }
 
-std::vector<Combination> sampled(const std::string& name, const Config& base, const std::vector<GridAxis>& axes) {
-  expect_known_logs(name, base, axes);
+void check_sampled(const Config& base, const std::vector<GridAxis>& axes) {
+  for (const std::string& key : base.texts("sweep.logarithmic")) {
+    const auto is_it = [&](const GridAxis& axis) { return axis.key == key; };
+    if (std::any_of(axes.begin(), axes.end(), is_it)) continue;
+    throw UserError(fmt::format("sweep.logarithmic: {} is no axis of sweep.grid", key));
+  }
+  for (const GridAxis& axis : axes) {
+    const char* problem = Sampler(base, axis).problem();
+    if (problem != nullptr) throw UserError(fmt::format("sweep.grid.{} {}", axis.key, problem));
+  }
+}
+
+bool is_sampled(const Config& base) {
+  return base.text("sweep.mode") == "sobol" || base.text("sweep.mode") == "random";
+}
+
+std::vector<Combination> sampled(const Config& base, const std::vector<GridAxis>& axes) {
   std::vector<Sampler> samplers;
   samplers.reserve(axes.size());
-  for (const GridAxis& axis : axes) samplers.emplace_back(name, base, axis);
+  for (const GridAxis& axis : axes) samplers.emplace_back(base, axis);
   const bool quasi = base.text("sweep.mode") == "sobol";
   boost::random::sobol sequence(axes.size());
   // Beside the streams of trainings: no data set has such an entity.
@@ -142,16 +156,20 @@ std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes) {
   return all;
 }
 
-std::vector<Combination> mode_combinations(const std::string& name, const Config& base,
-                                           const std::vector<GridAxis>& axes) {
-  const std::string& mode = base.text("sweep.mode");
-  const bool samples = mode == "sobol" || mode == "random";
-  if (!samples && !base.texts("sweep.logarithmic").empty()) {
-    throw UserError(name + ": sweep.logarithmic has no effect (only sweep.mode = sobol or random draws from ranges)");
+void check_mode_axes(const Config& base) {
+  const auto& axes = base.grid("sweep.grid");
+  if (!is_sampled(base) && !base.texts("sweep.logarithmic").empty()) {
+    throw UserError("sweep.logarithmic has no effect (only sweep.mode = sobol or random draws from ranges)");
   }
-  if (samples) return sampled(name, base, axes);
-  if (mode == "zip") return zipped(name, axes);
-  return mode == "one_at_a_time" ? one_at_a_time(name, base, axes) : all_combinations(axes);
+  if (is_sampled(base)) check_sampled(base, axes);
+  if (base.text("sweep.mode") == "zip") check_zipped(axes);
+}
+
+std::vector<Combination> mode_combinations(const Config& base, const std::vector<GridAxis>& axes) {
+  if (is_sampled(base)) return sampled(base, axes);
+  const std::string& mode = base.text("sweep.mode");
+  if (mode == "zip") return zipped(axes);
+  return mode == "one_at_a_time" ? one_at_a_time(base, axes) : all_combinations(axes);
 }
 
 }  // namespace nudge

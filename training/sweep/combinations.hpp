@@ -24,8 +24,11 @@ std::vector<Combination> all_combinations(const std::vector<GridAxis>& axes);
 ///                  Boost.Random; random: independent, a function of `seed`. Real numbers have six digits, so that every
 ///                  machine draws the same. More samples keep those that are there. A place that is drawn again, of integers or
 ///                  texts, stands once: its run would be the same.
-/// UserError: axes of different lengths, a range without width, a logarithm of 0 or less, sweep.logarithmic without effect.
-std::vector<Combination> mode_combinations(const std::string& name, const Config& base,
-                                           const std::vector<GridAxis>& axes);
+/// Of axes that check_mode_axes() has passed.
+std::vector<Combination> mode_combinations(const Config& base, const std::vector<GridAxis>& axes);
+
+/// UserError where sweep.mode cannot walk sweep.grid: axes of different lengths, a range without width, a logarithm of 0 or
+/// less, sweep.logarithmic without effect. Every config is asked as it is read.
+void check_mode_axes(const Config& base);
 
 }  // namespace nudge

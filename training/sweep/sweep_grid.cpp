@@ -132,7 +132,7 @@ void GridBuilder::add(const std::vector<std::string>& settings, const std::vecto
   all.insert(all.end(), settings.begin(), settings.end());
   try {
     Config config = parse_program_config(source_.name, source_.text, all);
-    check(config);
+    check_placed(config, [this](const Config& c) { check(c); });
     std::vector<std::string> own = settings;
     own.emplace_back("threads=1");
     if (end_cosine_ == EndCosine::measured && config.integer("train.cosine_every") == 0) {
@@ -205,7 +205,7 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
   grid.sweep.mode = grid.base.text("sweep.mode");
   const auto invalid = grid.base.text("sweep.invalid") == "skip" ? Invalid::skip : Invalid::refuse;
   GridBuilder builder(source, run == "train" ? EndCosine::measured : EndCosine::as_configured, grid, invalid);
-  for (const Combination& one : mode_combinations(source.name, grid.base, axes)) builder.add(one, {}, seeds);
+  for (const Combination& one : mode_combinations(grid.base, axes)) builder.add(one, {}, seeds);
   builder.finish();
   return grid;
 }

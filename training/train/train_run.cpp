@@ -17,6 +17,8 @@
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/rounding.hpp"
+#include "training/config/run_parts.hpp"
 #include "training/config/setup.hpp"
 #include "training/learning/batch_ranks.hpp"
 #include "training/train/device_notes.hpp"
@@ -41,10 +43,12 @@ std::vector<std::unique_ptr<Learner>> make_trainees(const Config& config,
 
 class TrainRun {
  public:
-  TrainRun(const Config& config, FinalTest final_test)
+  TrainRun(const Config& config, FinalTest final_test) : TrainRun(config, run_parts(config), final_test) {}
+
+  TrainRun(const Config& config, RunParts parts, FinalTest final_test)
       : config_(config),
-        task_(make_task(config)),
-        plan_(network_plan(config, task_->sizes())),
+        task_(std::move(parts.task)),
+        plan_(std::move(parts.plan)),
         loop_(task_, make_trainees(config, plan_), loop_settings(config, final_test)),
         metric_(score_metric(config)) {
     record_.kind = "train";
@@ -175,7 +179,8 @@ class TrainRun {
     const double fixed = config_.real("train.step_time");
     const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(config_.integer("train.batch"));
     s.notes = task_->notes();
-    for (std::string& note : device_notes(config_, step_s * static_cast<double>(loop_.done()))) s.notes.push_back(std::move(note));
+    for (std::string& note : device_notes(config_, step_s * static_cast<double>(loop_.done())))
+      s.notes.push_back(std::move(note));
     s.cosine = log.last("train/cosine_all");
     s.group_cosines = last_cosines(log.values("train/cosine"));
     add_circuit(s);
@@ -184,6 +189,7 @@ class TrainRun {
       s.beside_validation_loss = loop_.learner(1).log().last("train/validation_loss");
       s.beside_test_loss = loop_.learner(1).log().last("train/test_loss");
     }
+    s.beta_advice = beta_advice(config_);
     s.metric = metric_;
     s.score = score(0);
     if (loop_.learners() > 1) s.beside_score = score(1);

@@ -76,9 +76,13 @@ std::vector<std::uint64_t> MadTask::numbers(std::uint64_t step) const {
 
 Index steps_per_epoch(const MadSizes& sizes) { return (sizes.examples + sizes.batch - 1) / sizes.batch; }
 
-std::unique_ptr<Task> make_mad_task(MadKind kind, const Config& config) {
+MadSizes mad_sizes(MadKind kind, const Config& config) {
   const auto read = static_cast<Index>(config.integer("model.tokens"));
   const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  if (read < kShortest) {
+    throw UserError(
+        fmt::format("model.tokens = {} (must be at least {} for task.kind = {})", read, kShortest, to_string(kind)));
+  }
   MadSizes sizes = published_sizes(kind);
   sizes.tokens = read;
   sizes.examples = config.integer("task.examples");
@@ -86,11 +90,16 @@ std::unique_ptr<Task> make_mad_task(MadKind kind, const Config& config) {
   if (checked_tokens(kind, sizes, seed) < read) ++sizes.tokens;  // the last token is asked for and not read
   if (const Index tokens = checked_tokens(kind, sizes, seed); tokens != read) {
     throw UserError(
-        fmt::format("task.kind = {}: sequences of {} tokens that are read cannot be made of pairs (take "
-                    "model.tokens = {})",
-                    to_string(kind), read, tokens));
+        fmt::format("model.tokens = {} (task.kind = {} cannot make sequences that are read of as many from its pairs: "
+                    "take model.tokens = {})",
+                    read, to_string(kind), tokens));
   }
-  return std::make_unique<MadTask>(kind, sizes, held_out_sizes(config), seed);
+  return sizes;
+}
+
+std::unique_ptr<Task> make_mad_task(MadKind kind, const Config& config) {
+  return std::make_unique<MadTask>(kind, mad_sizes(kind, config), held_out_sizes(config),
+                                   static_cast<std::uint64_t>(config.integer("seed")));
 }
 
 }  // namespace nudge

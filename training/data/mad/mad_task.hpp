@@ -30,8 +30,11 @@ class MadTask final : public GeneratedTask {
 
 Index steps_per_epoch(const MadSizes& sizes);
 
-/// The kind as a task of `nudge train`: model.tokens that are read, task.examples, train.batch and held_out_sizes().
-/// UserError for tokens that its sequences cannot have.
+/// The sizes of the kind as a task of `nudge train`: model.tokens that are read, task.examples, train.batch. UserError for
+/// tokens that its sequences cannot have.
+MadSizes mad_sizes(MadKind kind, const Config& config);
+
+/// That task, with held_out_sizes().
 std::unique_ptr<Task> make_mad_task(MadKind kind, const Config& config);
 
 }  // namespace nudge

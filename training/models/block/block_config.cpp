@@ -63,7 +63,7 @@ InitialScales block_scales(const Config& config) {
 }
 
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task) {
-  return std::make_shared<BlockPlan>(model_shape(config, symbols_of(config, task)), block_scales(config),
+  return std::make_shared<BlockPlan>(model_shape(config, task.symbols), block_scales(config),
                                      Damping{config.real("model.attention_gain"), config.real("model.damping")});
 }
 

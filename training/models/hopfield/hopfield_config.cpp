@@ -53,23 +53,15 @@ std::vector<Convolution> convolutions(const Config& config, const TaskSizes& tas
 
 std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& task,
                                         std::vector<Convolution> convolutions) {
+  check_hopfield(config);
   HopfieldShape shape;
-  shape.widths.push_back(features_of(config, task));
+  shape.widths.push_back(task.features);
   for (const Convolution& each : convolutions) shape.widths.push_back(each.outputs());
   shape.convolutions = std::move(convolutions);
   for (const Index width : sizes_of(config, "hopfield.hidden")) shape.widths.push_back(width);
-  const Index fitted = task.classes > 0 ? task.classes : task.values;
   if (config.text("hopfield.cost") == "squared_error") {
-    shape.widths.push_back(fitted);
+    shape.widths.push_back(task.classes > 0 ? task.classes : task.values);
   } else {
-    if (task.classes == 0) {
-      throw UserError(
-          "hopfield.cost = cross_entropy: regression has no classes (take squared_error, or task.kind = "
-          "classification)");
-    }
-    if (shape.layers() == 0) {
-      throw UserError("hopfield.cost = cross_entropy: hopfield.hidden is empty (its read-out needs a layer to read)");
-    }
     shape.classes = task.classes;
   }
   shape.activation = node_activation(config.text("hopfield.activation"));
@@ -83,12 +75,27 @@ std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& t
 
 }  // namespace
 
+void check_hopfield(const Config& config) {
+  if (config.text("hopfield.cost") != "cross_entropy") return;
+  if (config.text("task.kind") == "regression") {
+    throw UserError(
+        "hopfield.cost = cross_entropy (must be squared_error for task.kind = regression, which has no classes)");
+  }
+  const bool convolves =
+      config.text("network.kind") == "convolutional" && !config.integers("convolutional.maps").empty();
+  if (config.integers("hopfield.hidden").empty() && !convolves) {
+    throw UserError(
+        "hopfield.cost = cross_entropy (must be squared_error where hopfield.hidden is empty: its read-out needs a "
+        "layer "
+        "to read)");
+  }
+}
+
 std::shared_ptr<const NetworkPlan> hopfield_plan(const Config& config, const TaskSizes& task) {
   return plan(config, task, {});
 }
 
 std::shared_ptr<const NetworkPlan> convolutional_plan(const Config& config, const TaskSizes& task) {
-  features_of(config, task);
   return plan(config, task, convolutions(config, task));
 }
 

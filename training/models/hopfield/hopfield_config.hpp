@@ -15,6 +15,9 @@ std::shared_ptr<const NetworkPlan> hopfield_plan(const Config& config, const Tas
 /// blocks that do not divide it.
 std::shared_ptr<const NetworkPlan> convolutional_plan(const Config& config, const TaskSizes& task);
 
+/// A read-out needs classes and a layer to read.
+void check_hopfield(const Config& config);
+
 /// 1: every node leaks with its own conductance alone.
 double hopfield_leak(const Config& config, double damping);
 

@@ -14,27 +14,25 @@ const Choices<ResistiveBias>& resistive_biases() {
   return choices;
 }
 
+void check_resistive(const Config& config) {
+  const std::size_t gains = config.reals("resistive.gain").size(),
+                    most = config.integers("resistive.hidden").size() + 1;
+  if (gains <= most) return;
+  throw UserError(
+      fmt::format("resistive.gain = {} has {} entries (must have at most {}: one behind the inputs and each "
+                  "hidden layer of resistive.hidden)",
+                  config.as_text("resistive.gain"), gains, most));
+}
+
 std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const TaskSizes& task) {
-  const Index outputs = task.classes > 0 ? task.classes : task.values;
-  if (task.features == 0 || outputs == 0 || task.symbols > 0) {
-    throw UserError(
-        fmt::format("network.kind = resistive needs samples with features (task.kind = classification or regression, "
-                    "not {}): its inputs are voltages",
-                    config.text("task.kind")));
-  }
+  check_resistive(config);
   ResistiveShape shape;
   shape.features = task.features;
   shape.doubled = config.flag("resistive.doubled_inputs");
   for (const std::int64_t width : config.integers("resistive.hidden"))
     shape.widths.push_back(static_cast<Index>(width));
-  shape.widths.push_back(outputs);
+  shape.widths.push_back(task.classes > 0 ? task.classes : task.values);
   shape.gains = config.reals("resistive.gain");
-  if (shape.gains.size() > shape.widths.size()) {
-    throw UserError(
-        fmt::format("resistive.gain = {} has {} entries (at most {}: one behind the inputs and each hidden "
-                    "layer of resistive.hidden)",
-                    config.as_text("resistive.gain"), shape.gains.size(), shape.widths.size()));
-  }
   shape.gains.resize(shape.widths.size(), 1.0);
   shape.bias = resistive_biases().of(config, "resistive.bias");
   shape.rail = config.real("resistive.rail_voltage");

@@ -15,6 +15,9 @@ const Choices<ResistiveBias>& resistive_biases();
 /// positive.
 std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const TaskSizes& task);
 
+/// At most one gain behind the inputs and each hidden layer.
+void check_resistive(const Config& config);
+
 /// 0: what loads its nodes are its conductances.
 double resistive_leak(const Config& config, double damping);
 

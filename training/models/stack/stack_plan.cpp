@@ -130,14 +130,23 @@ std::vector<std::unique_ptr<Term<double>>> StackPlan::terms(const Maps<double>& 
   return stack_terms<double>(*this, damping_.gain, maps);
 }
 
-std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task) {
-  const ModelShape shape = model_shape(config, symbols_of(config, task));
-  if (!shape.mixer.is_fused() || shape.memory_arrays != 1 || shape.coupling) {
+void check_stack(const Config& config) {
+  const auto only = [&config](const char* key, const char* value, bool fits) {
+    if (fits) return;
     throw UserError(
-        "network.kind = stack: its blocks have the fused attention and a memory on one array (leave model.mixer, "
-        "model.memory_arrays and model.coupling_scale at their defaults)");
-  }
-  return std::make_shared<StackPlan>(shape, static_cast<Index>(config.integer("stack.layers")), block_scales(config),
+        fmt::format("{} = {} (must be {} for network.kind = stack, whose blocks have the fused attention and a "
+                    "memory on one array)",
+                    key, config.as_text(key), value));
+  };
+  only("model.mixer", MixerChoice::fused, mixer_choice(config).is_fused());
+  only("model.memory_arrays", "1", config.integer("model.memory_arrays") == 1);
+  only("model.coupling_scale", "0", config.real("model.coupling_scale") == 0);
+}
+
+std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task) {
+  check_stack(config);
+  return std::make_shared<StackPlan>(model_shape(config, task.symbols),
+                                     static_cast<Index>(config.integer("stack.layers")), block_scales(config),
                                      Damping{config.real("model.attention_gain"), config.real("model.damping")});
 }
 

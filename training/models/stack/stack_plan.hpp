@@ -44,6 +44,9 @@ class StackPlan final : public NetworkPlan {
   Damping damping_;
 };
 
+/// Blocks with the fused attention and a memory on one array, without couplings.
+void check_stack(const Config& config);
+
 /// The stack of stack.layers blocks of [model]. UserError for parts of [model] that only a single block has.
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task);
 

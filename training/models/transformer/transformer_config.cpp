@@ -44,7 +44,7 @@ std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const 
   const TransformerScales scales{config.real("transformer.embedding_scale"),
                                  config.real("transformer.projection_scale"), config.real("transformer.output_scale"),
                                  config.real("transformer.readout_scale")};
-  return std::make_shared<TransformerPlan>(transformer_shape(config, symbols_of(config, task)), scales);
+  return std::make_shared<TransformerPlan>(transformer_shape(config, task.symbols), scales);
 }
 
 double transformer_leak(const Config& config, double /*damping*/) { return 1 + config.real("transformer.feedback"); }

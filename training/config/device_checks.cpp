@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices and their arrays refuse when they are made. One device is made to ask it: it knows its own rules.
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/linear_map_factory.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/steady/solvers.hpp"
+#include "training/config/rows.hpp"
+
+namespace nudge {
+
+void expect_sound_devices(const Config& config) {
+  const CrossbarSpec spec = crossbar_spec(config);
+  validate_linear_map(spec);
+  const auto one = make_linear_map<float>(spec, Matrix<float>::Ones(1, 1), 0, 0);
+  if (config.text("relaxation.solver") != coordinate_solver || !one->noisy()) return;
+  throw UserError(
+      "relaxation.solver = coordinate (must be euler, or reads without fresh noise: device.read_noise = 0, "
+      "device.read_saturating = 0, and no slow noise that circuit.noise_within_phases lets move; an exact step to "
+      "where "
+      "nothing pushes has no noise to average)");
+}
+
+}  // namespace nudge

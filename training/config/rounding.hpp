@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/config/config_load.hpp"
+
+namespace nudge {
+
+/// Relative error that rounding leaves in the gradient of a nudge of this beta: 2.5 u/beta, with u the distance from 1 to the next
+/// number of the precision. Measured in float as (1..5)e-7/beta = (0.8..4.2) u/beta (docs/estimators.md); both states round
+/// alike in double.
+double rounding_error(const std::string& precision, double beta);
+
+/// What to say where rounding makes more than a tenth of the gradient of the config's beta; empty: nothing.
+std::string rounding_warning(const Config& config);
+
+/// What to change where a gradient is not finite or no step was accepted: a nudge that rounding takes back wants a larger beta.
+std::string beta_advice(const Config& config);
+
+/// A beta whose gradient is rounding alone is refused unless nudge.below_rounding asks for it.
+ConfigRule beta_above_rounding();
+
+}  // namespace nudge

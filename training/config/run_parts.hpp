@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "training/data/task.hpp"
+#include "training/models/network_plan.hpp"
+
+namespace nudge {
+
+/// What every run starts from, made of its config and its data.
+struct RunParts {
+  std::shared_ptr<const Task> task;
+  std::shared_ptr<const NetworkPlan> plan;
+};
+
+/// Reads the data and plans the network for it. UserError, each line with the place of the key that it names, where they do not
+/// fit, or the arrays are larger than this machine's memory: all that a config is refused for once its rules hold. What
+/// `nudge config check` asks beyond them, and what a run does first.
+RunParts run_parts(const Config& config);
+
+}  // namespace nudge
