@@ -41,6 +41,44 @@ TEST_CASE("keys of devices and crossbars without a device are named") {
   }
 }
 
+TEST_CASE("the check looks at the data and at the points of a sweep, as the run does") {
+  const Folder folder;
+  folder.write("digits.toml", "network.kind = 'hopfield'\ntask.kind = 'classification'\ndata.classes = 2\n");
+  for (const char* door : {"config check digits.toml", "train digits.toml", "gradcheck digits.toml"}) {
+    CAPTURE(door);
+    const Outcome outcome = run_nudge(folder, door);
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.errors, StartsWith("digits.toml:3:") && Contains("must be in [0, 1], as there are 2 classes"));
+  }
+  folder.write("sweep.toml", "[sweep]\nmode = 'zip'\n");
+  CHECK_THAT(run_nudge(folder, "config check sweep.toml").errors, Contains("sweep.grid is empty"));
+  const Outcome point = run_nudge(folder, "config check sweep.toml --set 'sweep.grid.model.heads=[1, 3]'");
+  CHECK(point.exit_code == 2);
+  CHECK_THAT(point.errors, Contains("at model.heads=3: ") && Contains("must divide model.channels = 64"));
+  folder.write("far.toml", "data.text = 'elsewhere.txt'\n");
+  const Outcome far = run_nudge(folder, "config check far.toml");
+  CHECK(far.exit_code == 0);
+  CHECK_THAT(far.errors, Contains("data.text = \"elsewhere.txt\" is not here"));
+}
+
+TEST_CASE("a nudge near rounding is warned of where a config is checked and where it runs") {
+  const Folder folder;
+  folder.write(
+      "run.toml",
+      "beta = 1e-6\n[model]\nchannels = 4\ntokens = 4\nmemories = 3\nheads = 1\n[train]\nsteps = 1\nbatch = 1\n"
+      "evaluation_batches = 1\ntest_batches = 1\n");
+  for (const char* door : {"config check run.toml", "train run.toml", "gradcheck run.toml"}) {
+    CAPTURE(door);
+    CHECK_THAT(run_nudge(folder, door).errors, Contains("warning: beta = 1e-6: rounding of precision = float"));
+    CHECK_THAT(run_nudge(folder, std::string(door) + " --set beta=1e-8").errors, Contains("must be at least 3e-6"));
+  }
+  // 1e-44 in float: the nudge is lost, and no smaller one would be found again.
+  const Outcome lost =
+      run_nudge(folder, "train run.toml --out lost.h5 --set beta=1e-44 --set nudge.below_rounding=true");
+  CHECK(lost.exit_code == 3);
+  CHECK_THAT(lost.errors, Contains("a larger beta (3e-6 or more)") && !Contains("smaller beta"));
+}
+
 TEST_CASE("a bad config exits 2 with every mistake and its place") {
   const Folder folder;
   folder.write("run.toml",
