@@ -69,7 +69,6 @@ void CircuitDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matr
 template <class S>
 void CircuitDynamics<S>::take_over() {
   drive_.setZero(rows_, cols());
-  rest_drive_.setZero(rows_, cols());
   held_.resize(1, cols());
   for (const Node& node : circuit_->nodes()) {
     held_.middleCols(node.columns.begin, node.columns.count).setConstant(static_cast<S>(circuit_->leak(node)));
@@ -78,6 +77,7 @@ void CircuitDynamics<S>::take_over() {
   has_rest_ = false;
   for (std::size_t i = 0; i < systems_.size(); ++i) {
     const bool conservative = circuit_->traits(i).conservative;
+    if (!conservative && !has_rest_) rest_drive_.setZero(rows_, cols());
     const bool given = systems_[i]->hand_over(conservative ? drive_ : rest_drive_, held_, read_);
     has_rest_ = has_rest_ || (given && !conservative);
   }
@@ -141,7 +141,7 @@ void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::si
   start(at, Part::all, z, f);
   if (circuit_->node_noise() != 0 && read_.noisy()) add_node_noise(at, f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, static_cast<int>(node), read_);
+    if (circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, static_cast<int>(node), Store::add, read_);
   }
 }
 
@@ -156,9 +156,16 @@ NodeMove CircuitDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
   if (node == 0) read_.pass();
   auto coupling = f.middleCols(at.columns.begin, at.columns.count);
-  coupling.setZero();
+  const int number = static_cast<int>(node);
+  std::size_t first = 0;  // one that spares the others a state of zeros
+  while (first < systems_.size() && !(circuit_->acts_on(first, node) && circuit_->traits(first).assigns)) ++first;
+  if (first < systems_.size()) {
+    systems_[first]->force(z, f, Part::all, number, Store::assign, read_);
+  } else {
+    coupling.setZero();
+  }
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, static_cast<int>(node), read_);
+    if (i != first && circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, number, Store::add, read_);
   }
   const Matrix<S>& all = drive(Part::all);
   const LeakyDrive<S> standing{all.data() + at.columns.begin, all.cols(), rows_, static_cast<S>(circuit_->leak(at))};
@@ -172,7 +179,7 @@ void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   start(part, z, f);
   if (part != Part::nonconservative) add_node_noise(f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (circuit_->traits(i).has(part)) systems_[i]->force(z, f, part, kAllNodes, read_);
+    if (circuit_->traits(i).has(part)) systems_[i]->force(z, f, part, kAllNodes, Store::add, read_);
   }
 }
 

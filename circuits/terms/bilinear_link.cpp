@@ -25,6 +25,7 @@ TermTraits BilinearLink<S>::traits() const {
                  .nonconservative = has(Part::nonconservative),
                  .sources = {from_.node},
                  .takes_difference = way_ != LinkWay::both,
+                 .assigns = assigns(),
                  .noisy = weights_.map->noisy()};
   if (drives_from() || to_.activation != NodeActivation::identity) all.sources.push_back(to_.node);
   if (drives_from()) all.targets.push_back(from_.node);
@@ -67,12 +68,12 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     return handed_ = true;
   }
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, ReadContext& read) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, Store store, ReadContext& read) override {
     if (handed_ || !term_->has(part)) return;
     activate(z);
     const auto asked = [node](const LinkEnd& end) { return node == kAllNodes || node == end.node; };
-    if (term_->drives_to() && asked(term_->to_)) act_on_to(z, f, read);
-    if (term_->drives_from() && asked(term_->from_)) act_on_from(z, f, read);
+    if (term_->drives_to() && asked(term_->to_)) act_on_to(z, store, f, read);
+    if (term_->drives_from() && asked(term_->from_)) act_on_from(z, store, f, read);
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
@@ -236,16 +237,18 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     }
   }
 
-  void act_on_to(ConstMatrixRef<S> z, MatrixRef<S> f, ReadContext& read) {
-    if (to_.identity() && !term_->clamped())
-      return reader_.read(ReadDirection::forward, source(z), on(f, term_->to_), read);
+  void act_on_to(ConstMatrixRef<S> z, Store store, MatrixRef<S> f, ReadContext& read) {
+    if (to_.identity() && !term_->clamped()) {
+      return reader_.read(ReadDirection::forward, source(z), on(f, term_->to_), read, store);
+    }
     auto b = on_to_.topRows(z.rows());
     drive_to(source(z), z.rows() / rows_, b, read);
     to_.add_gated(b, S(1), on(f, term_->to_));
   }
 
-  void act_on_from(ConstMatrixRef<S> z, MatrixRef<S> f, ReadContext& read) {
-    if (from_.identity()) return reader_.read(ReadDirection::transposed, to_.value(z), on(f, term_->from_), read);
+  void act_on_from(ConstMatrixRef<S> z, Store store, MatrixRef<S> f, ReadContext& read) {
+    if (from_.identity())
+      return reader_.read(ReadDirection::transposed, to_.value(z), on(f, term_->from_), read, store);
     auto a = on_from_.topRows(z.rows());
     a.setZero();
     reader_.read(ReadDirection::transposed, to_.value(z), a, read);

@@ -37,6 +37,11 @@ class BilinearLink final : public Term<S> {
   bool has(Part part) const { return part == Part::all || (part == Part::conservative) == (way_ == LinkWay::both); }
   /// Numbers hold the weights of what is clamped: its product is the same in every read of an example.
   bool cached() const;
+  /// Its reads are the force themselves.
+  bool assigns() const {
+    return !clamped() && (!drives_to() || to_.activation == NodeActivation::identity) &&
+           (!drives_from() || from_.activation == NodeActivation::identity);
+  }
   bool clamped() const { return from_.node == Term<S>::kInput; }
   bool drives_to() const { return way_ != LinkWay::backward; }
   bool drives_from() const { return way_ != LinkWay::forward && !clamped(); }

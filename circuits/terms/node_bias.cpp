@@ -46,7 +46,8 @@ class NodeBias<S>::System final : public TermSystem<S> {
     return handed_ = true;
   }
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& read) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+             ReadContext& read) override {
     if (handed_ || !term_->has(part)) return;
     auto b = bias_.topRows(z.rows());
     bias(b, read);

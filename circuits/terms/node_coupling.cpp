@@ -17,7 +17,8 @@ class NodeCoupling<S>::System final : public TermSystem<S> {
  public:
   explicit System(const NodeCoupling& term) : term_(&term) {}
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& /*read*/) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+             ReadContext& /*read*/) override {
     if (part != Part::conservative) drive(z, term_->from_, f, term_->to_, term_->gain_);
   }
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> /*conservative*/, MatrixRef<S> rest,

@@ -34,7 +34,8 @@ class NodeDiodes<S>::System final : public TermSystem<S> {
   System(const NodeDiodes& term, Index rows)
       : term_(&term), z0_(rows, term.columns_.count), slope_(rows, term.columns_.count) {}
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& /*read*/) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+             ReadContext& /*read*/) override {
     if (part == Part::nonconservative) return;
     const auto [begin, count] = term_->columns_;
     for (Index row = 0; row < z.rows(); ++row) {
@@ -52,7 +53,7 @@ class NodeDiodes<S>::System final : public TermSystem<S> {
         slope_(row, i) = static_cast<S>(term_->law_.slope(static_cast<double>(z0_(row, i)), term_->sign(i)));
       }
     }
-    force(z, conservative, Part::conservative, kAllNodes, read);
+    force(z, conservative, Part::conservative, kAllNodes, Store::add, read);
   }
 
   // J is diagonal: minus the slopes.

@@ -90,7 +90,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
     return handed_ = true;
   }
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, ReadContext& read) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, Store /*store*/, ReadContext& read) override {
     if (part == Part::nonconservative) return;
     const OwnMeter metered(read);
     const auto acts_on = [node](int end) { return node == kAllNodes || node == end; };
@@ -102,7 +102,7 @@ class ResistiveLink<S>::System final : public TermSystem<S> {
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> /*rest*/, ReadContext& read) override {
     if (!term_->clamped()) x0_ = from(z);
     v0_ = to(z);
-    force(z, conservative, Part::conservative, kAllNodes, read);
+    force(z, conservative, Part::conservative, kAllNodes, Store::add, read);
   }
 
   // The force is linear: J is what it makes of a direction, without what is clamped.

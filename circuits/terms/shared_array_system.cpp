@@ -54,7 +54,8 @@ Columns SharedArray<S>::System::returning(Part part) const {
 }
 
 template <class S>
-void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& read) {
+void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+                                   ReadContext& read) {
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= h_.rows());
   const Columns columns = driven(part);
   if (columns.count == 0) return;

@@ -13,7 +13,7 @@ class SharedArray<S>::System final : public TermSystem<S> {
  public:
   System(const SharedArray& array, Index rows, Index max_copies);
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, ReadContext& read) override;
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, Store store, ReadContext& read) override;
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override;
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override;
   void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override;

@@ -34,8 +34,9 @@ class TermSystem {
   /// law() is p(z) alone; derivatives stay whole. false: nothing is added. (bench/resistive_epoch, hopfield_epoch.)
   virtual bool hand_over(MatrixRef<S> /*drive*/, MatrixRef<S> /*load*/, ReadContext& /*read*/) { return false; }
 
-  /// f += F(z) of the chosen part. Where a node is asked for, by its number, what acts on other nodes may be left out.
-  virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, ReadContext& read) = 0;
+  /// f += F(z) of the chosen part. Where a node is asked for, by its number, what acts on other nodes may be left out; of terms that
+  /// assign (TermTraits) f = F(z) in the node's columns may be asked for: the first term spares a pass (bench/hopfield_epoch).
+  virtual void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int node, Store store, ReadContext& read) = 0;
 
   /// The two parts of F(z) of one copy, remembering the point.
   virtual void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) = 0;
@@ -71,9 +72,9 @@ class TermSystem {
   virtual void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
                    ReadContext& read) {
     switch (form) {
-      case NudgedForm::conservative: return force(z, f, Part::conservative, kAllNodes, read);
+      case NudgedForm::conservative: return force(z, f, Part::conservative, kAllNodes, Store::add, read);
       case NudgedForm::corrected:
-        force(z, f, Part::all, kAllNodes, read);
+        force(z, f, Part::all, kAllNodes, Store::add, read);
         jvp(v, S(-1), f, Part::nonconservative, read);
         break;
       case NudgedForm::transposed: law(NudgedForm::conservative, z, v, drive, f, read); break;
@@ -90,8 +91,9 @@ struct TermTraits {
   std::vector<int> sources = {};  ///< nodes that it reads (Term::kInput: what is clamped), and
   std::vector<int> targets = {};  ///< nodes that it acts on, by number
   bool takes_difference =
-      true;            ///< its conservative part, if it has one, can be driven by a difference (TermSystem::law)
-  bool noisy = false;  ///< any of its reads has fresh noise
+      true;              ///< its conservative part, if it has one, can be driven by a difference (TermSystem::law)
+  bool assigns = false;  ///< it can write the force of one node instead of adding it
+  bool noisy = false;    ///< any of its reads has fresh noise
   /// linearize() of its systems gives the force as force() does (all reads are plain products) and what it remembers can be put
   /// aside (TermSystem::exchange_point).
   bool keeps_points = false;

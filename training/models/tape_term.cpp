@@ -32,7 +32,8 @@ class TapeTerm<S>::System final : public TermSystem<S> {
     noisy_ = term_->noisy();
   }
 
-  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, ReadContext& read) override {
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+             ReadContext& read) override {
     if (part == Part::conservative) return;
     reads_.read = &read;
     read.work(operations_ * copies_in(f));
