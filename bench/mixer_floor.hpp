@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/fastest_product.hpp"
-#include "training/experiments/sequence_model/sequence_model.hpp"
+#include "training/tapes/sequence_model.hpp"
 
 namespace nudge::bench {
 

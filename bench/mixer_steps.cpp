@@ -18,8 +18,8 @@
 #include "mixers/registry.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
-#include "training/experiments/tapes/tape_learner.hpp"
-#include "training/experiments/token_model.hpp"
+#include "training/experiments/tape_learner.hpp"
+#include "training/tapes/token_model.hpp"
 
 namespace nudge::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include "bench/product_floor.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/parallel.hpp"
-#include "training/learning/batch_gradient.hpp"
+#include "training/batch/batch_gradient.hpp"
 #include "training/models/block/block_plan.hpp"
 
 namespace nudge::bench {

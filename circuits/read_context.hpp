@@ -59,7 +59,7 @@ struct ReadContext : Reading {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;      ///< training step
   std::uint32_t sequence = 0;  ///< sequence in the batch
-  std::uint32_t phase = 0;     ///< training or evaluation, block or read-out: see training/learning/batch_gradient.cpp
+  std::uint32_t phase = 0;     ///< training or evaluation, block or read-out: see training/batch/batch_gradient.cpp
   std::uint32_t read = 0;      ///< advanced by every read
   ReadPolicy policy = {};
   ReadMemory* memory = nullptr;  ///< of noise that one read shares with the next; null: every read begins anew

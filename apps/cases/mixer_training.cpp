@@ -10,8 +10,8 @@
 #include "apps/cases/tape_case.hpp"
 #include "mixers/free_transformer/synthetic.hpp"
 #include "sim/base/errors.hpp"
-#include "training/experiments/argmax_read.hpp"
-#include "training/train/optimizer.hpp"
+#include "training/learning/optimizer.hpp"
+#include "training/tapes/argmax_read.hpp"
 
 namespace nudge {
 namespace {

@@ -31,6 +31,8 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/file_bytes.hpp"
@@ -175,16 +177,13 @@ nlohmann::json netlist_json(const CrossbarOptions& options, const Netlist& netli
   return out;
 }
 
-void write_file(const CrossbarOptions& options, const Config& config, const Answer& found, const RunRecord& begun,
+void write_file(const CrossbarOptions& options, const Config& config, const Answer& found, const std::string& started,
                 std::chrono::steady_clock::time_point start) {
   H5Document file;
   write_crossbar(file, found.facts, found.reads);
-  RunRecord record = begun;
-  record.kind = "crossbar";
-  record.config = dump_toml(config, DumpComments::none);
-  record.seed = config.integer("seed");
+  RunRecord record = record_of("crossbar", config);
   record.precision = "double";
-  record.threads = thread_count(static_cast<int>(config.integer("threads")));
+  record.started = started;
   record.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   add_run_record(file, record);
   file.write(options.out, Overwrite::must_not_exist);
@@ -202,8 +201,7 @@ void check(const CrossbarOptions& options, const CrossbarSpec& spec) {
 
 ExitCode run_crossbar(const CrossbarOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  RunRecord record;
-  record.started = now_utc();
+  const std::string started = now_utc();
   const Config config = load_config(options.config);
   const CrossbarSpec spec = model_arrays(config);
   check(options, spec);
@@ -211,10 +209,10 @@ ExitCode run_crossbar(const CrossbarOptions& options) {
   check_arrays_fit(spec, *plan, sizeof(double));
   if (!options.array.empty()) check_array(options.array, *plan);
   const auto digital = make_network<double>(config, plan, Weights::digital);
-  const Answer found = measure(options, spec, *plan, *digital, static_cast<std::uint64_t>(config.integer("seed")));
-  if (!options.out.empty()) write_file(options, config, found, record, start);
+  const Answer found = measure(options, spec, *plan, *digital, run_options(config).seed);
+  if (!options.out.empty()) write_file(options, config, found, started, start);
   if (!options.block.empty()) export_block(config, options.block);
-  const double free_phase = static_cast<double>(config.integer("relaxation.free_steps")) *
+  const double free_phase = static_cast<double>(phase_options(config).phases.free.max_steps) *
                             relaxation_step<double>(config, digital->circuit());
   const CircuitFacts facts = {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)};
   if (options.json) {

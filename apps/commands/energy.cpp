@@ -16,6 +16,7 @@
 #include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/check/mixer_energy.hpp"
+#include "training/config/run_options.hpp"
 
 namespace nudge {
 namespace {
@@ -47,19 +48,13 @@ nlohmann::json json_of(const MixerEnergy& trace) {
 
 ExitCode run_energy(const EnergyOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  RunRecord record;
-  record.started = now_utc();
   const Config config = load_config(options.arguments);
+  RunRecord record = record_of("energy", config);
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   const MixerEnergy trace = mixer_energy(config);
   if (!options.out.empty()) {
     H5Document file;
     write(file, trace);
-    record.kind = "energy";
-    record.config = dump_toml(config, DumpComments::none);
-    record.seed = config.integer("seed");
-    record.precision = config.text("precision");
-    record.threads = thread_count(static_cast<int>(config.integer("threads")));
     record.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     add_run_record(file, record);
     file.write(options.out, Overwrite::must_not_exist);

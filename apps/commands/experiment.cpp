@@ -15,6 +15,7 @@
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/io/json_text.hpp"
+#include "training/config/run_options.hpp"
 #include "training/experiments/experiment.hpp"
 
 namespace nudge {
@@ -123,7 +124,7 @@ ExperimentObserver observer_for(ProgressLine& progress) {
 ExperimentFiles files_of(const ExperimentOptions& options, const Config& config) {
   if (!options.resume.empty()) return {options.resume, true};
   if (!options.out.empty()) return {options.out, false};
-  if (!config.text("output.file").empty()) return {config.text("output.file"), false};
+  if (const std::string file = run_options(config).output_file; !file.empty()) return {file, false};
   return {std::filesystem::path(options.arguments.file).filename().replace_extension(".h5"), false};
 }
 

@@ -16,9 +16,11 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
-#include "training/check/gradcheck_record.hpp"
+#include "training/batch/batch_ranks.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
-#include "training/learning/batch_ranks.hpp"
+#include "training/config/run_options.hpp"
+#include "training/gradcheck/gradcheck_record.hpp"
 
 namespace nudge {
 namespace {
@@ -170,7 +172,7 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
   share_batches();
   const bool leads = leads_batches();
   const Config config = load_config(options.arguments);
-  const std::string out = options.out.empty() ? config.text("output.file") : options.out;
+  const std::string out = options.out.empty() ? run_options(config).output_file : options.out;
   if (!out.empty() && leads) check_output_path(out, Overwrite::must_not_exist);
   if (leads) warn_of_rounding(config);
   const std::string started = now_utc();
@@ -187,7 +189,7 @@ ExitCode run_gradcheck(const GradcheckOptions& options) {
     answer("{}\n", json_text(json_of(report), 2));
   } else {
     answer("{}\n{}\n{}{}{:.1f} s\n", rows_text(report), phases_text(report), reference_text(report),
-           diagnostics_text(report, static_cast<int>(config.integer("relaxation.free_steps"))), seconds);
+           diagnostics_text(report, phase_options(config).phases.free.max_steps), seconds);
   }
   if (!out.empty()) {
     write_gradcheck_file(report, config, started, seconds, out);

@@ -9,7 +9,7 @@
 
 #include "apps/streams.hpp"
 #include "sim/io/json_text.hpp"
-#include "training/sweep/merge.hpp"
+#include "training/compare/merge.hpp"
 
 namespace nudge {
 namespace {

@@ -13,6 +13,7 @@
 #include "sim/base/ranks.hpp"
 #include "sim/io/json_text.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/run_options.hpp"
 
 namespace nudge {
 
@@ -59,7 +60,7 @@ SweepFiles study_files(const std::string& command, const StudyOptions& options, 
   files.output = files.resume ? options.resume : options.out;
   if (!files.output.empty()) return files;
   const Config config = parse_program_config(source.name, source.text, source.settings);
-  files.output = config.text("output.file");
+  files.output = run_options(config).output_file;
   if (!files.output.empty()) return files;
   files.output = std::filesystem::path(source.name).filename().replace_extension(".h5");
   return files;

@@ -21,8 +21,9 @@
 #include "sim/base/ranks.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/json_text.hpp"
+#include "training/batch/batch_ranks.hpp"
 #include "training/config/config_table.hpp"
-#include "training/learning/batch_ranks.hpp"
+#include "training/config/run_options.hpp"
 #include "training/train/train_run.hpp"
 
 namespace nudge {
@@ -185,7 +186,7 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
 
 std::string output_path(const TrainOptions& options, const Config& config) {
   if (!options.out.empty()) return options.out;
-  if (!config.text("output.file").empty()) return config.text("output.file");
+  if (const std::string file = run_options(config).output_file; !file.empty()) return file;
   return std::filesystem::path(options.config).filename().replace_extension(".h5").string();
 }
 
@@ -201,7 +202,7 @@ ExitCode run_train(const TrainOptions& options) {
     return finish(resume(options.resume, nullptr, printer(50, options.log)), options.resume, options.json);
   }
   const Config config = load_program_config(options.config, options.settings);
-  const auto every = static_cast<std::uint64_t>(config.integer("output.print_every"));
+  const std::uint64_t every = run_options(config).print_every;
   if (leads_batches()) warn_of_rounding(config);
   if (!options.resume.empty()) {
     return finish(resume(options.resume, &config, printer(every, options.log)), options.resume, options.json);

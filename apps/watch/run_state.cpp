@@ -7,6 +7,7 @@
 
 #include "sim/io/h5_reader.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/train_options.hpp"
 #include "training/sweep/sweep.hpp"
 
 namespace nudge {
@@ -29,7 +30,7 @@ void read_training(const H5Reader& file, RunState& state) {
   const Config config = parse_program_config(file.name() + " (stored config)", file.text_attribute("config"));
   state.unit = "steps";
   state.done = count_in(file, "checkpoint_done");
-  state.total = static_cast<std::size_t>(config.integer("train.steps"));
+  state.total = train_options(config).rate.steps;
   for (const char* name : {"loss", "validation_loss", "residual"}) {
     const std::string path = std::string("train/") + name;
     if (file.has(path)) state.numbers.emplace_back(name, last_finite(file.reals<double>(path)));

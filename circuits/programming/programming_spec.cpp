@@ -19,8 +19,8 @@ void check(bool holds, const char* key, double value, const char* rule) {
 void ProgrammingSpec::validate(const DeviceSpec& device) const {
   check(tolerance > 0 && tolerance < 1, "verify_tolerance", tolerance,
         "> 0 and < 1: a distance relative to the window");
-  check(limit >= 0 && limit <= 1e9 && limit == std::floor(limit), "verify_limit", limit,
-        "a whole number of pulses in [0, 1e9]; 0 means twice device.pulses");
+  check(limit >= 0 && limit <= 1000000000, "verify_limit", static_cast<double>(limit),
+        "a number of pulses in [0, 1e9]; 0 means twice device.pulses");
   check(burst >= 0 && burst <= 1, "verify_burst", burst, "in [0, 1]; 0 sends single pulses");
   check(read_time > 0 && std::isfinite(read_time), "verify_time", read_time, "> 0 and finite, in units of tau");
   check(train >= 1 && train <= 64, "pulse_train", train, "in [1, 64]");

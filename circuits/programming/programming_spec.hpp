@@ -29,14 +29,16 @@ struct ProgrammingSpec {
   ProgrammingScheme scheme = ProgrammingScheme::open_loop_error;
   UpdateScheme update = UpdateScheme::pulses;
   double tolerance = 0.01;  ///< write–verify: largest accepted distance from the target, of the window
-  double limit = 0;         ///< write–verify and open loop: pulses a device may get per write; 0: twice device.pulses
+  std::int64_t limit = 0;   ///< write–verify and open loop: pulses a device may get per write; 0: twice device.pulses
   double burst = 0.5;       ///< share of the pulses believed to be needed that is sent between two reads
   double read_time = 1;     ///< length of a verify read in units of τ: its noise falls as 1/√time
   int train = 31;           ///< coincidence: most slots of a pulse train, 1 to 64
   PulseOrder order = PulseOrder::batch;
 
   /// Pulses a device may get per write.
-  double pulse_limit(const DeviceSpec& device) const { return limit > 0 ? limit : 2 * device.pulses; }
+  double pulse_limit(const DeviceSpec& device) const {
+    return limit > 0 ? static_cast<double>(limit) : 2 * device.pulses;
+  }
 
   /// Throws UserError naming the field, its value and the rule.
   void validate(const DeviceSpec& device) const;

@@ -16,6 +16,7 @@
 #include "python/src/map_facts.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/run_options.hpp"
 
 namespace nudge::python {
 namespace {
@@ -29,7 +30,7 @@ class Array {
     if (spec.device.model == digital_model) {
       throw UserError("crossbar: device.model = digital has no devices (give device=..., a model or a preset)");
     }
-    const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+    const std::uint64_t seed = run_options(config).seed;
     read_.seed = seed;
     read_.relaxation = {1, 1};
     const Matrix<double> target = map_of<double, 2>(weights);

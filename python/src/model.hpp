@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "training/batch/equilibrium_layer.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/task.hpp"
-#include "training/learning/equilibrium_layer.hpp"
 #include "training/models/network.hpp"
 
 namespace nudge::python {

@@ -13,9 +13,9 @@
 #include "sim/base/build_info.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/run_record.hpp"
-#include "training/check/gradcheck_record.hpp"
+#include "training/compare/merge.hpp"
 #include "training/config/config_table.hpp"
-#include "training/sweep/merge.hpp"
+#include "training/gradcheck/gradcheck_record.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/train/train_run.hpp"
 

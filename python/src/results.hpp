@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "training/check/gradcheck.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/train/train_run.hpp"
 

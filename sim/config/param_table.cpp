@@ -55,6 +55,9 @@ ParamRow choice(std::string key, std::string value, std::vector<std::string> cho
   return {std::move(key),    ParamKind::choice, std::move(value), std::move(doc),
           std::move(source), Unit::none,        any_number(),     std::move(choices)};
 }
+ParamRow named(std::string key, std::string value, std::string doc, std::string source) {
+  return choice(std::move(key), std::move(value), {}, std::move(doc), std::move(source));
+}
 ParamRow integers(std::string key, std::string value, Range range, std::string doc, std::string source) {
   return {std::move(key), ParamKind::integers, std::move(value), std::move(doc), std::move(source), Unit::none, range};
 }

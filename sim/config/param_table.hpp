@@ -69,6 +69,8 @@ ParamRow text(std::string key, std::string value, std::string doc, std::string s
 ParamRow path(std::string key, std::string value, std::string doc, std::string source = {});
 ParamRow choice(std::string key, std::string value, std::vector<std::string> choices, std::string doc,
                 std::string source = {});
+/// A choice whose values are the names of the list that its field is bound with (sim/config/section.hpp).
+ParamRow named(std::string key, std::string value, std::string doc, std::string source = {});
 ParamRow integers(std::string key, std::string value, Range range, std::string doc, std::string source = {});
 ParamRow reals(std::string key, std::string value, Range range, std::string doc, std::string source = {});
 ParamRow texts(std::string key, std::string value, std::vector<std::string> choices, std::string doc,

@@ -13,7 +13,7 @@
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/sweep/merge.hpp"
+#include "training/compare/merge.hpp"
 #include "training/train/train_log.hpp"
 #include "training/train/train_run.hpp"
 

@@ -94,7 +94,7 @@ TEST_CASE("converter: bad input", "[converter]") {
 
 TEST_CASE("converter: the rows of the config allow what the converter takes, and nothing else", "[converter]") {
   int rows = 0;
-  for (const ParamRow& row : crossbar_param_rows()) {
+  for (const ParamRow& row : crossbar_section().rows()) {
     if (row.key.find("_bits") == std::string::npos) continue;
     ++rows;
     CHECK(describe_values(row) == "ideal or whole number in [2, 24]");

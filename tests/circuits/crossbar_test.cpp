@@ -180,7 +180,7 @@ TEST_CASE("bad input to a crossbar", "[circuits]") {
 TEST_CASE("the crossbar of a configuration", "[circuits]") {
   ConfigSchema schema;
   schema.table = device_param_rows();
-  for (const ParamRow& row : crossbar_param_rows()) schema.table.push_back(row);
+  for (const ParamRow& row : crossbar_section().rows()) schema.table.push_back(row);
   const CrossbarSpec spec = crossbar_spec(
       parse_config(schema, "run.toml",
                    "[device]\nmodel = 'ideal'\n[crossbar]\nheadroom = 3\nscale = 'renew'\nmapping = 'offset'\n"

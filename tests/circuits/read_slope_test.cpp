@@ -6,10 +6,10 @@
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
-#include "tests/support/imperfections.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
 #include "sim/config/config_load.hpp"
+#include "tests/support/imperfections.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"
 
@@ -23,7 +23,7 @@ constexpr Index kRows = 9, kCols = 7, kDrives = 3;
 
 CrossbarSpec spec_of(const Imperfection& imperfection) {
   ConfigSchema schema{device_param_rows()};
-  for (ParamRow& row : crossbar_param_rows()) schema.table.push_back(std::move(row));
+  for (ParamRow& row : crossbar_section().rows()) schema.table.push_back(std::move(row));
   std::vector<std::string> settings = {"device.model=soft_bounds", "device.programming_error=0"};
   settings.insert(settings.end(), imperfection.settings.begin(), imperfection.settings.end());
   return crossbar_spec(parse_config(schema, imperfection.name, "", settings));

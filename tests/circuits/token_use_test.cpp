@@ -251,9 +251,9 @@ TEST_CASE("a multiplexed array is driven by what its holds have kept", "[tokens]
 
 TEST_CASE("circuit.tokens and circuit.hold_time", "[tokens]") {
   ConfigSchema schema;
-  schema.table = circuit_param_rows();
+  schema.table = token_section().rows();
   const auto parse = [&](const std::string& text) {
-    return token_spec(parse_config(schema, "run.toml", "[circuit]\n" + text));
+    return token_section().read(parse_config(schema, "run.toml", "[circuit]\n" + text));
   };
   CHECK(parse("").use == TokenUse::multiplexed);
   CHECK(parse("").hold_time_s == 0);

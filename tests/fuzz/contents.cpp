@@ -13,9 +13,9 @@
 #include "tests/fuzz/files.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tests/fuzz/one_input.hpp"
+#include "training/compare/merge.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/readers/readers.hpp"
-#include "training/sweep/merge.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

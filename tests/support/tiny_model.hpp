@@ -8,7 +8,7 @@
 
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/rng.hpp"
-#include "training/learning/batch_gradient.hpp"
+#include "training/batch/batch_gradient.hpp"
 #include "training/models/block/block_plan.hpp"
 
 namespace nudge::test {

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
-#include "training/learning/batch_ranks.hpp"
+#include "training/batch/batch_ranks.hpp"
 
 using namespace nudge;
 

@@ -5,11 +5,11 @@
 
 #include "tests/support/imperfections.hpp"
 #include "tests/training/study_model.hpp"
-#include "training/check/gradcheck.hpp"
 #include "training/check/reference_gradient.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/models/block/block_config.hpp"
 
 using namespace nudge;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/train/damping_controller.hpp"
+#include "training/learning/damping_controller.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include "sim/base/errors.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/training/network_kinds.hpp"
-#include "training/check/gradcheck.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/learning/estimators/estimator.hpp"
 
 using namespace nudge;

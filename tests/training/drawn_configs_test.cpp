@@ -12,9 +12,9 @@
 
 #include "sim/base/errors.hpp"
 #include "tests/training/drawn_configs.hpp"
-#include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

@@ -5,9 +5,9 @@
 
 #include "tests/training/study_model.hpp"
 #include "training/check/finite_difference.hpp"
-#include "training/check/gradcheck.hpp"
-#include "training/check/trained_start.hpp"
 #include "training/config/config_table.hpp"
+#include "training/gradcheck/gradcheck.hpp"
+#include "training/gradcheck/trained_start.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

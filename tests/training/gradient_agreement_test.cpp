@@ -7,8 +7,8 @@
 
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/sweep.hpp"
 
 using namespace nudge;

@@ -10,10 +10,10 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/tiny_model.hpp"
-#include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/confusion.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/train/memory_bound.hpp"
+#include "training/learning/memory_bound.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

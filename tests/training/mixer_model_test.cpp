@@ -4,10 +4,10 @@
 #include "sim/base/errors.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/train/train_run.hpp"
 

@@ -7,7 +7,7 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/network_kinds.hpp"
-#include "training/check/gradcheck.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 #include "training/train/train_run.hpp"
 

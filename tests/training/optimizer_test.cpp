@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/train/optimizer.hpp"
+#include "training/learning/optimizer.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -7,9 +7,9 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/compare/compare.hpp"
+#include "training/compare/merge.hpp"
 #include "training/config/config_table.hpp"
 #include "training/experiments/experiment.hpp"
-#include "training/sweep/merge.hpp"
 #include "training/sweep/sweep.hpp"
 
 using namespace nudge;

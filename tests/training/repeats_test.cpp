@@ -4,8 +4,8 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/repeats.hpp"
+#include "training/config/combinations.hpp"
 #include "training/config/config_table.hpp"
-#include "training/sweep/combinations.hpp"
 
 using namespace nudge;
 using Catch::Contains;

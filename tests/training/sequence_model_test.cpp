@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/experiments/sequence_model/sequence_model.hpp"
+#include "training/tapes/sequence_model.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "mixers/ops/cross_entropy.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/experiments/tapes/tape_learner.hpp"
+#include "training/experiments/tape_learner.hpp"
 
 using namespace nudge;
 using Catch::Contains;

@@ -8,7 +8,7 @@
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "training/sweep/merge.hpp"
+#include "training/compare/merge.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/sweep/task_list.hpp"
 

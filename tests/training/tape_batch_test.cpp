@@ -5,7 +5,7 @@
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/product.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/experiments/tapes/tape_learner.hpp"
+#include "training/experiments/tape_learner.hpp"
 
 using namespace nudge;
 using nudge::test::random_matrix;

@@ -7,10 +7,10 @@
 
 #include "tests/support/numerics.hpp"
 #include "tests/training/study_model.hpp"
-#include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/models/registry.hpp"
 #include "training/train/train_run.hpp"
 

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
-#include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

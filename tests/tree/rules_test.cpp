@@ -15,19 +15,31 @@ bool includes_ok(const std::string& path, const std::string& included) {
 TEST_CASE("includes may point leftwards and must not point rightwards", "[tree]") {
   CHECK(includes_ok("devices/a.cpp", "sim/base/rng.hpp"));
   CHECK(includes_ok("circuits/a.cpp", "devices/a.hpp"));
-  CHECK(includes_ok("training/a.cpp", "mixers/a.hpp"));
-  CHECK(includes_ok("apps/a.cpp", "training/a.hpp"));
+  CHECK(includes_ok("training/train/a.cpp", "mixers/a.hpp"));
+  CHECK(includes_ok("apps/a.cpp", "training/data/a.hpp"));
   CHECK(includes_ok("tests/a.cpp", "apps/a.hpp"));
-  CHECK(includes_ok("bench/a.cpp", "training/a.hpp"));
+  CHECK(includes_ok("bench/a.cpp", "training/data/a.hpp"));
   CHECK_FALSE(includes_ok("sim/base/a.cpp", "devices/a.hpp"));
   CHECK_FALSE(includes_ok("sim/settle.cpp", "circuits/a.hpp"));
   CHECK_FALSE(includes_ok("devices/a.hpp", "circuits/a.hpp"));
   CHECK_FALSE(includes_ok("mixers/a.hpp", "circuits/a.hpp"));
   CHECK_FALSE(includes_ok("circuits/a.hpp", "mixers/a.hpp"));
-  CHECK_FALSE(includes_ok("circuits/terms/a.hpp", "training/a.hpp"));
-  CHECK_FALSE(includes_ok("training/a.hpp", "apps/a.hpp"));
+  CHECK_FALSE(includes_ok("circuits/terms/a.hpp", "training/data/a.hpp"));
+  CHECK_FALSE(includes_ok("training/data/a.hpp", "apps/a.hpp"));
   CHECK_FALSE(includes_ok("apps/a.cpp", "tests/support/numerics.hpp"));
-  CHECK_FALSE(check_include_direction({"devices/a.cpp", "  #  include <training/a.hpp>\n"}).empty());
+  CHECK_FALSE(check_include_direction({"devices/a.cpp", "  #  include <training/data/a.hpp>\n"}).empty());
+}
+
+TEST_CASE("inside training, rooms stand in one order", "[tree]") {
+  CHECK(includes_ok("training/learning/estimators/a.cpp", "training/data/a.hpp"));
+  CHECK(includes_ok("training/train/a.cpp", "training/config/a.hpp"));
+  CHECK(includes_ok("training/experiments/a.cpp", "training/sweep/a.hpp"));
+  CHECK_FALSE(includes_ok("training/data/a.cpp", "training/learning/a.hpp"));
+  CHECK_FALSE(includes_ok("training/learning/a.hpp", "training/models/a.hpp"));
+  CHECK_FALSE(includes_ok("training/models/block/a.cpp", "training/config/a.hpp"));
+  CHECK_FALSE(includes_ok("training/config/a.cpp", "training/train/a.hpp"));
+  CHECK_FALSE(includes_ok("training/sweep/a.cpp", "training/compare/a.hpp"));
+  CHECK_FALSE(includes_ok("training/a_new_room/a.cpp", "apps/a.hpp"));
 }
 
 TEST_CASE("inside sim, base comes first and config and io stand alone", "[tree]") {
@@ -53,8 +65,8 @@ TEST_CASE("libraries stay in their folder", "[tree]") {
   CHECK(ok("apps/main.cpp", "CLI/CLI.hpp"));
   CHECK(ok("tests/sim/a.cpp", "hdf5.h"));
   CHECK_FALSE(ok("sim/steady/a.cpp", "boost/numeric/odeint.hpp"));
-  CHECK_FALSE(ok("training/a.cpp", "toml++/toml.h"));
-  CHECK_FALSE(ok("training/a.cpp", "hdf5.h"));
+  CHECK_FALSE(ok("training/train/a.cpp", "toml++/toml.h"));
+  CHECK_FALSE(ok("training/train/a.cpp", "hdf5.h"));
   CHECK_FALSE(ok("sim/config/a.cpp", "CLI/CLI.hpp"));
 }
 
@@ -64,7 +76,7 @@ TEST_CASE("files are written in one place", "[tree]") {
   };
   CHECK(ok("sim/io/new_file.cpp", "::open(name, O_CREAT | O_EXCL);\n"));
   CHECK(ok("tests/sim/a.cpp", "std::ofstream(path) << text;\n"));
-  CHECK(ok("training/a.cpp", "std::ifstream in(path);\n"));
+  CHECK(ok("training/train/a.cpp", "std::ifstream in(path);\n"));
   for (const char* bad :
        {"std::ofstream out(path);", "std::fstream both;", "fopen(path, \"w\");", "open(p, O_CREAT);"}) {
     CAPTURE(bad);
@@ -76,7 +88,7 @@ TEST_CASE("random numbers and threads come from sim/base", "[tree]") {
   const auto ok = [](const std::string& path, const std::string& text) {
     return check_randomness_and_threads({path, text}).empty();
   };
-  CHECK(ok("training/a.cpp", "fill_normal<S>(key, 0, 0, operand(x));  // a strand (of) thread\n"));
+  CHECK(ok("training/train/a.cpp", "fill_normal<S>(key, 0, 0, operand(x));  // a strand (of) thread\n"));
   CHECK(ok("sim/base/parallel.hpp", "#pragma omp parallel for\n"));
   CHECK(ok("sim/io/a.cpp", "n = std::thread::hardware_concurrency();\n"));
   CHECK(ok("tests/a.cpp", "std::mt19937 engine;\n"));
@@ -86,7 +98,7 @@ TEST_CASE("random numbers and threads come from sim/base", "[tree]") {
         "std::normal_distribution<double> n;", "std::uniform_real_distribution<> u;", "#pragma omp parallel for",
         "#pragma omp parallel for simd", "  # pragma  omp critical", "std::thread worker;"}) {
     CAPTURE(bad);
-    CHECK_FALSE(ok("training/a.cpp", bad));
+    CHECK_FALSE(ok("training/train/a.cpp", bad));
   }
 }
 

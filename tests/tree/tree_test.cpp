@@ -80,6 +80,21 @@ TEST_CASE("repository: the doors stay small", "[tree]") {
   CHECK(doors <= 64);
 }
 
+TEST_CASE("repository: keys are read by the row that names them", "[tree]") {
+  // A key is named by its row, which fills a field (sim/config/section.hpp); what uses it knows the field. Rules name keys in their
+  // messages and may ask for them.
+  static const std::regex getter(R"(\.(integer|real|flag|text|integers|reals|texts|grid)\("[a-z_.]+"\))");
+  int asked = 0;
+  for (const SourceFile& file : repository()) {
+    const bool product = file.path.rfind("tests/", 0) != 0 && file.path.rfind("bench/", 0) != 0;
+    const bool rule = file.path.rfind("_rules.cpp") != std::string::npos || file.path == "training/config/rules.cpp";
+    if (!product || rule) continue;
+    asked += static_cast<int>(std::distance(std::sregex_iterator(file.text.begin(), file.text.end(), getter), {}));
+  }
+  CHECK(asked > 0);  // they were found
+  CHECK(asked <= 123);
+}
+
 TEST_CASE("repository: the licence is the Apache License 2.0", "[tree]") {
   std::ifstream stream(NUDGE_SOURCE_DIR "/LICENSE", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};

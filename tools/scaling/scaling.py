@@ -13,7 +13,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CHUNKS = 16  # of a batch: training/learning/batch_gradient.cpp
+CHUNKS = 16  # of a batch: training/batch/batch_gradient.cpp
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none"}
 CONFIG = """estimator = "aep_transposed"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/check/finite_difference.hpp"
+#include "training/config/run_options.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,10 +72,10 @@ FiniteDifferenceReport compare_finite_differences(const Config& config, const Ne
   options.threads = 1;
   options.over_ranks = false;  // every rank measures all entries, several at a time
   const auto entries =
-      draw_entries(network, part, static_cast<std::uint64_t>(config.integer("seed")),
-                   config.integer("gradcheck.finite_difference_entries"), options.phases.free.tolerance);
+      draw_entries(network, part, run_options(config).seed, gradcheck_section().read(config).finite_difference_entries,
+                   options.phases.free.tolerance);
   const auto groups = network.groups();
-  const int threads = static_cast<int>(config.integer("threads"));
+  const int threads = run_options(config).threads;
   std::vector<std::unique_ptr<Probe>> probes(static_cast<std::size_t>(thread_count(threads)));
   const auto n = static_cast<Index>(entries.size());
   Matrix<double> estimate(1, n), reference(1, n), residual(1, n), cost(1, n);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/check/mixer_energy.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -102,7 +104,7 @@ MixerEnergy run(const Config& config, MixerChoice choice) {
   const TextDataset text = load_dataset(config);
   const TaskSizes sizes = character_sizes(config, text.vocabulary_size());
   const auto network = make_network<S>(config, block_plan(config, sizes), Weights::digital);
-  const Batch batch = validation_batches(text.validation(), 1, config.integer("train.batch"), sizes.rows).front();
+  const Batch batch = validation_batches(text.validation(), 1, train_options(config).batch, sizes.rows).front();
   const MixerSpec spec = mixer_spec(choice);
   choice.options.observe = true;
   std::vector<const Matrix<S>*> weights;
@@ -112,7 +114,7 @@ MixerEnergy run(const Config& config, MixerChoice choice) {
   }
   MixerEnergy trace{choice.kind, batch.sequences, batch.tokens, {}, {}, {}, {}};
   std::vector<std::vector<Matrix<S>>> all(static_cast<std::size_t>(batch.sequences));
-  parallel_for(batch.sequences, static_cast<int>(config.integer("threads")), [&](Index b, int /*thread*/) {
+  parallel_for(batch.sequences, run_options(config).threads, [&](Index b, int /*thread*/) {
     Matrix<S> x(network->rows(), network->cols());
     network->embed(batch.indices_of(b), x);
     all[static_cast<std::size_t>(b)] = trace_of(choice, spec, weights, std::move(x));
@@ -152,7 +154,7 @@ MixerEnergy mixer_energy(const Config& config) {
     throw UserError(fmt::format("model.mixer = \"{}\" has no energy to log (must be one of {})", choice.kind,
                                 fmt::join(known, ", ")));
   }
-  return config.text("precision") == "double" ? run<double>(config, choice) : run<float>(config, choice);
+  return run_options(config).twofold() ? run<double>(config, choice) : run<float>(config, choice);
 }
 
 void write(H5Document& document, const MixerEnergy& trace) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/check/reference_gradient.hpp"
+#include "training/config/run_options.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -66,7 +67,7 @@ BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, c
   options.phases.free.solver = solver;
   if (solver != "euler") options.phases.free.schedule = RelaxationSchedule::parallel;
   options.phases.free.max_steps = solver == "newton_gmres" ? kNewtonSteps : kEulerSteps;
-  options.phases.free.tolerance = std::max(config.real("gradcheck.settle_tolerance"), kRounding);
+  options.phases.free.tolerance = std::max(gradcheck_section().read(config).settle_tolerance, kRounding);
   options.phases.free.average_last = 1;
   options.phases.step = options.phases.free.step = step;
   return options;

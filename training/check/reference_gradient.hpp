@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
-#include "training/learning/batch_gradient.hpp"
+#include "training/batch/batch_gradient.hpp"
 
 namespace nudge {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "training/compare/choice.hpp"
-#include "training/compare/entrants.hpp"
 #include "training/compare/paired.hpp"
+#include "training/config/entrants.hpp"
 #include "training/sweep/estimate.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/sweep/sweep.hpp"

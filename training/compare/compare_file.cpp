@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/compare_file.hpp"
+#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,12 +71,7 @@ void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& en
 
 CompareFile::CompareFile(const SweepFiles& files, const Config& base)
     : files_(files), overwrite_(files.resume ? Overwrite::replace : Overwrite::must_not_exist) {
-  record_.kind = "compare";
-  record_.config = dump_toml(base, DumpComments::none);
-  record_.seed = base.integer("seed");
-  record_.precision = base.text("precision");
-  record_.threads = thread_count(static_cast<int>(base.integer("threads")));
-  record_.started = now_utc();
+  record_ = record_of("compare", base);
 }
 
 void CompareFile::expect_same_config(const Config& base, const std::vector<std::string>& keys) {

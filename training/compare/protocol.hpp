@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
-#include "training/compare/entrants.hpp"
+#include "training/config/entrants.hpp"
 #include "training/sweep/sweep_grid.hpp"
 
 namespace nudge {

@@ -2,26 +2,54 @@
 #include "training/config/config_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
-#include "training/compare/entrants.hpp"
+#include "training/config/combinations.hpp"
+#include "training/config/entrants.hpp"
 #include "training/config/grid_repeats.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/setup.hpp"
+#include "training/config/stabiliser_options.hpp"
+#include "training/config/train_options.hpp"
+#include "training/models/block/block_config.hpp"
+#include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/registry.hpp"
-#include "training/sweep/combinations.hpp"
+#include "training/models/resistive/resistive_config.hpp"
+#include "training/models/stack/stack_plan.hpp"
+#include "training/models/transformer/transformer_config.hpp"
 
 namespace nudge {
 namespace {
 
 ParamTable concatenated() {
   ParamTable table;
-  for (const auto rows : {general_rows, data_rows, model_rows, transformer_rows, hopfield_rows, resistive_rows,
-                          mixer_rows, relaxation_rows, nudge_rows, correction_rows, train_rows, stabiliser_rows,
-                          device_rows, read_policy_rows, sweep_rows, compare_rows, experiment_rows}) {
-    for (ParamRow& row : rows()) table.push_back(std::move(row));
+  for (ParamTable part : {run_section().rows(),
+                          data_rows(),
+                          network_rows(),
+                          model_section().rows(),
+                          stack_section().rows(),
+                          transformer_section().rows(),
+                          hopfield_section().rows(),
+                          convolutional_section().rows(),
+                          resistive_section().rows(),
+                          mixer_section().rows(),
+                          phase_section().rows(),
+                          gradcheck_section().rows(),
+                          correction_section().rows(),
+                          train_section().rows(),
+                          stabiliser_section().rows(),
+                          growth_section().rows(),
+                          device_rows(),
+                          read_policy_rows(),
+                          sweep_rows(),
+                          compare_rows(),
+                          experiment_rows()}) {
+    std::move(part.begin(), part.end(), std::back_inserter(table));
   }
   return table;
 }

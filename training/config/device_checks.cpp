@@ -4,6 +4,7 @@
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/steady/solvers.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 
 namespace nudge {
@@ -12,7 +13,7 @@ void expect_sound_devices(const Config& config) {
   const CrossbarSpec spec = crossbar_spec(config);
   validate_linear_map(spec);
   const auto one = make_linear_map<float>(spec, Matrix<float>::Ones(1, 1), 0, 0);
-  if (config.text("relaxation.solver") != coordinate_solver || !one->noisy()) return;
+  if (phase_options(config).phases.free.solver != coordinate_solver || !one->noisy()) return;
   throw UserError(
       "relaxation.solver = coordinate (must be euler, or reads without fresh noise: device.read_noise = 0, "
       "device.read_saturating = 0, and no slow noise that circuit.noise_within_phases lets move; an exact step to "

@@ -14,7 +14,7 @@ ParamTable device_rows() {
                     "A published device to start from; keys of [device] in the config replace its values. "
                     "`nudge devices show NAME` tells what it is; empty: none.")};
   for (ParamRow& row : device_param_rows()) table.push_back(std::move(row));
-  for (ParamRow& row : crossbar_param_rows()) table.push_back(std::move(row));
+  for (ParamRow& row : crossbar_section().rows()) table.push_back(std::move(row));
   return table;
 }
 

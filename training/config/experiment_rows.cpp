@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mixers/sequence_mixer.hpp"
 #include "training/config/rows.hpp"
-#include "training/experiments/bit_source.hpp"
-#include "training/experiments/sequence_model/sequence_mixer.hpp"
-#include "training/experiments/task.hpp"
+#include "training/tapes/bit_source.hpp"
+#include "training/tapes/experiment_task.hpp"
 
 namespace nudge {
 

@@ -5,6 +5,9 @@
 
 #include <limits>
 
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
+
 namespace nudge {
 namespace {
 
@@ -21,17 +24,18 @@ std::string number(double value) { return format_quantity(value, Unit::none, 2);
 
 /// The smallest beta whose gradient has at most a tenth of rounding.
 std::string least_beta(const Config& config) {
-  return number(kMeasured * unit_of(config.text("precision")) / kNoticed);
+  return number(kMeasured * unit_of(run_options(config).precision) / kNoticed);
 }
 
 /// Of the beta that is set; 0 where it is chosen.
 double error_of(const Config& config) {
-  return config.real("beta") == 0 ? 0 : rounding_error(config.text("precision"), config.real("beta"));
+  const RunOptions options = run_options(config);
+  return options.beta == 0 ? 0 : rounding_error(options.precision, options.beta);
 }
 
 std::string what_rounds(const Config& config) {
-  return fmt::format("rounding of precision = {} makes an error of about {} of the gradient", config.text("precision"),
-                     number(error_of(config)));
+  return fmt::format("rounding of precision = {} makes an error of about {} of the gradient",
+                     run_options(config).precision, number(error_of(config)));
 }
 
 }  // namespace
@@ -41,7 +45,7 @@ double rounding_error(const std::string& precision, double beta) { return kMeasu
 std::string rounding_warning(const Config& config) {
   if (!(error_of(config) > kNoticed)) return "";
   return fmt::format("beta = {}: {}; at least {}{} keeps it below a tenth", config.as_text("beta"), what_rounds(config),
-                     least_beta(config), config.text("precision") == "double" ? "" : ", or precision = double,");
+                     least_beta(config), run_options(config).twofold() ? "" : ", or precision = double,");
 }
 
 std::string beta_advice(const Config& config) {
@@ -50,7 +54,7 @@ std::string beta_advice(const Config& config) {
 
 ConfigRule beta_above_rounding() {
   return {{"beta", "precision", "nudge.below_rounding"}, [](const Config& c) {
-            if (c.flag("nudge.below_rounding") || !(error_of(c) > kNothingLeft)) return std::string();
+            if (phase_options(c).below_rounding || !(error_of(c) > kNothingLeft)) return std::string();
             return fmt::format("must be at least {}, or auto: {}; nudge.below_rounding = true runs it all the same",
                                least_beta(c), what_rounds(c));
           }};

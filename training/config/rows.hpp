@@ -6,28 +6,18 @@
 // The parts of program_table(), by section, and the rules between keys.
 namespace nudge {
 
-ParamTable general_rows();      ///< seed, threads, precision, estimator, beta, output.*
-ParamTable data_rows();         ///< task.*, data.*
-ParamTable model_rows();        ///< network.kind, model.*
-ParamTable transformer_rows();  ///< stack.*, transformer.*
-ParamTable hopfield_rows();     ///< hopfield.*, convolutional.*
-ParamTable resistive_rows();    ///< resistive.*
-ParamTable mixer_rows();        ///< mixer.*
-ParamTable relaxation_rows();   ///< relaxation.*
-ParamTable nudge_rows();        ///< nudge.*, gradcheck.*
-ParamTable correction_rows();   ///< correction.*
-ParamTable train_rows();        ///< train.*
-ParamTable stabiliser_rows();   ///< damping.*, memory_bound.*, growth.*
-ParamTable device_rows();       ///< device.preset, device.*, crossbar.*
-ParamTable experiment_rows();   ///< experiment.*
-ParamTable sweep_rows();        ///< sweep.*
-ParamTable compare_rows();      ///< compare.*
+ParamTable data_rows();        ///< task.*, data.*
+ParamTable network_rows();     ///< network.kind
+ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
+ParamTable experiment_rows();  ///< experiment.*
+ParamTable sweep_rows();       ///< sweep.*
+ParamTable compare_rows();     ///< compare.*
 
 std::vector<ConfigRule> kind_rules();       ///< what networks and tasks require of each other
 std::vector<ConfigRule> resistive_rules();  ///< of network.kind = resistive
 std::vector<ConfigRule> motion_rules();     ///< steps that rounding does not take back
 std::vector<ConfigRule> program_rules();
-std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield_rows()
+std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield.* and convolutional.*
 
 /// UserError where a device cannot be made as it is described, or relaxation.solver = coordinate meets reads with fresh noise.
 void expect_sound_devices(const Config& config);

@@ -7,7 +7,7 @@
 #include "training/config/rounding.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/setup.hpp"
-#include "training/models/block/block_config.hpp"
+#include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -59,7 +59,7 @@ ConfigRule references_of_a_task() {
 /// What the mixer itself requires of its sizes.
 ConfigRule mixer_sizes() {
   std::vector<std::string> keys = {"model.mixer", "model.channels", "model.heads"};
-  for (const ParamRow& row : mixer_rows()) keys.push_back(row.key);
+  for (const ParamRow& row : mixer_section().rows()) keys.push_back(row.key);
   return {keys, [](const Config& c) {
             const MixerChoice choice = mixer_choice(c);
             if (choice.is_fused()) return std::string();

@@ -8,41 +8,28 @@
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "sim/read_timing.hpp"
-#include "training/config/choice_lists.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
+#include "training/models/block/block_config.hpp"
 #include "training/models/weight_file.hpp"
 
 namespace nudge {
 
-void use_product_kernel(const Config& config) { set_product_kernel(product_kernel_of(config.text("product.kernel"))); }
-
-Schedule schedule_of(const Config& config) {
-  return {config.text("train.schedule"), config.real("train.learning_rate"),
-          static_cast<std::uint64_t>(config.integer("train.steps")),
-          static_cast<std::uint64_t>(config.integer("train.warmup")), config.real("train.final_rate_fraction")};
+void use_product_kernel(const Config& config) {
+  set_product_kernel(product_kernel_of(run_options(config).product_kernel));
 }
 
-OptimizerOptions optimizer_options(const Config& config) {
-  return {config.real("train.momentum"), config.real("train.adam_beta1"), config.real("train.adam_beta2"),
-          config.real("train.adam_epsilon")};
-}
-
-CorrectionSpec correction_spec(const Config& config) {
-  return {config.real("correction.gain_error"),
-          config.real("correction.gain_spread"),
-          config.real("correction.offset"),
-          config.real("correction.noise"),
-          config.real("correction.delay"),
-          {static_cast<int>(config.integer("correction.converter_bits")), config.real("correction.converter_range")}};
-}
+CorrectionSpec correction_spec(const Config& config) { return correction_section().read(config).path; }
 
 CrossbarSpec model_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
   spec.tokens.count = coupled_rows(config);
-  const double damping = config.real("model.damping");
+  const double damping = model_options(config).damping;
   const double leak = network_kind(config).leak(config, damping);
   const ReadTiming step = euler_timing(relaxation_step(config, damping), leak, amplifier_lag(spec.circuit));
   spec.tokens.slot_s = step.duration * spec.circuit.time_constant_s;
-  spec.threads = thread_count(static_cast<int>(config.integer("threads")));
+  spec.threads = thread_count(run_options(config).threads);
   return spec;
 }
 
@@ -77,12 +64,12 @@ double largest_conductance(const std::vector<Parameter>& parameters, const std::
 template <class S>
 std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
                                          Weights weights) {
-  const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  const std::uint64_t seed = run_options(config).seed;
   const CrossbarSpec spec = model_arrays(config);
   if (weights == Weights::configured) check_arrays_fit(spec, *plan, sizeof(S));
   std::vector<Matrix<S>> initial;
   plan->initial(seed, initial);
-  if (const std::string& file = config.text("model.weights"); !file.empty()) read_weights(file, *plan, initial);
+  if (const std::string file = model_options(config).weights; !file.empty()) read_weights(file, *plan, initial);
   Maps<S> maps;
   const std::vector<Parameter> parameters = plan->parameters();
   const double largest = largest_conductance(parameters, initial);
@@ -101,30 +88,31 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   if (weights == Weights::configured && spec.device.model != digital_model) {
     network->circuit().set_node_noise(clamp_noise(spec.circuit));
   }
-  network->circuit().set_nudged_drive(nudged_drives.of(config, "nudge.drive"));
+  network->circuit().set_nudged_drive(phase_options(config).drive);
   return network;
 }
 
 double relaxation_step(const Config& config, double damping) {
-  const double fixed = config.real("relaxation.step");
-  if (fixed > 0) return fixed;
+  const PhaseOptions options = phase_options(config);
+  if (options.fixed_step > 0) return options.fixed_step;
   const double leak = network_kind(config).leak(config, damping);
-  return config.real("relaxation.step_fraction") / (leak > 0 ? leak : 1);
+  return options.step_fraction / (leak > 0 ? leak : 1);
 }
 
 template <class S>
 double relaxation_step(const Config& config, const Circuit<S>& circuit) {
   const double damping = circuit.damping().value;
-  if (config.real("relaxation.step") > 0 || network_kind(config).leak(config, damping) > 0) {
+  const PhaseOptions options = phase_options(config);
+  if (options.fixed_step > 0 || network_kind(config).leak(config, damping) > 0) {
     return relaxation_step(config, damping);
   }
   const double load = circuit.largest_load();
-  return load > 0 ? config.real("relaxation.step_fraction") / load : config.real("relaxation.step_fraction");
+  return load > 0 ? options.step_fraction / load : options.step_fraction;
 }
 
 std::string estimator_misfit(const Config& config, const std::string& estimator) {
-  const bool sweeps = relaxation_schedules.of(config, "relaxation.schedule") == RelaxationSchedule::sweep;
-  if (sweeps && (estimator == "dyadic" || estimator == "aep_tracked")) {
+  const PhaseOptions options = phase_options(config);
+  if (options.sweeps() && (estimator == "dyadic" || estimator == "aep_tracked")) {
     return "relaxation.schedule must be parallel: state and adjoint move together";
   }
   const NetworkKind& kind = network_kind(config);
@@ -133,8 +121,8 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
            " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";
   }
   if (estimator != "bptt") return "";
-  if (config.text("relaxation.solver") != "euler") return "relaxation.solver must be euler, whose steps it unrolls";
-  if (sweeps && !(kind.feed_forward(config) && config.real("relaxation.step") == 1)) {
+  if (options.phases.free.solver != "euler") return "relaxation.solver must be euler, whose steps it unrolls";
+  if (options.sweeps() && !(kind.feed_forward(config) && options.fixed_step == 1)) {
     return "relaxation.schedule must be parallel unless relaxation.step = 1 and every node is driven by earlier ones "
            "alone";
   }
@@ -153,35 +141,22 @@ double reachable(double tolerance) {
 
 template <class S>
 BatchGradientOptions gradient_options(const Config& config, const std::string& estimator) {
-  BatchGradientOptions options;
-  options.estimator = estimator.empty() ? config.text("estimator") : estimator;
-  EstimatorOptions& phases = options.phases;
-  phases.step = phases.free.step = relaxation_step(config, config.real("model.damping"));
-  phases.free.solver = config.text("relaxation.solver");
-  phases.free.schedule = relaxation_schedules.of(config, "relaxation.schedule");
-  phases.frozen_cost = frozen_currents.of(config, "nudge.cost_current");
-  phases.free.max_steps = static_cast<int>(config.integer("relaxation.free_steps"));
-  phases.free.tolerance = config.real("relaxation.tolerance");
-  phases.free.average_last = static_cast<int>(config.integer("relaxation.average_free"));
-  phases.free.divergence_ratio = config.real("relaxation.divergence_ratio");
-  phases.free.ode_relative_error = config.real("relaxation.ode_tolerance");
-  phases.free.memory = static_cast<int>(config.integer("relaxation.memory"));
-  phases.adjoint_tolerance = reachable<S>(config.real("relaxation.adjoint_tolerance"));
+  const RunOptions run = run_options(config);
   const CrossbarSpec arrays = model_arrays(config);
+  BatchGradientOptions options;
+  options.estimator = estimator.empty() ? run.estimator : estimator;
+  EstimatorOptions& phases = options.phases;
+  phases = phase_options(config).phases;
+  phases.step = phases.free.step = relaxation_step(config, model_options(config).damping);
+  phases.adjoint_tolerance = reachable<S>(phases.adjoint_tolerance);
   phases.free.lag = amplifier_lag(arrays.circuit);
+  phases.beta = run.beta > 0 ? run.beta : default_beta<S>(options.estimator);
   if (arrays.device.model != digital_model) options.slots = arrays.tokens.slots();
-  phases.nudged_steps = static_cast<int>(config.integer("relaxation.nudged_steps"));
-  phases.average_nudged = static_cast<int>(config.integer("relaxation.average_nudged"));
-  phases.beta = config.real("beta") > 0 ? config.real("beta") : default_beta<S>(options.estimator);
-  phases.sides = nudge_sides.of(config, "nudge.sides");
-  phases.points = static_cast<int>(config.integer("nudge.points"));
-  phases.clip = config.real("nudge.clip");
-  options.growth = {config.real("growth.strength"), config.real("growth.threshold"), config.real("growth.probe"),
-                    static_cast<int>(config.integer("growth.iterations")), config.flag("growth.samples")};
+  options.growth = growth_section().read(config);
   options.correction = correction_spec(config);
   options.reads = read_policy(config);
-  options.threads = static_cast<int>(config.integer("threads"));
-  options.seed = static_cast<std::uint64_t>(config.integer("seed"));
+  options.threads = run.threads;
+  options.seed = run.seed;
   options.over_ranks = batches_are_shared();
   return options;
 }
@@ -193,8 +168,9 @@ BatchGradientOptions exact_options(const Config& config) {
   options.phases.free.lag = 0;
   options.reads = ReadPolicy::all_ideal();
   options.correction = {};
-  options.phases.adjoint_tolerance = reachable<S>(config.real("gradcheck.adjoint_tolerance"));
-  options.phases.adjoint_iterations = static_cast<int>(config.integer("gradcheck.adjoint_iterations"));
+  const GradcheckOptions check = gradcheck_section().read(config);
+  options.phases.adjoint_tolerance = reachable<S>(check.adjoint_tolerance);
+  options.phases.adjoint_iterations = check.adjoint_iterations;
   return options;
 }
 

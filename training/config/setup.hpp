@@ -7,10 +7,8 @@
 #include "circuits/correction_spec.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/config/config.hpp"
-#include "training/learning/batch_gradient.hpp"
+#include "training/batch/batch_gradient.hpp"
 #include "training/models/registry.hpp"
-#include "training/train/optimizer.hpp"
-#include "training/train/schedule.hpp"
 
 namespace nudge {
 
@@ -18,10 +16,6 @@ namespace nudge {
 
 /// Makes product.kernel the choice of the whole process; the start of every run.
 void use_product_kernel(const Config& config);
-
-/// Learning rate over train.steps, and constants of the update rules.
-Schedule schedule_of(const Config& config);
-OptimizerOptions optimizer_options(const Config& config);
 
 /// The arrays of a run: crossbar_spec(config), programmed and solved on the threads of the config (within parallel loops, as
 /// the points of a sweep are, OpenMP gives them one), and used by the rows that its network has at the same time (coupled_rows),

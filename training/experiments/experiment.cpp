@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/experiments/experiment.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +16,7 @@
 #include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/experiments/experiment_file.hpp"
-#include "training/experiments/tapes/tape_learner.hpp"
+#include "training/experiments/tape_learner.hpp"
 #include "training/sweep/spread.hpp"
 
 namespace nudge {
@@ -39,13 +41,14 @@ std::int64_t count_parameters(const std::vector<Field>& fields) {
 
 TapeLearnerOptions learner_options(const Config& config, const ExperimentRun& run) {
   TapeLearnerOptions options;
-  options.schedule = schedule_of(config);
+  const TrainOptions train = train_options(config);
+  options.schedule = train.rate;
   options.schedule.steps = static_cast<std::uint64_t>(run.steps);
-  options.adam = optimizer_options(config);
+  options.adam = train.rule;
   options.weight_decay = config.real("experiment.weight_decay");
-  options.gradient_clip = config.real("train.gradient_clip");
+  options.gradient_clip = train.gradient_clip;
   options.seed = static_cast<std::uint64_t>(run.seed);
-  options.threads = static_cast<int>(config.integer("threads"));
+  options.threads = run_options(config).threads;
   return options;
 }
 
@@ -59,8 +62,8 @@ std::unique_ptr<Learner> make_learner(const Config& config, const ExperimentRun&
 TrainingLoop make_loop(const Config& config, const ExperimentRun& run) {
   const std::shared_ptr<const Task> data = experiment_task(run.task).data(config, static_cast<std::uint64_t>(run.seed));
   std::vector<std::unique_ptr<Learner>> learners;
-  learners.push_back(config.text("precision") == "double" ? make_learner<double>(config, run, data->sizes())
-                                                          : make_learner<float>(config, run, data->sizes()));
+  learners.push_back(run_options(config).twofold() ? make_learner<double>(config, run, data->sizes())
+                                                   : make_learner<float>(config, run, data->sizes()));
   LoopSettings settings = loop_settings(config, FinalTest::leave);
   settings.steps = static_cast<std::uint64_t>(run.steps);
   settings.evaluate_start = false;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "training/data/text_entropy.hpp"
-#include "training/experiments/task.hpp"
+#include "training/tapes/experiment_task.hpp"
 #include "training/train/train_log.hpp"
 
 namespace nudge {

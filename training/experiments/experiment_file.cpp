@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/experiments/experiment_file.hpp"
+#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 
@@ -104,12 +105,7 @@ void write_finished(H5Document& document, const std::string& prefix, const Runs&
 
 ExperimentFile::ExperimentFile(const ExperimentFiles& files, const Config& config)
     : files_(files), config_(config), overwrite_(files.resume ? Overwrite::replace : Overwrite::must_not_exist) {
-  record_.kind = "experiment";
-  record_.config = dump_toml(config, DumpComments::none);
-  record_.seed = config.integer("seed");
-  record_.precision = config.text("precision");
-  record_.threads = thread_count(static_cast<int>(config.integer("threads")));
-  record_.started = now_utc();
+  record_ = record_of("experiment", config);
 }
 
 void ExperimentFile::restore(Stored kept, Experiment& experiment) {

@@ -5,8 +5,8 @@
 
 #include "circuits/linear_map.hpp"
 #include "training/learning/cost.hpp"
+#include "training/learning/node_readout.hpp"
 #include "training/learning/row_norm.hpp"
-#include "training/models/network_plan.hpp"
 
 namespace nudge {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circuits/circuit.hpp"
+#include "training/learning/node_readout.hpp"
 #include "training/models/parameter.hpp"
 #include "training/models/weight_bound.hpp"
 
@@ -25,17 +26,6 @@ struct Embedding {
 enum class StartState {
   input,  ///< x_in in every node that is as wide, 0 in the others
   rest,   ///< 0, or the nearest state in the box of a node
-};
-
-/// What is put in front of the read-out.
-enum class Normalization { none, rms };
-
-/// The cost's read-out of a node: logits = N(z_node) W.
-struct NodeReadout {
-  int parameter = 0;  ///< -1: none, the cost is the squared error of the node itself
-  int node = 0;
-  Normalization normalization = Normalization::none;
-  int bias = -1;  ///< parameter (1, V) that is added to the logits; -1: none
 };
 
 /// Rectified projections of a node: columns of a parameter.

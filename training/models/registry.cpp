@@ -31,7 +31,7 @@ const std::vector<NetworkKind>& network_kinds() {
        .plan = stack_plan,
        .leak = block_leak,
        .feed_forward = recurrent,
-       .check = check_stack},
+       .lacks = stack_lacks()},
       {.name = "transformer",
        .summary = "layers as nodes that settle one after the other: its equilibrium is the forward pass",
        .plan = transformer_plan,
@@ -66,6 +66,7 @@ const std::vector<NetworkKind>& network_kinds() {
        .couples_rows = false,
        .takes = Rows::features,
        .check = check_resistive,
+       .lacks = resistive_lacks(),
        .contrastive = [](const Config&) { return true; },
        .netlist = resistive_netlist_export()},
   };

@@ -8,6 +8,7 @@
 
 #include "sim/config/config.hpp"
 #include "training/data/task.hpp"
+#include "training/models/lack.hpp"
 #include "training/models/netlist.hpp"
 #include "training/models/network_plan.hpp"
 
@@ -31,6 +32,8 @@ struct NetworkKind {
   Rows takes = Rows::symbols;
   /// What it requires of its keys, known before there is data: plan() asks the same. UserError naming them; null: nothing.
   void (*check)(const Config& config) = nullptr;
+  /// What it has not; each is a rule of the config (kind_rules).
+  std::vector<Lack> lacks = {};
   /// Whether the force is minus the gradient of an energy all of whose terms have the contrastive rule
   /// (TermSystem::accumulate_energy_gradient); null: never.
   bool (*contrastive)(const Config& config) = nullptr;

@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// A Hopfield memory whose spectral norm must stay inside its clamp (training/train/memory_bound.hpp): columns `memory` of a
+/// A Hopfield memory whose spectral norm must stay inside its clamp (training/learning/memory_bound.hpp): columns `memory` of a
 /// parameter, and the parameter that it returns through where that is another one.
 struct WeightBound {
   int parameter = 0;

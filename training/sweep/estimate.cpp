@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/estimate.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,9 +20,9 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/io/descriptor.hpp"
-#include "training/check/gradcheck.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/setup.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/sweep_file.hpp"
 
 namespace nudge {
@@ -69,7 +71,7 @@ struct TrainingTimes {
 /// Trains `steps` (even, at least 4) steps with a comparison in the first and in the middle one and an evaluation at both
 /// ends, and tells the parts apart by when the steps end.
 TrainingTimes time_training(Config config, std::int64_t steps, PointJob job, std::vector<GroupCosine>& groups) {
-  const bool compares = config.integer("train.cosine_every") > 0;
+  const bool compares = train_options(config).cosine_every > 0;
   config.set_from_text("train.steps", std::to_string(steps));
   config.set_from_text("train.evaluate_every", "0");
   if (compares) config.set_from_text("train.cosine_every", std::to_string(steps / 2));
@@ -98,7 +100,8 @@ TrainingTimes time_training(Config config, std::int64_t steps, PointJob job, std
 }
 
 double seconds_of_training(const Config& config, PointJob job, std::vector<GroupCosine>& groups) {
-  const std::int64_t steps = config.integer("train.steps");
+  const TrainOptions options = train_options(config);
+  const auto steps = static_cast<std::int64_t>(options.rate.steps);
   const auto ceil_of = [steps](std::int64_t every) {
     const std::int64_t times = every > 0 ? (steps + every - 1) / every : 0;
     return static_cast<double>(times);
@@ -106,14 +109,14 @@ double seconds_of_training(const Config& config, PointJob job, std::vector<Group
   constexpr double kShort = 0.25;  // s; below, a few steps are too noisy a clock
   TrainingTimes times = time_training(config, 4, job, groups);
   if (times.whole < kShort && steps > 40) times = time_training(config, 40, job, groups);
-  const double evaluations = 1 + std::max(1.0, ceil_of(config.integer("train.evaluate_every")));
-  const double comparisons = ceil_of(config.integer("train.cosine_every"));
+  const double evaluations = 1 + std::max(1.0, ceil_of(static_cast<std::int64_t>(options.evaluate_every)));
+  const double comparisons = ceil_of(static_cast<std::int64_t>(options.cosine_every));
   return times.set_up + static_cast<double>(steps) * times.step + comparisons * times.comparison +
          evaluations * times.evaluation;
 }
 
 double seconds_of_gradcheck(const Config& config, std::vector<GroupCosine>& groups) {
-  const std::string& estimator = config.text("estimator");
+  const std::string estimator = run_options(config).estimator;
   const double start = now();
   TrainedStarts starts;
   const GradcheckReport report = gradcheck(config, {{estimator}, false, false, &starts});

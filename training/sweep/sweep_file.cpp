@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_file.hpp"
+#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,12 +14,7 @@ namespace nudge {
 
 SweepFile::SweepFile(const SweepFiles& files, const Config& base)
     : files_(files), overwrite_(files.resume ? Overwrite::replace : Overwrite::must_not_exist) {
-  record_.kind = "sweep";
-  record_.config = dump_toml(base, DumpComments::none);
-  record_.seed = base.integer("seed");
-  record_.precision = base.text("precision");
-  record_.threads = thread_count(static_cast<int>(base.integer("threads")));
-  record_.started = now_utc();
+  record_ = record_of("sweep", base);
 }
 
 void SweepFile::expect_same_config(const H5Reader& file, const SweepGrid& grid) const {

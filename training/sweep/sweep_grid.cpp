@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_grid.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -55,7 +57,7 @@ std::optional<ReferenceScores> study_references(const SweepGrid& grid, const Swe
     return !observer.stop || !observer.stop();
   };
   ReferenceRequest request = reference_request(*grid.measured, *plan, go_on);
-  request.threads = static_cast<int>(grid.base.integer("threads"));  // a point has one
+  request.threads = run_options(grid.base).threads;  // a point has one
   try {
     const Stoppable here;
     return task->references(request);
@@ -135,8 +137,9 @@ void GridBuilder::add(const std::vector<std::string>& settings, const std::vecto
     check_placed(config, [this](const Config& c) { check(c); });
     std::vector<std::string> own = settings;
     own.emplace_back("threads=1");
-    if (end_cosine_ == EndCosine::measured && config.integer("train.cosine_every") == 0) {
-      own.push_back(fmt::format("train.cosine_every={}", std::max<std::int64_t>(1, config.integer("train.steps") - 1)));
+    if (end_cosine_ == EndCosine::measured && train_options(config).cosine_every == 0) {
+      own.push_back(
+          fmt::format("train.cosine_every={}", std::max<std::uint64_t>(2, train_options(config).rate.steps) - 1));
     }
     for (const std::int64_t seed : seeds) {
       config.set_from_text("seed", std::to_string(seed));

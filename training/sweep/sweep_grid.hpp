@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "training/config/combinations.hpp"
 #include "training/data/task.hpp"
-#include "training/sweep/combinations.hpp"
 #include "training/sweep/sweep.hpp"
 
 namespace nudge {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_points.hpp"
+#include "training/config/run_options.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -9,7 +10,7 @@
 #include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
-#include "training/check/gradcheck.hpp"
+#include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/farm.hpp"
 
 namespace nudge {
@@ -40,7 +41,7 @@ void run_training(const Config& config, PointJob job, const std::function<bool()
 }
 
 void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& point) {
-  const std::string& estimator = config.text("estimator");
+  const std::string estimator = run_options(config).estimator;
   const GradcheckReport report = gradcheck(config, {{estimator}, false, false, &starts});
   for (const GradcheckRow& row : report.rows) {
     if (row.estimator == estimator && row.group != "all") point.groups.push_back({row.group, row.agreement.cosine});
@@ -118,7 +119,7 @@ PointJob sweep_job(const Config& base) {
 int sweep_threads(const Config& base) {
   const auto parallel = static_cast<int>(base.integer("sweep.parallel"));
   if (parallel > 0) return parallel;
-  return rank_count() > 1 ? 1 : thread_count(static_cast<int>(base.integer("threads")));
+  return rank_count() > 1 ? 1 : thread_count(run_options(base).threads);
 }
 
 void run_points(const SweepGrid& grid, PointJob job, const SweepObserver& observer, const std::function<void()>& store,

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "training/train/controller.hpp"
+#include "training/learning/controller.hpp"
 
 namespace nudge {
 

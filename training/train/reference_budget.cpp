@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
+
 namespace nudge {
 
 ReferenceRequest reference_request(const Config& config, const NetworkPlan& plan,
@@ -12,10 +15,10 @@ ReferenceRequest reference_request(const Config& config, const NetworkPlan& plan
   for (const Parameter& parameter : plan.parameters()) {
     parameters += static_cast<double>(parameter.shape.rows) * static_cast<double>(parameter.shape.cols);
   }
-  const double samples =
-      static_cast<double>(config.integer("train.steps")) * static_cast<double>(config.integer("train.batch"));
-  return {config.texts("task.references"), std::max(kAlways, 5 * samples * parameters),
-          static_cast<int>(config.integer("threads")), progress};
+  const TrainOptions options = train_options(config);
+  const double samples = static_cast<double>(options.rate.steps) * static_cast<double>(options.batch);
+  return {config.texts("task.references"), std::max(kAlways, 5 * samples * parameters), run_options(config).threads,
+          progress};
 }
 
 }  // namespace nudge

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
+#include "training/learning/controller.hpp"
 #include "training/models/network.hpp"
-#include "training/train/controller.hpp"
 
 namespace nudge {
 

@@ -3,26 +3,14 @@
 
 #include <algorithm>
 
-#include "training/train/damping_controller.hpp"
-#include "training/train/memory_bound.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/stabiliser_options.hpp"
+#include "training/learning/damping_controller.hpp"
+#include "training/learning/memory_bound.hpp"
 #include "training/train/step_hook.hpp"
 
 namespace nudge {
 namespace {
-
-DampingOptions damping_options(const Config& config) {
-  DampingOptions options;
-  options.initial = config.real("model.damping");
-  options.high = config.real("damping.high");
-  options.low = config.real("damping.low");
-  options.raise = config.real("damping.raise");
-  options.lower = config.real("damping.lower");
-  options.patience = static_cast<int>(config.integer("damping.patience"));
-  options.raise_on_skip = config.flag("damping.raise_on_skip");
-  options.minimum = config.real("damping.minimum");
-  options.maximum = config.real("damping.maximum");
-  return options;
-}
 
 template <class S>
 class DampingHook final : public StepHook<S> {
@@ -88,17 +76,16 @@ std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const
   std::vector<std::unique_ptr<StepHook<S>>> hooks;
   const std::vector<Node>& nodes = network.circuit().nodes();
   const bool damped = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.damped; });
-  if (damped && config.flag("damping.control")) {
-    hooks.push_back(std::make_unique<DampingHook<S>>(damping_options(config)));
+  StabiliserOptions options = stabiliser_section().read(config);
+  if (damped && options.control) {
+    options.damping.initial = network.circuit().damping().value;
+    hooks.push_back(std::make_unique<DampingHook<S>>(options.damping));
   }
-  const double fraction = config.real("memory_bound.fraction");
-  if (fraction <= 0) return hooks;
-  const MemoryBoundOptions options{fraction, static_cast<int>(config.integer("memory_bound.iterations"))};
+  if (options.memory.fraction <= 0) return hooks;
   const std::vector<WeightBound> bounds = network.plan().bounds();
   for (const WeightBound& bound : bounds) {
     const std::string name = bounds.size() == 1 ? "memory_bound" : fmt::format("memory_bound_{}", bound.parameter);
-    hooks.push_back(std::make_unique<MemoryHook<S>>(bound, name, options,
-                                                    static_cast<std::uint64_t>(config.integer("seed")),
+    hooks.push_back(std::make_unique<MemoryHook<S>>(bound, name, options.memory, run_options(config).seed,
                                                     network.map(bound.parameter).inputs()));
   }
   return hooks;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/train_run.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 
@@ -16,11 +18,11 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
+#include "training/batch/batch_ranks.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/setup.hpp"
-#include "training/learning/batch_ranks.hpp"
 #include "training/train/device_notes.hpp"
 #include "training/train/final_loss.hpp"
 #include "training/train/reference_budget.hpp"
@@ -36,7 +38,7 @@ std::vector<std::unique_ptr<Learner>> make_trainees(const Config& config,
                                                     const std::shared_ptr<const NetworkPlan>& plan) {
   std::vector<std::unique_ptr<Learner>> trainees;
   trainees.push_back(make_trainee(config, plan, "", Weights::configured));
-  const std::string& beside = config.text("train.beside");
+  const std::string beside = train_options(config).beside;
   if (beside != "none") trainees.push_back(make_trainee(config, plan, beside, Weights::digital));
   return trainees;
 }
@@ -51,12 +53,7 @@ class TrainRun {
         plan_(std::move(parts.plan)),
         loop_(task_, make_trainees(config, plan_), loop_settings(config, final_test)),
         metric_(score_metric(config)) {
-    record_.kind = "train";
-    record_.config = dump_toml(config, DumpComments::none);
-    record_.seed = config.integer("seed");
-    record_.precision = config.text("precision");
-    record_.threads = thread_count(static_cast<int>(config.integer("threads")));
-    record_.started = now_utc();
+    record_ = record_of("train", config);
   }
 
   void restore(const H5Reader& file) {
@@ -176,8 +173,9 @@ class TrainRun {
     s.ir_drop = log.largest_last("device", "ir_drop");
     s.write_failures = log.sum_last("device", "write_failures");
     s.write_energy = log.sum_last("device", "write_energy");
-    const double fixed = config_.real("train.step_time");
-    const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(config_.integer("train.batch"));
+    const TrainOptions options = train_options(config_);
+    const double fixed = options.step_time;
+    const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(options.batch);
     s.notes = task_->notes();
     for (std::string& note : device_notes(config_, step_s * static_cast<double>(loop_.done())))
       s.notes.push_back(std::move(note));
@@ -185,7 +183,7 @@ class TrainRun {
     s.group_cosines = last_cosines(log.values("train/cosine"));
     add_circuit(s);
     if (loop_.learners() > 1) {
-      s.beside = config_.text("train.beside");
+      s.beside = options.beside;
       s.beside_validation_loss = loop_.learner(1).log().last("train/validation_loss");
       s.beside_test_loss = loop_.learner(1).log().last("train/test_loss");
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/trainee.hpp"
+#include "circuits/circuit_config.hpp"
+#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +38,7 @@ BatchGradientOptions learner_options(const Config& config, const std::string& es
                                      const Optimizer<S>& optimizer) {
   BatchGradientOptions options = trainee_options<S>(config, estimator, weights);
   options.factors = true;
-  options.few_factors = optimizer.factor(1).has_value() && config.real("train.weight_decay") == 0;
+  options.few_factors = optimizer.factor(1).has_value() && train_options(config).weight_decay == 0;
   return options;
 }
 
@@ -46,22 +48,21 @@ template <class S>
 Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const std::string& estimator,
                     Weights weights)
     : config_(&config),
-      estimator_(estimator.empty() ? config.text("estimator") : estimator),
+      options_(train_options(config)),
+      estimator_(estimator.empty() ? run_options(config).estimator : estimator),
       network_(make_network<S>(config, plan, weights)),
-      optimizer_(
-          make_optimizer<S>(config.text("train.optimizer"), optimizer_options(config), network_->parameter_shapes())),
+      optimizer_(make_optimizer<S>(options_.optimizer, options_.rule, network_->parameter_shapes())),
       learner_(
           std::make_unique<BatchGradient<S>>(*network_, learner_options<S>(config, estimator, weights, *optimizer_))),
-      guard_({config.real("train.skip_ratio"), 0.99, 10}),
-      adjoint_guard_(config.real("train.leave_out_ratio")),
+      guard_({options_.skip_ratio, 0.99, 10}),
+      adjoint_guard_(options_.leave_out_ratio),
       hooks_(make_hooks<S>(config, *network_)),
-      schedule_(schedule_of(config)),
       gradient_(network_->parameter_shapes()),
       factors_(static_cast<std::size_t>(network_->parameters())),
       conductances_(static_cast<std::size_t>(network_->parameters())) {
   for (int p = 0; p < network_->parameters(); ++p) conductances_[static_cast<std::size_t>(p)].begin(network_->map(p));
   for (const auto& s : network_->parameter_shapes()) deltas_.push_back(Matrix<S>::Zero(s.rows, s.cols));
-  if (config.integer("train.cosine_every") > 0) {
+  if (options_.cosine_every > 0) {
     BatchGradientOptions bare = trainee_options<S>(config, estimator, weights);
     bare.growth.strength = 0;
     bare_ = std::make_unique<BatchGradient<S>>(*network_, bare);
@@ -80,7 +81,7 @@ double Trainee<S>::begin() {
 template <class S>
 void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   const double epsilon = begin();
-  const auto every = static_cast<std::uint64_t>(config_->integer("train.cosine_every"));
+  const std::uint64_t every = options_.cosine_every;
   std::optional<Cosines> cosines;
   if (every > 0 && step % every == 0) {
     bare_->set_step(epsilon);
@@ -127,9 +128,9 @@ typename Trainee<S>::GradientNorms Trainee<S>::gradient_norms() {
 
 template <class S>
 void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
-  const double clip = clip_factor(norms.clipped, config_->real("train.gradient_clip"));
-  const double rate = learning_rate_at(schedule_, step);
-  const S decay = static_cast<S>(rate * config_->real("train.weight_decay"));
+  const double clip = clip_factor(norms.clipped, options_.gradient_clip);
+  const double rate = learning_rate_at(options_.rate, step);
+  const S decay = static_cast<S>(rate * options_.weight_decay);
   const std::optional<S> factor = decay > S(0) ? std::nullopt : optimizer_->factor(clip * rate);
   if (!factor) {
     if (clip < 1) gradient_.scale(static_cast<S>(clip));
@@ -159,8 +160,8 @@ void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
 template <class S>
 void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report) {
   const double simulated = static_cast<double>(report.passes) * (report.time + report.nudged_time + report.read_time) *
-                           config_->real("circuit.time_constant");
-  const double fixed = config_->real("train.step_time");
+                           circuit_spec(*config_).time_constant_s;
+  const double fixed = options_.step_time;
   const double seconds = fixed > 0 ? fixed : simulated;
   if (!std::isfinite(seconds)) return;  // the step diverged and is reported
   for (int p = 0; p < network_->parameters(); ++p) network_->map(p).advance_time(seconds, step);
@@ -328,7 +329,7 @@ template class Trainee<double>;
 
 std::unique_ptr<Learner> make_trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
                                       const std::string& estimator, Weights weights) {
-  if (config.text("precision") == "double") {
+  if (run_options(config).twofold()) {
     return std::make_unique<Trainee<double>>(config, plan, estimator, weights);
   }
   return std::make_unique<Trainee<float>>(config, plan, estimator, weights);

@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "sim/config/config.hpp"
+#include "training/batch/batch_gradient.hpp"
 #include "training/config/setup.hpp"
-#include "training/learning/batch_gradient.hpp"
+#include "training/config/train_options.hpp"
 #include "training/train/adjoint_guard.hpp"
 #include "training/train/conductance_histogram.hpp"
 #include "training/train/learner.hpp"
-#include "training/train/optimizer.hpp"
 #include "training/train/outlier_guard.hpp"
 #include "training/train/sample_scores.hpp"
-#include "training/train/schedule.hpp"
 #include "training/train/step_hook.hpp"
 
 namespace nudge {
@@ -72,6 +71,7 @@ class Trainee final : public Learner {
   std::vector<ScalarState> scalars();
 
   const Config* config_;
+  TrainOptions options_;
   std::string estimator_;
   std::unique_ptr<Network<S>> network_;
   std::unique_ptr<Optimizer<S>> optimizer_;
@@ -79,7 +79,6 @@ class Trainee final : public Learner {
   OutlierGuard guard_;                                ///< of the batch's gradient
   AdjointGuard adjoint_guard_;                        ///< of the adjoints of its sequences
   std::vector<std::unique_ptr<StepHook<S>>> hooks_;
-  Schedule schedule_;
   Gradient<S> gradient_;
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take them; the others' gradient_
   std::vector<Matrix<S>> deltas_;

@@ -31,7 +31,7 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
   add("damping", network_->circuit().damping().value, "1", "damping c during the step");
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
-  const double tau = config_->real("circuit.time_constant");
+  const double tau = circuit_spec(*config_).time_constant_s;
   add("settling_time", r.time * tau, "s", "mean simulated time of the free phase of a sequence");
   add("phase_time", (r.time + r.nudged_time + r.read_time) * tau, "s",
       "mean simulated time of a sequence: all phases, and the reads outside them (stored, anchor, correlation, ...)");
@@ -45,7 +45,7 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   }
   add("decay", r.decay, "1", "mean factor of the residual per free step");
   add("gradient_norm", norm, "1", "norm of the gradient before clipping");
-  add("learning_rate", learning_rate_at(schedule_, step), "1", "learning rate");
+  add("learning_rate", learning_rate_at(options_.rate, step), "1", "learning rate");
   add("energy", r.energy, "1", "mean energy of a sequence at z* (clamp, damping and memory)");
   add("growth", r.growth, "1", "mean growth factor of the residual's direction");
   add("growth_active", r.growth_active, "1", "share of sequences, or samples, on which the growth penalty acts");
@@ -66,7 +66,7 @@ void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
   if (decision == StepDecision::accept) {
     for (int p = 0; p < network_->parameters(); ++p) {
       if (network_->map(p).takes_factors()) continue;
-      all.operations += optimizer_operations(config_->text("train.optimizer")) *
+      all.operations += optimizer_operations(options_.optimizer) *
                         static_cast<double>(network_->map(p).inputs() * network_->map(p).outputs());
     }
   }

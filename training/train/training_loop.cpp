@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/training_loop.hpp"
+#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "sim/base/interrupts.hpp"
-#include "training/learning/batch_ranks.hpp"
+#include "training/batch/batch_ranks.hpp"
 
 namespace nudge {
 namespace {
@@ -22,9 +23,10 @@ std::string object(const std::string& group) { return group.empty() ? "/" : grou
 
 LoopSettings loop_settings(const Config& config, FinalTest final_test) {
   LoopSettings settings;
-  settings.steps = static_cast<std::uint64_t>(config.integer("train.steps"));
-  settings.evaluate_every = static_cast<std::uint64_t>(config.integer("train.evaluate_every"));
-  settings.checkpoint_every = static_cast<std::uint64_t>(config.integer("train.checkpoint_every"));
+  const TrainOptions options = train_options(config);
+  settings.steps = options.rate.steps;
+  settings.evaluate_every = options.evaluate_every;
+  settings.checkpoint_every = options.checkpoint_every;
   settings.final_test = final_test;
   return settings;
 }

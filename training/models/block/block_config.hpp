@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/config/config.hpp"
+#include "circuits/correction_spec.hpp"
+#include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/models/block/block_plan.hpp"
 
 namespace nudge {
 
+/// The section [correction]: what the correction of the nudged phase covers, and the circuits that carry it.
+struct CorrectionOptions {
+  CorrectionScope scope = CorrectionScope::attention;
+  CorrectionSpec path;
+};
+const Section<CorrectionOptions>& correction_section();
+
 /// Sizes of the block of [model] and [mixer].
 ModelShape model_shape(const Config& config, Index vocabulary);
-
-/// The mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
-MixerChoice mixer_choice(const Config& config);
-
-/// Where its weights start.
-InitialScales block_scales(const Config& config);
 
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task);
 

@@ -3,7 +3,7 @@
 
 #include "circuits/terms/shared_array.hpp"
 #include "circuits/terms/two_array_memory.hpp"
-#include "training/models/mixer_term.hpp"
+#include "training/models/model_options.hpp"
 #include "training/models/network.hpp"
 
 namespace nudge {
@@ -27,19 +27,6 @@ struct ModelShape {
 /// the read-out is the last one.
 struct BlockParameter {
   static constexpr int tok = 0, pos = 1, input = 2, force = 3;
-};
-
-/// Initial weights: W_q, W_k, W_v ~ N(0, attention_scale²/C), W_o ~ N(0, output_scale²/C), W_m normal with spectral norm
-/// memory_scale, W_c = coupling_matrix() of a pattern ~ N(0, coupling_scale²/C) with its two gains, tok and pos ~
-/// N(0, embedding_scale²), W_h ~ N(0, 1/C); the weights of another mixer as its MixerSpec says, deviations times
-/// initial_scale. One matrix per parameter, a pure function of the seed.
-struct InitialScales {
-  double attention = 0.6;
-  double output = 0.6;
-  double memory = 0.4;
-  double embedding = 0.5;
-  double coupling = 0;
-  double symmetric = 1, antisymmetric = 1;  ///< gains of the coupling's two parts
 };
 
 /// The founding note's block as a network of one node z (T, C):

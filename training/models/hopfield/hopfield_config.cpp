@@ -4,17 +4,15 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.hpp"
-#include "training/config/choice_lists.hpp"
 #include "training/data/labelled_data.hpp"
 
 namespace nudge {
 namespace {
 
-std::vector<Index> sizes_of(const Config& config, const char* key) {
-  std::vector<Index> sizes;
-  for (const std::int64_t size : config.integers(key)) sizes.push_back(static_cast<Index>(size));
-  return sizes;
-}
+const Choices<HopfieldForm> hopfield_forms{{"projected", HopfieldForm::projected}, {"energy", HopfieldForm::energy}};
+const Choices<HopfieldFeedback> feedbacks{{"transpose", HopfieldFeedback::transpose},
+                                          {"separate", HopfieldFeedback::separate},
+                                          {"none", HopfieldFeedback::none}};
 
 /// The entry of layer l of a list that has one for all or one for each.
 Index entry(const std::vector<Index>& list, std::size_t layer) { return list.size() == 1 ? list[0] : list[layer]; }
@@ -31,9 +29,7 @@ Convolution image(const TaskSizes& task) {
 }
 
 std::vector<Convolution> convolutions(const Config& config, const TaskSizes& task) {
-  const std::vector<Index> maps = sizes_of(config, "convolutional.maps");
-  const std::vector<Index> kernels = sizes_of(config, "convolutional.kernel");
-  const std::vector<Index> pools = sizes_of(config, "convolutional.pool");
+  const auto [maps, kernels, pools] = convolutional_section().read(config);
   std::vector<Convolution> all;
   Convolution next = image(task);
   for (std::size_t l = 0; l < maps.size(); ++l) {
@@ -54,36 +50,108 @@ std::vector<Convolution> convolutions(const Config& config, const TaskSizes& tas
 std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& task,
                                         std::vector<Convolution> convolutions) {
   check_hopfield(config);
+  const HopfieldOptions options = hopfield_section().read(config);
   HopfieldShape shape;
   shape.widths.push_back(task.features);
   for (const Convolution& each : convolutions) shape.widths.push_back(each.outputs());
   shape.convolutions = std::move(convolutions);
-  for (const Index width : sizes_of(config, "hopfield.hidden")) shape.widths.push_back(width);
-  if (config.text("hopfield.cost") == "squared_error") {
+  for (const Index width : options.hidden) shape.widths.push_back(width);
+  if (options.cost == "squared_error") {
     shape.widths.push_back(task.classes > 0 ? task.classes : task.values);
   } else {
     shape.classes = task.classes;
   }
-  shape.activation = node_activation(config.text("hopfield.activation"));
-  shape.output = node_activation(config.text("hopfield.output_activation"));
-  shape.form = hopfield_forms.of(config, "hopfield.form");
-  shape.asymmetric = config.text("hopfield.feedback") == "separate";
-  shape.feed_forward = hopfield_feeds_forward(config);
+  shape.activation = node_activation(options.activation);
+  shape.output = node_activation(options.output_activation);
+  shape.form = options.form;
+  shape.asymmetric = options.feedback == HopfieldFeedback::separate;
+  shape.feed_forward = options.feedback == HopfieldFeedback::none;
   shape.rows = task.rows;
-  return std::make_shared<HopfieldPlan>(shape, config.real("hopfield.gain"));
+  return std::make_shared<HopfieldPlan>(shape, options.gain);
 }
 
 }  // namespace
 
+const Section<HopfieldOptions>& hopfield_section() {
+  using param::choice;
+  using param::integers;
+  using param::named;
+  using param::real;
+  static const Section<HopfieldOptions> section = {
+      field(integers("hopfield.hidden", "[128]", at_least(1),
+                     "Widths of the hidden layers of a network.kind = hopfield, above the convolutions of a "
+                     "convolutional one. "
+                     "The layer below is the sample, the layer above as wide as there are classes or values."),
+            &HopfieldOptions::hidden),
+      field(named("hopfield.form", "projected",
+                  "projected: states are kept in a box, F = -s + h, projected after every step; energy: the activation "
+                  "is in "
+                  "the energy, F = -s + rho'(s) h, where a relu or hard_sigmoid unit at s <= 0 is dead and one whose "
+                  "drive is "
+                  "above 1 never settles.",
+                  "Scellier and Bengio, arXiv:1602.05179"),
+            hopfield_forms, &HopfieldOptions::form),
+      field(
+          choice("hopfield.activation", "hard_sigmoid", node_activations(),
+                 "rho of the hidden layers. Of form = projected it names the box: hard_sigmoid [0, 1], relu [0, inf)."),
+          &HopfieldOptions::activation),
+      field(choice("hopfield.output_activation", "identity", node_activations(),
+                   "rho of the last layer, whose state itself the cost sees; of form = projected identity is no box."),
+            &HopfieldOptions::output_activation),
+      field(
+          named(
+              "hopfield.feedback", "transpose",
+              "How a layer hears the one above. transpose: through the weights of the way up, read backwards, so that "
+              "the "
+              "network has an energy; separate: through weights of its own, without an energy, only of form = energy; "
+              "none: "
+              "not at all, only of form = projected, so that the equilibrium is the forward pass of a perceptron."),
+          feedbacks, &HopfieldOptions::feedback),
+      field(choice("hopfield.cost", "squared_error", {"squared_error", "cross_entropy"},
+                   "squared_error: of the last layer's state, a class being 1 at its unit and 0 at the others; "
+                   "cross_entropy: of a "
+                   "softmax read-out of the last hidden layer, which learns outside the equilibrium."),
+            &HopfieldOptions::cost),
+      field(real("hopfield.gain", "0.5", at_least(0),
+                 "Initial weights are uniform within gain sqrt(6/(fan_in + fan_out)), biases 0.",
+                 "Glorot and Bengio, AISTATS 2010, whose gain is 1; at that the untrained digits network of two layers "
+                 "takes "
+                 "hundreds of "
+                 "sweeps to settle, measured"),
+            &HopfieldOptions::gain)};
+  return section;
+}
+
+const Section<ConvolutionOptions>& convolutional_section() {
+  using param::integers;
+  static const Section<ConvolutionOptions> section = {
+      field(integers(
+                "convolutional.maps", "[16]", at_least(1),
+                "Maps of the convolutions of a network.kind = convolutional, one entry per layer, from the sample up; "
+                "stride 1, "
+                "borders padded with zeros so that the size stays."),
+            &ConvolutionOptions::maps),
+      field(integers("convolutional.kernel", "[3]", at_least(1),
+                     "Side of their kernels, odd: one entry for all, or one per layer."),
+            &ConvolutionOptions::kernel),
+      field(integers("convolutional.pool", "[2]", at_least(1),
+                     "Side of the blocks that are averaged after each: one entry for all, or one per layer; 1: none. "
+                     "Must divide "
+                     "the image."),
+            &ConvolutionOptions::pool)};
+  return section;
+}
+
 void check_hopfield(const Config& config) {
-  if (config.text("hopfield.cost") != "cross_entropy") return;
+  const HopfieldOptions options = hopfield_section().read(config);
+  if (options.cost != "cross_entropy") return;
   if (config.text("task.kind") == "regression") {
     throw UserError(
         "hopfield.cost = cross_entropy (must be squared_error for task.kind = regression, which has no classes)");
   }
   const bool convolves =
-      config.text("network.kind") == "convolutional" && !config.integers("convolutional.maps").empty();
-  if (config.integers("hopfield.hidden").empty() && !convolves) {
+      config.text("network.kind") == "convolutional" && !convolutional_section().read(config).maps.empty();
+  if (options.hidden.empty() && !convolves) {
     throw UserError(
         "hopfield.cost = cross_entropy (must be squared_error where hopfield.hidden is empty: its read-out needs a "
         "layer "
@@ -101,8 +169,12 @@ std::shared_ptr<const NetworkPlan> convolutional_plan(const Config& config, cons
 
 double hopfield_leak(const Config& /*config*/, double /*damping*/) { return 1; }
 
-bool hopfield_contrasts(const Config& config) { return config.text("hopfield.feedback") == "transpose"; }
+bool hopfield_contrasts(const Config& config) {
+  return hopfield_section().read(config).feedback == HopfieldFeedback::transpose;
+}
 
-bool hopfield_feeds_forward(const Config& config) { return config.text("hopfield.feedback") == "none"; }
+bool hopfield_feeds_forward(const Config& config) {
+  return hopfield_section().read(config).feedback == HopfieldFeedback::none;
+}
 
 }  // namespace nudge

@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/config/config.hpp"
+#include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/models/hopfield/hopfield_plan.hpp"
 
 namespace nudge {
+
+/// How a layer hears the one above.
+enum class HopfieldFeedback { transpose, separate, none };
+
+/// The section [hopfield].
+struct HopfieldOptions {
+  std::vector<Index> hidden;
+  HopfieldForm form = HopfieldForm::projected;
+  std::string activation, output_activation;
+  HopfieldFeedback feedback = HopfieldFeedback::transpose;
+  std::string cost;
+  double gain = 0.5;
+};
+const Section<HopfieldOptions>& hopfield_section();
+
+/// The section [convolutional], a list entry per layer or one for all.
+struct ConvolutionOptions {
+  std::vector<Index> maps, kernel, pool;
+};
+const Section<ConvolutionOptions>& convolutional_section();
 
 /// The layered Hopfield network of [hopfield] for samples: n_0 = their features, the hidden layers, and, with the squared
 /// error, a last layer of as many units as classes or values. UserError for tasks of symbols and costs that do not fit.

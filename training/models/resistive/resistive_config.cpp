@@ -8,15 +8,98 @@
 
 namespace nudge {
 
-const Choices<ResistiveBias>& resistive_biases() {
-  static const Choices<ResistiveBias> choices{
-      {"none", ResistiveBias::none}, {"rails", ResistiveBias::rails}, {"current", ResistiveBias::current}};
-  return choices;
+namespace {
+
+const Choices<ResistiveBias> biases{
+    {"none", ResistiveBias::none}, {"rails", ResistiveBias::rails}, {"current", ResistiveBias::current}};
+const Choices<HiddenDiode> diodes{
+    {"ideal", HiddenDiode::ideal}, {"shockley", HiddenDiode::shockley}, {"none", HiddenDiode::none}};
+
+}  // namespace
+
+const Section<ResistiveOptions>& resistive_section() {
+  using param::flag;
+  using param::integers;
+  using param::named;
+  using param::quantity;
+  using param::real;
+  using param::reals;
+  static const std::string published = "Scellier 2024 (arXiv 2402.11674), network of 100 hidden nodes";
+  static const Section<ResistiveOptions> section = {
+      field(integers("resistive.hidden", "100", between(1, 1048576),
+                     "Nodes of the hidden layers of a network.kind = resistive, from the inputs to the outputs; the "
+                     "first half of "
+                     "a layer is kept at or above 0 by diodes, the rest at or below 0.",
+                     published),
+            &ResistiveOptions::hidden),
+      field(reals("resistive.gain", "100", above(0),
+                  "A_0, A_1, ...: gain behind the inputs, then of the bidirectional amplifier behind each hidden "
+                  "layer; those "
+                  "left out are 1.",
+                  published),
+            &ResistiveOptions::gain),
+      field(named("resistive.bias", "current",
+                  "What holds the nodes up besides the layers: nothing, resistors to two rails, or current sources "
+                  "(numbers).",
+                  published),
+            biases, &ResistiveOptions::bias),
+      field(real("resistive.rail_voltage", "1", above(0),
+                 "Voltage of the rails at plus and minus this, in circuit.read_voltage."),
+            &ResistiveOptions::rail_voltage),
+      field(named("resistive.diode", "ideal",
+                  "Diodes of the hidden nodes, to ground. ideal: a node is kept on its side of 0; shockley: their "
+                  "current is "
+                  "I_s (exp(V/(n k T/q)) - 1), T being circuit.temperature, for relaxation.solver = coordinate alone; "
+                  "none: "
+                  "a linear circuit."),
+            diodes, &ResistiveOptions::diode),
+      field(quantity("resistive.saturation_current", "1e-14 A", Unit::ampere, above(0),
+                     "I_s of resistive.diode = shockley.",
+                     "default of SPICE diode models (ngspice manual, parameter IS)"),
+            &ResistiveOptions::saturation_current),
+      field(
+          real("resistive.emission", "1", above(0), "Emission coefficient (ideality) n of resistive.diode = shockley.",
+               "default of SPICE diode models (ngspice manual, parameter N)"),
+          &ResistiveOptions::emission),
+      field(flag("resistive.doubled_inputs", "true",
+                 "Sources x and -x for every feature x, so that resistors, which are never negative, can weigh either "
+                 "sign.",
+                 published),
+            &ResistiveOptions::doubled_inputs),
+      field(real("resistive.initial_scale", "1", above(0),
+                 "Conductances start uniform in plus and minus scale/sqrt(n) of the n nodes below, clipped at 0: half "
+                 "of them "
+                 "open.",
+                 published),
+            &ResistiveOptions::initial_scale)};
+  return section;
+}
+
+std::vector<Lack> resistive_lacks() {
+  const std::string lines = ": its nodes hang on the lines of its arrays";
+  std::vector<Lack> lacks;
+  for (const char* key :
+       {"crossbar.row_resistance", "crossbar.column_resistance", "crossbar.driver_resistance",
+        "crossbar.sense_resistance", "device.iv_sinh", "device.iv_cubic", "circuit.amplifier_bandwidth"}) {
+    lacks.push_back({key, "0", lines, true});
+  }
+  for (const std::string side : {"crossbar.forward_", "crossbar.transposed_"}) {
+    for (const char* key : {"dac_bits", "dac_range", "adc_bits", "adc_range", "offset", "gain_error", "gain_spread",
+                            "open_loop_gain", "saturation", "noise"}) {
+      lacks.push_back({side + key, "0", lines, true});
+    }
+  }
+  for (const char* key : {"circuit.thermal_noise", "circuit.shot_noise"}) lacks.push_back({key, "false", lines, true});
+  lacks.push_back({"crossbar.scheme", "single", lines, true});
+  lacks.push_back({"growth.samples", "false",
+                   ": resistors and diodes are passive, every direction of their Jacobian decays, and none can be made "
+                   "to grow by learning"});
+  return lacks;
 }
 
 void check_resistive(const Config& config) {
-  const std::size_t gains = config.reals("resistive.gain").size(),
-                    most = config.integers("resistive.hidden").size() + 1;
+  const ResistiveOptions options = resistive_section().read(config);
+  const std::size_t gains = options.gain.size(), most = options.hidden.size() + 1;
   if (gains <= most) return;
   throw UserError(
       fmt::format("resistive.gain = {} has {} entries (must have at most {}: one behind the inputs and each "
@@ -26,25 +109,24 @@ void check_resistive(const Config& config) {
 
 std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const TaskSizes& task) {
   check_resistive(config);
+  const ResistiveOptions options = resistive_section().read(config);
   ResistiveShape shape;
   shape.features = task.features;
-  shape.doubled = config.flag("resistive.doubled_inputs");
-  for (const std::int64_t width : config.integers("resistive.hidden"))
-    shape.widths.push_back(static_cast<Index>(width));
+  shape.doubled = options.doubled_inputs;
+  shape.widths = options.hidden;
   shape.widths.push_back(task.classes > 0 ? task.classes : task.values);
-  shape.gains = config.reals("resistive.gain");
+  shape.gains = options.gain;
   shape.gains.resize(shape.widths.size(), 1.0);
-  shape.bias = resistive_biases().of(config, "resistive.bias");
-  shape.rail = config.real("resistive.rail_voltage");
-  shape.diodes = config.text("resistive.diode") != "none";
+  shape.bias = options.bias;
+  shape.rail = options.rail_voltage;
+  shape.diodes = options.diode != HiddenDiode::none;
   shape.circuit = circuit_spec(config);
-  if (config.text("resistive.diode") == "shockley") {
-    shape.shockley = {config.real("resistive.saturation_current"), config.real("resistive.emission"),
-                      shape.circuit.temperature_K};
+  if (options.diode == HiddenDiode::shockley) {
+    shape.shockley = {options.saturation_current, options.emission, shape.circuit.temperature_K};
     shape.shockley->validate();
   }
   shape.rows = task.rows;
-  return std::make_shared<ResistivePlan>(std::move(shape), config.real("resistive.initial_scale"));
+  return std::make_shared<ResistivePlan>(std::move(shape), options.initial_scale);
 }
 
 double resistive_leak(const Config& /*config*/, double /*damping*/) { return 0; }

@@ -1,19 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/config/choices.hpp"
-#include "sim/config/config.hpp"
+#include "sim/config/section.hpp"
 #include "training/data/task.hpp"
+#include "training/models/lack.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
 
 namespace nudge {
 
-/// Names of resistive.bias.
-const Choices<ResistiveBias>& resistive_biases();
+enum class HiddenDiode { ideal, shockley, none };
+
+/// The section [resistive].
+struct ResistiveOptions {
+  std::vector<Index> hidden;
+  std::vector<double> gain;
+  ResistiveBias bias = ResistiveBias::current;
+  double rail_voltage = 1;
+  HiddenDiode diode = HiddenDiode::ideal;
+  double saturation_current = 1e-14, emission = 1;
+  bool doubled_inputs = true;
+  double initial_scale = 1;
+};
+const Section<ResistiveOptions>& resistive_section();
 
 /// The plan of resistive.* for a task of samples. UserError for a task of symbols, more gains than layers, or one that is not
 /// positive.
 std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const TaskSizes& task);
+
+/// Nodes hang on the lines of its arrays themselves: there is no circuit at the edge of an array, and what a drop makes of wires, of
+/// curved devices and of the noise of their heat is not modelled.
+std::vector<Lack> resistive_lacks();
 
 /// At most one gain behind the inputs and each hidden layer.
 void check_resistive(const Config& config);

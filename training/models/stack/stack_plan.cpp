@@ -130,24 +130,24 @@ std::vector<std::unique_ptr<Term<double>>> StackPlan::terms(const Maps<double>& 
   return stack_terms<double>(*this, damping_.gain, maps);
 }
 
-void check_stack(const Config& config) {
-  const auto only = [&config](const char* key, const char* value, bool fits) {
-    if (fits) return;
-    throw UserError(
-        fmt::format("{} = {} (must be {} for network.kind = stack, whose blocks have the fused attention and a "
-                    "memory on one array)",
-                    key, config.as_text(key), value));
-  };
-  only("model.mixer", MixerChoice::fused, mixer_choice(config).is_fused());
-  only("model.memory_arrays", "1", config.integer("model.memory_arrays") == 1);
-  only("model.coupling_scale", "0", config.real("model.coupling_scale") == 0);
+const Section<StackOptions>& stack_section() {
+  static const Section<StackOptions> section = {
+      field(param::integer("stack.layers", "2", between(1, 1024),
+                           "Blocks L of a network.kind = stack, each of the sizes of model.*."),
+            &StackOptions::layers)};
+  return section;
+}
+
+std::vector<Lack> stack_lacks() {
+  const std::string why = ", whose blocks have the fused attention and a memory on one array";
+  return {
+      {"model.mixer", MixerChoice::fused, why}, {"model.memory_arrays", "1", why}, {"model.coupling_scale", "0", why}};
 }
 
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task) {
-  check_stack(config);
-  return std::make_shared<StackPlan>(model_shape(config, task.symbols),
-                                     static_cast<Index>(config.integer("stack.layers")), block_scales(config),
-                                     Damping{config.real("model.attention_gain"), config.real("model.damping")});
+  const ModelOptions model = model_options(config);
+  return std::make_shared<StackPlan>(model_shape(config, task.symbols), stack_section().read(config).layers,
+                                     model.scales, model.start());
 }
 
 }  // namespace nudge

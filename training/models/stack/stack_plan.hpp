@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/config/config.hpp"
+#include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/models/block/block_plan.hpp"
+#include "training/models/lack.hpp"
 
 namespace nudge {
 
@@ -44,8 +45,14 @@ class StackPlan final : public NetworkPlan {
   Damping damping_;
 };
 
-/// Blocks with the fused attention and a memory on one array, without couplings.
-void check_stack(const Config& config);
+/// The section [stack].
+struct StackOptions {
+  Index layers = 2;
+};
+const Section<StackOptions>& stack_section();
+
+/// Its blocks have the fused attention and a memory on one array, and no couplings.
+std::vector<Lack> stack_lacks();
 
 /// The stack of stack.layers blocks of [model]. UserError for parts of [model] that only a single block has.
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task);

@@ -3,27 +3,26 @@
 
 #include <fmt/format.h>
 
+#include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
-#include "training/config/choice_lists.hpp"
-#include "training/experiments/sequence_model/sequence_mixer.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
 
+const Choices<Activation> activations{{"relu2", Activation::relu2}, {"gelu", Activation::gelu}};
+const Choices<bool> rotary_positions{{"rotary", true}, {"learned", false}};
+
 TransformerShape transformer_shape(const Config& config, Index vocabulary) {
-  TransformerShape s;
+  const ModelOptions model = model_options(config);
+  TransformerShape s = transformer_section().read(config).shape;
   s.vocabulary = vocabulary;
-  s.tokens = static_cast<Index>(config.integer("model.tokens"));
-  s.channels = static_cast<Index>(config.integer("model.channels"));
-  s.hidden = static_cast<Index>(config.integer("model.memories"));
-  s.heads = static_cast<Index>(config.integer("model.heads"));
-  s.layers = static_cast<Index>(config.integer("transformer.layers"));
-  s.loops = static_cast<Index>(config.integer("transformer.loops"));
-  s.activation = activations.of(config, "transformer.activation");
-  s.rotary = rotary_positions.of(config, "transformer.positions");
-  s.feedback = config.real("transformer.feedback");
-  if (const std::string& name = config.text("transformer.mixer"); name != MixerChoice::fused) {
-    const SequenceMixer mixer = sequence_mixer(name, s.channels, s.heads, s.tokens);
+  s.tokens = model.tokens;
+  s.channels = model.channels;
+  s.hidden = model.memories;
+  s.heads = model.heads;
+  if (!s.mixer.is_fused()) {
+    const SequenceMixer mixer = sequence_mixer(s.mixer.kind, s.channels, s.heads, s.tokens);
     s.mixer.kind = mixer.kind;
     s.mixer.options = mixer.options;
   }
@@ -31,6 +30,50 @@ TransformerShape transformer_shape(const Config& config, Index vocabulary) {
 }
 
 }  // namespace
+
+const Section<TransformerOptions>& transformer_section() {
+  using param::choice;
+  using param::integer;
+  using param::named;
+  using param::real;
+  static const std::string recipe = "recipe of the prototype (notes on deep equilibrium), one seed";
+  static const Section<TransformerOptions> section = {
+      field(integer(
+                "transformer.layers", "2", between(1, 1024),
+                "Layers L of a network.kind = transformer, attention and feed-forward nodes each; sizes C, T, H and M "
+                "(hidden units) are those of model.*."),
+            &TransformerOptions::shape, &TransformerShape::layers),
+      field(integer("transformer.loops", "1", between(1, 1024),
+                    "K: the stack of L layers is repeated K times with the same weights; 2 L K nodes."),
+            &TransformerOptions::shape, &TransformerShape::loops),
+      field(
+          choice(
+              "transformer.mixer", "attention", transformer_mixers(),
+              "What mixes tokens in the attention nodes: softmax attention, fused, or a mixer of docs/mixers.md in the "
+              "sizes it has "
+              "in `nudge experiment` (mha: the same attention)."),
+          &TransformerOptions::shape, &TransformerShape::mixer, &MixerChoice::kind),
+      field(named("transformer.activation", "relu2", "phi of the feed-forward nodes.", recipe), activations,
+            &TransformerOptions::shape, &TransformerShape::activation),
+      field(named("transformer.positions", "rotary",
+                  "rotary: queries and keys are turned by their position; learned: a table added to the embedding.",
+                  recipe),
+            rotary_positions, &TransformerOptions::shape, &TransformerShape::rotary),
+      field(real("transformer.feedback", "0", from_below(0, 1),
+                 "kappa: every node but the last also hears the one above, kappa (z_above - z). 0: feed-forward, the "
+                 "equilibrium is the forward pass."),
+            &TransformerOptions::shape, &TransformerShape::feedback),
+      field(real("transformer.embedding_scale", "1.0", above(0), "tok and pos ~ N(0, scale^2).", recipe),
+            &TransformerOptions::scales, &TransformerScales::embedding),
+      field(real("transformer.projection_scale", "1.0", at_least(0), "Wq, Wk, Wv, W1 ~ N(0, scale^2/C).", recipe),
+            &TransformerOptions::scales, &TransformerScales::projection),
+      field(real("transformer.output_scale", "0.5", at_least(0), "Wo ~ N(0, scale^2/(C L)), W2 ~ N(0, scale^2/(M L)).",
+                 recipe),
+            &TransformerOptions::scales, &TransformerScales::output),
+      field(real("transformer.readout_scale", "0.5", at_least(0), "Wh ~ N(0, scale^2/C).", recipe),
+            &TransformerOptions::scales, &TransformerScales::readout)};
+  return section;
+}
 
 std::vector<std::string> transformer_mixers() {
   std::vector<std::string> names{MixerChoice::fused};
@@ -41,14 +84,14 @@ std::vector<std::string> transformer_mixers() {
 }
 
 std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const TaskSizes& task) {
-  const TransformerScales scales{config.real("transformer.embedding_scale"),
-                                 config.real("transformer.projection_scale"), config.real("transformer.output_scale"),
-                                 config.real("transformer.readout_scale")};
-  return std::make_shared<TransformerPlan>(transformer_shape(config, task.symbols), scales);
+  return std::make_shared<TransformerPlan>(transformer_shape(config, task.symbols),
+                                           transformer_section().read(config).scales);
 }
 
-double transformer_leak(const Config& config, double /*damping*/) { return 1 + config.real("transformer.feedback"); }
+double transformer_leak(const Config& config, double /*damping*/) {
+  return 1 + transformer_section().read(config).shape.feedback;
+}
 
-bool transformer_feeds_forward(const Config& config) { return config.real("transformer.feedback") == 0; }
+bool transformer_feeds_forward(const Config& config) { return transformer_section().read(config).shape.feedback == 0; }
 
 }  // namespace nudge

@@ -5,11 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/config.hpp"
+#include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/models/transformer/transformer_plan.hpp"
 
 namespace nudge {
+
+/// The section [transformer]. C, T, M, H and the vocabulary of the shape are those of [model] and of the task.
+struct TransformerOptions {
+  TransformerShape shape;
+  TransformerScales scales;
+};
+const Section<TransformerOptions>& transformer_section();
 
 /// The transformer of [transformer], with C, T, M and H of [model].
 std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const TaskSizes& task);
@@ -21,6 +28,5 @@ std::vector<std::string> transformer_mixers();
 double transformer_leak(const Config& config, double damping);
 /// κ = 0.
 bool transformer_feeds_forward(const Config& config);
-/// 2 L K C.
 
 }  // namespace nudge

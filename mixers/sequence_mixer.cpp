@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixers/sequence_mixer.hpp"
+
+#include <fmt/format.h>
+
+#include "mixers/checks.hpp"
+#include "mixers/fem/free_energy_mixer.hpp"
+#include "mixers/registry.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// Shorter sequences go through T x T products: the recurrence of the O(T) priors needs keys·values/heads exponentials
+/// per token and head, a product 2·T·(keys + 2·values)/heads operations.
+constexpr Index kQuadraticUpTo = 512;
+
+MixerOptions rotary(Index width, Index heads) {
+  require_divides("heads", heads, "channels", width);
+  MixerOptions o;
+  o.width = width;
+  o.heads = heads;
+  o.rope = true;
+  return o;
+}
+
+MixerOptions attention(Index width, Index heads) {
+  MixerOptions o = rotary(width, heads);
+  o.head_width = width / heads;
+  if (o.head_width % 2 != 0) {
+    throw UserError(fmt::format("heads = {}: head width {} is odd (rotary positions turn pairs: use an even width)",
+                                heads, o.head_width));
+  }
+  return o;
+}
+
+/// A Free Energy Mixer with d values and queries and keys of `keys` columns.
+MixerOptions free_energy(Index width, Index heads, Index values, Index keys) {
+  MixerOptions o = rotary(width, heads);
+  o.values = values;
+  o.keys = keys;
+  o.gate_groups = heads;
+  return o;
+}
+
+MixerOptions gated_linear(MixerOptions o, Index tokens, Index decays) {
+  o.decays = decays;
+  o.quadratic = tokens <= kQuadraticUpTo;
+  return o;
+}
+
+/// fem_softmax_lt: weights 3 d D + 2 K D = 4 D² with d = 3D/4, K = 7D/8.
+MixerOptions with_inner_gate(Index width, Index heads) {
+  require_divides("8", 8, "channels", width);
+  MixerOptions o = free_energy(width, heads, 3 * width / 4, 7 * width / 8);
+  o.outer_gate = false;
+  return o;
+}
+
+MixerOptions options_of(const std::string& name, Index width, Index heads, Index tokens) {
+  if (name == "fem_softmax" || name == "fem_gla") {
+    MixerOptions o = free_energy_budget(Budget::half, width, heads);
+    o.rope = true;
+    return name == "fem_gla" ? gated_linear(o, tokens, heads) : o;
+  }
+  if (name == "fem_softmax_lt") return with_inner_gate(width, heads);
+  if (name == "fem_softmax_l") {
+    MixerOptions o = free_energy(width, heads, width, width);
+    o.inner_gate = o.outer_gate = false;
+    return o;
+  }
+  if (name == "linear" || name == "gla") {
+    const bool gated = name == "gla";
+    if (gated) require_divides("2", 2, "channels", width);
+    MixerOptions o = free_energy(width, heads, width, gated ? width / 2 : width);
+    o.log_sum_exp = false;
+    o.outer_gate = gated;
+    return gated_linear(o, tokens, gated ? heads : 0);
+  }
+  return attention(width, heads);
+}
+
+}  // namespace
+
+const std::vector<std::string>& sequence_mixer_names() {
+  static const std::vector<std::string> names = {"mha",           "momen",          "nag",         "light2nd1st",
+                                                 "fem_softmax_l", "fem_softmax_lt", "fem_softmax", "linear",
+                                                 "gla",           "fem_gla"};
+  return names;
+}
+
+SequenceMixer sequence_mixer(const std::string& name, Index width, Index heads, Index tokens) {
+  SequenceMixer mixer;
+  mixer.name = name;
+  mixer.options = options_of(name, width, heads, tokens);
+  mixer.kind = name;
+  if (name == "momen" || name == "nag") {
+    mixer.kind = "mha";
+    mixer.rule = name == "nag" ? StepRule::nesterov : StepRule::heavy_ball;
+  }
+  if (name.rfind("fem_softmax", 0) == 0) mixer.kind = "fem_softmax";
+  if (name == "linear" || name == "gla") mixer.kind = "fem_gla";
+  static_cast<void>(mixer_kind<float>(mixer.kind).spec(mixer.options));  // its own checks
+  return mixer;
+}
+
+}  // namespace nudge

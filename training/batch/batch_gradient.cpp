@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/batch/batch_gradient.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "circuits/correction_path.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/base/ranks.hpp"
+#include "training/learning/factor_products.hpp"
+
+namespace nudge {
+namespace {
+
+/// Noise of an evaluation is drawn apart from that of training.
+/// The read-out array has streams of its own, apart from those of the block's arrays.
+enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
+
+/// The upper median of a part of their adjoints' sizes, what is not finite counting as infinite.
+double median_adjoint(const std::vector<SequenceReport>& sequences, double AdjointSize::*part) {
+  std::vector<double> sizes;
+  for (const SequenceReport& one : sequences) {
+    const double size = one.adjoint.*part;
+    sizes.push_back(std::isfinite(size) ? size : std::numeric_limits<double>::infinity());
+  }
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  return *middle;
+}
+
+BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceReport> sequences,
+                      const std::vector<GrowthReport>& growth, const std::vector<double>& energy, Index slots) {
+  BatchReport all;
+  all.rows = batch.counted();
+  all.passes = coupled ? batch.sequences : all.rows;
+  const auto turns = static_cast<double>(slots);
+  const double n = static_cast<double>(sequences.size());
+  for (std::size_t b = 0; b < sequences.size(); ++b) {
+    const SequenceReport& one = sequences[b];
+    if (all.rows > 0) all.loss += one.loss / static_cast<double>(all.rows);
+    all.residual += one.free.residual / n;
+    all.residual_max = std::max(all.residual_max, one.free.residual);
+    all.nudged_residual += one.nudged_residual / n;
+    all.nudge_ratio += one.nudge_ratio / n;
+    all.steps += one.free.steps / n;
+    all.decay += one.free.decay / n;
+    all.time += turns * one.free.time / n;
+    all.nudged_time += turns * one.nudged_time / n;
+    all.cost_in_forces += one.cost_in_forces / n;
+    all.clipped += one.clipped;
+    all.left_out += one.left_out ? 1 : 0;
+    all.diverged += one.free.status == Status::diverged || one.nudged == Status::diverged ? 1 : 0;
+    const double share = coupled || all.rows == 0 ? 1 / n
+                                                  : static_cast<double>(batch.counted(static_cast<Index>(b))) /
+                                                        static_cast<double>(all.rows);
+    all.growth += growth[b].growth * share;
+    all.growth_active += growth[b].active * share;
+    all.growth_drowned += growth[b].drowned * share;
+    all.energy += energy[b] / (coupled ? n : n * static_cast<double>(batch.tokens));
+  }
+  all.adjoint = {median_adjoint(sequences, &AdjointSize::norm), median_adjoint(sequences, &AdjointSize::gain)};
+  all.sequences = std::move(sequences);
+  return all;
+}
+
+}  // namespace
+
+/// What one thread needs to learn from one sequence.
+template <class S>
+struct BatchGradient<S>::Worker {
+  Worker(const Network<S>& network, const BatchGradientOptions& options)
+      : estimator(make_estimator<S>(options.estimator, options.phases)),
+        dynamics(network.circuit(), network.rows(), std::max<Index>(2, estimator->copies())),
+        cost(network.make_cost(std::max<Index>(2, estimator->copies()))),
+        growth(options.growth),
+        path(options.correction.ideal() ? nullptr
+                                        : std::make_unique<CorrectionPath<S>>(
+                                              network.rows(), network.cols(), options.correction,
+                                              std::max<Index>(2, estimator->copies()), options.seed, dynamics.read())),
+        input(network.rows(), network.circuit().inputs()),
+        input_gradient(input.rows(), input.cols()),
+        state(network.rows(), network.cols()),
+        initial_gradient(state.rows(), state.cols()) {
+    if (network.plan().embedding().symbols < 0) dynamics.skip_input_gradient();
+  }
+
+  std::unique_ptr<GradientEstimator<S>> estimator;
+  CircuitDynamics<S> dynamics;
+  std::unique_ptr<ExampleCost<S>> cost;
+  GrowthPenalty<S> growth;
+  std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
+  ReadMeter meter;                          ///< of the present sequence
+  Matrix<S> input, input_gradient, state, initial_gradient;
+  SettleWorkspace<S> settle;
+};
+
+/// Adds every local correlation to the gradient of its chunk, but for two kinds that are kept as factors: those of a map that
+/// updates by them, to be handed over when the step is accepted, and of several chunks those of few rows, to be multiplied once
+/// for the whole batch.
+template <class S>
+class BatchGradient<S>::MapSink final : public GradientSink<S> {
+ public:
+  MapSink(const Network<S>& network, Gradient<S>& gradient, Factors& factors, const SinkOptions& options)
+      : network_(&network), gradient_(&gradient), factors_(&factors), options_(options) {}
+  void accumulate(int parameter, Columns columns, S scale, ConstMatrixRef<S> x, ConstMatrixRef<S> y) override {
+    auto& pairs = (*factors_)[static_cast<std::size_t>(parameter)];
+    if (options_.factors && network_->map(parameter).takes_factors()) {
+      pairs.push_back({columns, scale, x, y});
+      return;
+    }
+    operations_ += 2.0 * static_cast<double>(x.rows() * x.cols() * y.cols());
+    if (options_.keep && kept(pairs, x.rows(), {network_->map(parameter).inputs(), columns.count})) {
+      pairs.push_back({columns, S(1), x, scale * y});
+    } else {
+      gradient_->accumulate(parameter, columns, scale, x, y);
+    }
+  }
+  void accumulate(int parameter, S scale, ConstMatrixRef<S> gradient) override {
+    gradient_->accumulate(parameter, scale, gradient);
+    operations_ += static_cast<double>(gradient.size());
+  }
+  /// Digital operations of the correlations that were summed: a product and an addition each.
+  double operations() const { return operations_; }
+
+ private:
+  bool kept(const std::vector<FactorPair<S>>& pairs, Index n, ParameterShape result) const {
+    if (!options_.few) return worth_keeping<S>(pairs, n, result);
+    for (const FactorPair<S>& pair : pairs) n += pair.x.rows();
+    return few_rows(n, result);
+  }
+
+  const Network<S>* network_;
+  Gradient<S>* gradient_;
+  Factors* factors_;
+  SinkOptions options_;
+  double operations_ = 0;
+};
+
+template <class S>
+BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOptions& options)
+    : network_(&network), options_(options) {
+  workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
+  for (auto& w : workers_) w = std::make_unique<Worker>(network, options);
+}
+
+template <class S>
+BatchGradient<S>::~BatchGradient() = default;
+
+template <class S>
+void BatchGradient<S>::set_step(double step) {
+  options_.phases.step = options_.phases.free.step = step;
+  for (auto& w : workers_) w->estimator->set_step(step);
+}
+
+template <class S>
+void BatchGradient<S>::set_adjoint_limit(const AdjointSize& limit) {
+  for (auto& w : workers_) w->estimator->set_adjoint_limit(limit);
+}
+
+template <class S>
+typename BatchGradient<S>::Worker& BatchGradient<S>::worker(int thread) {
+  return *workers_[static_cast<std::size_t>(thread)];
+}
+
+template <class S>
+void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step) {
+  network_->clamp(batch, sequence, w.input);
+  ReadContext read;
+  read.seed = options_.seed;
+  read.step = step;
+  read.sequence = static_cast<std::uint32_t>(sequence);
+  read.phase = static_cast<std::uint32_t>(ReadPhase::training);
+  read.policy = options_.reads;
+  read.relaxation = {options_.phases.step, options_.phases.step};
+  w.meter = {};
+  read.meter = &w.meter;
+  w.dynamics.bind(w.input, read);
+  if (w.path) w.path->bind();
+  read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
+  w.cost->bind(batch, sequence, read);
+  network_->start(w.input, w.state);
+  w.initial_gradient.setZero();
+}
+
+template <class S>
+SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step,
+                                       Gradient<S>& gradient, Factors& factors, GrowthReport& growth) {
+  start(w, batch, sequence, step);
+  const double weight = 1.0 / static_cast<double>(batch.counted());
+  MapSink sink(*network_, gradient, factors, sinks_);
+  SequenceTask<S> task{&w.dynamics, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight),
+                       &sink,       w.path.get()};
+  SequenceReport report = w.estimator->estimate(task);
+  if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
+    w.input_gradient = w.dynamics.input_gradient();
+    network_->accumulate_start(w.initial_gradient, w.input_gradient);
+    network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);
+  }
+  // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding.
+  const bool coupled = network_->plan().couples_rows();
+  if (options_.growth.strength > 0 && (coupled || options_.growth.samples) && !network_->circuit().feed_forward()) {
+    growth = coupled ? w.growth.apply(w.dynamics, w.state, options_.phases.step, batch.sequences, sink)
+                     : w.growth.apply_rows(w.dynamics, w.state, options_.phases.step, batch, sequence, sink);
+    report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active > 0 ? 4.0 : 0.0);
+  }
+  w.meter.at(ReadClass::correlation).operations += sink.operations();
+  return report;
+}
+
+/// Which of n chunks or sequences this process computes.
+template <class S>
+OwnPart BatchGradient<S>::own(Index n) const {
+  return options_.over_ranks ? own_part(n, this_rank(), rank_count()) : OwnPart{0, n};
+}
+
+template <class S>
+BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
+  const Index chunks = std::min(kChunks, batch.sequences);
+  const OwnPart mine = own(chunks);
+  const auto shapes = network_->parameter_shapes();
+  const bool alone = chunks == 1 && !options_.over_ranks;  // nothing to add up
+  if (gradient.size() != static_cast<int>(shapes.size())) gradient = Gradient<S>(shapes);
+  if (alone) {
+    chunks_.clear();
+  } else if (static_cast<Index>(chunks_.size()) != mine.count()) {
+    chunks_.assign(static_cast<std::size_t>(mine.count()), Gradient<S>(shapes));
+  }
+  const bool one = chunks == 1;  // nothing to wait for, but for a map that takes it
+  sinks_ = {options_.factors, !one || options_.few_factors, one};
+  factors_.resize(static_cast<std::size_t>(chunks));
+  for (Factors& factors : factors_) factors.assign(shapes.size(), {});
+  const auto count = static_cast<std::size_t>(batch.sequences);
+  Outcomes all{std::vector<SequenceReport>(count), std::vector<GrowthReport>(count), std::vector<double>(count),
+               std::vector<ReadMeter>(count)};
+  states_.resize(count);
+  adjoints_.resize(count);
+  parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {
+    const Index chunk = mine.begin + k;
+    Gradient<S>& sum = alone ? gradient : chunks_[static_cast<std::size_t>(k)];
+    sum.begin();
+    Factors& factors = factors_[static_cast<std::size_t>(chunk)];
+    for (Index b = first_of_chunk(chunk, chunks, batch.sequences);
+         b < first_of_chunk(chunk + 1, chunks, batch.sequences); ++b) {
+      const auto at = static_cast<std::size_t>(b);
+      Worker& w = worker(thread);
+      all.reports[at] = learn(w, batch, b, step, sum, factors, all.growth[at]);
+      all.meters[at] = w.meter;
+      all.energy[at] = w.dynamics.energy(w.state).value_or(0.0);
+      states_[at] = w.state;
+      adjoints_[at] = w.estimator->adjoint();
+    }
+  });
+  if (!alone) sum_chunks(chunks, gradient);
+  if (options_.over_ranks) exchange_outcomes(chunks, all);
+  add_kept(gradient);
+  BatchReport report =
+      summarise(batch, network_->plan().couples_rows(), std::move(all.reports), all.growth, all.energy, options_.slots);
+  for (const ReadMeter& meter : all.meters) report.reads += meter;
+  report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
+  return report;
+}
+
+/// What no chunk of any rank has met stays unwritten.
+template <class S>
+void BatchGradient<S>::sum_chunks(Index chunks, Gradient<S>& gradient) {
+  std::vector<char> met = met_by_any<S>(chunks_, gradient.size());
+  if (options_.over_ranks) any_of_ranks(met);
+  for (Gradient<S>& chunk : chunks_) {
+    for (int p = 0; p < gradient.size(); ++p) {
+      if (met[static_cast<std::size_t>(p)] != 0) chunk.fill(p);
+    }
+  }
+  if (options_.over_ranks) {
+    sum_over_ranks<S>(chunks_, met, chunks, gradient);
+  } else {
+    sum_gradients<S>(chunks_, gradient, options_.threads);
+  }
+}
+
+/// Products of the kept factors, but for those that maps of numbers take, whose gradient alone stays unwritten.
+template <class S>
+void BatchGradient<S>::add_kept(Gradient<S>& gradient) {
+  std::vector<std::vector<FactorPair<S>>> kept(static_cast<std::size_t>(gradient.size()));
+  std::vector<char> unwritten(kept.size(), 0);
+  for (int p = 0; p < gradient.size(); ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    const LinearMap<S>& map = network_->map(p);
+    if (options_.factors && map.takes_factors()) continue;
+    kept[at] = take_factors(p);
+    if (!options_.few_factors || gradient.met(p) || !map.plain() || kept[at].empty()) continue;
+    Index rows = 0;
+    for (const FactorPair<S>& pair : kept[at]) rows += pair.x.rows();
+    if (!few_rows(rows, {map.inputs(), map.outputs()})) continue;
+    unwritten[at] = 1;
+    factors_[0][at] = stacked(std::exchange(kept[at], {}));
+  }
+  add_products<S>(std::move(kept), gradient, options_.threads);
+  for (int p = 0; p < gradient.size(); ++p) {
+    if (unwritten[static_cast<std::size_t>(p)] == 0) gradient.fill(p);
+  }
+}
+
+template <class S>
+std::vector<FactorPair<S>> BatchGradient<S>::take_factors(int parameter) {
+  std::vector<FactorPair<S>> all;
+  for (Factors& chunk : factors_) {
+    for (FactorPair<S>& pair : chunk[static_cast<std::size_t>(parameter)]) all.push_back(std::move(pair));
+    chunk[static_cast<std::size_t>(parameter)].clear();
+  }
+  return all;
+}
+
+template <class S>
+BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
+  const auto count = static_cast<std::size_t>(batch.sequences);
+  const OwnPart mine = own(batch.sequences);
+  std::vector<SequenceReport> reports(count);
+  outputs_.resize(count);
+  parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {
+    const Index b = mine.begin + k;
+    Worker& w = worker(thread);
+    start(w, batch, b, step);
+    w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
+    w.cost->read().phase = static_cast<std::uint32_t>(ReadPhase::readout_evaluation);
+    w.dynamics.begin_reads(ReadClass::free);
+    SequenceReport& report = reports[static_cast<std::size_t>(b)];
+    report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
+    report.loss = w.cost->value(w.state);
+    outputs_[static_cast<std::size_t>(b)] = w.cost->output();
+  });
+  if (options_.over_ranks) exchange_evaluations(reports);
+  return summarise(batch, network_->plan().couples_rows(), std::move(reports), std::vector<GrowthReport>(count),
+                   std::vector<double>(count), options_.slots);
+}
+
+template class BatchGradient<float>;
+template class BatchGradient<double>;
+
+}  // namespace nudge

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "training/batch/batch_gradient.hpp"
+
+namespace nudge {
+
+/// A network as a layer of another model: what clamps it is x (B·rows, inputs), given as numbers, what leaves it the equilibrium
+/// z* (B·rows, cols) of B examples; read-out and embedding are left to the model around it.
+///
+/// pull_back() takes u = ∂L/∂z*, a number for every unit, and estimates by any gradient estimator what u does to parameters and
+/// input: with the cost C(z) = ⟨u, z⟩, whose nudge is a constant current,
+///     a ≈ −J⁻ᵀ u,    ∂L/∂θ = ⟨a, ∂F/∂θ⟩,    ∂L/∂x = (∂F/∂x)ᵀ a      (implicit function theorem, at F(z*) = 0)
+/// The nudge is per row as that of a cost is: u is divided by its rms over the rows that have any and its size given back to the
+/// gradient, so that beta means what it means in training. Examples are independent, in parallel; sums are over fixed chunks in
+/// fixed order, so the bits do not depend on the threads.
+template <class S>
+class EquilibriumLayer {
+ public:
+  EquilibriumLayer(const Network<S>& network, const BatchGradientOptions& options);
+  ~EquilibriumLayer();
+
+  /// z* (B·rows, cols) by free reads, and what happened to each example; `step` names the read noise.
+  std::vector<SettleResult> settle(ConstMatrixRef<S> x, std::uint64_t step, Matrix<S>& z);
+
+  /// Settles again, to the same z* for the same step, and pulls u (B·rows, cols) back: gradient and x_gradient (B·rows, inputs)
+  /// are set to ∂L/∂θ and ∂L/∂x. Embedding and read-out get no gradient.
+  std::vector<SequenceReport> pull_back(ConstMatrixRef<S> x, ConstMatrixRef<S> u, std::uint64_t step,
+                                        Gradient<S>& gradient, Matrix<S>& x_gradient);
+
+ private:
+  struct Worker;
+  void start(Worker& w, ConstMatrixRef<S> x, Index example, std::uint64_t step);
+
+  const Network<S>* network_;
+  BatchGradientOptions options_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace nudge

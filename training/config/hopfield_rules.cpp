@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "training/config/rows.hpp"
+#include "training/models/hopfield/hopfield_config.hpp"
+
+namespace nudge {
+
+namespace {
+
+bool layered(const Config& c) {
+  return c.text("network.kind") == "hopfield" || c.text("network.kind") == "convolutional";
+}
+
+ConfigRule projected_boxes() {
+  return {{"hopfield.activation", "hopfield.form", "network.kind"}, [](const Config& c) {
+            const std::string& rho = c.text("hopfield.activation");
+            const bool fits = c.text("hopfield.form") != "projected" || rho == "hard_sigmoid" || rho == "relu";
+            return !layered(c) || fits ? ""
+                                       : "must be hard_sigmoid or relu for hopfield.form = projected: the box it names";
+          }};
+}
+
+ConfigRule projected_output() {
+  return {{"hopfield.output_activation", "hopfield.form", "network.kind"}, [](const Config& c) {
+            const std::string& rho = c.text("hopfield.output_activation");
+            const bool fits =
+                c.text("hopfield.form") != "projected" || rho == "hard_sigmoid" || rho == "relu" || rho == "identity";
+            return !layered(c) || fits
+                       ? ""
+                       : "must be identity, hard_sigmoid or relu for hopfield.form = projected: the box it "
+                         "names";
+          }};
+}
+
+ConfigRule feedback_has_a_form() {
+  return {{"hopfield.feedback", "hopfield.form", "network.kind"}, [](const Config& c) {
+            const std::string& feedback = c.text("hopfield.feedback");
+            const bool projected = c.text("hopfield.form") == "projected";
+            const bool fits = feedback == "transpose" || (feedback == "none") == projected;
+            if (!layered(c) || fits) return std::string();
+            return fmt::format("must be transpose or {} for hopfield.form = {}", projected ? "none" : "separate",
+                               c.text("hopfield.form"));
+          }};
+}
+
+ConfigRule boxes_need_euler() {
+  return {{"relaxation.solver", "hopfield.form", "network.kind"}, [](const Config& c) {
+            return layered(c) && c.text("hopfield.form") == "projected" && c.text("relaxation.solver") != "euler"
+                       ? "must be euler for hopfield.form = projected: the others do not project onto a box"
+                       : "";
+          }};
+}
+
+ConfigRule odd_kernels() {
+  return {{"convolutional.kernel", "network.kind"}, [](const Config& c) {
+            if (c.text("network.kind") != "convolutional") return std::string();
+            for (const std::int64_t side : c.integers("convolutional.kernel")) {
+              if (side % 2 == 0) return fmt::format("must be odd, {} has no middle", side);
+            }
+            return std::string();
+          }};
+}
+
+/// One entry for all layers, or one for each.
+ConfigRule entry_per_layer(const std::string& key) {
+  return {{key, "convolutional.maps", "network.kind"}, [key](const Config& c) {
+            const std::size_t entries = c.integers(key).size(), layers = c.integers("convolutional.maps").size();
+            if (c.text("network.kind") != "convolutional" || entries == 1 || entries == layers) return std::string();
+            return fmt::format("must have 1 entry, or {} as convolutional.maps has", layers);
+          }};
+}
+
+ConfigRule some_convolution() {
+  return {{"convolutional.maps", "network.kind"}, [](const Config& c) {
+            return c.text("network.kind") == "convolutional" && c.integers("convolutional.maps").empty()
+                       ? "must name a layer for network.kind = convolutional (hopfield has none)"
+                       : "";
+          }};
+}
+
+}  // namespace
+
+std::vector<ConfigRule> hopfield_rules() {
+  return {projected_boxes(),
+          projected_output(),
+          feedback_has_a_form(),
+          boxes_need_euler(),
+          odd_kernels(),
+          some_convolution(),
+          entry_per_layer("convolutional.kernel"),
+          entry_per_layer("convolutional.pool")};
+}
+
+}  // namespace nudge

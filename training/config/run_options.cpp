@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/run_options.hpp"
+
+#include "sim/base/parallel.hpp"
+#include "training/config/config_table.hpp"
+#include "training/learning/estimators/estimator.hpp"
+
+namespace nudge {
+
+const Section<RunOptions>& run_section() {
+  using param::choice;
+  using param::integer;
+  using param::path;
+  using param::real;
+  using param::zero_is;
+  std::vector<std::string> presets = {""};
+  for (const Preset& preset : program_presets()) presets.push_back(preset.name);
+  static const Section<RunOptions> section = {
+      field(choice("preset", "", presets, "Values to start from; empty: none. `nudge config presets` lists them."),
+            &RunOptions::preset),
+      field(integer("seed", "1", at_least(0),
+                    "Seed of every random number; same build, config and seed give the same bits."),
+            &RunOptions::seed),
+      field(zero_is("all", integer("threads", "all", between(0, 4096),
+                                   "Threads; all uses every core. Results do not depend on it.")),
+            &RunOptions::threads),
+      field(choice("precision", "float", {"float", "double"},
+                   "Arithmetic of states and weights: float to train, double to check gradients."),
+            &RunOptions::precision),
+      field(choice("estimator", "aep_anchored", estimator_names(),
+                   "How the gradient is measured. ep: nudge without correction; ep_contrastive: the same, the energies "
+                   "of the "
+                   "nudged states contrasted; aep: the correction at z*, as in the founding note; *_anchored: F(z) - "
+                   "F(z*) in "
+                   "the nudged phases; aep_tracked: both nudged states advance together, "
+                   "correction at their mean; aep_transposed: attention only through its transpose; aep_npoint: "
+                   "several nudges; "
+                   "dyadic: state and adjoint together; linear_adjoint: a <- a + eps (J' a + dC/dz); implicit: exact "
+                   "adjoint "
+                   "solve; bptt: backprop through the free phase.",
+                   "anchoring repairs an unsettled free phase, measured"),
+            &RunOptions::estimator),
+      field(
+          zero_is(
+              "auto",
+              real(
+                  "beta", "auto", at_least(0),
+                  "Nudge strength per token (the 1/(B T) of the mean cost is taken out, so it means the same at any "
+                  "batch "
+                  "size). auto: "
+                  "1e-4 in float (1e-2 for aep_transposed, aep_npoint and ep_contrastive) and 1e-5 in double (1e-4 for "
+                  "ep_contrastive).",
+                  "rounding error of the gradient is (1..5)e-7/beta in float; larger beta leaves the basin near the "
+                  "stability "
+                  "margin; measured")),
+          &RunOptions::beta),
+      field(
+          choice(
+              "product.kernel", "auto", {"auto", "portable"},
+              "Library of the products in float. auto: oneDNN, its code chosen for the processor at run time; "
+              "portable: the same instructions on every processor, to compare two machines bit by bit, slower. Results "
+              "differ in rounding.",
+              "auto is 1.4 to 2 times as fast on AVX-512; measured"),
+          &RunOptions::product_kernel),
+      field(
+          path("output.file", "", "HDF5 file to write; empty: the name of the config with .h5. The option --out wins."),
+          &RunOptions::output_file),
+      field(integer("output.print_every", "50", at_least(1), "Print a line every so many steps."),
+            &RunOptions::print_every)};
+  return section;
+}
+
+RunRecord record_of(const std::string& kind, const Config& config) {
+  const RunOptions options = run_options(config);
+  return {kind,
+          dump_toml(config, DumpComments::none),
+          static_cast<std::int64_t>(options.seed),
+          options.precision,
+          thread_count(options.threads),
+          now_utc()};
+}
+
+const Section<GradcheckOptions>& gradcheck_section() {
+  using param::choice;
+  using param::distinct;
+  using param::integer;
+  using param::real;
+  using param::texts;
+  std::vector<std::string> comparable = estimator_names();
+  comparable.emplace_back("all");
+  static const Section<GradcheckOptions> section = {
+      field(distinct(texts(
+                "gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,
+                "Estimators that `nudge gradcheck` compares with the exact adjoint; bptt is always one of them where "
+                "relaxation.solver = euler; all: every one.")),
+            &GradcheckOptions::estimators),
+      field(integer("gradcheck.batches", "1", between(1, 10000), "Batches that the comparison averages over."),
+            &GradcheckOptions::batches),
+      field(integer("gradcheck.finite_difference_entries", "8", between(0, 1000000),
+                    "Parameters per group checked by central differences of the settled cost; 0: none."),
+            &GradcheckOptions::finite_difference_entries),
+      field(real("gradcheck.settle_tolerance", "1e-12", strictly_between(0, 1),
+                 "|F|/|z| of the fixed point at which the exact adjoint is solved (double precision)."),
+            &GradcheckOptions::settle_tolerance),
+      field(real("gradcheck.adjoint_tolerance", "1e-12", strictly_between(0, 1),
+                 "Relative residual of the adjoint solve J' a = -dC/dz, also of the estimator implicit."),
+            &GradcheckOptions::adjoint_tolerance),
+      field(integer("gradcheck.adjoint_iterations", "400", between(1, 1000000),
+                    "GMRES iterations of that solve, at most."),
+            &GradcheckOptions::adjoint_iterations),
+      field(
+          integer(
+              "gradcheck.train_steps", "0", at_least(0),
+              "Train this many steps first: the gradient near the stability margin is harder than at a random start."),
+          &GradcheckOptions::train_steps),
+      field(
+          choice(
+              "gradcheck.weights", "configured", {"configured", "programmed"},
+              "configured: the training steps run on the configured devices; programmed: on exact numbers, which are "
+              "then "
+              "programmed into the devices (with crossbar.scale = renew the window is fitted to them); the points of a "
+              "sweep "
+              "that differ in devices and circuits alone program the same trained network."),
+          &GradcheckOptions::weights),
+      field(param::quantity("gradcheck.age", "0 s", Unit::second, at_least(0),
+                            "Time between programming and the comparison, for drift, leak, telegraph and 1/f noise."),
+            &GradcheckOptions::age),
+      field(choice("gradcheck.reference", "circuit", {"circuit", "device", "nominal"},
+                   "Whose exact gradient is the truth: that of the circuit which is simulated, without fresh noise and "
+                   "rounding; "
+                   "of the weights which its devices hold, in ideal circuits; or of the numbers they were meant to "
+                   "hold, which "
+                   "needs gradcheck.weights = programmed."),
+            &GradcheckOptions::reference)};
+  return section;
+}
+
+}  // namespace nudge

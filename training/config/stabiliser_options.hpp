@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/config/section.hpp"
+#include "training/learning/damping_controller.hpp"
+#include "training/learning/memory_bound.hpp"
+
+namespace nudge {
+
+/// The sections [damping] and [memory_bound]: what keeps a block settling while it learns.
+struct StabiliserOptions {
+  bool control = true;  ///< whether damping is regulated
+  DampingOptions damping;
+  MemoryBoundOptions memory;
+};
+const Section<StabiliserOptions>& stabiliser_section();
+
+}  // namespace nudge

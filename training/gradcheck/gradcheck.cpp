@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/gradcheck/gradcheck.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/build_info.hpp"
+#include "sim/base/product_kernel.hpp"
+#include "training/batch/batch_ranks.hpp"
+#include "training/check/finite_difference.hpp"
+#include "training/config/run_parts.hpp"
+#include "training/config/setup.hpp"
+#include "training/train/trainee.hpp"
+
+namespace nudge {
+namespace {
+
+/// A free phase is settled enough for plain AEP at this ‖F‖/‖z‖ (measured: docs/estimators.md).
+constexpr double kSettled = 1e-3;
+
+constexpr Index kDenseEstimatorUnknowns = 4096;  ///< limit of implicit_dense
+
+bool is_nudged(const std::string& estimator) { return estimator.starts_with("ep") || estimator.starts_with("aep"); }
+
+template <class S>
+class Check {
+ public:
+  Check(const Config& config, const GradcheckScope& scope, const std::function<void(const std::string&)>& say)
+      : config_(config),
+        options_(gradcheck_section().read(config)),
+        scope_(scope),
+        say_(say),
+        parts_(run_parts(config)),
+        programmed_(options_.weights == "programmed"),
+        trainee_(config, parts_.plan, "", programmed_ ? Weights::digital : Weights::configured) {}
+
+  GradcheckReport run() {
+    train();
+    out_.damping = trainee_.network().circuit().damping().value;
+    if (programmed_) program();
+    out_.step = relaxation_step<S>(config_, network().circuit());
+    const std::string& truth = options_.reference;
+    exact_ = truth == "nominal" ? exact_copy(trainee_.network(), Truth::device)
+                                : exact_copy(network(), truth == "circuit" ? Truth::circuit : Truth::device);
+    const double tolerance = phase_options(config_).phases.free.tolerance;
+    out_.settled_at = tolerance > 0 ? tolerance : kSettled;
+    const std::vector<std::string> names = scope_.estimators.empty()
+                                               ? gradcheck_estimators(config_, network().rows() * network().cols())
+                                               : scope_.estimators;
+    batches_ = options_.batches;
+    for (std::int64_t k = 0; k < batches_; ++k) {
+      const Batch batch = parts_.task->training(first_step() + static_cast<std::uint64_t>(k));
+      tell(fmt::format("exact adjoint, batch {} of {}", k + 1, batches_));
+      const Reference reference = reference_gradient(config_, *exact_, out_.step, batch);
+      out_.references.push_back(reference.facts);
+      free_phase(batch, k);
+      for (std::size_t e = 0; e < names.size(); ++e) estimate(names[e], e, batch, k, reference);
+      if (k == 0) once(batch, reference);
+    }
+    return out_;
+  }
+
+ private:
+  void tell(const std::string& what) const {
+    if (say_) say_(what);
+  }
+
+  std::uint64_t first_step() const { return options_.train_steps; }
+
+  void train() {
+    if (first_step() > 0) tell(fmt::format("training {} steps first", first_step()));
+    if (programmed_) return take_start();
+    for (std::uint64_t step = 0; step < first_step(); ++step) trainee_.step(step, parts_.task->training(step));
+  }
+
+  /// Trained on exact numbers, here or for an earlier check.
+  void take_start() {
+    TrainedStarts own;
+    const auto start = (scope_.starts != nullptr ? *scope_.starts : own).of(config_, *parts_.task);
+    for (int p = 0; p < trainee_.network().parameters(); ++p) {
+      trainee_.network().map(p).program(start->weights[static_cast<std::size_t>(p)].template cast<S>());
+    }
+    trainee_.network().circuit().set_damping(start->damping);
+  }
+
+  /// Writes the trained weights into the configured devices and lets them age: what is then compared.
+  void program() {
+    device_ = make_network<S>(config_, trainee_.network().shared_plan(), Weights::configured);
+    device_->circuit().set_damping(out_.damping);
+    const double age = options_.age;
+    for (int p = 0; p < device_->parameters(); ++p) {
+      device_->map(p).program(trainee_.network().map(p).weights());
+      device_->map(p).advance_time(age, first_step());
+    }
+  }
+
+  /// What is checked.
+  Network<S>& network() { return device_ ? *device_ : trainee_.network(); }
+
+  BatchGradient<S> learner(const std::string& estimator) {
+    BatchGradientOptions options = gradient_options<S>(config_, estimator);
+    options.growth.strength = 0;
+    options.all_states = true;
+    options.phases.step = options.phases.free.step = out_.step;
+    options.phases.adjoint_tolerance = exact_options<S>(config_).phases.adjoint_tolerance;
+    options.phases.adjoint_iterations = exact_options<S>(config_).phases.adjoint_iterations;
+    return BatchGradient<S>(network(), options);
+  }
+
+  void free_phase(const Batch& batch, std::int64_t k) {
+    const BatchReport report = learner("").evaluate(batch, first_step() + static_cast<std::uint64_t>(k));
+    const double n = static_cast<double>(batches_);
+    out_.loss += report.loss / n;
+    out_.residual += report.residual / n;
+    out_.residual_max = std::max(out_.residual_max, report.residual_max);
+    for (const auto& one : report.sequences) settled_ += one.free.residual <= out_.settled_at ? 1 : 0;
+    seen_ += batch.sequences;
+    out_.settled = static_cast<double>(settled_) / static_cast<double>(seen_);
+  }
+
+  void estimate(const std::string& name, std::size_t number, const Batch& batch, std::int64_t k,
+                const Reference& reference) {
+    tell(fmt::format("{}, batch {} of {}", name, k + 1, batches_));
+    const auto shapes = exact_->parameter_shapes();
+    BatchGradient<S> learner = this->learner(name);
+    Gradient<S> gradient(shapes);
+    const BatchReport report = learner.compute(batch, first_step() + static_cast<std::uint64_t>(k), gradient);
+    const Gradient<double> estimated = in_double(gradient);
+    std::vector<std::pair<std::string, Agreement>> found;
+    for (const auto& group : exact_->groups()) {
+      found.emplace_back(group.name, agreement<double>(estimated, reference.gradient, group));
+    }
+    found.emplace_back("all", agreement<double>(estimated, reference.gradient, equilibrium_groups(exact_->plan())));
+    for (std::size_t g = 0; g < found.size(); ++g) {
+      add_row(number * found.size() + g, name, found[g].first, found[g].second, report.cost_in_forces);
+    }
+    add_facts(name, number, report, learner);
+  }
+
+  /// Adds a batch to a row's means; one in which the group has no gradient counts only where there is no other.
+  void add_row(std::size_t at, const std::string& name, const std::string& group, const Agreement& a, double cost) {
+    if (at == out_.rows.size()) out_.rows.push_back({name, group, {}, 0, 0});
+    GradcheckRow& row = out_.rows[at];
+    row.force_evaluations += cost / static_cast<double>(batches_);
+    if (!a.has_gradient) {
+      if (row.counted == 0) row.agreement = a;
+      return;
+    }
+    if (row.counted == 0) row.agreement = {};
+    const double weight = 1.0 / ++row.counted;
+    const auto towards = [weight](double& mean, double value) { mean += weight * (value - mean); };
+    towards(row.agreement.cosine, a.cosine);
+    towards(row.agreement.relative_l2, a.relative_l2);
+    towards(row.agreement.sign_agreement, a.sign_agreement);
+  }
+
+  void add_facts(const std::string& name, std::size_t number, const BatchReport& report,
+                 const BatchGradient<S>& learner) {
+    if (number == out_.estimators.size()) out_.estimators.push_back({name, 0, 0, 0, 0, 0, 0});
+    const double n = static_cast<double>(batches_);
+    EstimatorFacts& facts = out_.estimators[number];
+    facts.free_residual += report.residual / n;
+    facts.nudged_residual += report.nudged_residual / n;
+    facts.nudge_ratio += report.nudge_ratio / n;
+    facts.diverged += report.diverged;
+    if (!is_nudged(name)) return;
+    facts.beta = gradient_options<S>(config_, name).phases.beta;
+    facts.flipped_gates += flipped_share(learner, facts.beta) / n;
+  }
+
+  /// Of the gates (tokens, memories) of all sequences.
+  double flipped_share(const BatchGradient<S>& learner, double beta) const {
+    double flipped = 0;
+    double gates = 0;
+    for (const Gates& gates_at : exact_->plan().gates()) {
+      const Matrix<double> w =
+          exact_->map(gates_at.parameter).weights().middleCols(gates_at.columns.begin, gates_at.columns.count);
+      const Columns node = gates_at.node;
+      for (std::size_t b = 0; b < learner.states().size(); ++b) {
+        const Matrix<double> u = learner.states()[b].template cast<double>().middleCols(node.begin, node.count) * w;
+        const Matrix<double> change =
+            beta * learner.adjoints()[b].template cast<double>().middleCols(node.begin, node.count) * w;
+        flipped += static_cast<double>((change.array().abs() > u.array().abs()).count());
+        gates += static_cast<double>(u.size());
+      }
+    }
+    return gates > 0 ? flipped / gates : 0;
+  }
+
+  void add_difference(const std::string& group, const Agreement& a, double cost) {
+    differences_.push_back({"finite_difference", group, a, a.has_gradient ? 1 : 0, cost});
+  }
+
+  /// What is looked at on the first batch only.
+  void once(const Batch& batch, const Reference& reference) {
+    if (scope_.finite_differences && options_.finite_difference_entries > 0) {
+      tell("finite differences");
+      const FiniteDifferenceReport fd = compare_finite_differences(config_, *exact_, out_.step, batch);
+      const auto groups = exact_->groups();
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        add_difference(groups[g].name, fd.groups[g], fd.cost_in_forces);
+      }
+      add_difference("all", fd.all, fd.cost_in_forces);
+      out_.difference_entries = fd.entries;
+      out_.difference_sequences = static_cast<int>(fd.sequences);
+      out_.difference_settled = fd.settled;
+    }
+    if (!scope_.stability) return;
+    tell("leading eigenvalues");
+    out_.stability = measure_stability(*exact_, batch, reference.states, out_.step, run_options(config_).seed,
+                                       run_options(config_).threads);
+    out_.verdict = stability_verdict(out_.stability, phase_options(config_).phases.free.max_steps);
+  }
+
+ public:
+  GradcheckReport finished() {
+    GradcheckReport report = run();
+    report.rows.insert(report.rows.end(), differences_.begin(), differences_.end());
+    return report;
+  }
+
+ private:
+  const Config& config_;
+  GradcheckOptions options_;
+  const GradcheckScope& scope_;
+  const std::function<void(const std::string&)>& say_;
+  RunParts parts_;
+  bool programmed_;
+  Trainee<S> trainee_;
+  std::unique_ptr<Network<S>> device_;      ///< only where trained weights are programmed
+  std::unique_ptr<Network<double>> exact_;  ///< whose gradient is the truth
+  std::int64_t batches_ = 1;
+  Index settled_ = 0, seen_ = 0;  ///< sequences
+  std::vector<GradcheckRow> differences_;
+  GradcheckReport out_;
+};
+
+}  // namespace
+
+bool GradcheckReport::reference_converged() const {
+  return std::all_of(references.begin(), references.end(), [](const ReferenceFacts& r) { return r.converged(); });
+}
+
+bool GradcheckReport::finite() const {
+  return std::all_of(rows.begin(), rows.end(), [](const GradcheckRow& row) {
+    return (std::isfinite(row.agreement.cosine) || !row.agreement.has_gradient) &&
+           std::isfinite(row.agreement.relative_l2);
+  });
+}
+
+const GradcheckRow* GradcheckReport::find(const std::string& estimator, const std::string& group) const {
+  const auto at = std::find_if(rows.begin(), rows.end(), [&](const GradcheckRow& row) {
+    return row.estimator == estimator && row.group == group;
+  });
+  return at == rows.end() ? nullptr : &*at;
+}
+
+std::vector<std::string> gradcheck_estimators(const Config& config, Index unknowns) {
+  std::vector<std::string> names;
+  const auto take = [&names](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  const bool by_name = config.origin("gradcheck.estimators").layer != Layer::standard;
+  for (const std::string& asked : gradcheck_section().read(config).estimators) {
+    if (asked != "all") {
+      if (by_name || estimator_misfit(config, asked).empty()) take(asked);
+      continue;
+    }
+    for (const std::string& name : estimator_names()) {
+      const bool solvable = name != "implicit_dense" || unknowns <= kDenseEstimatorUnknowns;
+      if (solvable && estimator_misfit(config, name).empty()) take(name);
+    }
+  }
+  if (estimator_misfit(config, "bptt").empty()) take("bptt");
+  return names;
+}
+
+GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
+                          const std::function<void(const std::string&)>& say) {
+  use_product_kernel(config);
+  expect_as_on_rank_0("build and products", version_and_revision() + ", " + product_kernel_name());
+  if (run_options(config).twofold()) return Check<double>(config, scope, say).finished();
+  return Check<float>(config, scope, say).finished();
+}
+
+}  // namespace nudge

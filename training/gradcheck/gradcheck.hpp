@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "sim/io/h5_document.hpp"
+#include "training/check/gradient_agreement.hpp"
+#include "training/check/reference_gradient.hpp"
+#include "training/check/stability.hpp"
+#include "training/gradcheck/trained_start.hpp"
+
+namespace nudge {
+
+/// One line of the table: an estimator against the exact gradient at the fixed point, mean over the batches.
+struct GradcheckRow {
+  std::string estimator;
+  std::string group;    ///< tok, pos, Wm, Wq, Wk, Wv, Wo, Wh, or all: the equilibrium's parameters, all but Wh
+  Agreement agreement;  ///< means over the batches in which the group has a gradient; has_gradient: in any of them
+  int counted = 0;      ///< how many batches these are
+  double force_evaluations = 0;  ///< work per sequence; a jvp or vjp counts as one
+};
+
+/// What an estimator's phases looked like, mean over the batches.
+struct EstimatorFacts {
+  std::string name;
+  double beta = 0;             ///< per token; 0 where the estimator has none
+  double free_residual = 0;    ///< ‖F‖/‖z‖ after T1 steps
+  double nudged_residual = 0;  ///< ‖f‖/‖z − z*‖ after T2 steps; implicit: of its linear solve
+  double nudge_ratio = 0;      ///< ‖z − z*‖/‖z*‖
+  double flipped_gates = 0;  ///< share of the memory's ReLU gates with β |(a W_m)_i| > |(z W_m)_i|: those that differ
+                             ///< between the two nudged states, to first order in β
+  int diverged = 0;          ///< sequences, all batches
+};
+
+struct GradcheckReport {
+  std::vector<GradcheckRow> rows;
+  std::vector<EstimatorFacts> estimators;
+  std::vector<ReferenceFacts> references;  ///< one per batch
+  StabilityReport stability;               ///< of the first batch
+  std::string verdict;
+  double loss = 0;                        ///< nat per token after T1 steps
+  double residual = 0, residual_max = 0;  ///< ‖F‖/‖z‖ after T1 steps: mean and largest, over all batches
+  double settled = 0;                     ///< share of sequences with residual ≤ settled_at
+  double settled_at = 0;                  ///< relaxation.tolerance, or 1e-3 where that is 0
+  double step = 0, damping = 0;           ///< ε and c, after the training steps
+  int difference_entries = 0;             ///< of the rows finite_difference; 0: none
+  int difference_sequences = 0;
+  bool difference_settled = true;
+
+  bool reference_converged() const;
+  bool finite() const;  ///< every row is; groups without gradient have no cosine
+  const GradcheckRow* find(const std::string& estimator, const std::string& group) const;  ///< or nullptr
+};
+
+/// Which parts of the report are wanted; the rows always are.
+struct GradcheckScope {
+  std::vector<std::string> estimators;  ///< empty: gradcheck.estimators, with bptt
+  bool finite_differences = true;
+  bool stability = true;
+  TrainedStarts* starts = nullptr;  ///< of checks that may share what they program (gradcheck.weights = programmed)
+};
+
+/// Compares the estimators of the configured model, after gradcheck.train_steps steps of training, with the exact adjoint
+/// at the fixed point. `say` hears of each part that starts. UserError for wrong input; what does not converge or is not
+/// finite is in the report.
+GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope = {},
+                          const std::function<void(const std::string&)>& say = {});
+
+/// The estimators of gradcheck.estimators without duplicates, "all" spelled out (implicit_dense only where it fits a state of
+/// so many unknowns), and bptt, which every table has.
+std::vector<std::string> gradcheck_estimators(const Config& config, Index unknowns);
+
+/// /rows and /diagnostics as docs/file_format.md says.
+void write_gradcheck(const GradcheckReport& report, H5Document& document);
+
+}  // namespace nudge

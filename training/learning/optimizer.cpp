@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/optimizer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+template <class S>
+std::vector<Matrix<S>> zeros(std::span<const ParameterShape> shapes) {
+  std::vector<Matrix<S>> matrices;
+  for (const ParameterShape& shape : shapes) matrices.push_back(Matrix<S>::Zero(shape.rows, shape.cols));
+  return matrices;
+}
+
+template <class S>
+void append_state(std::vector<StateArray<S>>& state, const std::string& name, const std::string& description,
+                  std::vector<Matrix<S>>& matrices) {
+  for (std::size_t p = 0; p < matrices.size(); ++p) {
+    state.push_back(
+        {fmt::format("{}/{}", name, p), "1", fmt::format("{} of parameter {}", description, p), &matrices[p]});
+  }
+}
+
+/// Gradient descent with momentum (the heavy ball of Polyak 1964, doi:10.1016/0041-5553(64)90137-5, with the rate taken
+/// out of the velocity, so that a change of rate acts at once):  v ← μ v + g,  Δ = −η v. Without momentum v is g and not kept.
+template <class S>
+class Sgd final : public Optimizer<S> {
+ public:
+  Sgd(const OptimizerOptions& options, std::span<const ParameterShape> shapes)
+      : momentum_(static_cast<S>(options.momentum)) {
+    if (momentum_ > 0) velocity_ = zeros<S>(shapes);
+  }
+
+  void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) override {
+    NUDGE_EXPECT(velocity_.empty() || gradient.size() == velocity_.size());
+    delta.resize(gradient.size());
+    const S rate = static_cast<S>(-learning_rate);
+    for (std::size_t p = 0; p < gradient.size(); ++p) {
+      if (velocity_.empty()) {
+        delta[p] = rate * gradient[p];
+        continue;
+      }
+      delta[p].resizeLike(gradient[p]);
+      const S* g = gradient[p].data();
+      S* v = velocity_[p].data();
+      S* d = delta[p].data();
+      for (Index i = 0; i < gradient[p].size(); ++i) {
+        const S next = momentum_ * v[i] + g[i];
+        v[i] = next;
+        d[i] = rate * next;
+      }
+    }
+  }
+
+  std::optional<S> factor(double learning_rate) const override {
+    if (!velocity_.empty()) return std::nullopt;
+    return static_cast<S>(-learning_rate);
+  }
+
+  std::vector<StateArray<S>> state() override {
+    std::vector<StateArray<S>> all;
+    append_state(all, "sgd/velocity", "velocity v", velocity_);
+    return all;
+  }
+
+ private:
+  S momentum_;
+  std::vector<Matrix<S>> velocity_;
+};
+
+/// Adam (Kingma & Ba 2015, arXiv:1412.6980, algorithm 1), t = 1, 2, … counting the steps that were taken:
+///   m ← β₁ m + (1 − β₁) g,  v ← β₂ v + (1 − β₂) g²,  Δ = −η m̂/(√v̂ + ε),  m̂ = m/(1 − β₁ᵗ),  v̂ = v/(1 − β₂ᵗ)
+/// No weight decay.
+template <class S>
+class Adam final : public Optimizer<S> {
+ public:
+  Adam(const OptimizerOptions& options, std::span<const ParameterShape> shapes)
+      : options_(options), first_(zeros<S>(shapes)), second_(zeros<S>(shapes)), count_(Matrix<S>::Zero(1, 1)) {}
+
+  void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) override {
+    NUDGE_EXPECT(gradient.size() == first_.size());
+    delta.resize(gradient.size());
+    // A float counts exactly to 2^24 and then stays, where β^t has long vanished.
+    count_(0, 0) += S(1);
+    const double t = static_cast<double>(count_(0, 0));
+    const S beta1 = static_cast<S>(options_.beta1), beta2 = static_cast<S>(options_.beta2);
+    const S rest1 = static_cast<S>(1 - options_.beta1), rest2 = static_cast<S>(1 - options_.beta2);
+    const S rate = static_cast<S>(-learning_rate / (1 - std::pow(options_.beta1, t)));
+    const S correction = static_cast<S>(1 / (1 - std::pow(options_.beta2, t)));
+    const S epsilon = static_cast<S>(options_.epsilon);
+    for (std::size_t p = 0; p < gradient.size(); ++p) {
+      delta[p].resizeLike(gradient[p]);
+      const S* g = gradient[p].data();
+      S* m = first_[p].data();
+      S* v = second_[p].data();
+      S* d = delta[p].data();
+      for (Index i = 0; i < gradient[p].size(); ++i) {  // one pass: five streams, no more
+        const S mean = beta1 * m[i] + rest1 * g[i];
+        const S square = beta2 * v[i] + rest2 * g[i] * g[i];
+        m[i] = mean;
+        v[i] = square;
+        d[i] = rate * mean / (std::sqrt(square * correction) + epsilon);
+      }
+    }
+  }
+
+  std::vector<StateArray<S>> state() override {
+    std::vector<StateArray<S>> all{{"adam/steps", "1", "number t of steps taken", &count_}};
+    append_state(all, "adam/first_moment", "first moment m", first_);
+    append_state(all, "adam/second_moment", "second moment v", second_);
+    return all;
+  }
+
+ private:
+  OptimizerOptions options_;
+  std::vector<Matrix<S>> first_, second_;
+  Matrix<S> count_;
+};
+
+void check(bool holds, const char* key, double value, const char* rule) {
+  if (!holds) throw UserError(fmt::format("optimizer: {} = {} (must be {})", key, value, rule));
+}
+
+void check_fraction(const char* key, double value) { check(value >= 0 && value < 1, key, value, ">= 0 and < 1"); }
+
+}  // namespace
+
+const std::vector<std::string>& optimizer_names() {
+  static const std::vector<std::string> names{"adam", "sgd"};
+  return names;
+}
+
+// Clipping: square and add for the norm, one product. sgd: μ v + g, −η v. Adam: m takes two products and an addition, v one
+// product more, the change a product (correction of v), root, addition, division and product.
+double optimizer_operations(const std::string& name) {
+  constexpr double clipping = 3;
+  return clipping + (name == "adam" ? 3 + 4 + 5 : 3);
+}
+
+template <class S>
+std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,
+                                             std::span<const ParameterShape> shapes) {
+  if (name == "adam") {
+    check_fraction("beta1", options.beta1);
+    check_fraction("beta2", options.beta2);
+    check(options.epsilon > 0 && std::isfinite(options.epsilon), "epsilon", options.epsilon, "> 0 and finite");
+    return std::make_unique<Adam<S>>(options, shapes);
+  }
+  if (name == "sgd") {
+    check_fraction("momentum", options.momentum);
+    return std::make_unique<Sgd<S>>(options, shapes);
+  }
+  throw UserError(fmt::format("unknown optimizer \"{}\" (known: {})", name, fmt::join(optimizer_names(), ", ")));
+}
+
+template <class S>
+void add_with_decay(const std::vector<Matrix<S>>& delta, double decay, std::vector<Matrix<S>>& parameters) {
+  NUDGE_EXPECT(delta.size() == parameters.size());
+  const S kept = static_cast<S>(1 - decay);
+  for (std::size_t p = 0; p < delta.size(); ++p) parameters[p] = kept * parameters[p] + delta[p];
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                            \
+  template std::unique_ptr<Optimizer<S>> make_optimizer<S>(const std::string&, const OptimizerOptions&, \
+                                                           std::span<const ParameterShape>);            \
+  template void add_with_decay<S>(const std::vector<Matrix<S>>&, double, std::vector<Matrix<S>>&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "circuits/circuit.hpp"
+#include "sim/config/section.hpp"
+#include "training/models/mixer_term.hpp"
+
+namespace nudge {
+
+/// Initial weights of a block: W_q, W_k, W_v ~ N(0, attention²/C), W_o ~ N(0, output²/C), W_m normal with spectral norm `memory`,
+/// W_c = coupling_matrix() of a pattern ~ N(0, coupling²/C) with its two gains, tok and pos ~ N(0, embedding²), W_h ~ N(0, 1/C); the
+/// weights of another mixer as its MixerSpec says, deviations times initial_scale. One matrix per parameter, a pure function of the
+/// seed.
+struct InitialScales {
+  double attention = 0.6;
+  double output = 0.6;
+  double memory = 0.4;
+  double embedding = 0.5;
+  double coupling = 0;
+  double symmetric = 1, antisymmetric = 1;  ///< gains of the coupling's two parts
+};
+
+/// The section [model]: the sizes that networks of sequences share, and what is the block's own.
+struct ModelOptions {
+  std::string weights;  ///< file of the weights to start from; empty: random
+  Index channels = 64;  ///< C
+  Index tokens = 32;    ///< T
+  Index memories = 256;
+  int memory_arrays = 1;
+  Index heads = 4;
+  std::string mixer;          ///< MixerChoice::kind
+  double attention_gain = 1;  ///< s
+  double damping = 1;         ///< c at the start
+  InitialScales scales;
+
+  Damping start() const { return {attention_gain, damping}; }
+};
+
+const Section<ModelOptions>& model_section();
+inline ModelOptions model_options(const Config& config) { return model_section().read(config); }
+
+/// The section [mixer], as it stands there: sizes of 0 are those of mixer_choice().
+const Section<MixerChoice>& mixer_section();
+
+/// The mixer of model.mixer; the sizes that the config leaves at 0 follow from channels and heads.
+MixerChoice mixer_choice(const Config& config);
+
+}  // namespace nudge
