@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake --install build/release --prefix DIR: the program, the libraries below apps/ with their headers, and a package file, so
+# cmake --install build/release --prefix DIR: the program, the libraries below reference/ with their headers, and a package file, so
 # that another project says find_package(nudge) and links nudge::training (examples/out_of_tree).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

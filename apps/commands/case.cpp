@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "apps/cases/run_case.hpp"
 #include "apps/streams.hpp"
+#include "reference/run_case.hpp"
 
 namespace nudge {
 namespace {

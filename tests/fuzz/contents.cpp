@@ -5,11 +5,11 @@
 #include <set>
 #include <sstream>
 
-#include "apps/cases/run_case.hpp"
 #include "apps/export/csv_export.hpp"
 #include "apps/info/describe.hpp"
 #include "apps/report/report.hpp"
 #include "apps/watch/run_state.hpp"
+#include "reference/run_case.hpp"
 #include "tests/fuzz/files.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tests/fuzz/one_input.hpp"

@@ -4,10 +4,10 @@
 // counts. Any other input is a list of edits (h5_edits.hpp) of a base, whose first byte chooses it: a whole file with its seal.
 #include <fstream>
 
-#include "apps/cases/run_case.hpp"
 #include "apps/export/csv_export.hpp"
 #include "apps/info/describe.hpp"
 #include "apps/report/report.hpp"
+#include "reference/run_case.hpp"
 #include "tests/fuzz/files.hpp"
 #include "tests/fuzz/h5_edits.hpp"
 #include "tests/fuzz/one_input.hpp"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace nudge::test {
 
@@ -23,6 +25,19 @@ inline std::optional<std::filesystem::path> shared_file(const std::string& relat
   }
   std::printf("SKIPPED: ../shared/%s is absent\n", relative.c_str());
   return std::nullopt;
+}
+
+/// The reference cases whose names begin so ("drn_"), in order; empty, with the line of shared_file(), where there are none.
+inline std::vector<std::filesystem::path> reference_cases(const std::string& prefix) {
+  std::vector<std::filesystem::path> all;
+  const auto folder = shared_file("cases");
+  if (!folder) return all;
+  for (const auto& entry : std::filesystem::directory_iterator(*folder)) {
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() == ".h5" && path.filename().string().rfind(prefix, 0) == 0) all.push_back(path);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 }  // namespace nudge::test

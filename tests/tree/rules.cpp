@@ -84,8 +84,10 @@ const std::map<std::string, std::set<std::string>>& allowed_layers() {
       left.insert("training/" + room);
       layers["training/" + room] = left;
     }
-    left.insert("apps");
-    layers["apps"] = left;
+    for (const char* layer : {"reference", "apps"}) {
+      left.insert(layer);
+      layers[layer] = left;
+    }
     return layers;
   }();
   return table;
@@ -112,8 +114,8 @@ Violations check_include_direction(const SourceFile& file) {
       found.push_back(file.path + ": " + layer + " needs its place in the order of rooms");
     return found;
   }
-  static const std::set<std::string> ours{"sim",  "devices", "circuits", "mixers", "training",
-                                          "apps", "bench",   "examples", "tests"};
+  static const std::set<std::string> ours{"sim",       "devices", "circuits", "mixers",   "training",
+                                          "reference", "apps",    "bench",    "examples", "tests"};
   for_each_include(file, [&](std::size_t line, const std::string& name) {
     if (ours.count(name.substr(0, name.find('/'))) == 0 || name.find('/') == std::string::npos) return;
     if (rule->second.count(layer_of(name)) == 0) {

@@ -17,6 +17,8 @@ TEST_CASE("includes may point leftwards and must not point rightwards", "[tree]"
   CHECK(includes_ok("circuits/a.cpp", "devices/a.hpp"));
   CHECK(includes_ok("training/train/a.cpp", "mixers/a.hpp"));
   CHECK(includes_ok("apps/a.cpp", "training/data/a.hpp"));
+  CHECK(includes_ok("apps/a.cpp", "reference/a.hpp"));
+  CHECK(includes_ok("reference/a.cpp", "training/data/a.hpp"));
   CHECK(includes_ok("tests/a.cpp", "apps/a.hpp"));
   CHECK(includes_ok("bench/a.cpp", "training/data/a.hpp"));
   CHECK_FALSE(includes_ok("sim/base/a.cpp", "devices/a.hpp"));
@@ -26,6 +28,8 @@ TEST_CASE("includes may point leftwards and must not point rightwards", "[tree]"
   CHECK_FALSE(includes_ok("circuits/a.hpp", "mixers/a.hpp"));
   CHECK_FALSE(includes_ok("circuits/terms/a.hpp", "training/data/a.hpp"));
   CHECK_FALSE(includes_ok("training/data/a.hpp", "apps/a.hpp"));
+  CHECK_FALSE(includes_ok("training/data/a.hpp", "reference/a.hpp"));
+  CHECK_FALSE(includes_ok("reference/a.cpp", "apps/a.hpp"));
   CHECK_FALSE(includes_ok("apps/a.cpp", "tests/support/numerics.hpp"));
   CHECK_FALSE(check_include_direction({"devices/a.cpp", "  #  include <training/data/a.hpp>\n"}).empty());
 }

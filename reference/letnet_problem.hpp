@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/letnet_layout.hpp"
+#include "sim/io/h5_reader.hpp"
+
+namespace nudge {
+
+/// φ of the feed-forward nodes: relu2 = max(h, 0)²; gelu = ½ h (1 + erf(h/√2)).
+enum class LetnetActivation { relu2, gelu };
+
+/// The inputs of a reference case of kind "letnet" (the cases' LETNET.md, section 1), checked and ready to use. Samples
+/// are independent; all that belongs to one has an entry of its own in a vector of B.
+struct LetnetProblem {
+  /// Reads and checks everything that the kind may read: the attributes, params/ and inputs/. UserError naming the file,
+  /// the dataset or attribute, and the broken rule. float32 is widened; references and informational attributes are not
+  /// looked at.
+  explicit LetnetProblem(const H5Reader& file);
+
+  /// The layer whose weights node j = 0, 1, … uses: ⌊j/2⌋ mod L. Even j are attention, odd j feed-forward nodes.
+  Index layer_of(Index node) const { return node / 2 % sizes.layers; }
+
+  /// Token numbers or targets of one sample (T).
+  std::span<const int> sample(const std::vector<int>& tokens, Index b) const;
+
+  LetnetSizes sizes;
+  bool rope = false;     ///< rotary positions; otherwise params/pos is there
+  bool float32 = false;  ///< a dataset of params/ or inputs/ holds seven digits only
+  LetnetActivation activation = LetnetActivation::relu2;
+  int free_steps = 0, nudged_steps = 0;            ///< T1, T2
+  double step = 0;                                 ///< eps
+  double kappa = 0;                                ///< feedback, in [0, 1)
+  double beta = 0, beta_frozen = 0, beta_aep = 0;  ///< per token
+  LetnetParameters weights;                        ///< tok, Wq, …, Wh, and pos unless rope
+  std::vector<int> idx, targets;                   ///< (B, T) row by row, in [0, V)
+  std::vector<Matrix<double>> z0, v, u;            ///< per sample (T, n·C), see letnet_layout.hpp
+};
+
+/// A parameter of the network as params/ holds it.
+struct LetnetParameterShape {
+  std::string name;        ///< "Wq"
+  std::string dimensions;  ///< "(L, C, C)"
+  H5Shape shape;           ///< the numbers for these
+  bool per_layer;          ///< the first dimension is the layer
+};
+
+/// All parameters that a network of these sizes has, in the order tok, pos, Wq, Wk, Wv, Wo, W1, W2, Wh; pos only with
+/// learned positions.
+std::vector<LetnetParameterShape> letnet_parameters(const LetnetSizes& sizes, bool rope);
+
+}  // namespace nudge

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of the attention family: sizes come from the shapes of the weights, the rest from attributes.
+#include <fmt/format.h>
+
+#include "reference/mixer_families.hpp"
+#include "reference/tape_case.hpp"
+
+namespace nudge {
+namespace {
+
+/// heads, head_width and width from a projection (H, dh, d).
+MixerOptions sizes_of(const H5Reader& file, const std::string& projection) {
+  const H5Shape shape = file.shape(projection);
+  if (shape.size() != 3 || shape[0] < 1 || shape[1] < 1 || shape[2] < 1) {
+    file.fail(projection, fmt::format("shape {} (must be (heads, head width, width), all positive)", to_string(shape)));
+  }
+  MixerOptions options;
+  options.heads = shape[0];
+  options.head_width = shape[1];
+  options.width = shape[2];
+  options.observe = true;
+  // Linear attention has one head whatever H says.
+  if (options.heads > 1) check_sizes(file, {{"H", shape[0]}, {"dh", shape[1]}, {"d", shape[2]}});
+  return options;
+}
+
+std::vector<CaseDataset> compute(const H5Reader& file, const MixerOptions& options) {
+  return compute_mixer_case(file, file.text_attribute("kind"), options);
+}
+
+std::vector<CaseDataset> plain(const H5Reader& file) { return compute(file, sizes_of(file, "params/Wq")); }
+
+std::vector<CaseDataset> energy(const H5Reader& file) {
+  MixerOptions options = sizes_of(file, "params/W1");
+  options.temperature = positive_real(file, "T_temp");
+  options.eta = finite_real(file, "eta");
+  return compute(file, options);
+}
+
+std::vector<CaseDataset> loop(const H5Reader& file) {
+  MixerOptions options = sizes_of(file, "params/W1");
+  options.temperature = positive_real(file, "T_temp");
+  options.eta = finite_real(file, "eta");
+  options.iterations = static_cast<int>(positive_size(file, "K"));
+  options.refresh = flag_of(file, "refresh");
+  return compute(file, options);
+}
+
+std::vector<CaseDataset> stack(const H5Reader& file) {
+  MixerOptions options = sizes_of(file, "params/l0_Wq");
+  options.layers = static_cast<int>(positive_size(file, "layers"));
+  if (const auto last = fmt::format("params/l{}_Wq", options.layers - 1); !file.has(last)) {
+    file.fail("attribute layers", fmt::format("{}, but {} is missing", options.layers, last));
+  }
+  return compute(file, options);
+}
+
+std::vector<CaseDataset> newton(const H5Reader& file) {
+  MixerOptions options = sizes_of(file, "params/Wq");
+  options.temperature = positive_real(file, "T_temp");
+  options.eta = finite_real(file, "eta");
+  return compute(file, options);
+}
+
+std::vector<CaseDataset> ridge(const H5Reader& file) {
+  MixerOptions options = sizes_of(file, "params/Wq");
+  options.temperature = positive_real(file, "T_temp");
+  options.eta = finite_real(file, "eta");
+  options.ridge = positive_real(file, "eps");
+  return compute(file, options);
+}
+
+}  // namespace
+
+std::vector<CaseKind> attention_case_kinds() {
+  return {{"mha", plain},        {"gd_elastic", energy},   {"gd_inner", energy},     {"loop_elastic", loop},
+          {"loop_inner", loop},  {"linattn", plain},       {"glinattn", plain},      {"momen", plain},
+          {"nag", plain},        {"nag_sutskever", plain}, {"momen_stack", stack},   {"nag_stack", stack},
+          {"mha2nd", newton},    {"mha2nd1st", plain},     {"mha2nd1st_nov", plain}, {"light2nd", ridge},
+          {"light2nd1st", plain}};
+}
+
+}  // namespace nudge
