@@ -43,7 +43,6 @@ std::vector<Matrix<double>> read_weights(const H5Reader& file, const ModelShape&
 
 EqblockProblem::EqblockProblem(const H5Reader& file)
     : shape(read_shape(file)),
-      batch(positive_size(file, "B")),
       free_steps(static_cast<int>(positive_size(file, "T1"))),
       nudged_steps(static_cast<int>(positive_size(file, "T2"))),
       gain(finite_real(file, "s")),
@@ -54,82 +53,29 @@ EqblockProblem::EqblockProblem(const H5Reader& file)
   if (const std::string start = file.text_attribute("z_init"); start != "x_in") {
     file.fail("attribute z_init", fmt::format("\"{}\" (must be \"x_in\")", start));
   }
-  const H5Shape tokens{batch, shape.tokens};
-  const H5Shape state{batch, shape.tokens, shape.channels};
-  indices = bounded_integers(file, "inputs/idx", tokens, shape.vocabulary);
-  targets = bounded_integers(file, "inputs/targets", tokens, shape.vocabulary);
-  z0 = file.matrix<double>("inputs/z0", state, NonFinite::rejected);
-  v = file.matrix<double>("inputs/v", state, NonFinite::rejected);
-  w = file.matrix<double>("inputs/w", state, NonFinite::rejected);
+  batch.sequences = positive_size(file, "B");
+  batch.tokens = shape.tokens;
+  const H5Shape tokens{batch.sequences, batch.tokens};
+  batch.indices = bounded_integers(file, "inputs/idx", tokens, shape.vocabulary);
+  batch.targets = bounded_integers(file, "inputs/targets", tokens, shape.vocabulary);
+  const auto state = [&](const std::string& name) {
+    const H5Shape all{batch.sequences, shape.tokens, shape.channels};
+    return per_example(file.matrix<double>("inputs/" + name, all, NonFinite::rejected), shape.tokens);
+  };
+  z0 = state("z0");
+  v = state("v");
+  w = state("w");
   weights = read_weights(file, shape);
-  set_gain(gain);
-  x_in.resize(rows(), shape.channels);
-  for (Index b = 0; b < batch; ++b) {
-    const auto at = static_cast<std::size_t>(b * shape.tokens);
-    model->embed(std::span(indices).subspan(at, static_cast<std::size_t>(shape.tokens)),
-                 x_in.middleRows(b * shape.tokens, shape.tokens));
-  }
 }
 
-void EqblockProblem::set_gain(double s) {
-  gain = s;
-  Maps<double> maps;
-  for (const auto& matrix : weights) maps.push_back(std::make_unique<DigitalMatrix<double>>(matrix));
-  model = block_network<double>(shape, {gain, damping}, std::move(maps));
-  dynamics = std::make_unique<CircuitDynamics<double>>(model->circuit(), shape.tokens, 2);
-  cost = std::make_unique<CrossEntropyReadout<double>>(model->map(model->readout()), model->readout(), shape.tokens, 2);
+HeldNetwork EqblockProblem::network(double s) const {
+  return {std::make_shared<BlockPlan>(shape, InitialScales{}, Damping{s, damping}), weights, {batch, {}, {}}};
 }
 
 EstimatorOptions EqblockProblem::options() const {
-  EstimatorOptions options;
-  options.free.step = options.step = step;
-  options.free.max_steps = free_steps;
-  options.free.divergence_ratio = 1e300;  // a case defines its states whatever they are
-  options.nudged_steps = nudged_steps;
-  options.beta = beta / static_cast<double>(rows());
+  EstimatorOptions options = case_phases(step, free_steps, nudged_steps);
+  options.beta = beta / static_cast<double>(batch.sequences * batch.tokens);
   return options;
-}
-
-void EqblockProblem::bind(Index sequence) {
-  const Index row = sequence * shape.tokens;
-  dynamics->bind(x_in.middleRows(row, shape.tokens), ReadContext{});
-  cost->bind(std::span(targets).subspan(static_cast<std::size_t>(row), static_cast<std::size_t>(shape.tokens)),
-             ReadContext{});
-}
-
-EqblockProblem::Estimate EqblockProblem::run(GradientEstimator<double>& estimator, const States& start,
-                                             const Matrix<double>& (*keep)(const GradientEstimator<double>&)) {
-  const auto shapes = model->parameter_shapes();
-  const Index tokens = shape.tokens;
-  const double weight = 1.0 / static_cast<double>(rows());
-  Estimate out{States(rows(), shape.channels),
-               States(rows(), shape.channels),
-               States(rows(), shape.channels),
-               Gradient<double>(shapes),
-               {}};
-  Matrix<double> initial(tokens, shape.channels);
-  for (Index b = 0; b < batch; ++b) {
-    bind(b);
-    const Index row = b * tokens;
-    Matrix<double> z = start.middleRows(row, tokens);
-    initial.setZero();
-    SequenceTask<double> task{dynamics.get(), cost.get(), &z, &initial, weight, &out.gradient};
-    estimator.estimate(task);
-    initial += dynamics->input_gradient();
-    model->accumulate_embedding(
-        std::span(indices).subspan(static_cast<std::size_t>(row), static_cast<std::size_t>(tokens)), initial,
-        out.gradient);
-    out.z_star.middleRows(row, tokens) = z;
-    out.point.middleRows(row, tokens) = estimator.point();
-    out.adjoint.middleRows(row, tokens) = weight * estimator.adjoint();
-    if (keep == nullptr) continue;
-    const Matrix<double>& states = keep(estimator);
-    out.nudged.resize(static_cast<std::size_t>(states.rows() / tokens), States(rows(), shape.channels));
-    for (std::size_t k = 0; k < out.nudged.size(); ++k) {
-      out.nudged[k].middleRows(row, tokens) = states.middleRows(static_cast<Index>(k) * tokens, tokens);
-    }
-  }
-  return out;
 }
 
 }  // namespace nudge

@@ -3,7 +3,6 @@
 
 #include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
-#include "circuits/digital_conductances.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
@@ -78,10 +77,8 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
         initial[p].size() > 0) {
       maps.push_back(make_linear_map<S>(parameter_array(spec, parameters[p], largest), initial[p],
                                         static_cast<std::uint32_t>(p), seed));
-    } else if (parameters[p].conductance) {
-      maps.push_back(std::make_unique<DigitalConductances<S>>(std::move(initial[p])));
     } else {
-      maps.push_back(std::make_unique<DigitalMatrix<S>>(std::move(initial[p])));
+      maps.push_back(number_map<S>(parameters[p], std::move(initial[p])));
     }
   }
   auto network = std::make_unique<Network<S>>(plan, std::move(maps));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "circuits/digital_conductances.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/cross_entropy.hpp"
 #include "training/learning/squared_error.hpp"
@@ -98,6 +99,12 @@ std::unique_ptr<ExampleCost<S>> Network<S>::make_cost(Index max_copies) const {
                                                   at.bias >= 0 ? &map(at.bias) : nullptr);
 }
 
+template <class S>
+std::unique_ptr<LinearMap<S>> number_map(const Parameter& parameter, Matrix<S> weights) {
+  if (parameter.conductance) return std::make_unique<DigitalConductances<S>>(std::move(weights));
+  return std::make_unique<DigitalMatrix<S>>(std::move(weights));
+}
+
 std::vector<ParameterGroup> equilibrium_groups(const NetworkPlan& plan) {
   std::vector<ParameterGroup> inside;
   for (const ParameterGroup& group : plan.groups()) {
@@ -108,5 +115,7 @@ std::vector<ParameterGroup> equilibrium_groups(const NetworkPlan& plan) {
 
 template class Network<float>;
 template class Network<double>;
+template std::unique_ptr<LinearMap<float>> number_map<float>(const Parameter&, Matrix<float>);
+template std::unique_ptr<LinearMap<double>> number_map<double>(const Parameter&, Matrix<double>);
 
 }  // namespace nudge

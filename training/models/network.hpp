@@ -65,6 +65,10 @@ class Network {
   Circuit<S> circuit_;
 };
 
+/// A map of a parameter held by numbers.
+template <class S>
+std::unique_ptr<LinearMap<S>> number_map(const Parameter& parameter, Matrix<S> weights);
+
 /// The groups of the equilibrium: all but the read-out, which learns directly whatever the estimator. Together they are
 /// `all` in every table and file.
 std::vector<ParameterGroup> equilibrium_groups(const NetworkPlan& plan);

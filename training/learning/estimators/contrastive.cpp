@@ -28,6 +28,7 @@ SequenceReport ContrastiveEstimator<S>::estimate(SequenceTask<S>& task) {
   SequenceReport report;
   free_.settle(task, options_.free, report);
   const Matrix<S>& states = nudged_.run(task, nullptr, nodes_.betas, NudgeLaw::plain, false, options_, report);
+  this->nudged_states_ = &states;
   const Index tokens = task.state->rows();
   this->adjoint_ = static_cast<S>(nodes_.star_weight) * *task.state;
   for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {

@@ -103,6 +103,8 @@ class GradientEstimator {
   const Matrix<S>& adjoint() const { return adjoint_; }
   /// The point at which the last estimate correlated (z*, or the midpoint of tracked and dyadic).
   const Matrix<S>& point() const { return point_; }
+  /// Where the nudged phases of the last estimate ended, side by side (k·T, C); empty where there are none.
+  const Matrix<S>& nudged() const { return nudged_states_ != nullptr ? *nudged_states_ : none_; }
 
   /// ε of all phases, which follows the damping during training.
   void set_step(double step) { options_.step = options_.free.step = step; }
@@ -129,6 +131,10 @@ class GradientEstimator {
   EstimatorOptions options_;
   AdjointSize adjoint_limit_ = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   Matrix<S> adjoint_, point_;
+  const Matrix<S>* nudged_states_ = nullptr;  ///< of the estimator's own
+
+ private:
+  Matrix<S> none_;
 };
 
 /// Names of the estimators, in the order of tables:

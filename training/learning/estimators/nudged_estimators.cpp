@@ -10,12 +10,13 @@ template <class S>
 SequenceReport NudgedEstimator<S>::estimate(SequenceTask<S>& task) {
   SequenceReport report;
   Linearization<S>& at = free_.run(task, options_.free, report);
-  states_ = &nudged_.run(task, &at, nodes_.betas, law_, anchored_, options_, report);
+  const Matrix<S>& states = nudged_.run(task, &at, nodes_.betas, law_, anchored_, options_, report);
+  this->nudged_states_ = &states;
   const Index tokens = task.state->rows();
   auto& a = this->adjoint_;
   a = static_cast<S>(nodes_.star_weight) * *task.state;
   for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
-    a += static_cast<S>(nodes_.weights[k]) * states_->middleRows(static_cast<Index>(k) * tokens, tokens);
+    a += static_cast<S>(nodes_.weights[k]) * states.middleRows(static_cast<Index>(k) * tokens, tokens);
   }
   this->point_ = *task.state;
   if (this->leave_out(nudged_.drive(), report)) return report;

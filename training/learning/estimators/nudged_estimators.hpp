@@ -25,9 +25,6 @@ class NudgedEstimator final : public GradientEstimator<S> {
   SequenceReport estimate(SequenceTask<S>& task) override;
   Index copies() const override { return static_cast<Index>(nodes_.betas.size()); }
 
-  /// Final nudged states (k·T, C) of the last estimate.
-  const Matrix<S>& states() const { return *states_; }
-
  private:
   using GradientEstimator<S>::options_;
   NudgeLaw law_;
@@ -35,7 +32,6 @@ class NudgedEstimator final : public GradientEstimator<S> {
   Nodes nodes_;
   FreePhase<S> free_;
   NudgedPhase<S> nudged_;
-  const Matrix<S>* states_ = nullptr;
 };
 
 /// Two phases (β, −β), or one for positive | negative.

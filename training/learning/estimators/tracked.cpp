@@ -18,6 +18,7 @@ SequenceReport TrackedEstimator<S>::estimate(SequenceTask<S>& task) {
   Matrix<S>& m = this->point_;
   m = *task.state;
   states_ = task.state->replicate(2, 1);
+  this->nudged_states_ = &states_;
   lag.start(states_.rows(), states_.cols(), flow_);
   for (Matrix<S>* x : {&force_, &cost_gradient_}) x->resize(2 * tokens, m.cols());
   for (Matrix<S>* x : {&half_, &asymmetry_}) x->resize(tokens, m.cols());

@@ -13,7 +13,6 @@ class TrackedEstimator final : public GradientEstimator<S> {
  public:
   explicit TrackedEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
   SequenceReport estimate(SequenceTask<S>& task) override;
-  const Matrix<S>& states() const { return states_; }
 
  private:
   using GradientEstimator<S>::options_;
