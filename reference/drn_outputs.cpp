@@ -57,18 +57,20 @@ void DrnWriter::values(const std::string& name, const Matrix<double>& numbers) {
   add(output, "out/" + name, shape_of(output), numbers);
 }
 
-void DrnWriter::gradient(const std::string& name, const ResistiveGradient<double>& gradient) {
+void DrnWriter::gradient(const std::string& name, const std::vector<Matrix<double>>& parameters) {
   const DrnOutput& output = claim(name);
   const ResistiveNetwork<double>& net = *problem_->network;
+  const bool biased = net.bias() != ResistiveBias::none;
   expect(output.shape == DrnShape::gradient, name + ": is no group of parameters");
-  expect(static_cast<Index>(gradient.size()) == net.depth(), name + ": number of layers");
+  expect(static_cast<Index>(parameters.size()) == (biased ? 2 : 1) * net.depth(), name + ": number of parameters");
   for (Index l = 1; l <= net.depth(); ++l) {
-    const auto& [g, bias] = gradient[static_cast<std::size_t>(l - 1)];
+    const Matrix<double>& g = parameters[static_cast<std::size_t>(l - 1)];
     const auto& like = net.layer(l);
     expect(g.rows() == like.conductance.rows() && g.cols() == like.conductance.cols(), name + ": shape of a layer");
-    expect(bias.rows() == like.bias.rows() && bias.cols() == like.bias.cols(), name + ": shape of a bias");
     add(output, "out/" + name + "/g" + std::to_string(l), {g.rows(), g.cols()}, g);
-    if (net.bias() == ResistiveBias::none) continue;
+    if (!biased) continue;
+    const Matrix<double>& bias = parameters[static_cast<std::size_t>(net.depth() + l - 1)];
+    expect(bias.rows() == like.bias.rows() && bias.cols() == like.bias.cols(), name + ": shape of a bias");
     const H5Shape shape = net.bias() == ResistiveBias::rails ? H5Shape{2, bias.cols()} : H5Shape{bias.cols()};
     add(output, "out/" + name + "/" + drn_bias_name(net.bias(), l), shape, bias);
   }

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "circuits/resistive/resistive_gradient.hpp"
 #include "reference/case_kind.hpp"
 #include "reference/drn_problem.hpp"
 
@@ -40,8 +39,8 @@ class DrnWriter {
   /// Any dataset that is no group: the numbers of the matrix, row by row.
   void values(const std::string& name, const Matrix<double>& numbers);
 
-  /// A group of parameters.
-  void gradient(const std::string& name, const ResistiveGradient<double>& gradient);
+  /// A group of parameters: g of every layer, then its biases.
+  void gradient(const std::string& name, const std::vector<Matrix<double>>& parameters);
 
   /// The datasets in the order of the list. Needs every one that the case defines (contract).
   std::vector<CaseDataset> take();

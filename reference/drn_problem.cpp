@@ -185,8 +185,7 @@ DrnProblem::DrnProblem(const H5Reader& file) {
                           "[x, -x])",
                           s.widths[0], found[1]));
   }
-  const Matrix<double> x = read(file, "inputs/x", {s.batch, found[1]}, "(B, n_in)", float32);
-  sources = doubled_input<double>(x);
+  x = read(file, "inputs/x", {s.batch, found[1]}, "(B, n_in)", float32);
   network.emplace(read_network(file, s, float32));
   target = read(file, "inputs/y", {s.batch, s.widths.back()}, "(B, n_L)", float32);
   const auto state = [&](const char* name) {

@@ -17,13 +17,13 @@ struct DrnProblem {
   /// are not looked at.
   explicit DrnProblem(const H5Reader& file);
 
-  Index batch() const { return sources.rows(); }
+  Index batch() const { return x.rows(); }
 
   bool float32 = false;                             ///< a dataset of params/ or inputs/ holds seven digits only
   std::optional<ResistiveNetwork<double>> network;  ///< always there
   double beta = 0;
   int nudged_sweeps = 0;         ///< sweeps2
-  Matrix<double> sources;        ///< [x, −x] (B, n_0), not amplified
+  Matrix<double> x;              ///< (B, n_in)
   Matrix<double> target;         ///< y (B, n_L)
   Matrix<double> v_init, z0, v;  ///< (B, N)
 };

@@ -5,6 +5,7 @@
 
 #include "circuits/terms/causal_attention.hpp"
 #include "reference/eqblock_problem.hpp"
+#include "sim/steady/monitor.hpp"
 
 namespace nudge {
 namespace {
@@ -111,7 +112,8 @@ class Eqblock {
     scalar("loss", loss(z), kPoint);
     scalar("energy_zstar", energy(z), kPoint);
     rows("F_zstar", stacked(net_.force(z)), kPoint, CaseError::relative_to, "out/z_star");
-    scalar("res_zstar", (stacked(relax(z, 1)) - stacked(z)).norm() / stacked(z).norm(), kPoint, CaseError::absolute);
+    scalar("res_zstar", relative_residual((stacked(relax(z, 1)) - stacked(z)).norm(), stacked(z).norm()), kPoint,
+           CaseError::absolute);
     constexpr Part attention = Part::nonconservative;
     rows("corr_v_zstar", stacked(net_.jvp(z, p_.v, attention)) - stacked(net_.vjp(z, p_.v, attention)), kPoint);
   }

@@ -3,6 +3,7 @@
 
 #include "reference/held_network.hpp"
 #include "reference/hopnet_outputs.hpp"
+#include "sim/steady/monitor.hpp"
 
 namespace nudge {
 namespace {
@@ -140,7 +141,8 @@ class Hopnet {
     writer_.values("euler_output", {steps, p_.batch, last}, outputs, Error::euler);
     if (!p_.shape.asymmetric) writer_.values("euler_energy", {steps, p_.batch}, energy, Error::euler);
     writer_.values("euler_cost_T1", {p_.batch}, net_.costs(z), Error::euler);
-    writer_.values("euler_residual_T1", {}, {stacked(net_.moving_force(z)).norm() / stacked(z).norm()}, Error::euler);
+    writer_.values("euler_residual_T1", {},
+                   {relative_residual(stacked(net_.moving_force(z)).norm(), stacked(z).norm())}, Error::euler);
     return z;
   }
 

@@ -6,6 +6,7 @@
 #include "mixers/tape.hpp"
 #include "reference/held_network.hpp"
 #include "reference/letnet_outputs.hpp"
+#include "sim/steady/monitor.hpp"
 #include "training/models/transformer/sub_layers.hpp"
 #include "training/models/transformer/transformer_plan.hpp"
 
@@ -182,9 +183,9 @@ class Letnet {
     for (int n = 0; n <= steps; ++n) {
       if (n > 0) z = net_.settle(z, case_phases(step, 1, 0).free);
       if (n == 1) out.first = z;
-      out.residual.push_back(norm(net_.force(z)) / norm(z));
+      out.residual.push_back(relative_residual(norm(net_.force(z)), norm(z)));
       out.cost.push_back(cost(z));
-      out.distance.push_back((stacked(z) - stacked(fixed)).norm() / norm(fixed));
+      out.distance.push_back(relative_residual((stacked(z) - stacked(fixed)).norm(), norm(fixed)));
     }
     out.last = std::move(z);
     return out;

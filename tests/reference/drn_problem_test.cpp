@@ -73,7 +73,7 @@ TEST_CASE("a drn case is read as it stands", "[drn]") {
   CHECK(p.network->layer(3).bias(1, 2) == file.reals.at("params/gb3").values[5]);
   CHECK(p.network->gain(1) == 2.0);
   CHECK(p.network->rail_V() == 0.7);
-  CHECK(p.sources(1, 4) == -file.reals.at("inputs/x").values[4]);
+  CHECK(p.x(1, 1) == file.reals.at("inputs/x").values[4]);
   CHECK(p.target(1, 2) == file.reals.at("inputs/y").values[5]);
   CHECK(p.z0(1, 3) == file.reals.at("inputs/z0").values[15]);
   CHECK(p.nudged_sweeps == 2);
