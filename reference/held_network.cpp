@@ -16,9 +16,8 @@ namespace {
 constexpr Index kCopies = 2;     // nudged phases side by side
 constexpr int kFirstRound = 64;  // steps
 constexpr int kLongestRound =
-    1 << 17;  // with all before it 2^18 steps: a decay of 1.3e-4 per step is followed to rounding
-// ‖F‖/‖z‖ that counts as settled, and that cannot be told from 0.
-constexpr double kSettled = 1e-13, kRounding = std::numeric_limits<double>::epsilon();
+    1 << 17;                        // with all before it 2^18 steps: a decay of 1.3e-4 per step is followed to rounding
+constexpr double kSettled = 1e-13;  // ‖F‖/‖z‖ that counts as settled
 
 Maps<double> number_maps(const NetworkPlan& plan, std::vector<Matrix<double>> weights) {
   const std::vector<Parameter> parameters = plan.parameters();
@@ -31,8 +30,10 @@ Maps<double> number_maps(const NetworkPlan& plan, std::vector<Matrix<double>> we
 /// What a round of settling left: whether to go on.
 class Rounds {
  public:
-  /// load: the largest of a unit, what its force is measured by.
-  explicit Rounds(double load) : load_(load) {}
+  /// load: the largest of a unit, what its force is measured by. step: of a phase, which changes z by no more than rounding where
+  /// ‖F‖/‖z‖ is below ε/step.
+  Rounds(double load, double step) : load_(load), rounding_(std::numeric_limits<double>::epsilon() * load / step) {}
+  double rounding() const { return rounding_; }
   int steps() const { return steps_; }
   int total() const { return total_; }
   bool settled() const { return left_ <= kSettled * load_; }
@@ -42,7 +43,7 @@ class Rounds {
     left_ = left;
     total_ += steps_;
     steps_ *= 2;
-    return std::isfinite(left) && left > kRounding * load_ && (halved || !settled()) && steps_ <= kLongestRound;
+    return std::isfinite(left) && left > rounding_ && (halved || !settled()) && steps_ <= kLongestRound;
   }
   [[noreturn]] void fail(const std::string& what) const {
     throw NumericalFailure(fmt::format("{}: does not settle: ‖F‖/‖z‖ = {:.3g} (must be <= {:.3g}) after {} steps", what,
@@ -50,7 +51,7 @@ class Rounds {
   }
 
  private:
-  double load_, left_ = std::numeric_limits<double>::infinity();
+  double load_, rounding_, left_ = std::numeric_limits<double>::infinity();
   int steps_ = kFirstRound, total_ = 0;
 };
 
@@ -190,10 +191,10 @@ States HeldNetwork::settle(States z, const SettleOptions& options) {
 
 States HeldNetwork::settle_to_rest(States z, SettleOptions options, const std::string& what) {
   options.divergence_ratio = 1e300;
-  options.tolerance = kRounding * network_.circuit().largest_load();
   return each(z, [&](std::size_t b, const Matrix<double>& one) {
     Matrix<double> settled = one;
-    Rounds rounds(network_.circuit().largest_load());
+    Rounds rounds(network_.circuit().largest_load(), options.step);
+    options.tolerance = rounds.rounding();
     do {
       options.max_steps = rounds.steps();
     } while (rounds.go_on(nudge::settle<double>(dynamics_, settled, options, scratch_).residual));
@@ -238,7 +239,7 @@ HeldNetwork::Estimate HeldNetwork::estimate(const std::string& name, const Estim
 HeldNetwork::Estimate HeldNetwork::estimate_at_rest(const std::string& name, EstimatorOptions options, const States& z,
                                                     const std::string& what) {
   options.free.max_steps = 0;
-  Rounds rounds(network_.circuit().largest_load());
+  Rounds rounds(network_.circuit().largest_load(), options.step);
   for (;;) {
     options.nudged_steps = rounds.steps();
     Estimate out = estimate(name, options, z);
