@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "bench/fastest_product.hpp"
-#include "circuits/resistive/coordinate_descent.hpp"
-#include "circuits/resistive/resistive_gradient.hpp"
 #include "sim/base/rng.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/sample_task.hpp"
@@ -31,55 +29,14 @@ Matrix<float> uniform(Index rows, Index cols, std::uint32_t entity) {
   return x;
 }
 
-/// Conductances as published networks start: uniform in ±1/√n clipped at 0. Current sources of 0.
-ResistiveNetwork<float> make_network(const std::vector<Index>& widths) {
-  std::vector<ResistiveLayer<float>> layers;
-  std::vector<float> gains;
-  for (std::size_t l = 1; l < widths.size(); ++l) {
-    const Matrix<float> g = uniform(widths[l - 1], widths[l], static_cast<std::uint32_t>(l));
-    const float bound = 1.0F / std::sqrt(static_cast<float>(widths[l - 1]));
-    layers.push_back({(bound * (2.0F * g.array() - 1.0F)).max(0.0F).matrix(), Matrix<float>::Zero(1, widths[l])});
-    gains.push_back(l == 1 ? kGain : 1.0F);
-  }
-  return ResistiveNetwork<float>(std::move(layers), std::move(gains), ResistiveBias::current, 0);
-}
-
+/// A step as nudge train does it: the network as a circuit, with the norm and the energy of its log.
 struct Step {
-  ResistiveNetwork<float> network;
-  CoordinateDescent<float> descent{network};
-  Matrix<float> sources, target, free, plus, minus;
-
-  Step(const std::vector<Index>& widths, Index batch)
-      : network(make_network(widths)),
-        sources(doubled_input<float>(uniform(batch, widths.front() / 2, 20))),
-        target(Matrix<float>::Zero(batch, widths.back())),
-        free(Matrix<float>::Zero(batch, network.cols())) {
-    for (Index b = 0; b < batch; ++b) target(b, b % widths.back()) = 1;
-  }
-
-  void run(bool learn) {
-    descent.bind(sources);
-    descent.sweep(free, kSweeps);
-    plus = minus = free;
-    descent.nudge(kBeta, target);
-    descent.sweep(plus, kSweeps);
-    descent.nudge(-kBeta, target);
-    descent.sweep(minus, kSweeps);
-    if (!learn) return;
-    const float scale = 0.5F / (kBeta * static_cast<float>(sources.rows()));
-    const std::vector<float> rates(static_cast<std::size_t>(network.depth()), kRate);
-    descend_half_squares<float>(network, sources, plus, minus, scale, rates);
-  }
-};
-
-/// The same as nudge train does it: the network as a circuit, with the norm and the energy of its log.
-struct TrainedStep {
   Config config;
   Trainee<float> trainee;
   Batch data;
   std::uint64_t number = 0;
 
-  TrainedStep(const std::vector<Index>& widths, Index batch)
+  Step(const std::vector<Index>& widths, Index batch)
       : config(parse_program_config(
             "bench", "",
             {"network.kind=resistive", "task.kind=classification", "estimator=ep_contrastive",
@@ -108,7 +65,7 @@ class Floor {
       if (l > 0) g_.push_back(uniform(widths[l - 1], widths[l], static_cast<std::uint32_t>(40 + l)));
     }
   }
-  void run(bool learn) {
+  void run() {
     fastest_multiply(v_[0], g_[0], v_[1]);
     for (int i = 0; i < 3 * kSweeps; ++i) {
       for (std::size_t l = 1; l < v_.size(); ++l) {
@@ -116,7 +73,7 @@ class Floor {
         if (l + 1 < v_.size()) fastest_transposed(v_[l + 1], g_[l], v_[l]);
       }
     }
-    for (std::size_t l = 0; learn && l < g_.size(); ++l) {
+    for (std::size_t l = 0; l < g_.size(); ++l) {
       fastest_outer(v_[l], v_[l + 1], 1e-9F, g_[l], Store::add);
       if (l > 0) fastest_outer(v_[l], v_[l + 1], 1e-9F, g_[l], Store::add);
     }
@@ -133,12 +90,12 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void alternate(benchmark::State& state, const std::vector<Index>& widths, Index batch, bool learn, const auto& step) {
+void alternate(benchmark::State& state, const std::vector<Index>& widths, Index batch, const auto& step) {
   Floor floor(widths, batch);
-  floor.run(learn);
+  floor.run();
   std::vector<double> times, ratios;
   for (auto _ : state) {
-    const double alone = seconds_of([&] { floor.run(learn); });
+    const double alone = seconds_of([&] { floor.run(); });
     times.push_back(seconds_of(step));
     ratios.push_back(times.back() / alone);
     state.SetIterationTime(times.back());
@@ -153,18 +110,8 @@ void alternate(benchmark::State& state, const std::vector<Index>& widths, Index 
   state.SetLabel(fastest_libraries());
 }
 
-void epoch(benchmark::State& state, const std::vector<Index>& widths, Index batch, bool learn) {
-  Step step(widths, batch);
-  step.run(learn);
-  if (!step.free.allFinite() || !(step.plus - step.minus).allFinite() || step.plus == step.minus) {
-    state.SkipWithError("the network did not answer its nudge");
-    return;
-  }
-  alternate(state, widths, batch, learn, [&] { step.run(learn); });
-}
-
 void train(benchmark::State& state, const std::vector<Index>& widths, Index batch) {
-  TrainedStep step(widths, batch);
+  Step step(widths, batch);
   const Matrix<float> before = step.trainee.network().map(0).weights();
   step.run();
   const Matrix<float>& after = step.trainee.network().map(0).weights();
@@ -172,7 +119,7 @@ void train(benchmark::State& state, const std::vector<Index>& widths, Index batc
     state.SkipWithError("the network did not learn");
     return;
   }
-  alternate(state, widths, batch, true, [&] { step.run(); });
+  alternate(state, widths, batch, [&] { step.run(); });
 }
 
 }  // namespace
@@ -184,14 +131,6 @@ int main(int argc, char** argv) {
       {"1568-100-10", {1568, 100, 10}}, {"1568-1024-10", {1568, 1024, 10}}, {"128-100-10", {128, 100, 10}}};
   for (const auto& [name, widths] : networks) {
     for (const nudge::Index batch : {4, 64}) {
-      for (const bool learn : {true, false}) {
-        benchmark::RegisterBenchmark(
-            (std::string(learn ? "epoch/" : "sweeps/") + name + "/B" + std::to_string(batch)).c_str(),
-            [layers = widths, batch, learn](benchmark::State& s) { epoch(s, layers, batch, learn); })
-            ->UseManualTime()
-            ->Unit(benchmark::kMillisecond)
-            ->Iterations(501);
-      }
       benchmark::RegisterBenchmark(("train/" + name + "/B" + std::to_string(batch)).c_str(),
                                    [layers = widths, batch](benchmark::State& s) { train(s, layers, batch); })
           ->UseManualTime()

@@ -14,7 +14,7 @@ namespace nudge {
 namespace {
 
 std::shared_ptr<const ResistivePlan> plan_of(const DrnProblem& p) {
-  const ResistiveNetwork<double>& net = *p.network;
+  const ResistiveNetwork& net = *p.network;
   ResistiveShape shape;
   shape.features = p.x.cols();
   for (Index l = 1; l <= net.depth(); ++l) {
@@ -28,7 +28,7 @@ std::shared_ptr<const ResistivePlan> plan_of(const DrnProblem& p) {
 
 /// As the plan's parameters; its current sources of layer l are A_l ⋯ A_{L−1} times those of the case.
 std::vector<Matrix<double>> weights_of(const DrnProblem& p, const ResistivePlan& plan) {
-  const ResistiveNetwork<double>& net = *p.network;
+  const ResistiveNetwork& net = *p.network;
   std::vector<Matrix<double>> all;
   for (Index l = 1; l <= net.depth(); ++l) all.push_back(net.layer(l).conductance);
   for (int l = 1; l <= plan.shape().layers() && net.bias() != ResistiveBias::none; ++l) {
@@ -154,7 +154,7 @@ class Drn {
     w_.values("logits", v.middleCols(out.begin, out.count));
     per_sample("energy_star", net_.energies(star), last_factor_);
     per_sample("cost_star", net_.costs(star), 1.0);
-    const ResistivePower<double> power = resistive_power<double>(*p_.network, doubled_input<double>(p_.x), v);
+    const ResistivePower power = resistive_power(*p_.network, doubled_input(p_.x), v);
     w_.values("power_resistors", power.resistors);
     w_.values("power_inputs", power.inputs);
     w_.values("power_amplifiers", power.amplifiers);

@@ -59,7 +59,7 @@ void DrnWriter::values(const std::string& name, const Matrix<double>& numbers) {
 
 void DrnWriter::gradient(const std::string& name, const std::vector<Matrix<double>>& parameters) {
   const DrnOutput& output = claim(name);
-  const ResistiveNetwork<double>& net = *problem_->network;
+  const ResistiveNetwork& net = *problem_->network;
   const bool biased = net.bias() != ResistiveBias::none;
   expect(output.shape == DrnShape::gradient, name + ": is no group of parameters");
   expect(static_cast<Index>(parameters.size()) == (biased ? 2 : 1) * net.depth(), name + ": number of parameters");
@@ -95,7 +95,7 @@ const DrnOutput& DrnWriter::claim(const std::string& name) const {
 }
 
 H5Shape DrnWriter::shape_of(const DrnOutput& output) const {
-  const ResistiveNetwork<double>& net = *problem_->network;
+  const ResistiveNetwork& net = *problem_->network;
   switch (output.shape) {
     case DrnShape::states: return {problem_->batch(), net.cols()};
     case DrnShape::nodes: return {net.cols()};

@@ -94,14 +94,14 @@ void check_names(const H5Reader& file, Index depth, ResistiveBias bias) {
   }
 }
 
-ResistiveNetwork<double> read_network(const H5Reader& file, const Sizes& s, bool& float32) {
+ResistiveNetwork read_network(const H5Reader& file, const Sizes& s, bool& float32) {
   const ResistiveBias bias = read_bias(file);
   const double rail_V = finite_real(file, "v_bias");
   check_names(file, s.depth, bias);
-  std::vector<ResistiveLayer<double>> layers;
+  std::vector<ResistiveLayer> layers;
   for (Index l = 1; l <= s.depth; ++l) {
     const Index below = s.widths[static_cast<std::size_t>(l - 1)], here = s.widths[static_cast<std::size_t>(l)];
-    ResistiveLayer<double> layer;
+    ResistiveLayer layer;
     const std::string g = fmt::format("params/g{}", l);
     const std::string letters = l == 1 ? "(2*n_in, n_1)" : fmt::format("(n_{}, n_{})", l - 1, l);
     layer.conductance = read(file, g, {below, here}, letters, float32);
@@ -119,11 +119,11 @@ ResistiveNetwork<double> read_network(const H5Reader& file, const Sizes& s, bool
   for (Index l = 0; l < s.depth; ++l) {
     if (!(gain(0, l) > 0)) file.fail("inputs/gain", fmt::format("A_{} = {} (a gain must be > 0)", l, gain(0, l)));
   }
-  return ResistiveNetwork<double>(std::move(layers), {gain.data(), gain.data() + gain.size()}, bias, rail_V);
+  return ResistiveNetwork(std::move(layers), {gain.data(), gain.data() + gain.size()}, bias, rail_V);
 }
 
 /// Every node must hang on a source: without it, its voltage is undefined.
-void check_grounded(const H5Reader& file, const ResistiveNetwork<double>& net) {
+void check_grounded(const H5Reader& file, const ResistiveNetwork& net) {
   const auto floating = net.floating_nodes();
   for (const auto& [l, j] : floating) {
     if (net.node_conductance()(0, net.columns(l).begin + j) > 0) continue;
@@ -138,7 +138,7 @@ void check_grounded(const H5Reader& file, const ResistiveNetwork<double>& net) {
             fmt::format("floating: no path of resistors joins {} to an input or a rail", fmt::join(names, ", ")));
 }
 
-void check_beta(const H5Reader& file, const ResistiveNetwork<double>& net, double beta) {
+void check_beta(const H5Reader& file, const ResistiveNetwork& net, double beta) {
   const Columns out = net.columns(net.depth());
   Index worst = 0;
   const double limit = net.node_conductance().row(0).segment(out.begin, out.count).minCoeff(&worst);
@@ -149,7 +149,7 @@ void check_beta(const H5Reader& file, const ResistiveNetwork<double>& net, doubl
                         beta, limit, worst, net.depth()));
 }
 
-void check_diodes(const H5Reader& file, const std::string& dataset, const ResistiveNetwork<double>& net,
+void check_diodes(const H5Reader& file, const std::string& dataset, const ResistiveNetwork& net,
                   const Matrix<double>& v) {
   for (Index b = 0; b < v.rows(); ++b) {
     for (Index l = 1; l < net.depth(); ++l) {

@@ -19,8 +19,8 @@ struct DrnProblem {
 
   Index batch() const { return x.rows(); }
 
-  bool float32 = false;                             ///< a dataset of params/ or inputs/ holds seven digits only
-  std::optional<ResistiveNetwork<double>> network;  ///< always there
+  bool float32 = false;                     ///< a dataset of params/ or inputs/ holds seven digits only
+  std::optional<ResistiveNetwork> network;  ///< always there
   double beta = 0;
   int nudged_sweeps = 0;         ///< sweeps2
   Matrix<double> x;              ///< (B, n_in)

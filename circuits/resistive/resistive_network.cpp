@@ -3,20 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "circuits/conductance_pass.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/product.hpp"
 
 namespace nudge {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw UserError("resistive network: " + what); }
 
-template <class S>
-void check_numbers(const Matrix<S>& m, const std::string& name, bool conductance) {
+void check_numbers(const Matrix<double>& m, const std::string& name, bool conductance) {
   for (Index i = 0; i < m.rows(); ++i) {
     for (Index j = 0; j < m.cols(); ++j) {
       if (!std::isfinite(m(i, j))) refuse(fmt::format("{}[{}, {}] = {} (must be finite)", name, i, j, m(i, j)));
@@ -26,26 +22,10 @@ void check_numbers(const Matrix<S>& m, const std::string& name, bool conductance
   }
 }
 
-/// g_ij ← max(0, g_ij + r_i + c_j), of a layer above sources without r.
-template <class S>
-struct Lift {
-  const S *rows, *columns;
-  template <int Lanes>
-  auto at(Index j) const {
-    using Numbers = Eigen::Array<S, Lanes, 1>;
-    return [rows = rows, shared = Numbers(Eigen::Map<const Numbers>(columns + j))](Index i, const Numbers& g) {
-      Numbers lifted = g + shared;
-      if (rows != nullptr) lifted += rows[i];
-      return at_least_zero(lifted);
-    };
-  }
-};
-
 }  // namespace
 
-template <class S>
-ResistiveNetwork<S>::ResistiveNetwork(std::vector<ResistiveLayer<S>> layers, std::vector<S> gains, ResistiveBias bias,
-                                      S rail_V)
+ResistiveNetwork::ResistiveNetwork(std::vector<ResistiveLayer> layers, std::vector<double> gains, ResistiveBias bias,
+                                   double rail_V)
     : layers_(std::move(layers)), gains_(std::move(gains)), bias_(bias), rail_V_(rail_V) {
   if (layers_.empty()) refuse("no layer (at least one)");
   if (gains_.size() != layers_.size()) {
@@ -71,76 +51,22 @@ ResistiveNetwork<S>::ResistiveNetwork(std::vector<ResistiveLayer<S>> layers, std
     check_numbers(b, fmt::format("bias {}", l), bias == ResistiveBias::rails);
     columns_.push_back({begin, g.cols()});
     begin += g.cols();
-    factors_.push_back(l == 1 ? S(1) : factors_.back() / (gain(l - 1) * gain(l - 1)));
-    row_sums_.push_back(l > 1 ? Matrix<S>(g.rowwise().sum().transpose()) : Matrix<S>());
-    column_sums_.push_back(g.colwise().sum());
+    factors_.push_back(l == 1 ? 1.0 : factors_.back() / (gain(l - 1) * gain(l - 1)));
   }
   sum_conductances();
 }
 
-template <class S>
-void ResistiveNetwork<S>::sum_conductances() {
+void ResistiveNetwork::sum_conductances() {
   node_conductance_.resize(1, cols());
   for (Index l = 1; l <= depth(); ++l) {
     auto sum = node_conductance_.middleCols(columns(l).begin, columns(l).count);
-    sum = column_sums_[static_cast<std::size_t>(l - 1)];
-    if (l < depth()) sum += row_sums_[static_cast<std::size_t>(l)];
+    sum = layer(l).conductance.colwise().sum();
+    if (l < depth()) sum += layer(l + 1).conductance.rowwise().sum().transpose();
     if (bias_ == ResistiveBias::rails) sum += layer(l).bias.colwise().sum();
   }
 }
 
-template <class S>
-void ResistiveNetwork<S>::set_layer(Index l, ResistiveLayer<S> numbers) {
-  const auto at = static_cast<std::size_t>(l - 1);
-  NUDGE_EXPECT(numbers.conductance.rows() == layer(l).conductance.rows() &&
-               numbers.conductance.cols() == layer(l).conductance.cols() &&
-               numbers.bias.size() == layer(l).bias.size());
-  layers_[at] = std::move(numbers);
-  if (l > 1) row_sums_[at] = layers_[at].conductance.rowwise().sum().transpose();
-  column_sums_[at] = layers_[at].conductance.colwise().sum();
-  sum_conductances();
-}
-
-template <class S>
-void ResistiveNetwork<S>::step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y, const Matrix<S>& r,
-                               const Matrix<S>& c, const Matrix<S>& b) {
-  const auto at = static_cast<std::size_t>(l - 1);
-  Matrix<S>& g = layers_[at].conductance;
-  NUDGE_EXPECT(x.rows() == y.rows() && x.cols() == g.rows() && y.cols() == g.cols() && r.cols() == g.rows() &&
-               c.cols() == g.cols() && b.size() == layers_[at].bias.size());
-  multiply_outer<S>(x, y, S(1), g);
-  S* const sums = column_sums_[at].data();
-  if (l > 1) {
-    const Lift<S> lift{r.data(), c.data()};
-    pass_conductances<PassSums::rows_and_columns>(g, lift, row_sums_[at].data(), sums);
-  } else {  // sources take no lift of their own and feel no load, so that nobody reads the sums of their rows
-    NUDGE_EXPECT(r.isZero(0));
-    pass_conductances<PassSums::columns, S>(g, Lift<S>{nullptr, c.data()}, nullptr, sums);
-  }
-  layers_[at].bias += b;
-  if (bias_ == ResistiveBias::rails) layers_[at].bias = layers_[at].bias.cwiseMax(S(0));
-  sum_conductances();
-}
-
-template <class S>
-void ResistiveNetwork<S>::clip_layer(MatrixRef<S> v, Index l) const {
-  if (!has_diodes(l)) return;
-  const Index begin = columns(l).begin;
-  const Index above = nodes_above_zero(l);
-  auto first = v.middleCols(begin, above);
-  first = first.cwiseMax(S(0));
-  auto rest = v.middleCols(begin + above, width(l) - above);
-  rest = rest.cwiseMin(S(0));
-}
-
-template <class S>
-void ResistiveNetwork<S>::clip(MatrixRef<S> v) const {
-  NUDGE_EXPECT(v.cols() == cols());
-  for (Index l = 1; l <= depth(); ++l) clip_layer(v, l);
-}
-
-template <class S>
-std::vector<ResistiveNode> ResistiveNetwork<S>::floating_nodes() const {
+std::vector<ResistiveNode> ResistiveNetwork::floating_nodes() const {
   std::vector<bool> held(static_cast<std::size_t>(cols()), false);
   std::vector<ResistiveNode> reached;
   const auto reach = [&](Index l, Index j) {
@@ -173,16 +99,10 @@ std::vector<ResistiveNode> ResistiveNetwork<S>::floating_nodes() const {
   return floating;
 }
 
-template <class S>
-Matrix<S> doubled_input(ConstMatrixRef<S> x) {
-  Matrix<S> v(x.rows(), 2 * x.cols());
+Matrix<double> doubled_input(ConstMatrixRef<double> x) {
+  Matrix<double> v(x.rows(), 2 * x.cols());
   v << x, -x;
   return v;
 }
-
-template class ResistiveNetwork<float>;
-template class ResistiveNetwork<double>;
-template Matrix<float> doubled_input<float>(ConstMatrixRef<float>);
-template Matrix<double> doubled_input<double>(ConstMatrixRef<double>);
 
 }  // namespace nudge

@@ -15,11 +15,10 @@ enum class ResistiveBias {
   current,  ///< a current source into every node
 };
 
-/// The resistors into one layer. As a gradient: the derivatives with respect to the same numbers.
-template <class S>
+/// The resistors into one layer.
 struct ResistiveLayer {
-  Matrix<S> conductance;  ///< g (n_{l−1}, n_l) ≥ 0, S: between node i of the layer below and node j of this one
-  Matrix<S> bias;         ///< rails: (2, n_l) ≥ 0, S, first row to +V_b; current: (1, n_l), A; none: empty
+  Matrix<double> conductance;  ///< g (n_{l−1}, n_l) ≥ 0, S: between node i of the layer below and node j of this one
+  Matrix<double> bias;         ///< rails: (2, n_l) ≥ 0, S, first row to +V_b; current: (1, n_l), A; none: empty
 };
 
 /// One node: layer 1 … L, number within it.
@@ -41,42 +40,27 @@ struct ResistiveNode {
 ///     c_l I_l = −∂E/∂v_l,   E = Σ_l c_l [½ Σ_ij g^l_ij (d^l_ij)² + bias_l] + β c_L ½|v_L − y|²
 ///     bias_l = ½ Σ_j [gb_0j (V_b − v_lj)² + gb_1j (−V_b − v_lj)²],  or −Σ_j b_j v_lj
 /// A state is one row per sample, layers side by side: (B, N), N = n_1 + … + n_L.
-template <class S>
 class ResistiveNetwork {
  public:
   /// gains: A_0 … A_{L−1} > 0. UserError naming the entry for a negative or non-finite number, a layer without nodes or
   /// sizes that do not fit. Nodes without a path to a source are accepted here, see floating_nodes().
-  ResistiveNetwork(std::vector<ResistiveLayer<S>> layers, std::vector<S> gains, ResistiveBias bias, S rail_V);
+  ResistiveNetwork(std::vector<ResistiveLayer> layers, std::vector<double> gains, ResistiveBias bias, double rail_V);
 
   Index depth() const { return static_cast<Index>(layers_.size()); }  ///< L
   Index width(Index l) const { return l == 0 ? layer(1).conductance.rows() : layer(l).conductance.cols(); }
   Index cols() const { return columns(depth()).end(); }                                 ///< N
   Columns columns(Index l) const { return columns_[static_cast<std::size_t>(l - 1)]; }  ///< of layer l ≥ 1 in a state
-  const ResistiveLayer<S>& layer(Index l) const { return layers_[static_cast<std::size_t>(l - 1)]; }  ///< l ≥ 1
-  S gain(Index l) const { return gains_[static_cast<std::size_t>(l)]; }                               ///< A_l, l < L
-  S factor(Index l) const { return factors_[static_cast<std::size_t>(l - 1)]; }                       ///< c_l, l ≥ 1
+  const ResistiveLayer& layer(Index l) const { return layers_[static_cast<std::size_t>(l - 1)]; }  ///< l ≥ 1
+  double gain(Index l) const { return gains_[static_cast<std::size_t>(l)]; }                       ///< A_l, l < L
+  double factor(Index l) const { return factors_[static_cast<std::size_t>(l - 1)]; }               ///< c_l, l ≥ 1
   ResistiveBias bias() const { return bias_; }
-  S rail_V() const { return rail_V_; }
+  double rail_V() const { return rail_V_; }
   bool has_diodes(Index l) const { return l < depth(); }
   Index nodes_above_zero(Index l) const { return width(l) / 2; }  ///< of a layer with diodes: those with v ≥ 0
 
   /// G (1, N), S: what hangs at every node, G_lj = Σ_i g^l_ij + Σ_k g^{l+1}_jk + gb_0j + gb_1j. The amplifiers' A and 1/A
   /// cancel.
-  const Matrix<S>& node_conductance() const { return node_conductance_; }
-
-  /// Puts other numbers of the same shapes into a layer; they are the caller's to keep ≥ 0 (contract).
-  void set_layer(Index l, ResistiveLayer<S> numbers);
-
-  /// A step of learning on the layer's own devices, without a gradient of its size in memory:
-  ///     g_ij ← max(0, g_ij + Σ_n x_ni y_nj + r_i + c_j),   bias ← bias + b, conductances at or above 0
-  /// x (n, n_{l−1}), y (n, n_l), r (1, n_{l−1}), 0 above the sources, c (1, n_l), b as the layer's
-  /// (contracts).
-  void step(Index l, ConstMatrixRef<S> x, ConstMatrixRef<S> y, const Matrix<S>& r, const Matrix<S>& c,
-            const Matrix<S>& b);
-
-  /// Puts every node of a state (B, N) that is on the wrong side of its diode to 0.
-  void clip(MatrixRef<S> v) const;
-  void clip_layer(MatrixRef<S> v, Index l) const;
+  const Matrix<double>& node_conductance() const { return node_conductance_; }
 
   /// The nodes that no path of conductances > 0 joins to a voltage source or rail, in order: their voltage is undefined.
   std::vector<ResistiveNode> floating_nodes() const;
@@ -84,26 +68,23 @@ class ResistiveNetwork {
  private:
   void sum_conductances();
 
-  std::vector<ResistiveLayer<S>> layers_;
-  std::vector<S> gains_, factors_;
+  std::vector<ResistiveLayer> layers_;
+  std::vector<double> gains_, factors_;
   ResistiveBias bias_;
-  S rail_V_;
+  double rail_V_;
   std::vector<Columns> columns_;
-  std::vector<Matrix<S>> row_sums_, column_sums_;  ///< of each layer: (1, n_{l−1}), none of the first; (1, n_l)
-  Matrix<S> node_conductance_;
+  Matrix<double> node_conductance_;
 };
 
 /// The sources of layer 0 for an input x (B, n): [x, −x] (B, 2n), so that resistors, which are never negative, can weigh
 /// either sign.
-template <class S>
-Matrix<S> doubled_input(ConstMatrixRef<S> x);
+Matrix<double> doubled_input(ConstMatrixRef<double> x);
 
 /// A nudge of the output layer: a current β (y − v_L) into its nodes; β in S, either sign; target (B, n_L). β = 0: none, and
 /// the target may be empty.
-template <class S>
 struct ResistiveNudge {
-  S beta = 0;
-  Matrix<S> target = {};
+  double beta = 0;
+  Matrix<double> target = {};
 };
 
 }  // namespace nudge

@@ -11,7 +11,7 @@ namespace {
 /// Writes the elements of one network, layer by layer.
 class Writer {
  public:
-  Writer(const ResistiveNetwork<double>& network, double on_ratio, const std::optional<ShockleyDiode>& diode)
+  Writer(const ResistiveNetwork& network, double on_ratio, const std::optional<ShockleyDiode>& diode)
       : net_(network), on_ratio_(on_ratio), diode_(diode) {
     text_ = fmt::format("deep resistive network of {} layers, written by nudge\n", net_.depth());
   }
@@ -56,7 +56,7 @@ class Writer {
     }
   }
 
-  void nudge(const ResistiveNudge<double>& nudge) {
+  void nudge(const ResistiveNudge& nudge) {
     if (nudge.beta == 0) return;
     const Index l = net_.depth();
     for (Index j = 0; j < net_.width(l); ++j) {
@@ -89,7 +89,7 @@ class Writer {
     return fmt::format("{}{}_{}", net_.gain(l) == 1.0 ? 'n' : 't', l, i);
   }
 
-  const ResistiveNetwork<double>& net_;
+  const ResistiveNetwork& net_;
   double on_ratio_;
   const std::optional<ShockleyDiode>& diode_;
   std::string text_;
@@ -97,8 +97,8 @@ class Writer {
 
 }  // namespace
 
-std::string resistive_netlist(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                              const ResistiveNudge<double>& nudge, const std::string& data_file, double on_ratio,
+std::string resistive_netlist(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
+                              const ResistiveNudge& nudge, const std::string& data_file, double on_ratio,
                               const std::optional<ShockleyDiode>& diode) {
   NUDGE_EXPECT(sources.rows() == 1 && sources.cols() == network.width(0) && on_ratio > 1);
   NUDGE_EXPECT(nudge.beta == 0 || nudge.target.cols() == network.width(network.depth()));

@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "circuits/resistive/shockley_solver.hpp"
+#include "circuits/resistive/resistive_network.hpp"
+#include "circuits/resistive/shockley_diode.hpp"
 
 namespace nudge {
 
@@ -23,8 +24,8 @@ namespace nudge {
 /// - gy<j>, iy<j>: the nudge β (y_j − v) of an output node, a transconductance of either sign and a current.
 /// The control block writes the node voltages, in the order of a state and behind one number that wrdata takes for their
 /// scale, to `data_file`. sources (1, n_0), nudge target (1, n_L).
-std::string resistive_netlist(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                              const ResistiveNudge<double>& nudge, const std::string& data_file, double on_ratio = 1e12,
+std::string resistive_netlist(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
+                              const ResistiveNudge& nudge, const std::string& data_file, double on_ratio = 1e12,
                               const std::optional<ShockleyDiode>& diode = std::nullopt);
 
 }  // namespace nudge

@@ -3,12 +3,12 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "circuits/resistive/coordinate_descent.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/resistive/resistive_gradient.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/resistive_networks.hpp"
-#include "tests/support/count_allocations.hpp"
+#include "tests/support/resistive/coordinate_descent.hpp"
+#include "tests/support/resistive/resistive_energy.hpp"
+#include "tests/support/resistive/resistive_solver.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -16,7 +16,7 @@ using Catch::Contains;
 
 namespace {
 
-using Net = ResistiveNetwork<double>;
+using Net = ResistiveNetwork;
 using Bias = ResistiveBias;
 
 Matrix<double> matrix(Index rows, Index cols, std::initializer_list<double> values) {
@@ -26,7 +26,7 @@ Matrix<double> matrix(Index rows, Index cols, std::initializer_list<double> valu
 }
 
 /// β C of every sample.
-double nudge_energy(const Net& net, const ResistiveNudge<double>& nudge, const Matrix<double>& v) {
+double nudge_energy(const Net& net, const ResistiveNudge& nudge, const Matrix<double>& v) {
   const Columns out = net.columns(net.depth());
   return nudge.beta * net.factor(net.depth()) * 0.5 * (v.middleCols(out.begin, out.count) - nudge.target).squaredNorm();
 }
@@ -36,13 +36,13 @@ double nudge_energy(const Net& net, const ResistiveNudge<double>& nudge, const M
 TEST_CASE("resistive: a voltage divider", "[resistive]") {
   // One output between A_0 x, −A_0 x and the rails: v = (A_0 (g_1 − g_2) x + V_b (p − m))/(g_1 + g_2 + p + m).
   const Net net({{matrix(2, 1, {3e-5, 1e-5}), matrix(2, 1, {2e-5, 4e-5})}}, {2.0}, Bias::rails, 0.5);
-  const Matrix<double> sources = doubled_input<double>(matrix(1, 1, {0.3}));
+  const Matrix<double> sources = doubled_input(matrix(1, 1, {0.3}));
   const double expected = (2.0 * (3e-5 - 1e-5) * 0.3 + 0.5 * (2e-5 - 4e-5)) / 1e-4;
   const ResistiveState state = ResistiveSolver(net).solve(sources);
   CHECK(state.voltages(0, 0) == Approx(expected).epsilon(1e-14));
   CHECK(net.node_conductance()(0, 0) == Approx(1e-4).epsilon(1e-15));
   // Nudged: a conductance β to a source at y more. The limit of −β is the whole conductance.
-  const ResistiveNudge<double> nudge{-4e-5, matrix(1, 1, {0.9})};
+  const ResistiveNudge nudge{-4e-5, matrix(1, 1, {0.9})};
   CHECK(ResistiveSolver(net).solve(sources, nudge).voltages(0, 0) ==
         Approx((expected * 1e-4 - 4e-5 * 0.9) / (1e-4 - 4e-5)).epsilon(1e-14));
   CHECK(ResistiveSolver(net).nudge_limit_S() == Approx(1e-4).epsilon(1e-14));
@@ -54,12 +54,12 @@ TEST_CASE("resistive: one diode, open and conducting", "[resistive]") {
   const Net net({{matrix(2, 1, {g, 0}), {}}, {matrix(1, 1, {k}), {}}}, {1.0, a}, Bias::none, 0);
   const ResistiveSolver solver(net);
   // Open (x = −1): o sits at A h (no current), so h = x.
-  const ResistiveState open = solver.solve(doubled_input<double>(matrix(1, 1, {-1.0})));
+  const ResistiveState open = solver.solve(doubled_input(matrix(1, 1, {-1.0})));
   CHECK(open.voltages(0, 0) == Approx(-1.0).epsilon(1e-14));
   CHECK(open.voltages(0, 1) == Approx(-a).epsilon(1e-14));
   CHECK(open.free[0][0]);
   // Conducting (x = 1): h = 0, and the diode takes the whole current g x.
-  const Matrix<double> up = doubled_input<double>(matrix(1, 1, {1.0}));
+  const Matrix<double> up = doubled_input(matrix(1, 1, {1.0}));
   const ResistiveState held = solver.solve(up);
   CHECK(held.voltages(0, 0) == 0.0);
   CHECK(held.voltages(0, 1) == Approx(0.0).margin(1e-15));
@@ -75,14 +75,14 @@ TEST_CASE("resistive: c_l I_l is minus the derivative of the energy, and jvp tha
     CAPTURE(make.seed);
     const Net net = make_resistive(make);
     const Matrix<double> sources = make_sources(net, 2, 51), v = make_state(net, 2, 52);
-    const ResistiveNudge<double> nudge{0.3 * make.unit_S, random_matrix<double>(2, net.width(net.depth()), 53)};
-    Matrix<double> scaled = resistive_currents<double>(net, sources, v, nudge);
+    const ResistiveNudge nudge{0.3 * make.unit_S, random_matrix<double>(2, net.width(net.depth()), 53)};
+    Matrix<double> scaled = resistive_currents(net, sources, v, nudge);
     for (Index l = 1; l <= net.depth(); ++l) {
       scaled.middleCols(net.columns(l).begin, net.width(l)) *= net.factor(l);
     }
     Matrix<double> slope(2, net.cols());
     const auto energy = [&](const Matrix<double>& at) {
-      return resistive_energy<double>(net, sources, at).sum() + nudge_energy(net, nudge, at);
+      return resistive_energy(net, sources, at).sum() + nudge_energy(net, nudge, at);
     };
     // E is quadratic: a central difference of step 1 is exact but for rounding, ε E/|∂E| of up to (A_0 v)² G/(A_0 v G) = 100.
     for (Index i = 0; i < v.size(); ++i) {
@@ -93,9 +93,8 @@ TEST_CASE("resistive: c_l I_l is minus the derivative of the energy, and jvp tha
     }
     CHECK(relative_error(scaled, -slope) < 1e-12);
     const Matrix<double> p = random_matrix<double>(2, net.cols(), 54);
-    const Matrix<double> change =
-        resistive_currents<double>(net, sources, v + p) - resistive_currents<double>(net, sources, v);
-    CHECK(relative_error(change, resistive_jvp<double>(net, p)) < 1e-12);
+    const Matrix<double> change = resistive_currents(net, sources, v + p) - resistive_currents(net, sources, v);
+    CHECK(relative_error(change, resistive_jvp(net, p)) < 1e-12);
   }
 }
 
@@ -105,14 +104,14 @@ TEST_CASE("resistive: in the steady state the sources deliver what the resistors
     const Net net = make_resistive(make);
     const Matrix<double> sources = make_sources(net, 3, 55);
     const ResistiveState state = ResistiveSolver(net).solve(sources);
-    const ResistivePower<double> power = resistive_power<double>(net, sources, state.voltages);
+    const ResistivePower power = resistive_power(net, sources, state.voltages);
     const Matrix<double> delivered = power.inputs + power.amplifiers + power.bias;
     CHECK(relative_error(delivered, power.resistors) < 1e-12);  // roundings of sums of the same size
     CHECK(power.resistors.minCoeff() > 0);
     // Away from it the nodes themselves store or supply the rest: Σ v_l I_l.
     const Matrix<double> v = make_state(net, 3, 56);
-    const ResistivePower<double> away = resistive_power<double>(net, sources, v);
-    const Matrix<double> into = v.cwiseProduct(resistive_currents<double>(net, sources, v)).rowwise().sum();
+    const ResistivePower away = resistive_power(net, sources, v);
+    const Matrix<double> into = v.cwiseProduct(resistive_currents(net, sources, v)).rowwise().sum();
     CHECK(relative_error(away.inputs + away.amplifiers + away.bias - into, away.resistors) < 1e-12);
   }
 }
@@ -121,7 +120,7 @@ TEST_CASE("resistive: amplifiers only change the scale of a layer", "[resistive]
   // u_l = v_l/(A_1 ⋯ A_{l−1}) is the steady state of the same conductances with A_0 alone, b_l scaled likewise.
   ResistiveMake make{{6, 5, 4, 3}, {3.0, 2.0, 1.5}, Bias::current, 1.0, 0.7, 8};
   const Net with = make_resistive(make);
-  std::vector<ResistiveLayer<double>> layers;
+  std::vector<ResistiveLayer> layers;
   std::vector<double> scale{1.0, 2.0, 3.0};  // A_1 ⋯ A_{l−1}
   for (Index l = 1; l <= 3; ++l) {
     layers.push_back(with.layer(l));
@@ -129,7 +128,7 @@ TEST_CASE("resistive: amplifiers only change the scale of a layer", "[resistive]
   }
   const Net without(layers, {3.0, 1.0, 1.0}, Bias::current, 0.7);
   const Matrix<double> sources = make_sources(with, 4, 57), target = random_matrix<double>(4, 3, 58);
-  const ResistiveNudge<double> nudge{0.1, target}, scaled{0.1, target / 3.0};
+  const ResistiveNudge nudge{0.1, target}, scaled{0.1, target / 3.0};
   const Matrix<double> v = ResistiveSolver(with).solve(sources, nudge).voltages;
   const Matrix<double> u = ResistiveSolver(without).solve(sources, scaled).voltages;
   for (Index l = 1; l <= 3; ++l) {
@@ -146,12 +145,12 @@ TEST_CASE("resistive: coordinate descent never raises the energy and ends in the
     for (const double beta : {0.0, 0.2, -0.05}) {
       CAPTURE(make.seed, beta);
       const Matrix<double> sources = make_sources(net, 3, 59);
-      const ResistiveNudge<double> nudge{beta * make.unit_S, random_matrix<double>(3, net.width(net.depth()), 60)};
-      CoordinateDescent<double> descent(net);
+      const ResistiveNudge nudge{beta * make.unit_S, random_matrix<double>(3, net.width(net.depth()), 60)};
+      CoordinateDescent descent(net);
       descent.bind(sources);
       descent.nudge(nudge.beta, nudge.target);
       Matrix<double> v = make_state(net, 3, 61);
-      const auto energy = [&] { return resistive_energy<double>(net, sources, v).sum() + nudge_energy(net, nudge, v); };
+      const auto energy = [&] { return resistive_energy(net, sources, v).sum() + nudge_energy(net, nudge, v); };
       const double outset = energy();
       double before = outset;
       for (int i = 0; i < 30; ++i) {
@@ -162,70 +161,12 @@ TEST_CASE("resistive: coordinate descent never raises the energy and ends in the
       }
       CHECK(before < outset);
       Matrix<double> clipped = v;
-      net.clip(clipped);
+      clip(net, clipped);
       CHECK(clipped == v);
       descent.sweep(v, 3000);  // the slowest network here gains a digit in about 60 sweeps
       const Matrix<double> exact = ResistiveSolver(net).solve(sources, nudge).voltages;
       CHECK(relative_error(v, exact) < 1e-11);
     }
-  }
-}
-
-TEST_CASE("resistive: sweeps in float follow those in double, and allocate nothing", "[resistive]") {
-  const Net net = make_resistive({{8, 7, 6, 3}, {3.0, 2.0, 1.5}, Bias::rails, 1e-5, 0.7, 9});
-  std::vector<ResistiveLayer<float>> layers;
-  for (Index l = 1; l <= net.depth(); ++l) {
-    layers.push_back({net.layer(l).conductance.cast<float>(), net.layer(l).bias.cast<float>()});
-  }
-  const ResistiveNetwork<float> narrow(layers, {3.0F, 2.0F, 1.5F}, Bias::rails, 0.7F);
-  const Matrix<double> sources = make_sources(net, 4, 62), target = random_matrix<double>(4, 3, 63);
-  const Matrix<float> sources_f = sources.cast<float>(), target_f = target.cast<float>();
-  CoordinateDescent<double> wide(net);
-  CoordinateDescent<float> descent(narrow);
-  Matrix<double> v = Matrix<double>::Zero(4, net.cols());
-  Matrix<float> v_f = Matrix<float>::Zero(4, net.cols());
-  wide.bind(sources);
-  descent.bind(sources_f);
-  wide.nudge(1e-6, target);
-  descent.nudge(1e-6F, target_f);
-  wide.sweep(v, 6);
-  descent.sweep(v_f, 6);
-  CHECK(relative_error(v_f, v) < 30 * 6e-8);  // sums of tens of terms, six times over a contraction
-  if (allocations() < 0) return;
-  const long outset = allocations();
-  descent.bind(sources_f);
-  descent.nudge(-1e-6F, target_f);
-  descent.sweep(v_f, 6);
-  CHECK(allocations() == outset);
-}
-
-TEST_CASE("resistive: steps on the conductances keep them at or above 0 and their sums right", "[resistive]") {
-  for (const Bias bias : {Bias::rails, Bias::current, Bias::none}) {
-    Net net = make_resistive({{6, 5, 4}, {3.0, 2.0}, bias, 1.0, 0.7, 10});
-    const Net before = net;
-    const Matrix<double> sources = make_sources(net, 3, 64), plus = make_state(net, 3, 65),
-                         minus = make_state(net, 3, 66);
-    ResistiveGradient<double> gradient = zero_gradient(net);
-    accumulate_half_squares<double>(net, sources, plus, minus, 0.3, gradient);
-    const std::vector<double> rates{0.2, 0.5};
-    descend_half_squares<double>(net, sources, plus, minus, 0.3, rates);
-    std::vector<ResistiveLayer<double>> expected;
-    for (Index l = 1; l <= 2; ++l) {
-      const auto at = static_cast<std::size_t>(l - 1);
-      const auto& [g, b] = before.layer(l);
-      Matrix<double> moved = b - rates[at] * gradient[at].bias;
-      if (bias == Bias::rails) moved = moved.cwiseMax(0.0);
-      expected.push_back({(g - rates[at] * gradient[at].conductance).cwiseMax(0.0), moved});
-      CHECK(relative_error(net.layer(l).conductance, expected.back().conductance) < 1e-14);  // the order of a few sums
-      CHECK(relative_error(net.layer(l).bias, expected.back().bias) < 1e-14);
-    }
-    CHECK(net.layer(1).conductance.minCoeff() == 0.0);
-    CHECK(net.layer(1).conductance.maxCoeff() > 0.0);
-    const Net made(expected, {3.0, 2.0}, bias, 0.7);
-    CHECK(relative_error(net.node_conductance(), made.node_conductance()) < 1e-14);
-    net.set_layer(2, {2 * made.layer(2).conductance, made.layer(2).bias});
-    const Net doubled({made.layer(1), {2 * made.layer(2).conductance, made.layer(2).bias}}, {3.0, 2.0}, bias, 0.7);
-    CHECK(relative_error(net.node_conductance(), doubled.node_conductance()) < 1e-14);
   }
 }
 

@@ -20,14 +20,14 @@ struct ResistiveMake {
 };
 
 /// Conductances |N(0, 1)|/√n_{l−1} in the unit, a quarter of them exactly 0; rails a tenth as large; currents of either sign.
-inline ResistiveNetwork<double> make_resistive(const ResistiveMake& make) {
-  std::vector<ResistiveLayer<double>> layers;
+inline ResistiveNetwork make_resistive(const ResistiveMake& make) {
+  std::vector<ResistiveLayer> layers;
   for (std::size_t l = 1; l < make.widths.size(); ++l) {
     const Index below = make.widths[l - 1], here = make.widths[l];
     const std::uint64_t seed = 100 * make.seed + 10 * l;
     const Matrix<double> g = random_matrix<double>(below, here, seed).cwiseAbs() / std::sqrt(below);
     const Matrix<double> keep = random_matrix<double>(below, here, seed + 1);
-    ResistiveLayer<double> layer{make.unit_S * (keep.array() > -0.67).select(g.array(), 0.0).matrix(), {}};
+    ResistiveLayer layer{make.unit_S * (keep.array() > -0.67).select(g.array(), 0.0).matrix(), {}};
     if (make.bias == ResistiveBias::rails) {
       layer.bias = make.unit_S * random_matrix<double>(2, here, seed + 2, 0.1).cwiseAbs();
     } else if (make.bias == ResistiveBias::current) {
@@ -35,11 +35,22 @@ inline ResistiveNetwork<double> make_resistive(const ResistiveMake& make) {
     }
     layers.push_back(std::move(layer));
   }
-  return ResistiveNetwork<double>(std::move(layers), make.gains, make.bias, make.rail_V);
+  return ResistiveNetwork(std::move(layers), make.gains, make.bias, make.rail_V);
+}
+
+/// The network with other numbers in layer l.
+inline ResistiveNetwork with_layer(const ResistiveNetwork& net, Index l, const ResistiveLayer& numbers) {
+  std::vector<ResistiveLayer> layers;
+  std::vector<double> gains;
+  for (Index k = 1; k <= net.depth(); ++k) {
+    layers.push_back(k == l ? numbers : net.layer(k));
+    gains.push_back(net.gain(k - 1));
+  }
+  return ResistiveNetwork(std::move(layers), std::move(gains), net.bias(), net.rail_V());
 }
 
 /// A random state that respects the diodes: nodes on the wrong side are mirrored.
-inline Matrix<double> make_state(const ResistiveNetwork<double>& net, Index samples, std::uint64_t seed) {
+inline Matrix<double> make_state(const ResistiveNetwork& net, Index samples, std::uint64_t seed) {
   Matrix<double> v = random_matrix<double>(samples, net.cols(), seed);
   for (Index l = 1; l < net.depth(); ++l) {
     for (Index j = 0; j < net.width(l); ++j) {
@@ -50,8 +61,8 @@ inline Matrix<double> make_state(const ResistiveNetwork<double>& net, Index samp
   return v;
 }
 
-inline Matrix<double> make_sources(const ResistiveNetwork<double>& net, Index samples, std::uint64_t seed) {
-  return doubled_input<double>(random_matrix<double>(samples, net.width(0) / 2, seed));
+inline Matrix<double> make_sources(const ResistiveNetwork& net, Index samples, std::uint64_t seed) {
+  return doubled_input(random_matrix<double>(samples, net.width(0) / 2, seed));
 }
 
 /// Shallow and deep, with and without amplifiers, every kind of bias, units of 1 and of 10 µS.

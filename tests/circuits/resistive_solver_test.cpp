@@ -3,13 +3,14 @@
 #include <Eigen/Core>
 #include <catch2/catch.hpp>
 
-#include "circuits/resistive/coordinate_descent.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/resistive/resistive_gradient.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/resistive_networks.hpp"
 #include "tests/support/dense.hpp"
+#include "tests/support/resistive/coordinate_descent.hpp"
+#include "tests/support/resistive/resistive_energy.hpp"
+#include "tests/support/resistive/resistive_gradient.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -17,18 +18,18 @@ using Catch::Contains;
 
 namespace {
 
-using Net = ResistiveNetwork<double>;
+using Net = ResistiveNetwork;
 using Bias = ResistiveBias;
 
 /// The steady state of one sample by trying every set of conducting diodes: the one set whose voltages and currents fit.
-Matrix<double> by_enumeration(const Net& net, const Matrix<double>& sources, const ResistiveNudge<double>& nudge) {
+Matrix<double> by_enumeration(const Net& net, const Matrix<double>& sources, const ResistiveNudge& nudge) {
   const Index n = net.cols(), diodes = net.columns(net.depth()).begin;
   Matrix<double> slope(n, n), found;
   const Matrix<double> zero = Matrix<double>::Zero(1, n);
-  const Matrix<double> drive = resistive_currents<double>(net, sources, zero, nudge);
+  const Matrix<double> drive = resistive_currents(net, sources, zero, nudge);
   for (Index j = 0; j < n; ++j) {
     const Matrix<double> one = Matrix<double>::Identity(n, n).row(j);
-    slope.col(j) = (resistive_currents<double>(net, sources, one, nudge) - drive).transpose();
+    slope.col(j) = (resistive_currents(net, sources, one, nudge) - drive).transpose();
   }
   for (Index set = 0; set < (Index{1} << diodes); ++set) {
     Matrix<double> a = slope, b = -drive.transpose();
@@ -39,7 +40,7 @@ Matrix<double> by_enumeration(const Net& net, const Matrix<double>& sources, con
       b(j, 0) = 0;
     }
     const Matrix<double> v = solution(a, b).transpose();
-    const Matrix<double> current = resistive_currents<double>(net, sources, v, nudge);
+    const Matrix<double> current = resistive_currents(net, sources, v, nudge);
     bool fits = true;
     for (Index l = 1; l < net.depth(); ++l) {
       for (Index j = 0; j < net.width(l); ++j) {
@@ -53,8 +54,8 @@ Matrix<double> by_enumeration(const Net& net, const Matrix<double>& sources, con
   return found;
 }
 
-ResistiveGradient<double> slopes(const Net& net, double step, const Matrix<double>& sources, const Matrix<double>& y) {
-  ResistiveGradient<double> out = zero_gradient(net);
+ResistiveGradient slopes(const Net& net, double step, const Matrix<double>& sources, const Matrix<double>& y) {
+  ResistiveGradient out = zero_gradient(net);
   const auto cost = [&](const Net& other) {
     const Columns at = other.columns(other.depth());
     const Matrix<double> v = ResistiveSolver(other).solve(sources).voltages;
@@ -62,15 +63,15 @@ ResistiveGradient<double> slopes(const Net& net, double step, const Matrix<doubl
   };
   for (Index l = 1; l <= net.depth(); ++l) {
     const auto vary = [&](bool bias, Index i) {
-      double values[2];
-      for (const int side : {0, 1}) {
-        Net other = net;
-        ResistiveLayer<double> layer = net.layer(l);
-        (bias ? layer.bias : layer.conductance).data()[i] += side == 0 ? step : -step;
-        other.set_layer(l, layer);
-        values[side] = cost(other);
-      }
-      return (values[0] - values[1]) / (2 * step);
+      const auto moved = [&](double by) {
+        ResistiveLayer layer = net.layer(l);
+        (bias ? layer.bias : layer.conductance).data()[i] += by;
+        return cost(with_layer(net, l, layer));
+      };
+      const auto& numbers = bias ? net.layer(l).bias : net.layer(l).conductance;
+      const bool open = !(bias && net.bias() == Bias::current) && numbers.data()[i] < step;  // never below 0
+      return open ? (4 * moved(step) - moved(2 * step) - 3 * moved(0)) / (2 * step)
+                  : (moved(step) - moved(-step)) / (2 * step);
     };
     auto& [g, b] = out[static_cast<std::size_t>(l - 1)];
     for (Index i = 0; i < g.size(); ++i) g.data()[i] = vary(false, i);
@@ -79,7 +80,7 @@ ResistiveGradient<double> slopes(const Net& net, double step, const Matrix<doubl
   return out;
 }
 
-double worst_error(const ResistiveGradient<double>& a, const ResistiveGradient<double>& b) {
+double worst_error(const ResistiveGradient& a, const ResistiveGradient& b) {
   double worst = 0;
   for (std::size_t l = 0; l < a.size(); ++l) {
     worst = std::max({worst, relative_error(a[l].conductance, b[l].conductance), relative_error(a[l].bias, b[l].bias)});
@@ -88,7 +89,7 @@ double worst_error(const ResistiveGradient<double>& a, const ResistiveGradient<d
 }
 
 struct Learned {
-  ResistiveGradient<double> plus, minus, centered, exact;
+  ResistiveGradient plus, minus, centered, exact;
 };
 
 Learned learn(const Net& net, const Matrix<double>& sources, const Matrix<double>& y, double beta) {
@@ -98,10 +99,10 @@ Learned learn(const Net& net, const Matrix<double>& sources, const Matrix<double
   const Matrix<double> up = solver.solve(sources, {beta, y}).voltages,
                        down = solver.solve(sources, {-beta, y}).voltages;
   Learned out{zero_gradient(net), zero_gradient(net), zero_gradient(net), zero_gradient(net)};
-  accumulate_half_squares<double>(net, sources, up, star.voltages, 1 / (beta * samples), out.plus);
-  accumulate_half_squares<double>(net, sources, star.voltages, down, 1 / (beta * samples), out.minus);
-  accumulate_half_squares<double>(net, sources, up, down, 0.5 / (beta * samples), out.centered);
-  accumulate_mixed<double>(net, sources, star.voltages, resistive_adjoint(net, star, y), 1 / samples, out.exact);
+  accumulate_half_squares(net, sources, up, star.voltages, 1 / (beta * samples), out.plus);
+  accumulate_half_squares(net, sources, star.voltages, down, 1 / (beta * samples), out.minus);
+  accumulate_half_squares(net, sources, up, down, 0.5 / (beta * samples), out.centered);
+  accumulate_mixed(net, sources, star.voltages, resistive_adjoint(net, star, y), 1 / samples, out.exact);
   return out;
 }
 
@@ -118,7 +119,7 @@ TEST_CASE("resistive solver: the steady state is the one that enumerating the di
       const ResistiveSolver solver(net);
       const Matrix<double> sources = make_sources(net, 2, 71 + seed), y = random_matrix<double>(2, 2, 75 + seed);
       for (const double beta : {0.0, 0.5, -0.5}) {
-        const ResistiveNudge<double> nudge{beta * solver.nudge_limit_S(), y};
+        const ResistiveNudge nudge{beta * solver.nudge_limit_S(), y};
         const ResistiveState state = solver.solve(sources, nudge);
         for (Index b = 0; b < 2; ++b) {
           CAPTURE(make.seed, seed, beta, b);
@@ -139,7 +140,7 @@ TEST_CASE("resistive solver: diodes carry current where they hold and nowhere el
     const Matrix<double> sources = make_sources(net, 5, 81);
     const ResistiveState state = ResistiveSolver(net).solve(sources, {}, make_state(net, 5, 82));
     const Matrix<double> diode = diode_currents(net, sources, state);
-    const Matrix<double> current = resistive_currents<double>(net, sources, state.voltages);
+    const Matrix<double> current = resistive_currents(net, sources, state.voltages);
     for (Index b = 0; b < 5; ++b) {
       const double scale = state.voltages.row(b).cwiseAbs().maxCoeff();
       for (Index l = 1; l <= net.depth(); ++l) {
@@ -183,8 +184,8 @@ TEST_CASE("resistive gradient: the drops' products are what every resistor would
     const Net net = make_resistive(make);
     const Matrix<double> sources = make_sources(net, 3, 85), plus = make_state(net, 3, 86),
                          minus = make_state(net, 3, 87);
-    ResistiveGradient<double> fast = zero_gradient(net), slow = zero_gradient(net);
-    accumulate_half_squares<double>(net, sources, plus, minus, 0.7, fast);
+    ResistiveGradient fast = zero_gradient(net), slow = zero_gradient(net);
+    accumulate_half_squares(net, sources, plus, minus, 0.7, fast);
     const auto square = [](double d) { return 0.5 * d * d; };
     for (Index l = 1; l <= net.depth(); ++l) {
       const double scale = 0.7 * net.factor(l) / net.factor(net.depth());
@@ -260,7 +261,7 @@ TEST_CASE("resistive solver: a nudge without a phase of minus beta is refused wi
     Matrix<double> h(net.cols(), net.cols());
     for (Index j = 0; j < net.cols(); ++j) {
       const Matrix<double> one = Matrix<double>::Identity(net.cols(), net.cols()).row(j);
-      h.row(j) = -resistive_jvp<double>(net, one);
+      h.row(j) = -resistive_jvp(net, one);
     }
     for (Index l = 1; l <= net.depth(); ++l) h.middleCols(net.columns(l).begin, net.width(l)) *= net.factor(l);
     h.bottomRightCorner(3, 3).diagonal().array() -= beta * net.factor(2);
@@ -268,7 +269,7 @@ TEST_CASE("resistive solver: a nudge without a phase of minus beta is refused wi
   };
   CHECK(smallest(limit * 0.999) > 0);
   CHECK(smallest(limit * 1.001) < 0);
-  CoordinateDescent<double> descent(net);
+  CoordinateDescent descent(net);
   descent.bind(sources);
   CHECK_NOTHROW(descent.nudge(-limit, y));
   CHECK_THROWS_WITH(descent.nudge(-net.node_conductance().rightCols(3).minCoeff(), y), Contains("minimum"));

@@ -7,17 +7,17 @@
 #include <map>
 #include <sstream>
 
-#include "circuits/resistive/resistive_gradient.hpp"
 #include "circuits/spice/resistive_netlist.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/circuits/resistive_networks.hpp"
+#include "tests/support/resistive/resistive_gradient.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
 
 namespace {
 
-using Net = ResistiveNetwork<double>;
+using Net = ResistiveNetwork;
 
 /// A held node is |I|/G_on off 0, 1e-9 of the voltage that it would take, and so is what hangs on it; ngspice iterates to
 /// 1e-12 and solves in double. A few such nodes add up.
@@ -125,7 +125,7 @@ void whole_step(const ResistiveMake& make, double beta) {
   std::map<double, Matrix<double>> ours, theirs;
   std::size_t held = 0;
   for (const double sign : {0.0, 1.0, -1.0}) {
-    const ResistiveNudge<double> nudge{sign * beta, y};
+    const ResistiveNudge nudge{sign * beta, y};
     const ResistiveState state = solver.solve(sources, nudge);
     ours[sign] = state.voltages;
     theirs[sign].resize(samples, net.cols());
@@ -138,9 +138,9 @@ void whole_step(const ResistiveMake& make, double beta) {
     }
   }
   CHECK((held > 0 || net.depth() == 1));  // or the diodes were not tried
-  ResistiveGradient<double> gradient = zero_gradient(net);
+  ResistiveGradient gradient = zero_gradient(net);
   const double scale = 0.5 / (beta * static_cast<double>(samples));
-  accumulate_half_squares<double>(net, sources, ours[1], ours[-1], scale, gradient);
+  accumulate_half_squares(net, sources, ours[1], ours[-1], scale, gradient);
   for (Index l = 1; l <= net.depth(); ++l) {
     const Matrix<double>& g = gradient[static_cast<std::size_t>(l - 1)].conductance;
     Matrix<double> measured(g.rows(), g.cols()), up(g.rows(), g.cols()), up_ours(g.rows(), g.cols());

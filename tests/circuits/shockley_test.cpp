@@ -7,19 +7,19 @@
 #include <limits>
 
 #include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/resistive/resistive_gradient.hpp"
-#include "circuits/resistive/shockley_solver.hpp"
 #include "circuits/spice/resistive_netlist.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/circuits/resistive_networks.hpp"
+#include "tests/support/resistive/resistive_gradient.hpp"
+#include "tests/support/resistive/shockley_solver.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
 
 namespace {
 
-using Net = ResistiveNetwork<double>;
+using Net = ResistiveNetwork;
 
 Matrix<double> number(double value) { return Matrix<double>::Constant(1, 1, value); }
 
@@ -32,15 +32,15 @@ std::vector<ResistiveMake> diode_kinds() {
 
 struct Step {
   Matrix<double> plus, minus;
-  ResistiveGradient<double> gradient;
+  ResistiveGradient gradient;
 };
 
 Step ep_step(const Net& net, const ShockleyDiode& diode, const Matrix<double>& sources, const Matrix<double>& y,
              double beta) {
   const ShockleySolver solver(net, diode);
   Step step{solver.solve(sources, {beta, y}), solver.solve(sources, {-beta, y}), zero_gradient(net)};
-  accumulate_half_squares<double>(net, sources, step.plus, step.minus, 0.5 / (beta * static_cast<double>(y.rows())),
-                                  step.gradient);
+  accumulate_half_squares(net, sources, step.plus, step.minus, 0.5 / (beta * static_cast<double>(y.rows())),
+                          step.gradient);
   return step;
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("shockley: one diode behind one resistor", "[resistive]") {
   for (const ShockleyDiode diode : {ShockleyDiode{}, ShockleyDiode{1e-9, 1.8, 350}}) {
     for (const double x : {-3.0, 0.1, 0.6, 2.0, 40.0}) {
       CAPTURE(x, diode.emission);
-      const Matrix<double> sources = doubled_input<double>(number(x));
+      const Matrix<double> sources = doubled_input(number(x));
       const double h = ShockleySolver(net, diode).solve(sources)(0, 0);
       double low = std::min(x, 0.0) - 1, high = std::max(x, 0.0) + 1;  // g (x − v) − I(v) falls with v
       for (int n = 0; n < 200; ++n) {
@@ -92,7 +92,7 @@ TEST_CASE("shockley: Kirchhoff's law holds, current and slope are derivatives of
     const ShockleySolver solver(net, diode);
     const double limit = ResistiveSolver(net).nudge_limit_S();
     for (const double beta : {0.0, 0.5, -0.5}) {
-      const ResistiveNudge<double> nudge{beta * limit, y};
+      const ResistiveNudge nudge{beta * limit, y};
       // A step below 64 roundings of the largest voltage, times the slope of the diodes over the node conductance: I/(n V_T G).
       const Matrix<double> v = solver.solve(sources, nudge);
       CHECK(solver.residual(sources, nudge, v) < 1e-9);
@@ -130,11 +130,9 @@ TEST_CASE("shockley: the rule of half squared drops is the gradient of the cost"
       for (const Index i : {Index{0}, g.size() / 2, g.size() - 1}) {
         const double h = 1e-5 * make.unit_S;
         const auto moved = [&](double by) {
-          Net other = net;
-          ResistiveLayer<double> layer = net.layer(l);
+          ResistiveLayer layer = net.layer(l);
           layer.conductance.data()[i] += by;
-          other.set_layer(l, layer);
-          return cost(other, diode, sources, y);
+          return cost(with_layer(net, l, layer), diode, sources, y);
         };
         const double base = net.layer(l).conductance.data()[i] >= h ? -h : 0;  // never below 0
         const double slope =
@@ -168,7 +166,7 @@ TEST_CASE("spice: a whole step with Shockley's diodes is ngspice's", "[spice]") 
     const TemporaryDirectory folder;
     Matrix<double> states[2];
     for (const int side : {0, 1}) {
-      const ResistiveNudge<double> nudge{side == 0 ? beta : -beta, y};
+      const ResistiveNudge nudge{side == 0 ? beta : -beta, y};
       run_ngspice(folder.path(), resistive_netlist(net, sources, nudge, "nodes.data", 1e12, diode));
       std::ifstream data(folder / "nodes.data");
       double value = 0;
@@ -178,8 +176,8 @@ TEST_CASE("spice: a whole step with Shockley's diodes is ngspice's", "[spice]") 
     }
     CHECK(relative_error(states[0], ours.plus) < spice);
     CHECK(relative_error(states[1], ours.minus) < spice);
-    ResistiveGradient<double> theirs = zero_gradient(net);
-    accumulate_half_squares<double>(net, sources, states[0], states[1], 0.5 / beta, theirs);
+    ResistiveGradient theirs = zero_gradient(net);
+    accumulate_half_squares(net, sources, states[0], states[1], 0.5 / beta, theirs);
     for (std::size_t l = 0; l < theirs.size(); ++l) {
       // The phases differ by β over conductances: the error of voltages counts some ten times as much.
       CHECK(relative_error(theirs[l].conductance, ours.gradient[l].conductance) < 50 * spice);

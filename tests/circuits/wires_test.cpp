@@ -6,9 +6,9 @@
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/wires/line_solver.hpp"
-#include "tests/circuits/nodal_solver.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
+#include "tests/circuits/nodal_solver.hpp"
 
 namespace nudge {
 namespace {

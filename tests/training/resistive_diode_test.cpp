@@ -6,11 +6,11 @@
 
 #include "circuits/circuit_config.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/resistive/shockley_solver.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/support/resistive/shockley_solver.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/trainee_run.hpp"
 #include "training/config/config_table.hpp"
@@ -73,8 +73,8 @@ TEST_CASE("resistive diodes: coordinate descent finds the state of Newton's meth
     SettleWorkspace<double> scratch;
     settle<double>(dynamics, u, options, scratch);
     const ShockleyDiode diode{1e-12, 1.2, 310};
-    const ResistiveNetwork<double> net = resistive_circuit(network, circuit);
-    const Matrix<double> sources = doubled_input<double>(circuit.read_voltage_V * input);
+    const ResistiveNetwork net = resistive_circuit(network, circuit);
+    const Matrix<double> sources = doubled_input(circuit.read_voltage_V * input);
     const Matrix<double> expected = ShockleySolver(net, diode).solve(sources);
     // Residual 1e-13 over the slowest decay of a sweep, some 1e-2.
     CHECK(relative_error(volts(network, circuit, u), expected) < 1e-10);
@@ -154,10 +154,10 @@ TEST_CASE("resistive diodes: the exported network is that of the simulation, and
   const Matrix<double> features = run.task->training(0).features.row(0).cast<double>();
   const ResistiveExport exported = export_resistive(network, circuit, features, "nodes.data");
   CHECK(exported.kirchhoff < 1e-10);  // a slope of some hundred loads times the rounding of v
-  const ResistiveNetwork<double> net = resistive_circuit(network, circuit);
-  const Matrix<double> sources = doubled_input<double>(circuit.read_voltage_V * features);
+  const ResistiveNetwork net = resistive_circuit(network, circuit);
+  const Matrix<double> sources = doubled_input(circuit.read_voltage_V * features);
   const Matrix<double> ours = ShockleySolver(net, {1e-12, 1.2, 310}).solve(sources);
-  CHECK(exported.power_W == Approx(resistive_power<double>(net, sources, ours).resistors(0, 0)).epsilon(1e-9));
+  CHECK(exported.power_W == Approx(resistive_power(net, sources, ours).resistors(0, 0)).epsilon(1e-9));
   if (!ngspice_installed()) return;
   const TemporaryDirectory folder;
   run_ngspice(folder.path(), exported.netlist);

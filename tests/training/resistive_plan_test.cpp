@@ -4,12 +4,13 @@
 #include <map>
 
 #include "circuits/digital_matrix.hpp"
-#include "circuits/resistive/coordinate_descent.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/resistive/resistive_gradient.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/resistive_networks.hpp"
 #include "tests/support/linearization_checks.hpp"
+#include "tests/support/resistive/coordinate_descent.hpp"
+#include "tests/support/resistive/resistive_energy.hpp"
+#include "tests/support/resistive/resistive_gradient.hpp"
 #include "training/learning/estimators/estimator.hpp"
 #include "training/learning/squared_error.hpp"
 #include "training/models/network.hpp"
@@ -20,7 +21,7 @@ using namespace nudge::test;
 
 namespace {
 
-using Net = ResistiveNetwork<double>;
+using Net = ResistiveNetwork;
 
 struct Collected final : GradientSink<double> {
   std::map<int, Matrix<double>> gradient;
@@ -61,7 +62,7 @@ struct Made {
       scale.middleCols(plan->columns(l).begin, plan->columns(l).count).setConstant(plan->amplification(l));
     }
   }
-  Matrix<double> sources() const { return doubled_input<double>(x); }
+  Matrix<double> sources() const { return doubled_input(x); }
   Matrix<double> u(const Matrix<double>& v) const { return (v.array().rowwise() * scale.row(0).array()).matrix(); }
   Matrix<double> v(const Matrix<double>& state) const {
     return (state.array().rowwise() / scale.row(0).array()).matrix();
@@ -94,9 +95,9 @@ TEST_CASE("resistive plan: the force is Kirchhoff's law, minus the slope of the 
     Matrix<double> f(u), slope(u), node(u);
     made.dynamics->force(u, f);
     // √(c_l/c_L) I_l: sums of some ten products, of currents that cancel.
-    const Matrix<double> expected = made.u(resistive_currents<double>(made.net, made.sources(), v));
+    const Matrix<double> expected = made.u(resistive_currents(made.net, made.sources(), v));
     CHECK(relative_error(f, expected) < 1e-13);
-    const double energy = resistive_energy<double>(made.net, made.sources(), v).sum();
+    const double energy = resistive_energy(made.net, made.sources(), v).sum();
     CHECK(*made.dynamics->energy(u) + 0.0 == Approx(energy / made.net.factor(made.net.depth())).epsilon(1e-12));
     for (Index i = 0; i < u.size(); ++i) {  // E is quadratic: exact but for rounding, ε E/(h |F|)
       Matrix<double> up = u, down = u;
@@ -161,7 +162,7 @@ TEST_CASE("resistive plan: a sweep is that of the published coordinate descent, 
     Made made(make, 3);
     const Columns out = made.net.columns(made.net.depth());
     const Matrix<double> y = random_matrix<double>(3, out.count, 107);
-    CoordinateDescent<double> published(made.net);
+    CoordinateDescent published(made.net);
     published.bind(made.sources());
     Matrix<double> v = make_state(made.net, 3, 108), free = made.u(v);
     published.sweep(v, 3);
@@ -175,8 +176,8 @@ TEST_CASE("resistive plan: a sweep is that of the published coordinate descent, 
     published.sweep(plus, 4);
     published.nudge(-beta, y);
     published.sweep(minus, 4);
-    ResistiveGradient<double> contrast = zero_gradient(made.net);
-    accumulate_half_squares<double>(made.net, made.sources(), plus, minus, 0.5 / beta, contrast);
+    ResistiveGradient contrast = zero_gradient(made.net);
+    accumulate_half_squares(made.net, made.sources(), plus, minus, 0.5 / beta, contrast);
     EstimatorOptions options;
     options.free = descent(3);
     options.nudged_steps = 4;
@@ -214,8 +215,8 @@ TEST_CASE("resistive plan: the local rule with the adjoint is the exact gradient
     const Matrix<double> y = random_matrix<double>(2, out.count, 107);
     const ResistiveState star = ResistiveSolver(made.net).solve(made.sources());
     const Matrix<double> adjoint = resistive_adjoint(made.net, star, y);
-    ResistiveGradient<double> exact = zero_gradient(made.net);
-    accumulate_mixed<double>(made.net, made.sources(), star.voltages, adjoint, 1.0, exact);
+    ResistiveGradient exact = zero_gradient(made.net);
+    accumulate_mixed(made.net, made.sources(), star.voltages, adjoint, 1.0, exact);
     Linearization<double>& at = made.dynamics->linearize(made.u(star.voltages));
     // Jᵀ a = −∂C/∂u with a = c_L · (the adjoint) in u.
     const Matrix<double> a = made.net.factor(made.net.depth()) * made.u(adjoint);

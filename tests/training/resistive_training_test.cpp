@@ -6,10 +6,10 @@
 #include "circuits/circuit_config.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/resistive/resistive_solver.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/support/resistive/resistive_solver.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/trainee_run.hpp"
 #include "training/config/config_table.hpp"
@@ -140,12 +140,12 @@ TEST_CASE("resistive: the heat of a relaxation is that of the resistors at the v
   Matrix<double> f(u);
   dynamics.force(u, f);
   const CircuitSpec circuit = circuit_spec(config);
-  const ResistiveNetwork<double> net = resistive_circuit(network, circuit);
+  const ResistiveNetwork net = resistive_circuit(network, circuit);
   const auto& plan = dynamic_cast<const ResistivePlan&>(network.plan());
   Matrix<double> v = circuit.read_voltage_V * u;
   for (int l = 1; l <= 2; ++l) v.middleCols(plan.columns(l).begin, plan.columns(l).count) /= plan.amplification(l);
-  const Matrix<double> sources = doubled_input<double>(circuit.read_voltage_V * input);
-  const double power = resistive_power<double>(net, sources, v).resistors.sum();
+  const Matrix<double> sources = doubled_input(circuit.read_voltage_V * input);
+  const double power = resistive_power(net, sources, v).resistors.sum();
   const ReadTotals& free = meter.at(ReadClass::free);
   CHECK(free.array_J == Approx(power * 0.25 * circuit.time_constant_s).epsilon(1e-12));
   CHECK(free.reads > 0);
@@ -204,10 +204,10 @@ TEST_CASE("resistive: the exported network is that of the simulation, and ngspic
     const ResistiveExport exported = export_resistive(network, circuit, features, "nodes.data");
     CHECK(exported.kirchhoff < 1e-11);
     CHECK(exported.power_W > 0);
-    const ResistiveNetwork<double> net = resistive_circuit(network, circuit);
-    const Matrix<double> sources = doubled_input<double>(circuit.read_voltage_V * features);
+    const ResistiveNetwork net = resistive_circuit(network, circuit);
+    const Matrix<double> sources = doubled_input(circuit.read_voltage_V * features);
     const ResistiveState state = ResistiveSolver(net).solve(sources);
-    CHECK(exported.power_W == Approx(resistive_power<double>(net, sources, state.voltages).resistors(0, 0)));
+    CHECK(exported.power_W == Approx(resistive_power(net, sources, state.voltages).resistors(0, 0)));
     if (!ngspice_installed()) continue;
     const TemporaryDirectory folder;
     run_ngspice(folder.path(), exported.netlist);

@@ -44,16 +44,16 @@ Matrix<double> settled(const Network<double>& network, ConstMatrixRef<double> fe
 
 }  // namespace
 
-ResistiveNetwork<double> resistive_circuit(const Network<double>& network, const CircuitSpec& circuit) {
+ResistiveNetwork resistive_circuit(const Network<double>& network, const CircuitSpec& circuit) {
   const ResistivePlan& plan = resistive_of(network.plan());
   const ResistiveShape& shape = plan.shape();
   const auto siemens = [&](int parameter) -> Matrix<double> {
     const LinearMap<double>& map = network.map(parameter);
     return conductance_unit_S(map, circuit) * map.weights().cwiseMax(0.0);
   };
-  std::vector<ResistiveLayer<double>> layers;
+  std::vector<ResistiveLayer> layers;
   for (int l = 1; l <= shape.layers(); ++l) {
-    ResistiveLayer<double> layer{siemens(plan.link(l)), {}};
+    ResistiveLayer layer{siemens(plan.link(l)), {}};
     if (shape.bias == ResistiveBias::rails) layer.bias = siemens(plan.bias(l));
     if (shape.bias == ResistiveBias::current) {
       // In units of the conductances of its layer, whose arrays share one scale.
@@ -63,7 +63,7 @@ ResistiveNetwork<double> resistive_circuit(const Network<double>& network, const
     }
     layers.push_back(std::move(layer));
   }
-  return ResistiveNetwork<double>(std::move(layers), shape.gains, shape.bias, shape.rail * circuit.read_voltage_V);
+  return ResistiveNetwork(std::move(layers), shape.gains, shape.bias, shape.rail * circuit.read_voltage_V);
 }
 
 ResistiveExport export_resistive(const Network<double>& network, const CircuitSpec& circuit,
@@ -72,16 +72,16 @@ ResistiveExport export_resistive(const Network<double>& network, const CircuitSp
   const ResistiveShape& shape = plan.shape();
   if (!shape.diodes)
     throw UserError("resistive.diode = none cannot be exported: the netlist has a diode at every hidden node");
-  const ResistiveNetwork<double> net = resistive_circuit(network, circuit);
+  const ResistiveNetwork net = resistive_circuit(network, circuit);
   const Matrix<double> volts = circuit.read_voltage_V * Matrix<double>(features);
-  const Matrix<double> sources = shape.doubled ? doubled_input<double>(volts) : volts;
+  const Matrix<double> sources = shape.doubled ? doubled_input(volts) : volts;
   Matrix<double> v = circuit.read_voltage_V * settled(network, features);
   for (int l = 1; l <= shape.layers(); ++l) {
     v.middleCols(plan.columns(l).begin, plan.columns(l).count) /= plan.amplification(l);
   }
   ResistiveExport out;
   out.netlist = resistive_netlist(net, sources, {}, data_file, kOnRatio, shape.shockley);
-  Matrix<double> current = resistive_currents<double>(net, sources, v);
+  Matrix<double> current = resistive_currents(net, sources, v);
   for (Index l = 1; shape.shockley && l < net.depth(); ++l) {
     const auto [begin, count] = net.columns(l);
     for (Index j = 0; j < count; ++j) {
@@ -95,7 +95,7 @@ ResistiveExport export_resistive(const Network<double>& network, const CircuitSp
     if (!held) out.kirchhoff = std::max(out.kirchhoff, std::abs(current(0, j)));
   }
   if (largest > 0) out.kirchhoff /= largest;
-  out.power_W = resistive_power<double>(net, sources, v).resistors(0, 0);
+  out.power_W = resistive_power(net, sources, v).resistors(0, 0);
   for (Index l = 1; l <= net.depth(); ++l) {
     out.resistors += static_cast<double>((net.layer(l).conductance.array() > 0).count());
     if (net.bias() == ResistiveBias::rails)

@@ -12,7 +12,7 @@ namespace nudge {
 /// The physical circuit of a network of the kind resistive: conductances in S as the devices hold them, or, of numbers, in units
 /// of C/τ (circuit.node_capacitance over circuit.time_constant); rails in V and current sources in A, one unit of state being
 /// circuit.read_voltage; gains as they are. UserError for another kind.
-ResistiveNetwork<double> resistive_circuit(const Network<double>& network, const CircuitSpec& circuit);
+ResistiveNetwork resistive_circuit(const Network<double>& network, const CircuitSpec& circuit);
 
 /// That circuit for one sample, and what holds at its settled state.
 struct ResistiveExport {

@@ -5,7 +5,7 @@
 
 #include "circuits/circuit_spec.hpp"
 #include "circuits/resistive/resistive_network.hpp"
-#include "circuits/resistive/shockley_solver.hpp"
+#include "circuits/resistive/shockley_diode.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge {

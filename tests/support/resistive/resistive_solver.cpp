@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/resistive/resistive_solver.hpp"
+#include "tests/support/resistive/resistive_solver.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "circuits/resistive/coordinate_descent.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/resistive/resistive_factor.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/resistive/coordinate_descent.hpp"
+#include "tests/support/resistive/resistive_factor.hpp"
 
-namespace nudge {
+namespace nudge::test {
 namespace {
 
 constexpr int kFirstSweeps = 8;
@@ -23,7 +23,7 @@ constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 /// One sample being solved.
 class Sample {
  public:
-  Sample(const ResistiveNetwork<double>& network, Matrix<double> sources, ResistiveNudge<double> nudge)
+  Sample(const ResistiveNetwork& network, Matrix<double> sources, ResistiveNudge nudge)
       : net_(network), sources_(std::move(sources)), nudge_(std::move(nudge)) {}
 
   /// Tries to make the set of free nodes stand from a state v (1, N); true: v is the steady state and `free` its set.
@@ -37,7 +37,7 @@ class Sample {
       for (int refine = 0; refine < 2; ++refine) x += factor.solve(weighted(current(x)));
       const std::vector<bool> next = held_out(x, current(x), set);
       if (next == set) {
-        net_.clip(x);
+        clip(net_, x);
         v = x;
         free = set;
         return true;
@@ -59,9 +59,7 @@ class Sample {
   }
 
  private:
-  Matrix<double> current(const Matrix<double>& v) const {
-    return resistive_currents<double>(net_, sources_, v, nudge_);
-  }
+  Matrix<double> current(const Matrix<double>& v) const { return resistive_currents(net_, sources_, v, nudge_); }
   double conductance(Index j) const {
     return net_.node_conductance()(0, j) + (j >= net_.columns(net_.depth()).begin ? nudge_.beta : 0.0);
   }
@@ -93,14 +91,14 @@ class Sample {
     return next;
   }
 
-  const ResistiveNetwork<double>& net_;
+  const ResistiveNetwork& net_;
   Matrix<double> sources_;
-  ResistiveNudge<double> nudge_;
+  ResistiveNudge nudge_;
 };
 
 }  // namespace
 
-ResistiveSolver::ResistiveSolver(const ResistiveNetwork<double>& network) : network_(&network), limit_S_(0) {
+ResistiveSolver::ResistiveSolver(const ResistiveNetwork& network) : network_(&network), limit_S_(0) {
   if (const auto floating = network.floating_nodes(); !floating.empty()) {
     throw UserError(fmt::format("resistive network: node {} of layer {} floats: no resistor joins it to a source",
                                 floating.front().node, floating.front().layer));
@@ -108,13 +106,13 @@ ResistiveSolver::ResistiveSolver(const ResistiveNetwork<double>& network) : netw
   limit_S_ = convex_nudge_limit_S(network);
 }
 
-ResistiveState ResistiveSolver::solve(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge) const {
+ResistiveState ResistiveSolver::solve(ConstMatrixRef<double> sources, const ResistiveNudge& nudge) const {
   return solve(sources, nudge, Matrix<double>::Zero(sources.rows(), network_->cols()));
 }
 
-ResistiveState ResistiveSolver::solve(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge,
+ResistiveState ResistiveSolver::solve(ConstMatrixRef<double> sources, const ResistiveNudge& nudge,
                                       ConstMatrixRef<double> start) const {
-  const ResistiveNetwork<double>& net = *network_;
+  const ResistiveNetwork& net = *network_;
   if (!(-nudge.beta < limit_S_)) {
     throw NumericalFailure(fmt::format(
         "resistive network: the phase nudged by -beta has no minimum to settle in: beta = {:.6g} >= {:.6g}, "
@@ -122,10 +120,10 @@ ResistiveState ResistiveSolver::solve(ConstMatrixRef<double> sources, const Resi
         -nudge.beta, limit_S_));
   }
   ResistiveState state{start, std::vector<std::vector<bool>>(static_cast<std::size_t>(start.rows()))};
-  CoordinateDescent<double> descent(net);
+  CoordinateDescent descent(net);
   descent.bind(sources);
   descent.nudge(nudge.beta, nudge.target);
-  net.clip(state.voltages);
+  clip(net, state.voltages);
   Matrix<double> descended = state.voltages;
   int sweeps = kFirstSweeps, done = 0;
   for (std::vector<bool> solved(state.free.size(), false); done < kMostSweeps; sweeps *= 2) {
@@ -153,9 +151,9 @@ ResistiveState ResistiveSolver::solve(ConstMatrixRef<double> sources, const Resi
   return state;
 }
 
-Matrix<double> diode_currents(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                              const ResistiveState& state, const ResistiveNudge<double>& nudge) {
-  Matrix<double> i = -resistive_currents<double>(network, sources, state.voltages, nudge);
+Matrix<double> diode_currents(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
+                              const ResistiveState& state, const ResistiveNudge& nudge) {
+  Matrix<double> i = -resistive_currents(network, sources, state.voltages, nudge);
   for (Index b = 0; b < i.rows(); ++b) {
     for (Index j = 0; j < i.cols(); ++j) {
       if (state.free[static_cast<std::size_t>(b)][static_cast<std::size_t>(j)]) i(b, j) = 0.0;
@@ -164,4 +162,4 @@ Matrix<double> diode_currents(const ResistiveNetwork<double>& network, ConstMatr
   return i;
 }
 
-}  // namespace nudge
+}  // namespace nudge::test

@@ -3,17 +3,15 @@
 
 #include <vector>
 
-#include "circuits/resistive/resistive_solver.hpp"
+#include "tests/support/resistive/resistive_solver.hpp"
 
-namespace nudge {
+namespace nudge::test {
 
 /// Derivatives with respect to all conductances and biases, layer 1 first.
-template <class S>
-using ResistiveGradient = std::vector<ResistiveLayer<S>>;
+using ResistiveGradient = std::vector<ResistiveLayer>;
 
 /// A gradient of the network's shapes, all 0.
-template <class S>
-ResistiveGradient<S> zero_gradient(const ResistiveNetwork<S>& network);
+ResistiveGradient zero_gradient(const ResistiveNetwork& network);
 
 /// Equilibrium propagation's rule: every resistor compares half the square of its drop d between two states,
 ///     gradient += scale · (c_l/c_L) · Σ_samples [½ d²(plus) − ½ d²(minus)]
@@ -21,27 +19,19 @@ ResistiveGradient<S> zero_gradient(const ResistiveNetwork<S>& network);
 /// with their drops, current sources −(v(plus) − v(minus)). For ∂C/∂θ of the batch mean: plus and minus at ±β with scale
 /// 1/(2βB), or +β and free, or free and −β, with 1/(βB). Computed as (d₊ − d₋)(d₊ + d₋)/2, so that the squares of large
 /// drops are not subtracted. States (B, N), sources (B, n_0).
-template <class S>
-void accumulate_half_squares(const ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> plus,
-                             ConstMatrixRef<S> minus, S scale, ResistiveGradient<S>& gradient);
-
-/// Stochastic gradient descent by that rule on the conductances themselves: θ ← θ − rates[l − 1] · scale · (the gradient
-/// above), conductances clipped at 0, currents not. The same numbers to rounding, without a gradient of their
-/// size in memory. L rates (contract).
-template <class S>
-void descend_half_squares(ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> plus,
-                          ConstMatrixRef<S> minus, S scale, const std::vector<S>& rates);
+void accumulate_half_squares(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
+                             ConstMatrixRef<double> plus, ConstMatrixRef<double> minus, double scale,
+                             ResistiveGradient& gradient);
 
 /// The adjoint a (B, N) of C = ½|v_L − y|² at a steady state without a nudge: (∂²E/∂v²) a = ∂C/∂v on the nodes that no diode
 /// holds, 0 on the others; a = lim (v₋ − v₊)/(2β c_L).
-Matrix<double> resistive_adjoint(const ResistiveNetwork<double>& network, const ResistiveState& state,
+Matrix<double> resistive_adjoint(const ResistiveNetwork& network, const ResistiveState& state,
                                  ConstMatrixRef<double> target);
 
 /// gradient += −scale · Σ_samples ⟨w, ∂²E/∂v∂θ⟩ for any w (B, N) at any voltages v (B, N): of a conductance
 ///     −scale · c_l Σ d_ij (A_{l−1} w_{l−1,i} − w_lj),  w_0 = 0
 /// With the adjoint a at the steady state this is the exact gradient of Σ C (scale 1) or of the batch mean (1/B).
-template <class S>
-void accumulate_mixed(const ResistiveNetwork<S>& network, ConstMatrixRef<S> sources, ConstMatrixRef<S> v,
-                      ConstMatrixRef<S> w, S scale, ResistiveGradient<S>& gradient);
+void accumulate_mixed(const ResistiveNetwork& network, ConstMatrixRef<double> sources, ConstMatrixRef<double> v,
+                      ConstMatrixRef<double> w, double scale, ResistiveGradient& gradient);
 
-}  // namespace nudge
+}  // namespace nudge::test

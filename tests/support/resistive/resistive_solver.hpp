@@ -5,7 +5,7 @@
 
 #include "circuits/resistive/resistive_network.hpp"
 
-namespace nudge {
+namespace nudge::test {
 
 /// A steady state of every sample.
 struct ResistiveState {
@@ -22,24 +22,23 @@ struct ResistiveState {
 /// the residual where the set does not stand within 4096 sweeps. Needs a network without floating nodes (UserError).
 class ResistiveSolver {
  public:
-  explicit ResistiveSolver(const ResistiveNetwork<double>& network);
+  explicit ResistiveSolver(const ResistiveNetwork& network);
 
   /// From v = 0, clipped; sources (B, n_0). start: where coordinate descent begins, (B, N), it changes the way and not the
   /// result.
-  ResistiveState solve(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge = {}) const;
-  ResistiveState solve(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge,
-                       ConstMatrixRef<double> start) const;
+  ResistiveState solve(ConstMatrixRef<double> sources, const ResistiveNudge& nudge = {}) const;
+  ResistiveState solve(ConstMatrixRef<double> sources, const ResistiveNudge& nudge, ConstMatrixRef<double> start) const;
 
   /// Above this β there is no phase of −β.
   double nudge_limit_S() const { return limit_S_; }
 
  private:
-  const ResistiveNetwork<double>* network_;
+  const ResistiveNetwork* network_;
   double limit_S_;
 };
 
 /// What the diodes supply, −I where one holds its node and 0 elsewhere (B, N): ≥ 0 at nodes kept above 0, ≤ 0 at the others.
-Matrix<double> diode_currents(const ResistiveNetwork<double>& network, ConstMatrixRef<double> sources,
-                              const ResistiveState& state, const ResistiveNudge<double>& nudge = {});
+Matrix<double> diode_currents(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
+                              const ResistiveState& state, const ResistiveNudge& nudge = {});
 
-}  // namespace nudge
+}  // namespace nudge::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/resistive/shockley_solver.hpp"
+#include "tests/support/resistive/shockley_solver.hpp"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,13 @@
 #include <cmath>
 #include <limits>
 
-#include "circuits/circuit_spec.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
-#include "circuits/resistive/resistive_factor.hpp"
-#include "circuits/resistive/resistive_solver.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/resistive/resistive_energy.hpp"
+#include "tests/support/resistive/resistive_factor.hpp"
+#include "tests/support/resistive/resistive_solver.hpp"
 
-namespace nudge {
+namespace nudge::test {
 namespace {
 
 constexpr int kNewtonSteps = 400;  // far starts come nearer by n V_T per step: 10 V of it at room temperature
@@ -24,19 +24,7 @@ constexpr double kResolved = 64 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
-double ShockleyDiode::thermal_V() const { return emission * boltzmann_J_per_K * temperature_K / electron_charge_C; }
-
-void ShockleyDiode::validate() const {
-  const auto check = [](double value, const char* name) {
-    if (value > 0 && std::isfinite(value)) return;
-    throw UserError(fmt::format("diode: {} = {:g} (must be positive and finite)", name, value));
-  };
-  check(saturation_A, "saturation current");
-  check(emission, "emission coefficient");
-  check(temperature_K, "temperature");
-}
-
-ShockleySolver::ShockleySolver(const ResistiveNetwork<double>& network, const ShockleyDiode& diode)
+ShockleySolver::ShockleySolver(const ResistiveNetwork& network, const ShockleyDiode& diode)
     : network_(&network), diode_(diode), signs_(Matrix<double>::Zero(1, network.cols())), factors_(1, network.cols()) {
   diode.validate();
   for (Index l = 1; l <= network.depth(); ++l) {
@@ -47,9 +35,9 @@ ShockleySolver::ShockleySolver(const ResistiveNetwork<double>& network, const Sh
   }
 }
 
-Matrix<double> ShockleySolver::currents(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge,
+Matrix<double> ShockleySolver::currents(ConstMatrixRef<double> sources, const ResistiveNudge& nudge,
                                         ConstMatrixRef<double> v) const {
-  Matrix<double> i = resistive_currents<double>(*network_, sources, v, nudge);
+  Matrix<double> i = resistive_currents(*network_, sources, v, nudge);
   for (Index b = 0; b < i.rows(); ++b) {
     for (Index j = 0; j < i.cols(); ++j) {
       if (sign(j) != 0) i(b, j) += diode_.current_A(v(b, j), sign(j));
@@ -59,9 +47,9 @@ Matrix<double> ShockleySolver::currents(ConstMatrixRef<double> sources, const Re
 }
 
 /// Of one sample, the nudge's β c_L C included.
-double ShockleySolver::energy(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge,
+double ShockleySolver::energy(ConstMatrixRef<double> sources, const ResistiveNudge& nudge,
                               ConstMatrixRef<double> v) const {
-  double sum = resistive_energy<double>(*network_, sources, v)(0, 0);
+  double sum = resistive_energy(*network_, sources, v)(0, 0);
   const Columns out = network_->columns(network_->depth());
   if (nudge.beta != 0) {
     const double cost = 0.5 * (v.middleCols(out.begin, out.count) - nudge.target).squaredNorm();
@@ -73,7 +61,7 @@ double ShockleySolver::energy(ConstMatrixRef<double> sources, const ResistiveNud
   return sum;
 }
 
-double ShockleySolver::residual(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge,
+double ShockleySolver::residual(ConstMatrixRef<double> sources, const ResistiveNudge& nudge,
                                 ConstMatrixRef<double> v) const {
   const Matrix<double> i = currents(sources, nudge, v);
   double worst = 0;
@@ -86,8 +74,7 @@ double ShockleySolver::residual(ConstMatrixRef<double> sources, const ResistiveN
   return worst;
 }
 
-void ShockleySolver::solve_one(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge,
-                               Matrix<double>& v) const {
+void ShockleySolver::solve_one(ConstMatrixRef<double> sources, const ResistiveNudge& nudge, Matrix<double>& v) const {
   const std::vector<bool> all(static_cast<std::size_t>(v.cols()), true);
   Matrix<double> extra = Matrix<double>::Zero(1, v.cols());
   const double scale = network_->gain(0) * sources.cwiseAbs().maxCoeff();
@@ -119,7 +106,7 @@ void ShockleySolver::solve_one(ConstMatrixRef<double> sources, const ResistiveNu
                   residual(sources, nudge, v), kNewtonSteps));
 }
 
-Matrix<double> ShockleySolver::solve(ConstMatrixRef<double> sources, const ResistiveNudge<double>& nudge) const {
+Matrix<double> ShockleySolver::solve(ConstMatrixRef<double> sources, const ResistiveNudge& nudge) const {
   const ResistiveState ideal = ResistiveSolver(*network_).solve(sources, nudge);
   const Matrix<double> carried = diode_currents(*network_, sources, ideal, nudge);
   Matrix<double> v = ideal.voltages;
@@ -129,12 +116,11 @@ Matrix<double> ShockleySolver::solve(ConstMatrixRef<double> sources, const Resis
       v(b, j) = -sign(j) * diode_.thermal_V() * std::log1p(std::abs(carried(b, j)) / diode_.saturation_A);
     }
     Matrix<double> one = v.row(b);
-    const ResistiveNudge<double> own{nudge.beta,
-                                     nudge.beta == 0 ? Matrix<double>() : Matrix<double>(nudge.target.row(b))};
+    const ResistiveNudge own{nudge.beta, nudge.beta == 0 ? Matrix<double>() : Matrix<double>(nudge.target.row(b))};
     solve_one(sources.row(b), own, one);
     v.row(b) = one;
   }
   return v;
 }
 
-}  // namespace nudge
+}  // namespace nudge::test

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "circuits/resistive/resistive_factor.hpp"
+#include "tests/support/resistive/resistive_factor.hpp"
 
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 
-namespace nudge {
+namespace nudge::test {
 
-ResistiveFactor::ResistiveFactor(const ResistiveNetwork<double>& network, const std::vector<bool>& free, double beta,
+ResistiveFactor::ResistiveFactor(const ResistiveNetwork& network, const std::vector<bool>& free, double beta,
                                  const Matrix<double>& extra)
     : cols_(network.cols()) {
   NUDGE_EXPECT(static_cast<Index>(free.size()) == network.cols());
@@ -77,7 +77,7 @@ Matrix<double> ResistiveFactor::solve(ConstMatrixRef<double> b) const {
   return out;
 }
 
-double convex_nudge_limit_S(const ResistiveNetwork<double>& network) {
+double convex_nudge_limit_S(const ResistiveNetwork& network) {
   const ResistiveFactor factor(network, std::vector<bool>(static_cast<std::size_t>(network.cols()), true), 0);
   const double c = network.factor(network.depth());
   if (network.depth() == 1) return factor.output_complement().minCoeff() / c;
@@ -85,4 +85,4 @@ double convex_nudge_limit_S(const ResistiveNetwork<double>& network) {
   return symmetric_eigenvalues(factor.output_complement()).minCoeff() / c;
 }
 
-}  // namespace nudge
+}  // namespace nudge::test

@@ -7,7 +7,7 @@
 
 #include "circuits/resistive/resistive_network.hpp"
 
-namespace nudge {
+namespace nudge::test {
 
 /// Cholesky factorisation of the second derivative of the energy on the nodes that no diode holds, one sample. It is block
 /// tridiagonal: layer l has c_l diag(G_l + [l = L] β) and towards layer l − 1 −B_l, B_l = c_l A_{l−1} g^l. Layers are
@@ -18,7 +18,7 @@ class ResistiveFactor {
  public:
   /// free[i]: whether node i of a state (N) takes part. β < 0: a nudge that pushes away. extra (1, N), S: what hangs at the nodes
   /// besides the resistors, the slope of a curved element; empty: nothing.
-  ResistiveFactor(const ResistiveNetwork<double>& network, const std::vector<bool>& free, double beta,
+  ResistiveFactor(const ResistiveNetwork& network, const std::vector<bool>& free, double beta,
                   const Matrix<double>& extra = {});
 
   /// Whether every pivot is positive: the energy is strictly convex in these nodes.
@@ -47,6 +47,6 @@ class ResistiveFactor {
 /// The largest β for which the energy of the phase nudged by −β is convex: −β c_L is added to the diagonal of the outputs
 /// alone, so it is the smallest eigenvalue of their Schur complement S_L (all nodes free) over c_L. At and above it there is
 /// no such phase: the minimum is not unique, or there is none. Above 0 if no node floats.
-double convex_nudge_limit_S(const ResistiveNetwork<double>& network);
+double convex_nudge_limit_S(const ResistiveNetwork& network);
 
-}  // namespace nudge
+}  // namespace nudge::test

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "circuits/resistive/resistive_currents.hpp"
+
+namespace nudge::test {
+
+/// (∂I/∂v) p (B, N) for directions p (B, N). I is linear in v; diodes and nudge are not in it. Not symmetric when a gain is
+/// not 1: c_l times the rows of layer l is.
+Matrix<double> resistive_jvp(const ResistiveNetwork& network, ConstMatrixRef<double> p);
+
+/// E of every sample without the nudge (B, 1), W.
+Matrix<double> resistive_energy(const ResistiveNetwork& network, ConstMatrixRef<double> sources,
+                                ConstMatrixRef<double> v);
+
+}  // namespace nudge::test
