@@ -6,11 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/drn.hpp"
-#include "reference/eqblock.hpp"
-#include "reference/hopnet.hpp"
-#include "reference/letnet.hpp"
-#include "reference/mixer_families.hpp"
+#include "reference/kinds.hpp"
 
 namespace nudge {
 

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/drn.hpp"
-
 #include <fmt/format.h>
 
 #include "circuits/resistive/resistive_currents.hpp"
-#include "reference/drn_outputs.hpp"
+#include "reference/case_writer.hpp"
+#include "reference/drn_problem.hpp"
 #include "reference/held_network.hpp"
+#include "reference/kinds.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "training/models/resistive/resistive_plan.hpp"
 
 namespace nudge {
 namespace {
+
+// Tolerances of NETWORKS.md, section 2.5, and of section 1.6 for float32.
+constexpr CaseTolerance kPoint{1e-12, 1e-5};    // one evaluation, or a given number of sweeps
+constexpr CaseTolerance kState{1e-11, 1e-4};    // steady states
+constexpr CaseTolerance kAtState{1e-12, 1e-4};  // one evaluation there
+constexpr CaseTolerance kAdjoint{1e-10, 1e-3};  // a linear solve there
+constexpr CaseTolerance kNudged{1e-9, 1e-3};    // divided by β
 
 std::shared_ptr<const ResistivePlan> plan_of(const DrnProblem& p) {
   const ResistiveNetwork& net = *p.network;
@@ -45,7 +52,7 @@ class Drn {
       : p_(problem),
         plan_(plan_of(problem)),
         net_(plan_, weights_of(problem, *plan_), {{p_.batch(), 1, {}, {}}, p_.x, p_.target}),
-        w_(problem),
+        w_(problem.float32),
         scale_(1, p_.network->cols()),
         last_factor_(p_.network->factor(p_.network->depth())) {
     for (int l = 1; l <= plan_->shape().layers(); ++l) {
@@ -69,11 +76,11 @@ class Drn {
                                       {"centered", NudgeSides::centered}}) {
       how.sides = sides;
       const std::string name = std::string("grad_ep_") + side;
-      gradient(name, net_.estimate_at_rest("ep_contrastive", how, star, name).gradient);
+      gradient(name, net_.estimate_at_rest("ep_contrastive", how, star, name).gradient, kNudged);
     }
     const HeldNetwork::Estimate exact = net_.estimate("implicit_dense", phases(0), star);
-    w_.values("a_exact", volts(exact.adjoint) / last_factor_);
-    gradient("grad_exact", exact.gradient);
+    w_.matrix("a_exact", volts(exact.adjoint) / last_factor_, kAdjoint);
+    gradient("grad_exact", exact.gradient, kAdjoint);
     return w_.take();
   }
 
@@ -91,23 +98,29 @@ class Drn {
     options.beta = p_.beta;
     return options;
   }
-  void gradient(const std::string& name, const Gradient<double>& found) {
-    std::vector<Matrix<double>> all = found.matrices();
-    for (int l = 1; l <= plan_->shape().layers() && p_.network->bias() == ResistiveBias::current; ++l) {
-      all[static_cast<std::size_t>(plan_->bias(l))] *= plan_->amplification(l);
+  /// A group with a dataset per parameter.
+  void gradient(const std::string& name, const Gradient<double>& found, CaseTolerance tolerance) {
+    const ResistiveBias bias = p_.network->bias();
+    for (int l = 1; l <= plan_->shape().layers(); ++l) {
+      w_.matrix(fmt::format("{}/g{}", name, l), found[plan_->link(l)], tolerance);
+      if (bias == ResistiveBias::none) continue;
+      const Matrix<double>& b = found[plan_->bias(l)];
+      const bool rails = bias == ResistiveBias::rails;
+      w_.add(name + "/" + drn_bias_name(bias, l), rails ? H5Shape{2, b.cols()} : H5Shape{b.cols()},
+             (rails ? 1.0 : plan_->amplification(l)) * b, tolerance);
     }
-    w_.gradient(name, all);
   }
-  void per_sample(const std::string& name, const std::vector<double>& values, double factor) {
-    w_.values(name, factor * Eigen::Map<const Matrix<double>>(values.data(), 1, static_cast<Index>(values.size())));
+  void per_sample(const std::string& name, std::vector<double> values, double factor, CaseTolerance tolerance) {
+    for (double& value : values) value *= factor;
+    w_.list(name, values, tolerance);
   }
 
   void at_test_point() {
     const States u = states(p_.z0);
-    w_.values("kcl_z0", volts(net_.force(u)));
-    per_sample("energy_z0", net_.energies(u), last_factor_);
-    w_.values("conductance", *net_.dynamics().layered()->loads());
-    w_.values("jvp_z0_v", volts(net_.jvp(States(u.size(), inside()), states(p_.v))));
+    w_.matrix("kcl_z0", volts(net_.force(u)), kPoint);
+    per_sample("energy_z0", net_.energies(u), last_factor_, kPoint);
+    w_.add("conductance", {p_.network->cols()}, *net_.dynamics().layered()->loads(), kPoint);
+    w_.matrix("jvp_z0_v", volts(net_.jvp(States(u.size(), inside()), states(p_.v))), kPoint);
   }
 
   /// A state in which no diode holds: there J is that of the resistors.
@@ -144,39 +157,39 @@ class Drn {
   }
 
   void at_steady_state(const std::string& name, const States& u) {
-    w_.values("v_" + name, volts(u));
-    w_.values("diode_current_" + name, volts(net_.moving_force(u)) - volts(net_.force(u)));
+    w_.matrix("v_" + name, volts(u), kState);
+    w_.matrix("diode_current_" + name, volts(net_.moving_force(u)) - volts(net_.force(u)), kState);
   }
 
   void powers(const States& star) {
     const Columns out = p_.network->columns(p_.network->depth());
     const Matrix<double> v = volts(star);
-    w_.values("logits", v.middleCols(out.begin, out.count));
-    per_sample("energy_star", net_.energies(star), last_factor_);
-    per_sample("cost_star", net_.costs(star), 1.0);
+    w_.matrix("logits", v.middleCols(out.begin, out.count), kState);
+    per_sample("energy_star", net_.energies(star), last_factor_, kAtState);
+    per_sample("cost_star", net_.costs(star), 1.0, kState);
     const ResistivePower power = resistive_power(*p_.network, doubled_input(p_.x), v);
-    w_.values("power_resistors", power.resistors);
-    w_.values("power_inputs", power.inputs);
-    w_.values("power_amplifiers", power.amplifiers);
-    w_.values("power_bias", power.bias);
+    w_.add("power_resistors", {p_.batch()}, power.resistors, kAtState);
+    w_.add("power_inputs", {p_.batch()}, power.inputs, kAtState);
+    w_.add("power_amplifiers", {p_.batch()}, power.amplifiers, kAtState);
+    w_.add("power_bias", {p_.batch()}, power.bias, kAtState);
   }
 
   void descend() {
     States u = states(p_.v_init);
     for (const char* name : {"cd_1", "cd_2", "cd_3"}) {
       u = net_.settle(u, phases(1).free);
-      w_.values(name, volts(u));
+      w_.matrix(name, volts(u), kPoint);
     }
     const HeldNetwork::Estimate both = net_.estimate("ep_contrastive", phases(0), u);
-    w_.values("cd_plus", volts(both.nudged[0]));
-    w_.values("cd_minus", volts(both.nudged[1]));
-    gradient("grad_cd_centered", both.gradient);
+    w_.matrix("cd_plus", volts(both.nudged[0]), kPoint);
+    w_.matrix("cd_minus", volts(both.nudged[1]), kPoint);
+    gradient("grad_cd_centered", both.gradient, kNudged);
   }
 
   const DrnProblem& p_;
   std::shared_ptr<const ResistivePlan> plan_;
   HeldNetwork net_;
-  DrnWriter w_;
+  CaseWriter w_;
   Matrix<double> scale_;  ///< P (1, N)
   double last_factor_;    ///< c_L
 };

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/eqblock.hpp"
-
 #include <numeric>
 
 #include "circuits/terms/causal_attention.hpp"
+#include "reference/case_writer.hpp"
 #include "reference/eqblock_problem.hpp"
+#include "reference/kinds.hpp"
 #include "sim/steady/monitor.hpp"
 
 namespace nudge {
 namespace {
 
-// Tolerances of the cases' README for float64.
-constexpr double kPoint = 1e-13;    // one evaluation at a given point
-constexpr double kState = 1e-12;    // settled and nudged states
-constexpr double kNudged = 1e-10;   // adjoints and gradients divided by 2 beta
-constexpr double kAdjoint = 1e-11;  // adjoints and gradients without that division, every Wh
+// Tolerances of the cases' README.
+constexpr CaseTolerance kPoint{1e-13, 1e-13};    // one evaluation at a given point
+constexpr CaseTolerance kState{1e-12, 1e-12};    // settled and nudged states
+constexpr CaseTolerance kNudged{1e-10, 1e-10};   // adjoints and gradients divided by 2 beta
+constexpr CaseTolerance kAdjoint{1e-11, 1e-11};  // adjoints and gradients without that division, every Wh
 
 /// Runs the parts of a case one after the other and collects their datasets.
 class Eqblock {
@@ -43,7 +43,7 @@ class Eqblock {
     gradient("linadj", iterated.gradient, kAdjoint);
     at_fixed_point(net_.settle_to_rest(z, p_.options().free, ""));
     gradient("bptt", net_.estimate("bptt", p_.options(), x).gradient, kAdjoint);
-    return std::move(datasets_);
+    return w_.take();
   }
 
  private:
@@ -90,17 +90,17 @@ class Eqblock {
       }
       return all;
     });
-    add("attn_prob_z0", {p_.batch.sequences, heads, tokens, tokens}, stacked(probabilities), kPoint);
+    w_.add("attn_prob_z0", {p_.batch.sequences, heads, tokens, tokens}, stacked(probabilities), kPoint);
     states("jvp_z0_v", unit_gain.jvp(p_.z0, p_.v, attention), kPoint);
     states("vjp_z0_w", unit_gain.vjp(p_.z0, p_.w, attention), kPoint);
     states("vjp_z0_v", unit_gain.vjp(p_.z0, p_.v, attention), kPoint);
     const Matrix<double> clamped = stacked(x) - (1 + p_.gain * p_.damping) * stacked(p_.z0);
     rows("ffn_z0", stacked(net_.force(p_.z0, Part::conservative)) - clamped, kPoint);
     states("F_z0", net_.force(p_.z0), kPoint);
-    scalar("energy_z0", energy(p_.z0), kPoint);
+    w_.scalar("energy_z0", energy(p_.z0), kPoint);
     states("JFt_z0_w", net_.vjp(p_.z0, p_.w), kPoint);
     rows("dCdz_z0", cost_gradient(p_.z0), kPoint);
-    scalar("loss_z0", loss(p_.z0), kPoint);
+    w_.scalar("loss_z0", loss(p_.z0), kPoint);
     states("logits_z0", net_.outputs(p_.z0), kPoint);
   }
 
@@ -109,11 +109,11 @@ class Eqblock {
     states("z_star", z, kState);
     states("logits", net_.outputs(z), kPoint);
     rows("dCdz_zstar", cost_gradient(z), kPoint);
-    scalar("loss", loss(z), kPoint);
-    scalar("energy_zstar", energy(z), kPoint);
+    w_.scalar("loss", loss(z), kPoint);
+    w_.scalar("energy_zstar", energy(z), kPoint);
     rows("F_zstar", stacked(net_.force(z)), kPoint, CaseError::relative_to, "out/z_star");
-    scalar("res_zstar", relative_residual((stacked(relax(z, 1)) - stacked(z)).norm(), stacked(z).norm()), kPoint,
-           CaseError::absolute);
+    w_.scalar("res_zstar", relative_residual((stacked(relax(z, 1)) - stacked(z)).norm(), stacked(z).norm()), kPoint,
+              CaseError::absolute);
     constexpr Part attention = Part::nonconservative;
     rows("corr_v_zstar", stacked(net_.jvp(z, p_.v, attention)) - stacked(net_.vjp(z, p_.v, attention)), kPoint);
   }
@@ -131,40 +131,31 @@ class Eqblock {
   void at_fixed_point(const States& z) {
     const HeldNetwork::Estimate exact = run("implicit_dense", z);
     states("z_fp", z, kState);
-    scalar("loss_fp", loss(z), kState);
+    w_.scalar("loss_fp", loss(z), kState);
     adjoint("a_exact", exact, kAdjoint);
     gradient("exact", exact.gradient, kAdjoint);
   }
 
-  void states(const std::string& name, const States& values, double tolerance) {
+  void states(const std::string& name, const States& values, CaseTolerance tolerance) {
     rows(name, stacked(values), tolerance);
   }
   /// Of the mean cost.
-  void adjoint(const std::string& name, const HeldNetwork::Estimate& found, double tolerance) {
+  void adjoint(const std::string& name, const HeldNetwork::Estimate& found, CaseTolerance tolerance) {
     rows(name, net_.weight() * stacked(found.adjoint), tolerance);
   }
-  void rows(const std::string& name, const Matrix<double>& values, double tolerance,
+  void rows(const std::string& name, const Matrix<double>& values, CaseTolerance tolerance,
             CaseError error = CaseError::relative, const std::string& scale = {}) {
-    add(name, {p_.batch.sequences, p_.shape.tokens, values.cols()}, values, tolerance, error, scale);
+    w_.add(name, {p_.batch.sequences, p_.shape.tokens, values.cols()}, values, tolerance, error, scale);
   }
-  void scalar(const std::string& name, double value, double tolerance, CaseError error = CaseError::relative) {
-    add(name, {}, Matrix<double>::Constant(1, 1, value), tolerance, error);
-  }
-  void gradient(const std::string& name, const Gradient<double>& gradient, double tolerance) {
+  void gradient(const std::string& name, const Gradient<double>& gradient, CaseTolerance tolerance) {
     for (const ParameterGroup& group : net_.network().groups()) {
       const Matrix<double> part = gradient[group.parameter].middleCols(group.columns.begin, group.columns.count);
-      add("grad_" + name + "/" + group.name, {part.rows(), part.cols()}, part, group.readout ? kAdjoint : tolerance);
+      w_.matrix("grad_" + name + "/" + group.name, part, group.readout ? kAdjoint : tolerance);
     }
   }
-  void add(const std::string& name, H5Shape shape, const Matrix<double>& values, double tolerance,
-           CaseError error = CaseError::relative, const std::string& scale = {}) {
-    datasets_.push_back({"out/" + name, std::move(shape),
-                         std::vector<double>(values.data(), values.data() + values.size()), tolerance, error, scale});
-  }
-
   EqblockProblem p_;
   HeldNetwork net_;
-  std::vector<CaseDataset> datasets_;
+  CaseWriter w_;
 };
 
 }  // namespace

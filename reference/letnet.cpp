@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/letnet.hpp"
-
 #include <numeric>
 
 #include "mixers/tape.hpp"
+#include "reference/case_writer.hpp"
 #include "reference/held_network.hpp"
-#include "reference/letnet_outputs.hpp"
+#include "reference/kinds.hpp"
+#include "reference/letnet_problem.hpp"
 #include "sim/steady/monitor.hpp"
 #include "training/models/transformer/sub_layers.hpp"
 #include "training/models/transformer/transformer_plan.hpp"
 
 namespace nudge {
 namespace {
+
+// Tolerances of LETNET.md, section 6.
+constexpr double kNarrow = 1e-5;                   // of float32, but where a nudge divides
+constexpr CaseTolerance kPoint{1e-13, kNarrow};    // one evaluation at a given point
+constexpr CaseTolerance kState{1e-12, kNarrow};    // settled and nudged states, and what is taken at the settled one
+constexpr CaseTolerance kAdjoint{1e-11, kNarrow};  // exact, or through time
+constexpr CaseTolerance kReadout{1e-12, kNarrow};  // every gradient of Wh: nothing is divided by β
 
 std::shared_ptr<const TransformerPlan> transformer(const LetnetProblem& p) {
   TransformerShape shape;
@@ -53,18 +60,18 @@ class Letnet {
         name_(file.name()),
         plan_(transformer(problem)),
         net_(plan_, weights_of(problem), {{p_.sizes.batch, p_.sizes.tokens, p_.idx, p_.targets}, {}, {}}),
-        w_(problem) {}
+        w_(problem.float32) {}
 
   std::vector<CaseDataset> compute() {
     at_test_point();
     const States fixed = at_fixed_point();
     const States last = euler(fixed);
-    nudged("transposed", "aep_transposed", last, p_.beta, false);
-    nudged("frozen", "aep_transposed", last, p_.beta_frozen, true);
-    nudged("aep", "aep", last, p_.beta_aep, false);
-    nudged("anchored", "aep_anchored", last, p_.beta_aep, false);
+    nudged("transposed", "aep_transposed", last, p_.beta, {1e-11, 2e-6 / p_.beta + kNarrow});
+    nudged("frozen", "aep_transposed", last, p_.beta_frozen, {1e-11, 2e-6 / p_.beta_frozen + kNarrow});
+    nudged("aep", "aep", last, p_.beta_aep, {1e-10, 5e-6 / p_.beta_aep});
+    nudged("anchored", "aep_anchored", last, p_.beta_aep, {1e-10, 5e-6 / p_.beta_aep});
     const auto through = net_.estimate("bptt", case_phases(p_.step, p_.free_steps, 0), net_.starts());
-    w_.parameters("grad_bptt", by_name(through.gradient));
+    parameters("grad_bptt", through.gradient, kAdjoint);
     return w_.take();
   }
 
@@ -134,19 +141,44 @@ class Letnet {
     return g;
   }
 
+  void nodes(const std::string& name, const States& z, CaseTolerance tolerance) {
+    const std::vector<double> values = nodes_from_samples(z, p_.sizes);
+    w_.add(name, {p_.sizes.batch, p_.sizes.nodes, p_.sizes.tokens, p_.sizes.channels},
+           Eigen::Map<const Matrix<double>>(values.data(), 1, static_cast<Index>(values.size())), tolerance);
+  }
+  void tokens(const std::string& name, const States& x, CaseTolerance tolerance) {
+    w_.add(name, {p_.sizes.batch, p_.sizes.tokens, x[0].cols()}, stacked(x), tolerance);
+  }
+  /// A group with a dataset per parameter; Wh belongs to gradients of the cost.
+  void parameters(const std::string& name, const Gradient<double>& gradient, CaseTolerance tolerance,
+                  bool readout = true) {
+    const LetnetParameters all = by_name(gradient);
+    for (const LetnetParameterShape& each : letnet_parameters(p_.sizes, p_.rope)) {
+      const bool outside = each.name == "Wh";
+      if (outside && !readout) continue;
+      // The softmax of a single token is 1 whatever the scores: these gradients are zero and have no scale of their own.
+      const bool zero = p_.sizes.tokens == 1 && (each.name == "Wq" || each.name == "Wk");
+      w_.add(name + "/" + each.name, each.shape, stacked(all.at(each.name)), outside ? kReadout : tolerance,
+             zero ? CaseError::absolute : CaseError::relative);
+    }
+  }
+
   void at_test_point() {
-    w_.samples("x", net_.inputs());
-    w_.samples("G_z0", net_.each(p_.z0, [&](std::size_t, const Matrix<double>& z) { return updates(z); }));
-    w_.samples("prob_z0", net_.each(p_.z0, [&](std::size_t, const Matrix<double>& z) { return probabilities(z); }));
-    w_.samples("force_z0", net_.force(p_.z0));
-    w_.samples("jvp_z0_v", net_.jvp(p_.z0, p_.v));
-    w_.samples("vjp_z0_u", net_.vjp(p_.z0, p_.u));
-    w_.samples("logits_z0", net_.outputs(p_.z0));
-    w_.scalar("cost_z0", cost(p_.z0));
-    w_.samples("dcost_z0", cost_gradient(p_.z0));
-    Gradient<double> correlation = net_.correlate(p_.z0, p_.u);
+    const LetnetSizes& s = p_.sizes;
+    const States& z = p_.z0;
+    tokens("x", net_.inputs(), kPoint);
+    nodes("G_z0", net_.each(z, [&](std::size_t, const Matrix<double>& one) { return updates(one); }), kPoint);
+    const States p = net_.each(z, [&](std::size_t, const Matrix<double>& one) { return probabilities(one); });
+    w_.add("prob_z0", {s.batch, s.layers * s.loops, s.heads, s.tokens, s.tokens}, stacked(p), kPoint);
+    nodes("force_z0", net_.force(z), kPoint);
+    nodes("jvp_z0_v", net_.jvp(z, p_.v), kPoint);
+    nodes("vjp_z0_u", net_.vjp(z, p_.u), kPoint);
+    tokens("logits_z0", net_.outputs(z), kPoint);
+    w_.scalar("cost_z0", cost(z), kPoint);
+    tokens("dcost_z0", cost_gradient(z), kPoint);
+    Gradient<double> correlation = net_.correlate(z, p_.u);
     correlation.scale(1 / net_.weight());  // a sum, no mean
-    w_.parameters("vf_z0_u", by_name(correlation));
+    parameters("vf_z0_u", correlation, kPoint, false);
   }
 
   States at_fixed_point() {
@@ -154,21 +186,21 @@ class Letnet {
     SettleOptions sweeps = options.free;
     sweeps.schedule = RelaxationSchedule::sweep;
     const States z = net_.settle_to_rest(net_.starts(), sweeps, name_ + ": the network");
-    w_.samples("z_fp", z);
-    w_.samples("logits_fp", net_.outputs(z));
-    w_.scalar("cost_fp", cost(z));
-    w_.samples("dcost_fp", cost_gradient(z));
+    nodes("z_fp", z, kState);
+    tokens("logits_fp", net_.outputs(z), kState);
+    w_.scalar("cost_fp", cost(z), kState);
+    tokens("dcost_fp", cost_gradient(z), kState);
     const HeldNetwork::Estimate exact = net_.estimate("implicit_dense", options, z);
-    adjoint("a_exact", exact);
-    w_.parameters("grad_exact", by_name(exact.gradient));
+    adjoint("a_exact", exact, kAdjoint);
+    parameters("grad_exact", exact.gradient, kAdjoint);
     return z;
   }
 
   /// Of the mean cost.
-  void adjoint(const std::string& name, const HeldNetwork::Estimate& found) {
+  void adjoint(const std::string& name, const HeldNetwork::Estimate& found, CaseTolerance tolerance) {
     States a = found.adjoint;
     for (Matrix<double>& one : a) one *= net_.weight();
-    w_.samples(name, a);
+    nodes(name, a, tolerance);
   }
 
   /// Residual, cost and distance to the fixed point after 0 … steps of Euler, all samples side by side.
@@ -193,33 +225,35 @@ class Letnet {
 
   States euler(const States& fixed) {
     Trajectory free = trajectory(p_.step, p_.free_steps, fixed);
-    w_.samples("euler_z_1", free.first);
-    w_.samples("euler_z_T1", free.last);
-    w_.steps("euler_residual", free.residual);
-    w_.steps("euler_cost", free.cost);
-    w_.steps("euler_distance", free.distance);
+    nodes("euler_z_1", free.first, kPoint);
+    nodes("euler_z_T1", free.last, kState);
+    w_.list("euler_residual", free.residual, kPoint, CaseError::absolute);
+    w_.list("euler_cost", free.cost, kState);
+    w_.list("euler_distance", free.distance, kPoint, CaseError::absolute);
     if (p_.kappa == 0) {
-      w_.steps("unit_residual", trajectory(1.0, static_cast<int>(p_.sizes.nodes), fixed).residual);
+      w_.list("unit_residual", trajectory(1.0, static_cast<int>(p_.sizes.nodes), fixed).residual, kPoint,
+              CaseError::absolute);
     }
     return std::move(free.last);
   }
 
-  void nudged(const std::string& name, const std::string& estimator, const States& z, double beta, bool frozen) {
+  void nudged(const std::string& name, const std::string& estimator, const States& z, double beta,
+              CaseTolerance tolerance) {
     EstimatorOptions options = case_phases(p_.step, 0, p_.nudged_steps);
     options.beta = beta;
-    options.frozen_cost = frozen;
+    options.frozen_cost = name == "frozen";
     const HeldNetwork::Estimate found = net_.estimate(estimator, options, z);
-    w_.samples("z_plus_" + name, found.nudged[0]);
-    w_.samples("z_minus_" + name, found.nudged[1]);
-    adjoint("a_" + name, found);
-    w_.parameters("grad_" + name, by_name(found.gradient));
+    nodes("z_plus_" + name, found.nudged[0], kState);
+    nodes("z_minus_" + name, found.nudged[1], kState);
+    adjoint("a_" + name, found, tolerance);
+    parameters("grad_" + name, found.gradient, tolerance);
   }
 
   const LetnetProblem& p_;
   std::string name_;
   std::shared_ptr<const TransformerPlan> plan_;
   HeldNetwork net_;
-  LetnetWriter w_;
+  CaseWriter w_;
 };
 
 }  // namespace

@@ -40,10 +40,4 @@ std::vector<Matrix<double>> unstack(std::span<const double> values, Index count,
   return matrices;
 }
 
-std::vector<double> stack(const std::vector<Matrix<double>>& matrices) {
-  std::vector<double> values;
-  for (const Matrix<double>& m : matrices) values.insert(values.end(), m.data(), m.data() + m.size());
-  return values;
-}
-
 }  // namespace nudge

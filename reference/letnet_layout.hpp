@@ -39,7 +39,4 @@ std::vector<double> nodes_from_samples(const std::vector<Matrix<double>>& sample
 /// A dataset [count, rows, cols] as matrices. Needs values.size() = count·rows·cols.
 std::vector<Matrix<double>> unstack(std::span<const double> values, Index count, Index rows, Index cols);
 
-/// All numbers of the matrices, one after the other, row by row.
-std::vector<double> stack(const std::vector<Matrix<double>>& matrices);
-
 }  // namespace nudge

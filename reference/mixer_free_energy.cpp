@@ -6,7 +6,7 @@
 #include "mixers/ops/free_energy_read.hpp"
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/layout.hpp"
-#include "reference/mixer_families.hpp"
+#include "reference/kinds.hpp"
 #include "reference/tape_case.hpp"
 
 namespace nudge {

@@ -6,7 +6,7 @@
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/cross_entropy.hpp"
 #include "mixers/ops/product.hpp"
-#include "reference/mixer_families.hpp"
+#include "reference/kinds.hpp"
 #include "reference/tape_case.hpp"
 #include "sim/base/errors.hpp"
 

@@ -9,7 +9,7 @@
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/rope.hpp"
-#include "reference/mixer_families.hpp"
+#include "reference/kinds.hpp"
 #include "reference/tape_case.hpp"
 #include "sim/base/errors.hpp"
 

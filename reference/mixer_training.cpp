@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "mixers/free_transformer/synthetic.hpp"
-#include "reference/mixer_families.hpp"
+#include "reference/kinds.hpp"
 #include "reference/tape_case.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/optimizer.hpp"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-#include "reference/hopnet.hpp"
+#include "reference/kinds.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/reference/hopnet_file.hpp"
 #include "tests/support/shared_file.hpp"

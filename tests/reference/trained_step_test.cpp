@@ -7,11 +7,10 @@
 #include <catch2/catch.hpp>
 
 #include "reference/case_kind.hpp"
-#include "reference/drn.hpp"
 #include "reference/drn_problem.hpp"
 #include "reference/eqblock_problem.hpp"
-#include "reference/hopnet.hpp"
 #include "reference/hopnet_problem.hpp"
+#include "reference/kinds.hpp"
 #include "reference/letnet_problem.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"
