@@ -91,7 +91,7 @@ void CircuitDynamics<S>::take_over() {
 
 /// f = drive − held ∘ z of one node, or what the rest has of it.
 template <class S>
-void CircuitDynamics<S>::start(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const {
+void CircuitDynamics<S>::leak_and_drive(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const {
   const auto [begin, count] = node.columns;
   const S leak = static_cast<S>(circuit_->leak(node));
   for (Index row = 0; row < z.rows(); row += rows_) {
@@ -109,9 +109,9 @@ void CircuitDynamics<S>::start(const Node& node, Part part, ConstMatrixRef<S> z,
 }
 
 template <class S>
-void CircuitDynamics<S>::start(Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const {
+void CircuitDynamics<S>::leak_and_drive(Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const {
   if (part == Part::nonconservative && !has_rest_) return f.setZero(), void();
-  for (const Node& node : circuit_->nodes()) start(node, part, z, f);
+  for (const Node& node : circuit_->nodes()) leak_and_drive(node, part, z, f);
 }
 
 /// The conductance of clamp and damping, L C/τ, is as warm as the devices: white noise of strength node_noise √L per √τ,
@@ -138,7 +138,7 @@ void CircuitDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::si
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
   if (node == 0) read_.pass();
   const Node& at = circuit_->nodes()[node];
-  start(at, Part::all, z, f);
+  leak_and_drive(at, Part::all, z, f);
   if (circuit_->node_noise() != 0 && read_.noisy()) add_node_noise(at, f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
     if (circuit_->acts_on(i, node)) systems_[i]->force(z, f, Part::all, static_cast<int>(node), Store::add, read_);
@@ -176,7 +176,7 @@ template <class S>
 void CircuitDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= max_rows_);
   read_.pass();
-  start(part, z, f);
+  leak_and_drive(part, z, f);
   if (part != Part::nonconservative) add_node_noise(f);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
     if (circuit_->traits(i).has(part)) systems_[i]->force(z, f, part, kAllNodes, Store::add, read_);

@@ -69,8 +69,8 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   class Point;
   void take_over();
   const Matrix<S>& drive(Part part) const { return part == Part::all && has_rest_ ? all_drive_ : drive_; }
-  void start(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
-  void start(Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  void leak_and_drive(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  void leak_and_drive(Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void add_node_noise(MatrixRef<S> f);
   void add_node_noise(const Node& node, MatrixRef<S> f);
 

@@ -9,8 +9,8 @@
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/run_parts.hpp"
-#include "training/config/setup.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {

@@ -31,10 +31,10 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/file_bytes.hpp"
 
 namespace nudge {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "training/batch/equilibrium_layer.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/data/task.hpp"
 #include "training/models/network.hpp"
 

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "tests/support/temporary_directory.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/train/train_run.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "sim/base/parallel.hpp"
 #include "tests/support/numerics.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 
 using namespace nudge;

@@ -6,8 +6,8 @@
 
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/sample_task.hpp"
 #include "training/models/registry.hpp"
 

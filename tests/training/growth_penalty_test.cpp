@@ -8,8 +8,8 @@
 #include "tests/support/numerics.hpp"
 #include "tests/support/test_dynamics.hpp"
 #include "tests/support/tiny_model.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -146,7 +146,7 @@ TEST_CASE("the growth penalty's gradient agrees with central differences of ever
   for (int p = 0; p < one.model->parameters(); ++p) {
     CAPTURE(p);
     const Matrix<double>& exact = quotients[static_cast<std::size_t>(p)];
-    if (p == BlockParameter::input || p == BlockParameter::force) {
+    if (p == BlockParameter::input || p == BlockParameter::output) {
       // h = 1e-5: truncation 1e-10, rounding ε/(probe h) ~ 2e-16/1e-7 = 2e-9, per entry of order 0.01 … 0.1; and no gate
       // lies within h of the probes for this seed.
       CHECK(relative_error(gradient[p], exact) < 1e-5);
@@ -169,7 +169,7 @@ TEST_CASE("the penalty adds to the gradient only where it acts, and only to the 
   CHECK(with.report.growth_active == 1);
   CHECK(with.report.growth > 0.05);
   for (int p = 0; p < model->parameters(); ++p) {
-    const bool weights_of_block = p == BlockParameter::input || p == BlockParameter::force;
+    const bool weights_of_block = p == BlockParameter::input || p == BlockParameter::output;
     CHECK((with.gradient[p] == without.gradient[p]) == !weights_of_block);
   }
   options.growth.threshold = 1.9;
@@ -187,7 +187,7 @@ TEST_CASE("a step along the penalty's gradient slows the growth", "[growth]") {
   const double eta = 1e-2 * one.z.norm(), before = one.grown(v, eta).norm();
   penalty.apply(one.dynamics, one.z, kStep, 1, gradient);
   const double rate = 1e-3;
-  for (const int p : {BlockParameter::input, BlockParameter::force})
+  for (const int p : {BlockParameter::input, BlockParameter::output})
     one.model->map(p).apply_update(-rate * gradient[p]);
   // First order: g falls by rate ‖∇g‖²; the second order is smaller by rate times a curvature of order 1.
   CHECK(before - one.grown(v, eta).norm() == Approx(rate * std::pow(gradient.norm(), 2)).epsilon(0.05));

@@ -5,8 +5,8 @@
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/numerics.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/models/hopfield/hopfield_netlist.hpp"
 
 using namespace nudge;

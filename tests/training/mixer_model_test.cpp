@@ -4,8 +4,8 @@
 #include "sim/base/errors.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/models/block/block_config.hpp"
@@ -169,8 +169,8 @@ TEST_CASE("a mixer's initial weights follow its spec", "[mixer_model]") {
     CHECK(weights[p].cols() == parameters[p].shape.cols);
   }
   // 4096 numbers of deviation 0.6/8: its estimate has the relative deviation 1/√8192 = 1.1 %, five of them 5.5 %.
-  CHECK(std::sqrt(weights[BlockParameter::force].squaredNorm() / 4096) == Approx(0.6 / 8).epsilon(0.055));
-  CHECK((weights[BlockParameter::force + 4].array() == 0.01).all());  // tau
+  CHECK(std::sqrt(weights[BlockParameter::output].squaredNorm() / 4096) == Approx(0.6 / 8).epsilon(0.055));
+  CHECK((weights[BlockParameter::output + 4].array() == 0.01).all());  // tau
 }
 
 TEST_CASE("wrong mixers are the user's errors, named", "[mixer_model]") {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/registry.hpp"
 

@@ -7,7 +7,7 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/train/trainee.hpp"

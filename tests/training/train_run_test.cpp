@@ -8,7 +8,7 @@
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
 
@@ -163,7 +163,7 @@ TEST_CASE("coincidence updates train the arrays without a gradient of theirs", "
   Gradient<double> gradient, rest;
   summed.compute(batch, 0, gradient);
   factored.compute(batch, 0, rest);
-  for (const int p : {BlockParameter::input, BlockParameter::force, model->readout()}) {
+  for (const int p : {BlockParameter::input, BlockParameter::output, model->readout()}) {
     CHECK(rest[p].isZero(0));
     Matrix<double> sum = rest[p];
     for (const auto& pair : factored.take_factors(p)) {

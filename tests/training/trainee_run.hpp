@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/data/task.hpp"
 #include "training/train/trainee.hpp"
 

@@ -5,8 +5,8 @@
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/transformer/transformer_netlist.hpp"
 

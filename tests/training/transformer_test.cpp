@@ -7,8 +7,8 @@
 
 #include "tests/support/numerics.hpp"
 #include "tests/training/study_model.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/models/registry.hpp"

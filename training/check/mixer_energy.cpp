@@ -13,7 +13,7 @@
 #include "mixers/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
 
@@ -110,7 +110,7 @@ MixerEnergy run(const Config& config, MixerChoice choice) {
   std::vector<const Matrix<S>*> weights;
   weights.reserve(spec.parameters.size());
   for (std::size_t k = 0; k < spec.parameters.size(); ++k) {
-    weights.push_back(&network->map(BlockParameter::force + static_cast<int>(k)).weights());
+    weights.push_back(&network->map(BlockParameter::output + static_cast<int>(k)).weights());
   }
   MixerEnergy trace{choice.kind, batch.sequences, batch.tokens, {}, {}, {}, {}};
   std::vector<std::vector<Matrix<S>>> all(static_cast<std::size_t>(batch.sequences));

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "circuits/digital_matrix.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 
 namespace nudge {
 namespace {

@@ -2,8 +2,8 @@
 // Steps so small that rounding takes them back: what they leave as it is looks like a result.
 #include <fmt/format.h>
 
+#include "training/config/assembly.hpp"
 #include "training/config/rows.hpp"
-#include "training/config/setup.hpp"
 
 namespace nudge {
 namespace {

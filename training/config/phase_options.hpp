@@ -8,7 +8,7 @@
 namespace nudge {
 
 /// The sections [relaxation] and [nudge]: how phases settle, and what nudges them. Step, beta and lag of `phases` are those of a
-/// network (setup.hpp).
+/// network (assembly.hpp).
 struct PhaseOptions {
   EstimatorOptions phases;
   double fixed_step = 0;       ///< ε; 0: step_fraction/L

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "sim/base/errors.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/rows.hpp"
-#include "training/config/setup.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
 

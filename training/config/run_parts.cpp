@@ -3,7 +3,7 @@
 #include "training/config/run_options.hpp"
 
 #include "sim/config/config_load.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {

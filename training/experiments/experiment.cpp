@@ -13,7 +13,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/data/characters.hpp"
 #include "training/experiments/experiment_file.hpp"
 #include "training/experiments/tape_learner.hpp"

@@ -12,8 +12,8 @@
 #include "sim/base/product_kernel.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/check/finite_difference.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/run_parts.hpp"
-#include "training/config/setup.hpp"
 #include "training/train/trainee.hpp"
 
 namespace nudge {

@@ -35,7 +35,7 @@ struct ModelOptions {
   double damping = 1;         ///< c at the start
   InitialScales scales;
 
-  Damping start() const { return {attention_gain, damping}; }
+  Damping initial_damping() const { return {attention_gain, damping}; }
 };
 
 const Section<ModelOptions>& model_section();

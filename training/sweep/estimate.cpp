@@ -20,8 +20,8 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/io/descriptor.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/sweep_file.hpp"
 

@@ -13,7 +13,7 @@
 #include "sim/base/ranks.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/sweep/farm.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/sweep/sweep_file.hpp"

@@ -16,8 +16,8 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
-#include "training/config/setup.hpp"
 #include "training/data/characters.hpp"
 #include "training/train/reference_budget.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "sim/config/config.hpp"
 #include "training/batch/batch_gradient.hpp"
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/train_options.hpp"
 #include "training/train/adjoint_guard.hpp"
 #include "training/train/conductance_histogram.hpp"

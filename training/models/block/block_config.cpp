@@ -64,7 +64,7 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
 
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task) {
   const ModelOptions model = model_options(config);
-  return std::make_shared<BlockPlan>(model_shape(config, task.symbols), model.scales, model.start());
+  return std::make_shared<BlockPlan>(model_shape(config, task.symbols), model.scales, model.initial_damping());
 }
 
 double block_leak(const Config& config, double damping) {

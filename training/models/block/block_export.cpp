@@ -30,7 +30,7 @@ ExportedNetwork write(const Network<double>& network, const NetlistOptions& opti
   spec.stop_s = 20 * options.circuit.time_constant_s;
   spec.print_step_s = 0.01 * options.circuit.time_constant_s;
   const Index heads = dynamic_cast<const BlockPlan&>(network.plan()).shape().heads;
-  return {block_netlist(network.circuit(), heads, network.map(BlockParameter::force), spec, options.data_file), {}};
+  return {block_netlist(network.circuit(), heads, network.map(BlockParameter::output), spec, options.data_file), {}};
 }
 
 }  // namespace

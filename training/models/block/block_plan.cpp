@@ -19,7 +19,7 @@ std::vector<std::unique_ptr<ForceTerm<S>>> array_terms(const ModelShape& shape, 
   std::vector<std::unique_ptr<ForceTerm<S>>> terms;
   if (shape.mixer.is_fused()) {
     terms.push_back(std::make_unique<CausalAttention<S>>(shape.channels, shape.heads, static_cast<S>(gain),
-                                                         BlockParameter::force, *maps.at(BlockParameter::force)));
+                                                         BlockParameter::output, *maps.at(BlockParameter::output)));
   }
   if (shape.coupling) terms.push_back(std::make_unique<Coupling<S>>(shape.channels));
   if (shape.memories > 0 && shape.memory_arrays == 2) {
@@ -39,8 +39,8 @@ std::vector<std::unique_ptr<Term<S>>> block_terms(const ModelShape& shape, doubl
   if (!shape.mixer.is_fused()) {
     std::vector<const LinearMap<S>*> weights;
     const std::size_t after = maps.size() - (shape.memory_arrays == 2 ? 2 : 1);
-    for (std::size_t p = BlockParameter::force; p < after; ++p) weights.push_back(maps[p].get());
-    terms.push_back(mixer_term<S>(0, node, shape.mixer, gain, BlockParameter::force, weights));
+    for (std::size_t p = BlockParameter::output; p < after; ++p) weights.push_back(maps[p].get());
+    terms.push_back(mixer_term<S>(0, node, shape.mixer, gain, BlockParameter::output, weights));
   }
   terms.push_back(std::make_unique<SharedArray<S>>(0, node, array_terms<S>(shape, gain, maps), BlockParameter::input,
                                                    *maps.at(BlockParameter::input)));
@@ -90,7 +90,7 @@ std::vector<ParameterGroup> BlockPlan::groups() const {
     groups.push_back({"Wk", Id::input, {c, c}});
     groups.push_back({"Wv", Id::input, {2 * c, c}});
   }
-  for (std::size_t p = Id::force; p < all.size(); ++p) {
+  for (std::size_t p = Id::output; p < all.size(); ++p) {
     groups.push_back({all[p].name, static_cast<int>(p), {0, all[p].shape.cols}, p + 1 == all.size()});
   }
   return groups;

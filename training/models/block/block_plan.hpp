@@ -22,11 +22,11 @@ struct ModelShape {
   CorrectionScope correction = CorrectionScope::attention;  ///< with two arrays
 };
 
-/// Numbers of the block's parameters in gradients, optimisers and files. From force on stand the weights that the
+/// Numbers of the block's parameters in gradients, optimisers and files. From output on stand the weights that the
 /// non-conservative force has beside its columns of the input array (W_o of the fused attention, all weights of another mixer);
 /// the read-out is the last one.
 struct BlockParameter {
-  static constexpr int tok = 0, pos = 1, input = 2, force = 3;
+  static constexpr int tok = 0, pos = 1, input = 2, output = 3;
 };
 
 /// The founding note's block as a network of one node z (T, C):

@@ -32,7 +32,7 @@ void stack_weights(const StackPlan& plan, std::uint64_t seed, std::vector<Matrix
       readout = std::move(one.back());
     }
     weights.push_back(std::move(one[Id::input]));
-    weights.push_back(std::move(one[Id::force]));
+    weights.push_back(std::move(one[Id::output]));
   }
   weights.push_back(std::move(readout));
 }
@@ -147,7 +147,7 @@ std::vector<Lack> stack_lacks() {
 std::shared_ptr<const NetworkPlan> stack_plan(const Config& config, const TaskSizes& task) {
   const ModelOptions model = model_options(config);
   return std::make_shared<StackPlan>(model_shape(config, task.symbols), stack_section().read(config).layers,
-                                     model.scales, model.start());
+                                     model.scales, model.initial_damping());
 }
 
 }  // namespace nudge

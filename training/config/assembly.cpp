@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/config/setup.hpp"
+#include "training/config/assembly.hpp"
 
 #include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
