@@ -9,6 +9,9 @@
 #include "reference/run_case.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/reference/drn_file.hpp"
+#include "tests/reference/hopnet_file.hpp"
+#include "tests/reference/letnet_file.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/shared_file.hpp"
 
@@ -289,4 +292,35 @@ TEST_CASE("a case that is no case, and an output that is taken, exit 2", "[cases
   CHECK(read_file(folder.file("taken.h5")) == "precious");
   CHECK(run_nudge(folder, "case case.h5 --out case.h5").exit_code == 2);
   CHECK(read_file(folder.file("case.h5")) == whole);
+}
+
+TEST_CASE("cases whose states are zeros have residuals of 0 and no number that is none", "[cases]") {
+  const Folder folder;
+  SyntheticCase block;
+  for (const char* name : {"params/tok", "params/pos"}) {
+    auto& values = block.reals.at(name).values;
+    std::fill(values.begin(), values.end(), 0.0);
+  }
+  HopnetFile layers = HopnetFile::dense({5, 6, 4}).activations("projected", "hard_sigmoid", "hard_sigmoid");
+  for (auto& [name, data] : layers.reals) std::fill(data.values.begin(), data.values.end(), 0.0);
+  LetnetFile transformer;
+  for (const char* name : {"params/tok", "params/pos"}) {
+    auto& values = transformer.reals.at(name).values;
+    std::fill(values.begin(), values.end(), 0.0);
+  }
+  DrnFile resistors;
+  for (auto& [name, data] : resistors.reals) {
+    if (name.rfind("inputs/", 0) == 0 && name != "inputs/gain") std::fill(data.values.begin(), data.values.end(), 0.0);
+  }
+  resistors.attributes["v_bias"] = 0.0;
+  for (const std::string& path : {block.write(folder, "block.h5"), layers.write(folder),
+                                  transformer.write(folder, "letnet.h5"), resistors.write(folder, "drn.h5")}) {
+    std::filesystem::remove(folder.file("out.h5"));
+    run_case(path, folder.file("out.h5"));
+    const H5Reader out(folder.file("out.h5"));
+    for (const std::string& name : out.all_datasets("out")) {
+      CAPTURE(path, name);
+      for (const double value : out.reals<double>(name)) CHECK(std::isfinite(value));
+    }
+  }
 }
