@@ -11,8 +11,8 @@ void CircuitDynamics<S>::Point::set(ConstMatrixRef<S> z) {
   CircuitDynamics& d = *owner_;
   z0_ = z;
   d.read_.pass();
-  d.start(Part::conservative, z, f0_conservative_);
-  d.start(Part::nonconservative, z, f0_);  // the rest first; the sum in the end
+  d.leak_and_drive(Part::conservative, z, f0_conservative_);
+  d.leak_and_drive(Part::nonconservative, z, f0_);  // the rest first; the sum in the end
   for (auto& system : d.systems_) system->linearize(z, f0_conservative_, f0_, d.read_);
   f0_ += f0_conservative_;
   if (!d.box_) return;
@@ -124,8 +124,8 @@ void CircuitDynamics<S>::Point::displacement(ConstMatrixRef<S> z, Columns of) {
 template <class S>
 void CircuitDynamics<S>::Point::start_law(NudgedForm form, const Node& node, ConstMatrixRef<S> z, MatrixRef<S> f) {
   CircuitDynamics& d = *owner_;
-  if (form == NudgedForm::corrected) return d.start(node, Part::all, z, f);
-  if (d.circuit_->nudged_drive() == NudgedDrive::state) return d.start(node, Part::conservative, z, f);
+  if (form == NudgedForm::corrected) return d.leak_and_drive(node, Part::all, z, f);
+  if (d.circuit_->nudged_drive() == NudgedDrive::state) return d.leak_and_drive(node, Part::conservative, z, f);
   const auto [begin, count] = node.columns;
   const S leak = static_cast<S>(d.circuit_->leak(node));
   for (Index row = 0; row < z.rows(); row += d.rows_) {

@@ -234,8 +234,8 @@ TEST_CASE("bad input to programming", "[circuits]") {
   spec.programming.train = 65;
   CHECK_THROWS_WITH(Crossbar<double>(spec, w, 0, 1), Contains("crossbar.pulse_train = 65"));
   spec.programming.train = 31;
-  spec.programming.limit = 1.5;
-  CHECK_THROWS_WITH(Crossbar<double>(spec, w, 0, 1), Contains("crossbar.verify_limit = 1.5"));
+  spec.programming.limit = -1;
+  CHECK_THROWS_WITH(Crossbar<double>(spec, w, 0, 1), Contains("crossbar.verify_limit = -1"));
   spec.programming.limit = 0;
   spec.transfer.rate = 0;
   CHECK_THROWS_AS(Crossbar<double>(spec, w, 0, 1), UserError);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/protocol.hpp"
+#include "training/data/data_options.hpp"
 
 #include <utility>
 
@@ -20,7 +21,7 @@ CompareProtocol read_protocol(const Config& config, const std::string& name) {
   if (p.tuning_seeds.empty() && p.tunes()) {
     throw UserError(name + ": compare.tuning_seeds is empty (a grid of several points needs one)");
   }
-  if (p.base.real("data.test_fraction") == 0) {
+  if (data_options(p.base).test_fraction == 0) {
     throw UserError(name + ": data.test_fraction = 0 (must be > 0: a comparison is reported on the test part)");
   }
   return p;

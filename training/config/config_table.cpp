@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/config_table.hpp"
+#include "training/data/data_options.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -29,7 +30,7 @@ namespace {
 ParamTable concatenated() {
   ParamTable table;
   for (ParamTable part : {run_section().rows(),
-                          data_rows(),
+                          data_section().rows(),
                           network_rows(),
                           model_section().rows(),
                           stack_section().rows(),

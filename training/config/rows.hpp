@@ -6,7 +6,6 @@
 // The parts of program_table(), by section, and the rules between keys.
 namespace nudge {
 
-ParamTable data_rows();        ///< task.*, data.*
 ParamTable network_rows();     ///< network.kind
 ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
 ParamTable experiment_rows();  ///< experiment.*

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/characters.hpp"
+#include "training/data/data_options.hpp"
 
 #include <utility>
 
@@ -8,8 +9,9 @@
 namespace nudge {
 
 TextDataset load_dataset(const Config& config) {
-  const std::string& path = config.text("data.text");
-  const TextSplit split{config.real("data.validation_fraction"), config.real("data.test_fraction")};
+  const DataOptions options = data_options(config);
+  const std::string& path = options.text;
+  const TextSplit split{options.validation_fraction, options.test_fraction};
   const auto tokens = static_cast<Index>(config.integer("model.tokens"));
   if (path.empty()) return TextDataset::from_text(default_text(), "the text that ships with nudge", split, tokens);
   return TextDataset::load(path, split, tokens);

@@ -4,6 +4,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/data/characters.hpp"
+#include "training/data/data_options.hpp"
 #include "training/data/mad/mad_task.hpp"
 #include "training/data/sample_task.hpp"
 
@@ -44,7 +45,7 @@ HeldOutSizes held_out_sizes(const Config& config) {
 }
 
 const TaskKind& task_kind(const Config& config) {
-  const std::string& name = config.text("task.kind");
+  const std::string name = data_options(config).kind;
   std::vector<std::string> names;
   for (const TaskKind& kind : task_kinds()) {
     if (kind.name == name) return kind;

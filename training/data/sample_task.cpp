@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/sample_task.hpp"
+#include "training/data/data_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,7 +26,7 @@ SampleTask::SampleTask(const Config& config, Target target)
     : parts_(load_samples(sample_options(config), target)),
       batch_(static_cast<Index>(config.integer("train.batch"))),
       rows_(samples_side_by_side(config)),
-      validation_samples_(static_cast<Index>(config.integer("data.validation_samples"))),
+      validation_samples_(data_options(config).validation_samples),
       seed_(static_cast<std::uint64_t>(config.integer("seed"))) {}
 
 std::int64_t SampleTask::fingerprint() const {
@@ -55,7 +56,7 @@ std::vector<Batch> SampleTask::validation() const {
 std::vector<Batch> SampleTask::test() const { return in_rows(batches_of(parts_.test, batch_)); }
 
 Index samples_side_by_side(const Config& config) {
-  if (const auto asked = static_cast<Index>(config.integer("data.side_by_side")); asked > 0) return asked;
+  if (const Index asked = data_options(config).side_by_side; asked > 0) return asked;
   const auto batch = static_cast<Index>(config.integer("train.batch"));
   Index rows = std::min(batch, kMostSideBySide);
   while (batch % rows != 0) --rows;

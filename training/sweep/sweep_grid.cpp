@@ -2,6 +2,7 @@
 #include "training/sweep/sweep_grid.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/data/data_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -103,8 +104,9 @@ GridBuilder::GridBuilder(const ConfigSource& source, EndCosine end_cosine, Sweep
 /// What a run would only find out when it starts; and what counting scores on its text, which every table wants.
 void GridBuilder::check(const Config& config) {
   validate_linear_map(crossbar_spec(config));
-  if (config.text("task.kind") != "characters") {
-    std::string data = config.text("task.kind");
+  const DataOptions options = data_options(config);
+  if (options.kind != "characters") {
+    std::string data = options.kind;
     for (const std::string& key : config.keys()) {
       if (key.starts_with("data.") && key != "data.side_by_side")
         data = fmt::format("{}|{}", data, config.as_text(key));
@@ -118,9 +120,8 @@ void GridBuilder::check(const Config& config) {
     network_plan(config, samples_[data]);
     return;
   }
-  const std::string split =
-      fmt::format("{}|{}|{}", config.text("data.text"), config.as_text("data.validation_fraction"),
-                  config.as_text("data.test_fraction"));
+  const std::string split = fmt::format("{}|{}|{}", options.text, config.as_text("data.validation_fraction"),
+                                        config.as_text("data.test_fraction"));
   const bool text_is_new = texts_.insert(fmt::format("{}|{}", split, config.integer("model.tokens"))).second;
   const bool split_is_new = splits_.insert(split).second;
   if (!text_is_new) return;

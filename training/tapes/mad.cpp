@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "training/data/data_options.hpp"
 #include "training/data/mad/mad_task.hpp"
 #include "training/tapes/token_model.hpp"
 
@@ -13,7 +14,7 @@ MadSizes sizes_of(const Config& config, MadKind kind) {
   const auto& full = config.texts("experiment.full_size");
   if (std::find(full.begin(), full.end(), to_string(kind)) != full.end()) return sizes;
   sizes.tokens = std::min<Index>(sizes.tokens, config.integer("model.tokens"));
-  sizes.examples = config.integer("task.examples");
+  sizes.examples = data_options(config).examples;
   sizes.tests = config.integer("experiment.test_examples");
   sizes.epochs = config.integer("experiment.epochs");
   sizes.batch = config.integer("train.batch");

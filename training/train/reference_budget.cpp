@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/reference_budget.hpp"
+#include "training/data/data_options.hpp"
 
 #include <algorithm>
 
@@ -17,7 +18,7 @@ ReferenceRequest reference_request(const Config& config, const NetworkPlan& plan
   }
   const TrainOptions options = train_options(config);
   const double samples = static_cast<double>(options.rate.steps) * static_cast<double>(options.batch);
-  return {config.texts("task.references"), std::max(kAlways, 5 * samples * parameters), run_options(config).threads,
+  return {data_options(config).references, std::max(kAlways, 5 * samples * parameters), run_options(config).threads,
           progress};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/mad/mad_task.hpp"
+#include "training/data/data_options.hpp"
 
 #include <fmt/format.h>
 
@@ -85,7 +86,7 @@ MadSizes mad_sizes(MadKind kind, const Config& config) {
   }
   MadSizes sizes = published_sizes(kind);
   sizes.tokens = read;
-  sizes.examples = config.integer("task.examples");
+  sizes.examples = data_options(config).examples;
   sizes.batch = config.integer("train.batch");
   if (checked_tokens(kind, sizes, seed) < read) ++sizes.tokens;  // the last token is asked for and not read
   if (const Index tokens = checked_tokens(kind, sizes, seed); tokens != read) {

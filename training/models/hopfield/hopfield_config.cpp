@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/hopfield/hopfield_config.hpp"
+#include "training/data/data_options.hpp"
 
 #include <fmt/format.h>
 
@@ -145,7 +146,7 @@ const Section<ConvolutionOptions>& convolutional_section() {
 void check_hopfield(const Config& config) {
   const HopfieldOptions options = hopfield_section().read(config);
   if (options.cost != "cross_entropy") return;
-  if (config.text("task.kind") == "regression") {
+  if (data_options(config).kind == "regression") {
     throw UserError(
         "hopfield.cost = cross_entropy (must be squared_error for task.kind = regression, which has no classes)");
   }
