@@ -87,6 +87,9 @@ std::string reference_text(const GradcheckReport& report) {
     out += fmt::format("finite_difference: {} entries in all, cost of the first {} sequences of the first batch{}\n",
                        report.difference_entries, report.difference_sequences,
                        report.difference_settled ? "" : "; NOT all of its fixed points were reached");
+  } else if (report.difference_sequences > 0) {
+    out += fmt::format("finite_difference: left out, as there is no fixed point to perturb (residual {:.1e})\n",
+                       report.difference_residual);
   }
   return out;
 }

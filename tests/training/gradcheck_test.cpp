@@ -112,6 +112,22 @@ TEST_CASE("a reference that cannot converge is reported, not hidden") {
   CHECK(report.difference_entries == 0);
 }
 
+TEST_CASE("where there is no fixed point, none is perturbed") {
+  // Steps of 1.99 τ and no damping: Euler steps overshoot, the state goes round. Every entry of a finite difference would do so for 6000
+  // steps, twice.
+  std::vector<std::string> settings{"task.kind=classification", "network.kind=convolutional", "convolutional.maps=[2]",
+                                    "hopfield.hidden=[5]",      "relaxation.step=1.99",        "train.batch=2",
+                                    "gradcheck.estimators=aep"};
+  const GradcheckReport report = gradcheck(parse_program_config("unsettled.toml", "precision = 'double'\n", settings));
+  CHECK(report.references[0].settled == 0);
+  CHECK(report.references[0].residual > 1e-6);
+  CHECK(report.difference_sequences > 0);
+  CHECK(report.difference_entries == 0);
+  CHECK_FALSE(report.difference_settled);
+  CHECK(report.find("finite_difference", "all") == nullptr);
+  CHECK(report.find("aep", "all") != nullptr);
+}
+
 TEST_CASE("the same bits for any number of threads") {
   const GradcheckReport one = gradcheck(small({"threads=1"}));
   const GradcheckReport three = gradcheck(small({"threads=3"}));

@@ -15,13 +15,15 @@ struct FiniteDifferenceReport {
   int entries = 0;                ///< perturbed entries in all groups together
   Index sequences = 0;            ///< sequences of the cost: the first of the batch
   double cost_in_forces = 0;      ///< per sequence, for these entries only
-  double residual = 0;            ///< largest ‖F‖/‖z‖ among the perturbed fixed points
-  bool settled = true;            ///< every one of them met gradcheck.settle_tolerance
+  double residual =
+      0;  ///< largest ‖F‖/‖z‖ among the perturbed fixed points; of the unperturbed where there are no entries
+  bool settled = true;  ///< every one of them met gradcheck.settle_tolerance
 };
 
 /// dC/dθ_ij ≈ (C(θ_ij + h) − C(θ_ij − h))/2h with C at the fixed point, for gradcheck.finite_difference_entries entries
 /// per group drawn at random (of tok among the characters that occur), on the first sequences of the batch. Uses nothing
-/// of the estimators' code but the force and the cost: an independent check of the exact adjoint. `step` is ε.
+/// of the estimators' code but the force and the cost: an independent check of the exact adjoint. `step` is ε. No entries where the
+/// fixed point itself is not reached: each would go on for all its steps, twice, and compare costs of no equilibrium.
 FiniteDifferenceReport compare_finite_differences(const Config& config, const Network<double>& network, double step,
                                                   const Batch& batch);
 

@@ -201,12 +201,13 @@ class Check {
       tell("finite differences");
       const FiniteDifferenceReport fd = compare_finite_differences(config_, *exact_, out_.step, batch);
       const auto groups = exact_->groups();
-      for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (std::size_t g = 0; g < fd.groups.size(); ++g) {
         add_difference(groups[g].name, fd.groups[g], fd.cost_in_forces);
       }
-      add_difference("all", fd.all, fd.cost_in_forces);
+      if (fd.entries > 0) add_difference("all", fd.all, fd.cost_in_forces);
       out_.difference_entries = fd.entries;
       out_.difference_sequences = static_cast<int>(fd.sequences);
+      out_.difference_residual = fd.residual;
       out_.difference_settled = fd.settled;
     }
     if (!scope_.stability) return;

@@ -47,7 +47,8 @@ struct GradcheckReport {
   double settled_at = 0;                  ///< relaxation.tolerance, or 1e-3 where that is 0
   double step = 0, damping = 0;           ///< ε and c, after the training steps
   int difference_entries = 0;             ///< of the rows finite_difference; 0: none
-  int difference_sequences = 0;
+  int difference_sequences = 0;           ///< 0: none were asked for
+  double difference_residual = 0;         ///< largest ‖F‖/‖z‖ of their fixed points
   bool difference_settled = true;
 
   bool reference_converged() const;
