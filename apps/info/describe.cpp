@@ -48,15 +48,15 @@ Json trainee_facts(const report::Trainee& trainee) {
   const report::TimeSeries& loss = trainee.of("loss");
   Json out;
   out["estimator"] = trainee.estimator;
-  out["steps"] = loss.y.size();
+  out["steps"] = trainee.steps;
   out["last_step"] = finite_or_null(loss.x.empty() ? std::nan("") : loss.x.back());
   out["loss"] = finite_or_null(loss.last_finite());
   for (const char* name : {"validation_loss", "test_loss", "validation_accuracy", "test_accuracy", "validation_rmse",
                            "test_rmse", "residual", "damping"}) {
     if (!trainee.of(name).empty()) out[name] = finite_or_null(trainee.of(name).last_finite());
   }
-  out["skipped"] = trainee.sum("skipped");
-  out["nonfinite"] = trainee.sum("nonfinite");
+  out["skipped"] = trainee.count("skipped");
+  out["nonfinite"] = trainee.count("nonfinite");
   return out;
 }
 

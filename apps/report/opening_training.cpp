@@ -78,8 +78,8 @@ std::string agreement_sentence(const Trainee& trainee) {
 
 std::string trouble_sentence(const NamedTrainee& trainee, const Score& score) {
   std::string out;
-  const double skipped = trainee.trainee->sum("skipped"), broken = trainee.trainee->sum("nonfinite");
-  const std::size_t steps = trainee.trainee->of("loss").y.size();
+  const double skipped = trainee.trainee->count("skipped"), broken = trainee.trainee->count("nonfinite");
+  const std::size_t steps = trainee.trainee->steps;
   if (skipped > 0) out += fmt::format(" {} of {} steps were skipped as outliers.", number(skipped), steps);
   if (broken > 0) out += fmt::format(" {} of {} steps were not finite and rolled back.", number(broken), steps);
   const auto& lines = trainee.run->lines;
@@ -105,7 +105,7 @@ Opening of_one_run(const std::vector<NamedTrainee>& trainees) {
   const std::string unit = unit_of(first), value = text_of(score, unit);
   const std::string phrase = device_phrase(*first.run);
   const std::string who = phrase.empty() ? first.name : fmt::format("{} {}", first.name, phrase);
-  const std::size_t steps = first.trainee->of("loss").y.size();
+  const std::size_t steps = first.trainee->steps;
   if (!std::isfinite(score.value)) {
     return {who, fmt::format("The run has no result yet: {} so far.", count(steps, "step")), ""};
   }

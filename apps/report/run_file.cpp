@@ -64,6 +64,10 @@ Trainee load_trainee(const H5Reader& file, const std::string& group) {
     }
     trainee.series.emplace(name, std::move(series));
   }
+  trainee.steps = trainee.of("loss").y.size();
+  if (const std::string step = group + "/step"; file.has(step) && file.has_attribute("entries", step)) {
+    trainee.steps = static_cast<std::size_t>(std::max<std::int64_t>(0, file.integer_attribute("entries", step)));
+  }
   if (file.has(group + "/cosine")) {
     trainee.cosine_step = numbers(file, group + "/cosine_step");
     trainee.groups = file.texts(group + "/cosine_groups", H5Shape{-1});
@@ -244,9 +248,10 @@ const TimeSeries& Trainee::of(const std::string& name) const {
   return at == series.end() ? none : at->second;
 }
 
-double Trainee::sum(const std::string& name) const {
-  double total = 0;
-  for (const double v : of(name).y) total += std::isfinite(v) ? v : 0;
+double Trainee::count(const std::string& kind) const {
+  if (const double all = of(kind + "_so_far").last_finite(); std::isfinite(all)) return all;
+  double total = 0;  // of a file of an older version, which has every step
+  for (const double v : of(kind).y) total += std::isfinite(v) ? v : 0;
   return total;
 }
 

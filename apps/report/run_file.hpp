@@ -35,6 +35,7 @@ struct Histogram {
 /// One trained model of a run: the first trainee (/train) or the one beside it (/beside/train).
 struct Trainee {
   std::string estimator;
+  std::size_t steps = 0;                     ///< that were logged, of which a long run keeps some
   std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values
   std::vector<double> cosine_step;
   std::vector<std::string> groups;
@@ -46,7 +47,7 @@ struct Trainee {
   Matrix<double> cosine;  ///< (steps, groups); the first group is `all`, the equilibrium's parameters together
 
   const TimeSeries& of(const std::string& name) const;  ///< empty series when the file has none
-  double sum(const std::string& name) const;            ///< of the finite values, e.g. the number of skipped steps
+  double count(const std::string& kind) const;          ///< steps that were "skipped" or "nonfinite"
 };
 
 /// Columns of equal length: rows of a gradcheck, points of a sweep.

@@ -191,8 +191,8 @@ std::string final_table(const std::vector<NamedTrainee>& trainees) {
                     loss_text(final_training_loss(trainee.trainee->of("loss").y)), marked_loss(validation, line),
                     loss_text(lowest(trainee.trainee->of("validation_loss"))),
                     marked_loss(trainee.trainee->of("test_loss").last_finite(), test_line),
-                    std::isfinite(validation - other) ? difference : "–", number(trainee.trainee->sum("skipped")),
-                    number(trainee.trainee->sum("nonfinite"))});
+                    std::isfinite(validation - other) ? difference : "–", number(trainee.trainee->count("skipped")),
+                    number(trainee.trainee->count("nonfinite"))});
     if (metric.empty()) continue;
     const auto last = [&](const std::string& part) {
       return score_cell(metric, trainee.trainee->of(fmt::format("{}_{}", part, metric)).last_finite());

@@ -246,6 +246,7 @@ TEST_CASE("a log whose column has entries of another width takes no more of them
   const auto path = edited(dir, "train.h5", with_dataset("weights/Wk", {2, 3}, H5T_NATIVE_DOUBLE));
   TrainLog log;
   log.restore(H5Reader(path), "");
+  log.axis("train/validation_step");
   CHECK_THAT(refusal([&] { log.add("weights/Wk", 1, "1", ""); }),
              Contains("weights/Wk of rows of 3 and cannot add single numbers"));
   CHECK_THAT(refusal([&] { log.add_row("weights/Wk", {1, 2}, "1", "", "x"); }), Contains("cannot add rows of 2"));

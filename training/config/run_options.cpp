@@ -66,7 +66,13 @@ const Section<RunOptions>& run_section() {
           path("output.file", "", "HDF5 file to write; empty: the name of the config with .h5. The option --out wins."),
           &RunOptions::output_file),
       field(integer("output.print_every", "50", at_least(1), "Print a line every so many steps."),
-            &RunOptions::print_every)};
+            &RunOptions::print_every),
+      field(integer(
+                "output.log_rows", "10000", between(2, 1000000),
+                "Rows that the log of a training holds at most. Before it would have more every second row goes, and "
+                "from then on every 2nd entry stays, then every 4th, ... and the last: memory, file and time per step "
+                "do not grow."),
+            &RunOptions::log_rows)};
   return section;
 }
 

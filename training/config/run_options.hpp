@@ -21,6 +21,7 @@ struct RunOptions {
   std::string product_kernel;
   std::string output_file;
   std::uint64_t print_every = 50;
+  std::size_t log_rows = 10000;  ///< of a training
 
   bool twofold() const { return precision == "double"; }
 };

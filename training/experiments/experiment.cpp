@@ -49,6 +49,7 @@ TapeLearnerOptions learner_options(const Config& config, const ExperimentRun& ru
   options.gradient_clip = train.gradient_clip;
   options.seed = static_cast<std::uint64_t>(run.seed);
   options.threads = run_options(config).threads;
+  options.log_rows = run_options(config).log_rows;
   return options;
 }
 

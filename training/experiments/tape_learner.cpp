@@ -36,7 +36,8 @@ std::vector<Matrix<S>> initial_parameters(std::span<const Field> fields, std::ui
 template <class S>
 TapeLearner<S>::TapeLearner(std::unique_ptr<TapeModel<S>> model, std::vector<Measure> measures,
                             const TapeLearnerOptions& options)
-    : model_(std::move(model)),
+    : Learner(options.log_rows),
+      model_(std::move(model)),
       measures_(std::move(measures)),
       options_(options),
       fields_(model_->fields()),

@@ -18,6 +18,7 @@ struct TapeLearnerOptions {
   double gradient_clip = 0;  ///< norm that a larger gradient is scaled to; 0: off
   std::uint64_t seed = 1;    ///< of the initial parameters
   int threads = 0;
+  std::size_t log_rows = 10000;
 };
 
 /// Parameters that training starts from: a pure function of fields and seed.

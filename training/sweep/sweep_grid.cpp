@@ -26,7 +26,8 @@ namespace nudge {
 namespace {
 
 /// Keys that the sweep itself sets or that belong to the whole of it.
-const std::set<std::string> kReserved = {"seed", "threads", "product.kernel", "output.file", "output.print_every"};
+const std::set<std::string> kReserved = {
+    "seed", "threads", "product.kernel", "output.file", "output.print_every", "output.log_rows"};
 
 bool is_number(ParamKind kind) { return kind == ParamKind::integer || kind == ParamKind::real; }
 

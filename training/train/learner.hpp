@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@ namespace nudge {
 /// tape (TapeLearner); TrainingLoop drives either.
 class Learner {
  public:
-  Learner() = default;
+  /// `log_rows`: of the log (output.log_rows).
+  explicit Learner(std::size_t log_rows) : log_(log_rows) {}
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
   virtual ~Learner() = default;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,18 +12,27 @@
 
 namespace nudge {
 
-/// The growing columns of a run, kept in memory between checkpoints and written whole with each; restored on resume.
+/// The columns of a run, kept in memory between checkpoints and written whole with each; restored on resume. The columns that
+/// are drawn over one axis ("train/step", "train/validation_step", ...) are a table: adding to the axis begins a row, and what a row
+/// lacks is NaN. A table never has more than `limit` rows, so that a run of any length takes the same memory, file and time per
+/// step. Until it is full it holds every entry; then every second row goes, and from then on every 2nd entry stays, then every
+/// 4th, ...: entry k stays while k is a multiple of 2^m. The last entry is always there. Nothing is averaged: a row is what was
+/// logged at its step. Which rows there are depends on the number of entries alone, so a resumed run has those of an unbroken one.
+/// Of more than `limit` events the first half and the latest stay, and how many there were between.
 class TrainLog {
  public:
+  /// Needs limit >= 2 (output.log_rows); without it a log keeps what it is given, as of a file.
+  explicit TrainLog(std::size_t limit = std::numeric_limits<std::size_t>::max());
+
   /// The column that the values added from now on are drawn over: "train/step", "train/validation_step", ... It is written
   /// with them (attributes role = "series" and x), so that no reader has to guess.
   void axis(const std::string& x) { axis_ = x; }
 
-  /// Appends to a column, which is created on its first value. Throws UserError where one column would be the group of another,
-  /// or has entries of another width, as a restored file that was edited may have it.
+  /// Sets the last row of a column, which is created on its first value; of the axis itself, begins a row. Throws UserError where one
+  /// column would be the group of another, or has entries of another width, as a restored file that was edited may have it.
   void add(const std::string& name, double value, const std::string& unit, const std::string& description);
 
-  /// Appends a row to a column of rows of equal width ("train/cosine" over parameter groups).
+  /// The same of a column of rows of equal width ("train/cosine" over parameter groups).
   void add_row(const std::string& name, const std::vector<double>& row, const std::string& unit,
                const std::string& description, const std::string& columns_label);
 
@@ -28,7 +40,7 @@ class TrainLog {
   double last(const std::string& name) const;
   /// Sum of the last values of all columns prefix.../suffix and prefix..._suffix ("device", "pulses_up"); 0 when there is none.
   double sum_last(const std::string& prefix, const std::string& suffix) const;
-  /// Sum over these columns of their last value less their first: what has been added since the run started.
+  /// Sum over these columns of their last value less their first that is a number: what has been added since the run started.
   double sum_growth(const std::string& prefix, const std::string& suffix) const;
   /// The largest of these values; 0 when there is none.
   double largest_last(const std::string& prefix, const std::string& suffix) const;
@@ -39,7 +51,7 @@ class TrainLog {
   /// Writes every column below `prefix` ("", "beside/", ...).
   void write(H5Document& document, const std::string& prefix) const;
 
-  /// Reads the columns back from a file written by write().
+  /// Reads the columns back from a file written by write(), of whatever limit.
   void restore(const H5Reader& file, const std::string& prefix);
 
  private:
@@ -51,12 +63,27 @@ class TrainLog {
     Index width = 0;  ///< 0: one number per entry
     std::vector<double> values;
   };
+  /// Of the table over an axis: how many entries were logged, and that those stay whose number is a multiple of `every`.
+  struct Table {
+    std::uint64_t entries = 0, every = 1;
+    bool last_may_stay() const { return entries == 0 || (entries - 1) % every == 0; }
+    std::size_t rows() const;
+  };
   Column& column(const std::string& name, const std::string& unit, const std::string& description, Index width);
+  void put(Column& column, const double* row, std::size_t width);
+  void begin_row();
+  void set_rows(const std::string& axis, std::size_t rows);
+  void thin(const std::string& axis);
+  void shorten_events(std::size_t most);
+  void restore_table(const H5Reader& file, const std::string& prefix, const std::string& axis);
 
+  std::size_t limit_;
   std::string axis_ = "train/step";
+  std::map<std::string, Table> tables_;
   std::vector<Column> columns_;
   std::vector<double> event_steps_;
   std::vector<std::string> events_;
+  std::int64_t events_left_out_ = 0;
 };
 
 }  // namespace nudge

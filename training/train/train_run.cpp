@@ -88,10 +88,10 @@ class TrainRun {
  private:
   const TrainLog& log() const { return loop_.learner(0).log(); }
 
-  /// Steps of which a column says 1.
-  std::uint64_t count(const char* column) const {
-    const std::vector<double>& all = log().values(column);
-    return static_cast<std::uint64_t>(std::count(all.begin(), all.end(), 1.0));
+  /// Steps of a kind, of all that were done, in the log or not; of what the log says, which a file may have been edited to.
+  std::uint64_t count(const std::string& kind) const {
+    const double n = log().last("train/" + kind + "_so_far");
+    return n > 0 ? static_cast<std::uint64_t>(std::min(n, static_cast<double>(loop_.done()))) : 0;
   }
 
   double seconds() const {
@@ -164,8 +164,8 @@ class TrainRun {
     if (lines_) s.lines = *lines_;
     s.residual = log.last("train/residual");
     s.damping = log.last("train/damping");
-    s.skipped = count("train/skipped");
-    s.nonfinite = count("train/nonfinite");
+    s.skipped = count("skipped");
+    s.nonfinite = count("nonfinite");
     s.array_energy = median_of_accepted("train/array_energy");
     s.phase_time = median_of_accepted("train/phase_time");
     s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down");

@@ -47,7 +47,8 @@ BatchGradientOptions learner_options(const Config& config, const std::string& es
 template <class S>
 Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const std::string& estimator,
                     Weights weights)
-    : config_(&config),
+    : Learner(run_options(config).log_rows),
+      config_(&config),
       options_(train_options(config)),
       estimator_(estimator.empty() ? run_options(config).estimator : estimator),
       network_(make_network<S>(config, plan, weights)),

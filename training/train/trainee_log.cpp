@@ -57,6 +57,9 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   add("cost_in_forces", r.cost_in_forces, "1", "work of a sequence in force evaluations");
   add("skipped", decision == StepDecision::skip_outlier ? 1 : 0, "1", "1: the step was an outlier and was skipped");
   add("nonfinite", decision == StepDecision::reject_nonfinite ? 1 : 0, "1", "1: not finite, rolled back");
+  add("skipped_so_far", static_cast<double>(guard_.skipped()), "1", "steps skipped since the start, with this one");
+  add("nonfinite_so_far", static_cast<double>(guard_.nonfinite()), "1",
+      "steps rolled back since the start, with this one");
 }
 
 /// What the step's reads and its digital work took, each item by itself; pulses are among the readings of the arrays.
