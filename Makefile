@@ -13,7 +13,7 @@ SECONDS_EACH ?= 600
 KILLS ?= 1000
 SEED ?= 1
 
-.PHONY: results results-short docs gallery help demo test slow build bench python wheel setup dev-setup format format-check tidy contracts asan tsan fuzz kills torture torture-share clean
+.PHONY: results results-short docs gallery help demo test slow build bench python wheel setup dev-setup format format-check tidy contracts asan tsan fuzz kills asan-share torture torture-share clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -82,6 +82,11 @@ asan tsan: dev-setup  ## quick tests under the address and undefined-behaviour, 
 	@cmake --build --preset $@ --parallel $(JOBS)
 	@ctest --preset $@ --no-tests=error
 
+asan-share: setup  ## the tests of sim/ alone under the address and undefined-behaviour sanitizer: what continuous integration runs of it
+	@cmake --preset asan
+	@cmake --build --preset asan --parallel $(JOBS) --target nudge_tests_sim
+	@ctest --preset asan --no-tests=error --parallel $(JOBS) -L '^sim$$'
+
 docs:  ## the documentation as a site, build/site/index.html (mkdocs-material from PyPI; the pages fetch nothing)
 	@test build/docs-venv/installed -nt tools/docs/requirements.txt || { python3 -m venv build/docs-venv && \
 	  build/docs-venv/bin/pip install --quiet -r tools/docs/requirements.txt && touch build/docs-venv/installed; }
@@ -102,8 +107,8 @@ kills: build  ## kill runs at random and take away what they need: the tables of
 
 torture: kills contracts asan tsan tidy fuzz  ## all that may find a fault: kills, contracts, sanitizers, clang-tidy, fuzzing; hours
 
-torture-share: build  ## seven minutes of kills, and every other fault: what continuous integration runs of it beside the tests
-	@python3 tools/torture/torture.py --kills 1000 --seconds 420 --faults
+torture-share: build  ## four minutes of kills, and every other fault: what continuous integration runs of it beside the tests
+	@python3 tools/torture/torture.py --kills 1000 --seconds 240 --faults
 
 clean:  ## remove everything built
 	@rm -rf build
