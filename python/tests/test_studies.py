@@ -205,7 +205,7 @@ def test_merged_shards(block, tmp_path):
         nudge.sweep(config, out=part, shard=f"{i}/2")
     with pytest.raises(nudge.InputError):
         nudge.merge(parts[:1], tmp_path / "half.h5")
-    assert nudge.merge(parts[:1], tmp_path / "half.h5", partial=True).summary == {"points": 4, "finished": 2, "failed": 0}
+    assert nudge.merge(parts[:1], tmp_path / "half.h5", partial=True).summary == {"points": 4, "finished": 2, "failed": 0, "outside": 0}
     whole, alone = nudge.merge(parts, tmp_path / "whole.h5"), nudge.sweep(config)
     assert whole.summary["finished"] == 4
     assert np.array_equal(whole.points.validation_loss, alone.points.validation_loss)
