@@ -90,7 +90,9 @@ class TrainRun {
 
   /// Steps of a kind, of all that were done, in the log or not; of what the log says, which a file may have been edited to.
   std::uint64_t count(const std::string& kind) const {
-    const double n = log().last("train/" + kind + "_so_far");
+    const std::vector<double>& so_far = log().values("train/" + kind + "_so_far");
+    const std::vector<double>& all = log().values("train/" + kind);  // of a file of an older version: every step's
+    const double n = so_far.empty() ? static_cast<double>(std::count(all.begin(), all.end(), 1.0)) : so_far.back();
     return n > 0 ? static_cast<std::uint64_t>(std::min(n, static_cast<double>(loop_.done()))) : 0;
   }
 
