@@ -45,7 +45,8 @@ bool is_leftover(const Descriptor& file, const fs::path& target) {
   const bool there = ::lstat(target.c_str(), &of_target) == 0;
   if (facts.st_uid != ::geteuid() && !(there && facts.st_uid == of_target.st_uid)) return false;
   if (::flock(file.id(), LOCK_EX | LOCK_NB) != 0) return false;  // its writer is alive, or that cannot be known
-  return read_at(file, kMark.size()) == kMark || has_seal(file);
+  // An empty one: its writer was killed before it could write the mark.
+  return facts.st_size == 0 || read_at(file, kMark.size()) == kMark || has_seal(file);
 }
 
 }  // namespace
@@ -57,13 +58,19 @@ void cannot_write(const fs::path& shown, int error) {
 
 NewFile::NewFile(fs::path target, fs::path shown, unsigned mode)
     : target_(std::move(target)), shown_(std::move(shown)) {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != sizeof number) cannot_write(shown_, errno);
-  hidden_ = folder_of(target_) / fmt::format("{}{:0{}x}", hidden_prefix(target_), number, kDigits);
-  file_ = Descriptor(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!file_.ok()) cannot_write(shown_, errno);
-  removed_.emplace(hidden_);
-  ::flock(file_.id(), LOCK_EX | LOCK_NB);  // nobody else knows it; some file systems have no locks
+  constexpr int kTries = 100;
+  for (int tries = 1;; ++tries) {
+    std::uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) cannot_write(shown_, errno);
+    hidden_ = folder_of(target_) / fmt::format("{}{:0{}x}", hidden_prefix(target_), number, kDigits);
+    file_ = Descriptor(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    if (!file_.ok()) cannot_write(shown_, errno);
+    removed_.emplace(hidden_);
+    // Another writer may take the file for a leftover until it is locked; some file systems have no locks.
+    const bool taken = ::flock(file_.id(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if ((!taken && is_named(file_, hidden_)) || tries == kTries) break;
+    ::unlink(hidden_.c_str());
+  }
   if (write_at(file_, std::as_bytes(std::span(kMark)), 0)) return;
   const int error = errno;
   ::unlink(hidden_.c_str());

@@ -50,7 +50,7 @@ class NewFile {
 };
 
 /// Removes what killed processes left of NewFiles for this target. Ours are plain files of such a name with one name only, of
-/// this user or of the target's owner, that nobody has locked and that start with the mark or end with nudge's seal.
+/// this user or of the target's owner, that nobody has locked and that are empty, start with the mark or end with nudge's seal.
 void remove_leftovers(const std::filesystem::path& target);
 
 /// The names in the folder of the path survive a power failure as the data do. Some file systems have no such call.

@@ -5,11 +5,11 @@
 
 #include "circuits/wires/device_read.hpp"
 #include "circuits/wires/line_solver.hpp"
-#include "tests/circuits/nodal_solver.hpp"
 #include "circuits/wires/nonlinear_solver.hpp"
 #include "circuits/wires/wire_watch.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
+#include "tests/circuits/nodal_solver.hpp"
 
 namespace nudge {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "circuits/wires/line_solver.hpp"
-#include "tests/circuits/nodal_solver.hpp"
 #include "sim/base/rng.hpp"
+#include "tests/circuits/nodal_solver.hpp"
 
 namespace nudge {
 namespace {

@@ -116,7 +116,7 @@ TEST_CASE("where there is no fixed point, none is perturbed") {
   // Steps of 1.99 τ and no damping: Euler steps overshoot, the state goes round. Every entry of a finite difference would do so for 6000
   // steps, twice.
   std::vector<std::string> settings{"task.kind=classification", "network.kind=convolutional", "convolutional.maps=[2]",
-                                    "hopfield.hidden=[5]",      "relaxation.step=1.99",        "train.batch=2",
+                                    "hopfield.hidden=[5]",      "relaxation.step=1.99",       "train.batch=2",
                                     "gradcheck.estimators=aep"};
   const GradcheckReport report = gradcheck(parse_program_config("unsettled.toml", "precision = 'double'\n", settings));
   CHECK(report.references[0].settled == 0);
