@@ -44,7 +44,7 @@ Json config_essentials(const std::string& text) {
   return out;
 }
 
-Json trainee_facts(const report::Trainee& trainee) {
+Json trainee_facts(const report::Lane& trainee) {
   const report::TimeSeries& loss = trainee.of("loss");
   Json out;
   out["estimator"] = trainee.estimator;
@@ -96,7 +96,7 @@ Json describe(const std::filesystem::path& path) {
     if (kind == "train") {
       out["lanes"] = Json::array();
       for (const auto& trainee : run.trainees) out["lanes"].push_back(trainee_facts(trainee));
-      out["events"] = run.events.size();
+      out["events"] = run.events.size() + run.events_left_out;
     }
     if (kind == "gradcheck") out["rows"] = run.rows.rows;
     if (kind == "compare")

@@ -20,7 +20,7 @@ struct Score {
   double value = 0;
 };
 
-Score score_of(const Trainee& trainee) {
+Score score_of(const Lane& trainee) {
   std::string metric = metric_of(trainee);
   if (metric.empty()) metric = "loss";
   const double test = trainee.of(fmt::format("test_{}", metric)).last_finite();
@@ -64,7 +64,7 @@ std::string compared(const Score& score, double other, const std::string& unit) 
                      100 * std::abs(difference / other), side);
 }
 
-std::string agreement_sentence(const Trainee& trainee) {
+std::string agreement_sentence(const Lane& trainee) {
   double lowest = std::nan("");
   const bool all = !trainee.groups.empty() && trainee.groups.front() == "all";
   for (Index i = 0; i < trainee.cosine.rows(); ++i) {
@@ -76,7 +76,7 @@ std::string agreement_sentence(const Trainee& trainee) {
                      all ? ", over all parameters of the equilibrium" : " (of one parameter group)");
 }
 
-std::string trouble_sentence(const NamedTrainee& trainee, const Score& score) {
+std::string trouble_sentence(const NamedLane& trainee, const Score& score) {
   std::string out;
   const double skipped = trainee.trainee->count("skipped"), broken = trainee.trainee->count("nonfinite");
   const std::size_t steps = trainee.trainee->steps;
@@ -97,10 +97,10 @@ std::string trouble_sentence(const NamedTrainee& trainee, const Score& score) {
   return out;
 }
 
-std::string unit_of(const NamedTrainee& trainee) { return trainee.trainee->of("loss").unit; }
+std::string unit_of(const NamedLane& trainee) { return trainee.trainee->of("loss").unit; }
 
-Opening of_one_run(const std::vector<NamedTrainee>& trainees) {
-  const NamedTrainee& first = trainees.front();
+Opening of_one_run(const std::vector<NamedLane>& trainees) {
+  const NamedLane& first = trainees.front();
   const Score score = score_of(*first.trainee);
   const std::string unit = unit_of(first), value = text_of(score, unit);
   const std::string phrase = device_phrase(*first.run);
@@ -127,15 +127,15 @@ Opening of_one_run(const std::vector<NamedTrainee>& trainees) {
 
 }  // namespace
 
-Opening training_opening(const std::vector<NamedTrainee>& trainees) {
-  const bool one_file = std::all_of(trainees.begin(), trainees.end(),
-                                    [&](const NamedTrainee& t) { return t.run == trainees.front().run; });
+Opening training_opening(const std::vector<NamedLane>& trainees) {
+  const bool one_file =
+      std::all_of(trainees.begin(), trainees.end(), [&](const NamedLane& t) { return t.run == trainees.front().run; });
   if (one_file) return of_one_run(trainees);
   const Score first = score_of(*trainees.front().trainee);
-  const NamedTrainee *best = nullptr, *worst = nullptr;
+  const NamedLane *best = nullptr, *worst = nullptr;
   double high = -HUGE_VAL, low = HUGE_VAL;
   std::size_t compared_runs = 0;
-  for (const NamedTrainee& trainee : trainees) {
+  for (const NamedLane& trainee : trainees) {
     const Score score = score_of(*trainee.trainee);
     if (score.metric != first.metric || score.part != first.part || !std::isfinite(score.value)) continue;
     ++compared_runs;
@@ -152,11 +152,11 @@ Opening training_opening(const std::vector<NamedTrainee>& trainees) {
   Opening out;
   out.title = count(trainees.size(), "trained network");
   if (best == nullptr) return {out.title, "None of them has a result yet.", ""};
-  const auto who = [](const NamedTrainee& t) {
+  const auto who = [](const NamedLane& t) {
     const std::string phrase = t.beside ? "with exact numbers" : device_phrase(*t.run);
     return phrase.empty() ? t.name : fmt::format("{} {}", t.name, phrase);
   };
-  const auto text = [&](const NamedTrainee& t) { return text_of(score_of(*t.trainee), unit_of(t)); };
+  const auto text = [&](const NamedLane& t) { return text_of(score_of(*t.trainee), unit_of(t)); };
   out.title += fmt::format(": {} {} from {} to {}", first.part, first.metric, text(*best), text(*worst));
   out.sentence = fmt::format(
       "Best is {} with {}, worst {} with {}; {} of {} have a {} {}. Runs of one seed each tell no small "

@@ -45,8 +45,8 @@ std::string steps_of(const H5Reader& file, const std::string& group, const std::
   return group + "/step";
 }
 
-Trainee load_trainee(const H5Reader& file, const std::string& group) {
-  Trainee trainee;
+Lane load_trainee(const H5Reader& file, const std::string& group) {
+  Lane trainee;
   trainee.estimator = file.has_attribute("estimator", group) ? file.text_attribute("estimator", group) : "";
   for (const auto& name : file.datasets(group)) {
     const std::string path = fmt::format("{}/{}", group, name);
@@ -103,7 +103,7 @@ Histogram histogram_of(const H5Reader& file, const std::string& path) {
 }
 
 /// Readings of the arrays over the run, and what they hold in the end.
-void load_arrays(const H5Reader& file, const std::string& prefix, Trainee& trainee) {
+void load_arrays(const H5Reader& file, const std::string& prefix, Lane& trainee) {
   if (!file.has(prefix + "device")) return;
   for (const std::string& array : file.groups(prefix + "device")) {
     const std::string group = fmt::format("{}device/{}", prefix, array);
@@ -135,6 +135,9 @@ void load_events(const H5Reader& file, const std::string& group, std::size_t tra
   const std::vector<double> steps = numbers(file, group + "/step");
   const std::vector<std::string> texts = file.texts(group + "/text", H5Shape{static_cast<Index>(steps.size())});
   for (std::size_t i = 0; i < steps.size(); ++i) run.events.push_back({trainee, {steps[i], texts[i]}});
+  if (!file.has_attribute("left_out", group)) return;
+  const std::int64_t left_out = file.integer_attribute("left_out", group);
+  run.events_left_out += static_cast<std::size_t>(std::max<std::int64_t>(0, left_out));
 }
 
 /// "a, b" as written by a join.
@@ -242,13 +245,13 @@ double TimeSeries::last_finite() const {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-const TimeSeries& Trainee::of(const std::string& name) const {
+const TimeSeries& Lane::of(const std::string& name) const {
   static const TimeSeries none;
   const auto at = series.find(name);
   return at == series.end() ? none : at->second;
 }
 
-double Trainee::count(const std::string& kind) const {
+double Lane::count(const std::string& kind) const {
   if (const double all = of(kind + "_so_far").last_finite(); std::isfinite(all)) return all;
   double total = 0;  // of a file of an older version, which has every step
   for (const double v : of(kind).y) total += std::isfinite(v) ? v : 0;

@@ -33,7 +33,7 @@ struct Histogram {
 };
 
 /// One trained model of a run: the first trainee (/train) or the one beside it (/beside/train).
-struct Trainee {
+struct Lane {
   std::string estimator;
   std::size_t steps = 0;                     ///< that were logged, of which a long run keeps some
   std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values
@@ -74,8 +74,9 @@ struct Event {
 struct RunFile {
   std::string name, kind, config;
   std::vector<std::pair<std::string, std::string>> facts;  ///< the other root attributes, in reading order
-  std::vector<Trainee> trainees;
+  std::vector<Lane> trainees;
   std::vector<std::pair<std::size_t, Event>> events;  ///< (trainee, event)
+  std::size_t events_left_out = 0;                    ///< that the log of a long run no longer holds
   Table rows, points;
   Table tuning, test, entrants;    ///< of a comparison
   std::size_t outside = 0;         ///< finished runs that the file keeps of earlier grids, in none of the tables

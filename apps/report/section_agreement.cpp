@@ -30,7 +30,7 @@ struct Range {
   double mean = nan, low = nan, high = nan;
 };
 
-Range range_of(const Trainee& trainee, Index group) {
+Range range_of(const Lane& trainee, Index group) {
   Range out;
   double sum = 0;
   int finite = 0;
@@ -47,7 +47,7 @@ Range range_of(const Trainee& trainee, Index group) {
 }
 
 /// The curve that stands for a trainee among several: all parameters, or the lowest group in a file without them.
-double one_cosine(const Trainee& trainee, Index step) {
+double one_cosine(const Lane& trainee, Index step) {
   if (trainee.groups.front() == "all") return trainee.cosine(step, 0);
   double lowest = nan;
   for (Index g = 0; g < trainee.cosine.cols(); ++g) lowest = std::fmin(lowest, trainee.cosine(step, g));
@@ -55,7 +55,7 @@ double one_cosine(const Trainee& trainee, Index step) {
 }
 
 /// One trainee: a curve per group; several: one curve each.
-std::string over_steps(const std::vector<NamedTrainee>& trainees) {
+std::string over_steps(const std::vector<NamedLane>& trainees) {
   Chart chart;
   chart.title =
       trainees.size() == 1 ? "Cosine with the exact gradient over steps" : "Cosine of all parameters over steps";
@@ -63,7 +63,7 @@ std::string over_steps(const std::vector<NamedTrainee>& trainees) {
   chart.y_label = "cosine";
   chart.note = "1: the estimated gradient points exactly along the exact adjoint's.";
   for (const auto& named : trainees) {
-    const Trainee& trainee = *named.trainee;
+    const Lane& trainee = *named.trainee;
     const Index curves = trainees.size() == 1 ? trainee.cosine.cols() : 1;
     for (Index k = 0; k < curves; ++k) {
       Series s;
@@ -105,10 +105,10 @@ void choose_cosine_axis(DotPlot& plot) {
   }
 }
 
-std::string agreement_figures(const std::vector<NamedTrainee>& all) {
-  std::vector<NamedTrainee> trainees;
+std::string agreement_figures(const std::vector<NamedLane>& all) {
+  std::vector<NamedLane> trainees;
   std::copy_if(all.begin(), all.end(), std::back_inserter(trainees),
-               [](const NamedTrainee& l) { return l.trainee->cosine.size() > 0; });
+               [](const NamedLane& l) { return l.trainee->cosine.size() > 0; });
   std::string out = "<section>\n<h2>Gradient agreement while training</h2>\n";
   if (trainees.empty())
     return out + paragraph("The run did not compare its gradient with the exact adjoint.") + "</section>\n";

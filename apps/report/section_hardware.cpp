@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_pictures = 6;
 
 /// Names of all readings of a trainee's arrays, in alphabetical order.
-std::vector<std::string> readings_of(const Trainee& trainee) {
+std::vector<std::string> readings_of(const Lane& trainee) {
   std::vector<std::string> names;
   for (const auto& [matrix, readings] : trainee.arrays) {
     for (const auto& [name, series] : readings) {
@@ -28,7 +28,7 @@ std::vector<std::string> readings_of(const Trainee& trainee) {
   return names;
 }
 
-const TimeSeries* reading(const Trainee& trainee, const std::string& matrix, const std::string& name) {
+const TimeSeries* reading(const Lane& trainee, const std::string& matrix, const std::string& name) {
   const auto& readings = trainee.arrays.at(matrix);
   const auto at = readings.find(name);
   return at == readings.end() ? nullptr : &at->second;
@@ -39,7 +39,7 @@ bool moves(const TimeSeries& series) {
                      [&](double v) { return std::isfinite(v) && v != series.y.front(); });
 }
 
-std::string reading_figure(const Trainee& trainee, const std::string& name) {
+std::string reading_figure(const Lane& trainee, const std::string& name) {
   Chart chart;
   chart.title = words(name);
   chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
@@ -59,7 +59,7 @@ std::string reading_figure(const Trainee& trainee, const std::string& name) {
 }
 
 /// The readings at the end that differ from zero somewhere, an array a column.
-std::string end_table(const Trainee& trainee) {
+std::string end_table(const Lane& trainee) {
   std::vector<std::vector<std::string>> rows{{"at the end"}};
   for (const auto& [matrix, readings] : trainee.arrays) rows[0].push_back(matrix);
   for (const std::string& name : readings_of(trainee)) {
@@ -105,7 +105,7 @@ std::string histogram_figure(const std::string& array, const std::vector<Histogr
   return chart.series.empty() ? "" : chart_figure(chart);
 }
 
-std::string histogram_figures(const Trainee& trainee) {
+std::string histogram_figures(const Lane& trainee) {
   std::string out, last;
   for (const Histogram& one : trainee.conductances) {
     if (one.array != last) out += histogram_figure(one.array, trainee.conductances);
@@ -115,7 +115,7 @@ std::string histogram_figures(const Trainee& trainee) {
 }
 
 /// Weights against the steps from one cell to the next, as an array would be seen from above.
-std::string pictures(const Trainee& trainee) {
+std::string pictures(const Lane& trainee) {
   std::string out;
   std::size_t shown = 0;
   for (const auto& [name, weights] : trainee.weights) {
@@ -131,10 +131,10 @@ std::string pictures(const Trainee& trainee) {
 
 }  // namespace
 
-std::string hardware_figures(const std::vector<NamedTrainee>& trainees) {
+std::string hardware_figures(const std::vector<NamedLane>& trainees) {
   std::string out;
-  for (const NamedTrainee& named : trainees) {
-    const Trainee& trainee = *named.trainee;
+  for (const NamedLane& named : trainees) {
+    const Lane& trainee = *named.trainee;
     if (trainee.arrays.empty()) continue;
     std::string figures;
     for (const std::string& name : readings_of(trainee)) figures += reading_figure(trainee, name);

@@ -10,7 +10,7 @@
 
 namespace nudge::report {
 
-std::string metric_of(const Trainee& trainee) {
+std::string metric_of(const Lane& trainee) {
   for (const std::string metric : {"accuracy", "rmse"}) {
     if (!trainee.of("validation_" + metric).empty()) return metric;
   }
@@ -22,7 +22,7 @@ std::string score_cell(const std::string& metric, double value) {
   return metric == "accuracy" ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.4f}", value);
 }
 
-std::string score_figure(const std::vector<NamedTrainee>& trainees) {
+std::string score_figure(const std::vector<NamedLane>& trainees) {
   Chart chart;
   std::string metric;
   for (const auto& trainee : trainees) {
@@ -76,7 +76,7 @@ constexpr Index most_classes = 40;  // wider tables show nothing
 
 }  // namespace
 
-std::string confusion_tables(const std::vector<NamedTrainee>& trainees) {
+std::string confusion_tables(const std::vector<NamedLane>& trainees) {
   std::string out;
   for (const auto& trainee : trainees) {
     for (const auto& [part, matrix] : trainee.trainee->confusion) {

@@ -24,20 +24,19 @@ bool same_values(const TimeSeries& a, const TimeSeries& b) {
 }
 
 /// Trainees of several files that did the same to the last bit (a reference beside two runs, say) are one.
-bool is_same_run(const Trainee& a, const Trainee& b) {
+bool is_same_run(const Lane& a, const Lane& b) {
   return a.estimator == b.estimator && !a.of("loss").empty() && same_values(a.of("loss"), b.of("loss")) &&
          same_values(a.of("validation_loss"), b.of("validation_loss")) &&
          same_values(a.of("residual"), b.of("residual"));
 }
 
-std::vector<NamedTrainee> trainees_of(const std::vector<RunFile>& runs) {
+std::vector<NamedLane> trainees_of(const std::vector<RunFile>& runs) {
   const auto trains = std::count_if(runs.begin(), runs.end(), [](const RunFile& r) { return !r.trainees.empty(); });
-  std::vector<NamedTrainee> out;
+  std::vector<NamedLane> out;
   for (const auto& run : runs) {
     for (std::size_t i = 0; i < run.trainees.size(); ++i) {
-      const auto twin = std::find_if(out.begin(), out.end(), [&](const NamedTrainee& other) {
-        return is_same_run(*other.trainee, run.trainees[i]);
-      });
+      const auto twin = std::find_if(
+          out.begin(), out.end(), [&](const NamedLane& other) { return is_same_run(*other.trainee, run.trainees[i]); });
       if (twin != out.end()) {
         twin->name = run.name + ", " + twin->name;
         continue;
@@ -79,14 +78,14 @@ Series binned(const TimeSeries& series, std::size_t curves) {
 }
 
 /// Of the first file that has them.
-std::optional<TextLines> lines_of(const std::vector<NamedTrainee>& trainees) {
+std::optional<TextLines> lines_of(const std::vector<NamedLane>& trainees) {
   for (const auto& trainee : trainees) {
     if (trainee.run->lines) return trainee.run->lines;
   }
   return std::nullopt;
 }
 
-std::string loss_figure(const std::vector<NamedTrainee>& trainees) {
+std::string loss_figure(const std::vector<NamedLane>& trainees) {
   Chart chart;
   chart.title = "Loss";
   chart.x_label = "training step";
@@ -113,7 +112,7 @@ std::string loss_figure(const std::vector<NamedTrainee>& trainees) {
 }
 
 /// The one value that a quantity has at every step of every trainee; nothing where it moves or no trainee has it.
-std::optional<double> constant_of(const std::vector<NamedTrainee>& trainees, const std::string& quantity) {
+std::optional<double> constant_of(const std::vector<NamedLane>& trainees, const std::string& quantity) {
   std::optional<double> value;
   for (const auto& trainee : trainees) {
     for (const double v : trainee.trainee->of(quantity).y) {
@@ -126,7 +125,7 @@ std::optional<double> constant_of(const std::vector<NamedTrainee>& trainees, con
 }
 
 /// One chart of one quantity of all trainees that have it; the second and further quantities are dashed.
-std::string trainees_figure(const std::vector<NamedTrainee>& trainees, Chart chart,
+std::string trainees_figure(const std::vector<NamedLane>& trainees, Chart chart,
                             const std::vector<std::pair<std::string, std::string>>& quantities) {
   for (const auto& trainee : trainees) {
     for (std::size_t q = 0; q < quantities.size(); ++q) {
@@ -156,7 +155,7 @@ double lowest(const TimeSeries& series) {
 }
 
 /// What a trainee is compared with: the trainee beside it in the same file, else the first trainee of the page.
-const Trainee* reference_of(const NamedTrainee& trainee, const std::vector<NamedTrainee>& all) {
+const Lane* reference_of(const NamedLane& trainee, const std::vector<NamedLane>& all) {
   for (const auto& other : all) {
     if (other.run == trainee.run && other.beside) return other.trainee;
   }
@@ -172,15 +171,15 @@ std::string signed_difference(double value, double reference) {
 
 std::string loss_text(double value) { return std::isfinite(value) ? fmt::format("{:.4f}", value) : "–"; }
 
-std::string final_table(const std::vector<NamedTrainee>& trainees) {
+std::string final_table(const std::vector<NamedLane>& trainees) {
   std::vector<std::vector<std::string>> rows{{"", "steps", "training loss", "validation loss", "best validation",
                                               "test loss", "difference", "skipped", "not finite"}};
-  const auto scored = std::find_if(trainees.begin(), trainees.end(),
-                                   [](const NamedTrainee& t) { return !metric_of(*t.trainee).empty(); });
+  const auto scored =
+      std::find_if(trainees.begin(), trainees.end(), [](const NamedLane& t) { return !metric_of(*t.trainee).empty(); });
   const std::string metric = scored == trainees.end() ? "" : metric_of(*scored->trainee);
   if (!metric.empty()) rows[0].insert(rows[0].begin() + 6, {"validation " + metric, "test " + metric});
   for (const auto& trainee : trainees) {
-    const Trainee* reference = reference_of(trainee, trainees);
+    const Lane* reference = reference_of(trainee, trainees);
     const double validation = trainee.trainee->of("validation_loss").last_finite();
     const auto& lines = trainee.run->lines;
     const auto line = lines ? std::optional<TextEntropy>(lines->validation) : std::nullopt;
@@ -219,9 +218,11 @@ std::string events_of(const std::vector<RunFile>& runs) {
     for (const auto& [trainee, event] : run.events) {
       if (rows.size() <= most) rows.push_back({number(event.step), words(run.trainees[trainee].estimator), event.text});
     }
-    out += fmt::format("<details><summary>{}: {}{}</summary>\n{}</details>\n", escape(run.name),
-                       count(run.events.size(), "event"), run.events.size() > most ? ", the first 200 shown" : "",
-                       table(rows));
+    const std::string kept =
+        run.events_left_out > 0 ? fmt::format(", {} of them no longer in the log", run.events_left_out) : "";
+    out += fmt::format("<details><summary>{}: {}{}{}</summary>\n{}</details>\n", escape(run.name),
+                       count(run.events.size() + run.events_left_out, "event"), kept,
+                       run.events.size() > most ? ", the first 200 shown" : "", table(rows));
   }
   return out;
 }
@@ -231,7 +232,7 @@ std::string events_of(const std::vector<RunFile>& runs) {
 namespace {
 
 /// One curve of the log that no figure above shows: title from its name, axis from its unit, note from its description.
-std::string other_series(const std::vector<NamedTrainee>& trainees, const std::vector<std::string>& shown) {
+std::string other_series(const std::vector<NamedLane>& trainees, const std::vector<std::string>& shown) {
   std::vector<std::string> names;
   for (const auto& trainee : trainees) {
     for (const auto& [name, series] : trainee.trainee->series) {
@@ -264,7 +265,7 @@ std::string other_series(const std::vector<NamedTrainee>& trainees, const std::v
 }  // namespace
 
 Section training_section(const std::vector<RunFile>& runs) {
-  const std::vector<NamedTrainee> trainees = trainees_of(runs);
+  const std::vector<NamedLane> trainees = trainees_of(runs);
   if (trainees.empty()) return {};
   Chart residual, damping, growth;
   residual.title = "Force residual";

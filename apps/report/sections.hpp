@@ -10,10 +10,10 @@
 namespace nudge::report {
 
 /// A trainee with the name it has in legends: its estimator, with the file's name in front when several files are shown.
-struct NamedTrainee {
+struct NamedLane {
   std::string name;
   const RunFile* run = nullptr;
-  const Trainee* trainee = nullptr;
+  const Lane* trainee = nullptr;
   bool beside = false;
   int color = 0;
 };
@@ -39,7 +39,7 @@ Section crossbar_section(const std::vector<RunFile>& runs);
 std::string provenance_section(const std::vector<RunFile>& runs);
 
 /// Title and sentences about trained networks.
-Opening training_opening(const std::vector<NamedTrainee>& trainees);
+Opening training_opening(const std::vector<NamedLane>& trainees);
 /// Title and sentences about the points of a sweep; `line`: of the validation part, for losses.
 Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line);
 
@@ -47,21 +47,21 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
 std::string outside_note(const RunFile& run);
 
 /// "accuracy" or "rmse", where a run learned samples; empty otherwise.
-std::string metric_of(const Trainee& trainee);
+std::string metric_of(const Lane& trainee);
 /// "97.22 %", "0.1234", a dash.
 std::string score_cell(const std::string& metric, double value);
 /// Scores over the steps, beside what trivial models reach; empty of text.
-std::string score_figure(const std::vector<NamedTrainee>& trainees);
+std::string score_figure(const std::vector<NamedLane>& trainees);
 /// Of every classifier of the page its confusion matrices as tables whose cells are shaded.
-std::string confusion_tables(const std::vector<NamedTrainee>& trainees);
+std::string confusion_tables(const std::vector<NamedLane>& trainees);
 /// What trivial models score on the samples; empty where there is nothing to say.
 std::string reference_note(const std::optional<ReferenceScores>& references);
 
 /// Readings and pictures of the arrays of the trainees that have some; empty otherwise.
-std::string hardware_figures(const std::vector<NamedTrainee>& trainees);
+std::string hardware_figures(const std::vector<NamedLane>& trainees);
 
 /// Gradient agreement of the trainees that measured it, with a table.
-std::string agreement_figures(const std::vector<NamedTrainee>& trainees);
+std::string agreement_figures(const std::vector<NamedLane>& trainees);
 
 /// Figures and table of points that differ in all their keys; `line`: of the validation part, for losses. The figure of the
 /// first result stands apart.
