@@ -95,7 +95,7 @@ const Section<TokenSpec>& token_section() {
                   "chosen: what chips with one array per matrix do; T replicas cost T times the devices"),
             token_uses, &TokenSpec::use),
       field(param::zero_is("none",
-                           quantity("circuit.hold_time", "none", Unit::second, at_least(0),
+                           quantity("circuit.hold_time", "none", Unit::second, above(0),
                                     "Time constant with which a sample-and-hold leaks, circuit.tokens = multiplexed: "
                                     "what drives a line has been "
                                     "held for T - 1 slots; none: no leak.",

@@ -64,7 +64,8 @@ OptionField<T> field(ParamRow row, const Choices<E>& names, M T::*first, Path...
 }
 
 /// The keys that fill a struct of options: their rows drive parsing, checks, help and docs, and read() fills the struct. So a key is
-/// named once, and what uses an option knows a field and no key.
+/// named once, and what uses an option knows a field and no key. The default stands in the row alone: a struct that only a section
+/// fills has none of its own.
 template <class T>
 class Section {
  public:

@@ -68,8 +68,9 @@ NewFile::NewFile(fs::path target, fs::path shown, unsigned mode)
     removed_.emplace(hidden_);
     // Another writer may take the file for a leftover until it is locked; some file systems have no locks.
     const bool taken = ::flock(file_.id(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if ((!taken && is_named(file_, hidden_)) || tries == kTries) break;
+    if (!taken && is_named(file_, hidden_)) break;
     ::unlink(hidden_.c_str());
+    if (tries == kTries) cannot_write(shown_, EBUSY);
   }
   if (write_at(file_, std::as_bytes(std::span(kMark)), 0)) return;
   const int error = errno;

@@ -259,7 +259,7 @@ TEST_CASE("circuit.tokens and circuit.hold_time", "[tokens]") {
   CHECK(parse("").hold_time_s == 0);
   CHECK(parse("tokens = 'replicated'\n").use == TokenUse::replicated);
   CHECK(parse("tokens = 'shared'\nhold_time = '2 us'\n").hold_time_s == 2e-6);
-  for (const char* bad : {"-1 s", "fast", "3 V", ""}) {
+  for (const char* bad : {"0 s", "-1 s", "fast", "3 V", ""}) {
     CAPTURE(bad);
     CHECK_THROWS_WITH(parse(std::string("hold_time = '") + bad + "'\n"), Catch::Contains("circuit.hold_time"));
   }

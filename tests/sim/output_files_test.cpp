@@ -175,6 +175,21 @@ TEST_CASE("hidden files have names that nobody can place a link at, and only our
   CHECK(dir.files() == 8);
 }
 
+TEST_CASE("an empty hidden file is a leftover unless its writer holds it", "[output]") {
+  const test::TemporaryDirectory dir;
+  const fs::path killed = dir / ".a.h5.partial-00000000000000aa", alive = dir / ".a.h5.partial-00000000000000ab";
+  put(killed, "");  // between its making and its mark
+  put(alive, "");
+  const int held = ::open(alive.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(held >= 0);
+  REQUIRE(::flock(held, LOCK_EX | LOCK_NB) == 0);
+  write_text(dir / "a.h5", "new");
+  CHECK_FALSE(fs::exists(killed));
+  CHECK(fs::exists(alive));
+  ::close(held);
+  CHECK(contents(dir / "a.h5") == "new");
+}
+
 TEST_CASE("what killed writers left is known by its contents", "[output]") {
   const test::TemporaryDirectory dir;
   const std::string sealed = "much text " + std::string(100, 'x') + "nudgeFNV12345678";

@@ -56,13 +56,14 @@ def marks_up_to(steps):
     return marks + [steps]
 
 
-def measure(nudge, steps, folder):
+def measure(nudge, steps, settings, folder):
     """(steps, resident kB, bytes of the file, steps per second of the processor over the last half) at 1000, 10000, … steps."""
     (folder / "two.csv").write_text("".join(f"{i % 2},{i % 2 + .01 * (i * 7 % 13)},{i % 2 - .01 * (i * 5 % 11)}\n" for i in range(60)))
     (folder / "tiny.toml").write_text(CONFIG)
     marks, out, rows, half = marks_up_to(steps), folder / "run.h5", [], None
     command = [str(nudge), "train", "tiny.toml", "--out", "run.h5", "--log-format", "json",
-               "--set", f"train.steps={steps + EVERY}"]  # at the last mark it still runs
+               "--set", f"train.steps={steps + EVERY}",  # at the last mark it still runs
+               *(word for setting in settings for word in ("--set", setting))]
     run = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in run.stderr:
         event = json.loads(line) if line.startswith("{") else {}
@@ -90,11 +91,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=1_000_000, help=f"a multiple of {2 * EVERY}")
     parser.add_argument("--nudge", type=pathlib.Path, default=pathlib.Path(__file__).parents[2] / "build/release/apps/nudge")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the config beside, such as output.log_rows=1000")
     arguments = parser.parse_args()
     if arguments.steps < 1 or arguments.steps % (2 * EVERY):
         parser.error(f"--steps must be a multiple of {2 * EVERY}")
     with tempfile.TemporaryDirectory() as folder:
-        print(table(measure(arguments.nudge.resolve(), arguments.steps, pathlib.Path(folder))))
+        print(table(measure(arguments.nudge.resolve(), arguments.steps, arguments.set, pathlib.Path(folder))))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/check/finite_difference.hpp"
-#include "training/config/run_options.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
+#include "training/config/run_options.hpp"
 
 namespace nudge {
 namespace {

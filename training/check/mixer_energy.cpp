@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/check/mixer_energy.hpp"
-#include "training/config/run_options.hpp"
-#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +12,8 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 #include "training/data/characters.hpp"
 #include "training/models/block/block_config.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/check/reference_gradient.hpp"
-#include "training/config/run_options.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "circuits/digital_matrix.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/run_options.hpp"
 
 namespace nudge {
 namespace {

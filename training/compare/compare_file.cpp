@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/compare_file.hpp"
-#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +8,7 @@
 
 #include "sim/base/parallel.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/stored_config.hpp"
 
 namespace nudge {

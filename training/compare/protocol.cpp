@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/protocol.hpp"
-#include "training/data/data_options.hpp"
 
 #include <utility>
 
 #include "sim/base/errors.hpp"
+#include "training/data/data_options.hpp"
 #include "training/data/task.hpp"
 
 namespace nudge {

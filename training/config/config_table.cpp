@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/config_table.hpp"
-#include "training/data/data_options.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -17,6 +16,7 @@
 #include "training/config/run_options.hpp"
 #include "training/config/stabiliser_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/data/data_options.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/registry.hpp"

@@ -11,10 +11,10 @@ namespace nudge {
 /// network (assembly.hpp).
 struct PhaseOptions {
   EstimatorOptions phases;
-  double fixed_step = 0;       ///< ε; 0: step_fraction/L
-  double step_fraction = 0.7;  ///< of 1/L
-  NudgedDrive drive = NudgedDrive::state;
-  bool below_rounding = false;
+  double fixed_step = {};     ///< ε; 0: step_fraction/L
+  double step_fraction = {};  ///< of 1/L
+  NudgedDrive drive = {};
+  bool below_rounding = {};
 
   bool sweeps() const { return phases.free.schedule == RelaxationSchedule::sweep; }
 };

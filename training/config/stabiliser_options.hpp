@@ -9,7 +9,7 @@ namespace nudge {
 
 /// The sections [damping] and [memory_bound]: what keeps a block settling while it learns.
 struct StabiliserOptions {
-  bool control = true;  ///< whether damping is regulated
+  bool control = {};  ///< whether damping is regulated
   DampingOptions damping;
   MemoryBoundOptions memory;
 };

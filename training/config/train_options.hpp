@@ -13,19 +13,19 @@ namespace nudge {
 
 /// The section [train].
 struct TrainOptions {
-  std::int64_t batch = 16;
-  double step_time = 0;  ///< s; 0: that of the phases
+  std::int64_t batch = {};
+  double step_time = {};  ///< s; 0: that of the phases
   std::string optimizer;
   OptimizerOptions rule;
   Schedule rate;  ///< and train.steps
-  double weight_decay = 0;
-  double gradient_clip = 1;
-  double skip_ratio = 30, leave_out_ratio = 10;  ///< 0: off
-  std::uint64_t evaluate_every = 100;            ///< steps; 0: at the end
-  std::int64_t evaluation_batches = 10, test_batches = 40;
-  std::uint64_t cosine_every = 0;        ///< 0: never
-  std::uint64_t checkpoint_every = 100;  ///< 0: at the end
-  std::string beside;                    ///< an estimator, or none
+  double weight_decay = {};
+  double gradient_clip = {};
+  double skip_ratio = {}, leave_out_ratio = {};  ///< 0: off
+  std::uint64_t evaluate_every = {};             ///< steps; 0: at the end
+  std::int64_t evaluation_batches = {}, test_batches = {};
+  std::uint64_t cosine_every = {};      ///< 0: never
+  std::uint64_t checkpoint_every = {};  ///< 0: at the end
+  std::string beside;                   ///< an estimator, or none
 };
 const Section<TrainOptions>& train_section();
 inline TrainOptions train_options(const Config& config) { return train_section().read(config); }

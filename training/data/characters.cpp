@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/characters.hpp"
-#include "training/data/data_options.hpp"
 
 #include <utility>
 
+#include "training/data/data_options.hpp"
 #include "training/data/default_text.hpp"
 
 namespace nudge {

@@ -12,19 +12,19 @@ namespace nudge {
 
 /// The sections [task] and [data].
 struct DataOptions {
-  std::string kind;       ///< of the list of tasks
-  Index examples = 3200;  ///< of a task that is drawn
+  std::string kind;     ///< of the list of tasks
+  Index examples = {};  ///< of a task that is drawn
   std::vector<std::string> references;
   std::string text;                                   ///< empty: the text that ships
   std::string file, features, labels;                 ///< empty: the digits that ship, and what stands first
   std::string test_file, test_features, test_labels;  ///< empty: split off, and the names above
   std::vector<Index> shape;
-  Index classes = 0;  ///< 0: the largest label + 1
+  Index classes = {};  ///< 0: the largest label + 1
   std::string scaling, value_scaling;
-  double validation_fraction = 0.05, test_fraction = 0.05;
-  std::uint64_t split_seed = 0;
-  Index side_by_side = 0;        ///< 0: chosen
-  Index validation_samples = 0;  ///< 0: all
+  double validation_fraction = {}, test_fraction = {};
+  std::uint64_t split_seed = {};
+  Index side_by_side = {};        ///< 0: chosen
+  Index validation_samples = {};  ///< 0: all
 };
 const Section<DataOptions>& data_section();
 inline DataOptions data_options(const Config& config) { return data_section().read(config); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/sample_task.hpp"
-#include "training/data/data_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +9,7 @@
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/product_kernel.hpp"
+#include "training/data/data_options.hpp"
 #include "training/data/reference_cache.hpp"
 #include "training/data/sample_notes.hpp"
 #include "training/data/sample_references.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/experiments/experiment.hpp"
-#include "training/config/run_options.hpp"
-#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +12,8 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/output_lock.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 #include "training/data/characters.hpp"
 #include "training/experiments/experiment_file.hpp"
 #include "training/experiments/tape_learner.hpp"

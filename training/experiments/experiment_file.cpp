@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/experiments/experiment_file.hpp"
-#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/stored_config.hpp"
 
 namespace nudge {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/gradcheck/gradcheck.hpp"
-#include "training/config/phase_options.hpp"
-#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +11,8 @@
 #include "training/batch/batch_ranks.hpp"
 #include "training/check/finite_difference.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/train/trainee.hpp"
 

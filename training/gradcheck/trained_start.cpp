@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/gradcheck/trained_start.hpp"
-#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <exception>
 #include <iterator>
 
+#include "training/config/run_options.hpp"
 #include "training/models/registry.hpp"
 #include "training/train/trainee.hpp"
 

@@ -25,14 +25,14 @@ struct InitialScales {
 /// The section [model]: the sizes that networks of sequences share, and what is the block's own.
 struct ModelOptions {
   std::string weights;  ///< file of the weights to start from; empty: random
-  Index channels = 64;  ///< C
-  Index tokens = 32;    ///< T
-  Index memories = 256;
-  int memory_arrays = 1;
-  Index heads = 4;
-  std::string mixer;          ///< MixerChoice::kind
-  double attention_gain = 1;  ///< s
-  double damping = 1;         ///< c at the start
+  Index channels = {};  ///< C
+  Index tokens = {};    ///< T
+  Index memories = {};
+  int memory_arrays = {};
+  Index heads = {};
+  std::string mixer;           ///< MixerChoice::kind
+  double attention_gain = {};  ///< s
+  double damping = {};         ///< c at the start
   InitialScales scales;
 
   Damping initial_damping() const { return {attention_gain, damping}; }

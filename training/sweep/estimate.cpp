@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/estimate.hpp"
-#include "training/config/run_options.hpp"
-#include "training/config/train_options.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -22,6 +20,8 @@
 #include "sim/io/descriptor.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/sweep_file.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_file.hpp"
-#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/parallel.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/sweep/point_table.hpp"
 

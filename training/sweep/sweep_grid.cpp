@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_grid.hpp"
-#include "training/config/run_options.hpp"
-#include "training/config/train_options.hpp"
-#include "training/data/data_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,7 +16,10 @@
 #include "sim/base/ranks.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 #include "training/data/characters.hpp"
+#include "training/data/data_options.hpp"
 #include "training/train/reference_budget.hpp"
 
 namespace nudge {

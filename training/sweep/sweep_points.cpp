@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_points.hpp"
-#include "training/config/run_options.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
+#include "training/config/run_options.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/farm.hpp"
 

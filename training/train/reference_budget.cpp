@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/reference_budget.hpp"
-#include "training/data/data_options.hpp"
 
 #include <algorithm>
 
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/data/data_options.hpp"
 
 namespace nudge {
 

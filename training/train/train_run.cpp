@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/train_run.hpp"
-#include "training/config/run_options.hpp"
-#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +20,9 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/rounding.hpp"
+#include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/config/train_options.hpp"
 #include "training/train/device_notes.hpp"
 #include "training/train/final_loss.hpp"
 #include "training/train/reference_budget.hpp"

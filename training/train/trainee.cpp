@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/trainee.hpp"
-#include "circuits/circuit_config.hpp"
-#include "training/config/run_options.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
+#include "circuits/circuit_config.hpp"
 #include "sim/base/interrupts.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/reference_gradient.hpp"
+#include "training/config/run_options.hpp"
 #include "training/train/factor_norm.hpp"
 
 namespace nudge {

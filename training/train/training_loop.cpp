@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/training_loop.hpp"
-#include "training/config/train_options.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 
 #include "sim/base/interrupts.hpp"
 #include "training/batch/batch_ranks.hpp"
+#include "training/config/train_options.hpp"
 
 namespace nudge {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/mad/mad_task.hpp"
-#include "training/data/data_options.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
+#include "training/data/data_options.hpp"
 
 namespace nudge {
 namespace {

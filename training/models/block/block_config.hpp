@@ -10,7 +10,7 @@ namespace nudge {
 
 /// The section [correction]: what the correction of the nudged phase covers, and the circuits that carry it.
 struct CorrectionOptions {
-  CorrectionScope scope = CorrectionScope::attention;
+  CorrectionScope scope = {};
   CorrectionSpec path;
 };
 const Section<CorrectionOptions>& correction_section();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/hopfield/hopfield_config.hpp"
-#include "training/data/data_options.hpp"
 
 #include <fmt/format.h>
 
 #include "sim/base/errors.hpp"
+#include "training/data/data_options.hpp"
 #include "training/data/labelled_data.hpp"
 
 namespace nudge {

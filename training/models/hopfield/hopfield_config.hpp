@@ -13,11 +13,11 @@ enum class HopfieldFeedback { transpose, separate, none };
 /// The section [hopfield].
 struct HopfieldOptions {
   std::vector<Index> hidden;
-  HopfieldForm form = HopfieldForm::projected;
+  HopfieldForm form = {};
   std::string activation, output_activation;
-  HopfieldFeedback feedback = HopfieldFeedback::transpose;
+  HopfieldFeedback feedback = {};
   std::string cost;
-  double gain = 0.5;
+  double gain = {};
 };
 const Section<HopfieldOptions>& hopfield_section();
 

@@ -14,12 +14,12 @@ enum class HiddenDiode { ideal, shockley, none };
 struct ResistiveOptions {
   std::vector<Index> hidden;
   std::vector<double> gain;
-  ResistiveBias bias = ResistiveBias::current;
-  double rail_voltage = 1;
-  HiddenDiode diode = HiddenDiode::ideal;
-  double saturation_current = 1e-14, emission = 1;
-  bool doubled_inputs = true;
-  double initial_scale = 1;
+  ResistiveBias bias = {};
+  double rail_voltage = {};
+  HiddenDiode diode = {};
+  double saturation_current = {}, emission = {};
+  bool doubled_inputs = {};
+  double initial_scale = {};
 };
 const Section<ResistiveOptions>& resistive_section();
 

@@ -47,7 +47,7 @@ class StackPlan final : public NetworkPlan {
 
 /// The section [stack].
 struct StackOptions {
-  Index layers = 2;
+  Index layers = {};
 };
 const Section<StackOptions>& stack_section();
 
