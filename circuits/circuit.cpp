@@ -17,16 +17,28 @@ Circuit<S>::Circuit(std::vector<Node> nodes, Index inputs, std::vector<std::uniq
     next = node.columns.end();
   }
   for (const auto& term : terms_) {
-    const TermTraits& traits = traits_.emplace_back(term->traits());
-    Reach reach{std::vector<bool>(nodes_.size()), std::vector<bool>(nodes_.size())};
-    for (const int source : traits.sources) {
-      if (source != Term<S>::kInput) reach.sources[static_cast<std::size_t>(source)] = true;
-    }
-    for (const int target : traits.targets) reach.targets[static_cast<std::size_t>(target)] = true;
-    reach_.push_back(std::move(reach));
+    note(*term);
+    const TermTraits& traits = traits_.back();
     feed_forward_ = feed_forward_ && *std::max_element(traits.sources.begin(), traits.sources.end()) <
                                          *std::min_element(traits.targets.begin(), traits.targets.end());
   }
+}
+
+template <class S>
+void Circuit<S>::note(const Term<S>& term) {
+  const TermTraits& traits = traits_.emplace_back(term.traits());
+  Reach reach{std::vector<bool>(nodes_.size()), std::vector<bool>(nodes_.size())};
+  for (const int source : traits.sources) {
+    if (source != Term<S>::kInput) reach.sources[static_cast<std::size_t>(source)] = true;
+  }
+  for (const int target : traits.targets) reach.targets[static_cast<std::size_t>(target)] = true;
+  reach_.push_back(std::move(reach));
+}
+
+template <class S>
+void Circuit<S>::add(std::unique_ptr<Term<S>> diagonal) {
+  note(*diagonal);
+  terms_.push_back(std::move(diagonal));
 }
 
 template <class S>

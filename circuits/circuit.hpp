@@ -23,6 +23,7 @@ struct Node {
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
   Index turned = 0;  ///< of its last columns the negative is kept there: a diode the other way round
+  double scale = 1;  ///< of its state over its voltage in circuit.read_voltage
   bool bounded() const { return std::isfinite(lower) || std::isfinite(upper); }
 };
 
@@ -41,6 +42,9 @@ class Circuit {
  public:
   /// Nodes cover the columns [0, cols) in order without gaps; terms are evaluated in the order given.
   Circuit(std::vector<Node> nodes, Index inputs, std::vector<std::unique_ptr<Term<S>>> terms, Damping damping);
+
+  /// One more term, between the units of the same columns alone.
+  void add(std::unique_ptr<Term<S>> diagonal);
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<std::unique_ptr<Term<S>>>& terms() const { return terms_; }
@@ -79,14 +83,21 @@ class Circuit {
   bool noisy() const;
   /// Whether all of its terms can put a point aside (TermTraits::keeps_points), and no node has noise.
   bool keeps_points() const;
-  /// σ of the white noise of a node with L = 1, per √τ (clamp_noise() of the circuit's components); 0: none.
+  /// σ of the white noise of a node that is held by a conductance of 1, per √τ (clamp_noise() of the circuit's components); 0: none.
+  /// What holds a node is its leak, or, where it has none, its load.
   double node_noise() const { return node_noise_; }
   void set_node_noise(double sigma) { node_noise_ = sigma; }
+  /// Standard deviation of the voltage of a node whose motion is not simulated, in circuit.read_voltage: what its samples have
+  /// (SampleHold); 0: none.
+  double sampled_noise() const { return sampled_noise_; }
+  void set_sampled_noise(double sigma) { sampled_noise_ = sigma; }
   NudgedDrive nudged_drive() const { return nudged_drive_; }
   /// All terms must take the difference.
   void set_nudged_drive(NudgedDrive drive);
 
  private:
+  void note(const Term<S>& term);
+
   std::vector<Node> nodes_;
   Index inputs_;
   std::vector<std::unique_ptr<Term<S>>> terms_;
@@ -98,7 +109,7 @@ class Circuit {
     std::vector<bool> sources, targets;
   };
   std::vector<Reach> reach_;
-  double node_noise_ = 0;
+  double node_noise_ = 0, sampled_noise_ = 0;
   NudgedDrive nudged_drive_ = NudgedDrive::state;
 };
 

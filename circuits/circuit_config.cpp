@@ -12,6 +12,7 @@ const Choices<TokenUse> token_uses{
 const Section<CircuitSpec>& circuit_section() {
   using param::flag;
   using param::quantity;
+  using param::real;
   static const Section<CircuitSpec> section = {
       field(quantity("circuit.temperature", "300 K", Unit::kelvin, at_least(0), "Temperature of the devices.",
                      "room temperature"),
@@ -27,6 +28,20 @@ const Section<CircuitSpec>& circuit_section() {
       field(quantity("circuit.node_capacitance", "100 fF", Unit::farad, above(0),
                      "Capacitance of a state node; its clamp then has the conductance C/tau.", "chosen"),
             &CircuitSpec::node_capacitance_F),
+      field(param::zero_is("ideal",
+                           quantity("circuit.hold_capacitance", "ideal", Unit::farad, at_least(0),
+                                    "Capacitance of the sample-and-holds that keep the states of the phases, z* and "
+                                    "z+-: a sample has the noise kT/C; ideal: they are kept as they are.")),
+            &CircuitSpec::hold_capacitance_F),
+      field(quantity("circuit.hold_offset", "0 V", Unit::volt, at_least(0),
+                     "Standard deviation of the offset of these holds, static: the same in all phases."),
+            &CircuitSpec::hold_offset_V),
+      field(param::zero_is("ideal", param::integer("circuit.phase_adc_bits", "ideal", zero_or_between(2, 24),
+                                                   "Resolution with which the states of the phases are read out.")),
+            &CircuitSpec::phase_adc, &ConverterSpec::bits),
+      field(param::zero_is("auto", real("circuit.phase_adc_range", "auto", at_least(0),
+                                        "Full scale of that, in units of the state; auto: ranged by each state.")),
+            &CircuitSpec::phase_adc, &ConverterSpec::range),
       field(flag("circuit.thermal_noise", "false",
                  "Fresh noise 4 k T G per hertz of every device and of the feedback of every amplifier, in every read, "
                  "and of "
@@ -35,6 +50,9 @@ const Section<CircuitSpec>& circuit_section() {
       field(flag("circuit.shot_noise", "false",
                  "Fresh noise 2 q |I| per hertz of every device, in every read: full shot noise, an upper bound."),
             &CircuitSpec::shot_noise),
+      field(real("circuit.leak_spread", "0", from_below(0, 0.2),
+                 "Mismatch of the clamps of the nodes: standard deviation of their conductance over C/tau, static."),
+            &CircuitSpec::leak_spread),
       field(param::zero_is("infinite",
                            quantity("circuit.amplifier_bandwidth", "infinite", Unit::hertz, at_least(0),
                                     "Closed-loop bandwidth of the amplifiers that drive the nodes: one pole between "
@@ -53,7 +71,10 @@ const Section<CircuitSpec>& circuit_section() {
           param::zero_is(
               "unknown",
               quantity(
-                  "circuit.dac_energy", "unknown", Unit::joule, at_least(0),
+                  "circuit.dac_energy",
+                  "unknown",
+                  Unit::joule,
+                  at_least(0),
                   "Energy of one digital-to-analog conversion; unknown: not counted, no figure fits all converters.")),
           &CircuitSpec::dac_energy_J),
       field(param::zero_is("unknown", quantity("circuit.adc_energy", "unknown", Unit::joule, at_least(0),

@@ -114,8 +114,9 @@ void CircuitDynamics<S>::leak_and_drive(Part part, ConstMatrixRef<S> z, MatrixRe
   for (const Node& node : circuit_->nodes()) leak_and_drive(node, part, z, f);
 }
 
-/// The conductance of clamp and damping, L C/τ, is as warm as the devices: white noise of strength node_noise √L per √τ,
-/// with which the leak alone holds every node at kT/C.
+/// What holds a node, L C/τ of clamp and damping or the resistors that load it, is as warm as the devices: white noise of strength
+/// node_noise √L per √τ, with which it holds the node at kT/C. Steps of ε follow a leak exactly (sim/read_timing.hpp), a load D as
+/// z′ = (1 − εD) z: they gather the variance of the circuit where σ² is taken (1 − εD/2) times.
 template <class S>
 void CircuitDynamics<S>::add_node_noise(const Node& node, MatrixRef<S> f) {
   const auto [begin, count] = node.columns;
@@ -123,8 +124,17 @@ void CircuitDynamics<S>::add_node_noise(const Node& node, MatrixRef<S> f) {
   const std::uint64_t place = (static_cast<std::uint64_t>(read_.sequence) << 32) | read_.step;
   fill_normal<S>({read_.seed, Purpose::node_noise, 0}, place, (read_.phase << 24U) + read_.read++,
                  std::span<S>(node_noise_.data(), static_cast<std::size_t>(node_noise_.size())));
-  const double sigma = circuit_->node_noise() * std::sqrt(circuit_->leak(node) / read_.reads()) * read_.noise_scale();
-  f.middleCols(begin, count) += static_cast<S>(sigma) * node_noise_;
+  const double unit = node.scale * circuit_->node_noise() * read_.noise_scale() / std::sqrt(read_.reads());
+  const double leak = circuit_->leak(node);
+  auto out = f.middleCols(begin, count);
+  if (leak > 0) {
+    out += static_cast<S>(unit * std::sqrt(leak)) * node_noise_;
+  } else if (const Matrix<S>* load = loads()) {
+    const auto held = load->row(0).segment(begin, count).array();
+    const S half = static_cast<S>(read_.relaxes() ? read_.interval() / 2 : 0.0);
+    out.array() +=
+        static_cast<S>(unit) * (node_noise_.array().rowwise() * (held * (S(1) - half * held).max(S(0))).sqrt());
+  }
 }
 
 template <class S>

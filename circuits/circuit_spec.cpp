@@ -20,6 +20,9 @@ void CircuitSpec::validate() const {
   check("read_voltage", read_voltage_V, false);
   check("time_constant", time_constant_s, false);
   check("node_capacitance", node_capacitance_F, false);
+  check("hold_capacitance", hold_capacitance_F, true);
+  check("hold_offset", hold_offset_V, true);
+  phase_adc.validate("circuit.phase_adc");
   check("amplifier_bandwidth", amplifier_bandwidth_Hz, true);
   check("noise_within_phases", noise_within_phases_s, true);
   check("dac_energy", dac_energy_J, true);
@@ -32,6 +35,10 @@ void CircuitSpec::validate() const {
 double amplifier_lag(const CircuitSpec& spec) {
   if (spec.amplifier_bandwidth_Hz == 0) return 0;
   return 1 / (2 * std::numbers::pi * spec.amplifier_bandwidth_Hz * spec.time_constant_s);
+}
+
+double sampled_noise(const CircuitSpec& spec, double capacitance_F) {
+  return std::sqrt(boltzmann_J_per_K * spec.temperature_K / capacitance_F) / spec.read_voltage_V;
 }
 
 double clamp_noise(const CircuitSpec& spec) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/crossbar/converter.hpp"
+
 namespace nudge {
 
 /// Physical scale of a circuit: what one unit of state, weight and time is, and how warm it is.
@@ -9,8 +11,12 @@ struct CircuitSpec {
   double read_voltage_V = 0.2;          ///< a drive x = 1
   double time_constant_s = 25e-9;       ///< τ of a node: one unit of simulated time
   double node_capacitance_F = 100e-15;  ///< of a state node; with τ it fixes the conductance C/τ of its clamp
+  double hold_capacitance_F = 0;        ///< of the sample-and-holds that keep z* and z±; 0: they are ideal
+  double hold_offset_V = 0;             ///< of these, standard deviation, static
+  ConverterSpec phase_adc = {};         ///< behind them; ranges in units of the state
   bool thermal_noise = false;           ///< Johnson–Nyquist noise of every device and resistor, 4 k T G per hertz
   bool shot_noise = false;              ///< 2 q |I| per hertz of every device: an upper bound for diffusive conductors
+  double leak_spread = 0;               ///< standard deviation of the clamp of a node over its nominal C/τ, static
   double amplifier_bandwidth_Hz = 0;    ///< closed loop, of the amplifiers that drive the nodes; 0: infinite
   double noise_within_phases_s = 0;     ///< slow noise of shorter correlation moves from read to read; 0: none does
   double dac_energy_J = 0;              ///< per conversion
@@ -31,6 +37,9 @@ double amplifier_lag(const CircuitSpec& spec);
 /// σ = √(2 k_B T/(C V²)) per √τ: thermal noise 4 k_B T (C/τ) per hertz of the clamp of a node, as a force; alone with the
 /// clamp it holds the node at ⟨V²⟩ = k_B T/C. 0 without thermal noise.
 double clamp_noise(const CircuitSpec& spec);
+
+/// √(kT/C)/V of a capacitor, over circuit.read_voltage.
+double sampled_noise(const CircuitSpec& spec, double capacitance_F);
 
 // CODATA 2018, exact by definition of the SI.
 inline constexpr double boltzmann_J_per_K = 1.380649e-23;

@@ -14,7 +14,7 @@ double write_energy_J(const PulseCount& pulses, const WritePulse& up, const Writ
 }
 
 double node_noise_V(const CircuitSpec& circuit) {
-  return std::sqrt(boltzmann_J_per_K * circuit.temperature_K / circuit.node_capacitance_F);
+  return sampled_noise(circuit, circuit.node_capacitance_F) * circuit.read_voltage_V;
 }
 
 template <class S>

@@ -62,6 +62,7 @@ struct ReadContext : Reading {
   std::uint32_t phase = 0;     ///< training or evaluation, block or read-out: see training/batch/batch_gradient.cpp
   std::uint32_t read = 0;      ///< advanced by every read
   ReadPolicy policy = {};
+  bool reversed = false;         ///< what drives now, drives with both signs in the phases of a nudge
   ReadMemory* memory = nullptr;  ///< of noise that one read shares with the next; null: every read begins anew
   ReadMeter* meter = nullptr;    ///< where crossbars add their energy; null: not metered
 
@@ -74,6 +75,8 @@ struct ReadContext : Reading {
   double duration() const { return relaxes() ? relaxation.duration : policy.time; }
   /// Standard deviation of white noise of density 1 per √τ in one read.
   double noise_scale() const { return noisy() ? 1.0 / std::sqrt(interval()) : 0.0; }
+  /// Whether an offset is taken off by a second read of the opposite drive: of what is linear in what drives it.
+  bool chops() const { return policy.chopped && (reversed || kind == ReadClass::correlation) && !computed(); }
   /// How many reads are counted: an ideal one is still made, but for loss and monitor and what is computed.
   int counted() const {
     if (computed()) return 0;
@@ -87,7 +90,7 @@ struct ReadContext : Reading {
   }
   /// One more read of everything that the class asks for has passed: adds to the meter's time.
   void pass() {
-    if (meter != nullptr && !relaxes()) meter->time += policy.time * counted();
+    if (meter != nullptr && !relaxes()) meter->time += policy.time * counted() * (chops() ? 2 : 1);
   }
 };
 

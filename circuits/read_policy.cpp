@@ -58,6 +58,12 @@ ParamTable read_policy_rows() {
       row(ReadClass::correlation, "Reads of the local correlation and of the read-out's own gradient"),
       row(ReadClass::loss, "Reads of the cost that is reported, in training and evaluation"),
       row(ReadClass::monitor, "Reads of the residual |F|/|z|, which the damping control acts on"),
+      param::flag("reads.chopped", "false",
+                  "Reads of the local correlation, and of the current of the cost, are made with a drive and with its "
+                  "negative, "
+                  "and half their difference is taken: offsets of amplifiers fall out, for twice the reads.",
+                  "correlated double sampling; an offset of 0.1 mV of the transposed reads keeps a transformer from "
+                  "learning without it, measured"),
       param::real("reads.time", "1", above(0),
                   "Time of a read that belongs to no relaxation (stored, anchor, correlation, loss, monitor) in "
                   "units of tau: its noise falls with 1/sqrt(time), its energy grows with it.",
@@ -74,6 +80,7 @@ ReadPolicy read_policy(const Config& config) {
       throw UserError(key_of(kind) + " = \"" + config.text(key_of(kind)) + "\" (" + problem + ")");
     }
   }
+  policy.chopped = config.flag("reads.chopped");
   policy.time = config.real("reads.time");
   return policy;
 }

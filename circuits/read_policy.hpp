@@ -21,7 +21,8 @@ struct ReadRule {
 /// time and energy, like a noisy one; only loss and monitor are then the experimenter's and cost nothing.
 struct ReadPolicy {
   std::array<ReadRule, read_classes> rules = {};
-  double time = 1;  ///< of one stored, anchor, correlation, loss or monitor read, in units of τ
+  bool chopped = false;  ///< correlation reads are half the difference of a read and one of the opposite drive
+  double time = 1;       ///< of one stored, anchor, correlation, loss or monitor read, in units of τ
 
   const ReadRule& of(ReadClass kind) const { return rules[static_cast<std::size_t>(kind)]; }
   ReadRule& of(ReadClass kind) { return rules[static_cast<std::size_t>(kind)]; }

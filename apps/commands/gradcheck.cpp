@@ -64,11 +64,12 @@ std::string rows_text(const GradcheckReport& report) {
 
 std::string phases_text(const GradcheckReport& report) {
   std::vector<std::vector<std::string>> table = {
-      {"phases", "beta", "free residual", "nudged residual", "|z-z*|/|z*|", "gates flipped", "diverged"}};
+      {"phases", "beta", "free residual", "nudged residual", "|z-z*|/|z*|", "snr", "gates flipped", "diverged"}};
   for (const EstimatorFacts& e : report.estimators) {
     const bool nudged = e.beta > 0;
     table.push_back({e.name, nudged ? fmt::format("{:.1e}", e.beta) : "-", fmt::format("{:.1e}", e.free_residual),
                      residual_text(e.nudged_residual), nudged ? fmt::format("{:.1e}", e.nudge_ratio) : "-",
+                     e.signal.known() ? fmt::format("{:.2g}", e.signal.snr()) : "-",
                      nudged ? fmt::format("{:.2g} %", 100 * e.flipped_gates) : "-", std::to_string(e.diverged)});
   }
   return text_table(table, 1);
@@ -109,6 +110,14 @@ std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
   return out + report.verdict + "\n";
 }
 
+/// Of the estimator of a row; null without noise or nudge.
+nlohmann::json snr_of(const GradcheckReport& report, const std::string& estimator) {
+  for (const EstimatorFacts& e : report.estimators) {
+    if (e.name == estimator && e.signal.known()) return e.signal.snr();
+  }
+  return nullptr;
+}
+
 nlohmann::json json_of(const GradcheckReport& report) {
   nlohmann::json rows = nlohmann::json::array();
   for (const GradcheckRow& row : report.rows) {
@@ -117,6 +126,7 @@ nlohmann::json json_of(const GradcheckReport& report) {
                     {"cosine", row.agreement.cosine},
                     {"relative_l2", row.agreement.relative_l2},
                     {"sign_agreement", row.agreement.sign_agreement},
+                    {"snr", snr_of(report, row.estimator)},
                     {"has_gradient", row.agreement.has_gradient},
                     {"force_evaluations", row.force_evaluations}});
   }

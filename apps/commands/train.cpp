@@ -67,6 +67,10 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
   if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
   const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
   return [=, told = false, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
+    if (!p.warning.empty()) {
+      say("nudge: warning: {}\n", p.warning);
+      return !interrupted();
+    }
     if (!p.doing.empty()) {
       if (terminal && !json) say("\r\x1b[K{}", p.doing);
       if (!told && !terminal && !json) say("{}\n", p.doing);
@@ -122,6 +126,8 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
                           {"validation_loss", s.validation_loss},
                           {"residual", s.residual},
                           {"damping", s.damping},
+                          {"nudge_snr", s.nudge_snr},
+                          {"expected_cosine", s.expected_cosine},
                           {"skipped", s.skipped},
                           {"nonfinite", s.nonfinite},
                           {"seconds", s.seconds},

@@ -7,6 +7,7 @@
 
 #include "sim/io/h5_reader.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
 #include "training/sweep/sweep.hpp"
 
@@ -27,7 +28,7 @@ std::size_t count_in(const H5Reader& file, const std::string& attribute) {
 }
 
 void read_training(const H5Reader& file, RunState& state) {
-  const Config config = parse_program_config(file.name() + " (stored config)", file.text_attribute("config"));
+  const Config config = stored_program_config(file);
   state.unit = "steps";
   state.done = count_in(file, "checkpoint_done");
   state.total = train_options(config).rate.steps;

@@ -26,6 +26,13 @@ void add_pedestal(ConstMatrixRef<S> drive, S c, MatrixRef<S> out) {
   for (Index n = 0; n < out.rows(); ++n) out.row(n).array() += c * drive.row(n).sum();
 }
 
+template <class S>
+void put(const Matrix<S>& from, Store store, MatrixRef<S> out) {
+  if (store == Store::assign) out = from;
+  if (store == Store::add) out += from;
+  if (store == Store::subtract) out -= from;
+}
+
 /// x ← I(x V)/(G V): what a straight device of the same conductance would have to be driven with.
 template <class S>
 void bend(const CurrentCurve& curve, double volts, MatrixRef<S> x) {
@@ -55,13 +62,29 @@ void ReadPath<S>::set_view(const LineView<S>& view, double siemens_per_weight) {
   transposed_.set_loads(view.row_load, circuit_.read_voltage_V);
 }
 
-// Where nothing behind the noise is curved, the mean of n reads is one read with the noise of the mean.
 template <class S>
 void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
                        Columns columns, Store store, ReadContext& read) const {
   const PortSpec& port = direction == ReadDirection::forward ? spec_.forward : spec_.transposed;
+  if (!read.chops() || port.amplifier.offset_V == 0) return mean(direction, view, drive, out, columns, store, read);
+  static thread_local Matrix<S> opposite, straight, turned;
+  opposite = -drive;
+  straight.resize(out.rows(), out.cols());
+  turned.resize(out.rows(), out.cols());
+  mean(direction, view, drive, straight, columns, Store::assign, read);
+  mean(direction, view, opposite, turned, columns, Store::assign, read);
+  straight = S(0.5) * (straight - turned);
+  put<S>(straight, store, out);
+}
+
+// Where nothing behind the noise is curved, the mean of n reads is one read with the noise of the mean.
+template <class S>
+void ReadPath<S>::mean(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
+                       Columns columns, Store store, ReadContext& read) const {
+  const PortSpec& port = direction == ReadDirection::forward ? spec_.forward : spec_.transposed;
   const int reads = std::max(read.reads(), 1);
-  if (reads == 1 || port.ideal()) return read_once(direction, view, drive, out, columns, store, reads, read);
+  const bool affine = port.adc.ideal() && port.amplifier.saturation == 0;
+  if (reads == 1 || affine) return read_once(direction, view, drive, out, columns, store, reads, read);
   static thread_local Matrix<S> sum;
   static thread_local Matrix<S> one;
   sum.setZero(out.rows(), out.cols());
@@ -71,9 +94,7 @@ void ReadPath<S>::read(ReadDirection direction, const LineView<S>& view, ConstMa
     sum += one;
   }
   sum /= static_cast<S>(reads);
-  if (store == Store::assign) out = sum;
-  if (store == Store::add) out += sum;
-  if (store == Store::subtract) out -= sum;
+  put<S>(sum, store, out);
 }
 
 template <class S>
@@ -107,9 +128,7 @@ void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, Co
   (forward ? forward_ : transposed_).apply(sensed, forward ? columns.begin : 0);
   convert<S>(port.adc, sensed);
   add_pedestal<S>(known.size() > 0 ? known : driven, -view.pedestal, sensed);
-  if (store == Store::assign) out = sensed;
-  if (store == Store::add) out += sensed;
-  if (store == Store::subtract) out -= sensed;
+  put<S>(sensed, store, out);
 }
 
 // Every line is held at its drive or at 0 V, so that device (i, j) takes G_ij V_i²: Σ_i V_i² Σ_j G_ij, for as long as the

@@ -66,6 +66,8 @@ class ReadPath {
            MatrixRef<S> out, Columns columns, Store store) const;
   Slopes slopes(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> at, Columns columns) const;
   Matrix<S> clipped_direction(ReadDirection direction, ConstMatrixRef<S> at, ConstMatrixRef<S> v) const;
+  void mean(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
+            Columns columns, Store store, ReadContext& read) const;
   void read_once(ReadDirection direction, const LineView<S>& view, ConstMatrixRef<S> drive, MatrixRef<S> out,
                  Columns columns, Store store, int reads, ReadContext& read) const;
   ReadPath(const PeripherySpec& spec, const CircuitSpec& circuit, const CurrentCurve& curve, Amplifiers<S> forward,

@@ -29,6 +29,8 @@ enum class Purpose : std::uint32_t {
   amplifier = 30,
   moving_noise = 31,
   node_noise = 32,
+  leak_spread = 33,
+  sample_hold = 34,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based

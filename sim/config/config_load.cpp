@@ -64,6 +64,23 @@ std::string preset_name(const std::string& key, const Config& config, const std:
   return asked.text(key);
 }
 
+/// Presets, then the text, then the settings.
+void take_layers(const ConfigSchema& schema, const std::string& name, const std::vector<RawEntry>& entries,
+                 const std::vector<std::string>& settings, Reader& reader) {
+  for (const PresetKey& preset : schema.presets) {
+    const std::string chosen = preset_name(preset.key, reader.config, entries, settings);
+    if (chosen.empty()) continue;
+    const std::string label = fmt::format("{} {}", preset.key, chosen);
+    try {
+      reader.take(read_toml(preset.text(chosen), label), Layer::preset, label);
+    } catch (const UserError& error) {
+      reader.problems.emplace_back(error.what());
+    }
+  }
+  reader.take(entries, Layer::file, name);
+  for (const std::string& setting : settings) reader.take_setting(setting);
+}
+
 /// The text with the most specific place that set one of the keys it names in front.
 std::string placed(const Config& config, const std::string& text) {
   const char* const name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
@@ -119,20 +136,17 @@ void check_rules(const ConfigSchema& schema, const Config& config, const std::ve
 Config parse_config(const ConfigSchema& schema, const std::string& name, const std::string& text,
                     const std::vector<std::string>& settings) {
   const std::vector<RawEntry> entries = read_toml(text, name);
-  Config config = schema.standard ? schema.standard() : Config(schema.table);
+  const Config standard = schema.standard ? schema.standard() : Config(schema.table);
+  Config config = standard;
   Reader reader{config};
-  for (const PresetKey& preset : schema.presets) {
-    const std::string chosen = preset_name(preset.key, config, entries, settings);
-    if (chosen.empty()) continue;
-    const std::string label = fmt::format("{} {}", preset.key, chosen);
-    try {
-      reader.take(read_toml(preset.text(chosen), label), Layer::preset, label);
-    } catch (const UserError& error) {
-      reader.problems.emplace_back(error.what());
-    }
+  if (schema.derived) {
+    Config asked = standard;
+    Reader trial{asked};
+    take_layers(schema, name, entries, settings, trial);
+    const std::string derived = trial.problems.empty() ? schema.derived(asked) : "";
+    reader.take(read_toml(derived, schema.derived_name), Layer::preset, schema.derived_name);
   }
-  reader.take(entries, Layer::file, name);
-  for (const std::string& setting : settings) reader.take_setting(setting);
+  take_layers(schema, name, entries, settings, reader);
   check_rules(schema, config, reader.bad_keys, reader.problems);
   if (!reader.problems.empty()) throw UserError(fmt::format("{}", fmt::join(reader.problems, "\n")));
   return config;

@@ -33,11 +33,15 @@ struct ConfigSchema {
   std::vector<ConfigRule> rules = {};
   std::vector<PresetKey> presets = {};
   std::vector<ConfigCheck> checks = {};
+  /// Values that follow from all that presets, text and settings ask for, as TOML; they stand below all of these. `derived_name` says
+  /// where they are from.
+  std::function<std::string(const Config& asked)> derived = {};
+  std::string derived_name = {};
   /// Config(table), where it is kept: what a long table costs to read is then paid once.
   std::function<const Config&()> standard = {};
 };
 
-/// Defaults < preset < text < settings ("key=value", what follows --set). All problems are thrown at once in one
+/// Defaults < derived values < preset < text < settings ("key=value", what follows --set). All problems are thrown at once in one
 /// UserError, a line each: "name:line:column: key = value (rule)". Used with a dump to resume a checkpoint.
 Config parse_config(const ConfigSchema& schema, const std::string& name, const std::string& text,
                     const std::vector<std::string>& settings = {});

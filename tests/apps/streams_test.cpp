@@ -81,7 +81,9 @@ TEST_CASE("a run without one accepted step, or that does not settle, has failed"
   CHECK_THAT(broken.errors, Contains("the run failed: no step was accepted"));
   CHECK_THAT(broken.output, Contains("\"status\": \"no step was accepted\""));
   const Outcome noisy =
-      run_nudge(folder, "train tiny.toml --out b.h5 --set device.model=soft_bounds --set device.read_noise=1e30");
+      run_nudge(folder,
+                "train tiny.toml --out b.h5 --set device.model=soft_bounds --set device.read_noise=1e30 "
+                "--set nudge.below_noise=true");
   CHECK(noisy.exit_code == 3);
   // Memories so large that their energy is unbounded below: the state runs away.
   const Outcome unsettled = run_nudge(

@@ -155,7 +155,8 @@ TEST_CASE("a run that is killed at any moment resumes to the bits of an unbroken
   folder.write("run.toml", kConfig);
   const std::string settings =
       " --set train.steps=240 --set train.evaluate_every=60 --set device.model=soft_bounds "
-      "--set device.update=pulsed --set \"device.read_noise=0.1 %\"";
+      "--set device.update=pulsed --set \"device.read_noise=0.1 %\" --set relaxation.free_steps=24 "
+      "--set relaxation.nudged_steps=24 --set train.learning_rate=1e-3";
   REQUIRE(run_nudge(folder, "train run.toml --out straight.h5" + settings).exit_code == 0);
   const std::string broken = folder.file("broken.h5");
   std::vector<std::string> arguments{"train", "run.toml",
@@ -164,7 +165,10 @@ TEST_CASE("a run that is killed at any moment resumes to the bits of an unbroken
                                      "--set", "train.evaluate_every=60",
                                      "--set", "device.model=soft_bounds",
                                      "--set", "device.update=pulsed",
-                                     "--set", "device.read_noise=0.1 %"};
+                                     "--set", "device.read_noise=0.1 %",
+                                     "--set", "relaxation.free_steps=24",
+                                     "--set", "relaxation.nudged_steps=24",
+                                     "--set", "train.learning_rate=1e-3"};
   std::int64_t done = -1;
   for (int kill = 0; kill < 3; ++kill) {
     Background run(folder, arguments);

@@ -18,7 +18,8 @@ using namespace nudge::test;
 namespace {
 
 const char* const kSmall =
-    "precision = 'double'\n[model]\nchannels = 8\ntokens = 4\nmemories = 12\nheads = 2\nattention_scale = 1.0\n"
+    "precision = 'double'\nhardware.level = 'ideal'\n[model]\nchannels = 8\ntokens = 4\nmemories = 12\nheads = "
+    "2\nattention_scale = 1.0\n"
     "[relaxation]\nfree_steps = 90\nnudged_steps = 90\n[train]\nbatch = 2\n[gradcheck]\nfinite_difference_entries = "
     "12\nestimators = ['aep_transposed']\n[device]\nmodel = 'soft_bounds'\nread_noise = 0\nprogramming_error = 0\n";
 

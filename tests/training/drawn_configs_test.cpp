@@ -12,6 +12,7 @@
 
 #include "sim/base/errors.hpp"
 #include "tests/training/drawn_configs.hpp"
+#include "training/check/nudge_choice.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/gradcheck/gradcheck.hpp"
@@ -88,7 +89,11 @@ TEST_CASE("drawn configs that the check accepts run, and what it refuses a run r
     std::optional<Config> config;
     std::optional<std::string> no = refusal([&] { config = parse_program_config("drawn.toml", "", settings); });
     if (config) {
-      no = refusal([&] { run_parts(*config); });
+      no = refusal([&] {
+        const RunParts parts = run_parts(*config);
+        const NudgeChoice nudge = chosen_nudge(*config, parts);
+        check_placed(*config, [&](const Config& c) { check_nudge(c, nudge); });
+      });
       if (no) CHECK(refusal([&] { train(*config, std::nullopt, {}, FinalTest::evaluate); }) == no);
     }
     ++(no ? refused : ran);

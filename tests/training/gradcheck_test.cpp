@@ -15,7 +15,8 @@ using namespace nudge::test;
 namespace {
 
 const char* const kSmall =
-    "precision = 'double'\n[model]\nchannels = 16\ntokens = 8\nmemories = 24\nheads = 2\nattention_scale = 1.0\n"
+    "precision = 'double'\nhardware.level = 'ideal'\n[model]\nchannels = 16\ntokens = 8\nmemories = 24\nheads = "
+    "2\nattention_scale = 1.0\n"
     "[relaxation]\nfree_steps = 80\nnudged_steps = 80\n[train]\nbatch = 3\n[gradcheck]\nfinite_difference_entries = "
     "3\n";
 

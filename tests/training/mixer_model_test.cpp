@@ -23,7 +23,7 @@ Config config_of(const std::string& kind, Settings settings = {}) {
   settings.insert(settings.begin(), "model.mixer=" + kind);
   if (kind == "linattn") settings.insert(settings.begin(), "model.heads=1");
   return parse_program_config("mixer.toml",
-                              "threads = 1\n"
+                              "threads = 1\nhardware.level = 'ideal'\n"
                               "[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
                               "[mixer]\ninitial_scale = 0.6\n"
                               "[train]\nsteps = 20\nbatch = 3\nwarmup = 5\nevaluate_every = 9\nevaluation_batches = 2\n"

@@ -26,7 +26,7 @@ inline bool of_samples(const std::string& kind) {
 
 /// Kinds that are fed samples learn the shipped digits; smooth, so that derivatives exist at every point.
 inline Config small(const std::string& kind, std::vector<std::string> settings = {}) {
-  std::vector<std::string> all{"network.kind=" + kind};
+  std::vector<std::string> all{"network.kind=" + kind, "hardware.level=ideal"};
   if (of_samples(kind)) {
     all.insert(all.end(), {"task.kind=classification", "hopfield.form=energy", "hopfield.activation=tanh",
                            "hopfield.hidden=[10]", "convolutional.maps=[2]", "data.validation_samples=30",

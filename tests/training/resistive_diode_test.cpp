@@ -27,7 +27,8 @@ using Catch::Contains;
 namespace {
 
 const char* const kDiodes =
-    "estimator = 'ep'\nbeta = 0.05\nprecision = 'double'\nthreads = 1\n[network]\nkind = 'resistive'\n"
+    "estimator = 'ep'\nbeta = 0.05\nprecision = 'double'\nthreads = 1\nhardware.level = 'ideal'\n[network]\nkind = "
+    "'resistive'\n"
     "[resistive]\nhidden = [12]\ngain = [8.0]\ndiode = 'shockley'\nsaturation_current = '1e-12 A'\nemission = 1.2\n"
     "[circuit]\nread_voltage = '0.5 V'\ntemperature = '310 K'\n[task]\nkind = 'classification'\n"
     "[relaxation]\nsolver = 'coordinate'\nfree_steps = 30\nnudged_steps = 30\n"

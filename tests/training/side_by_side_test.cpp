@@ -149,7 +149,8 @@ TEST_CASE("side by side, equal samples have noise of their own, and time and ene
     batch.targets[static_cast<std::size_t>(i)] = batch.targets[0];
   }
   const auto wide = network_for(config, 4, false, Weights::configured);
-  const auto options = gradient_options<double>(config, "");
+  auto options = gradient_options<double>(config, "");
+  options.noise_every = 0;
   const auto together = learn(*wide, side_by_side(batch, 4), options);
   const Matrix<double>& z = together.states.front();
   for (Index i = 1; i < 4; ++i) CHECK((z.row(i) - z.row(0)).norm() > 1e-6);

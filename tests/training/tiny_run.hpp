@@ -17,7 +17,7 @@ using Settings = std::vector<std::string>;
 /// A model that trains a step in about a millisecond.
 inline Config tiny_config(const Settings& settings = {}) {
   return parse_program_config("tiny.toml",
-                              "threads = 1\n"
+                              "threads = 1\nhardware.level = 'ideal'\n"
                               "[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
                               "[train]\nsteps = 40\nbatch = 3\nwarmup = 5\nevaluate_every = 9\nevaluation_batches = 2\n"
                               "checkpoint_every = 0\nlearning_rate = 1e-2\n"

@@ -25,7 +25,7 @@ constexpr Index kTokens = 5;
 Config tiny(const Settings& settings) {
   return parse_program_config(
       "tiny.toml",
-      "threads = 1\nestimator = 'aep_transposed'\nbeta = 0.1\n"
+      "threads = 1\nhardware.level = 'ideal'\nestimator = 'aep_transposed'\nbeta = 0.1\n"
       "[model]\nchannels = 8\ntokens = 5\nmemories = 12\nheads = 2\n"
       "[train]\nsteps = 12\nbatch = 3\nwarmup = 5\nevaluate_every = 4\nevaluation_batches = 2\ncheckpoint_every = 0\n"
       "learning_rate = 1e-2\n[relaxation]\nfree_steps = 8\nnudged_steps = 8\n"

@@ -116,8 +116,8 @@ TEST_CASE("transformer: trained by currents it is the network that backprop trai
 }
 
 TEST_CASE("transformer: on devices its reads are noisy, counted and named by class", "[transformer]") {
-  const Config config = small({"device.model=soft_bounds", "device.read_noise=1 %", "device.programming_error=0",
-                               "estimator=aep_transposed", "beta=0.1", "train.steps=2"});
+  const Config config = small({"device.model=soft_bounds", "hardware.level=ideal", "device.read_noise=1 %",
+                               "device.programming_error=0", "estimator=aep_transposed", "beta=0.1", "train.steps=2"});
   const auto plan = network_plan(config, character_sizes(config, kVocabulary));
   const auto network = make_network<float>(config, plan, Weights::configured);
   CHECK(network->circuit().noisy());
@@ -126,6 +126,7 @@ TEST_CASE("transformer: on devices its reads are noisy, counted and named by cla
   shape.tokens = network->rows();
   const Batch batch = random_batch(shape, 2, 1);
   BatchGradientOptions options = gradient_options<float>(config, "");
+  options.noise_every = 0;
   BatchGradient<float> learner(*network, options);
   Gradient<float> one(network->parameter_shapes()), again(one), other(one);
   const BatchReport report = learner.compute(batch, 0, one);

@@ -12,7 +12,8 @@ namespace {
 
 Config small(std::vector<std::string> settings) {
   const char* const text =
-      "precision = 'double'\n[model]\nchannels = 16\ntokens = 10\nmemories = 32\nheads = 2\nmemory_arrays = 2\n"
+      "precision = 'double'\nhardware.level = 'ideal'\n[model]\nchannels = 16\ntokens = 10\nmemories = 32\nheads = "
+      "2\nmemory_arrays = 2\n"
       "[relaxation]\nfree_steps = 80\nnudged_steps = 80\n[train]\nbatch = 3\nsteps = 3\nevaluation_batches = 1\n"
       "[device]\nmodel = 'soft_bounds'\nprogramming_error = '2 %'\nread_noise = 0\n"
       "[gradcheck]\nestimators = ['aep_anchored', 'aep_transposed']\nfinite_difference_entries = 6\n";

@@ -9,6 +9,7 @@
 #include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
+#include "training/learning/estimators/free_phase.hpp"
 #include "training/learning/factor_products.hpp"
 
 namespace nudge {
@@ -44,6 +45,7 @@ BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceRepo
     all.residual_max = std::max(all.residual_max, one.free.residual);
     all.nudged_residual += one.nudged_residual / n;
     all.nudge_ratio += one.nudge_ratio / n;
+    all.signal += one.signal;
     all.steps += one.free.steps / n;
     all.decay += one.free.decay / n;
     all.time += turns * one.free.time / n;
@@ -84,6 +86,14 @@ struct BatchGradient<S>::Worker {
         state(network.rows(), network.cols()),
         initial_gradient(state.rows(), state.cols()) {
     if (network.plan().embedding().symbols < 0) dynamics.skip_input_gradient();
+    HoldSpec held = options.hold;
+    held.node_noise = network.circuit().sampled_noise();
+    if (held.ideal()) return;
+    Matrix<S> scale(1, network.cols());
+    for (const Node& node : network.circuit().nodes()) {
+      scale.middleCols(node.columns.begin, node.columns.count).setConstant(static_cast<S>(node.scale));
+    }
+    hold = std::make_unique<SampleHold<S>>(network.rows(), scale, held, options.seed, dynamics.read());
   }
 
   std::unique_ptr<GradientEstimator<S>> estimator;
@@ -91,6 +101,7 @@ struct BatchGradient<S>::Worker {
   std::unique_ptr<ExampleCost<S>> cost;
   GrowthPenalty<S> growth;
   std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
+  std::unique_ptr<SampleHold<S>> hold;      ///< null: ideal
   ReadMeter meter;                          ///< of the present sequence
   Matrix<S> input, input_gradient, state, initial_gradient;
   SettleWorkspace<S> settle;
@@ -178,10 +189,18 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.meter = &w.meter;
   w.dynamics.bind(w.input, read);
   if (w.path) w.path->bind();
+  if (w.hold) w.hold->bind();
   read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
   w.cost->bind(batch, sequence, read);
   network_->start(w.input, w.state);
   w.initial_gradient.setZero();
+}
+
+/// One sequence in so many, counted over all steps.
+template <class S>
+bool BatchGradient<S>::measures_noise(const Batch& batch, Index sequence, std::uint64_t step) const {
+  const auto number = step * static_cast<std::uint64_t>(batch.sequences) + static_cast<std::uint64_t>(sequence);
+  return options_.noise_every > 0 && number % options_.noise_every == 0;
 }
 
 template <class S>
@@ -190,8 +209,9 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   start(w, batch, sequence, step);
   const double weight = 1.0 / static_cast<double>(batch.counted());
   MapSink sink(*network_, gradient, factors, sinks_);
-  SequenceTask<S> task{&w.dynamics, w.cost.get(), &w.state, &w.initial_gradient, static_cast<S>(weight),
-                       &sink,       w.path.get()};
+  SequenceTask<S> task{&w.dynamics,         w.cost.get(),           &w.state,
+                       &w.initial_gradient, static_cast<S>(weight), &sink,
+                       w.path.get(),        w.hold.get(),           measures_noise(batch, sequence, step)};
   SequenceReport report = w.estimator->estimate(task);
   if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
     w.input_gradient = w.dynamics.input_gradient();
@@ -327,6 +347,7 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
     w.dynamics.begin_reads(ReadClass::free);
     SequenceReport& report = reports[static_cast<std::size_t>(b)];
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
+    if (w.hold) hold_state<S>(w.dynamics, *w.hold, w.state, options_.phases.free.average_last);
     report.loss = w.cost->value(w.state);
     outputs_[static_cast<std::size_t>(b)] = w.cost->output();
   });

@@ -19,9 +19,12 @@ struct BatchGradientOptions {
   EstimatorOptions phases;
   GrowthOptions growth;
   CorrectionSpec correction;  ///< of the path that carries J v and Jᵀ v in the nudged phases
+  HoldSpec hold;              ///< of the states of the phases
   int threads = 0;            ///< 0: all
   std::uint64_t seed = 0;     ///< of the read noise
   ReadPolicy reads;           ///< how the reads of each class are made
+  std::uint64_t noise_every =
+      16;           ///< sequences, of which one tells the noise of its nudged states (NudgeSignal); 0: none
   Index slots = 1;  ///< in which the tokens take turns at the arrays: every simulated time is that many times as long
   bool factors = false;      ///< maps that take factors get no gradient: see BatchGradient::take_factors
   bool few_factors = false;  ///< numbers get none either where all of it is factors of few rows (factor_products.hpp)
@@ -39,6 +42,7 @@ struct BatchReport {
   double residual_max = 0;
   double nudged_residual = 0;  ///< mean
   double nudge_ratio = 0;      ///< mean ‖z − z*‖/‖z*‖
+  NudgeSignal signal = {};     ///< of all sequences; the noise is that of the first
   double steps = 0;            ///< mean free steps used
   double decay = 0;            ///< mean decay per free step
   double time = 0;         ///< mean simulated time of the free phase in units of tau, the slots of all tokens included
@@ -109,6 +113,7 @@ class BatchGradient {
     std::vector<double> energy;
     std::vector<ReadMeter> meters;
   };
+  bool measures_noise(const Batch& batch, Index sequence, std::uint64_t step) const;
   OwnPart own(Index n) const;
   void sum_chunks(Index chunks, Gradient<S>& gradient);
   void add_kept(Gradient<S>& gradient);

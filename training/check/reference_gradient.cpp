@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "circuits/digital_matrix.hpp"
+#include "circuits/terms/leak_spread.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/run_options.hpp"
 
@@ -58,6 +59,11 @@ std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth tru
   }
   auto copy = std::make_unique<Network<double>>(network.shared_plan(), std::move(maps));
   copy->circuit().set_damping(network.circuit().damping().value);
+  const auto* spread = network.circuit().template find<LeakSpread<S>>();
+  if (truth == Truth::circuit && spread != nullptr) {
+    copy->circuit().add(std::make_unique<LeakSpread<double>>(spread->deviations().template cast<double>(),
+                                                             network.circuit().nodes().size()));
+  }
   return copy;
 }
 

@@ -12,6 +12,7 @@
 #include "sim/io/output_lock.hpp"
 #include "training/compare/merged_entrants.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
 #include "training/sweep/merge_outside.hpp"
 #include "training/sweep/merge_part.hpp"
 
@@ -171,7 +172,7 @@ void write_comparison(H5Document& document, const StudyPart& first, const std::v
   document.attribute("test_total", static_cast<std::int64_t>(tables[1].sources.size()));
   if (tables[0].missing() > 0) return;
   const std::string name = first.file.name() + " (stored config)";
-  write_merged_entrants(document, parse_program_config(name, first.file.text_attribute("config")), name, tuning, test);
+  write_merged_entrants(document, stored_program_config(first.file), name, tuning, test);
 }
 
 }  // namespace

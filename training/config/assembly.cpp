@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/assembly.hpp"
 
+#include <cmath>
+
 #include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "circuits/terms/leak_spread.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "sim/read_timing.hpp"
+#include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
@@ -44,6 +48,7 @@ void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::si
 CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& parameter, double largest) {
   if (!parameter.conductance) return spec;
   CrossbarSpec own = spec;
+  own.circuit.thermal_noise = false;  // its resistors hold nodes, whose noise theirs is (Circuit::node_noise)
   own.mapping.kind = MappingKind::single;
   own.mapping.scale = ScalePolicy::keep;
   if (own.mapping.w_max == 0) own.mapping.w_max = spec.mapping.headroom * largest;
@@ -59,6 +64,41 @@ double largest_conductance(const std::vector<Parameter>& parameters, const std::
   }
   return largest;
 }
+
+namespace {
+
+/// Of nodes that hang on resistors it is that of the capacitance which a conductance of 1 charges in τ.
+template <class S>
+double node_capacitance(const Network<S>& network, const CircuitSpec& circuit) {
+  const std::vector<Parameter> parameters = network.plan().parameters();
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const double unit_J = network.map(static_cast<int>(p)).traits().unit_heat_J;
+    if (parameters[p].conductance && unit_J > 0) return unit_J / (circuit.read_voltage_V * circuit.read_voltage_V);
+  }
+  return circuit.node_capacitance_F;
+}
+
+/// Where the nodes move, what pushes them; where a solver finds what they settle to, what a sample of them has.
+template <class S>
+void set_thermal_noise(Network<S>& network, const CircuitSpec& circuit, const std::string& solver) {
+  if (!circuit.thermal_noise) return;
+  const double sampled = sampled_noise(circuit, node_capacitance(network, circuit));
+  if (solver == coordinate_solver) {
+    network.circuit().set_sampled_noise(sampled);
+  } else {
+    network.circuit().set_node_noise(std::sqrt(2.0) * sampled);
+  }
+}
+
+HoldSpec hold_spec(const CircuitSpec& circuit) {
+  HoldSpec hold;
+  if (circuit.hold_capacitance_F > 0) hold.noise = sampled_noise(circuit, circuit.hold_capacitance_F);
+  hold.offset = circuit.hold_offset_V / circuit.read_voltage_V;
+  hold.adc = circuit.phase_adc;
+  return hold;
+}
+
+}  // namespace
 
 template <class S>
 std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
@@ -83,7 +123,11 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   }
   auto network = std::make_unique<Network<S>>(plan, std::move(maps));
   if (weights == Weights::configured && spec.device.model != digital_model) {
-    network->circuit().set_node_noise(clamp_noise(spec.circuit));
+    set_thermal_noise(*network, spec.circuit, phase_options(config).phases.free.solver);
+    if (spec.circuit.leak_spread > 0) {
+      network->circuit().add(std::make_unique<LeakSpread<S>>(
+          drawn_deviations<S>(spec.circuit.leak_spread, network->cols(), seed), plan->nodes().size()));
+    }
   }
   network->circuit().set_nudged_drive(phase_options(config).drive);
   return network;
@@ -152,6 +196,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   options.growth = growth_section().read(config);
   options.correction = correction_spec(config);
   options.reads = read_policy(config);
+  if (arrays.device.model != digital_model) options.hold = hold_spec(arrays.circuit);
   options.threads = run.threads;
   options.seed = run.seed;
   options.over_ranks = batches_are_shared();
@@ -165,6 +210,7 @@ BatchGradientOptions exact_options(const Config& config) {
   options.phases.free.lag = 0;
   options.reads = ReadPolicy::all_ideal();
   options.correction = {};
+  options.hold = {};
   const GradcheckOptions check = gradcheck_section().read(config);
   options.phases.adjoint_tolerance = reachable<S>(check.adjoint_tolerance);
   options.phases.adjoint_iterations = check.adjoint_iterations;

@@ -11,6 +11,7 @@
 #include "training/config/combinations.hpp"
 #include "training/config/entrants.hpp"
 #include "training/config/grid_repeats.hpp"
+#include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
@@ -45,6 +46,7 @@ ParamTable concatenated() {
                           train_section().rows(),
                           stabiliser_section().rows(),
                           growth_section().rows(),
+                          hardware_section().rows(),
                           device_rows(),
                           read_policy_rows(),
                           sweep_rows(),
@@ -84,11 +86,10 @@ std::vector<ConfigCheck> program_checks() {
 }  // namespace
 
 const ConfigSchema& program_schema() {
-  static const ConfigSchema schema{concatenated(),
-                                   program_rules(),
-                                   {{"preset", preset_text}, {"device.preset", device_preset_text}},
-                                   program_checks(),
-                                   standard_program_config};
+  static const ConfigSchema schema{
+      concatenated(),         program_rules(), {{"preset", preset_text}, {"device.preset", device_preset_text}},
+      program_checks(),       physical_values, "hardware.level physical",
+      standard_program_config};
   return schema;
 }
 

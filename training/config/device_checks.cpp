@@ -12,8 +12,11 @@ namespace nudge {
 void expect_sound_devices(const Config& config) {
   const CrossbarSpec spec = crossbar_spec(config);
   validate_linear_map(spec);
-  const auto one = make_linear_map<float>(spec, Matrix<float>::Ones(1, 1), 0, 0);
-  if (phase_options(config).phases.free.solver != coordinate_solver || !one->noisy()) return;
+  CrossbarSpec resistors = spec;
+  const bool coordinate = phase_options(config).phases.free.solver == coordinate_solver;
+  if (coordinate) resistors.circuit.thermal_noise = false;  // that of their nodes, which is sampled
+  const auto one = make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0);
+  if (!coordinate || !one->noisy()) return;
   throw UserError(
       "relaxation.solver = coordinate (must be euler, or reads without fresh noise: device.read_noise = 0, "
       "device.read_saturating = 0, and no slow noise that circuit.noise_within_phases lets move; an exact step to "

@@ -104,7 +104,11 @@ const Section<PhaseOptions>& phase_section() {
                 "Run a beta whose gradient is rounding alone, which is refused otherwise: below 3e-7 in float, 5.6e-16 "
                 "in double.",
                 "2.5 roundings over beta; docs/estimators.md"),
-            &PhaseOptions::below_rounding)};
+            &PhaseOptions::below_rounding),
+      field(param::flag("nudge.below_noise", "false",
+                        "Train with a nudge that moves the nodes by less than a tenth of their noise, which is refused "
+                        "otherwise."),
+            &PhaseOptions::below_noise)};
   return section;
 }
 

@@ -14,7 +14,7 @@ struct PhaseOptions {
   double fixed_step = {};     ///< ε; 0: step_fraction/L
   double step_fraction = {};  ///< of 1/L
   NudgedDrive drive = {};
-  bool below_rounding = {};
+  bool below_rounding = {}, below_noise = {};
 
   bool sweeps() const { return phases.free.schedule == RelaxationSchedule::sweep; }
 };

@@ -5,6 +5,7 @@
 
 #include "sim/base/errors.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/hardware.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/rows.hpp"
 #include "training/models/model_options.hpp"
@@ -225,6 +226,14 @@ ConfigRule sweep_needs_euler() {
           }};
 }
 
+ConfigRule sweep_needs_equal_leaks() {
+  return {{"circuit.leak_spread", "relaxation.schedule"}, [](const Config& c) {
+            return c.text("relaxation.schedule") == "sweep" && c.real("circuit.leak_spread") > 0
+                       ? "must be 0 for relaxation.schedule = sweep, whose steps follow the nominal leak"
+                       : "";
+          }};
+}
+
 ConfigRule rotary_needs_even_heads() {
   return {{"model.heads", "model.channels", "network.kind", "transformer.positions"}, [](const Config& c) {
             const bool rotary = c.text("network.kind") == "transformer" && c.text("transformer.positions") == "rotary";
@@ -309,12 +318,14 @@ std::vector<ConfigRule> program_rules() {
       estimator_fits("estimator"),
       estimator_fits("train.beside"),
       sweep_needs_euler(),
+      sweep_needs_equal_leaks(),
       rotary_needs_even_heads(),
       transformer_has_hidden_units(),
       delay_within_phase(),
       compares_something(),
       compared_fit(),
-      lag_needs_euler()};
+      lag_needs_euler(),
+      physical_solver()};
   for (const auto more : {kind_rules, hopfield_rules, resistive_rules, motion_rules}) {
     for (ConfigRule& rule : more()) rules.push_back(std::move(rule));
   }

@@ -8,13 +8,20 @@
 
 namespace nudge {
 
+Config stored_program_config(const H5Reader& file) {
+  const std::string text = file.text_attribute("config");
+  std::vector<std::string> settings;
+  if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
+  return parse_program_config(file.name() + " (stored config)", text, settings);
+}
+
 void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,
                           const std::function<bool(const std::string& key)>& may_differ) {
   if (const std::string stored = file.text_attribute("kind"); stored != kind) {
     file.fail("attribute kind",
               fmt::format("\"{}\" (only a file of kind \"{}\" can be resumed by nudge {})", stored, kind, kind));
   }
-  const Config stored = parse_program_config(file.name() + " (stored config)", file.text_attribute("config"));
+  const Config stored = stored_program_config(file);
   std::string problems;
   for (const auto& d : difference(stored, config)) {
     if (d.key == "threads" || d.key.starts_with("output.") || may_differ(d.key)) continue;

@@ -9,6 +9,9 @@
 
 namespace nudge {
 
+/// The config that a file was made by. What was written before there were levels of hardware had the physics that its keys say.
+Config stored_program_config(const H5Reader& file);
+
 /// Checks before a study is resumed that `file` is of this kind ("sweep") and holds the same config but for threads,
 /// output.* and the keys that may differ. UserError naming each other key that does.
 void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,

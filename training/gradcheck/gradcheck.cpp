@@ -10,6 +10,7 @@
 #include "sim/base/product_kernel.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/check/finite_difference.hpp"
+#include "training/check/nudge_choice.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
@@ -101,10 +102,13 @@ class Check {
   /// What is checked.
   Network<S>& network() { return device_ ? *device_ : trainee_.network(); }
 
-  BatchGradient<S> learner(const std::string& estimator) {
+  /// beta 0: that of the config.
+  BatchGradient<S> learner(const std::string& estimator, double beta) {
     BatchGradientOptions options = gradient_options<S>(config_, estimator);
+    if (beta > 0) options.phases.beta = beta;
     options.growth.strength = 0;
     options.all_states = true;
+    options.noise_every = 1;
     options.phases.step = options.phases.free.step = out_.step;
     options.phases.adjoint_tolerance = exact_options<S>(config_).phases.adjoint_tolerance;
     options.phases.adjoint_iterations = exact_options<S>(config_).phases.adjoint_iterations;
@@ -112,7 +116,7 @@ class Check {
   }
 
   void free_phase(const Batch& batch, std::int64_t k) {
-    const BatchReport report = learner("").evaluate(batch, first_step() + static_cast<std::uint64_t>(k));
+    const BatchReport report = learner("", 0).evaluate(batch, first_step() + static_cast<std::uint64_t>(k));
     const double n = static_cast<double>(batches_);
     out_.loss += report.loss / n;
     out_.residual += report.residual / n;
@@ -126,7 +130,8 @@ class Check {
                 const Reference& reference) {
     tell(fmt::format("{}, batch {} of {}", name, k + 1, batches_));
     const auto shapes = exact_->parameter_shapes();
-    BatchGradient<S> learner = this->learner(name);
+    if (k == 0) betas_.push_back(chosen_nudge<S>(config_, network(), name, batch).beta);
+    BatchGradient<S> learner = this->learner(name, betas_[number]);
     Gradient<S> gradient(shapes);
     const BatchReport report = learner.compute(batch, first_step() + static_cast<std::uint64_t>(k), gradient);
     const Gradient<double> estimated = in_double(gradient);
@@ -160,7 +165,7 @@ class Check {
 
   void add_facts(const std::string& name, std::size_t number, const BatchReport& report,
                  const BatchGradient<S>& learner) {
-    if (number == out_.estimators.size()) out_.estimators.push_back({name, 0, 0, 0, 0, 0, 0});
+    if (number == out_.estimators.size()) out_.estimators.push_back({.name = name});
     const double n = static_cast<double>(batches_);
     EstimatorFacts& facts = out_.estimators[number];
     facts.free_residual += report.residual / n;
@@ -168,7 +173,8 @@ class Check {
     facts.nudge_ratio += report.nudge_ratio / n;
     facts.diverged += report.diverged;
     if (!is_nudged(name)) return;
-    facts.beta = gradient_options<S>(config_, name).phases.beta;
+    facts.beta = betas_[number];
+    facts.signal += report.signal;
     facts.flipped_gates += flipped_share(learner, facts.beta) / n;
   }
 
@@ -236,6 +242,7 @@ class Check {
   std::unique_ptr<Network<double>> exact_;  ///< whose gradient is the truth
   std::int64_t batches_ = 1;
   Index settled_ = 0, seen_ = 0;  ///< sequences
+  std::vector<double> betas_;     ///< of the estimators
   std::vector<GradcheckRow> differences_;
   GradcheckReport out_;
 };

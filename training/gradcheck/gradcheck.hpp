@@ -30,6 +30,7 @@ struct EstimatorFacts {
   double free_residual = 0;    ///< ‖F‖/‖z‖ after T1 steps
   double nudged_residual = 0;  ///< ‖f‖/‖z − z*‖ after T2 steps; implicit: of its linear solve
   double nudge_ratio = 0;      ///< ‖z − z*‖/‖z*‖
+  NudgeSignal signal = {};     ///< beside the noise of the nodes, of all sequences
   double flipped_gates = 0;  ///< share of the memory's ReLU gates with β |(a W_m)_i| > |(z W_m)_i|: those that differ
                              ///< between the two nudged states, to first order in β
   int diverged = 0;          ///< sequences, all batches

@@ -68,6 +68,9 @@ void write_estimators(const GradcheckReport& r, H5Document& d) {
   real(
       "nudge_ratio", [](const Facts& f) { return f.nudge_ratio; }, "mean |z - z*|/|z*| of the nudged states");
   real(
+      "snr", [](const Facts& f) { return f.signal.snr(); },
+      "displacement of the nodes by the nudge over the standard deviation of their noise; NaN without noise or nudge");
+  real(
       "flipped_gates", [](const Facts& f) { return f.flipped_gates; },
       "share of the memory's ReLU gates that differ between the nudged states, to first order in beta");
   real(

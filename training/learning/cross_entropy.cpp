@@ -109,8 +109,10 @@ void CrossEntropyReadout<S>::gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
     const auto error = error_.topRows(z.rows());
     const bool plain = at_.normalization == Normalization::none;
     MatrixRef<S> back = plain ? MatrixRef<S>(node) : MatrixRef<S>(back_.topRows(z.rows()));
+    read_.reversed = true;
     readout_->derivative(ReadDirection::forward, Derivative::vjp, m.topRows(tokens_), error, back,
                          readout_->all_columns(), Store::assign, read_);
+    read_.reversed = false;
     if (!plain) norm_.derivative(m, back, node);
   });
 }

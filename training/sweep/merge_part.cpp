@@ -7,6 +7,7 @@
 
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
 #include "training/sweep/point_table.hpp"
 
 namespace nudge {
@@ -104,7 +105,7 @@ std::string config_differences(const StudyPart& part, const StudyPart& first) {
     return parse_program_config(one.file.name() + " (stored config)", one.file.text_attribute("config"));
   };
   std::string all;
-  for (const auto& d : difference(config_of(first), config_of(part))) {
+  for (const auto& d : difference(stored_program_config(first.file), stored_program_config(part.file))) {
     if (d.key == "threads" || d.key == "sweep.parallel" || d.key.starts_with("output.")) continue;
     all += fmt::format("  {}: {} there, {} here\n", d.key, d.first, d.second);
   }

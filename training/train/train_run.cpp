@@ -2,6 +2,7 @@
 #include "training/train/train_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,11 +18,15 @@
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/batch/batch_ranks.hpp"
+#include "training/check/nudge_choice.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/hardware.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/config/step_stages.hpp"
+#include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
 #include "training/train/device_notes.hpp"
 #include "training/train/final_loss.hpp"
@@ -52,7 +57,8 @@ class TrainRun {
         task_(std::move(parts.task)),
         plan_(std::move(parts.plan)),
         loop_(task_, make_trainees(config, plan_), loop_settings(config, final_test)),
-        metric_(score_metric(config)) {
+        metric_(score_metric(config)),
+        stages_(step_stages(config, *plan_)) {
     record_ = record_of("train", config);
   }
 
@@ -64,6 +70,13 @@ class TrainRun {
     lines_ = read_text_lines(file);
     references_ = read_reference_scores(file);
     asked_ = references_.has_value();
+  }
+
+  void warn(const std::string& what, const TrainObserver& observer) const {
+    if (what.empty() || !observer) return;
+    TrainProgress p = progress();
+    p.warning = what;
+    observer(p);
   }
 
   TrainSummary run(const std::optional<std::filesystem::path>& output, Overwrite first_write,
@@ -105,6 +118,8 @@ class TrainRun {
     H5Document document;
     record_.wall_time_s = seconds();
     add_run_record(document, record_);
+    document.attribute("ideal_parts", fmt::format("{}", fmt::join(ideal_parts(config_), ", ")));
+    write_step_stages(stages_, document);
     if (!lines_) lines_ = task_->lines();
     if (lines_) write_text_lines(*lines_, document);
     if (references_) write_reference_scores(*references_, document);
@@ -194,6 +209,14 @@ class TrainRun {
     s.score = score(0);
     if (loop_.learners() > 1) s.beside_score = score(1);
     s.references = references_;
+    s.nudge_snr = log.last("train/nudge_snr");
+    s.expected_cosine = log.last("train/expected_cosine");
+    if (s.nudge_snr < 1) {
+      s.notes.push_back(
+          fmt::format("the nudge ends below the noise of its nodes: signal-to-noise {:.2g}, expected cosine {:.2g} "
+                      "(a larger beta, or longer averages; `nudge config check` says which)",
+                      s.nudge_snr, s.expected_cosine));
+    }
     s.seconds = seconds();
     s.stopped = loop_.stopped();
     return s;
@@ -281,6 +304,7 @@ class TrainRun {
   TrainingLoop loop_;
   std::optional<TextLines> lines_;
   std::string metric_;
+  std::vector<StepStage> stages_;
   std::optional<ReferenceScores> references_;        ///< made after the first file: a sweep's points need none
   bool asked_ = false;                               ///< for them: they are there, or there are none
   bool written_ = false, references_later_ = false;  ///< a file; references that came after the last
@@ -319,7 +343,13 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
     check_output_path(*output, Overwrite::must_not_exist);
     lock.emplace(*output);
   }
-  return TrainRun(config, final_test).run(leads_batches() ? output : std::nullopt, Overwrite::must_not_exist, observer);
+  RunParts parts = run_parts(config);
+  const NudgeChoice nudge = chosen_nudge(config, parts);
+  check_placed(config, [&nudge](const Config& c) { check_nudge(c, nudge); });
+  const Config chosen = with_beta(config, nudge);
+  TrainRun run(chosen, std::move(parts), final_test);
+  run.warn(nudge_warning(chosen, nudge), observer);
+  return run.run(leads_batches() ? output : std::nullopt, Overwrite::must_not_exist, observer);
 }
 
 TrainSummary resume(const std::filesystem::path& path, const Config* config, const TrainObserver& observer) {
@@ -331,10 +361,12 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
     file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" can be resumed)", kind));
   }
   if (leads) check_output_path(path, Overwrite::replace);
-  Config stored = parse_program_config(path.string() + " (stored config)", file.text_attribute("config"));
+  Config stored = stored_program_config(file);
   if (config != nullptr) {
-    expect_same_config(stored, *config, path.string());
-    stored = *config;
+    Config given = *config;
+    if (run_options(given).beta == 0) given.set_from_text("beta", stored.as_text("beta"));  // it was chosen
+    expect_same_config(stored, given, path.string());
+    stored = given;
   }
   start_run(stored);
   TrainRun run(stored, FinalTest::evaluate);

@@ -28,7 +28,8 @@ struct TrainProgress {
   bool finished = false;
   std::string metric = {};  ///< of a task of samples, and the last score on the validation part
   double score = 0;
-  std::string doing = {};  ///< not empty: no step has ended, this is being done beside the run
+  std::string warning = {};  ///< not empty: to be said before the first step
+  std::string doing = {};    ///< not empty: no step has ended, this is being done beside the run
 };
 
 /// What a network scores on held-out samples, in the metric of the task; NaN where it was not scored.
@@ -65,6 +66,7 @@ struct TrainSummary {
   double test_loss = 0;  ///< NaN unless the run has ended and was to read the test part
   double residual = 0, damping = 0;
   std::uint64_t skipped = 0, nonfinite = 0;
+  double nudge_snr = 0, expected_cosine = 0;  ///< last of NudgeSignal; NaN without noise or nudge
   double cosine = 0;  ///< last gradient cosine over all parameters of the equilibrium, NaN when not measured
   std::vector<GroupCosine> group_cosines = {};  ///< of the same comparison; empty when not measured
   std::string beside;                           ///< estimator of the second trainee, empty without one

@@ -55,6 +55,7 @@ class Trainee final : public Learner {
   Cosines measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
   void record_cosines(std::uint64_t step, const Cosines& cosines);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
+  void record_nudge(std::uint64_t step, const NudgeSignal& signal);
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
   /// Of all samples of a part.

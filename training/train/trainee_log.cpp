@@ -60,6 +60,26 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   add("skipped_so_far", static_cast<double>(guard_.skipped()), "1", "steps skipped since the start, with this one");
   add("nonfinite_so_far", static_cast<double>(guard_.nonfinite()), "1",
       "steps rolled back since the start, with this one");
+  record_nudge(step, r.signal);
+}
+
+/// Of the steps that measured the noise of a nudge.
+template <class S>
+void Trainee<S>::record_nudge(std::uint64_t step, const NudgeSignal& signal) {
+  if (!signal.known()) return;
+  log_.axis("train/nudge_step");
+  const auto add = [this](const char* name, double value, const char* unit, const char* description) {
+    log_.add(std::string("train/") + name, value, unit, description);
+  };
+  const double volts = circuit_spec(*config_).read_voltage_V;
+  add("nudge_step", static_cast<double>(step), "1", "steps in which the noise of the nudged states was measured");
+  add("nudge_snr", signal.snr(), "1",
+      "displacement of the nodes by the nudge over the standard deviation of the nudged states, as the estimator takes "
+      "them");
+  add("nudge_displacement", signal.displacement() * volts, "V", "root mean square over the nodes, noise taken off");
+  add("node_noise", signal.noise() * volts, "V", "standard deviation of the nudged states, root mean square");
+  add("expected_cosine", signal.cosine(), "1",
+      "what this noise leaves of the cosine of an adjoint (docs/estimators.md)");
 }
 
 /// What the step's reads and its digital work took, each item by itself; pulses are among the readings of the arrays.

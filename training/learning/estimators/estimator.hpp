@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "circuits/sample_hold.hpp"
 #include "sim/nudged_law.hpp"
 #include "sim/read_timing.hpp"
 #include "sim/settle.hpp"
 #include "training/learning/cost.hpp"
+#include "training/learning/estimators/nudge_signal.hpp"
 
 namespace nudge {
 
@@ -43,6 +45,8 @@ struct SequenceTask {
   S weight;                           ///< of this sequence in the batch's mean cost: 1/(B·T)
   GradientSink<S>* sink;
   CorrectionFilter<S>* filter = nullptr;  ///< what the correction of the nudged phases passes; null: ideal
+  SampleHold<S>* hold = nullptr;          ///< what keeps z* and the nudged states; null: kept as they are
+  bool measures_noise = false;            ///< nudged phases run twice to tell the noise of their states (NudgeSignal)
 };
 
 /// The reads that follow, of dynamics and cost, are those of a nudged phase. Returns their timing: a step lasts its duration.
@@ -81,9 +85,10 @@ struct SequenceReport {
   double nudged_residual = 0;  ///< ‖f_nudged‖ / ‖z − z*‖ at the end: what is left of the nudged transient, per τ
   double nudged_time = 0;      ///< simulated time of the nudged phases, one after the other, in units of τ
   double nudge_ratio = 0;      ///< ‖z − z*‖ / ‖z*‖: size of the nudge
-  AdjointSize adjoint;         ///< 0 where the estimator forms none
-  bool left_out = false;       ///< its adjoint was beyond the limits: the sequence adds nothing to the gradient
-  long clipped = 0;            ///< entries of the correction on which the clip was active, summed over steps
+  NudgeSignal signal = {};    ///< the same beside the noise of the states
+  AdjointSize adjoint;        ///< 0 where the estimator forms none
+  bool left_out = false;      ///< its adjoint was beyond the limits: the sequence adds nothing to the gradient
+  long clipped = 0;           ///< entries of the correction on which the clip was active, summed over steps
   double cost_in_forces = 0;  ///< work in force evaluations: a jvp or vjp counts as one
 };
 

@@ -11,6 +11,7 @@ void FreePhase<S>::relax(SequenceTask<S>& task, const SettleOptions& options, Se
   SettleOptions settling = options;
   settling.final_residual = false;
   report.free = nudge::settle<S>(*task.dynamics, *task.state, settling, scratch_);
+  if (task.hold != nullptr) hold_state(*task.dynamics, *task.hold, *task.state, options.average_last);
   force_.resize(task.state->rows(), task.state->cols());
 }
 

@@ -5,6 +5,13 @@
 
 namespace nudge {
 
+/// The state as its holds keep it: within its box.
+template <class S>
+void hold_state(const Dynamics<S>& dynamics, SampleHold<S>& hold, Matrix<S>& state, int samples) {
+  hold.take(state, samples);
+  if (const Box<S>* box = dynamics.box()) box->project(state, {0, state.cols()});
+}
+
 /// The free phase common to the estimators: settles task.state by free reads, stores the linearisation there, and fills in
 /// the report's residual ‖F(z*)‖/‖z*‖ by monitor reads (of a noise-free dynamics the stored force), loss and cost. Returns
 /// the linearisation at z*. settle() does the same without storing anything there: the residual is then always read.

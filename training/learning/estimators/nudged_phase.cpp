@@ -19,6 +19,11 @@ constexpr double kSettledNudge = 1e-2;
 
 bool descends(const EstimatorOptions& options) { return options.free.solver == coordinate_solver; }
 
+template <class S>
+bool sweeps(const SequenceTask<S>& task, const EstimatorOptions& options) {
+  return descends(options) || sweeping(*task.dynamics, options.free.schedule) != nullptr;
+}
+
 /// The exact step of a node needs the curvature of the nudge as well.
 template <class S>
 void require_descent(SequenceTask<S>& task, const EstimatorOptions& options) {
@@ -35,11 +40,8 @@ void require_descent(SequenceTask<S>& task, const EstimatorOptions& options) {
 template <class S>
 void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored) {
   point_ = {task.dynamics, at, task.state, task.filter};
-  if (task.filter != nullptr) task.filter->restart();
   const Matrix<S>& z = *task.state;
-  const Index rows = copies * z.rows();
-  for (Matrix<S>* m : {&states_, &force_, &cost_gradient_}) m->resize(rows, z.cols());
-  for (Index row = 0; row < rows; row += z.rows()) states_.middleRows(row, z.rows()) = z;
+  for (Matrix<S>* m : {&states_, &force_, &cost_gradient_}) m->resize(copies * z.rows(), z.cols());
   cost_gradient_.setZero();  // outside the columns of the cost it stays so
   frozen_ = false;
   if (!anchored) return;
@@ -196,26 +198,20 @@ bool NudgedPhase<S>::settled_by_sweep(SequenceTask<S>& task, const std::vector<d
   return true;
 }
 
+/// The copies of z* and what they are taken through T2 steps to: the last states, or the mean of the last.
 template <class S>
-const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas,
-                                     NudgeLaw law, bool anchored, const EstimatorOptions& options,
-                                     SequenceReport& report) {
+const Matrix<S>& NudgedPhase<S>::relax(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
+                                       bool anchored, const EstimatorOptions& options, SequenceReport& report) {
   const Matrix<S>& z = *task.state;
-  const auto copies = static_cast<Index>(betas.size());
-  prepare(task, at, copies, law, anchored);
-  check_minimum(task, betas, options);
-  const ReadTiming timing = begin_nudged_reads(task, options);
-  if (descends(options)) task.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
+  for (Index row = 0; row < states_.rows(); row += z.rows()) states_.middleRows(row, z.rows()) = z;
+  if (task.filter != nullptr) task.filter->restart();
   const Lag<S> lag(options.free.lag, options.step);
   lag.start(states_.rows(), states_.cols(), flow_);
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
   if (averaged > 1) mean_.setZero(states_.rows(), states_.cols());
-  report.nudged = Status::max_steps;
   const Box<S>* box = task.dynamics->box();
-  const bool sweeps = descends(options) || sweeping(*task.dynamics, options.free.schedule) != nullptr;
-  if (descends(options)) require_descent(task, options);
   for (int n = 0; n < options.nudged_steps; ++n) {
-    if (sweeps) {
+    if (sweeps(task, options)) {
       sweep(task, betas, law, anchored, options, report);
     } else {
       evaluate(task, betas, law, anchored, options, report);
@@ -224,13 +220,36 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
     }
     if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
   }
+  if (task.hold == nullptr) return averaged > 1 ? mean_ : states_;
+  if (averaged == 1) mean_ = states_;
+  task.hold->take(mean_, averaged);
+  return mean_;
+}
+
+template <class S>
+const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas,
+                                     NudgeLaw law, bool anchored, const EstimatorOptions& options,
+                                     SequenceReport& report) {
+  const Matrix<S>& z = *task.state;
+  const auto copies = static_cast<Index>(betas.size());
+  prepare(task, at, copies, law, anchored);
+  check_minimum(task, betas, options);
+  if (descends(options)) require_descent(task, options);
+  const ReadTiming timing = begin_nudged_reads(task, options);
+  if (descends(options)) task.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
+  const bool twice = task.measures_noise && (task.dynamics->noisy() || task.hold != nullptr);
+  if (twice) again_ = relax(task, betas, law, anchored, options, report);
+  const Matrix<S>& taken = relax(task, betas, law, anchored, options, report);
+  report.nudged = Status::max_steps;
+  add_displacement<S>(taken, z, betas, options.beta, displacement_, report.signal);
+  if (twice) add_noise<S>(taken, again_, betas, options.beta, report.signal);
   drive_ = static_cast<double>(cost_gradient_.norm()) / std::sqrt(static_cast<double>(copies));
   // What the last step saw has the noise of that step in it; what a sweep saw is not of one state.
-  if (task.dynamics->noisy() || (sweeps && !settled_by_sweep(task, betas, law, options))) {
+  if (task.dynamics->noisy() || (sweeps(task, options) && !settled_by_sweep(task, betas, law, options))) {
     task.dynamics->begin_reads(ReadClass::monitor);
     evaluate(task, betas, law, anchored, options, report);
   }
-  if (box != nullptr) box->hold(states_, force_, force_, {0, states_.cols()});
+  if (const Box<S>* box = task.dynamics->box()) box->hold(states_, force_, force_, {0, states_.cols()});
   const double force_norm = static_cast<double>(force_.norm());
   double squares = 0;
   for (Index row = 0; row < states_.rows(); row += z.rows()) {
@@ -244,12 +263,13 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   }
-  const double visits = sweeps ? static_cast<double>(task.dynamics->layered()->nodes()) : 1.0;
-  report.nudged_time =
-      descends(options) ? 0 : timing.duration * visits * static_cast<double>(copies) * options.nudged_steps;
+  const double visits = sweeps(task, options) ? static_cast<double>(task.dynamics->layered()->nodes()) : 1.0;
+  report.nudged_time = descends(options) ? 0
+                                         : timing.duration * visits * static_cast<double>(copies) *
+                                               options.nudged_steps * (twice ? 2 : 1);
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
   report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
-  return averaged > 1 ? mean_ : states_;
+  return taken;
 }
 
 template class NudgedPhase<float>;

@@ -43,6 +43,8 @@ class NudgedPhase {
                 const EstimatorOptions& options, SequenceReport& report);
   void cost_current(SequenceTask<S>& task, bool frozen);
   void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns, Columns nudged);
+  const Matrix<S>& relax(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+                         const EstimatorOptions& options, SequenceReport& report);
   void sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
   void descend(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options,
@@ -54,7 +56,7 @@ class NudgedPhase {
   NudgedLaw<S> laws_;
   NudgedPoint<S> point_ = {};
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
-  Matrix<S> flow_, anchor_before_;
+  Matrix<S> flow_, anchor_before_, displacement_, again_;
   Matrix<S> inverse_;  ///< 1/(D + β c) of one phase
   double drive_ = 0;
   bool frozen_ = false;  ///< the cost's current of z* is in cost_gradient_

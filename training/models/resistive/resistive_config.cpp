@@ -78,9 +78,9 @@ const Section<ResistiveOptions>& resistive_section() {
 std::vector<Lack> resistive_lacks() {
   const std::string lines = ": its nodes hang on the lines of its arrays";
   std::vector<Lack> lacks;
-  for (const char* key :
-       {"crossbar.row_resistance", "crossbar.column_resistance", "crossbar.driver_resistance",
-        "crossbar.sense_resistance", "device.iv_sinh", "device.iv_cubic", "circuit.amplifier_bandwidth"}) {
+  for (const char* key : {"crossbar.row_resistance", "crossbar.column_resistance", "crossbar.driver_resistance",
+                          "crossbar.sense_resistance", "device.iv_sinh", "device.iv_cubic",
+                          "circuit.amplifier_bandwidth", "circuit.leak_spread"}) {
     lacks.push_back({key, "0", lines, true});
   }
   for (const std::string side : {"crossbar.forward_", "crossbar.transposed_"}) {
@@ -89,7 +89,8 @@ std::vector<Lack> resistive_lacks() {
       lacks.push_back({side + key, "0", lines, true});
     }
   }
-  for (const char* key : {"circuit.thermal_noise", "circuit.shot_noise"}) lacks.push_back({key, "false", lines, true});
+  lacks.push_back({"circuit.shot_noise", "false", lines, true});
+  lacks.push_back({"circuit.phase_adc_bits", "0", lines, true});
   lacks.push_back({"crossbar.scheme", "single", lines, true});
   lacks.push_back({"growth.samples", "false",
                    ": resistors and diodes are passive, every direction of their Jacobian decays, and none can be made "

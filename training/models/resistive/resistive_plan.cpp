@@ -112,6 +112,7 @@ std::vector<Node> ResistivePlan::nodes() const {
   for (int l = 1; l <= shape_.layers(); ++l) {
     Node node{fmt::format("layer{}", l), columns(l)};
     node.leak = 0;
+    node.scale = amplification(l);
     if (shape_.diodes && !shape_.shockley && l < shape_.layers()) {
       node.lower = 0;
       node.turned = node.columns.count - node.columns.count / 2;

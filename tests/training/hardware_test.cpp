@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/hardware.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/errors.hpp"
+#include "training/check/nudge_choice.hpp"
+#include "training/config/assembly.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/run_parts.hpp"
+
+using namespace nudge;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Config of(const std::vector<std::string>& settings, const std::string& text = "") {
+  return parse_program_config("h.toml", text, settings);
+}
+
+const std::vector<std::string> tiny = {"model.channels=16", "model.tokens=8", "model.memories=32",
+                                       "model.heads=2",     "train.batch=4",  "device.model=soft_bounds"};
+
+std::vector<std::string> with(std::vector<std::string> settings, const std::vector<std::string>& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("physics is on as soon as there are devices, and any key that is set wins", "[hardware]") {
+  const Config digital = of({});
+  CHECK_FALSE(digital.flag("circuit.thermal_noise"));
+  CHECK(ideal_parts(digital).empty());
+  const Config devices = of({"device.preset=ecram"});
+  CHECK(devices.flag("circuit.thermal_noise"));
+  CHECK(devices.text("device.update") == "pulsed");
+  CHECK(devices.text("estimator") == "aep_transposed");
+  CHECK(devices.real("circuit.leak_spread") == 0.01);
+  CHECK(devices.origin("circuit.thermal_noise").where.find("hardware.level physical") == 0);
+  CHECK(ideal_parts(devices).empty());
+  const Config ideal = of({"device.preset=ecram", "hardware.level=ideal"});
+  CHECK_FALSE(ideal.flag("circuit.thermal_noise"));
+  CHECK(ideal.text("estimator") == "aep_anchored");
+  CHECK(ideal_parts(ideal) == std::vector<std::string>{"hardware.level = ideal"});
+  const Config mixed = of({"circuit.leak_spread=0"}, "[device]\npreset = 'ecram'\n[circuit]\nthermal_noise = false\n");
+  CHECK_FALSE(mixed.flag("circuit.thermal_noise"));
+  CHECK(mixed.real("crossbar.forward_noise") == 5e-9);
+  CHECK(ideal_parts(mixed) == std::vector<std::string>{"circuit.thermal_noise = false", "circuit.leak_spread = 0"});
+  // A preset of the program stands above the level.
+  CHECK(of({"device.preset=ecram", "preset=founding_note"}).text("estimator") == "aep");
+}
+
+TEST_CASE("a circuit gets of the level what it has a place for", "[hardware]") {
+  const Config sweeps = of({"device.preset=ecram", "relaxation.schedule=sweep", "network.kind=transformer",
+                            "relaxation.step=1", "relaxation.free_steps=1", "relaxation.nudged_steps=6"});
+  CHECK(sweeps.real("circuit.amplifier_bandwidth") == 0);
+  CHECK(sweeps.real("circuit.leak_spread") == 0);
+  CHECK(sweeps.integer("relaxation.average_free") == 1);
+  CHECK(sweeps.integer("relaxation.average_nudged") == 3);
+  const Config resistive =
+      of({"device.preset=ecram", "network.kind=resistive", "task.kind=classification", "estimator=ep"});
+  CHECK(resistive.flag("circuit.thermal_noise"));
+  CHECK(resistive.real("crossbar.forward_noise") == 0);
+  CHECK(resistive.text("nudge.cost_current") == "live");
+  CHECK_THROWS_WITH(of({"device.preset=ecram", "relaxation.solver=anderson"}),
+                    Contains("relaxation.solver = anderson (must be euler or rk4 on devices"));
+  CHECK_NOTHROW(of({"device.preset=ecram", "relaxation.solver=anderson", "hardware.level=ideal"}));
+  CHECK_THROWS_WITH(of({"device.preset=ecram", "relaxation.schedule=sweep", "circuit.leak_spread=0.01"}),
+                    Contains("circuit.leak_spread = 0.01 (must be 0 for relaxation.schedule = sweep"));
+}
+
+TEST_CASE("what a run records of a level is the config that made it", "[hardware]") {
+  const Config devices = of({"device.preset=reram_sb"});
+  const Config again = of({}, dump_toml(devices));
+  CHECK(difference(devices, again).empty());
+}
+
+TEST_CASE("an automatic nudge rises above the noise of its nodes", "[hardware]") {
+  const Config config = of(tiny);
+  const RunParts parts = run_parts(config);
+  const NudgeChoice chosen = chosen_nudge(config, parts);
+  REQUIRE(chosen.measured());
+  CHECK(chosen.signal.snr() > 5);  // wanted: 10, of which the measurement of few nodes knows a quarter
+  CHECK(chosen.beta > 10 * default_beta<float>("aep_transposed"));
+  CHECK(nudge_warning(config, chosen).empty());
+  const Config settled = with_beta(config, chosen);
+  CHECK(settled.real("beta") == chosen.beta);
+  CHECK(chosen_nudge(settled, parts).beta == chosen.beta);
+  CHECK_FALSE(chosen_nudge(of({}), run_parts(of({}))).measured());
+}
+
+TEST_CASE("a nudge below the noise is warned of, far below it refused unless asked for", "[hardware]") {
+  const Config low = of(with(tiny, {"beta=1e-4", "estimator=aep_anchored"}));
+  const RunParts parts = run_parts(low);
+  const NudgeChoice choice = chosen_nudge(low, parts);
+  CHECK(choice.signal.snr() < 0.3);
+  CHECK_THAT(nudge_warning(low, choice), Contains("below the noise of the nodes"));
+  NudgeChoice drowned = choice;
+  drowned.signal.moved = drowned.signal.in_moved / drowned.signal.measured * drowned.signal.counted;  // v = 0
+  CHECK_THROWS_WITH(check_nudge(low, drowned), Contains("beta = ") && Contains("nudge.below_noise = true"));
+  CHECK_NOTHROW(check_nudge(of(with(tiny, {"nudge.below_noise=true"})), drowned));
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/check/nudge_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "circuits/circuit_config.hpp"
+#include "devices/registry.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
+#include "training/config/assembly.hpp"
+#include "training/config/hardware.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr double kWanted = 10;  // signal-to-noise of an automatic beta
+constexpr double kDrowned = 1;  // a warning
+constexpr double kRefused = 0.1;
+constexpr double kSeen = 0.3;  // below, the displacement is too uncertain to go by
+constexpr int kRounds = 7;     // of growing a nudge, each by at most ten
+
+bool is_nudged(const std::string& estimator) { return estimator.starts_with("ep") || estimator.starts_with("aep"); }
+
+bool is_transposed(const std::string& estimator) { return estimator == "aep_transposed" || estimator == "aep_npoint"; }
+
+bool physical(const Config& config) {
+  return config.text("device.model") != digital_model &&
+         hardware_section().read(config).level == HardwareLevel::physical;
+}
+
+double two_digits(double x) { return std::stod(fmt::format("{:.1e}", x)); }
+
+/// By how much a nudge may grow.
+double growth_of(const NudgeChoice& now, double largest) {
+  const double snr = now.signal.snr();
+  const double wanted = snr > kSeen ? std::min(10.0, kWanted / snr) : 10;
+  return snr > kSeen && now.ratio > 0 ? std::min(wanted, largest / now.ratio) : wanted;
+}
+
+std::string volts(double value) { return format_quantity(value, Unit::volt, 2); }
+
+}  // namespace
+
+// Transposed: linear in the nudge but for gates of the memory that switch, and, live, the cost. Forward attention: the quadratic
+// remainder of a softmax, whose basin ends at 2e-4 to 2e-3 in trained networks. Others: activations.
+double largest_nudge(const Config& config, const std::string& estimator) {
+  if (is_transposed(estimator)) return phase_options(config).phases.frozen_cost ? 0.3 : 0.03;
+  return network_kind(config).takes == Rows::symbols ? 2e-4 : 0.1;
+}
+
+template <class S>
+NudgeChoice measured_nudge(const Network<S>& network, BatchGradientOptions options, const Batch& batch) {
+  options.growth.strength = 0;
+  options.noise_every = 1;
+  BatchGradient<S> learner(network, options);
+  Gradient<S> gradient(network.parameter_shapes());
+  NudgeChoice choice{options.phases.beta};
+  try {
+    choice.signal = learner.compute(batch, 0, gradient).signal;
+  } catch (const NumericalFailure&) {
+    return choice;  // a nudge too large to settle: unmeasured here, and the run's to report
+  }
+  double squares = 0, entries = 0;
+  for (const Matrix<S>& state : learner.states()) {
+    squares += static_cast<double>(state.squaredNorm());
+    entries += static_cast<double>(state.size());
+  }
+  if (squares > 0) choice.ratio = choice.signal.displacement() / std::sqrt(squares / entries);
+  return choice;
+}
+
+template <class S>
+NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const std::string& estimator,
+                         const Batch& batch) {
+  BatchGradientOptions options = gradient_options<S>(config, estimator);
+  NudgeChoice now{options.phases.beta};
+  if (!is_nudged(options.estimator)) return now;
+  options.phases.step = options.phases.free.step = relaxation_step<S>(config, network.circuit());
+  now = measured_nudge<S>(network, options, batch);
+  if (run_options(config).beta > 0 || !physical(config)) return now;
+  const double largest = largest_nudge(config, options.estimator);
+  for (int round = 0; round < kRounds && now.measured() && now.signal.snr() < kWanted; ++round) {
+    const double growth = growth_of(now, largest);
+    if (growth < 1.1) break;
+    options.phases.beta = two_digits(now.beta * growth);
+    const NudgeChoice next = measured_nudge<S>(network, options, batch);
+    if (!std::isfinite(next.signal.snr()) || next.ratio > 2 * largest) break;  // unmeasured is not a number
+    now = next;
+  }
+  return now;
+}
+
+NudgeChoice chosen_nudge(const Config& config, const RunParts& parts) {
+  if (config.text("device.model") == digital_model) return {};
+  const auto chosen = [&]<class S>(S /*arithmetic*/) {
+    const auto network = make_network<S>(config, parts.plan, Weights::configured);
+    return chosen_nudge<S>(config, *network, "", parts.task->training(0));
+  };
+  return run_options(config).twofold() ? chosen(double{}) : chosen(float{});
+}
+
+Config with_beta(const Config& config, const NudgeChoice& choice) {
+  Config chosen = config;
+  if (run_options(config).beta == 0 && choice.measured() && physical(config)) {
+    chosen.set_from_text("beta", fmt::format("{}", choice.beta), "chosen for its signal-to-noise");
+  }
+  return chosen;
+}
+
+std::string nudge_text(const Config& config, const NudgeChoice& choice) {
+  const double unit = circuit_spec(config).read_voltage_V;
+  return fmt::format(
+      "nudge: beta = {} moves the nodes by {} beside {} of noise: signal-to-noise {:.2g}, expected cosine {:.2g}",
+      choice.beta, volts(choice.signal.displacement() * unit), volts(choice.signal.noise() * unit), choice.signal.snr(),
+      choice.signal.cosine());
+}
+
+std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
+  if (!choice.measured() || choice.signal.snr() >= kDrowned) return "";
+  const PhaseOptions options = phase_options(config);
+  const double snr = std::max(choice.signal.snr(), 0.03);  // below, it says nothing
+  const double lift = kWanted / snr;
+  std::string advice;
+  const double largest = largest_nudge(config, run_options(config).estimator);
+  if (choice.ratio * lift <= largest) {
+    advice = fmt::format("beta = {} lifts it to {}", two_digits(choice.beta * lift), kWanted);
+  } else {
+    advice = fmt::format(
+        "a larger beta leaves the range in which {} is linear (|z - z*|/|z*| = {}): nudge.cost_current = frozen with "
+        "aep_transposed takes a larger one, relaxation.average_nudged = {} with as many more nudged_steps averages the "
+        "noise away",
+        run_options(config).estimator, largest,
+        static_cast<int>(std::ceil(options.phases.average_nudged / (snr * snr))));
+  }
+  return fmt::format("{}: below the noise of the nodes; {}", nudge_text(config, choice), advice);
+}
+
+void check_nudge(const Config& config, const NudgeChoice& choice) {
+  if (!choice.measured() || choice.signal.snr() >= kRefused || phase_options(config).below_noise) return;
+  throw UserError(fmt::format("beta = {} ({}; nudge.below_noise = true runs it all the same)", config.as_text("beta"),
+                              nudge_warning(config, choice)));
+}
+
+#define NUDGE_INSTANTIATE(S)                                                                     \
+  template NudgeChoice measured_nudge<S>(const Network<S>&, BatchGradientOptions, const Batch&); \
+  template NudgeChoice chosen_nudge<S>(const Config&, const Network<S>&, const std::string&, const Batch&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

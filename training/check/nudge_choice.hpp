@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "training/batch/batch_gradient.hpp"
+#include "training/config/run_parts.hpp"
+
+namespace nudge {
+
+/// A nudge and how it stands against the noise of the nodes that it moves, measured on one batch.
+struct NudgeChoice {
+  double beta = 0;
+  NudgeSignal signal = {};
+  double ratio = 0;  ///< displacement over the root mean square of z*, noise taken off
+
+  /// Whether the network has noise and the estimator a nudge.
+  bool measured() const { return signal.known(); }
+};
+
+/// The largest displacement, over the root mean square of z*, with which the phases of an estimator are still about linear: what an
+/// automatic beta is kept below (docs/estimators.md).
+double largest_nudge(const Config& config, const std::string& estimator);
+
+/// The nudge of `options` on a batch.
+template <class S>
+NudgeChoice measured_nudge(const Network<S>& network, BatchGradientOptions options, const Batch& batch);
+
+/// beta where it is set. auto on physical hardware: the smallest from default_beta on with a signal-to-noise ratio of 10, which
+/// leaves .995 of a cosine, as far as largest_nudge() lets it; else default_beta. Two digits.
+template <class S>
+NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const std::string& estimator,
+                         const Batch& batch);
+
+/// The same for the network and first batch of a run, which are made for it.
+NudgeChoice chosen_nudge(const Config& config, const RunParts& parts);
+
+/// The config with the beta that was chosen for it.
+Config with_beta(const Config& config, const NudgeChoice& choice);
+
+/// "nudge: 1.2 mV beside 0.25 mV of noise of a node, signal-to-noise 4.8, expected cosine 0.98".
+std::string nudge_text(const Config& config, const NudgeChoice& choice);
+
+/// What to say of a nudge below the noise of its nodes, and what would lift it; empty above it.
+std::string nudge_warning(const Config& config, const NudgeChoice& choice);
+
+/// UserError where the signal is below a tenth of the noise, unless nudge.below_noise asks for it.
+void check_nudge(const Config& config, const NudgeChoice& choice);
+
+}  // namespace nudge

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is physical by default as soon as there are devices, and where its numbers come from.
+#include "training/config/hardware.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "devices/registry.hpp"
+#include "sim/steady/solvers.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/models/registry.hpp"
+
+namespace nudge {
+namespace {
+
+const Choices<HardwareLevel> levels{{"ideal", HardwareLevel::ideal}, {"physical", HardwareLevel::physical}};
+
+/// A key and its value as TOML, or what makes the value of a config (empty: none there).
+struct PhysicalValue {
+  const char* key;
+  std::string text;
+  std::string (*of)(const Config& asked) = nullptr;
+
+  std::string value(const Config& asked) const { return of != nullptr ? of(asked) : text; }
+};
+
+bool sweeps(const Config& c) { return c.text("relaxation.schedule") == "sweep"; }
+
+std::string bandwidth(const Config& c) {
+  return c.text("relaxation.solver") == "euler" && !sweeps(c) ? "'100 MHz'" : "";
+}
+
+/// A sweep follows the nominal leak.
+std::string leak_spread(const Config& c) { return sweeps(c) ? "" : "'1 %'"; }
+
+// Amplifiers: the input noise of fast ones (data sheets state 1 to 10 nV per root hertz); an offset that is taken off in turns with
+// the reading, 0.1 mV (Enz and Temes, Proc. IEEE 84:1584 (1996), doi:10.1109/5.542410); gains and clamps of 1 %, the matching of small
+// integrated resistors and capacitors (chosen); 1 GHz of gain and bandwidth behind lines of a noise gain of 10 (chosen).
+const std::vector<PhysicalValue>& circuit_values() {
+  static const std::vector<PhysicalValue> list = {
+      {"circuit.thermal_noise", "true"},
+      {"circuit.amplifier_bandwidth", "", bandwidth},
+      {"circuit.hold_capacitance", "'100 fF'"},
+      {"circuit.hold_offset", "'0.1 mV'"},
+      {"circuit.phase_adc_bits", "12"},
+      {"circuit.phase_adc_range", "8"},
+      {"circuit.leak_spread", "", leak_spread},
+      {"crossbar.forward_noise", "'5 nV'"},
+      {"crossbar.transposed_noise", "'5 nV'"},
+      {"crossbar.forward_offset", "'0.1 mV'"},
+      {"crossbar.transposed_offset", "'0.1 mV'"},
+      {"crossbar.forward_gain_spread", "'1 %'"},
+      {"crossbar.transposed_gain_spread", "'1 %'"},
+      {"device.update", "'pulsed'"},
+  };
+  return list;
+}
+
+bool of_symbols(const Config& c) { return network_kind(c).takes == Rows::symbols; }
+
+std::string own_estimator(const Config& c) { return of_symbols(c) ? "'aep_transposed'" : ""; }
+
+/// Linear in beta, so that a nudge may be as large as noise asks for.
+std::string cost_current(const Config& c) {
+  const std::string& estimator = c.text("estimator");
+  const bool set = c.origin("estimator").layer != Layer::standard;
+  const bool transposed = set ? estimator == "aep_transposed" || estimator == "aep_npoint" : of_symbols(c);
+  return transposed ? "'frozen'" : "";
+}
+
+/// The mean of at most `most` of a phase's states, of its last part, by when it has settled.
+std::string mean_of(std::int64_t steps, std::int64_t parts, std::int64_t most) {
+  return std::to_string(std::clamp<std::int64_t>(steps / parts, 1, most));
+}
+
+/// How such a circuit is used, which is no part of it: what lets it learn through its noise (docs/estimators.md).
+const std::vector<PhysicalValue>& recipe() {
+  static const std::vector<PhysicalValue> list = {
+      {"estimator", "", own_estimator},
+      {"nudge.cost_current", "", cost_current},
+      {"relaxation.average_free", "",
+       [](const Config& c) { return mean_of(c.integer("relaxation.free_steps"), 3, 8); }},
+      {"relaxation.average_nudged", "",
+       [](const Config& c) { return mean_of(c.integer("relaxation.nudged_steps"), 2, 12); }},
+      {"reads.anchor", "'mean 8'"},
+      {"reads.monitor", "'mean 8'"},
+      {"reads.chopped", "true"},
+      {"growth.probe", "0.1"},
+  };
+  return list;
+}
+
+bool on_devices(const Config& c) { return c.text("device.model") != digital_model; }
+
+bool lacks(const Config& c, const std::string& key) {
+  const std::vector<Lack>& all = network_kind(c).lacks;
+  return std::any_of(all.begin(), all.end(), [&](const Lack& lack) { return key == lack.key; });
+}
+
+}  // namespace
+
+const Section<HardwareOptions>& hardware_section() {
+  static const Section<HardwareOptions> section = {
+      field(param::named(
+                "hardware.level", "physical",
+                "What a circuit on devices is by default. physical: thermal noise of nodes and arrays, noise, offset, "
+                "gain and bandwidth of amplifiers, mismatch of nodes and whole pulses, and the averages and the nudge "
+                "that learn through them (docs/estimators.md); ideal: none of it. Any key that is set wins. Digital "
+                "matrices have no devices, and none of this."),
+            levels, &HardwareOptions::level)};
+  return section;
+}
+
+std::string physical_values(const Config& asked) {
+  if (!on_devices(asked) || hardware_section().read(asked).level == HardwareLevel::ideal) return "";
+  std::string text;
+  for (const auto* list : {&circuit_values(), &recipe()}) {
+    for (const PhysicalValue& one : *list) {
+      if (lacks(asked, one.key)) continue;
+      const std::string value = one.value(asked);
+      if (!value.empty()) text += fmt::format("{} = {}\n", one.key, value);
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> ideal_parts(const Config& config) {
+  std::vector<std::string> parts;
+  if (!on_devices(config)) return parts;
+  if (hardware_section().read(config).level == HardwareLevel::ideal) return {"hardware.level = ideal"};
+  for (const PhysicalValue& one : circuit_values()) {
+    const std::string value = one.value(config);
+    if (lacks(config, one.key) || value.empty()) continue;
+    Config physical = config;
+    physical.set_from_text(one.key, value);
+    if (physical.as_text(one.key) != config.as_text(one.key)) {
+      parts.push_back(fmt::format("{} = {}", one.key, config.as_text(one.key)));
+    }
+  }
+  return parts;
+}
+
+ConfigRule physical_solver() {
+  return {
+      {"relaxation.solver", "hardware.level", "device.model"}, [](const Config& c) {
+        const std::string& solver = c.text("relaxation.solver");
+        const bool physical = on_devices(c) && hardware_section().read(c).level == HardwareLevel::physical;
+        if (!physical || solver == "euler" || solver == "rk4" || solver == coordinate_solver) return std::string();
+        return std::string(
+            "must be euler or rk4 on devices, whose noise the other solvers do not follow; or hardware.level must be "
+            "ideal");
+      }};
+}
+
+}  // namespace nudge

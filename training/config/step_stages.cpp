@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/config/step_stages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/linear_map_factory.hpp"
+#include "training/config/assembly.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/stabiliser_options.hpp"
+#include "training/config/train_options.hpp"
+#include "training/models/model_options.hpp"
+#include "training/models/registry.hpp"
+
+namespace nudge {
+namespace {
+
+/// The stages of one network, put together.
+class Stages {
+ public:
+  Stages(const Config& config, const NetworkPlan& plan)
+      : config_(config), plan_(plan), arrays_(crossbar_spec(config)), phases_(phase_options(config)) {}
+
+  std::vector<StepStage> all() {
+    weights();
+    nodes();
+    phases();
+    gradient();
+    updates();
+    return std::move(stages_);
+  }
+
+ private:
+  void add(const std::string& stage, StageHome home, const std::string& how) { stages_.push_back({stage, home, how}); }
+  bool on_devices() const { return arrays_.device.model != digital_model; }
+  const CircuitSpec& circuit() const { return arrays_.circuit; }
+
+  void weights() {
+    for (const Parameter& parameter : plan_.parameters()) {
+      const bool held = on_devices() && parameter.on_devices;
+      add("weights " + parameter.name, held ? StageHome::device : StageHome::digital,
+          held ? "an array of " + arrays_.device.model : "a table of exact numbers");
+    }
+    if (!on_devices()) return;
+    std::string noise = circuit().thermal_noise ? "with thermal noise" : "without thermal noise";
+    const AmplifierSpec& amplifier = arrays_.periphery.forward.amplifier;
+    noise += amplifier.noise_V > 0 ? " and amplifier noise" : ", amplifiers without noise";
+    add("reads of arrays", StageHome::circuit, noise);
+    const bool converts = arrays_.periphery.forward.dac.converts() || arrays_.periphery.forward.adc.converts();
+    add("converters at the arrays", converts ? StageHome::circuit : StageHome::digital,
+        converts ? "with rounding" : "none: voltages drive and are sensed as they are");
+  }
+
+  void nodes() {
+    const std::string clamps = !on_devices() ? "exact"
+                                             : fmt::format("{}, {}", circuit().thermal_noise ? "kT/C" : "no noise",
+                                                           circuit().leak_spread > 0 ? "mismatched" : "all alike");
+    for (const Node& node : plan_.nodes()) {
+      add("node " + node.name, on_devices() ? StageHome::circuit : StageHome::digital, clamps);
+    }
+    for (const std::string& term : term_names()) {
+      add("force " + term, on_devices() ? StageHome::circuit : StageHome::digital,
+          "products by arrays; what lies between them (activations, gates, softmax, norms) is exact");
+    }
+    add("amplifiers of the nodes", on_devices() ? StageHome::circuit : StageHome::digital,
+        circuit().amplifier_bandwidth_Hz > 0 && on_devices() ? "of finite bandwidth" : "infinitely fast");
+  }
+
+  /// Without repetition, as the terms name themselves.
+  std::vector<std::string> term_names() const {
+    std::vector<Matrix<float>> weights;
+    plan_.initial(0, weights);
+    Maps<float> maps;
+    const std::vector<Parameter> parameters = plan_.parameters();
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      maps.push_back(number_map<float>(parameters[p], std::move(weights[p])));
+    }
+    std::vector<std::string> names;
+    for (const auto& term : plan_.terms(maps)) {
+      const std::string name(term->traits().name);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+  }
+
+  void phases() {
+    const bool held = on_devices() && circuit().hold_capacitance_F > 0;
+    add("z* and the nudged states, kept between phases", held ? StageHome::circuit : StageHome::digital,
+        held ? "sample-and-holds with kT/C and offset" : "copied exactly");
+    const bool rounded = on_devices() && circuit().phase_adc.converts();
+    add("read-out of these states", rounded ? StageHome::circuit : StageHome::digital,
+        rounded ? fmt::format("{} bits", circuit().phase_adc.bits) : "exact");
+    const int averaged = std::max(phases_.phases.free.average_last, phases_.phases.average_nudged);
+    if (averaged > 1) add("means of the last states of a phase", StageHome::digital, "exact sums");
+    add("cost and its derivative", StageHome::digital, "softmax or squared error of what was read");
+    add("current of the cost", on_devices() ? StageHome::circuit : StageHome::digital,
+        phases_.phases.frozen_cost ? "of z*, held while nudged" : "of the state as it moves");
+  }
+
+  void gradient() {
+    add("stored point (gates, attention, derivatives of activations)", StageHome::digital,
+        "exact functions of what was read at z*");
+    add("differences of states over beta", StageHome::digital, "exact");
+    const bool trains = arrays_.programming.update == UpdateScheme::coincidence && on_devices();
+    add("local correlation", trains ? StageHome::device : StageHome::digital,
+        trains ? "pulse trains on rows and columns" : "outer products, summed exactly");
+    add("mean over the batch, clipping, outlier guard", StageHome::digital, "exact");
+  }
+
+  void updates() {
+    const TrainOptions train = train_options(config_);
+    add("optimizer", StageHome::digital, train.optimizer + ", its state kept as numbers");
+    if (train.weight_decay > 0) add("weight decay", StageHome::digital, "reads the exact weights");
+    if (on_devices()) {
+      const bool verify = arrays_.programming.update == UpdateScheme::write_verify;
+      const bool whole = config_.text("device.update") == "pulsed";
+      add("changes of weights", StageHome::device,
+          verify ? "written and verified" : (whole ? "whole pulses" : "fractions of pulses, which no device takes"));
+    } else {
+      add("changes of weights", StageHome::digital, "exact");
+    }
+    const StabiliserOptions stabilisers = stabiliser_section().read(config_);
+    if (stabilisers.control) add("damping control", StageHome::digital, "of the residual that was read");
+    if (stabilisers.memory.fraction > 0 && !plan_.bounds().empty()) {
+      add("bound of the memory", StageHome::digital, "power iteration on the exact weights");
+    }
+    if (growth_section().read(config_).strength > 0) {
+      add("growth penalty", StageHome::digital, "of residuals that were read");
+    }
+  }
+
+  const Config& config_;
+  const NetworkPlan& plan_;
+  CrossbarSpec arrays_;
+  PhaseOptions phases_;
+  std::vector<StepStage> stages_;
+};
+
+}  // namespace
+
+std::vector<StepStage> step_stages(const Config& config, const NetworkPlan& plan) { return Stages(config, plan).all(); }
+
+const char* home_name(StageHome home) {
+  switch (home) {
+    case StageHome::device: return "device";
+    case StageHome::circuit: return "circuit";
+    case StageHome::digital: break;
+  }
+  return "digital";
+}
+
+void write_step_stages(const std::vector<StepStage>& stages, H5Document& document) {
+  std::vector<std::string> names, homes, hows;
+  for (const StepStage& one : stages) {
+    names.push_back(one.stage);
+    homes.emplace_back(home_name(one.home));
+    hows.push_back(one.how);
+  }
+  document.column("stages/stage", names, {"1", "stages of a training step, in their order", {"stage"}});
+  document.column("stages/home", homes, {"1", "device, circuit or digital", {"stage"}});
+  document.column("stages/how", hows, {"1", "with what physics", {"stage"}});
+}
+
+}  // namespace nudge
