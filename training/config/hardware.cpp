@@ -41,7 +41,7 @@ const std::vector<PhysicalValue>& circuit_values() {
   static const std::vector<PhysicalValue> list = {
       {"circuit.thermal_noise", "true"},
       {"circuit.amplifier_bandwidth", "", bandwidth},
-      {"circuit.hold_capacitance", "'100 fF'"},
+      {"circuit.hold_capacitance", "'1 pF'"},
       {"circuit.hold_offset", "'0.1 mV'"},
       {"circuit.phase_adc_bits", "12"},
       {"circuit.phase_adc_range", "8"},

@@ -101,9 +101,6 @@ bool same_others(const RowColumns& a, const RowColumns& b) {
 
 std::string config_differences(const StudyPart& part, const StudyPart& first) {
   if (part.file.text_attribute("config") == first.file.text_attribute("config")) return "";
-  const auto config_of = [](const StudyPart& one) {
-    return parse_program_config(one.file.name() + " (stored config)", one.file.text_attribute("config"));
-  };
   std::string all;
   for (const auto& d : difference(stored_program_config(first.file), stored_program_config(part.file))) {
     if (d.key == "threads" || d.key == "sweep.parallel" || d.key.starts_with("output.")) continue;

@@ -11,8 +11,12 @@ void FreePhase<S>::relax(SequenceTask<S>& task, const SettleOptions& options, Se
   SettleOptions settling = options;
   settling.final_residual = false;
   report.free = nudge::settle<S>(*task.dynamics, *task.state, settling, scratch_);
-  if (task.hold != nullptr) hold_state(*task.dynamics, *task.hold, *task.state, options.average_last);
   force_.resize(task.state->rows(), task.state->cols());
+}
+
+template <class S>
+void FreePhase<S>::keep(SequenceTask<S>& task, const SettleOptions& options) {
+  if (task.hold != nullptr) hold_state(*task.dynamics, *task.hold, *task.state, options.average_last);
 }
 
 /// force_ at z*, of what can move, by monitor reads.
@@ -36,12 +40,15 @@ void FreePhase<S>::finish(SequenceTask<S>& task, const SettleOptions& options, S
 template <class S>
 Linearization<S>& FreePhase<S>::run(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report) {
   relax(task, options, report);
-  Linearization<S>& at = task.dynamics->linearize(*task.state);
-  if (task.dynamics->noisy()) {
-    read_force(task);
-  } else {
+  if (task.hold == nullptr && !task.dynamics->noisy()) {
+    Linearization<S>& at = task.dynamics->linearize(*task.state);
     at.force(force_);  // the same number without another evaluation
+    finish(task, options, report);
+    return at;
   }
+  read_force(task);  // where the phase has ended, not what is held of it
+  keep(task, options);
+  Linearization<S>& at = task.dynamics->linearize(*task.state);
   finish(task, options, report);
   return at;
 }
@@ -50,6 +57,7 @@ template <class S>
 void FreePhase<S>::settle(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report) {
   relax(task, options, report);
   read_force(task);
+  keep(task, options);
   finish(task, options, report);
 }
 

@@ -23,6 +23,7 @@ class FreePhase {
 
  private:
   void relax(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
+  void keep(SequenceTask<S>& task, const SettleOptions& options);
   void read_force(SequenceTask<S>& task);
   void finish(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
 
