@@ -9,29 +9,61 @@ namespace {
 Store opposite(Store store) { return store == Store::subtract ? Store::add : Store::subtract; }
 Store after_first(Store store) { return store == Store::subtract ? Store::subtract : Store::add; }
 
+/// Takes what drives rows and columns of the lines, hands on the gradient of the devices behind them.
+class DeviceSink final : public GradientSink<double> {
+ public:
+  DeviceSink(const WiredDevices& devices, ReadDirection way, GradientSink<double>& sink)
+      : devices_(&devices), way_(way), sink_(&sink) {}
+  void accumulate(int parameter, Columns columns, double scale, ConstMatrixRef<double> x,
+                  ConstMatrixRef<double> y) override {
+    sink_->accumulate(parameter, scale, devices_->gradient(way_, x, y, columns));
+  }
+  void accumulate(int parameter, double scale, ConstMatrixRef<double> gradient) override {
+    sink_->accumulate(parameter, scale, gradient);
+  }
+
+ private:
+  const WiredDevices* devices_;
+  ReadDirection way_;
+  GradientSink<double>* sink_;
+};
+
 }  // namespace
 
 CircuitMap::CircuitMap(std::vector<Branch> branches, Matrix<double> subtracted)
     : branches_(std::move(branches)), subtracted_(std::move(subtracted)) {
   NUDGE_EXPECT(!branches_.empty());
+  NUDGE_EXPECT(branches_.front().view.backward.size() == 0 || branches_.front().devices);  // wires alone make it differ
+  sum_weights();
+}
+
+void CircuitMap::sum_weights() {
   const LineView<double>& first = branches_.front().view;
-  if (first.backward.size() > 0) backward_excess_ = first.backward - first.weights;
   weights_ = Matrix<double>::Zero(first.weights.rows(), first.weights.cols());
   for (const Branch& branch : branches_) weights_ += branch.gain * branch.view.weights;
   if (subtracted_.size() > 0) weights_ -= subtracted_;
 }
 
+void CircuitMap::move(const Matrix<double>& delta) {
+  NUDGE_EXPECT(delta.rows() == inputs() && delta.cols() == outputs());
+  Branch& first = branches_.front();
+  if (first.devices) {
+    first.devices->move(delta / first.gain);
+    first.devices->see(first.view);
+  } else {
+    first.view.weights += delta / first.gain;
+  }
+  sum_weights();
+}
+
 void CircuitMap::program(const Matrix<double>& target) {
-  NUDGE_EXPECT(target.rows() == inputs() && target.cols() == outputs());
-  LineView<double>& first = branches_.front().view;
-  first.weights += (target - weights_) / branches_.front().gain;
-  if (backward_excess_.size() > 0) first.backward = first.weights + backward_excess_;
-  weights_ = target;
+  move(target - weights_);
+  if (!branches_.front().devices) weights_ = target;
 }
 
 void CircuitMap::apply(const WeightUpdate<double>& update) {
   NUDGE_EXPECT(update.direction != nullptr);
-  program(weights_ + update.delta());
+  move(update.delta());
 }
 
 /// What is read of −Z.
@@ -75,11 +107,22 @@ void CircuitMap::correlate(ReadDirection way, ConstMatrixRef<double> x0, ConstMa
                            double scale, int parameter, GradientSink<double>& sink,
                            const ReadContext& /*context*/) const {
   const Branch& first = branches_.front();
-  first.path.correlate(way, first.view, x0, u, columns, scale, parameter, sink);
+  if (!first.devices) return first.path.correlate(way, first.view, x0, u, columns, scale, parameter, sink);
+  DeviceSink of_devices(*first.devices, way, sink);
+  first.path.correlate(way, first.view, x0, u, columns, scale, parameter, of_devices);
 }
 
 std::vector<StateArray<double>> CircuitMap::state() {
-  return {{"weights", "1", "net conductance over k that the lines see (inputs, outputs)", &weights_}};
+  Branch& first = branches_.front();
+  std::vector<StateArray<double>> all = {
+      {"weights", "1", "net conductance over k that the lines see (inputs, outputs)", &first.view.weights}};
+  if (first.view.backward.size() > 0) {
+    all.push_back({"backward", "1", "the same of transposed reads", &first.view.backward});
+  }
+  if (first.devices) {
+    for (StateArray<double>& array : first.devices->state()) all.push_back(std::move(array));
+  }
+  return all;
 }
 
 }  // namespace nudge

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "circuits/crossbar/read_path.hpp"
+#include "circuits/crossbar/wired_devices.hpp"
 #include "circuits/linear_map.hpp"
 
 namespace nudge {
@@ -13,15 +15,18 @@ namespace nudge {
 /// The noise-free circuit of one or more crossbars read together, in double: what a read of the arrays would be without
 /// fresh noise and rounding, Y(x) = Σ_b y_b(g_b x) − x Z with y_b the read of array b. Reads and their derivatives are exact,
 /// so that settling, adjoints and central differences of it agree to rounding; conductances, loads and the drawn errors of
-/// amplifiers are those of the moment it was made. Its weights are those of the first array, the only ones that move: the
-/// derivative is taken with respect to the conductance differences that the lines see, G/k with wires included, at
-/// fixed loads.
+/// amplifiers are those of the moment it was made.
+///
+/// The parameter is what training moves, the net conductances of the first array's devices over k, at fixed loads of the
+/// amplifiers: apply() moves devices, correlate() is the derivative with respect to them. With ideal wires they are the weights;
+/// behind wires the weights are what the lines see of them, and follow by a solve (WiredDevices).
 class CircuitMap final : public LinearMap<double> {
  public:
   struct Branch {
     LineView<double> view;
     ReadPath<double> path;
-    double gain = 1;  ///< g_b
+    double gain = 1;                           ///< g_b
+    std::optional<WiredDevices> devices = {};  ///< behind wires; none: ideal wires
   };
 
   /// At least one branch; subtracted: Z (inputs, outputs), or empty.
@@ -37,20 +42,22 @@ class CircuitMap final : public LinearMap<double> {
   MapTraits<double> traits() const override { return {.curved = true, .unit_heat_J = unit_heat_J_}; }
   std::unique_ptr<LinearMap<double>> noise_free() const override { return std::make_unique<CircuitMap>(*this); }
   void apply(const WeightUpdate<double>& update) override;
-  /// Exactly: the first array takes what the others do not hold.
+  /// Moves the devices of the first array by what is missing: W = target with ideal wires.
   void program(const Matrix<double>& target) override;
   const Matrix<double>& weights() const override { return weights_; }
   std::vector<StateArray<double>> state() override;
+  void state_restored() override { sum_weights(); }
   void set_unit_heat_J(double joules) { unit_heat_J_ = joules; }
 
  private:
+  void move(const Matrix<double>& delta);
+  void sum_weights();
   void subtract(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns, Store store) const;
 
   double unit_heat_J_ = 0;
   std::vector<Branch> branches_;
   Matrix<double> subtracted_;
-  Matrix<double> weights_;          ///< of all branches together
-  Matrix<double> backward_excess_;  ///< of the first branch: backward − weights; empty where both are one
+  Matrix<double> weights_;  ///< of all branches together
 };
 
 }  // namespace nudge

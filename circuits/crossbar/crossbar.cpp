@@ -94,7 +94,7 @@ MapTraits<S> Crossbar<S>::traits() const {
 
 template <class S>
 CircuitMap::Branch Crossbar<S>::branch(double gain) const {
-  return {view().template cast<double>(), path_.noise_free(), gain};
+  return {view().template cast<double>(), path_.noise_free(), gain, pairs_.behind_wires()};
 }
 
 template <class S>

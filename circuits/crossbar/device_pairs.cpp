@@ -149,7 +149,7 @@ void DevicePairs<S>::refresh_view() {
   const auto view = [&](const Matrix<S>& plus, const Matrix<S>& minus, bool total, LineView<S>& out) {
     mapping_->view(plus, minus, middle(), scale_(0, 0), total, out);
   };
-  if (spec_.wires.row_ohm == 0 && spec_.wires.column_ohm == 0) {
+  if (spec_.wires.ideal()) {
     view(plus_.conductance(), minus_.conductance(), want_total, view_);
     return;
   }
@@ -163,6 +163,14 @@ void DevicePairs<S>::refresh_view() {
   LineView<S> back;
   view(seen(plus_, PathEnds::far), seen(minus_, PathEnds::far), false, back);
   view_.backward = std::move(back.weights);
+}
+
+template <class S>
+std::optional<WiredDevices> DevicePairs<S>::behind_wires() const {
+  if (spec_.wires.ideal()) return std::nullopt;
+  return WiredDevices({spec_.mapping.kind, static_cast<double>(middle()), static_cast<double>(siemens_per_weight()),
+                       spec_.wires, spec_.tiles, spec_.periphery.path},
+                      plus_.conductance().template cast<double>(), minus_.conductance().template cast<double>());
 }
 
 template <class S>

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/crossbar/mapping.hpp"
+#include "circuits/crossbar/wired_devices.hpp"
 #include "circuits/linear_map.hpp"
 #include "circuits/programming/shadow_weights.hpp"
 #include "circuits/programming/write_report.hpp"
@@ -41,6 +43,8 @@ class DevicePairs {
   /// What the lines see, wires included, in units of weight.
   const Matrix<S>& weights() const { return view_.weights; }
   const LineView<S>& view() const { return view_; }
+  /// The devices as they are now and their wires; none where those are ideal.
+  std::optional<WiredDevices> behind_wires() const;
   const Mapping<S>& mapping() const { return *mapping_; }
   /// The largest weight of the window.
   S w_max() const {

@@ -13,11 +13,11 @@
 namespace nudge {
 namespace {
 
-void check_conductance(const Matrix<double>& g) {
+void check_conductance(const Matrix<double>& g, DeviceSign sign) {
   if (g.size() == 0) throw UserError("crossbar: no devices (rows and columns must be >= 1)");
   for (Index i = 0; i < g.rows(); ++i) {
     for (Index j = 0; j < g.cols(); ++j) {
-      if (!std::isfinite(g(i, j)) || g(i, j) < 0) {
+      if (!std::isfinite(g(i, j)) || (g(i, j) < 0 && sign == DeviceSign::positive)) {
         throw UserError(
             fmt::format("crossbar: conductance of device ({}, {}) = {} S (must be finite and >= 0)", i, j, g(i, j)));
       }
@@ -27,9 +27,9 @@ void check_conductance(const Matrix<double>& g) {
 
 }  // namespace
 
-LineSolver::LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec) : spec_(spec) {
+LineSolver::LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign) : spec_(spec) {
   spec.validate();
-  check_conductance(conductance_S);
+  check_conductance(conductance_S, sign);
   conductance_ = conductance_S.array();
   transposed_ = conductance_S.transpose().array();
   if (spec.row_ohm > 0) {
@@ -48,6 +48,13 @@ LineSolver::Array LineSolver::driven(const Matrix<double>& volts) const {
   Array into = Array::Zero(transposed_.rows(), transposed_.cols());
   into.row(0) += driver_ * volts.row(0).array();
   if (spec_.rows_driven == LineEnds::both) into.row(into.rows() - 1) += driver_ * volts.row(0).array();
+  return into;
+}
+
+LineSolver::Array LineSolver::driven_columns(const Matrix<double>& volts) const {
+  Array into = Array::Zero(conductance_.rows(), conductance_.cols());
+  into.row(into.rows() - 1) += sense_ * volts.row(0).array();
+  if (spec_.columns_sensed == LineEnds::both) into.row(0) += sense_ * volts.row(0).array();
   return into;
 }
 
@@ -142,20 +149,33 @@ LineSolver::Nodes LineSolver::solve_nodes(const Array& into_rows, const Array& i
 }
 
 Matrix<double> LineSolver::device_voltages(const Matrix<double>& volts, double tolerance, int max_iterations) const {
-  NUDGE_EXPECT(volts.rows() == 1 && volts.cols() == conductance_.rows());
-  const Array volts_of_row = volts.row(0).transpose().array().replicate(1, conductance_.cols());
-  const bool ideal_rows = rows_ == nullptr;
-  const Array into_rows = ideal_rows ? Array(Array::Zero(transposed_.rows(), transposed_.cols())) : driven(volts);
-  // A row at its driver's voltage pushes G v into the column nodes.
-  Array into_columns = Array::Zero(conductance_.rows(), conductance_.cols());
-  if (ideal_rows) into_columns = conductance_ * volts_of_row;
-  const Nodes nodes = solve_nodes(into_rows, into_columns, tolerance, max_iterations);
+  return device_voltages(volts, Matrix<double>::Zero(1, conductance_.cols()), tolerance, max_iterations);
+}
+
+// A wire that is ideal is at the voltage of its terminal and pushes G times it into the nodes of the other set.
+Matrix<double> LineSolver::device_voltages(const Matrix<double>& row_volts, const Matrix<double>& column_volts,
+                                           double tolerance, int max_iterations) const {
+  NUDGE_EXPECT(row_volts.rows() == 1 && row_volts.cols() == conductance_.rows());
+  NUDGE_EXPECT(column_volts.rows() == 1 && column_volts.cols() == conductance_.cols());
+  const auto of_rows = row_volts.row(0).transpose().array();
+  const auto of_columns = column_volts.row(0).array();
+  Array into_rows, into_columns;
+  if (rows_ != nullptr) {
+    into_rows = driven(row_volts);
+    if (columns_ == nullptr) into_rows += transposed_.colwise() * of_columns.transpose();
+  }
+  if (columns_ != nullptr) {
+    into_columns = driven_columns(column_volts);
+    if (rows_ == nullptr) into_columns += conductance_.colwise() * of_rows;
+  }
+  Nodes nodes = solve_nodes(into_rows, into_columns, tolerance, max_iterations);
   if (!nodes.converged) {
     throw NumericalFailure(fmt::format("crossbar: wires of {} x {} devices have not been solved in {} iterations",
                                        conductance_.rows(), conductance_.cols(), nodes.iterations));
   }
-  const Array rows = ideal_rows ? volts_of_row : Array(nodes.rows.transpose());
-  return (rows - nodes.columns).matrix();
+  if (columns_ == nullptr) nodes.columns.rowwise() = of_columns;
+  if (rows_ == nullptr) nodes.rows.rowwise() = row_volts.row(0).array();
+  return (nodes.rows.transpose() - nodes.columns).matrix();
 }
 
 Matrix<double> LineSolver::effective_matrix(double tolerance, int threads) const {

@@ -14,8 +14,8 @@ namespace nudge {
 /// over all columns. Converges in a handful of iterations for arrays that are worth building, and for all others too.
 class LineSolver {
  public:
-  /// conductance_S (N, M) ≥ 0 and finite. UserError otherwise and for an invalid spec.
-  LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec);
+  /// conductance_S (N, M) finite and, unless any is allowed, ≥ 0. UserError otherwise and for an invalid spec.
+  LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign = DeviceSign::positive);
 
   /// Currents of all columns for the row voltages v (1, N), to a relative residual of `tolerance`.
   WireSolution solve(const Matrix<double>& volts, double tolerance = 1e-10, int max_iterations = 2000) const;
@@ -23,6 +23,10 @@ class LineSolver {
   /// Voltages across all devices (N, M) for the row voltages v (1, N): those of its row node less those of its column node.
   /// NumericalFailure when the iteration does not reach the tolerance.
   Matrix<double> device_voltages(const Matrix<double>& volts, double tolerance = 1e-10,
+                                 int max_iterations = 2000) const;
+  /// The same with the terminals of the columns at column_volts (1, M) and not at 0 V, behind the resistance of their sense
+  /// amplifiers: what the devices see of a read from the other side.
+  Matrix<double> device_voltages(const Matrix<double>& row_volts, const Matrix<double>& column_volts, double tolerance,
                                  int max_iterations = 2000) const;
 
   /// Node voltages for currents that are pushed into the nodes, all terminals at 0 V: rows (M, N) for row wires in their
@@ -43,6 +47,8 @@ class LineSolver {
   using Array = LineSet::Array;
   /// Current from the drivers into the nodes of the row wires (M, N), all nodes at 0 V.
   Array driven(const Matrix<double>& volts) const;
+  /// The same from the terminals of the columns into their nodes (N, M).
+  Array driven_columns(const Matrix<double>& volts) const;
   Array eliminate_rows(const Array& column_layout, const Array* driven) const;
   /// (C − G A⁻¹ G) u = b by preconditioned conjugate gradients; b and u (N, M). Sets iterations, residual, converged.
   Array reduced_solve(const Array& b, double tolerance, int max_iterations, WireSolution& outcome) const;

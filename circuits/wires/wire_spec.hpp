@@ -22,6 +22,8 @@ struct WireSpec {
   LineEnds rows_driven = LineEnds::one;
   LineEnds columns_sensed = LineEnds::one;
 
+  bool ideal() const { return row_ohm == 0 && column_ohm == 0; }
+
   /// UserError naming the field when a resistance is negative or not finite, or when a wire is ideal (0) but its driver or
   /// sense resistance is not.
   void validate() const;
@@ -38,6 +40,12 @@ double ir_drop_figure(const WireSpec& spec, const Matrix<double>& conductance_S)
 
 /// A sentence of warning with what to do, empty up to a figure of 0.5 (a third of the signal lost).
 std::string ir_drop_warning(const WireSpec& spec, const Matrix<double>& conductance_S);
+
+/// What a solver takes for conductances of devices.
+enum class DeviceSign {
+  positive,  ///< ≥ 0
+  any,       ///< a central difference may pass 0: small against the wires, the system stays positive definite
+};
 
 /// Result of a solve for one vector of row voltages.
 struct WireSolution {

@@ -90,7 +90,7 @@ TEST_CASE("a read's derivative is that of its noise-free circuit, for every impe
       const double left = u.cwiseProduct(jv).sum();
       const double right = derivative(*circuit, way, x, u, true).cwiseProduct(v).sum();
       CHECK(std::abs(left - right) < 1e-13 * u.norm() * jv.norm());
-      // ⟨u, ∂y/∂W⟩ against central differences of the weights that the lines see.
+      // ⟨u, ∂y/∂w⟩ against central differences of the devices' weights.
       test::SummingSink<double> sink({circuit.get()});
       const Matrix<double> one = u.topRows(kDrives);
       ReadContext context;
@@ -101,7 +101,7 @@ TEST_CASE("a read's derivative is that of its noise-free circuit, for every impe
         circuit->correlate(ReadDirection::transposed, x, one, circuit->all_columns(), 1.0, 0, sink, context);
       }
       const Matrix<double> quotients =
-          test::difference_quotients(*circuit, h, [&] { return one.cwiseProduct(read(*circuit, way, x)).sum(); });
+          test::update_quotients(*circuit, h, [&] { return one.cwiseProduct(read(*circuit, way, x)).sum(); });
       CHECK(relative_error(sink.sums[0], quotients) < 1e-8);
     }
   }

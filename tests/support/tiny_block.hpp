@@ -8,6 +8,7 @@
 
 #include "circuits/circuit_dynamics.hpp"
 #include "circuits/digital_matrix.hpp"
+#include "circuits/kept_state.hpp"
 #include "circuits/terms/causal_attention.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "circuits/terms/shared_array.hpp"
@@ -114,6 +115,25 @@ Matrix<double> difference_quotients(LinearMap<S>& map, double h, Value value) {
     }
   }
   map.program(weights);
+  return quotients;
+}
+
+/// The same with respect to what apply() moves, devices behind wires: every move starts from the state as it is.
+template <class Value>
+Matrix<double> update_quotients(LinearMap<double>& map, double h, Value value) {
+  KeptState<double> before(map);
+  Matrix<double> quotients(map.inputs(), map.outputs());
+  for (Index i = 0; i < quotients.size(); ++i) {
+    Matrix<double> change = Matrix<double>::Zero(map.inputs(), map.outputs());
+    const auto moved = [&](double by) {
+      change.data()[i] = by;
+      map.apply_update(change);
+      const double v = value();
+      before.restore();
+      return v;
+    };
+    quotients.data()[i] = (moved(h) - moved(-h)) / (2 * h);
+  }
   return quotients;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "circuits/kept_state.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
 #include "training/config/run_options.hpp"
@@ -95,20 +96,18 @@ FiniteDifferenceReport compare_finite_differences(const Config& config, const Ne
     const Entry& e = entries[static_cast<std::size_t>(i)];
     const int parameter = groups[e.group].parameter;
     LinearMap<double>& map = probe->model->map(parameter);
-    Matrix<double> weights = map.weights();
-    double& weight = weights(e.row, e.col);
-    const double before = weight;
-    const auto evaluated = [&](double value) {
-      weight = value;
-      map.program(weights);
-      return probe->free.evaluate(part, 0);
+    KeptState<double> before(map);
+    Matrix<double> change = Matrix<double>::Zero(map.inputs(), map.outputs());
+    const auto evaluated = [&](double h) {
+      change(e.row, e.col) = h;
+      map.apply_update(change);
+      const BatchReport report = probe->free.evaluate(part, 0);
+      before.restore();
+      return report;
     };
-    const BatchReport up = evaluated(before + e.h);
-    const double width = weight;
-    const BatchReport down = evaluated(before - e.h);
-    estimate(i) = (up.loss - down.loss) / (width - weight);  // the width as it was stored
-    weight = before;
-    map.program(weights);
+    const BatchReport up = evaluated(e.h);
+    const BatchReport down = evaluated(-e.h);
+    estimate(i) = (up.loss - down.loss) / (2 * e.h);
     reference(i) = exact.gradient[parameter](e.row, e.col);
     residual(i) = std::max(up.residual_max, down.residual_max);
     cost(i) = up.steps + down.steps;

@@ -21,9 +21,11 @@ struct FiniteDifferenceReport {
 };
 
 /// dC/dθ_ij ≈ (C(θ_ij + h) − C(θ_ij − h))/2h with C at the fixed point, for gradcheck.finite_difference_entries entries
-/// per group drawn at random (of tok among the characters that occur), on the first sequences of the batch. Uses nothing
-/// of the estimators' code but the force and the cost: an independent check of the exact adjoint. `step` is ε. No entries where the
-/// fixed point itself is not reached: each would go on for all its steps, twice, and compare costs of no equilibrium.
+/// per group drawn at random (of tok among the characters that occur), on the first sequences of the batch. Where θ is held by
+/// devices one of them is moved (a pair by half of h each), and what their lines see follows, through wires by a new solve. Uses
+/// nothing of the estimators' code but the force and the cost: an independent check of the exact adjoint. `step` is ε. No
+/// entries where the fixed point itself is not reached: each would go on for all its steps, twice, and compare costs of no
+/// equilibrium.
 FiniteDifferenceReport compare_finite_differences(const Config& config, const Network<double>& network, double step,
                                                   const Batch& batch);
 

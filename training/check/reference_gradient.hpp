@@ -12,8 +12,9 @@ namespace nudge {
 
 /// Whose gradient is called exact.
 enum class Truth {
-  circuit,  ///< the circuit that is simulated, without fresh noise and rounding: curves, gains, offsets, saturation, wires
-  device,  ///< the weights that its devices hold, in ideal circuits
+  circuit,  ///< the circuit that is simulated, without fresh noise and rounding: curves, gains, offsets, saturation; of what
+            ///< its devices hold, through their wires
+  device,  ///< the weights that the lines see, in ideal circuits
 };
 
 /// The same network in double with exact maps (LinearMap::noise_free, or its weights as numbers): what every reference is

@@ -133,10 +133,9 @@ const Section<GradcheckOptions>& gradcheck_section() {
             &GradcheckOptions::age),
       field(choice("gradcheck.reference", "circuit", {"circuit", "device", "nominal"},
                    "Whose exact gradient is the truth: that of the circuit which is simulated, without fresh noise and "
-                   "rounding; "
-                   "of the weights which its devices hold, in ideal circuits; or of the numbers they were meant to "
-                   "hold, which "
-                   "needs gradcheck.weights = programmed."),
+                   "rounding, with respect to its devices, through wires where they have resistance; of the weights "
+                   "which the lines see, in ideal circuits; or of the numbers they were meant to hold, which needs "
+                   "gradcheck.weights = programmed."),
             &GradcheckOptions::reference)};
   return section;
 }
