@@ -5,14 +5,6 @@
 
 namespace nudge {
 
-double write_energy_J(const PulseCount& pulses, const WritePulse& up, const WritePulse& down,
-                      double mean_conductance_S) {
-  const auto heat = [mean_conductance_S](std::uint64_t count, const WritePulse& pulse) {
-    return static_cast<double>(count) * pulse.voltage_V * pulse.voltage_V * mean_conductance_S * pulse.width_s;
-  };
-  return heat(pulses.up, up) + heat(pulses.down, down);
-}
-
 double node_noise_V(const CircuitSpec& circuit) {
   return sampled_noise(circuit, circuit.node_capacitance_F) * circuit.read_voltage_V;
 }

@@ -9,10 +9,6 @@
 
 namespace nudge {
 
-/// Joule heat of pulses, n V² G t, at the mean conductance of the devices: what the device takes, without drivers and lines.
-double write_energy_J(const PulseCount& pulses, const WritePulse& up, const WritePulse& down,
-                      double mean_conductance_S);
-
 /// Seconds of `time` units of τ: a phase of n steps of ε lasts n ε τ.
 inline double seconds(double time, const CircuitSpec& circuit) { return time * circuit.time_constant_s; }
 
@@ -52,7 +48,7 @@ struct EnergyReport {
 };
 
 /// Of the reads of a relaxation, a training step or a run (ReadContext::meter, summed over sequences in order) and the
-/// energy of its pulses (write_energy_J, summed over arrays; 0 for a relaxation).
+/// energy of its pulses (PulseHeat, summed over arrays; 0 for a relaxation).
 EnergyReport energy_report(const ReadTotals& reads, const CircuitSpec& circuit, double writes_J = 0);
 
 /// Energy of `reads` reads of single devices that last time_s each: V² G t at the mean conductance, and one conversion each

@@ -32,6 +32,7 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
       retention_(spec, rows, cols, identity, threads),
       telegraph_(spec, rows, cols, identity, threads),
       flicker_(spec, rows, cols, identity, threads),
+      heat_(spec),
       follows_writes_(retention_.counts_from_writes() || spec.programming.write_noise > 0),
       noisy_(telegraph_.active() || flicker_.active() || spec.programming.write_noise > 0) {
   cells_.reference = static_cast<S>(spec.g_reference_S());
@@ -239,6 +240,7 @@ std::vector<SlowArray<S>> DeviceArray<S>::slow_state() {
   retention_.append_state(out);
   telegraph_.append_state(out);
   flicker_.append_state(out);
+  heat_.append_state(out);
   if (cells_.life.size() > 0) out.push_back({"life", "1", "pulses that each device lasts", &cells_.life});
   if (offset_.size() > 0) out.push_back({"write_offset", "S", "what is seen minus what is stored", &offset_});
   return out;
@@ -248,6 +250,7 @@ template <class S>
 void DeviceArray<S>::state_restored() {
   retention_.state_restored();
   flicker_.state_restored();
+  heat_.state_restored();
   bury();
   if (follows_writes_) before_ = cells_.g;
   show();
@@ -269,7 +272,9 @@ UpdateRequest<S> DeviceArray<S>::request(const Matrix<S>& delta, std::uint64_t n
 
 template <class S>
 PulseCount DeviceArray<S>::send(const UpdateRequest<S>& request) {
+  heat_.begin(cells_);
   const PulseCount sent = model_->update(cells_, request);
+  heat_.end(cells_, request, sent);
   written(Purpose::update_noise, request.number);
   return sent;
 }
@@ -295,7 +300,9 @@ PulseCount DeviceArray<S>::pulse(const std::vector<Index>& which, const Matrix<S
   UpdateRequest<S> wanted = request(counts, number);
   wanted.mode = PulseMode::continuous;
   wanted.pulse = 1;
+  heat_.begin(part);
   const PulseCount sent = model_->update(part, wanted);
+  heat_.end(part, wanted, sent);
   scatter(part, which, cells_);
   written(Purpose::update_noise, number);
   return sent;

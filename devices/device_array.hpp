@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "devices/array_identity.hpp"
+#include "devices/pulse_heat.hpp"
 #include "devices/slow/flicker.hpp"
 #include "devices/slow/retention.hpp"
 #include "devices/slow/telegraph.hpp"
@@ -64,6 +65,9 @@ class DeviceArray {
   /// Devices that have received as many pulses as they last and no longer answer (device.endurance_failure = stuck).
   Index worn_out() const { return static_cast<Index>(worn_.size()); }
 
+  /// Heat of the pulses received so far, and whether that of a pulse is known.
+  const PulseHeat<S>& pulse_heat() const { return heat_; }
+
   /// Everything that was sampled or learnt, for checkpoints; after changing it call state_restored().
   DeviceCells<S>& cells() { return cells_; }
   const DeviceCells<S>& cells() const { return cells_; }
@@ -102,6 +106,7 @@ class DeviceArray {
   Retention<S> retention_;
   Telegraph<S> telegraph_;
   Flicker<S> flicker_;
+  PulseHeat<S> heat_;
   double moving_s_ = 0;  ///< slow noise of shorter correlation is not in seen_
   bool follows_writes_;  ///< an effect needs to know which devices were written
   bool noisy_;           ///< seen_ differs from cells_.g

@@ -128,16 +128,16 @@ Rows noise_rows() {
           "device-to-device standard deviation of the natural logarithm of that number", ours),
       row(
           "pulse_voltage_up", "V", [](Spec& s) -> double& { return s.pulse_up.voltage_V; },
-          "magnitude of up pulses, for the energy of updates; 0: unknown, not counted", ours),
+          "magnitude of up pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours),
       row(
           "pulse_width_up", "s", [](Spec& s) -> double& { return s.pulse_up.width_s; },
-          "width of up pulses, for the energy of updates; 0: unknown, not counted", ours),
+          "width of up pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours),
       row(
           "pulse_voltage_down", "V", [](Spec& s) -> double& { return s.pulse_down.voltage_V; },
-          "magnitude of down pulses, for the energy of updates; 0: unknown, not counted", ours),
+          "magnitude of down pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours),
       row(
           "pulse_width_down", "s", [](Spec& s) -> double& { return s.pulse_down.width_s; },
-          "width of down pulses, for the energy of updates; 0: unknown, not counted", ours)};
+          "width of down pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours)};
 }
 
 Rows retention_rows() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/device_cells.hpp"
@@ -48,6 +49,8 @@ struct DeviceModel {
   std::unique_ptr<StepModel> (*make)(const DeviceSpec& spec);
   std::vector<DeviceList> tables = {};              ///< lists of its own
   void (*check)(const DeviceSpec& spec) = nullptr;  ///< throws UserError for numbers that do not go together
+  /// Its up and down pulse, of a model that has volts and widths: V is what heats a conductance G by V² G. Null: unknown.
+  std::pair<WritePulse, WritePulse> (*pulses)(const DeviceSpec& spec) = nullptr;
 };
 
 }  // namespace nudge

@@ -245,8 +245,8 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
        "figure L of the worst tile: wires, drivers and sense amplifiers eat up to L/(1 + L) of the signal", drop},
       {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
       {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
-  all.push_back({"write_energy", "J", "heat of all pulses since the start at the mean conductance; 0: pulses unknown",
-                 write_energy_J(writes_.pulses, spec_.device.pulse_up, spec_.device.pulse_down, sum / devices)});
+  all.push_back({"write_energy", "J", "heat of all pulses since the start; 0: pulses unknown",
+                 plus_.pulse_heat().total_J() + minus_.pulse_heat().total_J()});
   all.push_back({"verify_energy", "J",
                  "heat of all verify reads since the start at the mean conductance, and conversions",
                  verify_energy_J(writes_.verify_reads, spec_.circuit, sum / devices,

@@ -86,6 +86,11 @@ DeviceModel vteam_model() {
     return std::make_unique<RuleModel<PulsedMemristor>>(std::move(rule));
   };
   model.check = check_vteam;
+  model.pulses = [](const DeviceSpec& spec) {
+    const double width = spec.shape_value("pulse_width");  // an ohmic device: V² G
+    return std::pair(WritePulse{spec.shape_value("pulse_up"), width},
+                     WritePulse{-spec.shape_value("pulse_down"), width});
+  };
   return model;
 }
 

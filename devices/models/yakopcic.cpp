@@ -81,6 +81,15 @@ DeviceModel yakopcic_model() {
                             StateScale::conductance};
     return std::make_unique<RuleModel<PulsedMemristor>>(std::move(rule));
   };
+  // V I = a x V sinh(b V) = G V² sinh(b V)/(b V): an ohmic device at a voltage that much higher.
+  model.pulses = [](const DeviceSpec& spec) {
+    const auto heating = [b = spec.shape_value("b")](double volts) {
+      return volts * std::sqrt(std::sinh(b * volts) / (b * volts));
+    };
+    const double width = spec.shape_value("pulse_width");
+    return std::pair(WritePulse{heating(spec.shape_value("pulse_up")), width},
+                     WritePulse{heating(-spec.shape_value("pulse_down")), width});
+  };
   return model;
 }
 
