@@ -16,8 +16,15 @@ namespace nudge {
 namespace {
 
 /// Noise of an evaluation is drawn apart from that of training.
-/// The read-out array has streams of its own, apart from those of the block's arrays.
-enum class ReadPhase : std::uint32_t { training = 0, evaluation = 1, readout_training = 2, readout_evaluation = 3 };
+/// The read-out array and the tables of the input have streams of their own, apart from those of the block's arrays.
+enum class ReadPhase : std::uint32_t {
+  training = 0,
+  evaluation = 1,
+  readout_training = 2,
+  readout_evaluation = 3,
+  embedding_training = 4,
+  embedding_evaluation = 5
+};
 
 /// The upper median of a part of their adjoints' sizes, what is not finite counting as infinite.
 double median_adjoint(const std::vector<SequenceReport>& sequences, double AdjointSize::*part) {
@@ -176,21 +183,23 @@ typename BatchGradient<S>::Worker& BatchGradient<S>::worker(int thread) {
 }
 
 template <class S>
-void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step) {
-  network_->clamp(batch, sequence, w.input);
+void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, bool evaluates) {
   ReadContext read;
   read.seed = options_.seed;
   read.step = step;
   read.sequence = static_cast<std::uint32_t>(sequence);
-  read.phase = static_cast<std::uint32_t>(ReadPhase::training);
+  read.phase = static_cast<std::uint32_t>(evaluates ? ReadPhase::embedding_evaluation : ReadPhase::embedding_training);
   read.policy = options_.reads;
   read.relaxation = {options_.phases.step, options_.phases.step};
   w.meter = {};
   read.meter = &w.meter;
+  ReadContext tables = read;
+  network_->clamp(batch, sequence, w.input, tables);
+  read.phase = static_cast<std::uint32_t>(evaluates ? ReadPhase::evaluation : ReadPhase::training);
   w.dynamics.bind(w.input, read);
   if (w.path) w.path->bind();
   if (w.hold) w.hold->bind();
-  read.phase = static_cast<std::uint32_t>(ReadPhase::readout_training);
+  read.phase = static_cast<std::uint32_t>(evaluates ? ReadPhase::readout_evaluation : ReadPhase::readout_training);
   w.cost->bind(batch, sequence, read);
   network_->start(w.input, w.state);
   w.initial_gradient.setZero();
@@ -206,7 +215,7 @@ bool BatchGradient<S>::measures_noise(const Batch& batch, Index sequence, std::u
 template <class S>
 SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step,
                                        Gradient<S>& gradient, Factors& factors, GrowthReport& growth) {
-  start(w, batch, sequence, step);
+  start(w, batch, sequence, step, false);
   const double weight = 1.0 / static_cast<double>(batch.counted());
   MapSink sink(*network_, gradient, factors, sinks_);
   SequenceTask<S> task{&w.dynamics,         w.cost.get(),           &w.state,
@@ -216,7 +225,8 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
     w.input_gradient = w.dynamics.input_gradient();
     network_->accumulate_start(w.initial_gradient, w.input_gradient);
-    network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient);
+    w.meter.at(ReadClass::correlation).operations +=
+        network_->accumulate_clamp(batch, sequence, w.input_gradient, gradient, sink, w.dynamics.read());
   }
   // What every node of a feed-forward network forgets in one step cannot grow: there its residual is rounding.
   const bool coupled = network_->plan().couples_rows();
@@ -341,9 +351,7 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
   parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {
     const Index b = mine.begin + k;
     Worker& w = worker(thread);
-    start(w, batch, b, step);
-    w.dynamics.read().phase = static_cast<std::uint32_t>(ReadPhase::evaluation);
-    w.cost->read().phase = static_cast<std::uint32_t>(ReadPhase::readout_evaluation);
+    start(w, batch, b, step, true);
     w.dynamics.begin_reads(ReadClass::free);
     SequenceReport& report = reports[static_cast<std::size_t>(b)];
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);

@@ -105,7 +105,7 @@ class BatchGradient {
   };
   SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
                        Factors& factors, GrowthReport& growth);
-  void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step);
+  void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, bool evaluates);
   /// What compute() keeps of each sequence.
   struct Outcomes {
     std::vector<SequenceReport> reports;

@@ -46,8 +46,9 @@ void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::si
 }
 
 CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& parameter, double largest) {
-  if (!parameter.conductance) return spec;
   CrossbarSpec own = spec;
+  if (parameter.table) own.tokens.hold_time_s = 0;  // a line is chosen, nothing waits for its slot
+  if (!parameter.conductance) return own;
   own.circuit.thermal_noise = false;  // its resistors hold nodes, whose noise theirs is (Circuit::node_noise)
   own.mapping.kind = MappingKind::single;
   own.mapping.scale = ScalePolicy::keep;

@@ -13,7 +13,9 @@ bool chooses_device(const std::string& text) {
   return text.find("device.model") != std::string::npos || text.find("device.preset") != std::string::npos;
 }
 
-bool is_of_device(const std::string& key) { return key.starts_with("device.") || key.starts_with("crossbar."); }
+bool is_of_device(const std::string& key) {
+  return key.starts_with("device.") || key.starts_with("crossbar.") || key == "model.embeddings";
+}
 
 }  // namespace
 

@@ -34,6 +34,16 @@ ConfigRule network_takes_task() {
           }};
 }
 
+/// What is fed by features has no tables.
+ConfigRule tables_of_symbols() {
+  return {{"model.embeddings", "network.kind"}, [](const Config& c) {
+            const NetworkKind& network = network_kind(c);
+            if (c.text("model.embeddings") == "digital" || network.takes == Rows::symbols) return std::string();
+            return fmt::format("must be digital for network.kind = {}, which is fed by features and has no table",
+                               network.name);
+          }};
+}
+
 /// Whether a key has the value that is written so.
 bool is_written(const Config& c, const std::string& key, const std::string& value) {
   const ParamRow& row = *find_row(c.table(), key);
@@ -56,7 +66,7 @@ ConfigRule without(const std::string& kind, const Lack& lack) {
 }  // namespace
 
 std::vector<ConfigRule> kind_rules() {
-  std::vector<ConfigRule> rules = {network_takes_task()};
+  std::vector<ConfigRule> rules = {network_takes_task(), tables_of_symbols()};
   for (const NetworkKind& kind : network_kinds()) {
     for (const Lack& lack : kind.lacks) rules.push_back(without(kind.name, lack));
   }

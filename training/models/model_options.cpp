@@ -9,6 +9,8 @@ namespace {
 const Choices<Modulation> modulations{
     {"none", Modulation::none}, {"before", Modulation::before}, {"after", Modulation::after}};
 
+const Choices<bool> embeddings{{"digital", false}, {"devices", true}};
+
 }  // namespace
 
 const Section<ModelOptions>& model_section() {
@@ -76,7 +78,13 @@ const Section<ModelOptions>& model_section() {
               "A: gain of the non-reciprocal part of the initial W_c; 0: a network with an energy, but for attention."),
           &ModelOptions::scales, &InitialScales::antisymmetric),
       field(real("model.embedding_scale", "0.5", above(0), "Token and position embeddings ~ N(0, scale^2)."),
-            &ModelOptions::scales, &InitialScales::embedding)};
+            &ModelOptions::scales, &InitialScales::embedding),
+      field(param::named(
+                "model.embeddings", "digital",
+                "What holds the tables of symbols and positions where device.model is not digital. digital: numbers, "
+                "learned by the optimizer; devices: arrays, of which a token drives one line, read once per sequence "
+                "and held, with their errors, noise, pulses and energy."),
+            embeddings, &ModelOptions::tables_on_devices)};
   return section;
 }
 

@@ -2,6 +2,8 @@
 #include "training/models/network.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "circuits/digital_conductances.hpp"
 #include "sim/base/errors.hpp"
@@ -9,6 +11,29 @@
 #include "training/learning/squared_error.hpp"
 
 namespace nudge {
+namespace {
+
+/// (rows, width): 1 in each row where it says, else 0.
+template <class S>
+void one_hot(std::span<const int> at, Index width, Matrix<S>& lines) {
+  lines.setZero(static_cast<Index>(at.size()), width);
+  for (std::size_t t = 0; t < at.size(); ++t) lines(static_cast<Index>(t), at[t]) = S(1);
+}
+
+/// 0, 1, ...: the rows of a table of positions.
+std::vector<int> places(Index rows) {
+  std::vector<int> all(static_cast<std::size_t>(rows));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+ReadContext without_noise() {
+  ReadContext read;
+  read.policy = ReadPolicy::all_ideal();
+  return read;
+}
+
+}  // namespace
 
 template <class S>
 Network<S>::Network(std::shared_ptr<const NetworkPlan> plan, Maps<S> maps)
@@ -33,37 +58,91 @@ std::vector<std::string> Network<S>::parameter_names() const {
 }
 
 template <class S>
-void Network<S>::embed(std::span<const int> symbols, MatrixRef<S> x) const {
-  NUDGE_EXPECT(static_cast<Index>(symbols.size()) == x.rows());
-  const Embedding at = plan_->embedding();
-  const Matrix<S>& table = map(at.symbols).weights();
+void Network<S>::look_up(int table, std::span<const int> rows, MatrixRef<S> x, Store store, ReadContext& read) const {
+  const LinearMap<S>& map = this->map(table);
+  if (!map.plain()) {
+    Matrix<S> lines;
+    one_hot(rows, map.inputs(), lines);
+    // A line is chosen, the others rest: one is driven per read, not all of them.
+    ReadMeter own, *meter = std::exchange(read.meter, &own);
+    map.forward(lines, x, map.all_columns(), store, read);
+    read.meter = meter;
+    if (meter == nullptr) return;
+    ReadTotals& all = own.at(read.kind);
+    all.driven = all.reads;
+    all.dac_conversions = std::min(all.dac_conversions, all.reads);
+    *meter += own;
+    return;
+  }
+  const Matrix<S>& w = map.weights();
   for (Index t = 0; t < x.rows(); ++t) {
-    x.row(t) = table.row(symbols[static_cast<std::size_t>(t)]);
-    if (at.positions >= 0) x.row(t) += map(at.positions).weights().row(t);
+    if (store == Store::add) {
+      x.row(t) += w.row(rows[static_cast<std::size_t>(t)]);
+    } else {
+      x.row(t) = w.row(rows[static_cast<std::size_t>(t)]);
+    }
   }
+  read.work(static_cast<double>(x.size()));
 }
 
 template <class S>
-void Network<S>::accumulate_embedding(std::span<const int> symbols, ConstMatrixRef<S> x_gradient,
-                                      Gradient<S>& gradient) const {
+void Network<S>::embed(std::span<const int> symbols, MatrixRef<S> x, ReadContext& read) const {
+  NUDGE_EXPECT(static_cast<Index>(symbols.size()) == x.rows());
+  const ReadingAs stored(read, ReadClass::stored);
   const Embedding at = plan_->embedding();
-  for (Index t = 0; t < x_gradient.rows(); ++t) {
-    gradient[at.symbols].row(symbols[static_cast<std::size_t>(t)]) += x_gradient.row(t);
-    if (at.positions >= 0) gradient[at.positions].row(t) += x_gradient.row(t);
-  }
+  look_up(at.symbols, symbols, x, Store::assign, read);
+  if (at.positions >= 0) look_up(at.positions, places(x.rows()), x, Store::add, read);
+  if (!map(at.symbols).plain()) read.pass();  // both tables at the same time
 }
 
 template <class S>
-void Network<S>::clamp(const Batch& batch, Index example, MatrixRef<S> x) const {
-  if (plan_->embedding().symbols >= 0) return embed(batch.indices_of(example), x);
+void Network<S>::embed(std::span<const int> symbols, MatrixRef<S> x) const {
+  ReadContext read = without_noise();
+  embed(symbols, x, read);
+}
+
+template <class S>
+void Network<S>::clamp(const Batch& batch, Index example, MatrixRef<S> x, ReadContext& read) const {
+  if (plan_->embedding().symbols >= 0) return embed(batch.indices_of(example), x, read);
   NUDGE_EXPECT(batch.tokens == x.rows() && batch.features.cols() == x.cols());
   x = batch.features_of(example).template cast<S>();
 }
 
 template <class S>
-void Network<S>::accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient,
-                                  Gradient<S>& gradient) const {
-  if (plan_->embedding().symbols >= 0) accumulate_embedding(batch.indices_of(example), x_gradient, gradient);
+void Network<S>::clamp(const Batch& batch, Index example, MatrixRef<S> x) const {
+  ReadContext read = without_noise();
+  clamp(batch, example, x, read);
+}
+
+template <class S>
+double Network<S>::accumulate_rows(int table, std::span<const int> rows, ConstMatrixRef<S> x_gradient,
+                                   Gradient<S>& gradient, GradientSink<S>& sink, const ReadContext& read) const {
+  const LinearMap<S>& map = this->map(table);
+  if (!map.plain()) {
+    Matrix<S> lines;
+    one_hot(rows, map.inputs(), lines);
+    map.correlate(ReadDirection::forward, lines, x_gradient, map.all_columns(), S(1), table, sink, read);
+    return 0;
+  }
+  Matrix<S>& sum = gradient[table];
+  for (Index t = 0; t < x_gradient.rows(); ++t) sum.row(rows[static_cast<std::size_t>(t)]) += x_gradient.row(t);
+  return static_cast<double>(x_gradient.size());
+}
+
+template <class S>
+double Network<S>::accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient,
+                                    Gradient<S>& gradient, GradientSink<S>& sink, const ReadContext& read) const {
+  const Embedding at = plan_->embedding();
+  if (at.symbols < 0) return 0;
+  double operations = accumulate_rows(at.symbols, batch.indices_of(example), x_gradient, gradient, sink, read);
+  if (at.positions < 0) return operations;
+  return operations + accumulate_rows(at.positions, places(x_gradient.rows()), x_gradient, gradient, sink, read);
+}
+
+template <class S>
+double Network<S>::accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient,
+                                    Gradient<S>& gradient) const {
+  return accumulate_clamp(batch, example, x_gradient, gradient, gradient, without_noise());
 }
 
 template <class S>

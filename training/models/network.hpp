@@ -41,15 +41,22 @@ class Network {
   Index rows() const { return plan_->rows(); }
   Index cols() const { return circuit_.cols(); }
 
-  /// x_in (rows, inputs) of an example's symbols, one per row, each below the size of the table.
+  /// x_in (rows, inputs) of an example's symbols, one per row, each below the size of the table: row i of a table of numbers, or
+  /// of one on devices its read with 1 on line i and 0 on all others. A read of class `stored`: made once, and held for
+  /// all phases of the example.
+  void embed(std::span<const int> symbols, MatrixRef<S> x, ReadContext& read) const;
+  /// The same without fresh noise.
   void embed(std::span<const int> symbols, MatrixRef<S> x) const;
-  /// Adds the gradient of x_in (rows, inputs) to those of the embedding.
-  void accumulate_embedding(std::span<const int> symbols, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient) const;
 
   /// What clamps the input for an example of a batch: its embedded symbols or its features.
+  void clamp(const Batch& batch, Index example, MatrixRef<S> x, ReadContext& read) const;
+  /// The same without fresh noise.
   void clamp(const Batch& batch, Index example, MatrixRef<S> x) const;
-  /// Adds the gradient of that to those of the embedding, where there is one.
-  void accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient) const;
+  /// Adds the gradient of that to those of the embedding, where there is one: of numbers to `gradient`, of devices what
+  /// correlates at their lines to `sink`, which may be `gradient`. Returns the digital operations that the former takes.
+  double accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient,
+                          GradientSink<S>& sink, const ReadContext& read) const;
+  double accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient) const;
 
   /// Where a free phase starts (NetworkPlan::start).
   void start(ConstMatrixRef<S> x, MatrixRef<S> z) const;
@@ -60,6 +67,10 @@ class Network {
   std::unique_ptr<ExampleCost<S>> make_cost(Index max_copies) const;
 
  private:
+  void look_up(int table, std::span<const int> rows, MatrixRef<S> x, Store store, ReadContext& read) const;
+  double accumulate_rows(int table, std::span<const int> rows, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient,
+                         GradientSink<S>& sink, const ReadContext& read) const;
+
   std::shared_ptr<const NetworkPlan> plan_;
   Maps<S> maps_;
   Circuit<S> circuit_;

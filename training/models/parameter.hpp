@@ -17,7 +17,14 @@ struct Parameter {
   bool decays = true;
   /// Conductances: never below 0, and each is one device of its own (MappingKind::single), all on one scale.
   bool conductance = false;
+  /// A table: a read chooses rows of it, by a drive of 1 on one line.
+  bool table = false;
 };
+
+/// A table of (rows, cols) numbers or devices: of symbols, of positions. Weight decay leaves it alone.
+inline Parameter table_parameter(const char* name, ParameterShape shape, bool on_devices) {
+  return {name, shape, on_devices, false, false, true};
+}
 
 /// A named part of a parameter, the unit of gradient tables: W_q is columns [0, C) of the input array of the block.
 struct ParameterGroup {

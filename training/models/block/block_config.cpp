@@ -58,6 +58,7 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.mixer = mixer_choice(config);
   shape.coupling = model.scales.coupling > 0;
   shape.memory_arrays = model.memory_arrays;
+  shape.tables_on_devices = model.tables_on_devices;
   shape.correction = correction_section().read(config).scope;
   return shape;
 }

@@ -62,8 +62,8 @@ std::vector<Parameter> BlockPlan::parameters() const {
   const Index c = shape_.channels;
   const bool fused = shape_.mixer.is_fused();
   std::vector<Parameter> all = {
-      {"tok", {shape_.vocabulary, c}, false, false},
-      {"pos", {shape_.tokens, c}, false, false},
+      table_parameter("tok", {shape_.vocabulary, c}, shape_.tables_on_devices),
+      table_parameter("pos", {shape_.tokens, c}, shape_.tables_on_devices),
       {"Winput", {c, (fused ? 3 * c : 0) + (shape_.coupling ? c : 0) + shape_.memories}, true}};
   if (fused) {
     all.push_back({"Wo", {c, c}, true});

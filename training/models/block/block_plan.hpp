@@ -20,6 +20,7 @@ struct ModelShape {
   bool coupling = false;
   int memory_arrays = 1;  ///< 2: the memory returns through an array of its own, Wr (M, C), nominally W_mᵀ
   CorrectionScope correction = CorrectionScope::attention;  ///< with two arrays
+  bool tables_on_devices = false;                           ///< tok and pos
 };
 
 /// Numbers of the block's parameters in gradients, optimisers and files. From output on stand the weights that the

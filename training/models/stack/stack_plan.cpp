@@ -72,8 +72,8 @@ std::vector<Node> StackPlan::nodes() const {
 
 std::vector<Parameter> StackPlan::parameters() const {
   const Index c = shape_.channels;
-  std::vector<Parameter> all = {{"tok", {shape_.vocabulary, c}, false, false},
-                                {"pos", {shape_.tokens, c}, false, false}};
+  std::vector<Parameter> all = {table_parameter("tok", {shape_.vocabulary, c}, shape_.tables_on_devices),
+                                table_parameter("pos", {shape_.tokens, c}, shape_.tables_on_devices)};
   for (Index l = 0; l < layers_; ++l) {
     all.push_back({fmt::format("l{}_input", l), {c, 3 * c + shape_.memories}, true});
     all.push_back({fmt::format("l{}_o", l), {c, c}, true});

@@ -21,6 +21,7 @@ TransformerShape transformer_shape(const Config& config, Index vocabulary) {
   s.channels = model.channels;
   s.hidden = model.memories;
   s.heads = model.heads;
+  s.tables_on_devices = model.tables_on_devices;
   if (!s.mixer.is_fused()) {
     const SequenceMixer mixer = sequence_mixer(s.mixer.kind, s.channels, s.heads, s.tokens);
     s.mixer.kind = mixer.kind;

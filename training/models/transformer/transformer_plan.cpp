@@ -114,8 +114,8 @@ NodeReadout TransformerPlan::readout() const {
 
 std::vector<Parameter> TransformerPlan::parameters() const {
   const Index c = shape_.channels;
-  std::vector<Parameter> all = {{"tok", {shape_.vocabulary, c}, false, false}};
-  if (!shape_.rotary) all.push_back({"pos", {shape_.tokens, c}, false, false});
+  std::vector<Parameter> all = {table_parameter("tok", {shape_.vocabulary, c}, shape_.tables_on_devices)};
+  if (!shape_.rotary) all.push_back(table_parameter("pos", {shape_.tokens, c}, shape_.tables_on_devices));
   for (Index l = 0; l < shape_.layers; ++l) {
     if (shape_.mixer.is_fused()) {
       all.push_back({fmt::format("l{}_qkv", l), {c, 3 * c}, true});

@@ -22,6 +22,7 @@ struct TransformerShape {
   bool rotary = true;   ///< else learned positions
   MixerChoice mixer;    ///< of the attention nodes: softmax attention, or a kind of mixers/registry of C channels
   double feedback = 0;  ///< κ ≥ 0
+  bool tables_on_devices = false;  ///< tok and pos
 
   Index nodes() const { return 2 * layers * loops; }
 };
