@@ -43,6 +43,9 @@ std::string text_of(const TrainProgress& p) {
   if (std::isfinite(p.beside_loss)) {
     line += fmt::format("  | beside: loss {:.4f}  validation {:.4f}", p.beside_loss, p.beside_validation);
   }
+  if (std::isfinite(p.null_loss)) {
+    line += fmt::format("  | frozen devices: loss {:.4f}  validation {:.4f}", p.null_loss, p.null_validation);
+  }
   return line;
 }
 
@@ -58,6 +61,7 @@ nlohmann::json json_of(const TrainProgress& p, const WorkRate& rate) {
                         {"seconds_left", rate.seconds_left(p.done, p.steps)}};
   if (!p.metric.empty()) one["validation_" + p.metric] = p.score;
   if (std::isfinite(p.beside_loss)) one["beside"] = {{"loss", p.beside_loss}, {"validation_loss", p.beside_validation}};
+  if (std::isfinite(p.null_loss)) one["null"] = {{"loss", p.null_loss}, {"validation_loss", p.null_validation}};
   return one;
 }
 
@@ -118,6 +122,22 @@ std::string losses_text(const TrainSummary& s, double validation, double test, c
   return out;
 }
 
+/// The lane with frozen devices, and what was won against it.
+nlohmann::json null_json(const NullResult& null, const std::string& metric) {
+  nlohmann::json out = {{"validation_loss", null.validation_loss},
+                        {"test_loss", null.test_loss},
+                        {"won", null.gain.won},
+                        {"won_low", null.gain.low},
+                        {"won_high", null.gain.high},
+                        {"examples", null.gain.examples},
+                        {"devices_learnt", null.gain.significant()},
+                        {"verdict", null.verdict}};
+  if (metric.empty()) return out;
+  out["validation_" + metric] = null.score.validation;
+  out["test_" + metric] = null.score.test;
+  return out;
+}
+
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (json) {
     nlohmann::json out = {{"file", file},
@@ -154,6 +174,7 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
         out["beside"]["test_" + s.metric] = s.beside_score.test;
       }
     }
+    if (s.null) out["null"] = null_json(*s.null, s.metric);
     answer("{}\n", json_text(out, 2));
     return;
   }
@@ -162,6 +183,10 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (!s.beside.empty()) {
     answer("beside it, {}: {}\n", s.beside,
            losses_text(s, s.beside_validation_loss, s.beside_test_loss, s.beside_score));
+  }
+  if (s.null) {
+    answer("frozen devices beside it: {}\n{}\n",
+           losses_text(s, s.null->validation_loss, s.null->test_loss, s.null->score), s.null->verdict);
   }
   if (s.metric.empty()) answer("{}\n", lines_text(s.lines));
   if (s.references) answer("{}\n{}\n", references_text(*s.references), reference_work_text(*s.references));

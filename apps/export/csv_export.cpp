@@ -61,7 +61,7 @@ std::string name_of(const std::string& dataset) {
 
 bool only_for_resume(const std::string& dataset) {
   return dataset.starts_with("checkpoint") || dataset.starts_with("beside/checkpoint") ||
-         dataset.starts_with("underway");
+         dataset.starts_with("null/checkpoint") || dataset.starts_with("underway");
 }
 
 /// CsvColumns that stand side by side in one file.

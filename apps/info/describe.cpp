@@ -47,6 +47,7 @@ Json config_essentials(const std::string& text) {
 Json trainee_facts(const report::Lane& trainee) {
   const report::TimeSeries& loss = trainee.of("loss");
   Json out;
+  if (!trainee.lane.empty()) out["lane"] = trainee.lane;
   out["estimator"] = trainee.estimator;
   out["steps"] = trainee.steps;
   out["last_step"] = finite_or_null(loss.x.empty() ? std::nan("") : loss.x.back());
@@ -96,6 +97,10 @@ Json describe(const std::filesystem::path& path) {
     if (kind == "train") {
       out["lanes"] = Json::array();
       for (const auto& trainee : run.trainees) out["lanes"].push_back(trainee_facts(trainee));
+      if (run.null) {
+        out["devices_learnt"] = run.null->learnt;
+        out["verdict"] = run.null->text;
+      }
       out["events"] = run.events.size() + run.events_left_out;
     }
     if (kind == "gradcheck") out["rows"] = run.rows.rows;
@@ -131,7 +136,7 @@ std::string as_text(const Json& all) {
   if (all.contains("lanes")) {
     for (const auto& trainee : all["lanes"]) out += "trained\n" + section(trainee);
   }
-  for (const char* key : {"events", "rows", "keys", "points", "entrants"}) {
+  for (const char* key : {"devices_learnt", "verdict", "events", "rows", "keys", "points", "entrants"}) {
     if (all.contains(key)) out += fmt::format("{}: {}\n", key, plain(all[key]));
   }
   out += "datasets\n";

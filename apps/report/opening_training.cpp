@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
@@ -47,6 +48,7 @@ std::string device_phrase(const RunFile& run) {
     const std::string name = preset.empty() ? fmt::format("{} devices", words(config.text("device.model"))) : preset;
     const char* how = update == "write_verify"  ? "written and verified"
                       : update == "coincidence" ? "by coincidence pulses"
+                      : update == "none"        ? "never written"
                                                 : "in place";
     return fmt::format("on {}, {}", name, how);
   } catch (const UserError&) {
@@ -114,23 +116,26 @@ Opening of_one_run(const std::vector<NamedLane>& trainees) {
   out.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out.title[0])));
   out.sentence =
       fmt::format("After {} {} ends at a {} {} of {}", count(steps, "step"), who, score.part, score.metric, value);
-  if (trainees.size() > 1) {
+  if (trainees.size() > 1 && trainees[1].beside()) {
     const Score other = score_of(*trainees[1].trainee);
     if (other.metric == score.metric && other.part == score.part && std::isfinite(other.value)) {
       out.sentence += fmt::format(", {} {} with exact numbers beside it ({}; one seed)",
                                   compared(score, other.value, unit), trainees[1].name, text_of(other, unit));
     }
   }
+  if (first.run->null) out.sentence += fmt::format("; {}", first.run->null->text);
   out.sentence += fmt::format(".{}{}", agreement_sentence(*first.trainee), trouble_sentence(first, score));
   return out;
 }
 
 }  // namespace
 
-Opening training_opening(const std::vector<NamedLane>& trainees) {
+Opening training_opening(const std::vector<NamedLane>& all) {
   const bool one_file =
-      std::all_of(trainees.begin(), trainees.end(), [&](const NamedLane& t) { return t.run == trainees.front().run; });
-  if (one_file) return of_one_run(trainees);
+      std::all_of(all.begin(), all.end(), [&](const NamedLane& t) { return t.run == all.front().run; });
+  if (one_file) return of_one_run(all);
+  std::vector<NamedLane> trainees;  // what is frozen is no competitor
+  std::copy_if(all.begin(), all.end(), std::back_inserter(trainees), [](const NamedLane& t) { return !t.frozen(); });
   const Score first = score_of(*trainees.front().trainee);
   const NamedLane *best = nullptr, *worst = nullptr;
   double high = -HUGE_VAL, low = HUGE_VAL;
@@ -153,7 +158,7 @@ Opening training_opening(const std::vector<NamedLane>& trainees) {
   out.title = count(trainees.size(), "trained network");
   if (best == nullptr) return {out.title, "None of them has a result yet.", ""};
   const auto who = [](const NamedLane& t) {
-    const std::string phrase = t.beside ? "with exact numbers" : device_phrase(*t.run);
+    const std::string phrase = t.beside() ? "with exact numbers" : device_phrase(*t.run);
     return phrase.empty() ? t.name : fmt::format("{} {}", t.name, phrase);
   };
   const auto text = [&](const NamedLane& t) { return text_of(score_of(*t.trainee), unit_of(t)); };

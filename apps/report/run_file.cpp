@@ -271,9 +271,11 @@ RunFile load_run_file(const std::filesystem::path& path) {
   }
   run.config = file.has_attribute("config") ? file.text_attribute("config") : "";
   load_facts(file, run);
-  for (const std::string prefix : {"", "beside/"}) {
+  for (const std::string lane : {"", "beside", "null"}) {
+    const std::string prefix = lane.empty() ? "" : lane + "/";
     if (!file.has(prefix + "train")) continue;
     run.trainees.push_back(load_trainee(file, prefix + "train"));
+    run.trainees.back().lane = lane;
     load_arrays(file, prefix, run.trainees.back());
     load_events(file, prefix + "events", run.trainees.size() - 1, run);
     for (const std::string part : {"validation", "test"}) {
@@ -281,6 +283,9 @@ RunFile load_run_file(const std::filesystem::path& path) {
         run.trainees.back().confusion.emplace(part, *counts);
       }
     }
+  }
+  if (file.has("null") && file.has_attribute("verdict", "null")) {
+    run.null = {file.text_attribute("verdict", "null"), file.integer_attribute("devices_learnt", "null") != 0};
   }
   run.rows = load_table_with(file, "rows", {}, {});
   run.points = load_table_with(file, "points", {}, {});

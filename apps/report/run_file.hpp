@@ -32,8 +32,10 @@ struct Histogram {
   std::vector<double> level, count;
 };
 
-/// One trained model of a run: the first trainee (/train) or the one beside it (/beside/train).
+/// One trained model of a run: the run itself (/train), what was trained beside it (/beside/train), or the run with frozen devices
+/// (/null/train).
 struct Lane {
+  std::string lane;  ///< "", "beside" or "null"
   std::string estimator;
   std::size_t steps = 0;                     ///< that were logged, of which a long run keeps some
   std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values
@@ -65,6 +67,12 @@ struct Table {
   std::string unit_suffix(const std::string& column) const;  ///< " (J)"; nothing for pure numbers
 };
 
+/// What the devices of a run learnt, against the lane where they are frozen.
+struct NullVerdict {
+  std::string text;
+  bool learnt = false;
+};
+
 struct Event {
   double step = 0;
   std::string text;
@@ -78,9 +86,10 @@ struct RunFile {
   std::vector<std::pair<std::size_t, Event>> events;  ///< (trainee, event)
   std::size_t events_left_out = 0;                    ///< that the log of a long run no longer holds
   Table rows, points;
-  Table tuning, test, entrants;    ///< of a comparison
-  std::size_t outside = 0;         ///< finished runs that the file keeps of earlier grids, in none of the tables
-  std::optional<TextLines> lines;  ///< of the text that was learned
+  Table tuning, test, entrants;  ///< of a comparison
+  std::size_t outside = 0;       ///< finished runs that the file keeps of earlier grids, in none of the tables
+  std::optional<NullVerdict> null;
+  std::optional<TextLines> lines;             ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples
   DevicePictures device;                      ///< of a characterisation
   Table arrays;                               ///< of a file of kind crossbar, a row per array

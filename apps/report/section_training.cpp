@@ -25,8 +25,8 @@ bool same_values(const TimeSeries& a, const TimeSeries& b) {
 
 /// Trainees of several files that did the same to the last bit (a reference beside two runs, say) are one.
 bool is_same_run(const Lane& a, const Lane& b) {
-  return a.estimator == b.estimator && !a.of("loss").empty() && same_values(a.of("loss"), b.of("loss")) &&
-         same_values(a.of("validation_loss"), b.of("validation_loss")) &&
+  return a.lane == b.lane && a.estimator == b.estimator && !a.of("loss").empty() &&
+         same_values(a.of("loss"), b.of("loss")) && same_values(a.of("validation_loss"), b.of("validation_loss")) &&
          same_values(a.of("residual"), b.of("residual"));
 }
 
@@ -41,10 +41,9 @@ std::vector<NamedLane> trainees_of(const std::vector<RunFile>& runs) {
         twin->name = run.name + ", " + twin->name;
         continue;
       }
-      std::string name =
-          run.trainees[i].estimator.empty() ? (i == 0 ? "trained" : "beside") : words(run.trainees[i].estimator);
+      std::string name = lane_name(run.trainees[i]);
       if (trains > 1) name = fmt::format("{}: {}", run.name, name);
-      out.push_back({name, &run, &run.trainees[i], i > 0, static_cast<int>(out.size())});
+      out.push_back({name, &run, &run.trainees[i], static_cast<int>(out.size())});
     }
   }
   return out;
@@ -157,7 +156,7 @@ double lowest(const TimeSeries& series) {
 /// What a trainee is compared with: the trainee beside it in the same file, else the first trainee of the page.
 const Lane* reference_of(const NamedLane& trainee, const std::vector<NamedLane>& all) {
   for (const auto& other : all) {
-    if (other.run == trainee.run && other.beside) return other.trainee;
+    if (other.run == trainee.run && other.beside()) return other.trainee;
   }
   return all.front().trainee;
 }
@@ -205,6 +204,15 @@ std::string final_table(const std::vector<NamedLane>& trainees) {
          text_note(lines_of(trainees)) + reference_note(trainees.front().run->references);
 }
 
+/// What the devices of each run learnt.
+std::string null_notes(const std::vector<RunFile>& runs) {
+  std::string out;
+  for (const auto& run : runs) {
+    if (run.null) out += paragraph(fmt::format("{}: {}.", run.name, run.null->text));
+  }
+  return out;
+}
+
 std::string events_of(const std::vector<RunFile>& runs) {
   constexpr std::size_t most = 200;
   std::string out;
@@ -216,7 +224,7 @@ std::string events_of(const std::vector<RunFile>& runs) {
     }
     std::vector<std::vector<std::string>> rows{{"step", "trainee", "event"}};
     for (const auto& [trainee, event] : run.events) {
-      if (rows.size() <= most) rows.push_back({number(event.step), words(run.trainees[trainee].estimator), event.text});
+      if (rows.size() <= most) rows.push_back({number(event.step), lane_name(run.trainees[trainee]), event.text});
     }
     const std::string kept =
         run.events_left_out > 0 ? fmt::format(", {} of them no longer in the log", run.events_left_out) : "";
@@ -264,6 +272,12 @@ std::string other_series(const std::vector<NamedLane>& trainees, const std::vect
 
 }  // namespace
 
+std::string lane_name(const Lane& lane) {
+  if (lane.lane == "null") return "frozen devices";
+  if (!lane.estimator.empty()) return words(lane.estimator);
+  return lane.lane.empty() ? "trained" : lane.lane;
+}
+
 Section training_section(const std::vector<RunFile>& runs) {
   const std::vector<NamedLane> trainees = trainees_of(runs);
   if (trainees.empty()) return {};
@@ -288,7 +302,8 @@ Section training_section(const std::vector<RunFile>& runs) {
   const std::string dampings = trainees_figure(trainees, damping, {{"damping", ""}});
   const std::string figures =
       (score.empty() ? "" : loss) + residuals + dampings + trainees_figure(trainees, growth, {{"growth", ""}});
-  out.body = "<section>\n<h2>Training</h2>\n" + final_table(trainees) + "<div class=\"grid\">\n" + figures + "</div>\n";
+  out.body = "<section>\n<h2>Training</h2>\n" + final_table(trainees) + null_notes(runs) + "<div class=\"grid\">\n" +
+             figures + "</div>\n";
   if (residuals.empty()) out.body += paragraph("No residuals were recorded.");
   std::string still;
   for (const char* quantity : {"damping", "growth", "steps_used"}) {

@@ -14,9 +14,14 @@ struct NamedLane {
   std::string name;
   const RunFile* run = nullptr;
   const Lane* trainee = nullptr;
-  bool beside = false;
   int color = 0;
+
+  bool beside() const { return trainee->lane == "beside"; }
+  bool frozen() const { return trainee->lane == "null"; }
 };
+
+/// What a lane is called: the words of its estimator, "beside" of one without, "frozen devices".
+std::string lane_name(const Lane& lane);
 
 /// What a page says before anything else: a title, plain sentences made from the numbers, and the figure that shows them.
 struct Opening {

@@ -31,6 +31,7 @@ void Crossbar<S>::renew_view() {
 
 template <class S>
 void Crossbar<S>::apply(const WeightUpdate<S>& update) {
+  if (pairs_.frozen()) return;
   if (update.direction == nullptr) {
     pairs_.coincide(update.factors, -update.scale);
   } else if (update.scale == S(1)) {

@@ -18,7 +18,8 @@ const Choices<ProgrammingScheme> programming_schemes{{"open_loop_error", Program
                                                      {"write_verify", ProgrammingScheme::write_verify}};
 const Choices<UpdateScheme> update_schemes{{"pulses", UpdateScheme::pulses},
                                            {"write_verify", UpdateScheme::write_verify},
-                                           {"coincidence", UpdateScheme::coincidence}};
+                                           {"coincidence", UpdateScheme::coincidence},
+                                           {"none", UpdateScheme::none}};
 const Choices<PulseOrder> pulse_orders{{"batch", PulseOrder::batch}, {"sample", PulseOrder::sample}};
 const Choices<bool> transfers{{"single", false}, {"tiki_taka", true}};
 const Choices<TransposedPath> transposed_paths{{"same_ends", TransposedPath::same_ends},
@@ -126,8 +127,9 @@ const Section<CrossbarSpec>& crossbar_section() {
               programming_schemes, &CrossbarSpec::programming, &ProgrammingSpec::scheme),
         field(
             named("crossbar.update", "pulses",
-                  "How training changes weights: the summed change as pulses, a digital copy written and verified, or "
-                  "stochastic pulse trains on rows and columns (plain SGD only)."),
+                  "How training changes weights: the summed change as pulses, a digital copy written and verified, "
+                  "stochastic pulse trains on rows and columns (plain SGD only), or none: devices that are programmed "
+                  "once and never written again (train.null)."),
             update_schemes, &CrossbarSpec::programming, &ProgrammingSpec::update),
         field(real("crossbar.verify_tolerance", "0.01", Range{0, 1, true, true},
                    "Largest accepted distance of a conductance from its target, of the window.",

@@ -58,6 +58,8 @@ class DevicePairs {
   S siemens_per_weight() const { return scale_(0, 0); }
   /// Whether updates come as factor pairs (coincidence pulse trains).
   bool takes_factors() const { return spec_.programming.update == UpdateScheme::coincidence; }
+  /// Whether they are programmed and then left alone, whatever training asks for.
+  bool frozen() const { return spec_.programming.update == UpdateScheme::none; }
   PulseCount pulses() const { return writes_.pulses; }
   const WriteCounts& writes() const { return writes_; }
   const DeviceArray<S>& plus() const { return plus_; }

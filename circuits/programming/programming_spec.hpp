@@ -17,6 +17,7 @@ enum class UpdateScheme {
   pulses,        ///< the summed change, turned into pulses of nominal size
   write_verify,  ///< a digital copy takes the change; devices that it has moved away from are written and verified
   coincidence,   ///< stochastic pulse trains on rows and columns: rank-1 updates inside the array
+  none,          ///< no change is made: frozen devices, which are programmed and then left alone
 };
 
 /// In which order the pulses of a batch of coincidences reach a device.

@@ -61,7 +61,9 @@ ReadTotals load_totals(const Matrix<S>& digits) {
 template <class S>
 CrossbarSpec fast_spec(CrossbarSpec spec, S w_max) {
   spec.mapping.w_max = static_cast<double>(w_max);
-  if (spec.programming.update == UpdateScheme::write_verify) spec.programming.update = UpdateScheme::pulses;
+  const UpdateScheme update = spec.programming.update;  // frozen ones are pulsed to find their symmetry point
+  if (update == UpdateScheme::write_verify || update == UpdateScheme::none)
+    spec.programming.update = UpdateScheme::pulses;
   return spec;
 }
 
@@ -78,6 +80,7 @@ TikiTaka<S>::TikiTaka(const CrossbarSpec& spec, const Matrix<S>& weights, std::u
       circuit_(spec.circuit),
       pulses_(spec.device.pulses),
       seed_(seed),
+      frozen_(spec.programming.update == UpdateScheme::none),
       slow_(slow_spec(spec), weights, id, seed),
       fast_(fast_spec(spec, slow_.w_max()), Matrix<S>::Zero(weights.rows(), weights.cols()), id + (1U << 16U), seed),
       zero_(Matrix<S>::Zero(weights.rows(), weights.cols())),
@@ -157,6 +160,7 @@ std::unique_ptr<LinearMap<double>> TikiTaka<S>::noise_free() const {
 
 template <class S>
 void TikiTaka<S>::apply(const WeightUpdate<S>& update) {
+  if (frozen_) return;
   if (update.kind == UpdateKind::immediate) {
     slow_.apply(update);
     return refresh();

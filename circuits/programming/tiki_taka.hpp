@@ -53,6 +53,7 @@ class TikiTaka final : public LinearMap<S> {
   CircuitSpec circuit_;
   double pulses_;
   std::uint64_t seed_;
+  bool frozen_;  ///< UpdateScheme::none: neither array follows training
   Crossbar<S> slow_;
   Crossbar<S> fast_;
   Matrix<S> zero_;

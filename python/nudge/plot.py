@@ -58,12 +58,12 @@ def _group(run, name):
 
 
 def _trainees(run):
-    """(label, prefix of groups, log) of what was trained, and of what was trained beside it."""
+    """(label, prefix of groups, log) of what was trained, of what was trained beside it, and of the run with frozen devices."""
     out = []
-    for prefix in ("", "beside/"):
+    for prefix, lane in (("", ""), ("beside/", " (beside)"), ("null/", " (frozen devices)")):
         if prefix + "train" in run.groups:
             log = run[prefix + "train"]
-            out.append((_name(log.attrs.get("estimator", "trained")) + (" (beside)" if prefix else ""), prefix, log))
+            out.append((_name(log.attrs.get("estimator", "trained")) + lane, prefix, log))
     if not out:
         raise InputError(f"{run!r} has no group train: this figure is of a training run")
     return out

@@ -23,8 +23,35 @@ nb::dict dict_of(const TrainProgress& p) {
     beside["validation_loss"] = p.beside_validation;
     out["beside"] = beside;
   }
+  if (std::isfinite(p.null_loss)) {
+    nb::dict null;
+    null["loss"] = p.null_loss;
+    null["validation_loss"] = p.null_validation;
+    out["null"] = null;
+  }
   return out;
 }
+
+namespace {
+
+nb::dict dict_of(const NullResult& result, const std::string& metric) {
+  nb::dict null;
+  null["validation_loss"] = result.validation_loss;
+  null["test_loss"] = result.test_loss;
+  null["won"] = result.gain.won;
+  null["won_low"] = result.gain.low;
+  null["won_high"] = result.gain.high;
+  null["examples"] = result.gain.examples;
+  null["devices_learnt"] = result.gain.significant();
+  null["verdict"] = result.verdict;
+  if (!metric.empty()) {
+    null[("validation_" + metric).c_str()] = result.score.validation;
+    null[("test_" + metric).c_str()] = result.score.test;
+  }
+  return null;
+}
+
+}  // namespace
 
 nb::dict dict_of(const TrainSummary& s) {
   nb::dict out;
@@ -63,6 +90,7 @@ nb::dict dict_of(const TrainSummary& s) {
     }
     out["beside"] = beside;
   }
+  if (s.null) out["null"] = dict_of(*s.null, s.metric);
   nb::list notes;
   for (const std::string& note : s.notes) notes.append(note);
   out["notes"] = notes;

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -95,6 +97,37 @@ TEST_CASE("nudge train writes a run and prints what became of it", "[train]") {
   CHECK(summary["validation_loss"].get<double>() ==
         H5Reader(folder.file("other.h5")).reals<double>("train/validation_loss").back());
   CHECK(H5Reader(folder.file("other.h5")).integer_attribute("seed") == 3);
+}
+
+TEST_CASE("a run on devices says what they won against frozen ones: summary, JSON, info, report, CSV", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  const Outcome plain = run_nudge(folder, "train run.toml --out plain.h5 --set device.model=soft_bounds");
+  CHECK(plain.exit_code == 0);
+  CHECK_THAT(plain.errors, Contains("| frozen devices: loss"));
+  CHECK_THAT(plain.output, Contains("frozen devices beside it: validation loss") && Contains("frozen ones"));
+  const Outcome json =
+      run_nudge(folder, "train run.toml --json --set device.model=soft_bounds --set train.beside=bptt");
+  CHECK(json.exit_code == 0);
+  const auto null = nlohmann::json::parse(json.output)["null"];
+  const H5Reader file(folder.file("run.h5"));
+  CHECK(null["validation_loss"].get<double>() == file.reals<double>("null/validation_loss").back());
+  CHECK(null["won"].get<double>() == file.real_attribute("devices_won", "null"));
+  CHECK(null["devices_learnt"].get<bool>() == (null["won_low"].get<double>() > 0));
+  CHECK(file.text_attribute("verdict", "null") == null["verdict"].get<std::string>());
+  const auto info = nlohmann::json::parse(run_nudge(folder, "info run.h5 --json").output);
+  REQUIRE(info["lanes"].size() == 3);
+  CHECK(info["lanes"][1]["lane"] == "beside");
+  CHECK(info["lanes"][2]["lane"] == "null");
+  CHECK(info["verdict"] == null["verdict"]);
+  CHECK(run_nudge(folder, "report run.h5 -o run.html").exit_code == 0);
+  std::ifstream page(folder.file("run.html"));
+  const std::string html{std::istreambuf_iterator<char>(page), {}};
+  CHECK_THAT(html, Contains("frozen devices</t") && Contains("frozen ones"));
+  CHECK(run_nudge(folder, "export run.h5 --csv csv").exit_code == 0);
+  // Nothing but the lanes of a run knows the key.
+  CHECK_THAT(run_nudge(folder, "train run.toml --out no.h5 --set train.null=frozen_devices").errors,
+             Contains("no devices to freeze"));
 }
 
 TEST_CASE("nudge train refuses what it cannot do with exit 2 and overwrites nothing", "[train]") {

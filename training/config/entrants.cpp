@@ -90,6 +90,8 @@ std::vector<Entrant> read_entrants(const Config& config) {
     for (const char* key : {"seed", "threads"}) {
       if (sets(last, key)) fail(entry, fmt::format("{} is set by the protocol", key));
     }
+    if (sets(last, "train.null"))
+      fail(entry, "runs of a comparison have no such lane: crossbar.update = none makes an entrant of frozen devices");
     for (const GridAxis& axis : config.grid("compare.grid")) {
       if (sets(last, axis.key)) fail(entry, fmt::format("{} is tuned in compare.grid", axis.key));
     }

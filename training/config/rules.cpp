@@ -166,6 +166,18 @@ ConfigRule coincidence_is_plain_sgd(const std::string& key, bool (*fits)(const C
           }};
 }
 
+/// Devices that a lane could freeze.
+ConfigRule null_needs_devices() {
+  return {{"train.null", "device.model", "crossbar.update"}, [](const Config& c) {
+            if (c.text("train.null") != "frozen_devices") return "";
+            if (c.text("device.model") == "digital")
+              return "must be none or auto for device.model = digital: there are no devices to freeze";
+            if (c.text("crossbar.update") == "none")
+              return "must be none or auto for crossbar.update = none: the devices of the run itself are frozen";
+            return "";
+          }};
+}
+
 /// A correction that comes after the phase corrects nothing; the path keeps what is on its way.
 ConfigRule delay_within_phase() {
   return {{"correction.delay", "relaxation.nudged_steps", "relaxation.step", "relaxation.step_fraction"},
@@ -314,6 +326,7 @@ std::vector<ConfigRule> program_rules() {
           "must be 0 (no norm to clip)"),
       coincidence_is_plain_sgd(
           "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; }, "must be 0"),
+      null_needs_devices(),
       nominal_needs_programmed(),
       estimator_fits("estimator"),
       estimator_fits("train.beside"),

@@ -88,7 +88,13 @@ const Section<TrainOptions>& train_section() {
           &TrainOptions::checkpoint_every),
       field(choice("train.beside", "none", trainees,
                    "A second model trained beside the first: this estimator, digital weights, same seed and batches."),
-            &TrainOptions::beside)};
+            &TrainOptions::beside),
+      field(choice("train.null", "auto", {"auto", "none", "frozen_devices"},
+                   "frozen_devices: beside a run on devices the same run whose devices are programmed and never "
+                   "written again (crossbar.update = none), while numbers learn as they do in the run: what is won "
+                   "against it the devices have learnt. auto: that, of nudge train on devices; the points of sweep "
+                   "and compare have none, there crossbar.update = none is a value or an entrant."),
+            &TrainOptions::null)};
   return section;
 }
 

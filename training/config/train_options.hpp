@@ -26,6 +26,7 @@ struct TrainOptions {
   std::uint64_t cosine_every = {};      ///< 0: never
   std::uint64_t checkpoint_every = {};  ///< 0: at the end
   std::string beside;                   ///< an estimator, or none
+  std::string null;                     ///< auto, none, frozen_devices: see null_lane.hpp
 };
 const Section<TrainOptions>& train_section();
 inline TrainOptions train_options(const Config& config) { return train_section().read(config); }

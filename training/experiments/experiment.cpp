@@ -62,13 +62,12 @@ std::unique_ptr<Learner> make_learner(const Config& config, const ExperimentRun&
 
 TrainingLoop make_loop(const Config& config, const ExperimentRun& run) {
   const std::shared_ptr<const Task> data = experiment_task(run.task).data(config, static_cast<std::uint64_t>(run.seed));
-  std::vector<std::unique_ptr<Learner>> learners;
-  learners.push_back(run_options(config).twofold() ? make_learner<double>(config, run, data->sizes())
-                                                   : make_learner<float>(config, run, data->sizes()));
+  std::unique_ptr<Learner> learner = run_options(config).twofold() ? make_learner<double>(config, run, data->sizes())
+                                                                   : make_learner<float>(config, run, data->sizes());
   LoopSettings settings = loop_settings(config, FinalTest::leave);
   settings.steps = static_cast<std::uint64_t>(run.steps);
   settings.evaluate_start = false;
-  return {data, std::move(learners), settings};
+  return {data, std::move(learner), settings};
 }
 
 /// What runs one run of an experiment after the other.
@@ -92,11 +91,11 @@ class Runner {
       if (!ended && loop.stuck().empty()) file_.write(experiment_, RunUnderWay{&run, &loop, seconds()});
     };
     const auto step_done = [&] {
-      if (observer_.step) observer_.step(run, static_cast<std::int64_t>(loop.done()), loop.learner(0).log());
+      if (observer_.step) observer_.step(run, static_cast<std::int64_t>(loop.done()), loop.learner().log());
       return go_on();
     };
     loop.run(save, step_done);
-    run.log = loop.learner(0).log();
+    run.log = loop.learner().log();
     run.wall_time_s = seconds();
     run.status = loop.stuck();
     if (run.status.empty() && loop.finished() && !loop.stopped()) run.status = "ok";

@@ -27,7 +27,10 @@ namespace {
 
 /// Keys that the sweep itself sets or that belong to the whole of it.
 const std::set<std::string> kReserved = {
-    "seed", "threads", "product.kernel", "output.file", "output.print_every", "output.log_rows"};
+    "seed", "threads", "product.kernel", "output.file", "output.print_every", "output.log_rows", "train.null"};
+
+/// A lane of frozen devices doubles the cost of a point, and no table has a place for it.
+constexpr const char* no_lane = "train.null=none";
 
 bool is_number(ParamKind kind) { return kind == ParamKind::integer || kind == ParamKind::real; }
 
@@ -86,7 +89,8 @@ void check_axes(const std::string& name, const std::string& section, const std::
     if (kReserved.count(axis.key) == 0) continue;
     const std::string why = axis.key == "seed" ? "list the seeds in " + section.substr(0, section.find('.')) + "." +
                                                      (section == "sweep.grid" ? "seeds" : "test_seeds")
-                                               : "it changes no result";
+                            : axis.key == "train.null" ? "points have no such lane; crossbar.update = none is a value"
+                                                       : "it changes no result";
     throw UserError(fmt::format("{}: {}.{} cannot be swept ({})", name, section, axis.key, why));
   }
 }
@@ -133,12 +137,14 @@ void GridBuilder::check(const Config& config) {
 void GridBuilder::add(const std::vector<std::string>& settings, const std::vector<std::string>& labels,
                       const std::vector<std::int64_t>& seeds) {
   std::vector<std::string> all = source_.settings;
+  all.emplace_back(no_lane);
   all.insert(all.end(), settings.begin(), settings.end());
   try {
     Config config = parse_program_config(source_.name, source_.text, all);
     check_placed(config, [this](const Config& c) { check(c); });
     std::vector<std::string> own = settings;
     own.emplace_back("threads=1");
+    own.emplace_back(no_lane);
     if (end_cosine_ == EndCosine::measured && train_options(config).cosine_every == 0) {
       own.push_back(
           fmt::format("train.cosine_every={}", std::max<std::uint64_t>(2, train_options(config).rate.steps) - 1));

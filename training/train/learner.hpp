@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "training/data/batches.hpp"
+#include "training/train/example_losses.hpp"
 #include "training/train/train_log.hpp"
 
 namespace nudge {
@@ -34,14 +35,17 @@ class Learner {
   /// Why more steps would change nothing; empty: they may.
   virtual std::string stuck() const = 0;
 
-  /// Log, parameters and checkpoint, below prefix ("" or "beside/").
+  /// Log, parameters and checkpoint, below prefix ("", "beside/", "null/").
   virtual void write(H5Document& document, const std::string& prefix) = 0;
   virtual void restore(const H5Reader& file, const std::string& prefix) = 0;
 
   const TrainLog& log() const { return log_; }
+  /// What the last evaluation of the validation part found of each example.
+  const ExampleLosses& validation_losses() const { return validation_losses_; }
 
  protected:
   TrainLog log_;
+  ExampleLosses validation_losses_;
 };
 
 }  // namespace nudge

@@ -203,6 +203,22 @@ void TrainLog::write(H5Document& document, const std::string& prefix) const {
   document.attribute("left_out", events_left_out_, prefix + "events");
 }
 
+std::string TrainLog::unit(const std::string& name) const {
+  for (const Column& c : columns_) {
+    if (c.name == name) return c.unit;
+  }
+  return "1";
+}
+
+namespace {
+
+/// Of a column that the log writes elsewhere (null_lane.hpp).
+bool is_copy(const H5Reader& file, const std::string& path) {
+  return file.has_attribute("role", path) && file.text_attribute("role", path) == "copy";
+}
+
+}  // namespace
+
 void TrainLog::restore(const H5Reader& file, const std::string& prefix) {
   columns_.clear();
   tables_.clear();
@@ -212,7 +228,7 @@ void TrainLog::restore(const H5Reader& file, const std::string& prefix) {
   }
   for (const std::string& path : file.all_datasets(prefix.empty() ? "/" : prefix.substr(0, prefix.size() - 1))) {
     const bool direct = path.find('/', prefix.size()) == std::string::npos;
-    if (direct && file.has_attribute("x", path)) restore_column(file, prefix, path);
+    if (direct && file.has_attribute("x", path) && !is_copy(file, path)) restore_column(file, prefix, path);
   }
   for (const Column& c : columns_) {
     if (!tables_.contains(c.axis)) restore_table(file, prefix, c.axis);

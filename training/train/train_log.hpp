@@ -45,6 +45,8 @@ class TrainLog {
   /// The largest of these values; 0 when there is none.
   double largest_last(const std::string& prefix, const std::string& suffix) const;
   const std::vector<double>& values(const std::string& name) const;
+  /// "1" where there is no such column.
+  std::string unit(const std::string& name) const;
 
   void event(std::uint64_t step, const std::string& text);
 

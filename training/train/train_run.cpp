@@ -39,13 +39,22 @@ namespace {
 /// Where ‖F‖ ≥ ‖z‖ the state changes by its own size within a τ: that is no equilibrium.
 constexpr double kUnsettled = 1;
 
-std::vector<std::unique_ptr<Learner>> make_trainees(const Config& config,
-                                                    const std::shared_ptr<const NetworkPlan>& plan) {
-  std::vector<std::unique_ptr<Learner>> trainees;
-  trainees.push_back(make_trainee(config, plan, "", Weights::configured));
-  const std::string beside = train_options(config).beside;
-  if (beside != "none") trainees.push_back(make_trainee(config, plan, beside, Weights::digital));
-  return trainees;
+/// Every trainee of the run, each by the name of its lane. The frozen devices end nothing: they may never settle.
+std::vector<LearnerLane> make_lanes(const Config& config, const std::shared_ptr<const NetworkPlan>& plan) {
+  std::vector<LearnerLane> lanes;
+  lanes.push_back({"", make_trainee(config, plan, "", Weights::configured)});
+  const TrainOptions options = train_options(config);
+  if (options.beside != "none")
+    lanes.push_back({"beside", make_trainee(config, plan, options.beside, Weights::digital)});
+  if (options.null == "frozen_devices")
+    lanes.push_back({"null", make_trainee(frozen_config(config), plan, "", Weights::configured), false});
+  return lanes;
+}
+
+/// With train.null as it is run, so that the file says it.
+Config resolved(Config config) {
+  config.set_from_text("train.null", resolved_null(config));
+  return config;
 }
 
 class TrainRun {
@@ -56,7 +65,7 @@ class TrainRun {
       : config_(config),
         task_(std::move(parts.task)),
         plan_(std::move(parts.plan)),
-        loop_(task_, make_trainees(config, plan_), loop_settings(config, final_test)),
+        loop_(task_, make_lanes(config, plan_), loop_settings(config, final_test)),
         metric_(score_metric(config)),
         stages_(step_stages(config, *plan_)) {
     record_ = record_of("train", config);
@@ -99,7 +108,7 @@ class TrainRun {
   }
 
  private:
-  const TrainLog& log() const { return loop_.learner(0).log(); }
+  const TrainLog& log() const { return loop_.learner().log(); }
 
   /// Steps of a kind, of all that were done, in the log or not; of what the log says, which a file may have been edited to.
   std::uint64_t count(const std::string& kind) const {
@@ -124,6 +133,7 @@ class TrainRun {
     if (lines_) write_text_lines(*lines_, document);
     if (references_) write_reference_scores(*references_, document);
     loop_.write(document, "");
+    if (const Learner* null = loop_.lane("null")) write_null(loop_.learner(), *null, document);
     document.write(path, overwrite_);
     overwrite_ = Overwrite::replace;
     written_ = true;
@@ -162,10 +172,14 @@ class TrainRun {
                     std::numeric_limits<double>::quiet_NaN(),
                     loop_.finished(),
                     metric_,
-                    score(0).validation};
-    if (loop_.learners() > 1) {
-      p.beside_loss = loop_.learner(1).log().last("train/loss");
-      p.beside_validation = loop_.learner(1).log().last("train/validation_loss");
+                    held_out_score(loop_.learner(), metric_).validation};
+    if (const Learner* beside = loop_.lane("beside")) {
+      p.beside_loss = beside->log().last("train/loss");
+      p.beside_validation = beside->log().last("train/validation_loss");
+    }
+    if (const Learner* null = loop_.lane("null")) {
+      p.null_loss = null->log().last("train/loss");
+      p.null_validation = null->log().last("train/validation_loss");
     }
     return p;
   }
@@ -199,15 +213,16 @@ class TrainRun {
     s.cosine = log.last("train/cosine_all");
     s.group_cosines = last_cosines(log.values("train/cosine"));
     add_circuit(s);
-    if (loop_.learners() > 1) {
-      s.beside = options.beside;
-      s.beside_validation_loss = loop_.learner(1).log().last("train/validation_loss");
-      s.beside_test_loss = loop_.learner(1).log().last("train/test_loss");
-    }
     s.beta_advice = beta_advice(config_);
     s.metric = metric_;
-    s.score = score(0);
-    if (loop_.learners() > 1) s.beside_score = score(1);
+    s.score = held_out_score(loop_.learner(), metric_);
+    if (const Learner* beside = loop_.lane("beside")) {
+      s.beside = options.beside;
+      s.beside_validation_loss = beside->log().last("train/validation_loss");
+      s.beside_test_loss = beside->log().last("train/test_loss");
+      s.beside_score = held_out_score(*beside, metric_);
+    }
+    if (const Learner* null = loop_.lane("null")) s.null = null_result(loop_.learner(), *null, metric_);
     s.references = references_;
     s.nudge_snr = log.last("train/nudge_snr");
     s.expected_cosine = log.last("train/expected_cosine");
@@ -238,12 +253,6 @@ class TrainRun {
       return fmt::format("it does not settle: |F|/|z| after the free phase is {:.2g} in the last steps", residual);
     }
     return "";
-  }
-
-  HeldOutScore score(std::size_t trainee) const {
-    if (metric_.empty()) return {};
-    const TrainLog& log = loop_.learner(trainee).log();
-    return {log.last("train/validation_" + metric_), log.last("train/test_" + metric_)};
   }
 
   void add_circuit(TrainSummary& s) const {
@@ -343,10 +352,11 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
     check_output_path(*output, Overwrite::must_not_exist);
     lock.emplace(*output);
   }
-  RunParts parts = run_parts(config);
-  const NudgeChoice nudge = chosen_nudge(config, parts);
-  check_placed(config, [&nudge](const Config& c) { check_nudge(c, nudge); });
-  const Config chosen = with_beta(config, nudge);
+  const Config ours = resolved(config);
+  RunParts parts = run_parts(ours);
+  const NudgeChoice nudge = chosen_nudge(ours, parts);
+  check_placed(ours, [&nudge](const Config& c) { check_nudge(c, nudge); });
+  const Config chosen = with_beta(ours, nudge);
   TrainRun run(chosen, std::move(parts), final_test);
   run.warn(nudge_warning(chosen, nudge), observer);
   return run.run(leads_batches() ? output : std::nullopt, Overwrite::must_not_exist, observer);
@@ -362,9 +372,12 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
   }
   if (leads) check_output_path(path, Overwrite::replace);
   Config stored = stored_program_config(file);
+  // Of a file of an older version, which has no such lane.
+  if (stored.text("train.null") == "auto") stored.set_from_text("train.null", "none");
   if (config != nullptr) {
     Config given = *config;
     if (run_options(given).beta == 0) given.set_from_text("beta", stored.as_text("beta"));  // it was chosen
+    if (given.text("train.null") == "auto") given.set_from_text("train.null", stored.text("train.null"));
     expect_same_config(stored, given, path.string());
     stored = given;
   }

@@ -12,6 +12,7 @@
 #include "sim/config/config.hpp"
 #include "training/data/reference_scores.hpp"
 #include "training/data/text_entropy.hpp"
+#include "training/train/null_lane.hpp"
 #include "training/train/training_loop.hpp"
 
 namespace nudge {
@@ -24,18 +25,14 @@ struct TrainProgress {
   double validation = 0;  ///< last validation loss, NaN before the first
   double residual = 0;
   double damping = 0;
-  double beside_loss = 0, beside_validation = 0;  ///< NaN without a second trainee
+  double beside_loss = 0, beside_validation = 0;  ///< NaN without that lane
   bool finished = false;
   std::string metric = {};  ///< of a task of samples, and the last score on the validation part
   double score = 0;
+  double null_loss = std::numeric_limits<double>::quiet_NaN();  ///< the same
+  double null_validation = std::numeric_limits<double>::quiet_NaN();
   std::string warning = {};  ///< not empty: to be said before the first step
   std::string doing = {};    ///< not empty: no step has ended, this is being done beside the run
-};
-
-/// What a network scores on held-out samples, in the metric of the task; NaN where it was not scored.
-struct HeldOutScore {
-  double validation = std::numeric_limits<double>::quiet_NaN();
-  double test = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Called after every step, and while something is done beside the run (TrainProgress::doing); returns false to stop (the run is checkpointed and can be resumed).
@@ -88,6 +85,7 @@ struct TrainSummary {
   std::string beta_advice = "a smaller beta";  ///< what to do with beta where there is a failure
   std::string metric = {};                     ///< "accuracy" or "rmse" of a task of samples, empty of a text
   HeldOutScore score = {}, beside_score = {};
+  std::optional<NullResult> null = {};             ///< of the lane whose devices are frozen; nothing without one
   std::optional<ReferenceScores> references = {};  ///< what trivial models score; nothing where no file was written
 };
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "circuits/circuit_config.hpp"
 #include "sim/base/interrupts.hpp"
@@ -48,7 +49,7 @@ template <class S>
 Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const std::string& estimator,
                     Weights weights)
     : Learner(run_options(config).log_rows),
-      config_(&config),
+      config_(config),
       options_(train_options(config)),
       estimator_(estimator.empty() ? run_options(config).estimator : estimator),
       network_(make_network<S>(config, plan, weights)),
@@ -74,7 +75,7 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
 template <class S>
 double Trainee<S>::begin() {
   for (auto& hook : hooks_) hook->begin(*network_);
-  const double epsilon = relaxation_step<S>(*config_, network_->circuit());
+  const double epsilon = relaxation_step<S>(config_, network_->circuit());
   learner_->set_step(epsilon);
   return epsilon;
 }
@@ -161,7 +162,7 @@ void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
 template <class S>
 void Trainee<S>::let_time_pass(std::uint64_t step, const BatchReport& report) {
   const double simulated = static_cast<double>(report.passes) * (report.time + report.nudged_time + report.read_time) *
-                           circuit_spec(*config_).time_constant_s;
+                           circuit_spec(config_).time_constant_s;
   const double fixed = options_.step_time;
   const double seconds = fixed > 0 ? fixed : simulated;
   if (!std::isfinite(seconds)) return;  // the step diverged and is reported
@@ -173,7 +174,7 @@ typename Trainee<S>::Cosines Trainee<S>::measure_cosines(std::uint64_t step, con
   Gradient<S> estimate(network_->parameter_shapes());
   bare_->compute(batch, step, estimate);
   const auto copy = exact_copy(*network_, Truth::circuit);
-  BatchGradientOptions options = exact_options<double>(*config_);
+  BatchGradientOptions options = exact_options<double>(config_);
   options.phases.step = options.phases.free.step = epsilon;
   Gradient<double> exact(network_->parameter_shapes());
   BatchGradient<double>(*copy, options).compute(batch, step, exact);
@@ -208,7 +209,7 @@ typename Trainee<S>::Evaluation Trainee<S>::evaluation(const std::vector<Batch>&
   begin();
   Index rows = 0;
   for (const Batch& batch : batches) rows += batch.counted();
-  Evaluation all{0, 0, SampleScores(!score_metric(*config_).empty())};
+  Evaluation all{0, 0, SampleScores(!score_metric(config_).empty()), {}};
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const BatchReport report = learner_->evaluate(batches[i], first + i);
     // Each token or sample counts the same: the last batch of a part may be smaller.
@@ -216,14 +217,18 @@ typename Trainee<S>::Evaluation Trainee<S>::evaluation(const std::vector<Batch>&
     all.loss += report.loss / batches_of_it;
     all.residual += report.residual / batches_of_it;
     all.scores.add(batches[i], learner_->outputs());
+    for (std::size_t b = 0; b < report.sequences.size(); ++b) {
+      all.examples.add(report.sequences[b].loss, batches[i].counted(static_cast<Index>(b)));
+    }
   }
   return all;
 }
 
 template <class S>
 void Trainee<S>::evaluate(std::uint64_t done, const std::vector<Batch>& validation) {
-  const Evaluation all = evaluation(validation, 0);
+  Evaluation all = evaluation(validation, 0);
   const Stoppable kept(false);
+  validation_losses_ = std::move(all.examples);
   record_validation(done, all);
 }
 
@@ -275,6 +280,7 @@ void Trainee<S>::write(H5Document& document, const std::string& prefix) {
   log_.write(document, prefix);
   document.attribute("estimator", estimator_, prefix + "train");
   for (const auto& [part, matrix] : confusion_) matrix.write(fmt::format("{}confusion/{}", prefix, part), document);
+  validation_losses_.write(prefix + "validation", loss_unit(), document);
   const auto parameters = network_->plan().parameters();
   for (int p = 0; p < network_->parameters(); ++p) {
     const auto at = static_cast<std::size_t>(p);
@@ -302,6 +308,7 @@ void Trainee<S>::write(H5Document& document, const std::string& prefix) {
 template <class S>
 void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
   log_.restore(file, prefix);
+  validation_losses_ = ExampleLosses::read(prefix + "validation", file);
   for (const std::string part : {"validation", "test"}) {
     if (const auto matrix = ConfusionMatrix::read(fmt::format("{}confusion/{}", prefix, part), file))
       confusion_[part] = *matrix;

@@ -19,8 +19,8 @@
 
 namespace nudge {
 
-/// One network in training by one estimator: everything that a step changes, and its log. A run has one, or two side by side
-/// that see the same batches from the same initial weights.
+/// One network in training by one estimator: everything that a step changes, and its log. A run has one, or several side by side
+/// (LearnerLane) that see the same batches from the same initial weights.
 template <class S>
 class Trainee final : public Learner {
  public:
@@ -62,6 +62,7 @@ class Trainee final : public Learner {
   struct Evaluation {
     double loss = 0, residual = 0;
     SampleScores scores;
+    ExampleLosses examples;
   };
   Evaluation evaluation(const std::vector<Batch>& batches, std::size_t first);
   void record_validation(std::uint64_t done, const Evaluation& all);
@@ -71,7 +72,7 @@ class Trainee final : public Learner {
   std::vector<StateArray<S>> arrays();
   std::vector<ScalarState> scalars();
 
-  const Config* config_;
+  Config config_;
   TrainOptions options_;
   std::string estimator_;
   std::unique_ptr<Network<S>> network_;

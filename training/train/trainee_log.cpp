@@ -31,7 +31,7 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   add("nudge_ratio", r.nudge_ratio, "1", "|z - z*|/|z*| of the nudged states");
   add("damping", network_->circuit().damping().value, "1", "damping c during the step");
   add("steps_used", r.steps, "1", "mean relaxation steps of the free phase");
-  const double tau = circuit_spec(*config_).time_constant_s;
+  const double tau = circuit_spec(config_).time_constant_s;
   add("settling_time", r.time * tau, "s", "mean simulated time of the free phase of a sequence");
   add("phase_time", (r.time + r.nudged_time + r.read_time) * tau, "s",
       "mean simulated time of a sequence: all phases, and the reads outside them (stored, anchor, correlation, ...)");
@@ -93,7 +93,7 @@ void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
                         static_cast<double>(network_->map(p).inputs() * network_->map(p).outputs());
     }
   }
-  const EnergyReport energy = energy_report(all, circuit_spec(*config_));
+  const EnergyReport energy = energy_report(all, circuit_spec(config_));
   const auto add = [this](const char* name, double value, const char* unit, const char* description) {
     log_.add(std::string("train/") + name, value, unit, description);
   };

@@ -14,7 +14,15 @@ namespace {
 
 bool due(std::uint64_t every, std::uint64_t done) { return every > 0 && done % every == 0; }
 
-std::string prefix(const std::string& group, std::size_t learner) { return learner == 0 ? group : group + "beside/"; }
+std::string prefix(const std::string& group, const std::string& lane) {
+  return lane.empty() ? group : fmt::format("{}{}/", group, lane);
+}
+
+std::vector<LearnerLane> alone(std::unique_ptr<Learner> learner) {
+  std::vector<LearnerLane> lanes;
+  lanes.push_back({"", std::move(learner)});
+  return lanes;
+}
 
 /// Where the attributes of a group stand.
 std::string object(const std::string& group) { return group.empty() ? "/" : group.substr(0, group.size() - 1); }
@@ -31,28 +39,39 @@ LoopSettings loop_settings(const Config& config, FinalTest final_test) {
   return settings;
 }
 
-TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::vector<std::unique_ptr<Learner>> learners,
+TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::vector<LearnerLane> lanes,
                            const LoopSettings& settings)
     : task_(std::move(task)),
-      learners_(std::move(learners)),
+      lanes_(std::move(lanes)),
       settings_(settings),
       validation_(task_->validation()),
-      evaluated_(learners_.size()) {}
+      evaluated_(lanes_.size()) {}
+
+TrainingLoop::TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<Learner> learner,
+                           const LoopSettings& settings)
+    : TrainingLoop(std::move(task), alone(std::move(learner)), settings) {}
+
+const Learner* TrainingLoop::lane(const std::string& name) const {
+  for (const LearnerLane& one : lanes_) {
+    if (one.name == name) return one.learner.get();
+  }
+  return nullptr;
+}
 
 /// What is due after done_ steps and has not been done; a learner's is done whole or, where it is interrupted, not at all.
 void TrainingLoop::evaluate() {
   const Stoppable here(!batches_are_shared());
   const bool validates = done_ == 0 ? settings_.evaluate_start : due(settings_.evaluate_every, done_) || finished();
-  for (std::size_t i = 0; validates && i < learners_.size(); ++i) {
+  for (std::size_t i = 0; validates && i < lanes_.size(); ++i) {
     if (evaluated_[i].at == static_cast<std::int64_t>(done_)) continue;
-    learners_[i]->evaluate(done_, validation_);
+    lanes_[i].learner->evaluate(done_, validation_);
     evaluated_[i].at = static_cast<std::int64_t>(done_);
   }
   if (!finished() || !stuck_.empty() || settings_.final_test != FinalTest::evaluate) return;
   const std::vector<Batch> test = task_->test();
-  for (std::size_t i = 0; !test.empty() && i < learners_.size(); ++i) {
+  for (std::size_t i = 0; !test.empty() && i < lanes_.size(); ++i) {
     if (evaluated_[i].tested) continue;
-    learners_[i]->evaluate_test(done_, test, validation_.size());
+    lanes_[i].learner->evaluate_test(done_, test, validation_.size());
     evaluated_[i].tested = true;
   }
 }
@@ -60,13 +79,13 @@ void TrainingLoop::evaluate() {
 /// The first learner's step may be left undone; after it the others have to follow.
 void TrainingLoop::step() {
   const Batch batch = task_->training(done_);
-  for (std::size_t i = 0; i < learners_.size(); ++i) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const Stoppable first(i == 0 && !batches_are_shared());
-    learners_[i]->step(done_, batch);
+    lanes_[i].learner->step(done_, batch);
   }
   ++done_;
-  for (const auto& learner : learners_) {
-    if (stuck_.empty()) stuck_ = learner->stuck();
+  for (const LearnerLane& lane : lanes_) {
+    if (stuck_.empty() && lane.ends_run) stuck_ = lane.learner->stuck();
   }
 }
 
@@ -93,9 +112,9 @@ void TrainingLoop::run(const std::function<void()>& save, const std::function<bo
 void TrainingLoop::write(H5Document& document, const std::string& group) const {
   document.attribute("checkpoint_done", static_cast<std::int64_t>(done_), object(group));
   document.attribute("checkpoint_text", task_->fingerprint(), object(group));
-  for (std::size_t i = 0; i < learners_.size(); ++i) {
-    learners_[i]->write(document, prefix(group, i));
-    const std::string at = object(prefix(group, i));
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    lanes_[i].learner->write(document, prefix(group, lanes_[i].name));
+    const std::string at = object(prefix(group, lanes_[i].name));
     document.attribute("checkpoint_evaluated", evaluated_[i].at, at);
     document.attribute("checkpoint_tested", static_cast<std::int64_t>(evaluated_[i].tested), at);
   }
@@ -113,9 +132,9 @@ void TrainingLoop::restore(const H5Reader& file, const std::string& group) {
     file.fail("attribute checkpoint_done", fmt::format("{} (must be in [0, {}], train.steps)", done, settings_.steps));
   }
   done_ = static_cast<std::uint64_t>(done);
-  for (std::size_t i = 0; i < learners_.size(); ++i) {
-    learners_[i]->restore(file, prefix(group, i));
-    const std::string at = object(prefix(group, i));
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    lanes_[i].learner->restore(file, prefix(group, lanes_[i].name));
+    const std::string at = object(prefix(group, lanes_[i].name));
     const bool told = file.has_attribute("checkpoint_evaluated", at);  // else the file is of a version that always had
     evaluated_[i].at = told ? file.integer_attribute("checkpoint_evaluated", at) : done;
     evaluated_[i].tested = told ? file.integer_attribute("checkpoint_tested", at) != 0 : finished();

@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "sim/config/config.hpp"
 #include "training/data/task.hpp"
@@ -21,14 +23,24 @@ struct LoopSettings {
   FinalTest final_test = FinalTest::evaluate;
 };
 
+/// A learner of a run by its name in logs, files and reports: "" is the run itself, "beside" a reference, "null" the run with frozen
+/// devices. All of a lane stands below its name: /train, /beside/train, /null/train.
+struct LearnerLane {
+  std::string name;
+  std::unique_ptr<Learner> learner;
+  bool ends_run = true;  ///< whether the run ends where this learner is stuck
+};
+
 /// train.steps, evaluate_every and checkpoint_every.
 LoopSettings loop_settings(const Config& config, FinalTest final_test);
 
 /// The loop of every training: batches of a task, one after the other, for one learner or for several that see the same ones.
 class TrainingLoop {
  public:
-  TrainingLoop(std::shared_ptr<const Task> task, std::vector<std::unique_ptr<Learner>> learners,
-               const LoopSettings& settings);
+  /// The first lane is the run itself.
+  TrainingLoop(std::shared_ptr<const Task> task, std::vector<LearnerLane> lanes, const LoopSettings& settings);
+  /// A run of one learner.
+  TrainingLoop(std::shared_ptr<const Task> task, std::unique_ptr<Learner> learner, const LoopSettings& settings);
 
   /// Goes on until all steps are done, a learner is stuck, or go_on(), asked after every step, says no. save() is called when
   /// a checkpoint is due and, where any step was done, at the end. A signal that interrupted() has been asked about ends a step or an
@@ -43,11 +55,12 @@ class TrainingLoop {
   /// Why it ended before its last step: a learner's reason, or empty.
   const std::string& stuck() const { return stuck_; }
 
-  std::size_t learners() const { return learners_.size(); }
-  const Learner& learner(std::size_t i) const { return *learners_[i]; }
+  const Learner& learner() const { return *lanes_.front().learner; }
+  /// The learner of a lane; null where there is none of that name.
+  const Learner* lane(const std::string& name) const;
   const Task& task() const { return *task_; }
 
-  /// All that a resumed run needs: learner 0 below `group` ("" or "name/"), the second below its "beside/".
+  /// All that a resumed run needs: every lane below `group` ("" or "name/") and its own name.
   void write(H5Document& document, const std::string& group) const;
   void restore(const H5Reader& file, const std::string& group);
 
@@ -63,7 +76,7 @@ class TrainingLoop {
   };
 
   std::shared_ptr<const Task> task_;
-  std::vector<std::unique_ptr<Learner>> learners_;
+  std::vector<LearnerLane> lanes_;
   LoopSettings settings_;
   std::vector<Batch> validation_;
   std::vector<Evaluated> evaluated_;
