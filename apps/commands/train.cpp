@@ -23,6 +23,7 @@
 #include "sim/io/json_text.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/feed_forward.hpp"
 #include "training/config/run_options.hpp"
 #include "training/train/train_run.hpp"
 
@@ -138,6 +139,12 @@ nlohmann::json null_json(const NullResult& null, const std::string& metric) {
   return out;
 }
 
+/// Of a network that is another one: how large both are.
+std::string size_text(const TrainSummary& s) {
+  if (s.beside != feed_forward_name) return "";
+  return fmt::format(" ({} weights, the run has {})", s.beside_weights, s.weights);
+}
+
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (json) {
     nlohmann::json out = {{"file", file},
@@ -150,6 +157,7 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
                           {"expected_cosine", s.expected_cosine},
                           {"skipped", s.skipped},
                           {"nonfinite", s.nonfinite},
+                          {"weights", s.weights},
                           {"seconds", s.seconds},
                           {"test_loss", s.test_loss},
                           {"status", s.failure.empty() ? "ok" : s.failure}};
@@ -167,8 +175,10 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
     out["hardware"]["devices"] = s.devices;
     out["hardware"]["energy_per_step_J"] = energy_json(s.step_energy);
     if (!s.beside.empty()) {
-      out["beside"] = {
-          {"estimator", s.beside}, {"validation_loss", s.beside_validation_loss}, {"test_loss", s.beside_test_loss}};
+      out["beside"] = {{"estimator", s.beside},
+                       {"weights", s.beside_weights},
+                       {"validation_loss", s.beside_validation_loss},
+                       {"test_loss", s.beside_test_loss}};
       if (!s.metric.empty()) {
         out["beside"]["validation_" + s.metric] = s.beside_score.validation;
         out["beside"]["test_" + s.metric] = s.beside_score.test;
@@ -181,7 +191,7 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   answer("{} steps in {:.1f} s: {} ({} skipped, {} not finite steps)\n", s.done, s.seconds,
          losses_text(s, s.validation_loss, s.test_loss, s.score), s.skipped, s.nonfinite);
   if (!s.beside.empty()) {
-    answer("beside it, {}: {}\n", s.beside,
+    answer("beside it, {}{}: {}\n", s.beside, size_text(s),
            losses_text(s, s.beside_validation_loss, s.beside_test_loss, s.beside_score));
   }
   if (s.null) {

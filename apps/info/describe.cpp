@@ -48,6 +48,8 @@ Json trainee_facts(const report::Lane& trainee) {
   const report::TimeSeries& loss = trainee.of("loss");
   Json out;
   if (!trainee.lane.empty()) out["lane"] = trainee.lane;
+  if (!trainee.network.empty()) out["network"] = trainee.network;
+  if (trainee.size > 0) out["weights"] = trainee.size;
   out["estimator"] = trainee.estimator;
   out["steps"] = trainee.steps;
   out["last_step"] = finite_or_null(loss.x.empty() ? std::nan("") : loss.x.back());

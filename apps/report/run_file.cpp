@@ -48,6 +48,8 @@ std::string steps_of(const H5Reader& file, const std::string& group, const std::
 Lane load_trainee(const H5Reader& file, const std::string& group) {
   Lane trainee;
   trainee.estimator = file.has_attribute("estimator", group) ? file.text_attribute("estimator", group) : "";
+  if (file.has_attribute("network", group)) trainee.network = file.text_attribute("network", group);
+  if (file.has_attribute("weights", group)) trainee.size = file.integer_attribute("weights", group);
   for (const auto& name : file.datasets(group)) {
     const std::string path = fmt::format("{}/{}", group, name);
     const bool is_axis = file.has_attribute("role", path) && file.text_attribute("role", path) == "axis";

@@ -35,7 +35,9 @@ struct Histogram {
 /// One trained model of a run: the run itself (/train), what was trained beside it (/beside/train), or the run with frozen devices
 /// (/null/train).
 struct Lane {
-  std::string lane;  ///< "", "beside" or "null"
+  std::string lane;       ///< "", "beside" or "null"
+  std::string network;    ///< its kind; empty of older files
+  std::int64_t size = 0;  ///< numbers that it learns
   std::string estimator;
   std::size_t steps = 0;                     ///< that were logged, of which a long run keeps some
   std::map<std::string, TimeSeries> series;  ///< name of the dataset -> values

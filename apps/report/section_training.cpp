@@ -42,6 +42,10 @@ std::vector<NamedLane> trainees_of(const std::vector<RunFile>& runs) {
         continue;
       }
       std::string name = lane_name(run.trainees[i]);
+      if (run.trainees[i].network != run.trainees.front().network) {
+        name += fmt::format(", {} of {} weights (the run has {})", words(run.trainees[i].network), run.trainees[i].size,
+                            run.trainees.front().size);
+      }
       if (trains > 1) name = fmt::format("{}: {}", run.name, name);
       out.push_back({name, &run, &run.trainees[i], static_cast<int>(out.size())});
     }

@@ -63,6 +63,7 @@ nb::dict dict_of(const TrainSummary& s) {
   out["damping"] = s.damping;
   out["skipped"] = s.skipped;
   out["nonfinite"] = s.nonfinite;
+  out["weights"] = s.weights;
   out["seconds"] = s.seconds;
   out["status"] = s.failure.empty() ? "ok" : s.failure.c_str();
   if (!s.metric.empty()) {
@@ -82,6 +83,7 @@ nb::dict dict_of(const TrainSummary& s) {
   if (!s.beside.empty()) {
     nb::dict beside;
     beside["estimator"] = s.beside;
+    beside["weights"] = s.beside_weights;
     beside["validation_loss"] = s.beside_validation_loss;
     beside["test_loss"] = s.beside_test_loss;
     if (!s.metric.empty()) {

@@ -9,6 +9,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
+#include "training/config/feed_forward.hpp"
 #include "training/learning/estimators/estimator.hpp"
 
 namespace nudge {
@@ -51,7 +52,7 @@ std::map<std::string, std::string> what_it_sets(const Entrant& entrant, const Co
   return out;
 }
 
-Entrant read_entrant(const std::string& entry) {
+Entrant read_entrant(const std::string& entry, const Config& config) {
   const std::size_t colon = entry.find(':');
   Entrant entrant{trimmed(entry.substr(0, colon)), {}};
   if (entrant.name.empty()) fail(entry, "must start with a name");
@@ -64,11 +65,16 @@ Entrant read_entrant(const std::string& entry) {
       entrant.settings.push_back(one);
     }
   }
-  if (!sets(entrant, "estimator") && is_estimator(entrant.name)) {
+  if (entrant.name == feed_forward_name) {
+    std::vector<std::string> all = feed_forward_settings(config);
+    all.insert(all.end(), entrant.settings.begin(), entrant.settings.end());
+    entrant.settings = std::move(all);
+  } else if (!sets(entrant, "estimator") && is_estimator(entrant.name)) {
     entrant.settings.insert(entrant.settings.begin(), "estimator=" + entrant.name);
   }
   if (entrant.settings.empty()) {
-    fail(entry, "must be an estimator, or NAME: key=value; " + did_you_mean(entrant.name, estimator_names()));
+    fail(entry,
+         "must be an estimator, feed_forward, or NAME: key=value; " + did_you_mean(entrant.name, estimator_names()));
   }
   return entrant;
 }
@@ -79,7 +85,7 @@ std::vector<Entrant> read_entrants(const Config& config) {
   std::vector<Entrant> entrants;
   std::vector<std::map<std::string, std::string>> set;
   for (const std::string& entry : config.texts("compare.entrants")) {
-    entrants.push_back(read_entrant(entry));
+    entrants.push_back(read_entrant(entry, config));
     const Entrant& last = entrants.back();
     set.push_back(what_it_sets(last, config));
     for (std::size_t i = 0; i + 1 < entrants.size(); ++i) {

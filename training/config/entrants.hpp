@@ -15,7 +15,7 @@ struct Entrant {
 };
 
 /// compare.entrants: "ESTIMATOR" or "NAME: key=value; key=value". A name that is an estimator sets it, unless its own
-/// settings do. UserError: fewer than two entrants, a name twice or unknown, two that set the same (in whatever spelling), a setting
+/// settings do; feed_forward sets what makes the plain network of as many weights (feed_forward.hpp), its own settings behind. UserError: fewer than two entrants, a name twice or unknown, two that set the same (in whatever spelling), a setting
 /// without "=", one that the grid or the protocol sets. A check of every config: what reads a config later finds them sound.
 std::vector<Entrant> read_entrants(const Config& config);
 

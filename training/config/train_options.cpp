@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/train_options.hpp"
 
+#include "training/config/feed_forward.hpp"
 #include "training/learning/estimators/estimator.hpp"
 
 namespace nudge {
@@ -12,7 +13,7 @@ const Section<TrainOptions>& train_section() {
   using param::real;
   using param::zero_is;
   std::vector<std::string> trainees = estimator_names();
-  trainees.insert(trainees.begin(), "none");
+  trainees.insert(trainees.begin(), {"none", feed_forward_name});
   static const std::string recipe = "recipe of the prototype";
   static const Section<TrainOptions> section = {
       field(integer("train.steps", "1000", between(1, 1000000000), "Training steps."), &TrainOptions::rate,
@@ -86,9 +87,12 @@ const Section<TrainOptions>& train_section() {
                   integer("train.checkpoint_every", "100", at_least(0),
                           "Checkpoint every so many steps; end: only there. A killed run resumes from the last one.")),
           &TrainOptions::checkpoint_every),
-      field(choice("train.beside", "none", trainees,
-                   "A second model trained beside the first: this estimator, digital weights, same seed and batches."),
-            &TrainOptions::beside),
+      field(
+          choice("train.beside", "none", trainees,
+                 "A second model trained beside the first, same seed and batches, digital weights: the same network by "
+                 "this estimator, or feed_forward: a plain transformer or perceptron of as many weights by ordinary "
+                 "backprop."),
+          &TrainOptions::beside),
       field(choice("train.null", "auto", {"auto", "none", "frozen_devices"},
                    "frozen_devices: beside a run on devices the same run whose devices are programmed and never "
                    "written again (crossbar.update = none), while numbers learn as they do in the run: what is won "

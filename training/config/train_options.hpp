@@ -25,7 +25,7 @@ struct TrainOptions {
   std::int64_t evaluation_batches = {}, test_batches = {};
   std::uint64_t cosine_every = {};      ///< 0: never
   std::uint64_t checkpoint_every = {};  ///< 0: at the end
-  std::string beside;                   ///< an estimator, or none
+  std::string beside;                   ///< an estimator, feed_forward, or none
   std::string null;                     ///< auto, none, frozen_devices: see null_lane.hpp
 };
 const Section<TrainOptions>& train_section();

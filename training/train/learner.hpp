@@ -39,6 +39,9 @@ class Learner {
   virtual void write(H5Document& document, const std::string& prefix) = 0;
   virtual void restore(const H5Reader& file, const std::string& prefix) = 0;
 
+  /// How many numbers it learns; 0: it does not say.
+  virtual Index weights() const { return 0; }
+
   const TrainLog& log() const { return log_; }
   /// What the last evaluation of the validation part found of each example.
   const ExampleLosses& validation_losses() const { return validation_losses_; }

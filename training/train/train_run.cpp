@@ -21,6 +21,7 @@
 #include "training/check/nudge_choice.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/feed_forward.hpp"
 #include "training/config/hardware.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
@@ -40,11 +41,15 @@ namespace {
 constexpr double kUnsettled = 1;
 
 /// Every trainee of the run, each by the name of its lane. The frozen devices end nothing: they may never settle.
-std::vector<LearnerLane> make_lanes(const Config& config, const std::shared_ptr<const NetworkPlan>& plan) {
+std::vector<LearnerLane> make_lanes(const Config& config, const TaskSizes& sizes,
+                                    const std::shared_ptr<const NetworkPlan>& plan) {
   std::vector<LearnerLane> lanes;
   lanes.push_back({"", make_trainee(config, plan, "", Weights::configured)});
   const TrainOptions options = train_options(config);
-  if (options.beside != "none")
+  if (options.beside == feed_forward_name) {
+    const Config plain = feed_forward_config(config);
+    lanes.push_back({"beside", make_trainee(plain, network_plan(plain, sizes), "", Weights::digital)});
+  } else if (options.beside != "none")
     lanes.push_back({"beside", make_trainee(config, plan, options.beside, Weights::digital)});
   if (options.null == "frozen_devices")
     lanes.push_back({"null", make_trainee(frozen_config(config), plan, "", Weights::configured), false});
@@ -65,7 +70,7 @@ class TrainRun {
       : config_(config),
         task_(std::move(parts.task)),
         plan_(std::move(parts.plan)),
-        loop_(task_, make_lanes(config, plan_), loop_settings(config, final_test)),
+        loop_(task_, make_lanes(config, task_->sizes(), plan_), loop_settings(config, final_test)),
         metric_(score_metric(config)),
         stages_(step_stages(config, *plan_)) {
     record_ = record_of("train", config);
@@ -213,6 +218,7 @@ class TrainRun {
     s.cosine = log.last("train/cosine_all");
     s.group_cosines = last_cosines(log.values("train/cosine"));
     add_circuit(s);
+    s.weights = loop_.learner().weights();
     s.beta_advice = beta_advice(config_);
     s.metric = metric_;
     s.score = held_out_score(loop_.learner(), metric_);
@@ -221,6 +227,7 @@ class TrainRun {
       s.beside_validation_loss = beside->log().last("train/validation_loss");
       s.beside_test_loss = beside->log().last("train/test_loss");
       s.beside_score = held_out_score(*beside, metric_);
+      s.beside_weights = beside->weights();
     }
     if (const Learner* null = loop_.lane("null")) s.null = null_result(loop_.learner(), *null, metric_);
     s.references = references_;

@@ -66,9 +66,10 @@ struct TrainSummary {
   double nudge_snr = 0, expected_cosine = 0;  ///< last of NudgeSignal; NaN without noise or nudge
   double cosine = 0;  ///< last gradient cosine over all parameters of the equilibrium, NaN when not measured
   std::vector<GroupCosine> group_cosines = {};  ///< of the same comparison; empty when not measured
-  std::string beside;                           ///< estimator of the second trainee, empty without one
+  std::string beside;                           ///< train.beside, empty without such a lane
   double beside_validation_loss = 0, beside_test_loss = 0;
-  TextLines lines = {};  ///< what counting letters and pairs scores on the same text
+  Index weights = 0, beside_weights = 0;  ///< numbers that are learnt
+  TextLines lines = {};                   ///< what counting letters and pairs scores on the same text
   double seconds = 0;
   double array_energy = 0;  ///< J of all reads of a step, median over accepted steps; 0 without crossbars
   double phase_time = 0;    ///< s, simulated time of all phases of a sequence, median over accepted steps

@@ -279,6 +279,8 @@ template <class S>
 void Trainee<S>::write(H5Document& document, const std::string& prefix) {
   log_.write(document, prefix);
   document.attribute("estimator", estimator_, prefix + "train");
+  document.attribute("network", std::string(network_->plan().kind()), prefix + "train");
+  document.attribute("weights", static_cast<std::int64_t>(weights()), prefix + "train");
   for (const auto& [part, matrix] : confusion_) matrix.write(fmt::format("{}confusion/{}", prefix, part), document);
   validation_losses_.write(prefix + "validation", loss_unit(), document);
   const auto parameters = network_->plan().parameters();

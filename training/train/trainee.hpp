@@ -9,6 +9,7 @@
 #include "sim/config/config.hpp"
 #include "training/batch/batch_gradient.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/feed_forward.hpp"
 #include "training/config/train_options.hpp"
 #include "training/train/adjoint_guard.hpp"
 #include "training/train/conductance_histogram.hpp"
@@ -33,6 +34,7 @@ class Trainee final : public Learner {
   void evaluate(std::uint64_t done, const std::vector<Batch>& validation) override;
   void evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) override;
   std::string stuck() const override;
+  Index weights() const override { return count_weights(network_->plan()); }
   void write(H5Document& document, const std::string& prefix) override;
   void restore(const H5Reader& file, const std::string& prefix) override;
 
