@@ -71,7 +71,7 @@ void Trainee<S>::record_nudge(std::uint64_t step, const NudgeSignal& signal) {
   const auto add = [this](const char* name, double value, const char* unit, const char* description) {
     log_.add(std::string("train/") + name, value, unit, description);
   };
-  const double volts = circuit_spec(*config_).read_voltage_V;
+  const double volts = circuit_spec(config_).read_voltage_V;
   add("nudge_step", static_cast<double>(step), "1", "steps in which the noise of the nudged states was measured");
   add("nudge_snr", signal.snr(), "1",
       "displacement of the nodes by the nudge over the standard deviation of the nudged states, as the estimator takes "
