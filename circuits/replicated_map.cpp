@@ -37,9 +37,22 @@ bool ends_with_one_of(const std::string& name, const auto& endings) {
 
 /// How one reading of several arrays is that of all of them: counts, energies and powers add up.
 bool is_sum(const std::string& name) {
-  static constexpr std::array<const char*, 14> sums = {
-      "_energy",  "power",          "devices",     "pulses_up",     "pulses_down", "worn",           "verify_reads",
-      "verified", "write_failures", "train_slots", "train_clipped", "transfers",   "transfer_reads", "replicas"};
+  static constexpr std::array<const char*, 16> sums = {"programming_pulses",
+                                                       "programming_reads",
+                                                       "_energy",
+                                                       "power",
+                                                       "devices",
+                                                       "pulses_up",
+                                                       "pulses_down",
+                                                       "worn",
+                                                       "verify_reads",
+                                                       "verified",
+                                                       "write_failures",
+                                                       "train_slots",
+                                                       "train_clipped",
+                                                       "transfers",
+                                                       "transfer_reads",
+                                                       "replicas"};
   return ends_with_one_of(name, sums);
 }
 bool is_worst(const std::string& name) {

@@ -67,6 +67,8 @@ class DeviceArray {
 
   /// Heat of the pulses received so far, and whether that of a pulse is known.
   const PulseHeat<S>& pulse_heat() const { return heat_; }
+  /// What was added to it since it was `since_J` is that of programming.
+  void heat_was_programming(double since_J) { heat_.add_programming(heat_.total_J() - since_J); }
 
   /// Everything that was sampled or learnt, for checkpoints; after changing it call state_restored().
   DeviceCells<S>& cells() { return cells_; }

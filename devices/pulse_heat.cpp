@@ -61,14 +61,17 @@ template <class S>
 void PulseHeat<S>::append_state(std::vector<SlowArray<S>>& out) {
   if (!known()) return;
   store_double(total_J_, 0, digits_);
-  out.push_back({"pulse_heat", "J", "heat of all pulses so far; the sum of the row is the number", &digits_});
+  store_double(programming_J_, 1, digits_);
+  out.push_back({"pulse_heat", "J", "heat of all pulses so far, and of those of programming; the sum of a row is the number",
+                 &digits_});
 }
 
 template <class S>
 void PulseHeat<S>::state_restored() {
   if (!known()) return;
   total_J_ = load_double(digits_, 0);
-  if (!(total_J_ >= 0) || !std::isfinite(total_J_)) {
+  programming_J_ = load_double(digits_, 1);
+  if (!(total_J_ >= 0 && programming_J_ >= 0) || !std::isfinite(total_J_ + programming_J_)) {
     throw UserError("pulse_heat: the restored heat of pulses is not a number >= 0: the file is damaged");
   }
 }

@@ -31,6 +31,8 @@ class PulseHeat {
   void begin(const DeviceCells<S>& cells);
   void end(const DeviceCells<S>& cells, const UpdateRequest<S>& request, const PulseCount& sent);
   double total_J() const { return total_J_; }
+  double programming_J() const { return programming_J_; }  ///< of it, what programming took
+  void add_programming(double joules) { programming_J_ += joules; }
 
   /// For checkpoints; nothing where pulses are unknown.
   void append_state(std::vector<SlowArray<S>>& out);
@@ -39,8 +41,8 @@ class PulseHeat {
  private:
   std::pair<WritePulse, WritePulse> pulses_;  ///< up, down
   Matrix<S> g_, writes_;                      ///< before a write
-  double total_J_ = 0;
-  Matrix<S> digits_ = Matrix<S>::Zero(1, 3);  ///< total_J_ (store_double)
+  double total_J_ = 0, programming_J_ = 0;
+  Matrix<S> digits_ = Matrix<S>::Zero(2, 3);  ///< of both (store_double)
 };
 
 }  // namespace nudge

@@ -43,7 +43,7 @@ DevicePairs<S>::DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, 
       plus_(spec.device, weights.rows(), weights.cols(), {seed, id, 0}, spec.threads),
       minus_(spec.device, weights.rows(), mapping_->second_columns(weights.cols()), {seed, id, 1}, spec.threads),
       scale_(1, 1),
-      counters_(9, 3),
+      counters_(12, 3),
       write_error_(Matrix<S>::Zero(1, 2)) {
   plus_.leave_moving(spec.circuit.noise_within_phases_s);
   minus_.leave_moving(spec.circuit.noise_within_phases_s);
@@ -81,6 +81,7 @@ template <class S>
 void DevicePairs<S>::write(const Matrix<S>& target) {
   Matrix<S> plus, minus;
   mapping_->targets(target, middle(), scale_(0, 0), plus, minus);
+  const WriteMark before = mark();
   WriteReport report;
   std::uint64_t last = writes_.operations;
   for (auto* array : {&plus_, &minus_}) {
@@ -90,7 +91,9 @@ void DevicePairs<S>::write(const Matrix<S>& target) {
   }
   writes_.operations = last;
   ++writes_.programmings;
+  writes_.programming_reads += report.reads;
   record(report);
+  count_as_programming(before);
   if (spec_.programming.update == UpdateScheme::write_verify) shadow_.reset(target);
   refresh();
 }
@@ -183,9 +186,10 @@ bool DevicePairs<S>::advance_time(double seconds, std::uint64_t step) {
 
 template <class S>
 std::vector<StateArray<S>> DevicePairs<S>::state() {
-  const std::array<std::uint64_t, 9> counts = {writes_.pulses.up,  writes_.pulses.down,  writes_.programmings,
-                                               writes_.operations, writes_.verify_reads, writes_.verified,
-                                               writes_.failures,   writes_.slots,        writes_.clipped_samples};
+  const std::array<std::uint64_t, 12> counts = {
+      writes_.pulses.up,       writes_.pulses.down,    writes_.programmings,     writes_.operations,
+      writes_.verify_reads,    writes_.verified,       writes_.failures,         writes_.slots,
+      writes_.clipped_samples, writes_.programming.up, writes_.programming.down, writes_.programming_reads};
   for (Index row = 0; row < counters_.rows(); ++row) {
     store_counter(counts[static_cast<std::size_t>(row)], row, counters_);
   }
@@ -209,7 +213,8 @@ std::vector<StateArray<S>> DevicePairs<S>::state() {
       {"siemens_per_weight", "S", "scale between weights and conductance differences", &scale_},
       {"counters", "1",
        "rows: up pulses, down pulses, programmings, operations, verify reads, verified devices, failures, slots of "
-       "pulse trains, clipped samples; columns: digits of base 2^20, lowest first",
+       "pulse trains, clipped samples, up pulses, down pulses and verify reads of programming; columns: digits of base "
+       "2^20, lowest first",
        &counters_}};
   if (spec_.programming.update == UpdateScheme::write_verify) {
     all.push_back({"shadow_weights", "1", "digital copy of the weights", &shadow_.weights()});
@@ -245,13 +250,20 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
        "figure L of the worst tile: wires, drivers and sense amplifiers eat up to L/(1 + L) of the signal", drop},
       {"conductance_mean", "S", "mean conductance of all devices", sum / devices},
       {"saturated", "1", "share of devices within 1 % of the window of one of its bounds", saturated / devices}};
+  const auto read_heat = [&](std::uint64_t reads) {
+    return verify_energy_J(reads, spec_.circuit, sum / devices,
+                           spec_.programming.read_time * spec_.circuit.time_constant_s,
+                           spec_.periphery.forward.adc.converts());
+  };
   all.push_back({"write_energy", "J", "heat of all pulses since the start; 0: pulses unknown",
                  plus_.pulse_heat().total_J() + minus_.pulse_heat().total_J()});
+  all.push_back({"programming_energy", "J", "of write_energy, the pulses of programming",
+                 plus_.pulse_heat().programming_J() + minus_.pulse_heat().programming_J()});
   all.push_back({"verify_energy", "J",
                  "heat of all verify reads since the start at the mean conductance, and conversions",
-                 verify_energy_J(writes_.verify_reads, spec_.circuit, sum / devices,
-                                 spec_.programming.read_time * spec_.circuit.time_constant_s,
-                                 spec_.periphery.forward.adc.converts())});
+                 read_heat(writes_.verify_reads)});
+  all.push_back({"programming_reads_energy", "J", "of verify_energy, the reads of programming",
+                 read_heat(writes_.programming_reads)});
   all.push_back({"devices", "1", "devices, those of the second array or of references included", devices});
   append_write_readings(all);
   return all;
@@ -264,7 +276,7 @@ void DevicePairs<S>::state_restored() {
         fmt::format("crossbar {}: a restored conductance is not a finite number: the file is damaged", id_));
   }
   const auto at = [this](Index row) { return load_counter(counters_, row); };
-  writes_ = {{at(0), at(1)}, at(2), at(3), at(4), at(5), at(6), at(7), at(8)};
+  writes_ = {{at(0), at(1)}, at(2), at(3), at(4), at(5), at(6), at(7), at(8), {at(9), at(10)}, at(11)};
   plus_.state_restored();
   minus_.state_restored();
   refresh();

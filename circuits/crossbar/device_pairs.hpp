@@ -31,6 +31,9 @@ class DevicePairs {
   DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed);
 
   void program(const Matrix<S>& target);
+  /// What was sent after the mark belongs to programming: what an array needs before it can learn (Tiki-Taka's A₀).
+  WriteMark mark() const;
+  void count_as_programming(const WriteMark& since);
   /// Asks for W ← W + delta by pulses of nominal size, or of the digital copy and then of the devices (write_verify).
   void update(const Matrix<S>& delta);
   /// W ← W − rate Σ of the factors by stochastic coincidence pulse trains; both devices of a pair share the lines and move in

@@ -86,6 +86,18 @@ void DevicePairs<S>::send(const Matrix<S>& up, const Matrix<S>& down) {
 }
 
 template <class S>
+WriteMark DevicePairs<S>::mark() const {
+  return {writes_.pulses, plus_.pulse_heat().total_J(), minus_.pulse_heat().total_J()};
+}
+
+template <class S>
+void DevicePairs<S>::count_as_programming(const WriteMark& since) {
+  writes_.programming += {writes_.pulses.up - since.pulses.up, writes_.pulses.down - since.pulses.down};
+  plus_.heat_was_programming(since.plus_J);
+  minus_.heat_was_programming(since.minus_J);
+}
+
+template <class S>
 void DevicePairs<S>::record(const WriteReport& report) {
   writes_.pulses += report.pulses;
   writes_.verify_reads += report.reads;
@@ -115,12 +127,15 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
   for (MapReading& reading : std::vector<MapReading>{
            {"pulses_up", "1", "potentiation pulses sent to the array since the start", number(writes_.pulses.up)},
            {"pulses_down", "1", "depression pulses sent to the array since the start", number(writes_.pulses.down)},
+           {"programming_pulses", "1", "of both, those of programming: sent to write the weights, not to learn",
+            number(writes_.programming.up + writes_.programming.down)},
            {"device_pulses_mean", "1", "pulses a device has received, mean over devices", sum / devices},
            {"device_pulses_max", "1", "pulses of the device that has received most", most},
            {"worn", "1",
             "worn out devices: device.endurance pulses or more; stuck for good if device.endurance_failure says so",
             worn},
            {"verify_reads", "1", "device reads of write-verify since the start", number(writes_.verify_reads)},
+           {"programming_reads", "1", "of these, those of programming", number(writes_.programming_reads)},
            {"verified", "1", "devices written by write-verify since the start", number(writes_.verified)},
            {"write_failures", "1", "of these, not within tolerance when their pulses ran out",
             number(writes_.failures)},
@@ -139,6 +154,8 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
   template void DevicePairs<S>::update(const Matrix<S>&);                    \
   template void DevicePairs<S>::coincide(std::span<const FactorPair<S>>, S); \
   template void DevicePairs<S>::record(const WriteReport&);                  \
+  template WriteMark DevicePairs<S>::mark() const;     \
+  template void DevicePairs<S>::count_as_programming(const WriteMark&);     \
   template void DevicePairs<S>::append_write_readings(std::vector<MapReading>&) const;
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

@@ -96,6 +96,7 @@ template <class S>
 void TikiTaka<S>::find_symmetry_point() {
   zero_.setZero();
   if (spec_.zero_shift == 0) return;
+  const WriteMark before = fast_.mark();
   // A change of 2 w_max/pulses asks either device of a pair for one pulse.
   const S pulse = S(2) * fast_.w_max() / static_cast<S>(pulses_);
   const auto burst = [&](double n) {
@@ -115,6 +116,7 @@ void TikiTaka<S>::find_symmetry_point() {
     }
   }
   zero_ /= S(2 * averaged_cycles);
+  fast_.count_as_programming(before);
 }
 
 template <class S>

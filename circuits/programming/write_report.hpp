@@ -8,6 +8,12 @@
 
 namespace nudge {
 
+/// Where a pair of arrays stands: what comes after it can be told from what was before.
+struct WriteMark {
+  PulseCount pulses;
+  double plus_J = 0, minus_J = 0;  ///< heat of the pulses of either array
+};
+
 /// What writing devices took, and how well it went. Errors are those of the conductances themselves, not of their noisy
 /// reads, relative to the window; failures are devices that no read found within tolerance before their pulses ran out
 /// (stuck, bounded short of the target, or too noisy).
@@ -40,8 +46,10 @@ struct WriteCounts {
   std::uint64_t verify_reads = 0;
   std::uint64_t verified = 0;  ///< devices written by write–verify
   std::uint64_t failures = 0;
-  std::uint64_t slots = 0;            ///< of coincidence pulse trains
-  std::uint64_t clipped_samples = 0;  ///< of coincidence updates: a firing probability was cut at 1
+  std::uint64_t slots = 0;              ///< of coincidence pulse trains
+  std::uint64_t clipped_samples = 0;    ///< of coincidence updates: a firing probability was cut at 1
+  PulseCount programming;               ///< of `pulses`, those that programming sent: no learning
+  std::uint64_t programming_reads = 0;  ///< of `verify_reads`
 };
 
 }  // namespace nudge

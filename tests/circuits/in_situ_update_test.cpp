@@ -161,6 +161,12 @@ TEST_CASE("Tiki-Taka: the symmetry point is where alternating pulses leave a dev
   };
   const Eigen::ArrayXXd expected =
       (balance(map.fast().plus()) - balance(map.fast().minus())) * static_cast<double>(map.fast().w_max());
+  // The bursts that find it are no learning: nothing has been learnt yet.
+  for (const MapReading& one : map.readings()) {
+    if (one.name != "fast_programming_pulses") continue;
+    CHECK(one.value > 0);
+    CHECK(one.value == static_cast<double>(map.fast().pulses().up + map.fast().pulses().down));
+  }
   CHECK((map.symmetry_point().array() - expected).abs().maxCoeff() < 0.02 * map.fast().w_max());
   CHECK(map.symmetry_point().cwiseAbs().maxCoeff() > 0.05 * map.fast().w_max());
   // Left at the symmetry point, the fast array adds nothing but what the last single pulse is off its mean: half a pulse.

@@ -240,3 +240,43 @@ TEST_CASE("bad input to programming", "[circuits]") {
   spec.transfer.rate = 0;
   CHECK_THROWS_AS(Crossbar<double>(spec, w, 0, 1), UserError);
 }
+
+TEST_CASE("pulses and reads of programming are told apart from those of learning, over a restart too", "[circuits]") {
+  CrossbarSpec spec;
+  spec.device = rough();
+  spec.device.pulse_up = {1, 1e-6};
+  spec.device.pulse_down = {1, 1e-6};
+  spec.programming.scheme = ProgrammingScheme::write_verify;
+  const Matrix<double> w = Matrix<double>::Random(6, 5);
+  const auto reading = [](const LinearMap<double>& map, const std::string& name) {
+    for (const MapReading& one : map.readings()) {
+      if (one.name == name) return one.value;
+    }
+    return std::nan("");
+  };
+  const auto sent = [&](const LinearMap<double>& map) {
+    return reading(map, "pulses_up") + reading(map, "pulses_down");
+  };
+  Crossbar<double> map(spec, w, 0, 1);
+  const double first = sent(map), reads = reading(map, "verify_reads");
+  CHECK((first > 0 && reads > 0));
+  CHECK(reading(map, "programming_pulses") == first);
+  CHECK(reading(map, "programming_reads") == reads);
+  CHECK(reading(map, "programming_energy") == reading(map, "write_energy"));
+  CHECK(reading(map, "programming_reads_energy") == reading(map, "verify_energy"));
+  map.apply_update(Matrix<double>::Constant(6, 5, 0.05));
+  const double learnt = sent(map) - first;
+  CHECK(learnt > 0);
+  CHECK(reading(map, "programming_pulses") == first);  // what learning sends is no part of it
+  // Both heats are at the mean conductance of now: their ratio is that of the pulses, which have one height and length.
+  CHECK(reading(map, "programming_energy") / reading(map, "write_energy") == Approx(first / sent(map)).epsilon(1e-12));
+  map.program(w);
+  CHECK(reading(map, "programming_pulses") == Approx(sent(map) - learnt));
+  Crossbar<double> other(spec, w, 0, 2);
+  auto from = map.state(), to = other.state();
+  REQUIRE(from.size() == to.size());
+  for (std::size_t i = 0; i < from.size(); ++i) *to[i].values = *from[i].values;
+  other.state_restored();
+  for (const char* name : {"programming_pulses", "programming_reads", "pulses_up"})
+    CHECK(reading(other, name) == reading(map, name));
+}
