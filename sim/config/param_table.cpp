@@ -78,7 +78,7 @@ ParamRow distinct(ParamRow row) {
 }
 ParamRow zero_is(std::string word, ParamRow row) {
   row.zero = std::move(word);
-  if (row.default_text == "0") row.default_text = row.zero;
+  if (row.default_text == "0" && row.range.minimum >= 0) row.default_text = row.zero;
   return row;
 }
 }  // namespace param
@@ -104,6 +104,7 @@ std::string describe_values(const ParamRow& row) {
     numbers.zero.clear();
     numbers.range.or_zero = false;
     if (row.range.minimum == 0) numbers.range.open_minimum = true;
+    if (row.range.minimum < 0) numbers.range.minimum = 0;
     return fmt::format("{} or {}", row.zero, describe_values(numbers));
   }
   const std::string range = describe(row.range, row.unit);

@@ -54,7 +54,7 @@ struct ParamRow {
   std::vector<std::string> choices = {};
   std::vector<std::string> former = {};  ///< names that the key had: who writes one is told the new one
   bool distinct = false;                 ///< a list in which no value stands twice: what is run
-  std::string zero = {};  ///< word that stands for the number 0: "off", "auto"; such a key is written and shown by it
+  std::string zero = {};  ///< word for the number 0, or for the least of a range from below 0: "off", "auto", "seed"
 };
 
 using ParamTable = std::vector<ParamRow>;
@@ -78,7 +78,7 @@ ParamRow texts(std::string key, std::string value, std::vector<std::string> choi
 ParamRow grid(std::string key, std::string doc, std::string source = {});
 /// The row of a list in which no value stands twice, in whatever spelling.
 ParamRow distinct(ParamRow row);
-/// The row of a number whose 0 is no number but a decision, said by this word. 0 is still read, as older configs have it.
+/// The row of a number whose 0 (or least, if < 0) is a decision, said by this word. 0 is still read, as older configs have it.
 ParamRow zero_is(std::string word, ParamRow row);
 }  // namespace param
 

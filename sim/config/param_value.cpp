@@ -40,9 +40,17 @@ struct Scalar {
 /// What to write where a number cannot be: ", or auto".
 std::string or_word(const ParamRow& row) { return row.zero.empty() ? "" : ", or " + row.zero; }
 
+/// The number that the word of a row stands for.
+double worded_number(const ParamRow& row) {
+  const double least = row.range.minimum;
+  return std::isfinite(least) && least < 0 ? least : 0;
+}
+
 Scalar in_range(const ParamRow& row, ParamValue value, double number) {
   if (!std::isfinite(number)) return {value, "must be a finite number"};
-  if (!contains(row.range, number)) return {value, "must be " + describe(row.range, row.unit) + or_word(row)};
+  Range range = row.range;
+  if (!row.zero.empty() && worded_number(row) < 0) range.minimum = 0;  // what lies below is written by its word
+  if (!contains(range, number)) return {value, "must be " + describe(range, row.unit) + or_word(row)};
   return {value, {}};
 }
 
@@ -51,7 +59,7 @@ bool is_zero_word(const ParamRow& row, const RawValue& raw) {
 }
 
 Scalar integer_scalar(const ParamRow& row, const RawValue& raw) {
-  if (is_zero_word(row, raw)) return {std::int64_t{0}, {}};
+  if (is_zero_word(row, raw)) return {static_cast<std::int64_t>(worded_number(row)), {}};
   if (raw.kind != Raw::integer) {
     return {{}, "must be a whole number, without point, exponent or quotes" + or_word(row)};
   }
@@ -59,7 +67,7 @@ Scalar integer_scalar(const ParamRow& row, const RawValue& raw) {
 }
 
 Scalar real_scalar(const ParamRow& row, const RawValue& raw) {
-  if (is_zero_word(row, raw)) return {0.0, {}};
+  if (is_zero_word(row, raw)) return {worded_number(row), {}};
   if (raw.kind == Raw::integer)
     return in_range(row, static_cast<double>(raw.integer), static_cast<double>(raw.integer));
   if (raw.kind == Raw::real) return in_range(row, raw.real, raw.real);
@@ -173,11 +181,12 @@ std::vector<std::string_view> split_list(std::string_view text) {
   return parts;
 }
 
-/// Whether the value is a 0 that has a word.
+/// Whether the value is the one that has a word.
 bool is_worded(const ParamRow& row, const ParamValue& value) {
   if (row.zero.empty()) return false;
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer == 0;
-  if (const auto* real = std::get_if<double>(&value)) return *real == 0;
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    return static_cast<double>(*integer) == worded_number(row);
+  if (const auto* real = std::get_if<double>(&value)) return *real == worded_number(row);
   return false;
 }
 

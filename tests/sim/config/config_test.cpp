@@ -303,3 +303,22 @@ TEST_CASE("a zero that is a decision is written as its word, and an older 0 stil
   CHECK_THAT(reference, Catch::Contains("| `step` | auto | auto or number > 0 |"));
   CHECK_THAT(reference, Catch::Contains("| `bits` | 8 | ideal or whole number in [2, 24] |"));
 }
+
+TEST_CASE("a word beside all numbers from 0 on stands for the least of a range from below 0") {
+  const ConfigSchema words{{param::zero_is("seed", param::integer("split", "0", at_least(-1), "Seed of the split.")),
+                            param::grid("sweep.grid", "Axes.")},
+                           {},
+                           {}};
+  const auto read = [&](const std::string& text, const std::vector<std::string>& settings = {}) {
+    return parse_config(words, "words.toml", text, settings);
+  };
+  CHECK(read("").integer("split") == 0);
+  CHECK(read("").as_toml("split") == "0");  // a number like others
+  CHECK(read("split = 'seed'").integer("split") == -1);
+  CHECK(read("", {"split=seed"}).as_toml("split") == "\"seed\"");
+  CHECK(read(dump_toml(read("split = 'seed'"))).integer("split") == -1);
+  CHECK(read("[sweep.grid]\nsplit = [0, 'seed', 3]").grid("sweep.grid")[0].values ==
+        std::vector<std::string>{"0", "seed", "3"});
+  CHECK_THROWS_WITH(read("split = -1"), Catch::Contains("must be >= 0, or seed"));
+  CHECK_THAT(describe_table(words.table), Catch::Contains("| `split` | 0 | seed or whole number >= 0 |"));
+}
