@@ -11,25 +11,28 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/score_lines.hpp"
+#include "apps/commands/spread_text.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/streams.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
+#include "sim/base/share_interval.hpp"
 #include "sim/io/json_text.hpp"
 #include "training/compare/compare.hpp"
 
 namespace nudge {
 namespace {
 
-std::string spread_text(const Spread& spread, int runs) {
-  if (!std::isfinite(spread.mean)) return "-";
-  return runs > 1 ? fmt::format("{:.4f} ± {:.4f}", spread.mean, spread.deviation) : fmt::format("{:.4f}", spread.mean);
+/// What is left to say where a run of a pair failed.
+std::string won_and_lost(const PairedDifference& d) {
+  return fmt::format("won {}, lost {} of {}, sign test p = {:.2g}", d.won, d.lost, d.seeds, sign_test(d.won, d.lost));
 }
 
 std::string difference_text(const PairedDifference& d) {
   if (d.seeds == 0) return "-";
+  if (d.failed > 0) return won_and_lost(d);
   if (d.seeds == 1) return fmt::format("{:+.4f} (no interval)", d.mean);
   const auto shown = [](double value) { return std::abs(value) < 5e-5 ? 0.0 : value; };  // no "-0.0000"
   return fmt::format("{:+.4f} [{:+.4f}, {:+.4f}]", shown(d.mean), shown(d.low), shown(d.high));
@@ -39,42 +42,72 @@ bool at_edge(const Choice& choice, const std::string& key) {
   return std::find(choice.edges.begin(), choice.edges.end(), key) != choice.edges.end();
 }
 
-std::string score_spread(const std::string& metric, const Spread& spread, int runs) {
+std::string score_spread(const std::string& metric, const CellSpread& spread) {
   std::string out = score_text(metric, spread.mean);
-  if (!std::isfinite(spread.mean) || runs < 2) return out;
-  return metric == "accuracy" ? fmt::format("{:.2f} ± {:.2f} %", 100 * spread.mean, 100 * spread.deviation)
-                              : fmt::format("{} ± {:.4f}", out, spread.deviation);
+  if (std::isfinite(spread.mean) && spread.runs > 1) {
+    out = metric == "accuracy" ? fmt::format("{:.2f} ± {:.2f} %", 100 * spread.mean, 100 * spread.deviation)
+                               : fmt::format("{} ± {:.4f}", out, spread.deviation);
+  }
+  return cell_text(spread, out, score_text(metric, spread.median));
 }
 
 std::string score_difference(const std::string& metric, const PairedDifference& d) {
   if (d.seeds == 0) return "-";
+  if (d.failed > 0) return won_and_lost(d);
   const std::string mean = score_difference_text(metric, d.mean);
   if (d.seeds == 1) return mean + " (no interval)";
   return fmt::format("{} [{}, {}]", mean, score_difference_text(metric, d.low), score_difference_text(metric, d.high));
 }
 
+/// "[95.2, 98.4] of 359": what one run's accuracy is worth.
+std::string one_run_text(const ComparedEntrant& one) {
+  if (!std::isfinite(one.one_run.low)) return "-";
+  return fmt::format("[{:.1f}, {:.1f}] of {:.0f}", 100 * one.one_run.low, 100 * one.one_run.high, one.test_samples);
+}
+
+/// Whether the runs are scored by the share of independent samples that they have right.
+bool has_binomial(const Comparison& c) {
+  return std::any_of(c.entrants.begin(), c.entrants.end(),
+                     [](const ComparedEntrant& one) { return std::isfinite(one.one_run.low); });
+}
+
 /// What a row says of samples: scores, and their difference instead of that of the losses.
 std::vector<std::string> score_cells(const Comparison& c, const ComparedEntrant& one, std::string& notes) {
-  std::string test = score_spread(c.metric, one.test_score, one.runs);
-  if (c.references && not_above_linear(*c.references, "test", one.test_score.mean)) {
+  std::string test = score_spread(c.metric, one.test_score);
+  if (c.references && not_above_linear(*c.references, "test", one.test_score.shown())) {
     test += " !";
     if (notes.find(kLinearNote) == std::string::npos) notes += std::string(kLinearNote) + "\n";
   }
-  return {score_spread(c.metric, one.validation_score, one.runs), test,
-          &one == &c.entrants.front() ? "baseline" : score_difference(c.metric, one.score_difference)};
+  std::vector<std::string> cells = {score_spread(c.metric, one.validation_score), test};
+  if (has_binomial(c)) cells.push_back(one_run_text(one));
+  cells.push_back(&one == &c.entrants.front() ? "baseline" : score_difference(c.metric, one.score_difference));
+  return cells;
 }
 
 /// What the columns of a table mean.
 std::string caption(const Comparison& c) {
-  if (c.metric.empty()) {
-    return "losses in nat per character, mean ± standard deviation over the seeds; difference: of the test loss with "
-           "the "
-           "baseline's, paired by seed, Student's t\n";
+  const std::string what = c.metric.empty() ? "losses in nat per character, mean" : "mean";
+  const std::string of = c.metric.empty() ? "loss" : c.metric;
+  std::string out = fmt::format(
+      "{} ± standard deviation over the seeds; difference: of the test {} with the baseline's{}, paired by seed, "
+      "Student's t: {}\n",
+      what, of, c.metric == "accuracy" ? " in percentage points" : "", c.holds);
+  if (has_binomial(c)) {
+    out +=
+        "one run, 95 %: what so many test samples say of one run's accuracy, binomial (Wilson); a difference below it "
+        "is "
+        "told by the pairs alone\n";
   }
-  return fmt::format(
-      "mean ± standard deviation over the seeds; difference: of the test {} with the baseline's{}, paired by seed, "
-      "Student's t\n",
-      c.metric, c.metric == "accuracy" ? " in percentage points" : "");
+  if (c.tuning_seeds > 0 && c.tuning_seeds < 3) {
+    out += fmt::format(
+        "every place of the grid was judged by {} run{}: the choices hold their luck (compare.tuning_seeds)\n",
+        c.tuning_seeds, c.tuning_seeds == 1 ? "" : "s");
+  }
+  const bool failed =
+      std::any_of(c.entrants.begin(), c.entrants.end(), [](const ComparedEntrant& one) { return one.failed > 0; });
+  if (failed)
+    out += std::string(kMedianNote) + "; won, lost: pairs, in which a run that failed is worse than any other\n";
+  return out;
 }
 
 std::string table_text(const Comparison& c) {
@@ -82,6 +115,7 @@ std::string table_text(const Comparison& c) {
   rows[0].insert(rows[0].end(), c.keys.begin(), c.keys.end());
   rows[0].insert(rows[0].end(), {"seeds", "validation loss", "test loss"});
   if (!c.metric.empty()) rows[0].insert(rows[0].end(), {"validation " + c.metric, "test " + c.metric});
+  if (has_binomial(c)) rows[0].emplace_back("one run, 95 %");
   rows[0].insert(rows[0].end(), {"difference, 95 %", "skipped", "not finite"});
   const std::optional<TextEntropy> line = c.lines ? c.lines->test : std::nullopt;
   std::string notes;
@@ -93,12 +127,12 @@ std::string table_text(const Comparison& c) {
       edge = edge || outermost;
       row.push_back(one.choice ? one.choice->values[k] + (outermost ? " *" : "") : "-");
     }
-    const std::string mark = unigram_mark(one.test.mean, line);
+    const std::string mark = unigram_mark(one.test.shown(), line);
     above = above || !mark.empty();
     const bool baseline = &one == &c.entrants.front();
     row.insert(row.end(),
                {one.failed > 0 ? fmt::format("{} ({} failed)", one.runs, one.failed) : std::to_string(one.runs),
-                spread_text(one.validation, one.runs), spread_text(one.test, one.runs) + mark});
+                spread_text(one.validation, "{:.4f}", "{:.4f}"), spread_text(one.test, "{:.4f}", "{:.4f}") + mark});
     if (c.metric.empty()) {
       row.push_back(baseline ? "baseline" : difference_text(one.difference));
     } else {
@@ -135,11 +169,11 @@ nlohmann::json runs_json(const Sweep& sweep) {
   return out;
 }
 
-nlohmann::json spread_json(const Spread& spread) { return {{"mean", spread.mean}, {"deviation", spread.deviation}}; }
-
 /// An interval of one seed is infinite: null in JSON.
 nlohmann::json difference_json(const PairedDifference& d) {
-  return {{"mean", d.mean}, {"deviation", d.deviation}, {"low", d.low}, {"high", d.high}, {"seeds", d.seeds}};
+  return {{"mean", d.mean}, {"deviation", d.deviation}, {"low", d.low},
+          {"high", d.high}, {"seeds", d.seeds},         {"failed", d.failed},
+          {"won", d.won},   {"lost", d.lost},           {"sign_test", sign_test(d.won, d.lost)}};
 }
 
 nlohmann::json json_of(const Comparison& c, const std::string& file) {
@@ -165,11 +199,15 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
       row["validation_" + c.metric] = spread_json(one.validation_score);
       row["test_" + c.metric] = spread_json(one.test_score);
       row["difference_" + c.metric] = difference_json(one.score_difference);
+      if (has_binomial(c)) {
+        row["one_run"] = {{"low", one.one_run.low}, {"high", one.one_run.high}, {"test_samples", one.test_samples}};
+      }
     }
     entrants.push_back(std::move(row));
   }
   return {{"file", file},
           {"keys", c.keys},
+          {"intervals_hold", c.holds},
           {"entrants", entrants},
           {"interrupted", c.interrupted},
           {"waits", c.waits},

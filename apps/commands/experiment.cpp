@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/spread_text.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
@@ -35,6 +36,7 @@ std::string table_text(const Experiment& experiment) {
     const ExperimentTask& task = experiment_task(rows[r].task);
     const bool of_text = experiment.lines && task.name == "characters";
     std::string note;
+    bool median = false;
     std::vector<std::vector<std::string>> cells = {{task.axis, "runs", "parameters", "s/run"}};
     for (const Measure& measure : task.measures) cells[0].push_back(measure.name);
     for (; r < rows.size() && rows[r].task == task.name; ++r) {
@@ -42,18 +44,18 @@ std::string table_text(const Experiment& experiment) {
       std::vector<std::string> line = {
           row.variant, row.failed > 0 ? fmt::format("{} ({} failed)", row.runs, row.failed) : std::to_string(row.runs),
           std::to_string(row.parameters), fmt::format("{:.1f}", row.wall_time_s)};
-      for (std::size_t m = 0; m < row.mean.size(); ++m) {
-        line.push_back(!std::isfinite(row.mean[m]) ? "-"
-                       : row.runs > 1              ? fmt::format("{:.4g} ± {:.2g}", row.mean[m], row.deviation[m])
-                                                   : fmt::format("{:.4g}", row.mean[m]));
+      median = median || row.failed > 0;
+      for (std::size_t m = 0; m < row.results.size(); ++m) {
+        line.push_back(spread_text(row.results[m]));
         if (of_text && task.measures[m].name == "validation_loss") {
-          const std::string mark = unigram_mark(row.mean[m], experiment.lines->validation);
+          const std::string mark = unigram_mark(row.results[m].shown(), experiment.lines->validation);
           line.back() += mark;
           if (!mark.empty()) note = std::string(kUnigramNote) + "\n";
         }
       }
       cells.push_back(std::move(line));
     }
+    note += median ? std::string(kMedianNote) + "\n" : "";
     if (of_text) note += lines_text(*experiment.lines) + "\n";
     out += fmt::format("{}: {}\n{}{}\n", task.name, task.summary, text_table(cells, 1), note);
   }
@@ -79,7 +81,7 @@ nlohmann::json json_of(const Experiment& experiment, const std::string& file) {
                           {"parameters", row.parameters}};
     const auto& measures = experiment_task(row.task).measures;
     for (std::size_t m = 0; m < measures.size(); ++m) {
-      one[measures[m].name] = {{"mean", row.mean[m]}, {"deviation", row.deviation[m]}};
+      one[measures[m].name] = spread_json(row.results[m]);
     }
     rows.push_back(std::move(one));
   }

@@ -28,7 +28,8 @@ std::string references_text(const ReferenceScores& references) {
     }
     if (!models.empty()) out += fmt::format("{}{} on the {} part", out.empty() ? "" : "; ", models, part);
   }
-  return "trivial models: " + out;
+  const std::string mean = references.splits > 1 ? fmt::format(", means over {} splits", references.splits) : "";
+  return fmt::format("trivial models{}: {}", mean, out);
 }
 
 std::string reference_work_text(const ReferenceScores& r) {
@@ -42,11 +43,9 @@ std::string reference_work_text(const ReferenceScores& r) {
 }
 
 nlohmann::json references_json(const ReferenceScores& references) {
-  nlohmann::json out = {{"metric", references.metric},
-                        {"seconds", references.seconds},
-                        {"samples", references.samples},
-                        {"of_samples", references.of_samples},
-                        {"note", references.note}};
+  nlohmann::json out = {{"metric", references.metric},   {"seconds", references.seconds},
+                        {"samples", references.samples}, {"of_samples", references.of_samples},
+                        {"splits", references.splits},   {"note", references.note}};
   for (const ReferenceScore& row : references.rows) {
     out[row.split][row.model] = {{"loss", row.loss}, {"score", row.score}};
   }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands/score_lines.hpp"
+#include "apps/commands/spread_text.hpp"
 #include "apps/commands/study_options.hpp"
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
@@ -40,6 +41,7 @@ std::string table_text(const Sweep& sweep) {
   rows[0].emplace_back("runs");
   for (const SweepMetric& metric : sweep.metrics) rows[0].push_back(metric.name);
   std::string notes, skipped;
+  bool median = false;
   for (const SweepCell& cell : summarise_sweep(sweep)) {
     std::vector<std::string> row = alone ? std::vector<std::string>{place_text(sweep, cell.values)} : cell.values;
     row.push_back(!cell.invalid.empty() ? "invalid"
@@ -47,17 +49,17 @@ std::string table_text(const Sweep& sweep) {
                                         : std::to_string(cell.runs));
     if (!cell.invalid.empty())
       skipped += fmt::format("invalid: {}: {}\n", place_text(sweep, cell.values), cell.invalid);
+    median = median || cell.failed > 0;
     for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
-      row.push_back(!std::isfinite(cell.mean[m]) ? "-"
-                    : cell.runs > 1              ? fmt::format("{:.4g} ± {:.2g}", cell.mean[m], cell.deviation[m])
-                                                 : fmt::format("{:.4g}", cell.mean[m]));
+      const CellSpread& result = cell.results[m];
+      row.push_back(spread_text(result));
       if (sweep.references && sweep.metrics[m].name == "validation_" + sweep.references->metric &&
-          not_above_linear(*sweep.references, "validation", cell.mean[m])) {
+          not_above_linear(*sweep.references, "validation", result.shown())) {
         row.back() += " !";
         notes = std::string(kLinearNote) + "\n";
       }
       if (sweep.metrics[m].name != "validation_loss" || !sweep.lines) continue;
-      const std::string mark = unigram_mark(cell.mean[m], sweep.lines->validation);
+      const std::string mark = unigram_mark(result.shown(), sweep.lines->validation);
       row.back() += mark;
       if (!mark.empty()) notes = std::string(kUnigramNote) + "\n";
     }
@@ -65,6 +67,7 @@ std::string table_text(const Sweep& sweep) {
   }
   const bool trained = std::any_of(sweep.metrics.begin(), sweep.metrics.end(),
                                    [](const SweepMetric& metric) { return metric.name == "validation_loss"; });
+  if (median) notes += std::string(kMedianNote) + "\n";
   if (sweep.lines && trained) notes += lines_text(*sweep.lines) + "\n";
   if (sweep.references && trained) notes += references_text(*sweep.references) + "\n";
   return text_table(rows, texts) + skipped + notes;
@@ -96,7 +99,7 @@ nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
     if (!cell.invalid.empty()) one["invalid"] = cell.invalid;
     for (std::size_t k = 0; k < sweep.keys.size(); ++k) one[sweep.keys[k]] = cell.values[k];
     for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
-      one[sweep.metrics[m].name] = {{"mean", cell.mean[m]}, {"deviation", cell.deviation[m]}};
+      one[sweep.metrics[m].name] = spread_json(cell.results[m]);
     }
     summary.push_back(std::move(one));
   }

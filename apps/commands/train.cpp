@@ -96,13 +96,22 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
   };
 }
 
+/// "4.02e+06 pulses (12.1 uJ), 3.1e+05 verify reads"
+std::string writes_text(double pulses, double energy, double reads) {
+  std::string out = fmt::format("{:.3g} pulses", pulses);
+  if (energy > 0) out += fmt::format(" ({})", format_quantity(energy, Unit::joule, 3));
+  if (reads > 0) out += fmt::format(", {:.3g} verify reads", reads);
+  return out;
+}
+
 /// What the simulated circuit took; nothing for exact numbers.
 void print_hardware(const TrainSummary& s) {
-  if (s.array_energy == 0 && s.pulses == 0) return;
-  answer("on the simulated circuit: {} per sequence ({}), {:.3g} devices, {:.3g} pulses",
-         format_quantity(s.phase_time, Unit::second, 3), tokens_text(s), s.devices, s.pulses);
-  if (s.write_energy > 0) answer(" ({})", format_quantity(s.write_energy, Unit::joule, 3));
-  if (s.verify_reads > 0) answer(", {:.3g} verify reads, {:.3g} failures", s.verify_reads, s.write_failures);
+  if (s.array_energy == 0 && s.pulses + s.programming_pulses == 0) return;
+  answer("on the simulated circuit: {} per sequence ({}), {:.3g} devices\n",
+         format_quantity(s.phase_time, Unit::second, 3), tokens_text(s), s.devices);
+  answer("written: {}; learning: {}", writes_text(s.programming_pulses, s.programming_energy, s.programming_reads),
+         writes_text(s.pulses, s.write_energy, s.verify_reads));
+  if (s.write_failures > 0) answer("; {:.3g} failures", s.write_failures);
   answer("\n{}", energy_lines(s.step_energy));
 }
 
@@ -171,6 +180,8 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
     out["hardware"] = {
         {"phase_time_s", s.phase_time},   {"array_energy_J", s.array_energy},   {"pulses", s.pulses},
         {"verify_reads", s.verify_reads}, {"write_failures", s.write_failures}, {"write_energy_J", s.write_energy}};
+    out["hardware"]["programming"] = {
+        {"pulses", s.programming_pulses}, {"verify_reads", s.programming_reads}, {"energy_J", s.programming_energy}};
     out["hardware"]["tokens"] = s.token_use;
     out["hardware"]["devices"] = s.devices;
     out["hardware"]["energy_per_step_J"] = energy_json(s.step_energy);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/report/run_file.hpp"
 #include "sim/base/errors.hpp"
@@ -44,6 +45,31 @@ Json config_essentials(const std::string& text) {
   return out;
 }
 
+/// Sum of the last values of a reading over all arrays, of both that one may have ("fast_pulses_up"); nothing where no file tells.
+std::optional<double> sum_of_reading(const report::Lane& trainee, const std::string& reading) {
+  std::optional<double> sum;
+  for (const auto& [matrix, readings] : trainee.arrays) {
+    for (const auto& [name, series] : readings) {
+      if (name == reading || name == "slow_" + reading || name == "fast_" + reading)
+        sum = sum.value_or(0) + series.last_finite();
+    }
+  }
+  return sum;
+}
+
+/// What was sent to the arrays to write them first, and to learn.
+void add_writes(const report::Lane& trainee, Json& out) {
+  const auto of = [&](const char* name) { return sum_of_reading(trainee, name); };
+  const auto up = of("pulses_up"), down = of("pulses_down"), first = of("programming_pulses");
+  const auto heat = of("write_energy"), first_heat = of("programming_energy");
+  if (!up || !down || !first || !heat || !first_heat)
+    return;  // no arrays, or of a version that did not tell them apart
+  out["pulses"] = finite_or_null(*up + *down - *first);
+  out["programming_pulses"] = finite_or_null(*first);
+  out["write_energy_J"] = finite_or_null(*heat - *first_heat);
+  out["programming_energy_J"] = finite_or_null(*first_heat);
+}
+
 Json trainee_facts(const report::Lane& trainee) {
   const report::TimeSeries& loss = trainee.of("loss");
   Json out;
@@ -60,6 +86,7 @@ Json trainee_facts(const report::Lane& trainee) {
   }
   out["skipped"] = trainee.count("skipped");
   out["nonfinite"] = trainee.count("nonfinite");
+  add_writes(trainee, out);
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
+#include "sim/base/share_interval.hpp"
 #include "training/sweep/result_order.hpp"
 #include "training/sweep/spread.hpp"
 
@@ -44,17 +45,25 @@ std::string place_beside(const Table& points, const std::string& key, std::size_
 /// Results of the two ends of the pairs, a list per seed.
 using PairsBySeed = std::map<double, std::pair<std::vector<double>, std::vector<double>>>;
 
-Effect effect_of(const std::string& key, const std::string& from, const std::string& to, const PairsBySeed& pairs) {
-  std::vector<double> before, after;
-  for (const auto& [seed, values] : pairs) {
-    before.push_back(spread_of_finite(values.first).mean);
-    after.push_back(spread_of_finite(values.second).mean);
-  }
-  return {key, from, to, paired_difference(after, before), spread_of_finite(before).mean, spread_of_finite(after).mean};
+/// Of one seed: a failed run among them makes it a failure.
+double mean_or_failed(const std::vector<double>& values, const std::string& result) {
+  const CellSpread all = cell_spread(values, result);
+  return all.failed > 0 ? failed_value(result) : all.mean;
 }
 
-void add_effects(const Table& points, const std::string& key, const std::vector<double>& values,
-                 std::vector<Effect>& out) {
+Effect effect_of(const std::string& key, const std::string& from, const std::string& to, const PairsBySeed& pairs,
+                 const std::string& result) {
+  std::vector<double> before, after;
+  for (const auto& [seed, values] : pairs) {
+    before.push_back(mean_or_failed(values.first, result));
+    after.push_back(mean_or_failed(values.second, result));
+  }
+  return {
+      key, from, to, paired_difference(after, before, result), cell_spread(before, result), cell_spread(after, result)};
+}
+
+void add_effects(const Table& points, const std::string& key, const std::string& result, std::vector<Effect>& out) {
+  const std::vector<double>& values = points.numbers.at(result);
   const std::string from = value_text(points, key, 0);
   std::map<std::string, double> start;  // the result at the first value, by place
   for (std::size_t i = 0; i < points.rows; ++i) {
@@ -67,13 +76,14 @@ void add_effects(const Table& points, const std::string& key, const std::vector<
     if (to == from) continue;
     if (std::find(order.begin(), order.end(), to) == order.end()) order.push_back(to);
     const auto at = start.find(place_beside(points, key, i));
-    if (at == start.end() || !std::isfinite(at->second) || !std::isfinite(values[i])) continue;
+    if (at == start.end() || std::isnan(at->second) || std::isnan(values[i])) continue;
+    if (std::isinf(at->second) && std::isinf(values[i])) continue;  // both failed: the pair tells nothing of this key
     auto& pair = by_value[to][seed_of(points, i)];
     pair.first.push_back(at->second);
     pair.second.push_back(values[i]);
   }
   for (const std::string& to : order) {
-    if (by_value.count(to) > 0) out.push_back(effect_of(key, from, to, by_value.at(to)));
+    if (by_value.count(to) > 0) out.push_back(effect_of(key, from, to, by_value.at(to), result));
   }
 }
 
@@ -94,23 +104,27 @@ std::vector<double> ranks(const std::vector<double>& values) {
 
 }  // namespace
 
-bool Effect::certain() const { return difference.low > 0 || difference.high < 0; }
+bool Effect::certain() const {
+  if (difference.failed > 0) return sign_test(difference.won, difference.lost) < 0.05;
+  return difference.low > 0 || difference.high < 0;
+}
 
 std::vector<Effect> ranked_effects(const Table& points, const std::string& result) {
   std::vector<Effect> out;
   const auto values = points.numbers.find(result);
   if (points.scattered || points.rows == 0 || values == points.numbers.end()) return out;
-  for (const std::string& key : points.keys) add_effects(points, key, values->second, out);
-  std::stable_sort(out.begin(), out.end(), [](const Effect& a, const Effect& b) {
-    return std::abs(a.difference.mean) > std::abs(b.difference.mean);
-  });
+  for (const std::string& key : points.keys) add_effects(points, key, result, out);
+  const auto size = [](const Effect& one) {
+    return one.difference.failed > 0 ? std::numeric_limits<double>::infinity() : std::abs(one.difference.mean);
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const Effect& a, const Effect& b) { return size(a) > size(b); });
   return out;
 }
 
 double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
   std::vector<double> a, b;
   for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+    if (!std::isfinite(x[i]) || std::isnan(y[i])) continue;
     a.push_back(x[i]);
     b.push_back(y[i]);
   }
@@ -144,7 +158,10 @@ std::string effects_figure(const Table& points) {
   DotSeries series{"", {}, {}, {}, 0};
   for (const Effect& effect : effects) {
     if (plot.rows.size() == most_rows) break;
-    plot.rows.push_back(effect.key + " = " + effect.to);
+    const PairedDifference& d = effect.difference;
+    const std::string failed =
+        fmt::format(" (a run failed in {} of {})", d.failed, count(static_cast<std::size_t>(d.seeds), "seed"));
+    plot.rows.push_back(effect.key + " = " + effect.to + (d.failed > 0 ? failed : ""));
     series.value.push_back(effect.difference.mean);
     series.low.push_back(effect.difference.low);
     series.high.push_back(effect.difference.high);

@@ -6,6 +6,7 @@
 
 #include "apps/report/run_file.hpp"
 #include "training/compare/paired.hpp"
+#include "training/sweep/spread.hpp"
 
 namespace nudge::report {
 
@@ -14,12 +15,12 @@ namespace nudge::report {
 struct Effect {
   std::string key, from, to;  ///< values as text
   PairedDifference difference;
-  double from_mean = 0, to_mean = 0;  ///< of the result, over the same pairs
-  bool certain() const;               ///< the 95 % interval leaves out 0
+  CellSpread from_spread = {}, to_spread = {};  ///< of the result, over the same pairs
+  bool certain() const;  ///< the 95 % interval leaves out 0; where a run failed, the sign test says so at that level
 };
 
-/// The effects of all values of all keys on a result, the largest first. Pairs of which one run failed or has no result are left
-/// out. Empty for sweeps in which all keys change from point to point.
+/// The effects of all values of all keys on a result, the largest first. Pairs of which one has no result are left
+/// out; pairs that failed at both ends too. A run that failed at one is worse than any other, and an effect with one comes before the others. Empty for sweeps in which all keys change from point to point.
 std::vector<Effect> ranked_effects(const Table& points, const std::string& result);
 
 /// Spearman's rank correlation of a numeric key with a result, over the points that have one; NaN below three points.

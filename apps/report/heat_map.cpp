@@ -47,8 +47,11 @@ std::string heat_map(const Table& points) {
     cells[rows.of_row[i] * columns.names.size() + columns.of_row[i]].push_back(points.numbers.at(result)[i]);
   }
   std::vector<double> means;
-  means.reserve(cells.size());
-  for (const auto& cell : cells) means.push_back(spread_of_finite(cell).mean);
+  std::vector<CellSpread> spreads;
+  for (const auto& cell : cells) {
+    spreads.push_back(cell_spread(cell, result));
+    means.push_back(spreads.back().shown());
+  }
   double best = std::nan(""), worst = std::nan("");
   const bool higher = higher_is_better(result);
   for (const double mean : means) {
@@ -64,20 +67,23 @@ std::string heat_map(const Table& points) {
   for (std::size_t r = 0; r < rows.names.size(); ++r) {
     out += "<tr><th>" + escape(rows.names[r]) + "</th>";
     for (std::size_t c = 0; c < columns.names.size(); ++c) {
-      const double mean = means[r * columns.names.size() + c];
+      const CellSpread& spread = spreads[r * columns.names.size() + c];
+      const double mean = spread.shown();
+      const std::string failed = spread.failed > 0 ? ", " + failure_rate(spread) : "";
       if (!std::isfinite(mean)) {
-        out += "<td class=\"none\">–</td>";
+        out += "<td class=\"none\">–" + failed + "</td>";
         continue;
       }
       const double loss = worst == best ? 0 : (mean - best) / (worst - best);
       out += fmt::format("<td style=\"background:color-mix(in srgb, var(--c1) {:.0f}%, transparent)\">{}</td>",
-                         65 * loss, escape(result_text(points, result, mean)));
+                         65 * loss, escape(result_text(points, result, mean) + failed));
     }
     out += "</tr>\n";
   }
   return out +
-         "</table></div>\n<p class=\"note\">Means over the seeds; the darker, the worse. A dash: no run that ended "
-         "well.</p>\n";
+         "</table></div>\n<p class=\"note\">Means over the seeds; where a run failed, the median with the failed "
+         "ranked worst; the darker, the "
+         "worse. A dash: no such median, or no run.</p>\n";
 }
 
 }  // namespace nudge::report

@@ -8,6 +8,7 @@
 #include "apps/report/effects.hpp"
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
+#include "sim/base/share_interval.hpp"
 #include "training/sweep/result_order.hpp"
 #include "training/sweep/spread.hpp"
 
@@ -23,11 +24,23 @@ std::string interval_text(const std::string& result, const PairedDifference& dif
                      unit * difference.high, unit == 1 ? "" : " points");
 }
 
+/// Of an effect with runs that failed, which have no difference: "at 0.1 runs of 2 of 3 seeds fail, …".
+std::string failing_text(const Effect& effect) {
+  const PairedDifference& d = effect.difference;
+  const auto rate = [](const CellSpread& c) {
+    return fmt::format("{} of {}", c.failed, count(static_cast<std::size_t>(c.runs + c.failed), "seed"));
+  };
+  return fmt::format("runs fail with {} at {} and with {} at {}; {} seeds better, {} worse, sign test p = {:.2g}",
+                     rate(effect.from_spread), effect.from, rate(effect.to_spread), effect.to, d.won, d.lost,
+                     sign_test(d.won, d.lost));
+}
+
 std::string effect_sentence(const Table& points, const std::string& result, const Effect& effect, bool largest) {
   const char* verb = largest ? "matters most" : "has the largest effect that is sure";
+  if (effect.difference.failed > 0) return fmt::format("{} {}: {}.", effect.key, verb, failing_text(effect));
   return fmt::format("{} {}: the {} goes from {} at {} to {} at {} (mean of {}{}).", effect.key, verb, words(result),
-                     result_text(points, result, effect.from_mean), effect.from,
-                     result_text(points, result, effect.to_mean), effect.to,
+                     result_text(points, result, effect.from_spread.mean), effect.from,
+                     result_text(points, result, effect.to_spread.mean), effect.to,
                      count(static_cast<std::size_t>(effect.difference.seeds), "seed"),
                      interval_text(result, effect.difference));
 }
@@ -51,7 +64,8 @@ std::string other_keys(const Table& points, const std::string& result, const std
     if (told.size() > most_named + 1) continue;
     const bool open = effect.difference.seeds > 1 && !effect.certain();
     out += fmt::format("{}{} = {} {}{}", out.empty() ? "" : ", ", effect.key, effect.to,
-                       difference_text(result, effect.difference.mean), open ? " (the interval includes 0)" : "");
+                       effect.difference.failed > 0 ? "(runs fail)" : difference_text(result, effect.difference.mean),
+                       open ? " (the interval includes 0)" : "");
   }
   if (out.empty()) return out;
   const std::string rest =
@@ -83,11 +97,12 @@ std::string left_over(const Table& points, const std::string& result, const std:
   if (status != points.texts.end()) {
     const auto ok = static_cast<std::size_t>(std::count(status->second.begin(), status->second.end(), "ok"));
     if (ok < points.rows)
-      out += fmt::format(" {} of {} failed and are in no mean.", points.rows - ok, count(points.rows, "run"));
+      out += fmt::format(" {} of {} failed and rank worst.", points.rows - ok, count(points.rows, "run"));
   }
   if (line && result == "validation_loss") {
     const auto& values = points.numbers.at(result);
-    const auto idle = std::count_if(values.begin(), values.end(), [&](double v) { return v >= line->unigram; });
+    const auto idle =
+        std::count_if(values.begin(), values.end(), [&](double v) { return std::isfinite(v) && v >= line->unigram; });
     if (idle > 0) {
       out += fmt::format(" {} of {} ended no better than letter frequencies ({:.4f} nat).", idle,
                          count(points.rows, "run"), line->unigram);
@@ -123,11 +138,15 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
     const auto certain = std::find_if(effects.begin(), effects.end(), [](const Effect& e) { return e.certain(); });
     const bool several = effects.front().difference.seeds > 1;
     if (several && certain == effects.end()) {
-      out.sentence = fmt::format(
-          "No value changes the {} beyond the scatter of the seeds; the largest difference is that of {} = {}, "
-          "{:+.3g}{}.",
-          words(result), effects.front().key, effects.front().to, effects.front().difference.mean,
-          interval_text(result, effects.front().difference));
+      const Effect& first = effects.front();
+      const bool fails = first.difference.failed > 0;
+      out.sentence = fails ? fmt::format("No effect is sure; with {} {}.", first.key, failing_text(first))
+                           : fmt::format(
+                                 "No value changes the {} beyond the scatter of the seeds; the largest difference is "
+                                 "that of {} = {}, "
+                                 "{:+.3g}{}.",
+                                 words(result), effects.front().key, effects.front().to,
+                                 effects.front().difference.mean, interval_text(result, effects.front().difference));
     } else {
       const Effect& most = several ? *certain : effects.front();
       out.sentence = effect_sentence(points, result, most, &most == &effects.front()) +

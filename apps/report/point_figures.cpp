@@ -78,8 +78,14 @@ std::string result_figure(const std::string& result, const Table& points, const 
   chart.y_label = points.label(result);
   chart.x_names = x.names;
   chart.note = "Markers: mean over the seeds; band or line: from the lowest to the highest seed.";
+  if (std::any_of(values.begin(), values.end(), [](double v) { return std::isinf(v); })) {
+    chart.note +=
+        " Where a run failed: the median, the failed ranked worst, or no marker where it is one of them; the band is "
+        "of the others.";
+  }
   if (x.names.empty() && spans_decades(x.at)) chart.x_scale = Scale::logarithmic;
-  if (std::all_of(values.begin(), values.end(), [](double v) { return !(v <= 0); }) && spans_decades(values)) {
+  if (std::all_of(values.begin(), values.end(), [](double v) { return !(std::isfinite(v) && v <= 0); }) &&
+      spans_decades(values)) {
     chart.y_scale = Scale::logarithmic;
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
@@ -93,7 +99,7 @@ std::string result_figure(const std::string& result, const Table& points, const 
       const std::vector<double> here = of_rows(values, indices);
       s.x.push_back(
           x.names.empty() ? at : at + 0.08 * (static_cast<double>(c) - 0.5 * static_cast<double>(curves.size() - 1)));
-      s.y.push_back(spread_of_finite(here).mean);
+      s.y.push_back(cell_spread(here, result).shown());
       double low = std::nan(""), high = low;
       for (const double v : here) {
         low = std::isfinite(v) ? std::fmin(low, v) : low;
@@ -120,12 +126,13 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
       if (several) row.push_back(curve.name);
       row.push_back(std::to_string(indices.size()));
       for (const auto& metric : metrics) {
-        const Spread stats = spread_of_finite(of_rows(points.numbers.at(metric), indices));
-        row.push_back(!std::isfinite(stats.mean)
-                          ? "–"
-                          : number(stats.mean) +
-                                (stats.deviation > 0 ? fmt::format(" ± {:.2g}", stats.deviation) : ""));
-        if (metric == "validation_loss" && line && stats.mean >= line->unigram) row.back() += " !";
+        const CellSpread stats = cell_spread(of_rows(points.numbers.at(metric), indices), metric);
+        const std::string mean =
+            !std::isfinite(stats.mean)
+                ? "–"
+                : number(stats.mean) + (stats.deviation > 0 ? fmt::format(" ± {:.2g}", stats.deviation) : "");
+        row.push_back(cell_text(stats, mean, number(stats.median)));
+        if (metric == "validation_loss" && line && stats.shown() >= line->unigram) row.back() += " !";
       }
       rows.push_back(std::move(row));
     }

@@ -303,6 +303,8 @@ RunFile load_run_file(const std::filesystem::path& path) {
       load_table_with(file, "entrants", {"name", "chosen", "edges"},
                       {"runs", "failed", "validation_mean", "validation_deviation", "test_mean", "test_deviation",
                        "difference_mean", "difference_low", "difference_high", "skipped", "nonfinite"});
+  if (file.has("entrants") && file.has_attribute("intervals_hold", "entrants"))
+    run.intervals_hold = file.text_attribute("intervals_hold", "entrants");
   run.lines = read_text_lines(file);
   run.references = read_reference_scores(file);
   if (run.kind == "characterize") run.device = load_device_pictures(file);

@@ -89,9 +89,10 @@ struct RunFile {
   std::size_t events_left_out = 0;                    ///< that the log of a long run no longer holds
   Table rows, points;
   Table tuning, test, entrants;  ///< of a comparison
+  std::string intervals_hold;    ///< what the intervals of its differences hold; empty of earlier versions
   std::size_t outside = 0;       ///< finished runs that the file keeps of earlier grids, in none of the tables
   std::optional<NullVerdict> null;
-  std::optional<TextLines> lines;             ///< of the text that was learned
+  std::optional<TextLines> lines;  ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples
   DevicePictures device;                      ///< of a characterisation
   Table arrays;                               ///< of a file of kind crossbar, a row per array

@@ -7,63 +7,112 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
+#include "sim/base/share_interval.hpp"
+#include "training/sweep/spread.hpp"
 
 namespace nudge::report {
 
 namespace {
 
-std::string spread_text(double mean, double deviation, double runs, const std::optional<TextEntropy>& line) {
-  std::string out = marked_loss(mean, line);
-  if (std::isfinite(mean) && runs > 1) out += fmt::format(" ± {:.4f}", deviation);
-  return out;
+/// A column of /entrants; NaN where a file of an earlier version lacks it.
+double value_in(const Table& entrants, const std::string& column, std::size_t row) {
+  const auto at = entrants.numbers.find(column);
+  return at == entrants.numbers.end() ? std::nan("") : at->second[row];
 }
 
-std::string difference_text(double mean, double low, double high) {
+/// A result of an entrant: mean and deviation, or where a run failed the median of all.
+CellSpread spread_in(const Table& entrants, const std::string& result, std::size_t row) {
+  const auto of = [&](const std::string& column) { return value_in(entrants, column, row); };
+  return {static_cast<int>(of("runs")), static_cast<int>(of("failed")), of(result + "_mean"), of(result + "_deviation"),
+          of(result + "_median")};
+}
+
+std::string loss_text(const CellSpread& spread, const std::optional<TextEntropy>& line) {
+  std::string mean = marked_loss(spread.mean, line);
+  if (std::isfinite(spread.mean) && spread.runs > 1) mean += fmt::format(" ± {:.4f}", spread.deviation);
+  return cell_text(spread, mean, marked_loss(spread.median, line));
+}
+
+std::string score_spread(const std::string& metric, const CellSpread& spread) {
+  std::string mean = score_cell(metric, spread.mean);
+  if (std::isfinite(spread.mean) && spread.runs > 1)
+    mean +=
+        fmt::format(" ± {:.{}f}", (metric == "accuracy" ? 100 : 1) * spread.deviation, metric == "accuracy" ? 2 : 4);
+  return cell_text(spread, mean, score_cell(metric, spread.median));
+}
+
+/// The difference in the columns that start with `name`, times `unit`; pairs won and lost where a run of one failed.
+std::string difference_in(const Table& entrants, const std::string& name, double unit, std::size_t row) {
+  const auto of = [&](const char* end) { return value_in(entrants, name + end, row); };
+  if (of("_failed") > 0) {
+    const double won = of("_won"), lost = of("_lost");
+    return fmt::format("won {}, lost {}, sign test p = {:.2g}", won, lost,
+                       sign_test(static_cast<int>(won), static_cast<int>(lost)));
+  }
+  const double mean = unit * of("_mean"), low = unit * of("_low"), high = unit * of("_high");
   if (!std::isfinite(mean)) return "–";
   if (!std::isfinite(low)) return fmt::format("{:+.4f}", mean);
   return fmt::format("{:+.4f} [{:+.4f}, {:+.4f}]", mean, low, high);
 }
 
+std::string one_run_text(const Table& entrants, std::size_t row) {
+  const auto of = [&](const char* column) { return value_in(entrants, column, row); };
+  if (!std::isfinite(of("one_run_low"))) return "–";
+  return fmt::format("[{:.1f}, {:.1f}] of {}", 100 * of("one_run_low"), 100 * of("one_run_high"),
+                     number(of("test_samples")));
+}
+
+/// What the test part and the seeds say of an entrant's scores; two cells and what stands beside an accuracy.
+std::vector<std::string> score_cells(const Table& entrants, const std::string& metric, std::size_t row) {
+  std::vector<std::string> cells = {score_spread(metric, spread_in(entrants, "test_" + metric, row))};
+  if (metric == "accuracy") cells.push_back(one_run_text(entrants, row));
+  cells.push_back(row == 0 ? "baseline"
+                           : difference_in(entrants, "difference_" + metric, metric == "accuracy" ? 100 : 1, row));
+  return cells;
+}
+
+std::string entrants_note(const RunFile& run) {
+  const std::string holds = run.intervals_hold.empty() ? "" : " Of the differences " + run.intervals_hold + ".";
+  return "<p class=\"note\">Losses in nat per character, or as the cost of samples is; differences of accuracy in "
+         "percentage "
+         "points; mean ± standard deviation over fresh seeds. Every entrant stands at its own best place of the same "
+         "grid, "
+         "chosen on the validation part with other seeds. Difference: of the test loss with the first entrant's, "
+         "paired by "
+         "seed, with the 95 % interval of Student's t." +
+         escape(holds) +
+         " One run: the binomial interval (Wilson) of one run's accuracy on its test samples. At the edge: an "
+         "outermost "
+         "value of the grid, the best may lie beyond it. A run that failed ranks worse than any other: there is no "
+         "mean "
+         "then, but the median of all runs, and pairs won and lost.</p>\n";
+}
+
 std::string entrants_table(const RunFile& run) {
-  const auto& text = run.entrants.texts;
-  const auto& real = run.entrants.numbers;
+  const Table& all = run.entrants;
+  const auto& text = all.texts;
   const auto line = run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt;
   const auto test_line = run.lines ? run.lines->test : std::nullopt;
   std::vector<std::vector<std::string>> rows{{"entrant", "chosen", "at the edge", "seeds", "failed", "validation loss",
                                               "test loss", "difference, 95 %", "skipped", "not finite"}};
   const std::string metric = run.references ? run.references->metric : "";
-  if (!metric.empty()) rows[0].insert(rows[0].begin() + 7, {"test " + metric, "its difference, 95 %"});
-  for (std::size_t i = 0; i < run.entrants.rows; ++i) {
-    const auto at = [&](const char* name) { return real.at(name)[i]; };
-    rows.push_back(
-        {text.at("name")[i], text.at("chosen")[i].empty() ? "–" : text.at("chosen")[i], text.at("edges")[i],
-         number(at("runs")), number(at("failed")),
-         spread_text(at("validation_mean"), at("validation_deviation"), at("runs"), line),
-         spread_text(at("test_mean"), at("test_deviation"), at("runs"), test_line),
-         i == 0 ? "baseline" : difference_text(at("difference_mean"), at("difference_low"), at("difference_high")),
-         number(at("skipped")), number(at("nonfinite"))});
-    if (metric.empty()) continue;
-    const auto score = [&](const std::string& name) {
-      const auto column = real.find(name);
-      return column == real.end() ? std::nan("") : column->second[i];
-    };
-    const double unit = metric == "accuracy" ? 100 : 1;
-    const std::string name = "difference_" + metric;
-    rows.back().insert(rows.back().begin() + 7,
-                       {score_cell(metric, score("test_" + metric + "_mean")),
-                        i == 0 ? "baseline"
-                               : difference_text(unit * score(name + "_mean"), unit * score(name + "_low"),
-                                                 unit * score(name + "_high"))});
+  if (metric == "accuracy") {
+    rows[0].insert(rows[0].begin() + 7, {"test accuracy", "one run, 95 %", "its difference, 95 %"});
+  } else if (!metric.empty()) {
+    rows[0].insert(rows[0].begin() + 7, {"test " + metric, "its difference, 95 %"});
   }
-  return table(rows) + reference_note(run.references) +
-         "<p class=\"note\">Losses in nat per character, or as the cost of samples is; differences of accuracy in "
-         "percentage points; mean ± standard deviation over fresh seeds. Every entrant stands at its "
-         "own "
-         "best place of the same grid, chosen on the validation part with other seeds. Difference: of the test loss "
-         "with "
-         "the first entrant's, paired by seed, with the 95 % interval of Student's t. At the edge: an outermost value "
-         "of the "
-         "grid, the best may lie beyond it. Failed runs are in no mean.</p>\n";
+  for (std::size_t i = 0; i < all.rows; ++i) {
+    const auto at = [&](const char* name) { return all.numbers.at(name)[i]; };
+    rows.push_back({text.at("name")[i], text.at("chosen")[i].empty() ? "–" : text.at("chosen")[i], text.at("edges")[i],
+                    number(at("runs")), number(at("failed")), loss_text(spread_in(all, "validation", i), line),
+                    loss_text(spread_in(all, "test", i), test_line),
+                    i == 0 ? "baseline" : difference_in(all, "difference", 1, i), number(at("skipped")),
+                    number(at("nonfinite"))});
+    if (metric.empty()) continue;
+    const std::vector<std::string> cells = score_cells(all, metric, i);
+    rows.back().insert(rows.back().begin() + 7, cells.begin(), cells.end());
+  }
+  return table(rows) + reference_note(run.references) + entrants_note(run);
 }
 
 std::string differences_figure(const RunFile& run) {
@@ -71,7 +120,7 @@ std::string differences_figure(const RunFile& run) {
   plot.title = "Test loss against " + run.entrants.texts.at("name").front();
   plot.x_label = "difference of the test loss (nat), left is better";
   plot.zero_line = true;
-  plot.note = "Dots: mean over pairs of runs with the same seed; lines: 95 % interval.";
+  plot.note = "Dots: mean over pairs of runs with the same seed; lines: 95 % interval. No dot: a run failed.";
   DotSeries series{"", {}, {}, {}, 0};
   for (std::size_t i = 1; i < run.entrants.rows; ++i) {
     plot.rows.push_back(run.entrants.texts.at("name")[i]);
@@ -85,7 +134,7 @@ std::string differences_figure(const RunFile& run) {
 
 /// Only what was tuned by.
 Table tuning_losses(const Table& tuning) {
-  Table out = tuning;
+  Table out = ranked_failures(tuning);
   out.results = {"validation_loss"};
   return out;
 }
@@ -107,14 +156,13 @@ namespace {
 Opening opening_of(const RunFile& run) {
   const Table& all = run.entrants;
   const auto& names = all.texts.at("name");
-  const auto& mean = all.numbers.at("difference_mean");
   const auto& low = all.numbers.at("difference_low");
   const auto& high = all.numbers.at("difference_high");
-  const double baseline = all.numbers.at("test_mean").front();
+  const double baseline = spread_in(all, "test", 0).shown();
   std::vector<std::string> same, better, worse, open;
   for (std::size_t i = 1; i < all.rows; ++i) {
-    const std::string one = fmt::format("{} ({})", names[i], difference_text(mean[i], low[i], high[i]));
-    if (!std::isfinite(mean[i]) || !std::isfinite(low[i])) {
+    const std::string one = fmt::format("{} ({})", names[i], difference_in(all, "difference", 1, i));
+    if (!std::isfinite(low[i])) {
       open.push_back(one);
     } else {
       (high[i] < 0 ? better : low[i] > 0 ? worse : same).push_back(one);

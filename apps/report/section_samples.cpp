@@ -105,7 +105,8 @@ std::string reference_note(const std::optional<ReferenceScores>& references) {
     out += fmt::format("{}{} {} ({})", out.empty() ? "" : ", ", row.model, score_cell(references->metric, row.score),
                        row.split);
   }
-  return "<p class=\"note\">Trivial models of the same samples: " + escape(out) +
+  const std::string mean = references->splits > 1 ? fmt::format(" (means over {} splits)", references->splits) : "";
+  return "<p class=\"note\">Trivial models of the same samples" + mean + ": " + escape(out) +
          ". A network that does not beat the linear one has learnt nothing that needs a hidden layer.</p>\n";
 }
 

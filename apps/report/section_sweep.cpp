@@ -8,6 +8,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
+#include "training/sweep/sweep.hpp"
 
 namespace nudge::report {
 
@@ -77,19 +78,6 @@ std::string figures_by_key(const Table& points, const std::optional<TextEntropy>
   return out;
 }
 
-/// Without the results of runs that failed: they are in no mean, no figure and no ranking.
-Table counted(Table points) {
-  const auto status = points.texts.find("status");
-  if (status == points.texts.end()) return points;
-  for (const std::string& result : points.results) {
-    std::vector<double>& values = points.numbers.at(result);
-    for (std::size_t i = 0; i < points.rows; ++i) {
-      if (status->second[i] != "ok") values[i] = std::nan("");
-    }
-  }
-  return points;
-}
-
 Section sweep_of(const Table& all, const std::optional<TextEntropy>& line) {
   Section out;
   if (all.keys.empty() || all.rows == 0) {
@@ -97,7 +85,7 @@ Section sweep_of(const Table& all, const std::optional<TextEntropy>& line) {
     out.body = paragraph("The file holds no points, or does not name its swept keys.");
     return out;
   }
-  const Table points = counted(all);
+  const Table points = ranked_failures(all);
   out.opening = sweep_opening(points, line);
   out.body = failures(points);
   const std::string effects = points.keys.size() > 1 ? effects_figure(points) : "";
@@ -182,6 +170,19 @@ std::vector<RunFile> pooled(const std::vector<RunFile>& runs) {
 }
 
 }  // namespace
+
+Table ranked_failures(Table points) {
+  const auto status = points.texts.find("status");
+  if (status == points.texts.end()) return points;
+  for (const std::string& result : points.results) {
+    std::vector<double>& values = points.numbers.at(result);
+    for (std::size_t i = 0; i < points.rows; ++i) {
+      const std::string& text = status->second[i];
+      if (text != "ok") values[i] = text.starts_with(SweepPoint::kInvalid) ? std::nan("") : failed_value(result);
+    }
+  }
+  return points;
+}
 
 std::string outside_note(const RunFile& run) {
   if (run.outside == 0) return "";

@@ -48,6 +48,10 @@ Opening training_opening(const std::vector<NamedLane>& trainees);
 /// Title and sentences about the points of a sweep; `line`: of the validation part, for losses.
 Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line);
 
+/// The points with what a run that failed ranks as, worse than any other, instead of its results (failed_value); one that was not run, its values
+/// break a rule, has none.
+Table ranked_failures(Table points);
+
 /// Says how many finished runs of earlier grids the file keeps, which nothing on the page counts; empty where there are none.
 std::string outside_note(const RunFile& run);
 

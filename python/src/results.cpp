@@ -77,6 +77,11 @@ nb::dict dict_of(const TrainSummary& s) {
   hardware["verify_reads"] = s.verify_reads;
   hardware["write_failures"] = s.write_failures;
   hardware["write_energy_J"] = s.write_energy;
+  nb::dict programming;
+  programming["pulses"] = s.programming_pulses;
+  programming["verify_reads"] = s.programming_reads;
+  programming["energy_J"] = s.programming_energy;
+  hardware["programming"] = programming;
   hardware["tokens"] = s.token_use;
   hardware["devices"] = s.devices;
   out["hardware"] = hardware;
@@ -213,8 +218,10 @@ nb::dict dict_of(const Sweep& sweep) {
     for (std::size_t k = 0; k < sweep.keys.size(); ++k) one[sweep.keys[k].c_str()] = cell.values[k];
     for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
       nb::dict value;
-      value["mean"] = cell.mean[m];
-      value["deviation"] = cell.deviation[m];
+      value["mean"] = cell.results[m].mean;
+      value["deviation"] = cell.results[m].deviation;
+      value["median"] = cell.results[m].median;
+      value["failed"] = cell.results[m].failed;
       one[sweep.metrics[m].name.c_str()] = value;
     }
     summary.append(one);

@@ -81,9 +81,25 @@ TEST_CASE("effects are paired by seed and by everything else, and ranked", "[rep
   CHECK(effects[0].certain());  // t(0.975, 1) = 12.7 times 1e-4
   CHECK(effects[1].key == "bits");
   CHECK(effects[1].difference.mean == Approx(0.01 - 0.002 * 0.04 / 2).epsilon(1e-9));
-  // A failed run takes its pair with it: the seed's mean is then over the other pair alone.
+  // A result that was not measured takes its pair with it: the seed's mean is then over the other pair alone.
   points.numbers["validation_loss"][1] = not_measured;  // noise 0, bits 8, seed 2
   CHECK(ranked_effects(points, "validation_loss")[0].difference.mean == Approx(0.5001).epsilon(1e-9));
+  // A run that failed does not: its seed is counted as lost, there is no mean of the others, and the effect comes first.
+  Table failed = two_keys();
+  failed.texts["status"].assign(failed.rows, "ok");
+  const auto& bits = failed.numbers["bits"];
+  std::size_t broken = 0;
+  while (!(bits[broken] == 4 && failed.numbers["seed"][broken] == 2 && failed.numbers["noise"][broken] == 0)) ++broken;
+  failed.texts["status"][broken] = "it does not settle";
+  failed.results = {"validation_loss"};
+  const auto worst = ranked_effects(ranked_failures(failed), "validation_loss");
+  REQUIRE(worst.size() == 2);
+  CHECK(worst[0].difference.failed == 1);
+  CHECK(std::isnan(worst[0].difference.mean));
+  CHECK_FALSE(worst[0].certain());  // 2 seeds: no sign test can say so
+  const auto by_key = [&](const std::string& key) { return worst[worst[0].key == key ? 0 : 1]; };
+  CHECK((by_key("bits").difference.lost == 2 && by_key("bits").difference.seeds == 2));
+  CHECK(by_key("noise").difference.won == 1);  // the seed whose start failed
   points.scattered = true;
   CHECK(ranked_effects(points, "validation_loss").empty());
 }

@@ -10,7 +10,11 @@
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "training/compare/compare_file.hpp"
+#include "training/compare/outcome.hpp"
+#include "training/compare/protocol.hpp"
 #include "training/config/config_table.hpp"
+#include "training/data/task.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -61,18 +65,31 @@ TEST_CASE("quantiles of Student's t are those of the tables") {
   CHECK(student_t_quantile(0.95, 10) == Approx(1.812).margin(5e-4));
 }
 
-TEST_CASE("a paired difference has the interval of its differences, and leaves failed seeds out") {
-  const PairedDifference d = paired_difference({1.1, 2.2, 3.3}, {1, 2, 3});
+TEST_CASE("a paired difference has the interval of its differences; a run that failed has lost") {
+  const PairedDifference d = paired_difference({1.1, 2.2, 3.3}, {1, 2, 3}, "test_loss");
   CHECK(d.seeds == 3);
   CHECK(d.mean == Approx(0.2));
   CHECK(d.deviation == Approx(0.1));
   CHECK(d.high - d.mean == Approx(4.30265 * 0.1 / std::sqrt(3.0)).epsilon(1e-5));
   CHECK(d.mean - d.low == Approx(d.high - d.mean));
-  CHECK(paired_difference({1.1, std::nan(""), 3.3}, {1, 2, 3}).seeds == 2);
-  const PairedDifference one = paired_difference({1.5}, {1});
+  CHECK(d.lost == 3);
+  CHECK(paired_difference({1.1, 2.2, 3.3}, {1, 2, 3}, "test_accuracy").won == 3);
+  CHECK(paired_difference({1.1, std::nan(""), 3.3}, {1, 2, 3}, "test_loss").seeds == 2);  // not run yet
+  // The second run failed: no mean of the others, which would say +0.1 and +0.3.
+  for (const char* result : {"test_loss", "test_accuracy"}) {
+    const double failed = failed_value(result);
+    const PairedDifference rest = paired_difference({1.1, failed, 3.3, failed}, {1, 2, failed, failed}, result);
+    CHECK(rest.seeds == 4);
+    CHECK(rest.failed == 3);
+    CHECK((std::isnan(rest.mean) && std::isnan(rest.low) && std::isnan(rest.high)));
+    const bool larger = std::string(result) == "test_accuracy";
+    CHECK(rest.won == (larger ? 2 : 1));  // the pair whose baseline failed; both failed: a tie
+    CHECK(rest.lost == (larger ? 1 : 2));
+  }
+  const PairedDifference one = paired_difference({1.5}, {1}, "test_loss");
   CHECK(one.mean == 0.5);
   CHECK(std::isinf(one.high));
-  CHECK(std::isnan(paired_difference({}, {}).mean));
+  CHECK(std::isnan(paired_difference({}, {}, "test_loss").mean));
 }
 
 TEST_CASE("intervals of normal differences cover zero 95 times in 100") {
@@ -95,7 +112,7 @@ TEST_CASE("intervals of normal differences cover zero 95 times in 100") {
       x.push_back(common + normal());
       y.push_back(common + normal());
     }
-    const PairedDifference d = paired_difference(x, y);
+    const PairedDifference d = paired_difference(x, y, "test_loss");
     covered += d.low <= 0 && 0 <= d.high ? 1 : 0;
   }
   CHECK(std::abs(covered - 1900) < 44);
@@ -138,6 +155,7 @@ TEST_CASE("entrants are estimators or names with settings") {
   CHECK_THROWS_WITH(read("[\"bptt\", \"bptt\"]"), Contains("stands twice"));
   CHECK_THROWS_WITH(read("[\"bptt\", \"x: train.learning_rate=1\"]"), Contains("tuned in compare.grid"));
   CHECK_THROWS_WITH(read("[\"bptt\", \"ep: seed=1\"]"), Contains("set by the protocol"));
+  CHECK_THROWS_WITH(read("[\"bptt\", \"ep: data.split_seed=1\"]"), Contains("set by the protocol"));
   CHECK_THROWS_WITH(read("[\"bptt\"]"), Contains("two entrants"));
 }
 
@@ -212,6 +230,108 @@ TEST_CASE("what is wrong with a comparison is said before the first run") {
   CHECK_THAT(error_of({"a.toml", "seed = 1\n", {}}), Contains("compare.grid is empty"));
   CHECK_THAT(error_of(small({"compare.grid.seed=[1, 2]"})), Contains("cannot be swept"));
   CHECK_THAT(error_of(small({"compare.test_seeds=[]"})), Contains("compare.test_seeds is empty"));
+}
+
+TEST_CASE("a cell with a run that failed has no mean but the median of all, the failed worst") {
+  const double failed = failed_value("test_loss");
+  const CellSpread all = cell_spread({1, 2, 6}, "test_loss");
+  CHECK((all.mean == 3 && all.median == 2 && all.shown() == 3 && all.failed == 0));
+  CHECK(all.deviation == Approx(std::sqrt(7.0)));
+  const CellSpread one = cell_spread({6, failed, 1}, "test_loss");
+  CHECK((std::isnan(one.mean) && std::isnan(one.deviation)));
+  CHECK((one.runs == 2 && one.failed == 1 && one.median == 6 && one.shown() == 6));
+  CHECK(cell_text(one, "3.5", "6.0") == "6.0 median, 1 of 3 failed");
+  CHECK(cell_spread({0.9, failed_value("test_accuracy"), 0.8}, "test_accuracy").median == 0.8);
+  const CellSpread most = cell_spread({6, failed, failed}, "test_loss");
+  CHECK(std::isnan(most.median));
+  CHECK(cell_text(most, "6", "nan") == "-, 2 of 3 failed");
+  CHECK(std::isnan(cell_spread({6, 1, failed, failed}, "test_loss").median));  // between 6 and a run that failed
+  CHECK(cell_spread({std::nan(""), 1}, "test_loss").runs == 1);
+}
+
+TEST_CASE("one of three seeds that failed leaves the entrant without a mean, in the table and in the file") {
+  const CompareProtocol protocol = read_protocol(parse_program_config("small.toml", kSmall), "small.toml");
+  Sweep test = empty_table(protocol, CompareStage::tests);
+  std::vector<ComparedEntrant> entrants;
+  for (const Entrant& entrant : protocol.entrants) {
+    entrants.push_back({entrant, std::nullopt});
+    for (const std::int64_t seed : protocol.test_seeds) {
+      std::vector<double> metrics(test.metrics.size(), 0);
+      metrics.back() = entrant.name == "slow" ? 1 + static_cast<double>(seed) : 2;  // test_loss: 4, 5, 6
+      test.points.push_back({{entrant.name, "0.01"}, {std::nan(""), 0.01}, seed, "ok", metrics});
+    }
+  }
+  summarise(protocol, test, entrants);
+  CHECK(entrants[2].test.mean == 5);
+  CHECK(entrants[2].difference.mean == 3);
+  test.points.back().status = "it does not settle";  // with numbers that are no result
+  summarise(protocol, test, entrants);
+  const ComparedEntrant& slow = entrants[2];
+  CHECK((slow.runs == 2 && slow.failed == 1));
+  CHECK((std::isnan(slow.test.mean) && slow.test.median == 5));
+  CHECK((std::isnan(slow.difference.mean) && slow.difference.lost == 3 && slow.difference.failed == 1));
+  CHECK(entrants[1].difference.mean == 0);
+  const TemporaryDirectory folder;
+  H5Document document;
+  write_entrants(document, entrants, "", "this");
+  document.write(folder / "e.h5", Overwrite::must_not_exist);
+  const H5Reader file(folder / "e.h5");
+  CHECK(std::isnan(file.reals<double>("entrants/test_mean")[2]));
+  CHECK(file.reals<double>("entrants/test_median")[2] == 5);
+  CHECK(file.reals<double>("entrants/difference_lost")[2] == 3);
+  CHECK(file.text_attribute("intervals_hold", "entrants") == "this");
+}
+
+TEST_CASE("a comparison on samples draws each seed's parts, the same for all entrants") {
+  const TemporaryDirectory folder;
+  const char* const digits =
+      "threads = 1\n[network]\nkind = 'hopfield'\n[task]\nkind = 'classification'\nreferences = ['chance', 'linear']\n"
+      "[data]\ntest_fraction = 0.2\n[hopfield]\nhidden = [8]\n"
+      "[relaxation]\nschedule = 'sweep'\nstep = 1.0\nfree_steps = 4\nnudged_steps = 3\n"
+      "[train]\nsteps = 3\nbatch = 4\nevaluate_every = 'end'\nlearning_rate = 1e-2\n"
+      "[compare]\nentrants = ['ep', 'fast: estimator=ep; train.steps=2']\ntest_seeds = [4, 5]\n"
+      "[compare.grid]\nbeta = [0.3]\n";
+  const Comparison c = run_compare({"digits.toml", digits, {}}, {folder / "c.h5", false});
+  REQUIRE(c.test.count_ok() == 4);
+  CHECK_THAT(c.holds, Contains("seeds and splits"));
+  const auto test_loss = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> all = {"estimator=ep", "beta=0.3"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return train(parse_program_config("digits.toml", digits, all), std::nullopt).test_loss;
+  };
+  const auto metric = [](const Sweep& sweep, std::size_t point, const std::string& name) {
+    std::size_t m = 0;
+    while (sweep.metrics[m].name != name) ++m;
+    return sweep.points[point].metrics[m];
+  };
+  CHECK(metric(c.test, 0, "test_loss") == test_loss({"seed=4", "data.split_seed=4"}));
+  CHECK(metric(c.test, 1, "test_loss") == test_loss({"seed=5", "data.split_seed=5"}));
+  CHECK(metric(c.test, 3, "test_loss") == test_loss({"seed=5", "data.split_seed=5", "train.steps=2"}));
+  // 1797 samples, a fifth: 359. The interval is that of so many.
+  CHECK(metric(c.test, 0, "test_samples") == 359);
+  const ComparedEntrant& ep = c.entrants.front();
+  CHECK(ep.test_samples == 359);
+  CHECK(ep.one_run.low == Approx(share_interval(ep.test_score.mean, 359).low));
+  REQUIRE(c.references);
+  CHECK(c.references->splits == 2);
+  const auto linear = [&](const std::string& seed) {
+    const Config config = parse_program_config("digits.toml", digits, {"seed=" + seed, "data.split_seed=seed"});
+    ReferenceRequest request;
+    request.models = {"linear"};
+    return make_task(config)->references(request)->find("linear", "test")->score;
+  };
+  CHECK(c.references->find("linear", "test")->score == Approx(0.5 * (linear("4") + linear("5"))).epsilon(1e-12));
+  // A number that the config names stands, and says so.
+  const Comparison fixed = run_compare({"digits.toml", digits, {"data.split_seed=0"}}, {folder / "f.h5", false});
+  CHECK(metric(fixed.test, 1, "test_loss") == test_loss({"seed=5"}));
+  CHECK_THAT(fixed.holds, Contains("one split, data.split_seed = 0"));
+  CHECK(fixed.references->splits == 1);
+  CHECK_THAT(error_of({"digits.toml", digits, {"compare.grid.data.split_seed=[1, 2]"}}), Contains("drawn, not tuned"));
+  CHECK_THAT(intervals_hold(parse_program_config("small.toml", kSmall)), Contains("one text"));
+}
+
+TEST_CASE("places are judged by three tuning seeds unless the config says otherwise") {
+  CHECK(parse_program_config("a.toml", "").integers("compare.tuning_seeds").size() >= 3);
 }
 
 TEST_CASE("a failed run is listed and not averaged") {

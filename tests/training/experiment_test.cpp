@@ -54,8 +54,8 @@ TEST_CASE("an experiment runs every variant with every seed and writes their cur
   REQUIRE(rows.size() == 2);
   CHECK(rows[1].runs == 2);
   const double a = experiment.runs[2].result(0), b = experiment.runs[3].result(0);
-  CHECK(rows[1].mean[0] == Approx((a + b) / 2));
-  CHECK(rows[1].deviation[0] == Approx(std::abs(a - b) / std::sqrt(2.0)));
+  CHECK(rows[1].results[0].mean == Approx((a + b) / 2));
+  CHECK(rows[1].results[0].deviation == Approx(std::abs(a - b) / std::sqrt(2.0)));
 }
 
 TEST_CASE("results of an experiment do not depend on the number of threads") {

@@ -225,6 +225,14 @@ TEST_CASE("classification: sizes, the shipped digits, a resumed run's batches, f
   CHECK(reseeded.training(1234).features != batch.features);
   const ClassificationTask resplit(config_of({"data.test_fraction=0.2", "train.batch=32", "data.split_seed=1"}));
   CHECK(resplit.fingerprint() != task.fingerprint());
+  // Drawn from the run's seed: the parts of that number, and others for another seed.
+  const auto by_seed = [](const std::string& seed) {
+    return ClassificationTask(
+               config_of({"data.test_fraction=0.2", "train.batch=32", "data.split_seed=seed", "seed=" + seed}))
+        .fingerprint();
+  };
+  CHECK(by_seed("1") == resplit.fingerprint());
+  CHECK(by_seed("2") != by_seed("1"));
   CHECK(ClassificationTask(config_of({"data.test_fraction=0"})).test().empty());
   CHECK(ClassificationTask(config_of({"data.validation_samples=20", "train.batch=16"})).validation().size() == 2);
 }

@@ -62,8 +62,8 @@ TEST_CASE("a sweep runs every combination with every seed and writes them in the
   const auto cells = summarise_sweep(sweep);
   REQUIRE(cells.size() == 4);
   const double a = sweep.points[0].metrics[0], b = sweep.points[1].metrics[0];
-  CHECK(cells[0].mean[0] == Approx((a + b) / 2));
-  CHECK(cells[0].deviation[0] == Approx(std::abs(a - b) / std::sqrt(2.0)));
+  CHECK(cells[0].results[0].mean == Approx((a + b) / 2));
+  CHECK(cells[0].results[0].deviation == Approx(std::abs(a - b) / std::sqrt(2.0)));
 }
 
 TEST_CASE("a sweep of one key at a time leaves the baseline along each axis") {
@@ -144,6 +144,14 @@ TEST_CASE("a point that fails is recorded with its reason and the others go on")
   CHECK_THAT(sweep.points[1].status, Contains("implicit_dense"));
   CHECK(std::isnan(sweep.points[1].metrics[0]));
   CHECK(summarise_sweep(sweep)[1].failed == 1);
+  // Were both points seeds of one place, the place would have no mean and a median that the failed run ranks worst in.
+  Sweep two = sweep;
+  two.points[1].values = two.points[0].values;
+  two.points.push_back(two.points[0]);
+  const CellSpread& loss = summarise_sweep(two)[0].results[0];
+  CHECK((loss.runs == 2 && loss.failed == 1));
+  CHECK(std::isnan(loss.mean));
+  CHECK(loss.median == two.points[0].metrics[0]);
 }
 
 TEST_CASE("a sweep of gradient checks measures the configured estimator") {

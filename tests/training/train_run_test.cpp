@@ -196,6 +196,38 @@ TEST_CASE("the heat and time of a run are medians over the steps that counted", 
   CHECK(summary.phase_time == median("train/phase_time"));
 }
 
+TEST_CASE("a run tells the pulses that wrote its weights from those by which it learnt", "[train]") {
+  const TemporaryDirectory dir;
+  const Config config = tiny_config(
+      in_situ({"train.steps=12", "crossbar.programming=write_verify", "device.pulse_voltage_up=1 V",
+               "device.pulse_voltage_down=1 V", "device.pulse_width_up=1 us", "device.pulse_width_down=1 us"}));
+  const TrainSummary whole = train(config, dir / "whole.h5");
+  const H5Reader file(dir / "whole.h5");
+  double first = 0, last = 0, first_heat = 0, heat = 0;
+  for (const std::string& path : file.all_datasets("device")) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    if (name != "pulses_up" && name != "pulses_down" && name != "programming_energy" && name != "write_energy")
+      continue;
+    const auto values = file.reals<double>(path);
+    if (name.starts_with("pulses")) first += values.front();  // evaluated before the first step: all are of programming
+    if (name.starts_with("pulses")) last += values.back();
+    if (name == "programming_energy") first_heat += values.back();
+    if (name == "write_energy") heat += values.back();
+  }
+  CHECK((first > 0 && last > first));
+  CHECK(whole.programming_pulses == first);
+  CHECK(whole.pulses == last - first);
+  CHECK(whole.programming_energy == Approx(first_heat));
+  CHECK(whole.write_energy == Approx(heat - first_heat));
+  CHECK(whole.step_energy.items.writes_J == Approx(whole.write_energy / 12));
+  train(config, dir / "broken.h5", stop_after(5));
+  const TrainSummary resumed = resume(dir / "broken.h5", nullptr);
+  CHECK(resumed.pulses == whole.pulses);
+  CHECK(resumed.programming_pulses == whole.programming_pulses);
+  // Sums of the same numbers of several arrays, whose columns a restored log has in another order.
+  CHECK(resumed.write_energy == Approx(whole.write_energy).epsilon(1e-14));
+}
+
 TEST_CASE("coupled channels train on devices and resume to the same bits", "[train]") {
   const TemporaryDirectory dir;
   const Config config = tiny_config(in_situ({"model.coupling_scale=0.3", "train.steps=12"}));

@@ -102,6 +102,8 @@ Comparison planned(const Protocol& protocol, const SweepGrid& tuning, const Shar
   out.keys = keys_of(protocol);
   out.lines = tuning.sweep.lines;
   out.metric = score_metric(protocol.base);
+  out.holds = intervals_hold(protocol.base);
+  out.tuning_seeds = protocol.tunes() ? protocol.tuning_seeds.size() : 0;
   out.tuning = tuning.sweep;
   out.tuning.shard = shard;
   out.test = empty_table(protocol, CompareStage::tests);
@@ -110,13 +112,14 @@ Comparison planned(const Protocol& protocol, const SweepGrid& tuning, const Shar
 
 }  // namespace
 
-Comparison run_compare(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
+Comparison run_compare(const ConfigSource& given, const SweepFiles& files, const SweepObserver& observer) {
   const bool leads = this_rank() == 0;
   std::optional<OutputLock> lock;
   if (leads) {
     check_output_path(files.output, files.resume ? Overwrite::replace : Overwrite::must_not_exist);
     lock.emplace(files.output);
   }
+  const ConfigSource source = compare_source(given);
   const Protocol protocol = protocol_of(source);
   const SweepGrid tuning = tuning_grid(source, protocol);
   use_product_kernel(protocol.base);
@@ -156,9 +159,10 @@ Comparison run_compare(const ConfigSource& source, const SweepFiles& files, cons
   return out;
 }
 
-Comparison drop_outside_compare(const ConfigSource& source, const SweepFiles& files, Drop drop) {
+Comparison drop_outside_compare(const ConfigSource& given, const SweepFiles& files, Drop drop) {
   check_output_path(files.output, Overwrite::replace);
   const OutputLock lock(files.output);
+  const ConfigSource source = compare_source(given);
   const Protocol protocol = protocol_of(source);
   const SweepGrid tuning = tuning_grid(source, protocol);
   use_product_kernel(protocol.base);
@@ -183,8 +187,9 @@ Comparison drop_outside_compare(const ConfigSource& source, const SweepFiles& fi
   return out;
 }
 
-StudyEstimate estimate_compare(const ConfigSource& source, const SweepFiles& files,
+StudyEstimate estimate_compare(const ConfigSource& given, const SweepFiles& files,
                                const std::function<bool(std::size_t, std::size_t)>& watch) {
+  const ConfigSource source = compare_source(given);
   const Protocol protocol = protocol_of(source);
   use_product_kernel(protocol.base);
   SweepGrid grid = empty_grid(protocol, CompareStage::tests);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/share_interval.hpp"
 #include "training/compare/choice.hpp"
 #include "training/compare/paired.hpp"
 #include "training/config/entrants.hpp"
@@ -14,16 +15,18 @@
 
 namespace nudge {
 
-/// One entrant's row: where in the grid it stands, and its runs with the fresh seeds that ended well.
+/// One entrant's row: where in the grid it stands, and its runs with the fresh seeds.
 struct ComparedEntrant {
   Entrant entrant;
-  std::optional<Choice> choice;       ///< nothing: no combination of the grid ended well
-  int runs = 0, failed = 0;           ///< with the test seeds; a run that did not end well is counted, not averaged
-  Spread validation = {}, test = {};  ///< nat per character at the end
-  double skipped = 0, nonfinite = 0;  ///< steps of all these runs together
-  PairedDifference difference = {};   ///< of the test losses with the baseline's, the first entrant
-  Spread validation_score = {}, test_score = {};  ///< in Comparison::metric, where there is one
+  std::optional<Choice> choice;                       ///< nothing: no combination of the grid ended well
+  int runs = 0, failed = 0;                           ///< with the test seeds, those that ended well and the others
+  CellSpread validation = {}, test = {};              ///< nat per character at the end
+  double skipped = 0, nonfinite = 0;                  ///< steps of all these runs together
+  PairedDifference difference = {};                   ///< of the test losses with the baseline's, the first entrant
+  CellSpread validation_score = {}, test_score = {};  ///< in Comparison::metric, where there is one
   PairedDifference score_difference = {};
+  double test_samples = 0;  ///< of a run's test part; 0 where nothing is scored
+  Interval one_run = {};    ///< share_interval() of one run's test accuracy at the score shown; NaN of anything else
 };
 
 /// A comparison: every entrant is tuned on the same grid by the validation part with the tuning seeds, then trained with
@@ -32,8 +35,10 @@ struct Comparison {
   std::vector<std::string> keys;  ///< of the grid
   Sweep tuning, test;             ///< keys: entrant, then those of the grid; empty tuning where the grid is one point
   std::vector<ComparedEntrant> entrants;
-  std::optional<TextLines> lines;                  ///< of the text, where all entrants share it
-  std::string metric = {};                         ///< of a task of samples: "accuracy" or "rmse"
+  std::optional<TextLines> lines;  ///< of the text, where all entrants share it
+  std::string metric = {};         ///< of a task of samples: "accuracy" or "rmse"
+  std::string holds = {};          ///< what the intervals of the differences hold (intervals_hold)
+  std::size_t tuning_seeds = 0;    ///< runs that each place of the grid was judged by; 0: nothing was tuned
   std::optional<ReferenceScores> references = {};  ///< of the samples, where all entrants share them
   bool interrupted = false;
   bool waits = false;  ///< a part of the tuning has ended (SweepFiles::shard): the choice needs the others

@@ -13,60 +13,99 @@
 
 namespace nudge {
 
-void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric) {
-  const auto column = [&](const std::string& name, const std::string& unit, const std::string& description, auto get) {
-    std::vector<decltype(get(entrants.front()))> values;
-    values.reserve(entrants.size());
-    for (const ComparedEntrant& one : entrants) values.push_back(get(one));
-    document.column("entrants/" + name, std::move(values), {unit, description, {"entrant"}});
-  };
-  const auto real = [&](const std::string& name, const std::string& unit, const std::string& description, auto get) {
-    column(name, unit, description, [&](const ComparedEntrant& one) { return static_cast<double>(get(one)); });
-  };
-  using One = ComparedEntrant;
+namespace {
+
+using One = ComparedEntrant;
+
+/// Columns of /entrants.
+class EntrantColumns {
+ public:
+  EntrantColumns(H5Document& document, const std::vector<One>& entrants) : document_(document), entrants_(entrants) {}
+
+  template <class Get>
+  void column(const std::string& name, const std::string& unit, const std::string& description, Get get) {
+    std::vector<decltype(get(entrants_.front()))> values;
+    values.reserve(entrants_.size());
+    for (const One& one : entrants_) values.push_back(get(one));
+    document_.column("entrants/" + name, std::move(values), {unit, description, {"entrant"}});
+  }
+  template <class Get>
+  void real(const std::string& name, const std::string& unit, const std::string& description, Get get) {
+    column(name, unit, description, [&](const One& one) { return static_cast<double>(get(one)); });
+  }
+
+  /// Mean, deviation and median of a result over the fresh seeds.
+  void spread(const std::string& name, const std::string& unit, const std::string& what, CellSpread One::*cell) {
+    real(name + "_mean", unit, what + ", mean over the seeds; NaN where a run failed",
+         [cell](const One& one) { return (one.*cell).mean; });
+    real(name + "_deviation", unit, "its standard deviation over the seeds (n - 1); NaN where a run failed",
+         [cell](const One& one) { return (one.*cell).deviation; });
+    real(name + "_median", unit,
+         "its median over the seeds, runs that failed ranked worst; NaN where it is one of them",
+         [cell](const One& one) { return (one.*cell).median; });
+  }
+
+  /// Difference of a result with the baseline's.
+  void difference(const std::string& name, const std::string& unit, const std::string& what,
+                  PairedDifference One::*pair) {
+    real(name + "_mean", unit,
+         "mean difference of the " + what + " with the baseline's of the same seed; NaN where a run of a pair failed",
+         [pair](const One& one) { return (one.*pair).mean; });
+    real(name + "_low", unit, "lower end of its 95 % interval, Student's t; -inf: fewer than two seeds",
+         [pair](const One& one) { return (one.*pair).low; });
+    real(name + "_high", unit, "upper end", [pair](const One& one) { return (one.*pair).high; });
+    real(name + "_won", "1",
+         "seeds whose " + what + " was better than the baseline's; a run that failed is worse than any",
+         [pair](const One& one) { return (one.*pair).won; });
+    real(name + "_lost", "1", "seeds whose " + what + " was worse",
+         [pair](const One& one) { return (one.*pair).lost; });
+    real(name + "_failed", "1", "seeds for which a run of the pair failed",
+         [pair](const One& one) { return (one.*pair).failed; });
+  }
+
+ private:
+  H5Document& document_;
+  const std::vector<One>& entrants_;
+};
+
+}  // namespace
+
+void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric,
+                    const std::string& holds) {
+  EntrantColumns to(document, entrants);
   const std::string loss = metric.empty() ? "nat" : "1";
-  column("name", "1", "entrant; the first is the baseline", [](const One& one) { return one.entrant.name; });
-  column("settings", "1", "what the entrant sets beside the config",
-         [](const One& one) { return fmt::format("{}", fmt::join(one.entrant.settings, "; ")); });
-  column("chosen", "1",
-         "place in the grid with the smallest mean validation loss; empty: no run of the tuning ended well",
-         [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->combination, "; ")) : ""; });
-  column("edges", "1", "keys of the grid that the choice is an outermost value of: the best may lie beyond",
-         [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->edges, ", ")) : ""; });
-  real("tuning_loss", loss, "mean validation loss over the tuning seeds at the choice",
-       [](const One& one) { return one.choice ? one.choice->validation_loss : std::nan(""); });
-  real("runs", "1", "runs with fresh seeds that ended well", [](const One& one) { return one.runs; });
-  real("failed", "1", "runs with fresh seeds that did not, left out of every mean",
-       [](const One& one) { return one.failed; });
-  real("validation_mean", loss, "mean validation loss", [](const One& one) { return one.validation.mean; });
-  real("validation_deviation", loss, "its standard deviation over the seeds (n - 1)",
-       [](const One& one) { return one.validation.deviation; });
-  real("test_mean", loss, "mean loss on the test part", [](const One& one) { return one.test.mean; });
-  real("test_deviation", loss, "its standard deviation over the seeds (n - 1)",
-       [](const One& one) { return one.test.deviation; });
-  real("skipped", "1", "outlier steps skipped in all runs together", [](const One& one) { return one.skipped; });
-  real("nonfinite", "1", "steps rolled back in all runs together", [](const One& one) { return one.nonfinite; });
-  real("difference_seeds", "1", "seeds that ended well for the entrant and for the baseline",
-       [](const One& one) { return one.difference.seeds; });
-  real("difference_mean", loss, "mean difference of the test loss with the baseline's of the same seed",
-       [](const One& one) { return one.difference.mean; });
-  real("difference_low", loss, "lower end of its 95 % interval, Student's t; -inf: fewer than two seeds",
-       [](const One& one) { return one.difference.low; });
-  real("difference_high", loss, "upper end", [](const One& one) { return one.difference.high; });
+  to.column("name", "1", "entrant; the first is the baseline", [](const One& one) { return one.entrant.name; });
+  to.column("settings", "1", "what the entrant sets beside the config",
+            [](const One& one) { return fmt::format("{}", fmt::join(one.entrant.settings, "; ")); });
+  to.column(
+      "chosen", "1",
+      "place in the grid with the smallest mean validation loss; empty: no place where all runs ended well",
+      [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->combination, "; ")) : ""; });
+  to.column("edges", "1", "keys of the grid that the choice is an outermost value of: the best may lie beyond",
+            [](const One& one) { return one.choice ? fmt::format("{}", fmt::join(one.choice->edges, ", ")) : ""; });
+  to.real("tuning_loss", loss, "mean validation loss over the tuning seeds at the choice",
+          [](const One& one) { return one.choice ? one.choice->validation_loss : std::nan(""); });
+  to.real("runs", "1", "runs with fresh seeds that ended well", [](const One& one) { return one.runs; });
+  to.real("failed", "1", "runs with fresh seeds that did not: they rank worst",
+          [](const One& one) { return one.failed; });
+  to.spread("validation", loss, "validation loss", &One::validation);
+  to.spread("test", loss, "loss on the test part", &One::test);
+  to.real("skipped", "1", "outlier steps skipped in all runs together", [](const One& one) { return one.skipped; });
+  to.real("nonfinite", "1", "steps rolled back in all runs together", [](const One& one) { return one.nonfinite; });
+  to.real("difference_seeds", "1", "seeds of which there are runs of the entrant and of the baseline",
+          [](const One& one) { return one.difference.seeds; });
+  to.difference("difference", loss, "test loss", &One::difference);
+  document.attribute("intervals_hold", holds, "entrants");
   if (metric.empty()) return;
-  const std::string& m = metric;
-  real("validation_" + m + "_mean", "1", "mean score on validation",
-       [](const One& one) { return one.validation_score.mean; });
-  real("validation_" + m + "_deviation", "1", "its standard deviation over the seeds (n - 1)",
-       [](const One& one) { return one.validation_score.deviation; });
-  real("test_" + m + "_mean", "1", "mean score on the test part", [](const One& one) { return one.test_score.mean; });
-  real("test_" + m + "_deviation", "1", "its standard deviation over the seeds (n - 1)",
-       [](const One& one) { return one.test_score.deviation; });
-  real("difference_" + m + "_mean", "1", "mean difference of the test score with the baseline's of the same seed",
-       [](const One& one) { return one.score_difference.mean; });
-  real("difference_" + m + "_low", "1", "lower end of its 95 % interval, Student's t",
-       [](const One& one) { return one.score_difference.low; });
-  real("difference_" + m + "_high", "1", "upper end", [](const One& one) { return one.score_difference.high; });
+  to.spread("validation_" + metric, "1", "score on validation", &One::validation_score);
+  to.spread("test_" + metric, "1", "score on the test part", &One::test_score);
+  to.difference("difference_" + metric, "1", "test score", &One::score_difference);
+  if (metric != "accuracy") return;
+  to.real("test_samples", "1", "answers of a run's test part", [](const One& one) { return one.test_samples; });
+  to.real("one_run_low", "1",
+          "lower end of the 95 % binomial interval of one run's test accuracy, at the median (Wilson)",
+          [](const One& one) { return one.one_run.low; });
+  to.real("one_run_high", "1", "upper end", [](const One& one) { return one.one_run.high; });
 }
 
 CompareFile::CompareFile(const SweepFiles& files, const Config& base)
@@ -107,7 +146,7 @@ H5Document CompareFile::document(const Comparison& comparison) const {
   if (comparison.references) write_reference_scores(*comparison.references, document);
   write_points(document, "tuning", comparison.tuning);
   write_points(document, "test", comparison.test);
-  if (!comparison.entrants.empty()) write_entrants(document, comparison.entrants, comparison.metric);
+  if (!comparison.entrants.empty()) write_entrants(document, comparison.entrants, comparison.metric, comparison.holds);
   return document;
 }
 

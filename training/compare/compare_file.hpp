@@ -9,8 +9,9 @@
 
 namespace nudge {
 
-/// The table /entrants; `metric`: Comparison::metric.
-void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric);
+/// The table /entrants; `metric`, `holds`: of the Comparison.
+void write_entrants(H5Document& document, const std::vector<ComparedEntrant>& entrants, const std::string& metric,
+                    const std::string& holds);
 
 /// The HDF5 file of a comparison, rewritten as a whole: /tuning and /test with a row per finished run, /entrants with the
 /// result, /text. docs/file_format.md lists them.

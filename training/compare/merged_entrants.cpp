@@ -85,7 +85,7 @@ void write_merged_entrants(H5Document& document, const Config& config, const std
   std::vector<ComparedEntrant> entrants = chosen_entrants(protocol, tuned);
   if (protocol.tunes()) expect_tests_of_choices(protocol, tuned, tested, entrants, name);
   summarise(protocol, tested, entrants);
-  write_entrants(document, entrants, score_metric(config));
+  write_entrants(document, entrants, score_metric(config), intervals_hold(config));
 }
 
 }  // namespace nudge

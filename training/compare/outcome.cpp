@@ -10,7 +10,7 @@
 namespace nudge {
 namespace {
 
-/// Metric of an entrant's test runs in the order of the seeds; NaN where the run did not end well.
+/// Metric of an entrant's test runs in the order of the seeds: NaN where it has not been run, failed_value() where it failed.
 std::vector<double> over_seeds(const Sweep& test, const std::string& entrant, const std::vector<std::int64_t>& seeds,
                                const std::string& metric) {
   std::size_t m = 0;
@@ -18,8 +18,8 @@ std::vector<double> over_seeds(const Sweep& test, const std::string& entrant, co
   std::vector<double> values(seeds.size(), std::numeric_limits<double>::quiet_NaN());
   for (const SweepPoint& point : test.points) {
     for (std::size_t s = 0; s < seeds.size(); ++s) {
-      const bool here = point.values.front() == entrant && point.seed == seeds[s] && point.status == "ok";
-      if (here) values[s] = point.metrics[m];
+      if (point.values.front() != entrant || point.seed != seeds[s] || point.status.empty()) continue;
+      values[s] = point.status == "ok" ? point.metrics[m] : failed_value(metric);
     }
   }
   return values;
@@ -56,18 +56,23 @@ void summarise(const CompareProtocol& protocol, const Sweep& test, std::vector<C
     for (const SweepPoint& point : test.points) {
       if (point.values.front() == name && !point.status.empty()) ++(point.status == "ok" ? row.runs : row.failed);
     }
-    const auto losses = over_seeds(test, name, seeds, "test_loss");
-    row.test = spread_of_finite(losses);
-    row.validation = spread_of_finite(over_seeds(test, name, seeds, "validation_loss"));
-    row.skipped = sum_of_finite(over_seeds(test, name, seeds, "skipped"));
-    row.nonfinite = sum_of_finite(over_seeds(test, name, seeds, "nonfinite"));
-    row.difference = paired_difference(losses, baseline);
+    const auto of = [&](const std::string& name_of_metric) { return over_seeds(test, name, seeds, name_of_metric); };
+    const auto losses = of("test_loss");
+    row.test = cell_spread(losses, "test_loss");
+    row.validation = cell_spread(of("validation_loss"), "validation_loss");
+    row.skipped = sum_of_finite(of("skipped"));
+    row.nonfinite = sum_of_finite(of("nonfinite"));
+    row.difference = paired_difference(losses, baseline, "test_loss");
     if (metric.empty()) continue;
     const std::string score = "test_" + metric;
-    row.validation_score = spread_of_finite(over_seeds(test, name, seeds, "validation_" + metric));
-    row.test_score = spread_of_finite(over_seeds(test, name, seeds, score));
-    row.score_difference =
-        paired_difference(over_seeds(test, name, seeds, score), over_seeds(test, first, seeds, score));
+    row.validation_score = cell_spread(of("validation_" + metric), "validation_" + metric);
+    row.test_score = cell_spread(of(score), score);
+    row.score_difference = paired_difference(of(score), over_seeds(test, first, seeds, score), score);
+    const double samples = spread_of_finite(of("test_samples")).mean;
+    row.test_samples = std::isfinite(samples) ? samples : 0;
+    // Tokens of one sequence are not independent: only samples are.
+    const bool binomial = metric == "accuracy" && task_kind(protocol.base).rows == Rows::features;
+    row.one_run = share_interval(binomial ? row.test_score.shown() : std::nan(""), row.test_samples);
   }
 }
 

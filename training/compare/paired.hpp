@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace nudge {
 
-/// The mean of n differences d_s = x_s − y_s of runs with the same seed (so the same initial weights and batches), with
-/// its two-sided 95 % interval
+/// The mean of n differences d_s = x_s − y_s of runs with the same seed (so the same initial weights, batches and, where the split is
+/// drawn from the seed, parts of the data), with its two-sided 95 % interval
 ///     mean ± t(0.975, n − 1) · deviation/√n
 /// of Student's t (Student, Biometrika 6 (1908) 1): right for normal differences of seeds drawn independently. One
 /// difference has no interval: low and high are then −∞ and +∞. Nothing: mean NaN.
+/// A run that failed has lost against every other. A pair with one has no number as its difference: mean, deviation, low and high are
+/// then NaN, and what is left to say is how many pairs were won and lost (sign_test).
 struct PairedDifference {
-  int seeds = 0;
+  int seeds = 0, failed = 0;       ///< pairs, and those of them in which a run failed
   double mean = 0, deviation = 0;  ///< deviation: of the differences, n − 1
   double low = 0, high = 0;
+  int won = 0, lost = 0;  ///< pairs in which x was better, and worse; the others are ties
 };
 
-/// Of two lists in the order of the seeds; a seed for which one of them is not finite is left out.
-PairedDifference paired_difference(const std::vector<double>& values, const std::vector<double>& baseline);
+/// Of two lists of a result (higher_is_better) in the order of the seeds. Infinite: the run failed; NaN: there is none, its seed is left
+/// out.
+PairedDifference paired_difference(const std::vector<double>& values, const std::vector<double>& baseline,
+                                   const std::string& result);
 
 }  // namespace nudge

@@ -26,6 +26,13 @@ struct CompareProtocol {
 /// compare.* of a config. UserError that starts with `name`: no grid, entrants or seeds, or no test part.
 CompareProtocol read_protocol(const Config& config, const std::string& name);
 
+/// The source of a comparison: of samples, data.split_seed = "seed" comes before its own settings, unless the file or one of them names
+/// the key. So every seed has parts of its own, the same for all entrants.
+ConfigSource compare_source(const ConfigSource& source);
+
+/// What the interval of a paired difference holds, a sentence: seeds, and parts of the samples where they are drawn from the seed.
+std::string intervals_hold(const Config& config);
+
 /// A table of runs without points: its columns are the entrant and the tuned keys; `tests` adds the metrics of the test part.
 enum class CompareStage { tuning, tests };
 Sweep empty_table(const CompareProtocol& protocol, CompareStage stage);

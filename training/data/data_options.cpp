@@ -109,9 +109,11 @@ const Section<DataOptions>& data_section() {
                  "Share that no choice sees: read once, when a training has ended. Text: its end; samples: as "
                  "data.validation_fraction. 0: none."),
             &DataOptions::test_fraction),
-      field(integer("data.split_seed", "0", at_least(0),
-                    "Seed of the split of samples, apart from seed: runs of different seeds learn and test on the same "
-                    "ones."),
+      field(zero_is("seed",
+                    integer("data.split_seed", "0", at_least(DataOptions::by_seed),
+                            "Seed of the split of samples. A number: runs of different seeds learn and test on the "
+                            "same ones. seed: that of the run, so that it changes with it; what `nudge compare` "
+                            "does unless the key is set.")),
             &DataOptions::split_seed),
       field(zero_is(
                 "auto",

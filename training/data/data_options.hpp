@@ -22,7 +22,8 @@ struct DataOptions {
   Index classes = {};  ///< 0: the largest label + 1
   std::string scaling, value_scaling;
   double validation_fraction = {}, test_fraction = {};
-  std::uint64_t split_seed = {};
+  std::int64_t split_seed = {};  ///< by_seed: that of the run
+  static constexpr std::int64_t by_seed = -1;
   Index side_by_side = {};        ///< 0: chosen
   Index validation_samples = {};  ///< 0: all
 };

@@ -3,12 +3,41 @@
 
 #include <algorithm>
 
+#include "sim/base/errors.hpp"
+
 namespace nudge {
 
 const ReferenceScore* ReferenceScores::find(const std::string& model, const std::string& split) const {
   const auto found = std::find_if(rows.begin(), rows.end(),
                                   [&](const ReferenceScore& row) { return row.model == model && row.split == split; });
   return found == rows.end() ? nullptr : &*found;
+}
+
+ReferenceScores mean_of(const std::vector<ReferenceScores>& splits) {
+  NUDGE_EXPECT(!splits.empty());
+  ReferenceScores out = splits.front();
+  out.splits = static_cast<std::int64_t>(splits.size());
+  for (std::size_t i = 1; i < splits.size(); ++i) {
+    out.samples = std::min(out.samples, splits[i].samples);
+    out.above_minimum = std::max(out.above_minimum, splits[i].above_minimum);
+    if (out.note.empty()) out.note = splits[i].note;
+    out.seconds += splits[i].seconds;
+  }
+  std::vector<ReferenceScore> rows;
+  for (ReferenceScore row : out.rows) {
+    row.loss = row.score = 0;
+    bool everywhere = true;
+    for (const ReferenceScores& one : splits) {
+      const ReferenceScore* const own = one.find(row.model, row.split);
+      everywhere = everywhere && own != nullptr;
+      if (own == nullptr) continue;
+      row.loss += own->loss / static_cast<double>(splits.size());
+      row.score += own->score / static_cast<double>(splits.size());
+    }
+    if (everywhere) rows.push_back(row);
+  }
+  out.rows = std::move(rows);
+  return out;
 }
 
 void write_reference_scores(const ReferenceScores& scores, H5Document& document) {
@@ -31,6 +60,7 @@ void write_reference_scores(const ReferenceScores& scores, H5Document& document)
   document.attribute("of_samples", scores.of_samples, "reference");
   document.attribute("above_minimum", scores.above_minimum, "reference");
   document.attribute("note", scores.note, "reference");
+  document.attribute("splits", scores.splits, "reference");
   document.attribute("wall_time_s", scores.seconds, "reference");
 }
 
@@ -52,6 +82,7 @@ std::optional<ReferenceScores> read_reference_scores(const H5Reader& file) {
     scores.note = file.text_attribute("note", "reference");
     scores.seconds = file.real_attribute("wall_time_s", "reference");
   }
+  if (file.has_attribute("splits", "reference")) scores.splits = file.integer_attribute("splits", "reference");
   for (std::size_t i = 0; i < models.size(); ++i) {
     scores.rows.push_back({models[i], splits[i], losses[i], values[i]});
   }

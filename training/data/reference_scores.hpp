@@ -30,13 +30,18 @@ struct ReferenceScores {
   double above_minimum = 0;     ///< about how far its objective is above the least one, in loss_unit
   std::string note = {};        ///< why there is no linear model; empty: there is one, or none was asked for
   double seconds = 0;           ///< that all took; from the cache about nothing
+  std::int64_t splits = 1;      ///< of the data that the scores are means over
 
   /// The row of a model and part, or nothing.
   const ReferenceScore* find(const std::string& model, const std::string& split) const;
 };
 
-/// Writes /reference: model, split (texts), loss, score, a row each; attributes metric, ridge, samples, of_samples, above_minimum, note and
-/// wall_time_s.
+/// Means of the rows over several splits of the same data, which have the same models; the first one's λ, the fewest samples, the largest
+/// above_minimum, the seconds of all. Where a split lacks a model, so does the mean.
+ReferenceScores mean_of(const std::vector<ReferenceScores>& splits);
+
+/// Writes /reference: model, split (texts), loss, score, a row each; attributes metric, ridge, samples, of_samples, above_minimum, note,
+/// splits and wall_time_s.
 void write_reference_scores(const ReferenceScores& scores, H5Document& document);
 
 /// The same from a file; nothing when it has none.

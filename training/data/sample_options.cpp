@@ -45,7 +45,8 @@ SampleOptions sample_options(const Config& config) {
   o.value_scaling = d.value_scaling;
   o.validation_fraction = d.validation_fraction;
   o.test_fraction = d.test_fraction;
-  o.split_seed = d.split_seed;
+  o.split_seed =
+      static_cast<std::uint64_t>(d.split_seed == DataOptions::by_seed ? config.integer("seed") : d.split_seed);
   return o;
 }
 

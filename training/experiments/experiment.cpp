@@ -17,7 +17,6 @@
 #include "training/data/characters.hpp"
 #include "training/experiments/experiment_file.hpp"
 #include "training/experiments/tape_learner.hpp"
-#include "training/sweep/spread.hpp"
 
 namespace nudge {
 namespace {
@@ -228,7 +227,7 @@ std::vector<ExperimentRow> summarise_experiment(const Experiment& experiment) {
   std::vector<std::vector<const ExperimentRun*>> members;
   for (const ExperimentRun& run : experiment.runs) {
     if (rows.empty() || rows.back().task != run.task || rows.back().variant != run.variant) {
-      rows.push_back({run.task, run.variant, 0, 0, run.parameters, 0, {}, {}});
+      rows.push_back({run.task, run.variant, 0, 0, run.parameters, 0});
       members.emplace_back();
     }
     const bool ok = run.status == "ok";
@@ -239,9 +238,9 @@ std::vector<ExperimentRow> summarise_experiment(const Experiment& experiment) {
     for (std::size_t m = 0; m < experiment_task(rows[r].task).measures.size(); ++m) {
       std::vector<double> values;
       for (const ExperimentRun* run : members[r]) values.push_back(run->result(m));
-      const Spread spread = spread_of_finite(values);
-      rows[r].mean.push_back(spread.mean);
-      rows[r].deviation.push_back(spread.deviation);
+      const std::string& measure = experiment_task(rows[r].task).measures[m].name;
+      values.resize(values.size() + static_cast<std::size_t>(rows[r].failed), failed_value(measure));
+      rows[r].results.push_back(cell_spread(values, measure));
     }
     for (const ExperimentRun* run : members[r]) {
       rows[r].wall_time_s += run->wall_time_s / static_cast<double>(members[r].size());

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "training/data/text_entropy.hpp"
+#include "training/sweep/spread.hpp"
 #include "training/tapes/experiment_task.hpp"
 #include "training/train/train_log.hpp"
 
@@ -64,13 +65,13 @@ struct DroppedRuns {
 };
 DroppedRuns drop_outside_experiment(const Config& config, const ExperimentFiles& files);
 
-/// Mean and standard deviation over the seeds that ended well, of one variant of a task.
+/// The runs of all seeds of one variant of a task.
 struct ExperimentRow {
   std::string task, variant;
   int runs = 0, failed = 0;
   std::int64_t parameters = 0;
-  double wall_time_s = 0;               ///< mean
-  std::vector<double> mean, deviation;  ///< per measure of the task
+  double wall_time_s = 0;                ///< mean of those that ended well
+  std::vector<CellSpread> results = {};  ///< per measure of the task
 };
 std::vector<ExperimentRow> summarise_experiment(const Experiment& experiment);
 

@@ -66,7 +66,9 @@ std::vector<SweepPoint> stored_points(const H5Reader& file, const std::string& g
     }
   }
   for (const SweepMetric& metric : sweep.metrics) {
-    const auto values = file.reals<double>(group + "/" + metric.name, rows);
+    const std::string path = group + "/" + metric.name;
+    const bool is_there = file.has(path);  // not in files of earlier versions
+    const auto values = is_there ? file.reals<double>(path, rows) : std::vector<double>(points.size(), std::nan(""));
     for (std::size_t i = 0; i < points.size(); ++i) points[i].metrics.push_back(values[i]);
   }
   if (!file.has(cosine_group(group))) return points;

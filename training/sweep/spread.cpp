@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/spread.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "training/sweep/result_order.hpp"
 
 namespace nudge {
+namespace {
+
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+/// Of numbers that may be infinite, NaN where the middle is.
+double median_of(std::vector<double> values) {
+  if (values.empty()) return kNoNumber;
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  const double median = n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+  return std::isfinite(median) ? median : kNoNumber;
+}
+
+}  // namespace
 
 Spread spread_of_finite(const std::vector<double>& values) {
   double sum = 0;
@@ -14,14 +34,42 @@ Spread spread_of_finite(const std::vector<double>& values) {
     sum += value;
     ++count;
   }
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  if (count == 0) return {nan, nan};
+  if (count == 0) return {kNoNumber, kNoNumber};
   const double mean = sum / count;
   double squares = 0;
   for (const double value : values) {
     if (std::isfinite(value)) squares += (value - mean) * (value - mean);
   }
   return {mean, count > 1 ? std::sqrt(squares / (count - 1)) : 0};
+}
+
+double failed_value(const std::string& result) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return higher_is_better(result) ? -infinity : infinity;
+}
+
+CellSpread cell_spread(const std::vector<double>& values, const std::string& result) {
+  CellSpread out;
+  std::vector<double> ranked;
+  for (const double value : values) {
+    if (std::isnan(value)) continue;
+    ++(std::isfinite(value) ? out.runs : out.failed);
+    ranked.push_back(std::isfinite(value) ? value : failed_value(result));
+  }
+  const Spread spread = out.failed > 0 ? Spread{kNoNumber, kNoNumber} : spread_of_finite(ranked);
+  out.mean = spread.mean;
+  out.deviation = spread.deviation;
+  out.median = median_of(std::move(ranked));
+  return out;
+}
+
+std::string failure_rate(const CellSpread& cell) {
+  return fmt::format("{} of {} failed", cell.failed, cell.runs + cell.failed);
+}
+
+std::string cell_text(const CellSpread& cell, const std::string& mean, const std::string& median) {
+  if (cell.failed == 0) return mean;
+  return (std::isfinite(cell.median) ? median + " median, " : "-, ") + failure_rate(cell);
 }
 
 }  // namespace nudge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace nudge {
@@ -10,5 +11,32 @@ struct Spread {
   double mean, deviation;
 };
 Spread spread_of_finite(const std::vector<double>& values);
+
+/// What all runs of a cell, a place with its seeds, say of one result. A run that failed is no missing number but worse than every
+/// other: a cell with one has no mean, which would be of the survivors alone, but a median over all of its runs.
+struct CellSpread {
+  int runs = 0, failed = 0;        ///< that ended well, and that did not
+  double mean = 0, deviation = 0;  ///< of the finite values; NaN without one or with a run that failed
+  double median = 0;  ///< the failed ranked worst; NaN where that reaches one of them, or without a finite value
+
+  /// What stands for the cell: the mean, or where a run failed the median.
+  double shown() const { return failed > 0 ? median : mean; }
+};
+
+/// A run that failed, as a value of the result: +∞, or −∞ where higher is better (higher_is_better).
+double failed_value(const std::string& result);
+
+/// Of a value per run: infinite where it failed; NaN, not measured, is left out.
+CellSpread cell_spread(const std::vector<double>& values, const std::string& result);
+
+/// "2 of 5 failed".
+std::string failure_rate(const CellSpread& cell);
+
+/// What a median in a table is.
+constexpr const char* kMedianNote = "median: of all runs, those that failed ranked worst";
+
+/// What stands in a table: `mean` where no run failed; else "2.41 median, 2 of 5 failed", or "-, 3 of 5 failed". `median`: the
+/// cell's median as text, which is shown where it is finite.
+std::string cell_text(const CellSpread& cell, const std::string& mean, const std::string& median);
 
 }  // namespace nudge

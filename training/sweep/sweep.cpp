@@ -15,18 +15,11 @@
 #include "sim/io/output_lock.hpp"
 #include "training/config/assembly.hpp"
 #include "training/sweep/farm.hpp"
-#include "training/sweep/spread.hpp"
 #include "training/sweep/sweep_file.hpp"
 #include "training/sweep/sweep_grid.hpp"
 #include "training/sweep/sweep_points.hpp"
 
 namespace nudge {
-namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
-
 std::size_t Sweep::count_ok() const {
   return static_cast<std::size_t>(
       std::count_if(points.begin(), points.end(), [](const SweepPoint& p) { return p.status == "ok"; }));
@@ -72,7 +65,10 @@ SweepMetric score_row(const std::string& part, const std::string& score) {
 std::vector<SweepMetric> test_metrics(const std::string& score) {
   std::vector<SweepMetric> all = {
       {"test_loss", score.empty() ? "nat" : "1", "mean cost per token or sample of the test part at the end"}};
-  if (!score.empty()) all.push_back(score_row("test", score));
+  if (score.empty()) return all;
+  all.push_back(score_row("test", score));
+  if (score == "accuracy")
+    all.push_back({"test_samples", "1", "answers of the test part that the accuracy is a share of"});
   return all;
 }
 
@@ -86,9 +82,12 @@ std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string
       {"damping", "1", "damping c at the end"},
       {"skipped", "1", "outlier steps that were skipped"},
       {"nonfinite", "1", "steps that were not finite and were rolled back"},
-      {"pulses", "1", "pulses sent to all crossbars"},
-      {"write_energy", "J", "heat of these pulses; 0 where the pulses of the device are not known"},
-      {"array_energy", "J", "heat in the devices during the reads of one training step, median over accepted steps"}};
+      {"pulses", "1", "pulses of learning sent to all crossbars in the whole run, without those of programming"},
+      {"write_energy", "J",
+       "heat of the pulses of one training step, mean over the steps; 0 where the pulses of the device are not known"},
+      {"array_energy", "J", "heat in the devices during the reads of one training step, median over accepted steps"},
+      {"programming_pulses", "1", "pulses by which the crossbars were first written"},
+      {"programming_energy", "J", "heat of these; 0 where the pulses of the device are not known"}};
   static const std::vector<SweepMetric> checking = {
       {"cosine", "1", "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium"},
       {"relative_l2", "1", "|g - exact|/|exact| over the equilibrium's parameters"},
@@ -142,28 +141,26 @@ Sweep drop_outside(const ConfigSource& source, const SweepFiles& files, Drop dro
 
 std::vector<SweepCell> summarise_sweep(const Sweep& sweep) {
   std::vector<SweepCell> cells;
-  const std::size_t n = sweep.metrics.size();
   std::vector<std::vector<const SweepPoint*>> members;
   for (const SweepPoint& point : sweep.points) {
     const auto same = [&](const SweepCell& cell) { return cell.values == point.values; };
     const auto at = std::find_if(cells.begin(), cells.end(), same);
     const auto place = static_cast<std::size_t>(at - cells.begin());
     if (at == cells.end()) {
-      cells.push_back({point.values, 0, 0, "", std::vector<double>(n, kNan), std::vector<double>(n, kNan)});
+      cells.push_back({point.values});
       members.emplace_back();
     }
     if (point.invalid()) cells[place].invalid = point.status.substr(std::string(SweepPoint::kInvalid).size());
     if (point.status.empty() || point.invalid()) continue;
     ++(point.status == "ok" ? cells[place].runs : cells[place].failed);
-    if (point.status == "ok") members[place].push_back(&point);
+    members[place].push_back(&point);
   }
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    for (std::size_t m = 0; m < n; ++m) {
+    for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
+      const std::string& metric = sweep.metrics[m].name;
       std::vector<double> values;
-      for (const SweepPoint* p : members[c]) values.push_back(p->metrics[m]);
-      const Spread spread = spread_of_finite(values);
-      cells[c].mean[m] = spread.mean;
-      cells[c].deviation[m] = spread.deviation;
+      for (const SweepPoint* p : members[c]) values.push_back(p->status == "ok" ? p->metrics[m] : failed_value(metric));
+      cells[c].results.push_back(cell_spread(values, metric));
     }
   }
   return cells;

@@ -11,6 +11,7 @@
 
 #include "sim/config/config.hpp"
 #include "training/data/text_entropy.hpp"
+#include "training/sweep/spread.hpp"
 #include "training/train/train_run.hpp"
 
 namespace nudge {
@@ -75,11 +76,11 @@ struct Sweep {
 
 /// Metrics of sweep.run of a task of that score (TaskKind::metric); cosine is that of all parameters of the equilibrium as one
 /// vector, in both. Of train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite, pulses, write_energy,
-/// array_energy, and validation_<score> where there is one; of gradcheck: cosine, relative_l2, sign_agreement, residual,
+/// array_energy, programming_pulses, programming_energy, and validation_<score> where there is one; of gradcheck: cosine, relative_l2, sign_agreement, residual,
 /// nudged_residual, loss, force_evaluations.
 std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string& score);
 
-/// What a run that reads the test part is measured by besides: test_loss, and test_<score>.
+/// What a run that reads the test part is measured by besides: test_loss, and test_<score>; of an accuracy test_samples.
 std::vector<SweepMetric> test_metrics(const std::string& score);
 
 /// Who watches a sweep. Called from several threads, one call of `finished` at a time.
@@ -111,12 +112,12 @@ enum class Drop { rewrite, tell };
 /// Drop::tell: leaves the file as it is. UserError as in run_sweep() with files.resume.
 Sweep drop_outside(const ConfigSource& source, const SweepFiles& files, Drop drop);
 
-/// Mean and standard deviation (n − 1) over the seeds that ended well, per combination of values.
+/// The runs of all seeds with one combination of values.
 struct SweepCell {
   std::vector<std::string> values;
-  int runs = 0, failed = 0;
-  std::string invalid = {};             ///< the rule that the values break; empty: none
-  std::vector<double> mean, deviation;  ///< per metric; NaN without a finite value, deviation 0 of a single one
+  int runs = 0, failed = 0;              ///< that ended well, and that did not
+  std::string invalid = {};              ///< the rule that the values break; empty: none
+  std::vector<CellSpread> results = {};  ///< per metric
 };
 std::vector<SweepCell> summarise_sweep(const Sweep& sweep);
 

@@ -53,22 +53,45 @@ SweepPoint point_of(const Config& config, const std::vector<std::string>& labels
 
 }  // namespace
 
+namespace {
+
+/// The configs of the splits that the points see: the measured one, or with data.split_seed = "seed" one of each seed.
+std::vector<Config> splits_of(const SweepGrid& grid) {
+  if (data_options(*grid.measured).split_seed != DataOptions::by_seed) return {*grid.measured};
+  std::set<std::int64_t> seeds;
+  for (const SweepPoint& point : grid.sweep.points) seeds.insert(point.seed);
+  std::vector<Config> splits;
+  for (const std::int64_t seed : seeds) {
+    splits.push_back(*grid.measured);
+    splits.back().set_from_text("seed", std::to_string(seed));
+  }
+  return splits;
+}
+
+}  // namespace
+
 std::optional<ReferenceScores> study_references(const SweepGrid& grid, const SweepObserver& observer) {
   if (!grid.measured || this_rank() > 0) return std::nullopt;
-  const auto task = make_task(*grid.measured);
-  const auto plan = network_plan(*grid.measured, task->sizes());
   const auto go_on = [&](const std::string& doing) {
     if (observer.doing) observer.doing(doing);
     return !observer.stop || !observer.stop();
   };
-  ReferenceRequest request = reference_request(*grid.measured, *plan, go_on);
-  request.threads = run_options(grid.base).threads;  // a point has one
+  std::vector<ReferenceScores> all;
   try {
     const Stoppable here;
-    return task->references(request);
+    for (const Config& split : splits_of(grid)) {
+      const auto task = make_task(split);
+      const auto plan = network_plan(split, task->sizes());
+      ReferenceRequest request = reference_request(split, *plan, go_on);
+      request.threads = run_options(grid.base).threads;  // a point has one
+      auto scores = task->references(request);
+      if (!scores) return std::nullopt;
+      all.push_back(std::move(*scores));
+    }
   } catch (const Interrupted&) {
     return std::nullopt;  // --resume fits them
   }
+  return mean_of(all);
 }
 
 bool is_numeric_key(const std::string& key) { return is_number(find_row(program_table(), key)->kind); }

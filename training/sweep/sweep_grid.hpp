@@ -26,7 +26,7 @@ struct SweepGrid {
   Config config(std::size_t point) const;
 };
 
-/// What trivial models score on the samples that all points share; nothing where they share none, and on other ranks than the first. To be
+/// What trivial models score on the samples that all points share, a mean over their splits; nothing where they share none, and on other ranks than the first. To be
 /// called when the points have ended: it reads the data again and fits (reference_budget.hpp). Nothing either where the observer stops.
 std::optional<ReferenceScores> study_references(const SweepGrid& grid, const SweepObserver& observer);
 

@@ -30,12 +30,15 @@ void run_training(const Config& config, PointJob job, const std::function<bool()
                    static_cast<double>(s.skipped),
                    static_cast<double>(s.nonfinite),
                    s.pulses,
-                   s.write_energy,
-                   s.array_energy};
+                   s.step_energy.items.writes_J,
+                   s.array_energy,
+                   s.programming_pulses,
+                   s.programming_energy};
   const bool scored = !s.metric.empty();
   if (scored) point.metrics.push_back(s.score.validation);
   if (tests) point.metrics.push_back(s.test_loss);
   if (tests && scored) point.metrics.push_back(s.score.test);
+  if (tests && s.metric == "accuracy") point.metrics.push_back(s.score.test_samples);
   point.groups = s.group_cosines;
   point.status = s.failure.empty() ? "ok" : s.failure;
 }

@@ -26,7 +26,8 @@ Config frozen_config(const Config& config) {
 
 HeldOutScore held_out_score(const Learner& learner, const std::string& metric) {
   if (metric.empty()) return {};
-  return {learner.log().last("train/validation_" + metric), learner.log().last("train/test_" + metric)};
+  return {learner.log().last("train/validation_" + metric), learner.log().last("train/test_" + metric),
+          learner.log().last("train/test_samples")};
 }
 
 NullResult null_result(const Learner& run, const Learner& null, const std::string& metric) {

@@ -27,6 +27,7 @@ Config frozen_config(const Config& config);
 struct HeldOutScore {
   double validation = std::numeric_limits<double>::quiet_NaN();
   double test = std::numeric_limits<double>::quiet_NaN();
+  double test_samples = std::numeric_limits<double>::quiet_NaN();  ///< that the test accuracy is a share of
 };
 
 /// The score of a learner in a metric; of none, NaN.

@@ -22,6 +22,8 @@ class SampleScores {
   /// The score in the metric of the task; nothing before any sample was added.
   std::optional<double> value() const;
   bool of_classes() const { return counted_ > 0; }
+  /// Answers that the accuracy is a share of.
+  std::int64_t counted() const { return counted_; }
   /// Nothing of values, and of so many classes that nobody could read it: 65536 of them would take 34 GB.
   const std::optional<ConfusionMatrix>& confusion() const { return confusion_; }
   static constexpr Index kMostConfused = 2048;  ///< 32 MB

@@ -204,11 +204,14 @@ class TrainRun {
     s.nonfinite = count("nonfinite");
     s.array_energy = median_of_accepted("train/array_energy");
     s.phase_time = median_of_accepted("train/phase_time");
-    s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down");
-    s.verify_reads = log.sum_last("device", "verify_reads");
+    s.programming_pulses = log.sum_last("device", "programming_pulses");
+    s.programming_reads = log.sum_last("device", "programming_reads");
+    s.programming_energy = log.sum_last("device", "programming_energy");
+    s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down") - s.programming_pulses;
+    s.verify_reads = log.sum_last("device", "verify_reads") - s.programming_reads;
     s.ir_drop = log.largest_last("device", "ir_drop");
     s.write_failures = log.sum_last("device", "write_failures");
-    s.write_energy = log.sum_last("device", "write_energy");
+    s.write_energy = log.sum_last("device", "write_energy") - s.programming_energy;
     const TrainOptions options = train_options(config_);
     const double fixed = options.step_time;
     const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(options.batch);
@@ -280,10 +283,12 @@ class TrainRun {
     e.cell_V2 = median_of_accepted("train/driven_cells");
     e.operations = median_of_accepted("train/digital_operations");
     const double steps = std::max<double>(1, static_cast<double>(loop_.done()));
-    e.items.writes_J = log.sum_growth("device", "write_energy") / steps;
-    e.items.verify_J = log.sum_growth("device", "verify_energy") / steps;
+    // Not the growth since the start: heat is counted at the mean conductance of now, that of programming too.
+    e.items.writes_J = s.write_energy / steps;
+    e.items.verify_J =
+        (log.sum_last("device", "verify_energy") - log.sum_last("device", "programming_reads_energy")) / steps;
     e.items.transfers_J = log.sum_growth("device", "transfer_energy") / steps;
-    e.pulses_known = s.pulses == 0 || s.write_energy > 0;
+    e.pulses_known = s.pulses + s.programming_pulses == 0 || s.write_energy + s.programming_energy > 0;
   }
 
   /// Median of a column over the steps that were neither skipped nor rolled back; 0 for an empty column. Not the mean: a

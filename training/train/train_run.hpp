@@ -71,10 +71,13 @@ struct TrainSummary {
   Index weights = 0, beside_weights = 0;  ///< numbers that are learnt
   TextLines lines = {};                   ///< what counting letters and pairs scores on the same text
   double seconds = 0;
-  double array_energy = 0;  ///< J of all reads of a step, median over accepted steps; 0 without crossbars
-  double phase_time = 0;    ///< s, simulated time of all phases of a sequence, median over accepted steps
-  double pulses = 0, verify_reads = 0, write_failures = 0;  ///< of all crossbars since the start
-  double write_energy = 0;                                  ///< J; 0 where the pulses of the device are not known
+  double array_energy = 0;              ///< J of all reads of a step, median over accepted steps; 0 without crossbars
+  double phase_time = 0;                ///< s, simulated time of all phases of a sequence, median over accepted steps
+  double pulses = 0, verify_reads = 0;  ///< by which all crossbars learnt, since the start
+  double write_energy = 0;              ///< J of these pulses; 0 where the pulses of the device are not known
+  double programming_pulses = 0, programming_reads = 0;  ///< by which their weights were first written
+  double programming_energy = 0;                         ///< J of these pulses
+  double write_failures = 0;                             ///< of write–verify, programming too
   StepEnergy step_energy;
   std::string token_use;  ///< circuit.tokens; empty without crossbars
   Index tokens = 0;

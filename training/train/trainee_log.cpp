@@ -143,6 +143,9 @@ void Trainee<S>::record_test(std::uint64_t done, const Evaluation& all) {
   log_.add("train/test_step", static_cast<double>(done), "1", "training steps done at the evaluation: all");
   log_.add("train/test_loss", all.loss, loss_unit(), cost_text(loss_unit(), "test part, which no choice has seen"));
   record_scores("test", all.scores);
+  if (!all.scores.of_classes()) return;
+  log_.add("train/test_samples", static_cast<double>(all.scores.counted()), "1",
+           "answers of the test part that its accuracy is a share of");
 }
 
 template <class S>
