@@ -21,7 +21,7 @@ except ImportError:
     raise ImportError("nudge.plot draws with matplotlib, which is not installed: pip install matplotlib") from None
 
 from . import _core
-from .ranked import effects, results_of
+from .ranked import cell, effects, results_of
 from .errors import InputError
 
 __all__ = ["agreement", "array", "columns", "drift", "figures", "heat_map", "losses", "points", "read_noise", "ranking", "save", "series", "staircase"]
@@ -195,21 +195,23 @@ def _value(value, unit="1"):
 
 def ranking(run, result=None, ax=None, most=24):
     """What each value of each swept key does to a result (``nudge.effects``), the largest on top: mean difference and 95 % interval
-    over seeds, of fewer where runs failed. Those whose interval leaves out 0 are filled."""
+    over seeds. Those whose interval leaves out 0 are filled; an effect with runs that failed has no dot, and says so."""
     found = effects(run, result)[:most]
     table, _, results = results_of(run)
     result = result or results[0]
     if not found:
         raise InputError(f"{run!r}: no two points differ in one key alone: nothing can be ranked")
     ax = _axes(ax, (6.4, 1.0 + 0.32 * len(found)))
-    reach = 1.1 * max(abs(end) for one in found for end in (one.mean, one.low, one.high) if math.isfinite(end))
+    reach = 1.1 * max((abs(end) for one in found for end in (one.mean, one.low, one.high) if math.isfinite(end)), default=0)
     for row, one in enumerate(reversed(found)):
         if math.isfinite(one.low):
             ax.plot([one.low, one.high], [row, row], color=COLORS[0], linewidth=1.5)
         ax.plot(one.mean, row, "o", color=COLORS[0], markerfacecolor=COLORS[0] if one.certain else "white")
     seeds = len(set(table.seed.values))
     ax.set_yticks(range(len(found)), [f"{one.key} = {_value(one.value, _unit(table[one.key]))}"
-                                      + (f" ({one.seeds} of {seeds} seeds)" if one.seeds < seeds else "") for one in reversed(found)])
+                                      + (f" ({one.seeds} of {seeds} seeds)" if one.seeds < seeds else "")
+                                      + (f" (a run failed with {one.failed} of {one.seeds})" if one.failed else "")
+                                      for one in reversed(found)])
     ax.axvline(0, color="0.6", linewidth=0.8)
     ax.set_xlim(-reach or None, reach or None)
     _label(ax.xaxis, f"difference of the {_name(result)}", _unit(table[result]))
@@ -217,8 +219,8 @@ def ranking(run, result=None, ax=None, most=24):
 
 
 def points(run, key=None, result=None, ax=None):
-    """A result over one swept key: a dot per run, a line through the means where the key is a number, a cross at the foot for a run that
-    did not end well. Other keys stay at their first value."""
+    """A result over one swept key: a dot per run, a line through the means (where runs failed: medians, the failed ranked worst) where
+    the key is a number, a cross at the foot for a run that did not end well. Other keys stay at their first value."""
     table, keys, results = results_of(run)
     key, result = key or keys[0], result or results[0]
     ax = _axes(ax)
@@ -238,8 +240,7 @@ def points(run, key=None, result=None, ax=None):
                 label=f"{failed.sum()} runs did not end well")
         ax.legend(frameon=False, fontsize="small")
     if numeric:
-        ax.plot(places, [np.mean(y[(at == one) & np.isfinite(y)]) if np.isfinite(y[at == one]).any() else math.nan for one in places],
-                color=COLORS[0])
+        ax.plot(places, [cell(y[at == one], result)[0] for one in places], color=COLORS[0])
         _label(ax.xaxis, key, _unit(table[key]), plain=True)
     else:
         ax.set_xticks(places, values)
@@ -249,22 +250,23 @@ def points(run, key=None, result=None, ax=None):
 
 
 def heat_map(run, result=None, keys=None, ax=None):
-    """A result over two swept keys: means over the seeds (and over any other key)."""
+    """A result over two swept keys: means over the seeds (and over any other key); where runs failed the median, with their number."""
     table, swept, results = results_of(run)
     result, keys = result or results[0], keys or swept[:2]
     if len(keys) != 2:
         raise InputError(f"a heat map is over two keys, found {', '.join(keys)}")
     across, down = (list(dict.fromkeys(table[key].values)) for key in keys)
-    mean = np.full((len(down), len(across)), math.nan)
+    mean, failed = np.full((len(down), len(across)), math.nan), np.zeros((len(down), len(across)), int)
     for (row, column), _ in np.ndenumerate(mean):
         own = table[result].values[(table[keys[0]].values == across[column]) & (table[keys[1]].values == down[row])]
-        if np.isfinite(own).any():
-            mean[row, column] = np.nanmean(own)
+        mean[row, column], failed[row, column] = cell(own, result)
     ax = _axes(ax, (2.6 + 0.8 * len(across), 1.6 + 0.5 * len(down)))
     image = ax.imshow(mean, cmap="cividis", aspect="auto", origin="lower")
     middle = 0.5 * (np.nanmin(mean) + np.nanmax(mean))
     for (row, column), value in np.ndenumerate(mean):
-        ax.text(column, row, _value(float(f"{value:.4g}")) if math.isfinite(value) else "–", ha="center", va="center", fontsize=8,
+        shown = _value(float(f"{value:.4g}")) if math.isfinite(value) else "–"
+        shown += f"\n{failed[row, column]} failed" if failed[row, column] else ""
+        ax.text(column, row, shown, ha="center", va="center", fontsize=8,
                 color="white" if not value > middle else "black")
     ax.set_xticks(range(len(across)), [_value(one, _unit(table[keys[0]])) for one in across])
     ax.set_yticks(range(len(down)), [_value(one, _unit(table[keys[1]])) for one in down])

@@ -101,8 +101,22 @@ def test_runs_that_failed(plot, block):
     crosses = ax.lines[1]
     assert set(crosses.get_xdata()) <= set(run.points["train.learning_rate"].values[failed])
     assert "did not end well" in crosses.get_label()
-    assert all(one.value != 1e6 or one.seeds < 3 for one in nudge.effects(run))
-    assert np.isnan(plot.heat_map(run).images[0].get_array()).any() or not failed.all()
+    found = nudge.effects(run)
+    broken = [one for one in found if one.value == 1e6]
+    assert all(one.failed and math.isnan(one.mean) and one.lost >= one.failed for one in broken)  # none is left out for having failed
+    assert broken == found[:len(broken)]
+    heat = plot.heat_map(run)
+    assert any("failed" in text.get_text() for text in heat.texts)
+
+
+def test_a_cell_with_failures_has_no_mean():
+    assert cell([1.0, 2.0, 6.0], "test_loss") == (3.0, 0)
+    assert cell([1.0, 2.0, math.inf], "test_loss") == (2.0, 1)  # the failed is the worst of three
+    assert cell([0.9, 0.8, -math.inf], "test_accuracy") == (0.8, 1)
+    value, failed = cell([1.0, math.inf, math.inf, 2.0], "test_loss")
+    assert math.isnan(value) and failed == 2  # the middle of four lies between a run and a failed one
+    assert cell([1.0, math.nan], "cosine") == (1.0, 0)
+    assert sign_test(5, 0) == pytest.approx(2 / 32) and sign_test(1, 2) == 1 and sign_test(0, 0) == 1
 
 
 def test_devices_and_arrays(plot, tmp_path):
