@@ -95,7 +95,7 @@ try "device_training" "$program" sweep examples/device_training.toml --out "$fol
   --set data.text= --set train.evaluation_batches=1 --set train.batch=2
 try "compare_parity" "$program" compare examples/compare_parity.toml --out "$folder/parity.h5" --set train.steps=2 \
   --set train.batch=2 --set model.tokens=8 --set train.evaluation_batches=1 --set train.test_batches=1 \
-  --set compare.test_seeds=[11,12] --set 'compare.grid.train.learning_rate=[1e-3, 3e-3]'
+  --set compare.tuning_seeds=[1] --set compare.test_seeds=[11,12] --set 'compare.grid.train.learning_rate=[1e-3, 3e-3]'
 try "compare_transformer" "$program" compare examples/compare_transformer.toml --out "$folder/compare_transformer.h5" \
   --set train.steps=1 --set train.batch=1 --set train.evaluation_batches=1 --set train.test_batches=1 \
   --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'
@@ -113,7 +113,7 @@ for key in file=train-images-idx3 labels=train-labels-idx1 test_file=t10k-images
 done
 try "mnist" "$program" train examples/mnist.toml --out "$folder/mnist.h5" "${digits28[@]}" --set train.steps=2
 try "compare_digits28" "$program" compare examples/compare_digits28.toml --out "$folder/compare28.h5" "${digits28[@]}" \
-  --set train.steps=2 --set compare.test_seeds=[11,12]
+  --set train.steps=2 --set compare.tuning_seeds=[1] --set compare.test_seeds=[11,12]
 try "compare_parity_large" "$program" compare examples/compare_parity_large.toml --out "$folder/parity_large.h5" \
   --set train.steps=1 --set train.batch=1 --set model.tokens=8 --set train.evaluation_batches=1 \
   --set train.test_batches=1 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'
