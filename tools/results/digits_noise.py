@@ -26,8 +26,7 @@ def nudges():
         row = [beta]
         for noise in noises:
             cell = next(c for c in answer["summary"] if c["beta"] == beta and c["device.read_noise"] == noise)
-            failed = f", {cell['failed']} failed" if cell["failed"] else ""
-            row.append(f"{results.percent(cell['validation_accuracy'])} (cosine {results.cosine(cell['cosine']['mean'])}{failed})")
+            row.append(f"{results.percent(cell['validation_accuracy'])} (cosine {results.cosine(results.number(cell['cosine']))})")
         rows.append(row)
     body = results.table(rows) + "\n\nValidation accuracy, mean ± standard deviation over the seeds. "
     results.write("digits_nudge", [results.shown("sweep", NUDGE, [])], body + results.trivial(answer["reference"]), commits)
@@ -41,7 +40,7 @@ def reads():
         rule = cell["reads.nudged"].strip('"')
         number = int(rule.split()[1]) if rule.startswith("mean") else 1
         error = cell["relative_l2"]
-        rows.append([rule, results.spread(error), f"{error['mean'] * number ** 0.5:.3f}", results.spread(cell["cosine"])])
+        rows.append([rule, results.spread(error), "–" if error["mean"] is None else f"{error['mean'] * number ** 0.5:.3f}", results.spread(cell["cosine"])])
     body = results.table(rows) + "\n\nMean ± standard deviation over the seeds, against the exact gradient of the same devices."
     results.write("digits_reads", [results.shown("sweep", READS, [])], body, commits)
 

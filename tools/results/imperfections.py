@@ -37,9 +37,14 @@ def costs(answer):
         changed = ", ".join(f"`{k}` = {cell[k]}" for k in answer["keys"] if cell[k] != baseline[k])
         own = losses(answer, cell)
         pairs = [own[s] - ideal[s] for s in own if s in ideal]
-        failed = f" ({cell['failed']} failed)" if cell["failed"] else ""
-        lost = results.spread(cell["validation_loss"], 3) if not changed else results.paired(pairs)
-        found[changed or "none (nat)"] = [lost + failed, results.cosine(cell["cosine"]["mean"])]
+        loss = cell["validation_loss"]
+        if not changed:
+            lost = results.spread(loss, 3)
+        elif cell["failed"] or baseline["failed"]:  # no mean of the seeds that are left
+            lost = results.failed_rate({**loss, "median": None}, str)
+        else:
+            lost = results.paired(pairs)
+        found[changed or "none (nat)"] = [lost, results.cosine(cell["cosine"]["mean"])]
     return found
 
 

@@ -6,15 +6,7 @@ import results
 CONFIGS = {"parity": "examples/compare_parity.toml", "parity_large": "examples/compare_parity_large.toml",
            "transformer": "examples/compare_transformer.toml"}
 SHORT = ["train.steps=2", "train.batch=2", "model.tokens=8", "train.evaluation_batches=1", "train.test_batches=1",
-         "compare.test_seeds=[11, 12]", "compare.grid.train.learning_rate=[1e-3, 3e-3]"]
-
-
-def difference(one):
-    d = one["difference"]
-    if d["low"] is None:
-        return "–" if d["mean"] is None else f"{d['mean']:+.4f}"
-    mean, low, high = (0.0 if abs(d[key]) < 5e-5 else d[key] for key in ("mean", "low", "high"))  # no "-0.0000"
-    return f"{mean:+.4f} [{low:+.4f}, {high:+.4f}]"
+         "compare.tuning_seeds=[1]", "compare.test_seeds=[11, 12]", "compare.grid.train.learning_rate=[1e-3, 3e-3]"]
 
 
 def main(name):
@@ -34,10 +26,10 @@ def main(name):
         test = one["test_loss"]
         rows.append([f"`{one['name']}`"] + cells + [
             f"{one['runs']} ({one['failed']})", results.spread(one["validation_loss"]),
-            results.spread(test) + results.unigram_mark(test["mean"], answer["text"], "test"),
-            "baseline" if number == 0 else difference(one), f"{one['skipped']:.0f}", f"{one['nonfinite']:.0f}"])
-    body = results.table(rows) + "\n\nNat per character, mean ± standard deviation over the fresh seeds. " + results.lines(
-        answer["text"])
+            results.spread(test) + results.unigram_mark(results.number(test), answer["text"], "test"),
+            "baseline" if number == 0 else results.difference(one["difference"]), f"{one['skipped']:.0f}", f"{one['nonfinite']:.0f}"])
+    body = results.table(rows) + "\n\nNat per character, mean ± standard deviation over the fresh seeds; " + (
+        f"differences paired by seed, Student's t: {answer['intervals_hold']}. ") + results.lines(answer["text"])
     if edge:
         body += "\n\n\\* an outermost value of the grid: the best may lie beyond it."
     results.write(name, [results.shown("compare", config, [results.TEXT])], body, commits)

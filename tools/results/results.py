@@ -92,8 +92,16 @@ def cosine(value):
     return f"1 − {lost:.0e}".replace("e-0", "e-") if 0 < lost < 1e-4 else f"{value:.4f}"
 
 
+def failed_rate(cell, median):
+    """What stands for a cell with runs that failed: no mean of the others, but the median of all, the failed ranked worst, and the rate."""
+    rate = f"{cell['failed']} of {cell['runs'] + cell['failed']} failed"
+    return f"–, {rate}" if cell["median"] is None else f"{median(cell['median'])} median, {rate}"
+
+
 def spread(cell, digits=4):
-    """mean ± deviation of a JSON summary."""
+    """mean ± deviation of a JSON summary, or failed_rate()."""
+    if cell["failed"]:
+        return failed_rate(cell, lambda value: f"{value:.{digits}f}")
     if cell["mean"] is None:
         return "–"
     text = f"{cell['mean']:.{digits}f}"
@@ -101,10 +109,29 @@ def spread(cell, digits=4):
 
 
 def percent(cell, digits=2):
-    """mean ± deviation of a share, in percent."""
+    """The same of a share, in percent."""
+    if cell["failed"]:
+        return failed_rate(cell, lambda value: f"{100 * value:.{digits}f} %")
     if cell["mean"] is None:
         return "–"
     return f"{100 * cell['mean']:.{digits}f}" + (f" ± {100 * cell['deviation']:.{digits}f}" if cell["deviation"] else "") + " %"
+
+
+def difference(d, unit=1, digits=4):
+    """A paired difference of a comparison's JSON with its 95 % interval; where a run failed, pairs won and lost."""
+    if d["failed"]:
+        return f"won {d['won']}, lost {d['lost']} of {d['seeds']}, sign test p = {d['sign_test']:.2g}"
+    if d["mean"] is None:
+        return "–"
+    mean, low, high = (None if d[key] is None else unit * d[key] for key in ("mean", "low", "high"))
+    shown = lambda value: f"{0.0 if abs(value) < 0.5 * 10 ** -digits else value:+.{digits}f}"  # no "-0.0000"
+    return shown(mean) + ("" if low is None else f" [{shown(low)}, {shown(high)}]")
+
+
+def one_run(one):
+    """What so many test samples say of one run's accuracy."""
+    interval = one.get("one_run")
+    return f"[{100 * interval['low']:.1f}, {100 * interval['high']:.1f}] of {interval['test_samples']:.0f}" if interval else "–"
 
 
 # 97.5 % quantiles of Student's t at 1, 2, ... degrees of freedom.
@@ -123,17 +150,22 @@ def paired(differences, digits=3):
     return f"{mean:+.{digits}f} [{mean - half:+.{digits}f}, {mean + half:+.{digits}f}]"
 
 
+def number(cell):
+    """The number that stands for a cell: the mean, or where runs failed the median with the failed ranked worst; None where that is one."""
+    return cell["median"] if cell["failed"] else cell["mean"]
+
+
 def imperfections(answer):
     """Rows of a sweep in mode one_at_a_time: what each cell changes, and the validation accuracy it loses by that."""
     baseline = answer["summary"][0]
-    ideal = baseline["validation_accuracy"]["mean"]
+    ideal = number(baseline["validation_accuracy"])
     rows = [["imperfection", "runs (failed)", "validation accuracy", "lost", "cosine"]]
     for cell in answer["summary"]:
-        mean = cell["validation_accuracy"]["mean"]
+        mean = number(cell["validation_accuracy"])
         changed = ", ".join(f"`{k}` = {cell[k]}" for k in answer["keys"] if cell[k] != baseline[k]) or "none"
         lost = "–" if mean is None or ideal is None else f"{100 * (ideal - mean):+.2f}"
         rows.append([changed, f"{cell['runs']} ({cell['failed']})", percent(cell["validation_accuracy"]), lost,
-                     cosine(cell["cosine"]["mean"])])
+                     cosine(number(cell["cosine"]))])
     return table(rows) + "\n\nMean ± standard deviation over the seeds; lost: percentage points against no imperfection. "
 
 
