@@ -148,7 +148,7 @@ TEST_CASE("a point that fails is recorded with its reason and the others go on")
   Sweep two = sweep;
   two.points[1].values = two.points[0].values;
   two.points.push_back(two.points[0]);
-  const CellSpread& loss = summarise_sweep(two)[0].results[0];
+  const CellSpread loss = summarise_sweep(two)[0].results[0];
   CHECK((loss.runs == 2 && loss.failed == 1));
   CHECK(std::isnan(loss.mean));
   CHECK(loss.median == two.points[0].metrics[0]);
