@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <cmath>
-#include <limits>
 
 #include "sim/base/errors.hpp"
 
 namespace nudge {
 
 Interval share_interval(double share, double n) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  if (!(share >= 0 && share <= 1 && n >= 1)) return {nan, nan};
+  if (!(share >= 0 && share <= 1 && n >= 1)) return {};
   constexpr double z = 1.959963984540054;  // quantile .975 of the normal distribution
   const double middle = share + z * z / (2 * n), whole = 1 + z * z / n;
   const double half = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
+
 namespace nudge {
 
-/// Both ends of an interval.
+/// Both ends of an interval; NaN where there is none.
 struct Interval {
-  double low = 0, high = 0;
+  double low = std::numeric_limits<double>::quiet_NaN(), high = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The 95 % interval of a probability of which `share` of n independent trials came out,

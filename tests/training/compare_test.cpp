@@ -175,6 +175,7 @@ TEST_CASE("a comparison tunes every entrant alike, then runs fresh seeds on the 
   CHECK(c.entrants[0].difference.mean == 0);
   CHECK(c.entrants[2].difference.mean > 0);  // two steps are not twelve
   CHECK(c.entrants[2].difference.low < c.entrants[2].difference.mean);
+  CHECK(std::isnan(c.entrants[0].one_run.low));  // no samples
   const H5Reader file(folder / "c.h5");
   CHECK(file.text_attribute("kind") == "compare");
   CHECK(file.texts("entrants/name") == std::vector<std::string>{"bptt", "aep_transposed", "slow"});

@@ -13,7 +13,7 @@ for cell in answer["summary"]:
     loss = cell["validation_loss"]
     mean = lambda key, form: "–" if cell[key]["mean"] is None else form.format(cell[key]["mean"])
     rows.append([str(cell["transformer.feedback"]), str(cell["growth.strength"]), f"{cell['runs']} ({cell['failed']})",
-                 results.spread(loss, 3) + results.unigram_mark(loss["mean"], answer["text"], "validation"),
+                 results.spread(loss, 3) + results.unigram_mark(results.number(loss), answer["text"], "validation"),
                  mean("residual", "{:.1e}"), mean("skipped", "{:.1f}"), mean("nonfinite", "{:.1f}")])
 body = results.table(rows) + "\n\nNat per character, mean ± standard deviation over the seeds. " + results.lines(answer["text"])
 results.write("feedback", [results.shown("sweep", CONFIG, [])], body, commits)

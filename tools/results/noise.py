@@ -14,7 +14,7 @@ for cell in answer["summary"]:
     mean = lambda key, form: "–" if cell[key]["mean"] is None else form.format(cell[key]["mean"])
     rows.append([f"{100 * float(cell['device.programming_error']):g} %", f"{100 * float(cell['device.read_noise']):g} %",
                  f"{cell['runs']} ({cell['failed']})",
-                 results.spread(loss, 3) + results.unigram_mark(loss["mean"], answer["text"], "validation"),
+                 results.spread(loss, 3) + results.unigram_mark(results.number(loss), answer["text"], "validation"),
                  results.spread(cell["cosine"], 3), mean("residual", "{:.1e}"), mean("skipped", "{:.1f}")])
-body = results.table(rows) + "\n\nMean ± standard deviation over the seeds; nat per character. " + results.lines(answer["text"])
+body = results.table(rows) + "\n\nMean ± standard deviation over the seeds, or the median of all with those that failed ranked worst; nat per character. " + results.lines(answer["text"])
 results.write("noise", [results.shown("sweep", CONFIG, [])], body, commits)

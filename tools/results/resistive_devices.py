@@ -8,7 +8,7 @@ SHORT = ["train.steps=5", "sweep.seeds=[11, 12]", 'sweep.grid.device.preset=["id
 
 commits = results.noted("resistive_devices")
 answer = results.study("sweep", CONFIG, "resistive_devices", [], SHORT)
-rows = [["preset", "update", "runs (failed)", "validation accuracy", "validation loss", "cosine", "pulses", "heat of the reads of a step"]]
+rows = [["preset", "update", "runs (failed)", "validation accuracy", "validation loss", "cosine", "pulses of learning", "heat of the reads of a step"]]
 for cell in answer["summary"]:
     mean = lambda key, form, scale=1: "–" if cell[key]["mean"] is None else form.format(scale * cell[key]["mean"])
     rows.append([f"`{cell['device.preset']}`", cell["crossbar.update"].replace("_", "–"), f"{cell['runs']} ({cell['failed']})",
