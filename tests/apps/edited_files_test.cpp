@@ -280,7 +280,7 @@ TEST_CASE("counters that are no whole numbers are not restored", "[train]") {
   const test::TemporaryDirectory dir;
   for (const double wrong : {-1.0, 0.5, 2e6}) {
     const auto path =
-        edited(dir, "train.h5", with_numbers("checkpoint/maps/Wh/counters", std::vector<double>(27, wrong)));
+        edited(dir, "train.h5", with_numbers("checkpoint/maps/Wh/counters", std::vector<double>(36, wrong)));
     CHECK_THAT(refusal([&] { resume(path, nullptr); }), Contains("counters of a crossbar: restored as"));
   }
 }

@@ -58,7 +58,7 @@ TEST_CASE("what a smaller grid leaves outside is said everywhere, counted nowher
 TEST_CASE("compare and experiment keep and drop runs as sweep does") {
   const Folder folder;
   folder.write("c.toml", kSmall +
-                             "[compare]\nentrants = ['bptt', 'ep']\ntest_seeds = [3, "
+                             "[compare]\nentrants = ['bptt', 'ep']\ntuning_seeds = [1]\ntest_seeds = [3, "
                              "4]\n[compare.grid]\n'train.learning_rate' = [1e-2]\n");
   REQUIRE(run_nudge(folder, "compare c.toml --out c.h5").exit_code == 0);
   const std::string one = " --set 'compare.test_seeds=[4]'";
