@@ -98,7 +98,7 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
 
 /// "4.02e+06 pulses (12.1 uJ), 3.1e+05 verify reads"
 std::string writes_text(double pulses, double energy, double reads) {
-  std::string out = fmt::format("{:.3g} pulses", pulses);
+  std::string out = pulses > 0 ? fmt::format("{:.3g} pulses", pulses) : "no pulse";
   if (energy > 0) out += fmt::format(" ({})", format_quantity(energy, Unit::joule, 3));
   if (reads > 0) out += fmt::format(", {:.3g} verify reads", reads);
   return out;
