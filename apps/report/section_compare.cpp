@@ -35,9 +35,10 @@ std::string loss_text(const CellSpread& spread, const std::optional<TextEntropy>
 
 std::string score_spread(const std::string& metric, const CellSpread& spread) {
   std::string mean = score_cell(metric, spread.mean);
-  if (std::isfinite(spread.mean) && spread.runs > 1)
-    mean +=
-        fmt::format(" ± {:.{}f}", (metric == "accuracy" ? 100 : 1) * spread.deviation, metric == "accuracy" ? 2 : 4);
+  if (std::isfinite(spread.mean) && spread.runs > 1) {
+    mean = metric == "accuracy" ? fmt::format("{:.2f} ± {:.2f} %", 100 * spread.mean, 100 * spread.deviation)
+                                : fmt::format("{} ± {:.4f}", mean, spread.deviation);
+  }
   return cell_text(spread, mean, score_cell(metric, spread.median));
 }
 
@@ -72,7 +73,7 @@ std::vector<std::string> score_cells(const Table& entrants, const std::string& m
 }
 
 std::string entrants_note(const RunFile& run) {
-  const std::string holds = run.intervals_hold.empty() ? "" : " Of the differences " + run.intervals_hold + ".";
+  const std::string holds = run.intervals_hold.empty() ? "" : " Of the differences, " + run.intervals_hold + ".";
   return "<p class=\"note\">Losses in nat per character, or as the cost of samples is; differences of accuracy in "
          "percentage "
          "points; mean ± standard deviation over fresh seeds. Every entrant stands at its own best place of the same "
