@@ -62,8 +62,8 @@ void PulseHeat<S>::append_state(std::vector<SlowArray<S>>& out) {
   if (!known()) return;
   store_double(total_J_, 0, digits_);
   store_double(programming_J_, 1, digits_);
-  out.push_back({"pulse_heat", "J", "heat of all pulses so far, and of those of programming; the sum of a row is the number",
-                 &digits_});
+  out.push_back({"pulse_heat", "J",
+                 "heat of all pulses so far, and of those of programming; the sum of a row is the number", &digits_});
 }
 
 template <class S>

@@ -92,7 +92,7 @@ struct RunFile {
   std::string intervals_hold;    ///< what the intervals of its differences hold; empty of earlier versions
   std::size_t outside = 0;       ///< finished runs that the file keeps of earlier grids, in none of the tables
   std::optional<NullVerdict> null;
-  std::optional<TextLines> lines;  ///< of the text that was learned
+  std::optional<TextLines> lines;             ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples
   DevicePictures device;                      ///< of a characterisation
   Table arrays;                               ///< of a file of kind crossbar, a row per array

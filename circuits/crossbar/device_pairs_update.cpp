@@ -154,8 +154,8 @@ void DevicePairs<S>::append_write_readings(std::vector<MapReading>& all) const {
   template void DevicePairs<S>::update(const Matrix<S>&);                    \
   template void DevicePairs<S>::coincide(std::span<const FactorPair<S>>, S); \
   template void DevicePairs<S>::record(const WriteReport&);                  \
-  template WriteMark DevicePairs<S>::mark() const;     \
-  template void DevicePairs<S>::count_as_programming(const WriteMark&);     \
+  template WriteMark DevicePairs<S>::mark() const;                           \
+  template void DevicePairs<S>::count_as_programming(const WriteMark&);      \
   template void DevicePairs<S>::append_write_readings(std::vector<MapReading>&) const;
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
