@@ -49,7 +49,8 @@ class Crossbar final : public LinearMap<S> {
   /// Reads, failures and programmings since construction.
   const WriteCounts& writes() const { return pairs_.writes(); }
   /// The pulses sent after the count `since` belong to programming: what an array needs before it can learn.
-  void count_as_programming(const PulseCount& since) { pairs_.count_as_programming(since); }
+  WriteMark mark() const { return pairs_.mark(); }
+  void count_as_programming(const WriteMark& since) { pairs_.count_as_programming(since); }
   /// Pulses sent to both arrays since construction.
   PulseCount pulses() const { return pairs_.pulses(); }
   const DeviceArray<S>& plus() const { return pairs_.plus(); }

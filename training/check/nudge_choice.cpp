@@ -139,6 +139,13 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
   return fmt::format("{}: below the noise of the nodes; {}", nudge_text(config, choice), advice);
 }
 
+std::string drowned_note(double snr, double cosine) {
+  return fmt::format(
+      "the nudge ends below the noise of its nodes: signal-to-noise {:.2g}, expected cosine {:.2g} (a larger beta, or "
+      "longer averages; `nudge config check` says which)",
+      snr, cosine);
+}
+
 void check_nudge(const Config& config, const NudgeChoice& choice) {
   if (!choice.measured() || choice.signal.snr() >= kRefused || phase_options(config).below_noise) return;
   throw UserError(fmt::format("beta = {} ({}; nudge.below_noise = true runs it all the same)", config.as_text("beta"),

@@ -44,6 +44,9 @@ std::string nudge_text(const Config& config, const NudgeChoice& choice);
 /// What to say of a nudge below the noise of its nodes, and what would lift it; empty above it.
 std::string nudge_warning(const Config& config, const NudgeChoice& choice);
 
+/// What to say of a run whose nudge has ended below the noise of its nodes.
+std::string drowned_note(double snr, double cosine);
+
 /// UserError where the signal is below a tenth of the noise, unless nudge.below_noise asks for it.
 void check_nudge(const Config& config, const NudgeChoice& choice);
 

@@ -236,12 +236,7 @@ class TrainRun {
     s.references = references_;
     s.nudge_snr = log.last("train/nudge_snr");
     s.expected_cosine = log.last("train/expected_cosine");
-    if (s.nudge_snr < 1) {
-      s.notes.push_back(
-          fmt::format("the nudge ends below the noise of its nodes: signal-to-noise {:.2g}, expected cosine {:.2g} "
-                      "(a larger beta, or longer averages; `nudge config check` says which)",
-                      s.nudge_snr, s.expected_cosine));
-    }
+    if (s.nudge_snr < 1) s.notes.push_back(drowned_note(s.nudge_snr, s.expected_cosine));
     s.seconds = seconds();
     s.stopped = loop_.stopped();
     return s;
