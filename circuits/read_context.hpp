@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "circuits/array_use.hpp"
 #include "circuits/read_memory.hpp"
 #include "circuits/read_policy.hpp"
 
@@ -38,6 +39,7 @@ struct ReadTotals {
 struct ReadMeter {
   std::array<ReadTotals, read_classes> of = {};
   double time = 0;  ///< of stored, anchor, correlation, loss and monitor reads, one after the other, in units of τ
+  std::array<double, read_classes> times = {};  ///< the same by class
 
   ReadTotals& at(ReadClass kind) { return of[static_cast<std::size_t>(kind)]; }
   const ReadTotals& at(ReadClass kind) const { return of[static_cast<std::size_t>(kind)]; }
@@ -49,6 +51,7 @@ struct ReadMeter {
   ReadMeter& operator+=(const ReadMeter& other) {
     for (std::size_t kind = 0; kind < read_classes; ++kind) of[kind] += other.of[kind];
     time += other.time;
+    for (std::size_t kind = 0; kind < read_classes; ++kind) times[kind] += other.times[kind];
     return *this;
   }
 };
@@ -64,6 +67,7 @@ struct ReadContext : Reading {
   ReadPolicy policy = {};
   bool reversed = false;         ///< what drives now, drives with both signs in the phases of a nudge
   ReadMemory* memory = nullptr;  ///< of noise that one read shares with the next; null: every read begins anew
+  ArrayUse* use = nullptr;       ///< where metered crossbars say what they are used for; null: nobody asks
   ReadMeter* meter = nullptr;    ///< where crossbars add their energy; null: not metered
 
   bool relaxes() const { return kind == ReadClass::free || kind == ReadClass::nudged; }
@@ -90,7 +94,10 @@ struct ReadContext : Reading {
   }
   /// One more read of everything that the class asks for has passed: adds to the meter's time.
   void pass() {
-    if (meter != nullptr && !relaxes()) meter->time += policy.time * counted() * (chops() ? 2 : 1);
+    if (meter == nullptr || relaxes()) return;
+    const double taken = policy.time * counted() * (chops() ? 2 : 1);
+    meter->time += taken;
+    meter->times[static_cast<std::size_t>(kind)] += taken;
   }
 };
 

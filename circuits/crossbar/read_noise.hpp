@@ -57,6 +57,7 @@ class ReadNoise {
 
   /// Devices per cross point.
   int devices() const { return devices_; }
+  std::uint32_t id() const { return id_; }
 
   /// Whether reads have any.
   bool present(const LineView<S>& view) const { return white(view) || !view.moving.empty(); }

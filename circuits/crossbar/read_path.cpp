@@ -160,6 +160,8 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
   }
   const double volts = circuit_.read_voltage_V;
   const auto n = static_cast<std::uint64_t>(times);
+  if (read.use != nullptr)
+    read.use->read(noise_.id(), read.kind, static_cast<double>(times) * static_cast<double>(drive.rows()));
   ReadTotals& totals = read.meter->at(read.kind);
   totals.array_J += times * volts * volts * siemens_per_weight_ * squares * read.duration() * circuit_.time_constant_s;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;

@@ -110,6 +110,7 @@ struct BatchGradient<S>::Worker {
   std::unique_ptr<CorrectionPath<S>> path;  ///< null: ideal
   std::unique_ptr<SampleHold<S>> hold;      ///< null: ideal
   ReadMeter meter;                          ///< of the present sequence
+  ArrayUse use;                             ///< the same
   Matrix<S> input, input_gradient, state, initial_gradient;
   SettleWorkspace<S> settle;
 };
@@ -192,7 +193,9 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   read.policy = options_.reads;
   read.relaxation = {options_.phases.step, options_.phases.step};
   w.meter = {};
+  w.use.clear();
   read.meter = &w.meter;
+  read.use = &w.use;
   ReadContext tables = read;
   network_->clamp(batch, sequence, w.input, tables);
   read.phase = static_cast<std::uint32_t>(evaluates ? ReadPhase::evaluation : ReadPhase::training);
@@ -203,6 +206,23 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   w.cost->bind(batch, sequence, read);
   network_->start(w.input, w.state);
   w.initial_gradient.setZero();
+}
+
+/// Rows of a drive that one evaluation asks of an array.
+template <class S>
+double BatchGradient<S>::rows_at_a_time() const {
+  return options_.replicated ? 1.0 : static_cast<double>(network_->rows());
+}
+
+/// The phases take as long as the slots that the busiest array needs for each of their evaluations.
+template <class S>
+void BatchGradient<S>::take_slots(Worker& w, SequenceReport& report) const {
+  const SettleOptions& free = options_.phases.free;
+  const ReadTiming nudged = euler_timing(options_.phases.step, w.dynamics.leak(), free.lag);
+  const ReadTiming of_free = free.solver == "rk4" ? rk4_timing(free.step, w.dynamics.leak()) : nudged;
+  const double rows = rows_at_a_time();
+  report.free.time *= w.use.slots(ReadClass::free, report.free.time / of_free.duration, rows);
+  report.nudged_time *= w.use.slots(ReadClass::nudged, report.nudged_time / nudged.duration, rows);
 }
 
 /// One sequence in so many, counted over all steps.
@@ -222,6 +242,7 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
                        &w.initial_gradient, static_cast<S>(weight), &sink,
                        w.path.get(),        w.hold.get(),           measures_noise(batch, sequence, step)};
   SequenceReport report = w.estimator->estimate(task);
+  take_slots(w, report);
   if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
     w.input_gradient = w.dynamics.input_gradient();
     network_->accumulate_start(w.initial_gradient, w.input_gradient);
@@ -236,6 +257,11 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active > 0 ? 4.0 : 0.0);
   }
   w.meter.at(ReadClass::correlation).operations += sink.operations();
+  w.meter.time = 0;
+  for (std::size_t kind = 0; kind < read_classes; ++kind) {
+    const double evaluations = w.meter.times[kind] / options_.reads.time;
+    w.meter.time += w.meter.times[kind] * w.use.slots(static_cast<ReadClass>(kind), evaluations, rows_at_a_time());
+  }
   return report;
 }
 

@@ -24,7 +24,8 @@ struct BatchGradientOptions {
   std::uint64_t seed = 0;     ///< of the read noise
   ReadPolicy reads;           ///< how the reads of each class are made
   std::uint64_t noise_every =
-      16;           ///< sequences, of which one tells the noise of its nudged states (NudgeSignal); 0: none
+      16;                   ///< sequences, of which one tells the noise of its nudged states (NudgeSignal); 0: none
+  bool replicated = false;  ///< every row has an array of its own
   Index slots = 1;  ///< in which the tokens take turns at the arrays: every simulated time is that many times as long
   bool factors = false;      ///< maps that take factors get no gradient: see BatchGradient::take_factors
   bool few_factors = false;  ///< numbers get none either where all of it is factors of few rows (factor_products.hpp)
@@ -113,6 +114,8 @@ class BatchGradient {
     std::vector<double> energy;
     std::vector<ReadMeter> meters;
   };
+  double rows_at_a_time() const;
+  void take_slots(Worker& w, SequenceReport& report) const;
   bool measures_noise(const Batch& batch, Index sequence, std::uint64_t step) const;
   OwnPart own(Index n) const;
   void sum_chunks(Index chunks, Gradient<S>& gradient);

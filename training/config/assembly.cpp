@@ -193,7 +193,10 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   phases.adjoint_tolerance = reachable<S>(phases.adjoint_tolerance);
   phases.free.lag = amplifier_lag(arrays.circuit);
   phases.beta = run.beta > 0 ? run.beta : default_beta<S>(options.estimator);
-  if (arrays.device.model != digital_model) options.slots = arrays.tokens.slots();
+  if (arrays.device.model != digital_model) {
+    options.slots = arrays.tokens.slots();
+    options.replicated = arrays.tokens.replicas() > 1;
+  }
   options.growth = growth_section().read(config);
   options.correction = correction_spec(config);
   options.reads = read_policy(config);

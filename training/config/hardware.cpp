@@ -87,6 +87,9 @@ const std::vector<PhysicalValue>& recipe() {
       {"reads.monitor", "'mean 8'"},
       {"reads.chopped", "true"},
       {"growth.probe", "0.1"},
+      // The residual has a floor of noise, eps |F|/|z| about 1e-2 on the default circuit, that the damping must not answer.
+      {"damping.low", "2e-2"},
+      {"damping.high", "4e-2"},
   };
   return list;
 }
