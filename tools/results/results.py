@@ -65,6 +65,17 @@ def study(command, config, name, settings=(), short=()):
     return answer
 
 
+def ideal_cells(answer):
+    """Of the same sweep with ideal nodes: the cell beside a cell, by preset and update."""
+    cells = {(one["device.preset"], one["crossbar.update"]): one for one in answer["summary"]}
+    return lambda cell: cells[cell["device.preset"], cell["crossbar.update"]]
+
+
+def update_name(cell):
+    """How the devices of a cell learnt."""
+    return {"none": "none: frozen"}.get(cell["crossbar.update"], cell["crossbar.update"].replace("_", "–"))
+
+
 def check(config, name, settings=(), short=()):
     """A gradient check; kept as JSON, since there is nothing to resume."""
     kept = FOLDER / f"{name}.json"
