@@ -130,6 +130,12 @@ Json describe(const std::filesystem::path& path) {
         out["devices_learnt"] = run.null->learnt;
         out["verdict"] = run.null->text;
       }
+      if (run.stages.rows > 0) {
+        out["digital"] = Json::array();
+        for (std::size_t i = 0; i < run.stages.rows; ++i) {
+          if (run.stages.texts.at("home")[i] == "digital") out["digital"].push_back(run.stages.texts.at("stage")[i]);
+        }
+      }
       out["events"] = run.events.size() + run.events_left_out;
     }
     if (kind == "gradcheck") out["rows"] = run.rows.rows;
@@ -165,7 +171,7 @@ std::string as_text(const Json& all) {
   if (all.contains("lanes")) {
     for (const auto& trainee : all["lanes"]) out += "trained\n" + section(trainee);
   }
-  for (const char* key : {"devices_learnt", "verdict", "events", "rows", "keys", "points", "entrants"}) {
+  for (const char* key : {"devices_learnt", "verdict", "digital", "events", "rows", "keys", "points", "entrants"}) {
     if (all.contains(key)) out += fmt::format("{}: {}\n", key, plain(all[key]));
   }
   out += "datasets\n";

@@ -92,6 +92,8 @@ struct RunFile {
   std::string intervals_hold;    ///< what the intervals of its differences hold; empty of earlier versions
   std::size_t outside = 0;       ///< finished runs that the file keeps of earlier grids, in none of the tables
   std::optional<NullVerdict> null;
+  Table stages;                               ///< of a training step: stage, home, how; empty of earlier versions
+  std::string ideal_parts;                    ///< what a run on devices had less than the physical level
   std::optional<TextLines> lines;             ///< of the text that was learned
   std::optional<ReferenceScores> references;  ///< of the samples
   DevicePictures device;                      ///< of a characterisation

@@ -131,6 +131,24 @@ std::string pictures(const Lane& trainee) {
 
 }  // namespace
 
+std::string step_stages(const std::vector<RunFile>& runs) {
+  std::string out;
+  for (const RunFile& run : runs) {
+    if (run.stages.rows == 0) continue;
+    const auto& stages = run.stages.texts.at("stage");
+    const auto& homes = run.stages.texts.at("home");
+    const auto& hows = run.stages.texts.at("how");
+    if (std::count(homes.begin(), homes.end(), "digital") == static_cast<std::ptrdiff_t>(homes.size())) continue;
+    std::vector<std::vector<std::string>> rows{{"stage of a step", "done by", "how"}};
+    for (std::size_t i = 0; i < run.stages.rows; ++i) rows.push_back({stages[i], homes[i], hows[i]});
+    out += "<section>\n<h2>What is digital here: " + escape(run.name) + "</h2>\n" +
+           paragraph(run.ideal_parts.empty() ? "Physical hardware (hardware.level = physical)."
+                                             : "Ideal in this run: " + run.ideal_parts + ".") +
+           table(rows) + "</section>\n";
+  }
+  return out;
+}
+
 std::string hardware_figures(const std::vector<NamedLane>& trainees) {
   std::string out;
   for (const NamedLane& named : trainees) {

@@ -69,6 +69,9 @@ std::string reference_note(const std::optional<ReferenceScores>& references);
 /// Readings and pictures of the arrays of the trainees that have some; empty otherwise.
 std::string hardware_figures(const std::vector<NamedLane>& trainees);
 
+/// Who does which stage of a training step, of every run on devices, and what of its circuit was ideal.
+std::string step_stages(const std::vector<RunFile>& runs);
+
 /// Gradient agreement of the trainees that measured it, with a table.
 std::string agreement_figures(const std::vector<NamedLane>& trainees);
 

@@ -25,6 +25,13 @@ TEST_CASE("the report draws every device's conductance before and after training
   CHECK_THAT(page, !Contains("The array of tok") && !Contains("The array of pos"));
   REQUIRE(run_nudge(folder, "export run.h5 --csv out").exit_code == 0);
   CHECK_THAT(read_file(folder.file("out/conductance.Wo.positive.level.csv")), StartsWith("level,after,before\n"));
+  // Who does what in a step, and what of the circuit was ideal: nothing by default.
+  CHECK_THAT(page, Contains("What is digital here") && Contains("bound of the memory") &&
+                       Contains("Physical hardware (hardware.level = physical)"));
+  CHECK_THAT(run_nudge(folder, "info run.h5").output,
+             Contains("digital: ") && Contains("\"optimizer\"") && !Contains("\"weights Wo\""));
+  REQUIRE(run_nudge(folder, "train run.toml --set circuit.leak_spread=0 --out alike.h5").exit_code == 0);
+  CHECK(H5Reader(folder.file("alike.h5")).text_attribute("ideal_parts") == "circuit.leak_spread = 0");
   // Digital weights: no section.
   REQUIRE(
       run_nudge(folder, "train run.toml --set device.preset='' --set device.model=digital --out exact.h5").exit_code ==
