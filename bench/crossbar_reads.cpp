@@ -114,6 +114,51 @@ void read(benchmark::State& state, Direction direction, Effects effects, Index b
   state.SetLabel("floor: " + fastest_libraries());
 }
 
+/// An array as hardware.level = physical has it, and the same without noise and with ideal amplifiers.
+Crossbar<float> leveled_array(bool physical, Index inputs, Index outputs) {
+  CrossbarSpec spec;
+  spec.circuit.thermal_noise = physical;
+  for (PortSpec* port : {&spec.periphery.forward, &spec.periphery.transposed}) {
+    if (!physical) continue;
+    port->amplifier.noise_V = 5e-9;
+    port->amplifier.offset_V = 1e-4;
+    port->amplifier.gain_spread = 0.01;
+  }
+  return Crossbar<float>(spec, normals(inputs, outputs, 0.05F, 0), 0, 1);
+}
+
+/// Reads of the physical level against those of the same array without noise and with ideal amplifiers, interleaved.
+void physical_read(benchmark::State& state, Direction direction, Index inputs, Index outputs, Index batch) {
+  const Crossbar<float> physical = leveled_array(true, inputs, outputs), ideal = leveled_array(false, inputs, outputs);
+  const bool forward = direction == Direction::forward;
+  const Matrix<float> x = normals(batch, forward ? inputs : outputs, 1.0F, 1);
+  Matrix<float> y(batch, forward ? outputs : inputs);
+  const auto read = [&](const Crossbar<float>& array) {
+    return seconds_of([&] {
+      ReadContext context;
+      for (int i = 0; i < 20; ++i) {
+        if (forward) {
+          array.forward(x, y, array.all_columns(), Store::assign, context);
+        } else {
+          array.transposed(x, y, array.all_columns(), Store::assign, context);
+        }
+      }
+    });
+  };
+  read(ideal);
+  read(physical);
+  std::vector<double> floors, ratios;
+  for (auto _ : state) {
+    floors.push_back(read(ideal));
+    const double time = read(physical);
+    state.SetIterationTime(time);
+    ratios.push_back(time / floors.back());
+  }
+  state.counters["floor_ms"] = 1e3 * median(floors);
+  state.counters["ratio"] = median(ratios);
+  state.SetLabel("floor: the same reads without noise");
+}
+
 /// In-situ update of 512 x 512 pairs by `rank` summed outer products, about 2.5 pulses per device.
 void update(benchmark::State& state, int threads) {
   Crossbar<float> array = make_array(0, false, "soft_bounds", threads);
@@ -178,6 +223,18 @@ int main(int argc, char** argv) {
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
         ->Iterations(21);
+  }
+  for (const Direction direction : {Direction::forward, Direction::transposed}) {
+    const std::string name = direction == Direction::forward ? "physical/forward" : "physical/transposed";
+    const auto add = [&](const std::string& shape, nudge::Index inputs, nudge::Index outputs, nudge::Index batch) {
+      benchmark::RegisterBenchmark((name + shape).c_str(),
+                                   [=](benchmark::State& s) { physical_read(s, direction, inputs, outputs, batch); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(101);
+    };
+    add("/512x512/B64", 512, 512, 64);
+    add("/48x336/B32", 48, 336, 32);  // the input array of examples/train_charlm.toml
   }
   benchmark::RegisterBenchmark("wires/solve_128x128_1ohm", wire_vector)->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("wires/effective_matrix_128x128_1ohm", wire_matrix)->Unit(benchmark::kMillisecond);
