@@ -60,6 +60,8 @@ nb::dict dict_of(const TrainSummary& s) {
   out["validation_loss"] = s.validation_loss;
   out["test_loss"] = s.test_loss;
   out["residual"] = s.residual;
+  out["nudge_snr"] = s.nudge_snr;
+  out["expected_cosine"] = s.expected_cosine;
   out["damping"] = s.damping;
   out["skipped"] = s.skipped;
   out["nonfinite"] = s.nonfinite;
@@ -125,6 +127,7 @@ nb::dict diagnostics(const GradcheckReport& r) {
     one["free_residual"] = e.free_residual;
     one["nudged_residual"] = e.nudged_residual;
     one["nudge_ratio"] = e.nudge_ratio;
+    one["snr"] = e.signal.snr();
     one["flipped_gates"] = e.flipped_gates;
     one["diverged"] = e.diverged;
     estimators.append(one);
