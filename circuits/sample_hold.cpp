@@ -32,7 +32,7 @@ template <class S>
 void SampleHold<S>::take(MatrixRef<S> z, int samples) {
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.cols() == scale_.cols() && samples >= 1);
   const double variance = spec_.noise * spec_.noise + spec_.node_noise * spec_.node_noise / samples;
-  if (variance > 0 && !read_->exact) {
+  if (variance > 0) {
     draws_.resize(z.rows(), z.cols());
     const std::uint64_t place = (static_cast<std::uint64_t>(read_->sequence) << 32) | read_->step;
     fill_normal<S>({read_->seed, Purpose::sample_hold, kFresh}, place, (read_->phase << 24U) + taken_++,

@@ -106,3 +106,17 @@ TEST_CASE("signal and noise of several sequences add up", "[nudge]") {
   CHECK(std::isnan(other.snr()));
   CHECK(NudgeSignal{1, 1, 1, 2, 1}.displacement() == 0);  // hidden
 }
+
+TEST_CASE("every estimator that nudges says what its nudge is beside the noise", "[nudge]") {
+  const Config config = small("block", {"beta=0.1"});
+  const RunParts parts = run_parts(config);
+  const auto network = make_network<double>(config, parts.plan, Weights::digital);
+  network->circuit().set_node_noise(1e-3);
+  for (const std::string& name : estimator_names()) {
+    if (!estimator_misfit(config, name).empty()) continue;
+    CAPTURE(name);
+    const NudgeChoice choice =
+        measured_nudge<double>(*network, gradient_options<double>(config, name), parts.task->training(0));
+    CHECK(choice.measured() == (name.starts_with("ep") || name.starts_with("aep")));
+  }
+}

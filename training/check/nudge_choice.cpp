@@ -78,7 +78,9 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
                          const Batch& batch) {
   BatchGradientOptions options = gradient_options<S>(config, estimator);
   NudgeChoice now{options.phases.beta};
-  if (!is_nudged(options.estimator)) return now;
+  const Circuit<S>& circuit = network.circuit();
+  const bool noisy = circuit.noisy() || circuit.sampled_noise() > 0 || !options.hold.ideal();
+  if (!is_nudged(options.estimator) || !noisy) return now;
   options.phases.step = options.phases.free.step = relaxation_step<S>(config, network.circuit());
   now = measured_nudge<S>(network, options, batch);
   if (run_options(config).beta > 0 || !physical(config)) return now;

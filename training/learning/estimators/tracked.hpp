@@ -17,7 +17,7 @@ class TrackedEstimator final : public GradientEstimator<S> {
  private:
   using GradientEstimator<S>::options_;
   FreePhase<S> free_;
-  Matrix<S> states_, force_, cost_gradient_, half_, asymmetry_, flow_;
+  Matrix<S> states_, force_, cost_gradient_, half_, asymmetry_, flow_, again_;
   NudgedLaw<S> law_;
 };
 
