@@ -10,8 +10,8 @@
 namespace nudge {
 
 /// A map behind sample-and-holds that leak: every drive, of either direction, arrives as share · drive, share =
-/// exp(−(T − 1) slot/τ_hold) (TokenSpec::held_share). In a multiplexed array a token's drive is sampled in its slot of one
-/// round and used in its slot of the next, T − 1 slots later.
+/// exp(−(T k − 1) slot/τ_hold) (TokenSpec::held_share). In a multiplexed array a token's drive is sampled in its slot of one
+/// round and used in its slot of the next, T k − 1 slots later, k slots a turn.
 ///
 /// A linear factor on drives, so that Y(x) = Y_map(share · x), and by the chain rule D = share · D_map at share · x₀ for both
 /// jvp and vjp; what drives the rows in a correlation is share · x₀. weights() are those of the map: what devices hold, not

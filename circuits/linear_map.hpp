@@ -59,6 +59,8 @@ struct MapTraits {
   /// Heat that a conductance of one unit of weight takes from a drive of 1 in one τ; 0: no devices, no energy is counted.
   double unit_heat_J = 0;
   const WeightSums<S>* sums = nullptr;  ///< of weights(), of maps that keep them: conductances, whose sums load nodes
+  /// Of an array driven at rows and columns at once: what loads the nodes that drive them (LoadTrim).
+  const WeightSums<S>* residue = nullptr;
 };
 
 enum class UpdateKind {

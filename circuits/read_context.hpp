@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -17,14 +18,16 @@ struct ReadTotals {
   std::uint64_t dac_conversions = 0, adc_conversions = 0;
   std::uint64_t reads = 0;  ///< of one row of a drive each
   std::uint64_t driven = 0,
-                sensed = 0;  ///< lines, over all reads: as many conversions where every line had a converter
-  double cell_V2 = 0;        ///< Σ over driven lines of devices on the line times V²
-  double amplifier_s = 0;    ///< Σ over sensed lines of the time of their read
-  double operations = 0;     ///< digital, on what was read
+                sensed = 0;   ///< lines, over all reads: as many conversions where every line had a converter
+  double cell_V2 = 0;         ///< Σ over driven lines of devices on the line times V²
+  double amplifier_s = 0;     ///< Σ over sensed lines of the time of their read
+  double operations = 0;      ///< digital, on what was read
+  std::uint64_t clipped = 0;  ///< conversions beyond the full scale of their converter
   ReadTotals& operator+=(const ReadTotals& other) {
     array_J += other.array_J;
     dac_conversions += other.dac_conversions;
     adc_conversions += other.adc_conversions;
+    clipped += other.clipped;
     reads += other.reads;
     driven += other.driven;
     sensed += other.sensed;
@@ -40,6 +43,8 @@ struct ReadMeter {
   std::array<ReadTotals, read_classes> of = {};
   double time = 0;  ///< of stored, anchor, correlation, loss and monitor reads, one after the other, in units of τ
   std::array<double, read_classes> times = {};  ///< the same by class
+  double slots = 1;                             ///< most that a step of a phase took (ArrayUse)
+  ConverterExtents extents = {};                ///< of the converters that are ranged by every read
 
   ReadTotals& at(ReadClass kind) { return of[static_cast<std::size_t>(kind)]; }
   const ReadTotals& at(ReadClass kind) const { return of[static_cast<std::size_t>(kind)]; }
@@ -52,6 +57,8 @@ struct ReadMeter {
     for (std::size_t kind = 0; kind < read_classes; ++kind) of[kind] += other.of[kind];
     time += other.time;
     for (std::size_t kind = 0; kind < read_classes; ++kind) times[kind] += other.times[kind];
+    slots = std::max(slots, other.slots);
+    extents.merge(other.extents);
     return *this;
   }
 };

@@ -21,14 +21,17 @@ struct TokenSpec {
   Index count = 1;         ///< T
   double slot_s = 0;       ///< length of a slot
   double hold_time_s = 0;  ///< time constant with which a held voltage leaks to 0; 0: it does not
+  double turn_slots = 0;   ///< slots that a token's turn takes, of the busiest array; 0: not known yet, taken as 1
 
   Index replicas() const { return use == TokenUse::replicated ? count : 1; }
   Index slots() const { return use == TokenUse::multiplexed ? count : 1; }
 
-  /// What is left of a drive when its slot comes, T − 1 slots after it was sampled: exp(−(T − 1) slot/τ_hold).
+  /// What is left of a drive in the last slot of its turn, a round after it was sampled: exp(−(T k − 1) slot/τ_hold), k the slots of
+  /// a turn.
   double held_share() const {
     if (slots() == 1 || hold_time_s == 0) return 1;
-    return std::exp(-static_cast<double>(count - 1) * slot_s / hold_time_s);
+    const double turn = turn_slots > 0 ? turn_slots : 1;
+    return std::exp(-(static_cast<double>(count) * turn - 1) * slot_s / hold_time_s);
   }
 };
 

@@ -12,6 +12,7 @@
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
 #include "sim/config/reference.hpp"
+#include "training/check/circuit_choice.hpp"
 #include "training/check/nudge_choice.hpp"
 #include "training/compare/protocol.hpp"
 #include "training/config/config_table.hpp"
@@ -45,10 +46,14 @@ void begin(const ConfigArguments& arguments, const Config& config, const std::ve
     return;
   }
   const RunParts parts = run_parts(config);
-  const NudgeChoice nudge = chosen_nudge(config, parts);
-  if (nudge.measured()) answer("{}\n", nudge_text(config, nudge));
-  if (const std::string low = nudge_warning(config, nudge); !low.empty()) say("nudge: warning: {}\n", low);
-  check_placed(config, [&nudge](const Config& c) { check_nudge(c, nudge); });
+  const Config placed = chosen_circuit(config, parts);
+  for (const ConfigDifference& one : difference(config, placed)) {
+    answer("{} = {}, {}\n", one.key, one.second, placed.origin(one.key).where);
+  }
+  const NudgeChoice nudge = chosen_nudge(placed, parts);
+  if (nudge.measured()) answer("{}\n", nudge_text(placed, nudge));
+  if (const std::string low = nudge_warning(placed, nudge); !low.empty()) say("nudge: warning: {}\n", low);
+  check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
   if (changes_section(changes, "sweep")) make_sweep_grid(read_config_source(arguments.file, arguments.settings));
   if (!config.grid("compare.grid").empty()) read_protocol(config, arguments.file);
 }

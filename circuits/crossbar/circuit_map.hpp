@@ -39,7 +39,10 @@ class CircuitMap final : public LinearMap<double> {
   void correlate(ReadDirection way, ConstMatrixRef<double> x0, ConstMatrixRef<double> u, Columns columns, double scale,
                  int parameter, GradientSink<double>& sink, const ReadContext& context) const override;
   /// The heat is that of the array which it stands for.
-  MapTraits<double> traits() const override { return {.curved = true, .unit_heat_J = unit_heat_J_}; }
+  MapTraits<double> traits() const override {
+    return {
+        .curved = true, .unit_heat_J = unit_heat_J_, .residue = residue_.of_columns.size() > 0 ? &residue_ : nullptr};
+  }
   std::unique_ptr<LinearMap<double>> noise_free() const override { return std::make_unique<CircuitMap>(*this); }
   void apply(const WeightUpdate<double>& update) override;
   /// Moves the devices of the first array by what is missing: W = target with ideal wires.
@@ -48,6 +51,7 @@ class CircuitMap final : public LinearMap<double> {
   std::vector<StateArray<double>> state() override;
   void state_restored() override { sum_weights(); }
   void set_unit_heat_J(double joules) { unit_heat_J_ = joules; }
+  void set_residue(WeightSums<double> residue) { residue_ = std::move(residue); }
 
  private:
   void move(const Matrix<double>& delta);
@@ -55,6 +59,7 @@ class CircuitMap final : public LinearMap<double> {
   void subtract(ReadDirection way, ConstMatrixRef<double> x, MatrixRef<double> out, Columns columns, Store store) const;
 
   double unit_heat_J_ = 0;
+  WeightSums<double> residue_;  ///< empty: driven one way at a time
   std::vector<Branch> branches_;
   Matrix<double> subtracted_;
   Matrix<double> weights_;  ///< of all branches together

@@ -21,12 +21,14 @@ void ConverterSpec::validate(const std::string& key) const {
 }
 
 template <class S>
-void convert(const ConverterSpec& spec, MatrixRef<S> x) {
-  if (spec.ideal()) return;
+std::uint64_t convert(const ConverterSpec& spec, MatrixRef<S> x) {
+  if (spec.ideal()) return 0;
+  std::uint64_t clipped = 0;
+  if (spec.range > 0) clipped = static_cast<std::uint64_t>((x.array().abs() > static_cast<S>(spec.range)).count());
   if (spec.bits == 0) {
     const S range = static_cast<S>(spec.range);
     x = x.cwiseMax(-range).cwiseMin(range);
-    return;
+    return clipped;
   }
   const S steps = static_cast<S>((1 << (spec.bits - 1)) - 1);  // on either side of 0
   for (Index row = 0; row < x.rows(); ++row) {
@@ -35,9 +37,10 @@ void convert(const ConverterSpec& spec, MatrixRef<S> x) {
     if (!(range > S(0)) || !std::isfinite(range)) continue;
     values = (values.max(-range).min(range) * (steps / range)).round() * (range / steps);
   }
+  return clipped;
 }
 
-template void convert<float>(const ConverterSpec&, MatrixRef<float>);
-template void convert<double>(const ConverterSpec&, MatrixRef<double>);
+template std::uint64_t convert<float>(const ConverterSpec&, MatrixRef<float>);
+template std::uint64_t convert<double>(const ConverterSpec&, MatrixRef<double>);
 
 }  // namespace nudge

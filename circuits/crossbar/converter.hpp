@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "sim/base/matrix.hpp"
@@ -9,8 +10,8 @@ namespace nudge {
 
 /// A digital-to-analog or analog-to-digital converter between ±R with 2^bits − 1 levels, 0 among them:
 ///     q(x) = Δ round(clip(x, −R, R)/Δ),   Δ = 2R/(2^bits − 2)
-/// range R > 0: a fixed full scale; 0: autoranged, R = max|x| of every row (one drive or read-out of the array), as a
-/// programmable gain in front of the converter does. bits 0: no rounding; the range, if any, still clips. One bit would
+/// range R > 0: a fixed full scale; 0: ranged by every read, R = max|x| of every row (one drive or read-out of the array), which
+/// takes a programmable gain in front of the converter that knows the row before it is converted. bits 0: no rounding; the range, if any, still clips. One bit would
 /// leave 0 as the only level and is refused; −R, 0, R take two.
 /// Not modelled: offset and gain error, integral nonlinearity, settling.
 struct ConverterSpec {
@@ -18,13 +19,14 @@ struct ConverterSpec {
   double range = 0;
 
   bool ideal() const { return bits == 0 && range == 0; }
-  bool converts() const { return bits > 0; }  ///< to or from a number: costs the energy of a conversion
+  bool converts() const { return bits > 0; }              ///< to or from a number: costs the energy of a conversion
+  bool ranges() const { return bits > 0 && range == 0; }  ///< by every read
   /// UserError naming `key` when bits is 1, negative or above 24, or the range is negative or not finite.
   void validate(const std::string& key) const;
 };
 
-/// x ← q(x), row by row. A value that is not finite stays so.
+/// x ← q(x), row by row; how many values were beyond the range. A value that is not finite stays so.
 template <class S>
-void convert(const ConverterSpec& spec, MatrixRef<S> x);
+std::uint64_t convert(const ConverterSpec& spec, MatrixRef<S> x);
 
 }  // namespace nudge

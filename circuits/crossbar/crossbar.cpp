@@ -20,13 +20,15 @@ Crossbar<S>::Crossbar(const CrossbarSpec& spec, const Matrix<S>& weights, std::u
     : pairs_((check(spec, weights.rows(), weights.cols(), sizeof(S)), spec), weights, id, seed),
       path_(spec.periphery, spec.circuit,
             {spec.device, spec.circuit, pairs_.mapping().devices(), pairs_.view().reference.size() > 0, id},
-            spec.device.curve, weights.rows(), weights.cols(), seed, id) {
+            spec.device.curve, weights.rows(), weights.cols(), seed, id),
+      trim_(spec, weights.rows(), weights.cols(), seed, id) {
   renew_view();
 }
 
 template <class S>
 void Crossbar<S>::renew_view() {
   path_.set_view(pairs_.view(), static_cast<double>(siemens_per_weight()));
+  trim_.renew(pairs_.view(), static_cast<double>(siemens_per_weight()));
 }
 
 template <class S>
@@ -90,7 +92,8 @@ MapTraits<S> Crossbar<S>::traits() const {
           .noisy = path_.noisy(view()),
           .takes_factors = pairs_.takes_factors(),
           .unit_heat_J = static_cast<double>(siemens_per_weight()) * circuit.read_voltage_V * circuit.read_voltage_V *
-                         circuit.time_constant_s};
+                         circuit.time_constant_s,
+          .residue = trim_.residue()};
 }
 
 template <class S>
@@ -104,6 +107,9 @@ std::unique_ptr<LinearMap<double>> Crossbar<S>::noise_free() const {
   branches.push_back(branch(1));
   auto map = std::make_unique<CircuitMap>(std::move(branches));
   map->set_unit_heat_J(traits().unit_heat_J);
+  if (const WeightSums<S>* left = trim_.residue()) {
+    map->set_residue({left->of_columns.template cast<double>(), left->of_rows.template cast<double>()});
+  }
   return map;
 }
 

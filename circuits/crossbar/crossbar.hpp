@@ -6,6 +6,7 @@
 
 #include "circuits/crossbar/circuit_map.hpp"
 #include "circuits/crossbar/device_pairs.hpp"
+#include "circuits/crossbar/load_trim.hpp"
 #include "circuits/crossbar/read_path.hpp"
 #include "circuits/linear_map.hpp"
 
@@ -64,6 +65,7 @@ class Crossbar final : public LinearMap<S> {
 
   DevicePairs<S> pairs_;
   ReadPath<S> path_;
+  LoadTrim<S> trim_;
 };
 
 }  // namespace nudge

@@ -22,6 +22,9 @@ const Choices<UpdateScheme> update_schemes{{"pulses", UpdateScheme::pulses},
                                            {"none", UpdateScheme::none}};
 const Choices<PulseOrder> pulse_orders{{"batch", PulseOrder::batch}, {"sample", PulseOrder::sample}};
 const Choices<bool> transfers{{"single", false}, {"tiki_taka", true}};
+const Choices<Directions> directions{{"sequential", Directions::sequential},
+                                     {"simultaneous", Directions::simultaneous}};
+const Choices<bool> rangings{{"per_read", false}, {"once", true}};
 const Choices<TransposedPath> transposed_paths{{"same_ends", TransposedPath::same_ends},
                                                {"opposite_ends", TransposedPath::opposite_ends}};
 
@@ -179,7 +182,23 @@ const Section<CrossbarSpec>& crossbar_section() {
         field(
             named("crossbar.transposed_path", "same_ends",
                   "Line ends of a transposed read: those of the forward read (its exact transpose) or the other ones."),
-            transposed_paths, &CrossbarSpec::periphery, &PeripherySpec::path)};
+            transposed_paths, &CrossbarSpec::periphery, &PeripherySpec::path),
+        field(named("crossbar.directions", "sequential",
+                    "Whether an array takes a slot for each direction of a step, or, of layered networks, is driven at "
+                    "rows and columns at once: half the slots, currents G (x - g), and what is left of the lines' own "
+                    "loads as leaks of their nodes (docs/crossbars.md)."),
+              directions, &CrossbarSpec::periphery, &PeripherySpec::directions),
+        field(real("crossbar.load_trim", "1e-3", from_below(0, 1),
+                   "Simultaneous drives: standard deviation of the conductance that takes off a line's own load, over "
+                   "that load, static.",
+                   "chosen: what a trim of 10 bits leaves"),
+              &CrossbarSpec::periphery, &PeripherySpec::load_trim),
+        field(
+            named("crossbar.ranging", "per_read",
+                  "Converters whose range is auto: ranged by the largest value of each read, or once, by those of the "
+                  "first batch of training times crossbar.headroom, and all of a kind alike; what the run file then "
+                  "has in its keys."),
+            rangings, &CrossbarSpec::periphery, &PeripherySpec::ranged_once)};
     s.add(port_section("forward", "columns"), &CrossbarSpec::periphery, &PeripherySpec::forward);
     s.add(port_section("transposed", "rows"), &CrossbarSpec::periphery, &PeripherySpec::transposed);
     s.add(circuit_section(), &CrossbarSpec::circuit);

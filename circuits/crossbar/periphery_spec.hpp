@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/array_use.hpp"
 #include "circuits/crossbar/amplifier.hpp"
 #include "circuits/crossbar/converter.hpp"
 
@@ -26,6 +27,9 @@ struct PeripherySpec {
   PortSpec forward = {};     ///< drives rows, senses columns
   PortSpec transposed = {};  ///< drives columns, senses rows
   TransposedPath path = TransposedPath::same_ends;
+  bool ranged_once = false;  ///< converters without a range get theirs from the first batch of a run (chosen_circuit())
+  Directions directions = Directions::sequential;
+  double load_trim = 0;  ///< of simultaneous drives: standard deviation of what takes off a line's load, over that load
 
   /// Throws UserError naming the field, its value and the rule.
   void validate() const;

@@ -2,6 +2,7 @@
 #include "circuits/crossbar/read_path.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -31,6 +32,13 @@ void put(const Matrix<S>& from, Store store, MatrixRef<S> out) {
   if (store == Store::assign) out = from;
   if (store == Store::add) out += from;
   if (store == Store::subtract) out -= from;
+}
+
+/// 0 where it is not finite: such a state is no measure.
+template <class S>
+double largest(ConstMatrixRef<S> x) {
+  const double most = x.size() > 0 ? static_cast<double>(x.cwiseAbs().maxCoeff()) : 0.0;
+  return std::isfinite(most) ? most : 0;
 }
 
 /// x ← I(x V)/(G V): what a straight device of the same conductance would have to be driven with.
@@ -113,7 +121,8 @@ void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, Co
   static thread_local Matrix<S> sensed;
   driven = drive;
   sensed.resize(out.rows(), out.cols());
-  convert<S>(port.dac, driven);
+  if (read.use != nullptr && port.dac.ranges()) read.use->drove(direction, largest<S>(driven));
+  std::uint64_t clipped = convert<S>(port.dac, driven);
   if (read.meter != nullptr) meter(direction, view, driven, columns, out.size(), reads, read);
   static thread_local Matrix<S> known;  // what the digital side takes the pedestal of: it does not see the curve
   known.resize(0, 0);
@@ -126,7 +135,9 @@ void ReadPath<S>::read_once(ReadDirection direction, const LineView<S>& view, Co
   // What is summed at a node keeps its sign here, and its noise passes the pole of that node.
   noise_.add(direction, view, driven, columns, store == Store::assign ? store : Store::add, reads, sensed, read);
   (forward ? forward_ : transposed_).apply(sensed, forward ? columns.begin : 0);
-  convert<S>(port.adc, sensed);
+  if (read.use != nullptr && port.adc.ranges()) read.use->sensed(direction, largest<S>(sensed));
+  clipped += convert<S>(port.adc, sensed);
+  if (read.meter != nullptr && read.counted() > 0) read.meter->at(read.kind).clipped += clipped;
   add_pedestal<S>(known.size() > 0 ? known : driven, -view.pedestal, sensed);
   put<S>(sensed, store, out);
 }
@@ -160,8 +171,10 @@ void ReadPath<S>::meter(ReadDirection direction, const LineView<S>& view, ConstM
   }
   const double volts = circuit_.read_voltage_V;
   const auto n = static_cast<std::uint64_t>(times);
-  if (read.use != nullptr)
-    read.use->read(noise_.id(), read.kind, static_cast<double>(times) * static_cast<double>(drive.rows()));
+  if (read.use != nullptr) {
+    read.use->read(noise_.id(), spec_.directions, direction, read.kind,
+                   static_cast<double>(times) * static_cast<double>(drive.rows()));
+  }
   ReadTotals& totals = read.meter->at(read.kind);
   totals.array_J += times * volts * volts * siemens_per_weight_ * squares * read.duration() * circuit_.time_constant_s;
   const PortSpec& port = forward ? spec_.forward : spec_.transposed;

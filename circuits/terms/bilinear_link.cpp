@@ -55,6 +55,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
         backward0_(rows, term.from_.columns.count),
         on_to_(rows * max_copies, term.to_.columns.count),
         on_from_(rows * max_copies, term.from_.columns.count),
+        residue_(term.residue()),
         cached_(term.cached()) {}
 
   void bind(const Matrix<S>& input) override {
@@ -85,17 +86,19 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     }
     if (handed_) return;
     MatrixRef<S>& f = term_->way_ == LinkWay::both ? conservative : rest;
-    if (term_->drives_to() && to0_.identity()) {
+    if (term_->drives_to() && to0_.identity() && residue_ == nullptr) {
       add_drive_to(source0(), on(f, term_->to_), read);
     } else if (term_->drives_to()) {
       drive_to(source0(), 1, forward0_, read);
+      if (residue_ != nullptr) take_own(residue_->of_columns, to0_.value(z0_), forward0_);
       to0_.add_gated(forward0_, S(1), on(f, term_->to_));
     }
-    if (term_->drives_from() && from0_.identity()) {
+    if (term_->drives_from() && from0_.identity() && residue_ == nullptr) {
       reader_.read(ReadDirection::transposed, to0_.value(z0_), on(f, term_->from_), read);
     } else if (term_->drives_from()) {
       backward0_.setZero();
       reader_.read(ReadDirection::transposed, to0_.value(z0_), backward0_, read);
+      if (residue_ != nullptr) take_own(residue_->of_rows, source0(), backward0_);
       from0_.add_gated(backward0_, S(1), on(f, term_->from_));
     }
   }
@@ -114,6 +117,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       to0_.add_curved(of(v, term_->to_), forward0_, scale, on(f, term_->to_));
     }
     if (!term_->drives_from()) return;
+    if (residue_ != nullptr) add_own(v, scale, f);
     to0_.gate(of(v, term_->to_), b);
     a.setZero();
     reader_.derivative(ReadDirection::transposed, Derivative::jvp, to0_.value(z0_), b, a, read);
@@ -135,6 +139,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
       to0_.add_curved(of(u, term_->to_), forward0_, S(1), on(f, term_->to_));
     }
     if (!term_->drives_from()) return;
+    if (residue_ != nullptr) add_own(u, S(1), f);
     from0_.gate(of(u, term_->from_), a);
     b.setZero();
     reader_.derivative(ReadDirection::transposed, Derivative::vjp, to0_.value(z0_), a, b, read);
@@ -171,7 +176,12 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     ReadContext own = read;
     auto b = on_to_.topRows(z.rows());
     drive_to(source(z), z.rows() / rows_, b, own);
-    return -inner_product<S>(b, to_.value(z));
+    if (residue_ == nullptr) return -inner_product<S>(b, to_.value(z));
+    const auto loaded = [](const Matrix<S>& left, ConstMatrixRef<S> r) {
+      return 0.5 * static_cast<double>((r.array().square().rowwise() * left.row(0).array()).sum());
+    };
+    return loaded(residue_->of_columns, to_.value(z)) + loaded(residue_->of_rows, from_.value(z)) -
+           inner_product<S>(b, to_.value(z));
   }
 
  private:
@@ -237,21 +247,49 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     }
   }
 
+  /// What a line senses of its own drive.
+  static void take_own(const Matrix<S>& left, ConstMatrixRef<S> driven, MatrixRef<S> sensed) {
+    sensed.array() -= driven.array().rowwise() * left.row(0).array();
+  }
+
+  /// f −= scale · ρ'² δ v at both ends: diagonal, so its own transpose.
+  void add_own(ConstMatrixRef<S> v, S scale, MatrixRef<S> f) {
+    const auto at = [&](const ActivatedNode<S>& node, const LinkEnd& end, const Matrix<S>& left, MatrixRef<S> gated) {
+      node.gate(of(v, end), gated);
+      gated.array().rowwise() *= left.row(0).array();
+      node.add_gated(gated, -scale, on(f, end));
+    };
+    at(to0_, term_->to_, residue_->of_columns, on_to_.topRows(v.rows()));
+    at(from0_, term_->from_, residue_->of_rows, on_from_.topRows(v.rows()));
+  }
+
+  /// Σ G (x ∓ g)² of the pairs is Σ G x² + Σ G g², which the reads of both ways count, less 2 k Σ g_j (x W)_j.
+  void count_facing(ConstMatrixRef<S> sensed, ConstMatrixRef<S> facing, ReadContext& read) {
+    if (read.meter == nullptr || read.counted() == 0) return;
+    const double heat = 2 * term_->weights_.map->traits().unit_heat_J * inner_product<S>(sensed, facing);
+    read.meter->at(read.kind).array_J -= read.counted() * read.duration() * heat;
+  }
+
   void act_on_to(ConstMatrixRef<S> z, Store store, MatrixRef<S> f, ReadContext& read) {
-    if (to_.identity() && !term_->clamped()) {
+    if (to_.identity() && !term_->clamped() && residue_ == nullptr) {
       return reader_.read(ReadDirection::forward, source(z), on(f, term_->to_), read, store);
     }
     auto b = on_to_.topRows(z.rows());
     drive_to(source(z), z.rows() / rows_, b, read);
+    if (residue_ != nullptr) {
+      count_facing(b, to_.value(z), read);
+      take_own(residue_->of_columns, to_.value(z), b);
+    }
     to_.add_gated(b, S(1), on(f, term_->to_));
   }
 
   void act_on_from(ConstMatrixRef<S> z, Store store, MatrixRef<S> f, ReadContext& read) {
-    if (from_.identity())
+    if (from_.identity() && residue_ == nullptr)
       return reader_.read(ReadDirection::transposed, to_.value(z), on(f, term_->from_), read, store);
     auto a = on_from_.topRows(z.rows());
     a.setZero();
     reader_.read(ReadDirection::transposed, to_.value(z), a, read);
+    if (residue_ != nullptr) take_own(residue_->of_rows, from_.value(z), a);
     from_.add_gated(a, S(1), on(f, term_->from_));
   }
 
@@ -262,6 +300,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
   ActivatedNode<S> from_, to_, from0_, to0_;
   Matrix<S> z0_, forward0_, backward0_;  ///< of the point: state, r_a M and r_b Mᵀ
   Matrix<S> on_to_, on_from_;            ///< working memory
+  const WeightSums<S>* residue_;         ///< null: the array is driven one way at a time
   bool cached_, known_ = false, handed_ = false;
   Matrix<S> product_;  ///< x M of the example, where numbers hold M
 };

@@ -21,6 +21,9 @@ enum class LinkWay {
 /// ways. `from` may be what clamps the circuit, r_a = x as it is: then only `to` moves and the link is conservative too, whatever it
 /// hears back. Numbers that hold the weights of a clamped link are read once per example: its product does not change, and under the
 /// identity neither does its force.
+///
+/// An array that is driven at both ends at once (MapTraits::residue) gives each node a part of its own drive back, in energy
+/// E += ½ Σ δ_b r_b² + ½ Σ δ_a r_a²; its heat is that of the currents G (r_a − r_b).
 template <class S>
 class BilinearLink final : public Term<S> {
  public:
@@ -39,12 +42,16 @@ class BilinearLink final : public Term<S> {
   bool cached() const;
   /// Its reads are the force themselves.
   bool assigns() const {
-    return !clamped() && (!drives_to() || to_.activation == NodeActivation::identity) &&
+    return !clamped() && residue() == nullptr && (!drives_to() || to_.activation == NodeActivation::identity) &&
            (!drives_from() || from_.activation == NodeActivation::identity);
   }
   bool clamped() const { return from_.node == Term<S>::kInput; }
   bool drives_to() const { return way_ != LinkWay::backward; }
   bool drives_from() const { return way_ != LinkWay::forward && !clamped(); }
+  /// Where the link drives both ends of its array.
+  const WeightSums<S>* residue() const {
+    return drives_to() && drives_from() ? weights_.map->traits().residue : nullptr;
+  }
 
   LinkEnd from_, to_;
   LinkWeights<S> weights_;

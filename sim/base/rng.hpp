@@ -31,6 +31,7 @@ enum class Purpose : std::uint32_t {
   node_noise = 32,
   leak_spread = 33,
   sample_hold = 34,
+  load_trim = 35,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based

@@ -40,14 +40,22 @@ double plain(const std::vector<std::string>& settings) {
 TEST_CASE("slots are those of the busiest array, and never less than one", "[slots]") {
   ArrayUse use;
   CHECK(use.slots(ReadClass::free, 10, 4) == 1);
-  use.read(0, ReadClass::free, 80);
-  use.read(1, ReadClass::free, 40);
-  use.read(1, ReadClass::nudged, 400);
+  const auto read = [&use](std::uint32_t array, ReadDirection way, ReadClass kind, double rows) {
+    use.read(array, Directions::sequential, way, kind, rows);
+  };
+  read(0, ReadDirection::forward, ReadClass::free, 30);
+  read(0, ReadDirection::transposed, ReadClass::free, 50);
+  read(1, ReadDirection::forward, ReadClass::free, 40);
+  read(1, ReadDirection::transposed, ReadClass::nudged, 400);
   CHECK(use.slots(ReadClass::free, 10, 4) == 2);
   CHECK(use.slots(ReadClass::nudged, 10, 4) == 10);
   CHECK(use.slots(ReadClass::free, 0, 4) == 1);
   use.clear();
   CHECK(use.slots(ReadClass::free, 10, 4) == 1);
+  // Both ways at once: as many as the busier way.
+  use.read(0, Directions::simultaneous, ReadDirection::forward, ReadClass::free, 40);
+  use.read(0, Directions::simultaneous, ReadDirection::transposed, ReadClass::free, 120);
+  CHECK(use.slots(ReadClass::free, 10, 4) == 3);
 }
 
 TEST_CASE("an array that is read both ways in a step, or many times, takes as many slots for it", "[slots]") {

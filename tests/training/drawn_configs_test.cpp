@@ -12,6 +12,7 @@
 
 #include "sim/base/errors.hpp"
 #include "tests/training/drawn_configs.hpp"
+#include "training/check/circuit_choice.hpp"
 #include "training/check/nudge_choice.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
@@ -91,8 +92,9 @@ TEST_CASE("drawn configs that the check accepts run, and what it refuses a run r
     if (config) {
       no = refusal([&] {
         const RunParts parts = run_parts(*config);
-        const NudgeChoice nudge = chosen_nudge(*config, parts);
-        check_placed(*config, [&](const Config& c) { check_nudge(c, nudge); });
+        const Config placed = chosen_circuit(*config, parts);
+        const NudgeChoice nudge = chosen_nudge(placed, parts);
+        check_placed(placed, [&](const Config& c) { check_nudge(c, nudge); });
       });
       if (no) CHECK(refusal([&] { train(*config, std::nullopt, {}, FinalTest::evaluate); }) == no);
     }

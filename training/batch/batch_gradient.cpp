@@ -221,8 +221,11 @@ void BatchGradient<S>::take_slots(Worker& w, SequenceReport& report) const {
   const ReadTiming nudged = euler_timing(options_.phases.step, w.dynamics.leak(), free.lag);
   const ReadTiming of_free = free.solver == "rk4" ? rk4_timing(free.step, w.dynamics.leak()) : nudged;
   const double rows = rows_at_a_time();
-  report.free.time *= w.use.slots(ReadClass::free, report.free.time / of_free.duration, rows);
-  report.nudged_time *= w.use.slots(ReadClass::nudged, report.nudged_time / nudged.duration, rows);
+  const double of_step = w.use.slots(ReadClass::free, report.free.time / of_free.duration, rows);
+  const double of_nudged_step = w.use.slots(ReadClass::nudged, report.nudged_time / nudged.duration, rows);
+  report.free.time *= of_step;
+  report.nudged_time *= of_nudged_step;
+  w.meter.slots = std::max(of_step, of_nudged_step);
 }
 
 /// One sequence in so many, counted over all steps.
@@ -256,6 +259,7 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
                      : w.growth.apply_rows(w.dynamics, w.state, options_.phases.step, batch, sequence, sink);
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active > 0 ? 4.0 : 0.0);
   }
+  w.meter.extents = w.use.extents();
   w.meter.at(ReadClass::correlation).operations += sink.operations();
   w.meter.time = 0;
   for (std::size_t kind = 0; kind < read_classes; ++kind) {

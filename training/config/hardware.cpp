@@ -52,6 +52,7 @@ const std::vector<PhysicalValue>& circuit_values() {
       {"crossbar.transposed_offset", "'0.1 mV'"},
       {"crossbar.forward_gain_spread", "'1 %'"},
       {"crossbar.transposed_gain_spread", "'1 %'"},
+      {"crossbar.ranging", "'once'"},
       {"device.update", "'pulsed'"},
   };
   return list;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "devices/registry.hpp"
 #include "training/config/rows.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 
@@ -79,10 +80,39 @@ ConfigRule some_convolution() {
           }};
 }
 
+/// Both ends of an array must be known before it is driven, and the loads of its lines be all that tells G (x − g) from two reads.
+ConfigRule simultaneous_drives() {
+  return {{"crossbar.directions", "network.kind", "hopfield.feedback", "relaxation.schedule", "crossbar.mapping",
+           "crossbar.scheme", "device.model", "device.iv_sinh", "device.iv_cubic", "crossbar.row_resistance",
+           "crossbar.column_resistance", "crossbar.driver_resistance", "crossbar.sense_resistance"},
+          [](const Config& c) {
+            if (c.text("crossbar.directions") == "sequential" || c.text("device.model") == digital_model) {
+              return std::string();
+            }
+            const auto unless = [](const std::string& what) { return "must be sequential unless " + what; };
+            if (c.text("network.kind") != "hopfield") {
+              return unless("network.kind = hopfield: elsewhere what drives the columns answers what they sense");
+            }
+            for (const auto& [key, value] : {std::pair{"hopfield.feedback", "transpose"},
+                                             {"relaxation.schedule", "parallel"},
+                                             {"crossbar.mapping", "differential"},
+                                             {"crossbar.scheme", "single"}}) {
+              if (c.text(key) != value) return unless(fmt::format("{} = {}", key, value));
+            }
+            for (const char* key :
+                 {"device.iv_sinh", "device.iv_cubic", "crossbar.row_resistance", "crossbar.column_resistance",
+                  "crossbar.driver_resistance", "crossbar.sense_resistance"}) {
+              if (c.real(key) > 0) return unless(fmt::format("{} = 0: both drives share devices and wires", key));
+            }
+            return std::string();
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> hopfield_rules() {
   return {projected_boxes(),
+          simultaneous_drives(),
           projected_output(),
           feedback_has_a_form(),
           boxes_need_euler(),

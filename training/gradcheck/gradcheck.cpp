@@ -9,6 +9,7 @@
 #include "sim/base/build_info.hpp"
 #include "sim/base/product_kernel.hpp"
 #include "training/batch/batch_ranks.hpp"
+#include "training/check/circuit_choice.hpp"
 #include "training/check/finite_difference.hpp"
 #include "training/check/nudge_choice.hpp"
 #include "training/config/assembly.hpp"
@@ -90,6 +91,13 @@ class Check {
 
   /// Writes the trained weights into the configured devices and lets them age: what is then compared.
   void program() {
+    write();
+    if (!leaves_circuit_open(config_)) return;
+    config_ = chosen_circuit<S>(config_, *device_, parts_.task->training(first_step()));
+    write();
+  }
+
+  void write() {
     device_ = make_network<S>(config_, trainee_.network().shared_plan(), Weights::configured);
     device_->circuit().set_damping(out_.damping);
     const double age = options_.age;
@@ -231,7 +239,7 @@ class Check {
   }
 
  private:
-  const Config& config_;
+  Config config_;
   GradcheckOptions options_;
   const GradcheckScope& scope_;
   const std::function<void(const std::string&)>& say_;
@@ -291,8 +299,10 @@ GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
                           const std::function<void(const std::string&)>& say) {
   use_product_kernel(config);
   expect_as_on_rank_0("build and products", version_and_revision() + ", " + product_kernel_name());
-  if (run_options(config).twofold()) return Check<double>(config, scope, say).finished();
-  return Check<float>(config, scope, say).finished();
+  const bool programs = gradcheck_section().read(config).weights == "programmed";  // and chooses when it has
+  const Config placed = programs || !leaves_circuit_open(config) ? config : chosen_circuit(config, run_parts(config));
+  if (run_options(placed).twofold()) return Check<double>(placed, scope, say).finished();
+  return Check<float>(placed, scope, say).finished();
 }
 
 }  // namespace nudge

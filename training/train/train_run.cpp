@@ -18,6 +18,7 @@
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/batch/batch_ranks.hpp"
+#include "training/check/circuit_choice.hpp"
 #include "training/check/nudge_choice.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
@@ -361,9 +362,10 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
   }
   const Config ours = resolved(config);
   RunParts parts = run_parts(ours);
-  const NudgeChoice nudge = chosen_nudge(ours, parts);
-  check_placed(ours, [&nudge](const Config& c) { check_nudge(c, nudge); });
-  const Config chosen = with_beta(ours, nudge);
+  const Config placed = chosen_circuit(ours, parts);
+  const NudgeChoice nudge = chosen_nudge(placed, parts);
+  check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
+  const Config chosen = with_beta(placed, nudge);
   TrainRun run(chosen, std::move(parts), final_test);
   run.warn(nudge_warning(chosen, nudge), observer);
   return run.run(leads_batches() ? output : std::nullopt, Overwrite::must_not_exist, observer);
@@ -382,8 +384,7 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
   // Of a file of an older version, which has no such lane.
   if (stored.text("train.null") == "auto") stored.set_from_text("train.null", "none");
   if (config != nullptr) {
-    Config given = *config;
-    if (run_options(given).beta == 0) given.set_from_text("beta", stored.as_text("beta"));  // it was chosen
+    Config given = settled_as(stored, *config);
     if (given.text("train.null") == "auto") given.set_from_text("train.null", stored.text("train.null"));
     expect_same_config(stored, given, path.string());
     stored = given;

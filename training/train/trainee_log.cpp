@@ -106,6 +106,9 @@ void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
   add("digital_energy", energy.digital_J, "J", "digital operations (circuit.digital_energy)");
   add("reads", count(all.reads), "1", "reads of arrays, of one drive each");
   add("conversions", count(all.dac_conversions + all.adc_conversions), "1", "digital-to-analog and back");
+  if (all.dac_conversions + all.adc_conversions > 0) {
+    add("clipped_conversions", count(all.clipped), "1", "of these, beyond the full scale of their converter");
+  }
   add("lines", count(all.driven + all.sensed), "1",
       "lines driven and sensed: conversions, if every line had a converter");
   add("amplifier_time", all.amplifier_s, "s", "sensed lines times the length of their read");
