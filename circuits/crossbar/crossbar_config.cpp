@@ -24,6 +24,7 @@ const Choices<PulseOrder> pulse_orders{{"batch", PulseOrder::batch}, {"sample", 
 const Choices<bool> transfers{{"single", false}, {"tiki_taka", true}};
 const Choices<Directions> directions{{"sequential", Directions::sequential},
                                      {"simultaneous", Directions::simultaneous}};
+const Choices<bool> trims{{"once", false}, {"every_update", true}};
 const Choices<bool> rangings{{"per_read", false}, {"once", true}};
 const Choices<TransposedPath> transposed_paths{{"same_ends", TransposedPath::same_ends},
                                                {"opposite_ends", TransposedPath::opposite_ends}};
@@ -193,6 +194,10 @@ const Section<CrossbarSpec>& crossbar_section() {
                    "that load, static.",
                    "chosen: what a trim of 10 bits leaves"),
               &CrossbarSpec::periphery, &PeripherySpec::load_trim),
+        field(named("crossbar.trim", "every_update",
+                    "Simultaneous drives: whether that conductance is trimmed once, to pairs around the middle of "
+                    "their window, or after every update, to what the line has become."),
+              trims, &CrossbarSpec::periphery, &PeripherySpec::trim_follows),
         field(
             named("crossbar.ranging", "per_read",
                   "Converters whose range is auto: ranged by the largest value of each read, or once, by those of the "

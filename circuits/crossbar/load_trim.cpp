@@ -21,6 +21,7 @@ LineValues<S> drawn(double sigma, Index lines, std::uint64_t seed, std::uint32_t
 template <class S>
 LoadTrim<S>::LoadTrim(const CrossbarSpec& spec, Index rows, Index cols, std::uint64_t seed, std::uint32_t id)
     : present_(spec.periphery.directions == Directions::simultaneous),
+      follows_(spec.periphery.trim_follows),
       pair_S_(spec.device.g_min_S + spec.device.g_max_S) {
   if (!present_) return;
   columns_ = drawn<S>(spec.periphery.load_trim, cols, seed, id, 0);
@@ -30,6 +31,11 @@ LoadTrim<S>::LoadTrim(const CrossbarSpec& spec, Index rows, Index cols, std::uin
 template <class S>
 void LoadTrim<S>::renew(const LineView<S>& view, double siemens_per_weight) {
   if (!present_) return;
+  if (follows_) {
+    residue_.of_columns = (view.column_load * (S(1) - columns_)).matrix();
+    residue_.of_rows = (view.row_load * (S(1) - rows_)).matrix();
+    return;
+  }
   const S pair = static_cast<S>(pair_S_ / siemens_per_weight);
   residue_.of_columns = (view.column_load - static_cast<S>(rows_.size()) * pair * columns_).matrix();
   residue_.of_rows = (view.row_load - static_cast<S>(columns_.size()) * pair * rows_).matrix();

@@ -12,9 +12,10 @@ namespace nudge {
 /// What a line senses of its own drive where an array of pairs is driven at both ends at once, rows at x and the columns of a pair at
 /// ±g. Every device carries G (x ∓ g), so that column pair j and row i sense, over k,
 ///     Σ_i w_ij x_i − g_j Σ_i (G⁺ + G⁻)_ij/k,      Σ_j w_ij g_j − x_i Σ_j (G⁺ + G⁻)_ij/k.
-/// A fixed conductance at every line takes its own drive off again, trimmed to the load of pairs around the middle of their window, which
-/// is the same whatever they hold: (1 + ε) n (g_min + g_max)/k for n pairs, ε drawn once per line with the standard deviation
-/// crossbar.load_trim. What is left, δ = Σ (G⁺ + G⁻)/k − (1 + ε) n (g_min + g_max)/k, loads the node that drives the line like a leak.
+/// A conductance at every line takes its own drive off again. It is trimmed, with the error ε drawn once per line with the standard
+/// deviation crossbar.load_trim, either once, to the load (1 + ε) n (g_min + g_max)/k of n pairs around the middle of their window, or
+/// after every write to the line's own, (1 + ε) Σ (G⁺ + G⁻)/k, which a read of each line by itself tells. What is left, δ, loads the
+/// node that drives the line like a leak. Pulses up and down that differ move G⁺ + G⁻, so that a trim made once does not last.
 template <class S>
 class LoadTrim {
  public:
@@ -28,7 +29,7 @@ class LoadTrim {
   const WeightSums<S>* residue() const { return present_ ? &residue_ : nullptr; }
 
  private:
-  bool present_;
+  bool present_, follows_;
   double pair_S_;                 ///< g_min + g_max
   LineValues<S> columns_, rows_;  ///< 1 + ε
   WeightSums<S> residue_;

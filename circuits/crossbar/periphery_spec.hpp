@@ -29,6 +29,7 @@ struct PeripherySpec {
   TransposedPath path = TransposedPath::same_ends;
   bool ranged_once = false;  ///< converters without a range get theirs from the first batch of a run (chosen_circuit())
   Directions directions = Directions::sequential;
+  bool trim_follows = false;
   double load_trim = 0;  ///< of simultaneous drives: standard deviation of what takes off a line's load, over that load
 
   /// Throws UserError naming the field, its value and the rule.

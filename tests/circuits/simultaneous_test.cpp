@@ -98,7 +98,10 @@ TEST_CASE("both ends driven: what nodes get is what the devices carry, less the 
 }
 
 TEST_CASE("both ends driven: the residue of a trim is a diagonal conductance, of an energy", "[simultaneous]") {
-  const CrossbarSpec spec = spec_of(1e-2);
+  CrossbarSpec spec = spec_of(1e-2);
+  spec.periphery.trim_follows = true;
+  const Pair following(spec, NodeActivation::tanh);
+  spec.periphery.trim_follows = false;
   const Pair pair(spec, NodeActivation::tanh);
   const WeightSums<double>* left = pair.array.traits().residue;
   REQUIRE(left != nullptr);
@@ -108,6 +111,9 @@ TEST_CASE("both ends driven: the residue of a trim is a diagonal conductance, of
   const Matrix<double> trims = (view.column_load.matrix() - left->of_columns) / (static_cast<double>(kFrom) * pairs);
   CHECK((trims.array() - 1).abs().maxCoeff() > 1e-4);
   CHECK((trims.array() - 1).abs().maxCoeff() < 5e-2);
+  // The same errors, of the loads as they are.
+  const Matrix<double>& followed = following.array.traits().residue->of_columns;
+  CHECK((followed.array() + (trims.array() - 1) * view.column_load).abs().maxCoeff() < 1e-12);
 
   CircuitDynamics<double> dynamics(*pair.circuit, kRows, 1);
   const Matrix<double> input = Matrix<double>::Zero(kRows, 1);
