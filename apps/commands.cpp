@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/commands.hpp"
 
+#include <utility>
+
+#include "sim/base/open_list.hpp"
+
 // In the order of --help; each is defined in a file of apps/commands/ as <name>_command().
 #define NUDGE_COMMANDS(X) \
   X(train)                \
@@ -25,11 +29,19 @@ namespace nudge {
 NUDGE_COMMANDS(NUDGE_DECLARE)
 #undef NUDGE_DECLARE
 
-const std::vector<Command>& all_commands() {
+namespace {
+
+OpenList<Command>& list() {
 #define NUDGE_LIST(name) name##_command(),
-  static const std::vector<Command> commands = {NUDGE_COMMANDS(NUDGE_LIST)};
+  static OpenList<Command> commands({NUDGE_COMMANDS(NUDGE_LIST)});
 #undef NUDGE_LIST
   return commands;
 }
+
+}  // namespace
+
+const std::vector<Command>& all_commands() { return list().all(); }
+
+void add_command(Command command) { list().add(std::move(command)); }
 
 }  // namespace nudge

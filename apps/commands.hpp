@@ -22,7 +22,9 @@ struct Command {
   std::function<std::function<ExitCode()>(CLI::App&)> add;
 };
 
-/// Every subcommand in the order of --help. A new one is its file in apps/commands/ and a line in commands.cpp.
+/// Every subcommand in the order of --help. A new one of ours is its file in apps/commands/ and a line in commands.cpp.
 const std::vector<Command>& all_commands();
+/// Adds one of a program's own, before run_program() (OpenList).
+void add_command(Command command);
 
 }  // namespace nudge

@@ -12,6 +12,7 @@
 #include "circuits/digital_matrix.hpp"
 #include "sim/base/parallel.hpp"
 #include "training/batch/batch_gradient.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/models/block/block_plan.hpp"
 
 namespace nudge::bench {

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake --install build/release --prefix DIR: the program, the libraries below reference/ with their headers, and a package file, so
-# that another project says find_package(nudge) and links nudge::training (examples/out_of_tree).
+# cmake --install build/release --prefix DIR: the program, the libraries with their headers, and a package file, so that another
+# project says find_package(nudge) and links nudge::training, or nudge::apps for a program with parts of its own
+# (examples/out_of_tree).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(NUDGE_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/nudge")
-foreach(library flags sim devices circuits mixers training)
+foreach(library flags sim devices circuits mixers training reference apps)
   set_target_properties(nudge_${library} PROPERTIES EXPORT_NAME ${library})
   install(TARGETS nudge_${library} EXPORT nudge ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/nudge")
 endforeach()
 install(TARGETS nudge RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-install(DIRECTORY sim devices circuits mixers training DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/nudge"
+install(DIRECTORY sim devices circuits mixers training reference apps DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/nudge"
         FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT nudge NAMESPACE nudge:: DESTINATION "${NUDGE_PACKAGE_DIR}")
 configure_package_config_file(cmake/nudge-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/nudge-config.cmake"

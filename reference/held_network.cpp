@@ -8,6 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/steady/monitor.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/learning/squared_error.hpp"
 
 namespace nudge {

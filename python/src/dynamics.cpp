@@ -9,7 +9,7 @@
 #include "python/src/python_dynamics.hpp"
 #include "python/src/results.hpp"
 #include "sim/base/errors.hpp"
-#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
 
 namespace nudge::python {

@@ -10,6 +10,7 @@
 #include "sim/config/suggest.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 namespace nudge::python {
 
@@ -97,7 +98,7 @@ BatchGradientOptions Model<S>::options(const std::string& estimator, const Texts
     config.set_from_text(key, setting.substr(equals + 1), "override");
   }
   const std::string name = estimator.empty() ? run_options(config).estimator : estimator;
-  const std::vector<std::string>& known = estimator_names();
+  const std::vector<std::string> known = estimator_names();
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     throw UserError(fmt::format("estimator \"{}\" ({})", name, did_you_mean(name, known)));
   }

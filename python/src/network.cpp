@@ -11,6 +11,7 @@
 #include "python/src/model.hpp"
 #include "python/src/results.hpp"
 #include "training/config/config_table.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 namespace nudge::python {
 namespace {

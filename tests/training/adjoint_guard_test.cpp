@@ -9,6 +9,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/characters.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;

@@ -7,6 +7,7 @@
 #include "tests/support/count_allocations.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

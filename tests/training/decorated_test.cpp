@@ -9,7 +9,7 @@
 #include "tests/support/linearization_checks.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/gradcheck/gradcheck.hpp"
-#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -9,6 +9,7 @@
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

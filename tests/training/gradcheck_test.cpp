@@ -8,6 +8,7 @@
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/gradcheck/trained_start.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -8,6 +8,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;
 using Catch::Matchers::Contains;

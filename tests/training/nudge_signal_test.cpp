@@ -9,6 +9,7 @@
 #include "tests/training/network_kinds.hpp"
 #include "training/check/nudge_choice.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -11,7 +11,7 @@
 #include "tests/support/resistive/coordinate_descent.hpp"
 #include "tests/support/resistive/resistive_energy.hpp"
 #include "tests/support/resistive/resistive_gradient.hpp"
-#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/learning/squared_error.hpp"
 #include "training/models/network.hpp"
 #include "training/models/resistive/resistive_plan.hpp"

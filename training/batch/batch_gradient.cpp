@@ -10,6 +10,7 @@
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
 #include "training/learning/estimators/free_phase.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/learning/factor_products.hpp"
 
 namespace nudge {

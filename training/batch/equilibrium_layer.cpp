@@ -6,6 +6,7 @@
 
 #include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/learning/linear_cost.hpp"
 
 namespace nudge {

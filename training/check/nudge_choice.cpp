@@ -13,6 +13,7 @@
 #include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 namespace nudge {
 namespace {
@@ -22,10 +23,6 @@ constexpr double kDrowned = 1;  // a warning
 constexpr double kRefused = 0.1;
 constexpr double kSeen = 0.3;  // below, the displacement is too uncertain to go by
 constexpr int kRounds = 7;     // of growing a nudge, each by at most ten
-
-bool is_nudged(const std::string& estimator) { return estimator.starts_with("ep") || estimator.starts_with("aep"); }
-
-bool is_transposed(const std::string& estimator) { return estimator == "aep_transposed" || estimator == "aep_npoint"; }
 
 bool physical(const Config& config) {
   return config.text("device.model") != digital_model &&
@@ -48,7 +45,8 @@ std::string volts(double value) { return format_quantity(value, Unit::volt, 2); 
 // Transposed: linear in the nudge but for gates of the memory that switch, and, live, the cost. Forward attention: the quadratic
 // remainder of a softmax, whose basin ends at 2e-4 to 2e-3 in trained networks. Others: activations.
 double largest_nudge(const Config& config, const std::string& estimator) {
-  if (is_transposed(estimator)) return phase_options(config).phases.frozen_cost ? 0.3 : 0.03;
+  if (estimator_kind(estimator).nudge == Nudge::transposed)
+    return phase_options(config).phases.frozen_cost ? 0.3 : 0.03;
   return network_kind(config).takes == Rows::symbols ? 2e-4 : 0.1;
 }
 
@@ -80,7 +78,7 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
   NudgeChoice now{options.phases.beta};
   const Circuit<S>& circuit = network.circuit();
   const bool noisy = circuit.noisy() || circuit.sampled_noise() > 0 || !options.hold.ideal();
-  if (!is_nudged(options.estimator) || !noisy) return now;
+  if (estimator_kind(options.estimator).nudge == Nudge::none || !noisy) return now;
   options.phases.step = options.phases.free.step = relaxation_step<S>(config, network.circuit());
   now = measured_nudge<S>(network, options, batch);
   if (run_options(config).beta > 0 || !physical(config)) return now;

@@ -14,6 +14,7 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/weight_file.hpp"
 
@@ -154,15 +155,17 @@ double relaxation_step(const Config& config, const Circuit<S>& circuit) {
 
 std::string estimator_misfit(const Config& config, const std::string& estimator) {
   const PhaseOptions options = phase_options(config);
-  if (options.sweeps() && (estimator == "dyadic" || estimator == "aep_tracked")) {
+  const EstimatorKind* how = find_estimator(estimator);
+  if (how == nullptr) return "";  // no estimator: nothing that could not fit
+  if (options.sweeps() && how->all_at_once) {
     return "relaxation.schedule must be parallel: state and adjoint move together";
   }
   const NetworkKind& kind = network_kind(config);
-  if (estimator == "ep_contrastive" && (kind.contrastive == nullptr || !kind.contrastive(config))) {
+  if (how->contrasts && (kind.contrastive == nullptr || !kind.contrastive(config))) {
     return "it contrasts energies, which network.kind = " + kind.name +
            " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";
   }
-  if (estimator != "bptt") return "";
+  if (!how->unrolls) return "";
   if (options.phases.free.solver != "euler") return "relaxation.solver must be euler, whose steps it unrolls";
   if (options.sweeps() && !(kind.feed_forward(config) && options.fixed_step == 1)) {
     return "relaxation.schedule must be parallel unless relaxation.step = 1 and every node is driven by earlier ones "

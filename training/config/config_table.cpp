@@ -7,6 +7,7 @@
 #include "circuits/read_policy.hpp"
 #include "devices/device_config.hpp"
 #include "devices/presets.hpp"
+#include "sim/base/open_list.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/combinations.hpp"
 #include "training/config/entrants.hpp"
@@ -27,6 +28,11 @@
 
 namespace nudge {
 namespace {
+
+OpenList<ConfigSection>& added() {
+  static OpenList<ConfigSection> sections({});
+  return sections;
+}
 
 ParamTable concatenated() {
   ParamTable table;
@@ -53,6 +59,9 @@ ParamTable concatenated() {
                           compare_rows(),
                           experiment_rows()}) {
     std::move(part.begin(), part.end(), std::back_inserter(table));
+  }
+  for (const ConfigSection& section : added().all()) {
+    table.insert(table.end(), section.rows.begin(), section.rows.end());
   }
   return table;
 }
@@ -84,6 +93,8 @@ std::vector<ConfigCheck> program_checks() {
 }
 
 }  // namespace
+
+void add_config_section(ConfigSection section) { added().add(std::move(section)); }
 
 const ConfigSchema& program_schema() {
   static const ConfigSchema schema{

@@ -8,6 +8,14 @@
 
 namespace nudge {
 
+/// Keys of a program's own, all of one section.
+struct ConfigSection {
+  std::string name;
+  ParamTable rows;
+};
+/// Adds them, before anything else of nudge is used (OpenList).
+void add_config_section(ConfigSection section);
+
 /// Every key of the program: the tables of its parts, one after the other.
 const ParamTable& program_table();
 /// All of them at their defaults.

@@ -10,7 +10,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/config/feed_forward.hpp"
-#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 namespace nudge {
 namespace {
@@ -20,10 +20,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-bool is_estimator(const std::string& name) {
-  const auto& names = estimator_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+bool is_estimator(const std::string& name) { return find_estimator(name) != nullptr; }
 
 bool sets(const Entrant& entrant, const std::string& key) {
   return std::any_of(entrant.settings.begin(), entrant.settings.end(),

@@ -9,6 +9,7 @@
 #include "devices/registry.hpp"
 #include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -66,7 +67,7 @@ std::string own_estimator(const Config& c) { return of_symbols(c) ? "'aep_transp
 std::string cost_current(const Config& c) {
   const std::string& estimator = c.text("estimator");
   const bool set = c.origin("estimator").layer != Layer::standard;
-  const bool transposed = set ? estimator == "aep_transposed" || estimator == "aep_npoint" : of_symbols(c);
+  const bool transposed = set ? estimator_kind(estimator).nudge == Nudge::transposed : of_symbols(c);
   return transposed ? "'frozen'" : "";
 }
 

@@ -8,6 +8,7 @@
 #include "training/config/hardware.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/rows.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
 
@@ -148,7 +149,7 @@ ConfigRule tracked_needs_both_sides() {
   return {{"nudge.sides", "estimator"}, [](const Config& c) {
             const bool one_sided = c.text("nudge.sides") != "centered";
             const std::string& estimator = c.text("estimator");
-            const bool needs_both = estimator == "aep_tracked" || estimator == "aep_npoint";
+            const bool needs_both = estimator_kind(estimator).both_sides;
             return one_sided && needs_both ? "must be centered for estimator = " + estimator : "";
           }};
 }

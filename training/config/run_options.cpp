@@ -3,7 +3,7 @@
 
 #include "sim/base/parallel.hpp"
 #include "training/config/config_table.hpp"
-#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 namespace nudge {
 

@@ -2,7 +2,7 @@
 #include "training/config/train_options.hpp"
 
 #include "training/config/feed_forward.hpp"
-#include "training/learning/estimators/estimator.hpp"
+#include "training/learning/estimators/registry.hpp"
 
 namespace nudge {
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/open_list.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
@@ -17,10 +18,8 @@ TaskKind mad_kind(const char* summary) {
           "accuracy",      Rows::symbols, [](const Config& config) { mad_sizes(kind, config); }};
 }
 
-}  // namespace
-
-const std::vector<TaskKind>& task_kinds() {
-  static const std::vector<TaskKind> kinds = {
+OpenList<TaskKind>& list() {
+  static OpenList<TaskKind> kinds(std::vector<TaskKind>{
       {"characters", "next character of a text (data.text)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<CharacterTask>(config); }},
       {"classification", "class of a sample (data.file, or the digits that ship)",
@@ -34,9 +33,15 @@ const std::vector<TaskKind>& task_kinds() {
       mad_kind<MadKind::fuzzy_recall>("the same with keys and values of several tokens"),
       mad_kind<MadKind::selective_copy>("tokens among blanks, copied in order"),
       mad_kind<MadKind::memorization>("values of keys that the weights must hold"),
-  };
+  });
   return kinds;
 }
+
+}  // namespace
+
+const std::vector<TaskKind>& task_kinds() { return list().all(); }
+
+void add_task_kind(TaskKind kind) { list().add(std::move(kind)); }
 
 HeldOutSizes held_out_sizes(const Config& config) {
   const auto batch = static_cast<Index>(config.integer("train.batch"));

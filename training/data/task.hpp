@@ -85,6 +85,8 @@ const std::string& score_metric(const Config& config);
 
 /// All kinds; one line each.
 const std::vector<TaskKind>& task_kinds();
+/// Adds one of a program's own, before anything else of nudge is used (OpenList).
+void add_task_kind(TaskKind kind);
 
 /// The task of task.kind. UserError for data that cannot be read or does not fit.
 std::unique_ptr<Task> make_task(const Config& config);

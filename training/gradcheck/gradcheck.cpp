@@ -16,6 +16,7 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/train/trainee.hpp"
 
 namespace nudge {
@@ -25,8 +26,6 @@ namespace {
 constexpr double kSettled = 1e-3;
 
 constexpr Index kDenseEstimatorUnknowns = 4096;  ///< limit of implicit_dense
-
-bool is_nudged(const std::string& estimator) { return estimator.starts_with("ep") || estimator.starts_with("aep"); }
 
 template <class S>
 class Check {
@@ -180,7 +179,7 @@ class Check {
     facts.nudged_residual += report.nudged_residual / n;
     facts.nudge_ratio += report.nudge_ratio / n;
     facts.diverged += report.diverged;
-    if (!is_nudged(name)) return;
+    if (estimator_kind(name).nudge == Nudge::none) return;
     facts.beta = betas_[number];
     facts.signal += report.signal;
     facts.flipped_gates += flipped_share(learner, facts.beta) / n;

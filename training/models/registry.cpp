@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/open_list.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/block/block_export.hpp"
@@ -17,9 +18,11 @@
 
 namespace nudge {
 
-const std::vector<NetworkKind>& network_kinds() {
+namespace {
+
+OpenList<NetworkKind>& list() {
   const auto recurrent = [](const Config&) { return false; };
-  static const std::vector<NetworkKind> kinds = {
+  static OpenList<NetworkKind> kinds(std::vector<NetworkKind>{
       {.name = "block",
        .summary = "one node with a Hopfield memory and attention of its own state, the founding note's",
        .plan = block_plan,
@@ -69,9 +72,15 @@ const std::vector<NetworkKind>& network_kinds() {
        .lacks = resistive_lacks(),
        .contrastive = [](const Config&) { return true; },
        .netlist = resistive_netlist_export()},
-  };
+  });
   return kinds;
 }
+
+}  // namespace
+
+const std::vector<NetworkKind>& network_kinds() { return list().all(); }
+
+void add_network_kind(NetworkKind kind) { list().add(std::move(kind)); }
 
 const NetworkKind& network_kind(const Config& config) {
   const std::string& name = config.text("network.kind");

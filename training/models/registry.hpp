@@ -42,6 +42,8 @@ struct NetworkKind {
 };
 
 const std::vector<NetworkKind>& network_kinds();
+/// Adds one of a program's own, before anything else of nudge is used (OpenList).
+void add_network_kind(NetworkKind kind);
 
 /// The kind of network.kind.
 const NetworkKind& network_kind(const Config& config);

@@ -142,17 +142,4 @@ class GradientEstimator {
   Matrix<S> none_;
 };
 
-/// Names of the estimators, in the order of tables:
-/// ep, ep_contrastive, ep_anchored, aep, aep_anchored, aep_tracked, aep_transposed, aep_npoint, dyadic, linear_adjoint, implicit, implicit_dense, bptt.
-const std::vector<std::string>& estimator_names();
-
-/// Throws UserError for an unknown name, naming the nearest.
-template <class S>
-std::unique_ptr<GradientEstimator<S>> make_estimator(const std::string& name, const EstimatorOptions& options);
-
-/// The nudge that is safe and accurate for an estimator (notes of measurements in docs/estimators.md): 1e-4 in float and
-/// 1e-5 in double per token for the forms that hold forward attention; 1e-2 and 1e-5 for the transposed form, 1e-2 and 1e-4 for the contrastive rule.
-template <class S>
-double default_beta(const std::string& estimator);
-
 }  // namespace nudge

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "training/learning/estimators/registry.hpp"
 
-#include <functional>
-#include <type_traits>
+#include <fmt/format.h>
+
+#include <utility>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/open_list.hpp"
+#include "sim/config/suggest.hpp"
 #include "training/learning/estimators/backprop.hpp"
 #include "training/learning/estimators/contrastive.hpp"
 #include "training/learning/estimators/implicit.hpp"
@@ -24,38 +26,66 @@ Made<S> nudged(NudgeLaw law, bool anchored, const EstimatorOptions& o) {
   return std::make_unique<NudgedEstimator<S>>(law, anchored, sided_nodes<S>(o.sides, o.beta), o);
 }
 
-template <class S>
-struct Entry {
-  const char* name;
-  Made<S> (*make)(const EstimatorOptions&);
-};
+NudgeLaw corrected(const EstimatorOptions& o) { return o.clip > 0 ? NudgeLaw::clipped : NudgeLaw::corrected; }
 
-/// One line per estimator: adding one is its file and a line here.
-template <class S>
-const std::vector<Entry<S>>& entries() {
+/// The kind of a maker that is generic in its arithmetic.
+template <class Make>
+EstimatorKind kind(const char* name, Nudge nudge, Make /*make*/) {
+  EstimatorKind one{name, [](const EstimatorOptions& o) { return Make{}.template operator()<float>(o); },
+                    [](const EstimatorOptions& o) { return Make{}.template operator()<double>(o); }};
+  one.nudge = nudge;
+  if (nudge == Nudge::transposed) one.beta_in_float = 1e-2;
+  return one;
+}
+
+template <template <class> class Estimator>
+EstimatorKind computed(const char* name) {
+  return kind(name, Nudge::none,
+              []<class S>(const EstimatorOptions& o) -> Made<S> { return std::make_unique<Estimator<S>>(o); });
+}
+
+/// One entry per estimator: adding one is its file and an entry here.
+std::vector<EstimatorKind> our_kinds() {
   using O = const EstimatorOptions&;
-  static const std::vector<Entry<S>> list = {
-      {"ep", [](O o) { return nudged<S>(NudgeLaw::plain, false, o); }},
-      {"ep_contrastive",
-       [](O o) -> Made<S> { return std::make_unique<ContrastiveEstimator<S>>(sided_nodes<S>(o.sides, o.beta), o); }},
-      {"ep_anchored", [](O o) { return nudged<S>(NudgeLaw::plain, true, o); }},
-      {"aep", [](O o) { return nudged<S>(o.clip > 0 ? NudgeLaw::clipped : NudgeLaw::corrected, false, o); }},
-      {"aep_anchored", [](O o) { return nudged<S>(o.clip > 0 ? NudgeLaw::clipped : NudgeLaw::corrected, true, o); }},
-      {"aep_tracked", [](O o) -> Made<S> { return std::make_unique<TrackedEstimator<S>>(o); }},
-      {"aep_transposed", [](O o) { return nudged<S>(NudgeLaw::transposed, true, o); }},
-      {"aep_npoint",
-       [](O o) -> Made<S> {
-         return std::make_unique<NudgedEstimator<S>>(NudgeLaw::transposed, true, chebyshev_nodes<S>(o.points, o.beta),
-                                                     o);
-       }},
-      {"dyadic", [](O o) -> Made<S> { return std::make_unique<DyadicEstimator<S>>(o); }},
-      {"linear_adjoint", [](O o) -> Made<S> { return std::make_unique<LinearAdjointEstimator<S>>(o); }},
-      {"implicit", [](O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::gmres, o); }},
-      {"implicit_dense",
-       [](O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o); }},
-      {"bptt", [](O o) -> Made<S> { return std::make_unique<BackpropThroughTime<S>>(o); }},
-  };
-  return list;
+  EstimatorKind contrastive = kind("ep_contrastive", Nudge::live, []<class S>(O o) -> Made<S> {
+    return std::make_unique<ContrastiveEstimator<S>>(sided_nodes<S>(o.sides, o.beta), o);
+  });
+  contrastive.contrasts = true;
+  // Energies are differences of large numbers: rounding/β against β², equal near the cube root of rounding.
+  contrastive.beta_in_float = 1e-2;
+  contrastive.beta_in_double = 1e-4;
+  EstimatorKind tracked = kind("aep_tracked", Nudge::live,
+                               []<class S>(O o) -> Made<S> { return std::make_unique<TrackedEstimator<S>>(o); });
+  tracked.all_at_once = tracked.both_sides = true;
+  EstimatorKind npoint = kind("aep_npoint", Nudge::transposed, []<class S>(O o) -> Made<S> {
+    return std::make_unique<NudgedEstimator<S>>(NudgeLaw::transposed, true, chebyshev_nodes<S>(o.points, o.beta), o);
+  });
+  npoint.both_sides = true;
+  EstimatorKind dyadic = computed<DyadicEstimator>("dyadic");
+  dyadic.all_at_once = true;
+  EstimatorKind bptt = computed<BackpropThroughTime>("bptt");
+  bptt.unrolls = true;
+  return {
+      kind("ep", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, false, o); }),
+      contrastive,
+      kind("ep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, true, o); }),
+      kind("aep", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), false, o); }),
+      kind("aep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), true, o); }),
+      tracked,
+      kind("aep_transposed", Nudge::transposed, []<class S>(O o) { return nudged<S>(NudgeLaw::transposed, true, o); }),
+      npoint,
+      dyadic,
+      computed<LinearAdjointEstimator>("linear_adjoint"),
+      kind("implicit", Nudge::none,
+           []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::gmres, o); }),
+      kind("implicit_dense", Nudge::none,
+           []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o); }),
+      bptt};
+}
+
+OpenList<EstimatorKind>& list() {
+  static OpenList<EstimatorKind> kinds(our_kinds());
+  return kinds;
 }
 
 }  // namespace
@@ -65,37 +95,43 @@ void require_parallel(const char* estimator, RelaxationSchedule schedule) {
   throw UserError(fmt::format("{}: all nodes move at once (set relaxation.schedule = parallel)", estimator));
 }
 
-const std::vector<std::string>& estimator_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const auto& entry : entries<double>()) all.emplace_back(entry.name);
-    return all;
-  }();
+const std::vector<EstimatorKind>& estimator_kinds() { return list().all(); }
+
+void add_estimator(EstimatorKind kind) { list().add(std::move(kind)); }
+
+std::vector<std::string> estimator_names() {
+  std::vector<std::string> names;
+  for (const EstimatorKind& kind : estimator_kinds()) names.push_back(kind.name);
   return names;
 }
 
-template <class S>
-std::unique_ptr<GradientEstimator<S>> make_estimator(const std::string& name, const EstimatorOptions& options) {
-  for (const auto& entry : entries<S>()) {
-    if (name == entry.name) return entry.make(options);
+const EstimatorKind* find_estimator(const std::string& name) {
+  for (const EstimatorKind& kind : estimator_kinds()) {
+    if (kind.name == name) return &kind;
   }
-  throw UserError(fmt::format("unknown estimator \"{}\" (one of: {})", name, fmt::join(estimator_names(), ", ")));
+  return nullptr;
 }
 
-template <class S>
-double default_beta(const std::string& estimator) {
-  constexpr bool is_float = std::is_same_v<S, float>;
-  if (estimator == "aep_transposed" || estimator == "aep_npoint") return is_float ? 1e-2 : 1e-5;
-  // Energies are differences of large numbers: rounding/β against β², equal near the cube root of rounding.
-  if (estimator == "ep_contrastive") return is_float ? 1e-2 : 1e-4;
-  return is_float ? 1e-4 : 1e-5;
+const EstimatorKind& estimator_kind(const std::string& name) {
+  if (const EstimatorKind* kind = find_estimator(name)) return *kind;
+  throw UserError(fmt::format("unknown estimator \"{}\" ({})", name, did_you_mean(name, estimator_names())));
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                     \
-  template std::unique_ptr<GradientEstimator<S>> make_estimator<S>(const std::string&, const EstimatorOptions&); \
-  template double default_beta<S>(const std::string&);
-NUDGE_INSTANTIATE(float)
-NUDGE_INSTANTIATE(double)
-#undef NUDGE_INSTANTIATE
+template <>
+std::unique_ptr<GradientEstimator<float>> make_estimator(const std::string& name, const EstimatorOptions& options) {
+  return estimator_kind(name).in_float(options);
+}
+template <>
+std::unique_ptr<GradientEstimator<double>> make_estimator(const std::string& name, const EstimatorOptions& options) {
+  return estimator_kind(name).in_double(options);
+}
+template <>
+double default_beta<float>(const std::string& estimator) {
+  return estimator_kind(estimator).beta_in_float;
+}
+template <>
+double default_beta<double>(const std::string& estimator) {
+  return estimator_kind(estimator).beta_in_double;
+}
 
 }  // namespace nudge

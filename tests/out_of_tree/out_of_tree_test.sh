@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Usage: out_of_tree_test.sh CMAKE BUILD SOURCE. Installs the build, makes the project in SOURCE against the installed package, and runs what
+# it has added to nudge through nudge's own commands.
+set -euo pipefail
+cmake=$1 build=$(cd -- "$2" && pwd) source=$(cd -- "$3" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf -- "$dir"' EXIT
+fail() { echo "FAILED: $*" >&2; exit 1; }
+expect() { grep -qF -- "$2" "$1" || { cat -- "$1"; fail "$1 does not say: $2"; }; }
+
+"$cmake" --install "$build" --prefix "$dir/nudge" >/dev/null
+"$cmake" -S "$source" -B "$dir/build" -DCMAKE_PREFIX_PATH="$dir/nudge" -DCMAKE_BUILD_TYPE=Release >/dev/null
+"$cmake" --build "$dir/build" >"$dir/build.log" 2>&1 || { cat "$dir/build.log"; fail "the project does not build"; }
+if grep -rnE '#include "(examples|tests)/' "$source"; then fail "an include that is not installed"; fi
+own=$dir/build/own
+cd "$dir"
+cp "$source/quartic.toml" .
+
+"$own" --help >help.txt
+expect help.txt spring
+"$own" spring >spring.txt
+expect spring.txt "z = 0.5: F = -0.625"
+"$own" config check quartic.toml >check.txt
+"$own" devices list >devices.txt
+expect devices.txt root_step
+"$own" config keys >keys.txt
+expect keys.txt '`quartic.stiffness`'
+if "$own" config check quartic.toml --set quartic.stifness=2 2>wrong.txt; then fail "a misspelt key of the program's own passes"; fi
+expect wrong.txt "did you mean stiffness?"
+
+# The gradient of the network, with its own force and by its own estimator, settled, against the exact adjoint and central differences.
+for beta in 0.05 0.005; do
+  "$own" gradcheck quartic.toml --set beta=$beta --set relaxation.free_steps=300 --set relaxation.nudged_steps=300 --json >"$beta.json"
+done
+python3 - 0.05.json 0.005.json <<'PY' || fail "gradients"
+import json, sys
+large, small = ({row["estimator"]: row for row in json.load(open(name))["rows"] if row["group"] == "all"} for name in sys.argv[1:])
+assert small["finite_difference"]["relative_l2"] < 1e-6, small["finite_difference"]
+assert small["ep"]["cosine"] > 1 - 1e-6, small["ep"]
+# A tenth of the nudge: one phase errs by O(beta), centered phases by O(beta^2); what settling leaves is below 1e-5.
+ratio = {name: large[name]["relative_l2"] / small[name]["relative_l2"] for name in ("ep", "ep_one_phase")}
+assert 8 < ratio["ep_one_phase"] < 12 and 50 < ratio["ep"] < 200, ratio
+PY
+
+# Trained on its own device: it learns more than frozen ones do, and its file is as any other.
+"$own" train quartic.toml --set train.steps=300 --set train.evaluate_every=300 --set device.model=root_step --out whole.h5 >whole.txt 2>&1
+expect whole.txt "the devices won"
+"$own" info whole.h5 >info.txt
+expect info.txt null/validation_loss
+"$own" report whole.h5 -o report.html >/dev/null
+expect report.html quartic
+echo ok

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "training/learning/estimators/estimator.hpp"
+
+namespace nudge {
+
+/// How an estimator nudges the output.
+enum class Nudge {
+  none,        ///< it computes
+  live,        ///< the circuit's own force while nudged, corrected or not
+  transposed,  ///< linearised forces with transposed reads: linear in beta but for gates and the cost
+};
+
+/// An estimator by the name that the key estimator has. Adding one of ours is its file and a line in registry.cpp.
+struct EstimatorKind {
+  std::string name;
+  std::unique_ptr<GradientEstimator<float>> (*in_float)(const EstimatorOptions&);
+  std::unique_ptr<GradientEstimator<double>> (*in_double)(const EstimatorOptions&);
+  Nudge nudge = Nudge::none;
+  /// beta per token that is safe and accurate without noise, in float and in double (docs/estimators.md).
+  double beta_in_float = 1e-4, beta_in_double = 1e-5;
+  bool all_at_once = false;  ///< state and adjoint of all nodes move together: no sweeps
+  bool both_sides = false;   ///< nudge.sides has to be centered
+  bool contrasts = false;    ///< it takes the difference of energies, of the whole force
+  bool unrolls = false;      ///< it goes back through the steps of the free phase
+};
+
+/// All of them, in the order of tables.
+const std::vector<EstimatorKind>& estimator_kinds();
+/// Adds one of a program's own, before anything else of nudge is used (OpenList).
+void add_estimator(EstimatorKind kind);
+std::vector<std::string> estimator_names();
+
+/// Null for a name that no estimator has.
+const EstimatorKind* find_estimator(const std::string& name);
+/// UserError for an unknown name, naming the nearest.
+const EstimatorKind& estimator_kind(const std::string& name);
+template <class S>
+std::unique_ptr<GradientEstimator<S>> make_estimator(const std::string& name, const EstimatorOptions& options);
+template <class S>
+double default_beta(const std::string& estimator);
+
+}  // namespace nudge
