@@ -11,8 +11,9 @@ foreach(library flags sim devices circuits mixers training reference apps)
   install(TARGETS nudge_${library} EXPORT nudge ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/nudge")
 endforeach()
 install(TARGETS nudge RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-install(DIRECTORY sim devices circuits mixers training reference apps DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/nudge"
+install(DIRECTORY sim devices circuits mixers training DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/nudge"
         FILES_MATCHING PATTERN "*.hpp")
+install(FILES apps/commands.hpp apps/program.hpp apps/streams.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/nudge/apps")
 install(EXPORT nudge NAMESPACE nudge:: DESTINATION "${NUDGE_PACKAGE_DIR}")
 configure_package_config_file(cmake/nudge-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/nudge-config.cmake"
                               INSTALL_DESTINATION "${NUDGE_PACKAGE_DIR}")

@@ -13,6 +13,8 @@
 #include "devices/step_kernel.hpp"
 #include "quartic_network.hpp"
 #include "sim/base/rng.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/train_options.hpp"
 #include "training/data/task.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -74,13 +76,13 @@ EstimatorKind one_phase() {
 
 class SignTask final : public Task {
  public:
-  explicit SignTask(const Config& config) : batch_(config.integer("train.batch")), seed_(config.integer("seed")) {}
+  explicit SignTask(const Config& config) : batch_(train_options(config).batch), seed_(run_options(config).seed) {}
 
   TaskSizes sizes() const override { return {.rows = 1, .classes = 2, .features = kFeatures, .shape = {kFeatures}}; }
   Batch training(std::uint64_t step) const override { return drawn(step, batch_); }
   std::vector<Batch> validation() const override { return {drawn(kValidation, 256)}; }
   std::vector<Batch> test() const override { return {drawn(kTest, 256)}; }
-  std::int64_t fingerprint() const override { return seed_; }
+  std::int64_t fingerprint() const override { return static_cast<std::int64_t>(seed_); }
 
  private:
   static constexpr Index kFeatures = 4;
@@ -91,7 +93,7 @@ class SignTask final : public Task {
     batch.sequences = sequences;
     batch.tokens = 1;
     batch.features.resize(sequences, kFeatures);
-    fill_uniform<float>({static_cast<std::uint64_t>(seed_), Purpose::synthetic_data, 0}, step, 0,
+    fill_uniform<float>({seed_, Purpose::synthetic_data, 0}, step, 0,
                         std::span<float>(batch.features.data(), static_cast<std::size_t>(batch.features.size())));
     batch.features = (2 * batch.features.array() - 1).matrix();
     batch.features.rightCols(1).setOnes();  // a bias: springs alone are odd, and a product of two is even
@@ -102,7 +104,7 @@ class SignTask final : public Task {
   }
 
   Index batch_;
-  std::int64_t seed_;
+  std::uint64_t seed_;
 };
 
 TaskKind sign_kind() {
@@ -119,7 +121,7 @@ Command spring_command() {
   return {"spring", "Print the force of a unit that a cubic spring holds", "own spring",
           [](CLI::App& /*app*/) -> std::function<ExitCode()> {
             return [] {
-              const double stiffness = standard_program_config().real("quartic.stiffness");
+              const double stiffness = quartic_stiffness(standard_program_config());
               for (const double z : {0.0, 0.5, 1.0}) answer("z = {}: F = {}\n", z, -z - stiffness * z * z * z);
               return ExitCode::ok;
             };

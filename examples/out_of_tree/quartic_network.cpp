@@ -100,6 +100,8 @@ NetworkKind quartic_kind() {
           .contrastive = [](const Config&) { return true; }};
 }
 
+double quartic_stiffness(const Config& config) { return quartic_section().read(config).stiffness; }
+
 ConfigSection quartic_keys() { return {"quartic", quartic_section().rows()}; }
 
 }  // namespace mine

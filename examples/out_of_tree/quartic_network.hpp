@@ -10,6 +10,9 @@ namespace mine {
 /// units are linear but for the cubic springs that hold them (QuarticWell), keys quartic.*.
 nudge::NetworkKind quartic_kind();
 
+/// kappa of its springs.
+double quartic_stiffness(const nudge::Config& config);
+
 /// Its keys.
 nudge::ConfigSection quartic_keys();
 

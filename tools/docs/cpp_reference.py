@@ -17,7 +17,10 @@ LIBRARIES = {
     "circuits": "Elements wired: linear maps, crossbars, wires, programming, circuits of nodes and terms, SPICE.",
     "mixers": "Digital reference paths: tapes, attention and the other mixers.",
     "training": "Learning: costs, estimators, networks, tasks, runs, checks, sweeps, config.",
+    "apps": "The program: its commands, for a program with parts of its own.",
 }
+INSTALL = (ROOT / "cmake" / "NudgeInstall.cmake").read_text(encoding="utf-8")
+SINGLE = {folder: re.findall(rf"\b{folder}/\w+\.hpp", INSTALL) for folder in ["apps"]}  # of which not all are installed
 
 
 class Unreadable(Exception):
@@ -26,12 +29,11 @@ class Unreadable(Exception):
 
 def installed_libraries():
     """The folders whose headers cmake --install installs."""
-    text = (ROOT / "cmake" / "NudgeInstall.cmake").read_text(encoding="utf-8")
-    return re.search(r"install\(DIRECTORY ((?:\w+ )+)DESTINATION", text)[1].split()
+    return re.search(r"install\(DIRECTORY ((?:\w+ )+)DESTINATION", INSTALL)[1].split() + [one for one in SINGLE if SINGLE[one]]
 
 
 def headers(library):
-    return sorted((ROOT / library).rglob("*.hpp"))
+    return sorted(ROOT / one for one in SINGLE[library]) if library in SINGLE else sorted((ROOT / library).rglob("*.hpp"))
 
 
 def skip_quoted(text, i):

@@ -16,8 +16,7 @@
 namespace nudge {
 namespace {
 
-/// Noise of an evaluation is drawn apart from that of training.
-/// The read-out array and the tables of the input have streams of their own, apart from those of the block's arrays.
+/// Evaluations draw their noise apart from training, the read-out array and the tables of the input apart from the other arrays.
 enum class ReadPhase : std::uint32_t {
   training = 0,
   evaluation = 1,
@@ -223,10 +222,10 @@ void BatchGradient<S>::take_slots(Worker& w, SequenceReport& report) const {
   const ReadTiming of_free = free.solver == "rk4" ? rk4_timing(free.step, w.dynamics.leak()) : nudged;
   const double rows = rows_at_a_time();
   const double of_step = w.use.slots(ReadClass::free, report.free.time / of_free.duration, rows);
-  const double of_nudged_step = w.use.slots(ReadClass::nudged, report.nudged_time / nudged.duration, rows);
+  const double of_nudged = w.use.slots(ReadClass::nudged, report.nudged_time / nudged.duration, rows);
   report.free.time *= of_step;
-  report.nudged_time *= of_nudged_step;
-  w.meter.slots = std::max(of_step, of_nudged_step);
+  report.nudged_time *= of_nudged;
+  w.meter.slots = std::max(of_step, of_nudged);
 }
 
 /// One sequence in so many, counted over all steps.
