@@ -21,6 +21,7 @@
   X(info)                 \
   X(export)               \
   X(watch)                \
+  X(generate)             \
   X(config)
 
 namespace nudge {

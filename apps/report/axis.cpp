@@ -12,7 +12,7 @@ namespace nudge::report {
 
 namespace {
 
-constexpr double largest = 1e300;    // differences of such numbers, and margins beside them, are finite
+constexpr double kLargest = 1e300;   // differences of such numbers, and margins beside them, are finite
 constexpr double zero_width = 0.14;  // share of a logarithmic axis given to the value 0, chosen by eye
 
 std::string tick_label(double value, double step) {
@@ -32,7 +32,7 @@ Axis::Axis(Scale scale, const std::vector<double>& values, double pixel_begin, d
   const bool log = scale == Scale::logarithmic;
   std::vector<double> shown;
   for (const double v : values) {
-    if (std::abs(v) <= largest && (!log || v > 0)) shown.push_back(v);
+    if (std::abs(v) <= kLargest && (!log || v > 0)) shown.push_back(v);
     zero_ = zero_ || (log && v == 0);
   }
   empty_ = shown.empty();
@@ -68,7 +68,7 @@ Axis::Axis(const std::vector<std::string>& names, double pixel_begin, double pix
 double Axis::position(double value) const { return scale_ == Scale::logarithmic ? std::log10(value) : value; }
 
 bool Axis::shows(double value) const {
-  if (empty_ || !(std::abs(value) <= largest)) return false;
+  if (empty_ || !(std::abs(value) <= kLargest)) return false;
   return scale_ == Scale::linear || value > 0 || (zero_ && value == 0);
 }
 

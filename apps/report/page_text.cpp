@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -56,6 +57,13 @@ std::string power_of_ten(int exponent) {
 
 std::string count(std::size_t n, std::string_view singular) {
   return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s");
+}
+
+std::size_t place(std::vector<std::string>& names, const std::string& name) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+  names.push_back(name);
+  return names.size() - 1;
 }
 
 std::string words(std::string_view name) {

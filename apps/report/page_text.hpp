@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nudge::report {
 
@@ -17,6 +19,12 @@ std::string power_of_ten(int exponent);
 
 /// "1 step", "3 steps".
 std::string count(std::size_t n, std::string_view singular);
+
+/// What a table has where nothing was measured.
+inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+
+/// The place of a name in a list, which takes it at its end where it is new.
+std::size_t place(std::vector<std::string>& names, const std::string& name);
 
 /// Name of a config key or dataset as words: "final_loss" -> "final loss".
 std::string words(std::string_view name);

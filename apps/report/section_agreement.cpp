@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
@@ -13,21 +12,12 @@ namespace nudge::report {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 constexpr std::size_t most_dots = 24;
-
-std::size_t place(std::vector<std::string>& names, const std::string& name) {
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
-  names.push_back(name);
-  return names.size() - 1;
-}
 
 std::string cosine_text(double value) { return std::isfinite(value) ? fmt::format("{:.6f}", value) : "–"; }
 
 struct Range {
-  double mean = nan, low = nan, high = nan;
+  double mean = no_value, low = no_value, high = no_value;
 };
 
 Range range_of(const Lane& trainee, Index group) {
@@ -49,7 +39,7 @@ Range range_of(const Lane& trainee, Index group) {
 /// The curve that stands for a trainee among several: all parameters, or the lowest group in a file without them.
 double one_cosine(const Lane& trainee, Index step) {
   if (trainee.groups.front() == "all") return trainee.cosine(step, 0);
-  double lowest = nan;
+  double lowest = no_value;
   for (Index g = 0; g < trainee.cosine.cols(); ++g) lowest = std::fmin(lowest, trainee.cosine(step, g));
   return lowest;
 }
@@ -123,7 +113,7 @@ std::string agreement_figures(const std::vector<NamedLane>& all) {
   std::vector<std::vector<std::string>> rows{{"cosine"}};
   for (const auto& group : plot.rows) rows.push_back({group});
   for (const auto& named : trainees) {
-    const std::vector<double> none(plot.rows.size(), nan);
+    const std::vector<double> none(plot.rows.size(), no_value);
     DotSeries s{named.name, none, none, none, named.color};
     for (std::size_t k = 0; k < named.trainee->groups.size(); ++k) {
       const std::size_t row = place(plot.rows, named.trainee->groups[k]);

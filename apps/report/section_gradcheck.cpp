@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
@@ -13,8 +12,6 @@ namespace nudge::report {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 /// Cosines by estimator (rows) and parameter group (columns), in the order of the file.
 struct Agreement {
   std::vector<std::string> estimators, groups;
@@ -22,16 +19,9 @@ struct Agreement {
 
   double at(std::size_t estimator, const std::string& group) const {
     const auto column = std::find(groups.begin(), groups.end(), group);
-    return column == groups.end() ? nan : cosine[estimator][static_cast<std::size_t>(column - groups.begin())];
+    return column == groups.end() ? no_value : cosine[estimator][static_cast<std::size_t>(column - groups.begin())];
   }
 };
-
-std::size_t place(std::vector<std::string>& names, const std::string& name) {
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
-  names.push_back(name);
-  return names.size() - 1;
-}
 
 Agreement agreement_of(const Table& rows) {
   const auto& estimator = rows.texts.at("estimator");
@@ -44,7 +34,7 @@ Agreement agreement_of(const Table& rows) {
   }
   const auto all = std::find(out.groups.begin(), out.groups.end(), "all");
   if (all != out.groups.end()) std::rotate(out.groups.begin(), all, all + 1);
-  out.cosine.assign(out.estimators.size(), std::vector<double>(out.groups.size(), nan));
+  out.cosine.assign(out.estimators.size(), std::vector<double>(out.groups.size(), no_value));
   for (std::size_t i = 0; i < rows.rows; ++i) {
     out.cosine[place(out.estimators, estimator[i])][place(out.groups, group[i])] = cosine[i];
   }
@@ -90,7 +80,7 @@ Opening opening_of(const Agreement& agreement) {
   const bool whole = std::find(agreement.groups.begin(), agreement.groups.end(), "all") != agreement.groups.end();
   std::vector<std::pair<double, std::string>> ranked;
   for (std::size_t e = 0; e < agreement.estimators.size(); ++e) {
-    double cosine = whole ? agreement.at(e, "all") : nan;
+    double cosine = whole ? agreement.at(e, "all") : no_value;
     if (!whole) {
       for (const double one : agreement.cosine[e]) cosine = std::fmin(cosine, one);
     }

@@ -32,6 +32,7 @@ enum class Purpose : std::uint32_t {
   leak_spread = 33,
   sample_hold = 34,
   load_trim = 35,
+  generation = 36,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based

@@ -39,6 +39,12 @@ class Trainee final : public Learner {
   void restore(const H5Reader& file, const std::string& prefix) override;
 
   Network<S>& network() { return *network_; }
+  /// What the read-out says of each sequence of a batch that has settled (ExampleCost::output()), with the noise of evaluation `number`.
+  const std::vector<Matrix<S>>& outputs(const Batch& batch, std::uint64_t number) {
+    begin();
+    learner_->evaluate(batch, number);
+    return learner_->outputs();
+  }
 
  private:
   struct GradientNorms {
