@@ -27,7 +27,7 @@ MixerSpec momentum_spec(const MixerOptions& o) {
                  attention_fields(o, ""),
                  {{"z", {-1, o.width}}, {"p", {-1, o.width}}}};
   spec.residual = true;
-  spec.parameters.push_back({"beta", {}, 0.5});
+  spec.parameters.push_back({"beta", {}, o.momentum_start});
   spec.parameters.push_back({"eta", {}, 1.0});
   return spec;
 }
@@ -53,7 +53,7 @@ MixerSpec stack_spec(const MixerOptions& o) {
     spec.parameters.push_back({prefix + "W2", {inner, o.width}, 0, first / 2});
     spec.parameters.push_back({prefix + "b1", {inner}});
     spec.parameters.push_back({prefix + "b2", {o.width}});
-    spec.parameters.push_back({prefix + "beta", {2}, 0.5});
+    spec.parameters.push_back({prefix + "beta", {2}, o.momentum_start});
     spec.parameters.push_back({prefix + "eta", {2}, 1.0});
   }
   return spec;

@@ -223,7 +223,7 @@ TEST_CASE("a phase allocates nothing after its first step", "[block]") {
     std::printf("SKIPPED: allocations cannot be counted in a sanitizer build\n");
     return;
   }
-  // The smallest, and the founding note's size in training: products of it need more packing space than a small stack holds.
+  // The smallest, and C=128, M=512, T=64 as in training: products of it need more packing space than a small stack holds.
   const BlockSize size = GENERATE(BlockSize{5, 6, 2, 9}, BlockSize{64, 128, 4, 512, 0.8, 0.7, 2});
   TinyBlock<float> tiny(size);
   SettleWorkspace<float> scratch;

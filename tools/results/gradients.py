@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every estimator against the exact adjoint at the founding note's size, mild and sharp attention."""
+"""Every estimator against the exact adjoint at C=128, M=512, T=64, mild and sharp attention."""
 import results
 
 CONFIG = "examples/shakespeare_large.toml"

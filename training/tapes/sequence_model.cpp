@@ -92,7 +92,7 @@ std::vector<Field> sequence_fields(const SequenceShape& s) {
     }
     for (Field& field : feed_forward_fields(prefix, s.width, inner_width(s))) fields.push_back(std::move(field));
     if (mixer.rule == StepRule::residual) continue;
-    fields.push_back({prefix + "beta", {2}, 0.5});  // where the paper starts them
+    fields.push_back({prefix + "beta", {2}, s.momentum_start});
     fields.push_back({prefix + "eta", {2}, 1.0});
   }
   fields.push_back({"nf", {s.width}, 1});

@@ -21,7 +21,8 @@ struct SequenceShape {
   Index blocks = 2;
   Index inner = 0;  ///< of the feed-forward parts; 0: 8/3 width, up to a multiple of 32
   double embedding_scale = 0.5;
-  std::string mixer = "mha";  ///< a name of sequence_mixer_names()
+  double momentum_start = MixerOptions{}.momentum_start;  ///< of momen and nag
+  std::string mixer = "mha";                              ///< a name of sequence_mixer_names()
   Readout readout = Readout::each_token;
 };
 

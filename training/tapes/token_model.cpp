@@ -6,6 +6,7 @@
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/cross_entropy.hpp"
 #include "sim/base/errors.hpp"
+#include "training/models/model_options.hpp"
 
 namespace nudge {
 namespace {
@@ -116,6 +117,7 @@ SequenceShape sequence_shape(const Config& config, const std::string& mixer, con
   shape.blocks = config.integer("experiment.blocks");
   shape.inner = config.integer("experiment.inner");
   shape.embedding_scale = config.real("model.embedding_scale");
+  shape.momentum_start = mixer_section().read(config).options.momentum_start;
   shape.mixer = mixer;
   shape.readout = readout;
   return shape;
