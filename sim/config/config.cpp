@@ -44,17 +44,19 @@ bool is_section(const ParamTable& table, const std::string& name) {
   });
 }
 
+ParamValue default_of(const ParamRow& row) {
+  std::vector<ValueProblem> found;
+  const auto value = convert(row, raw_from_text(row, row.default_text), found);
+  if (!value) throw ContractViolation(fmt::format("default of config key {}: {}", row.key, found.front().rule));
+  return *value;
+}
+
 }  // namespace
 
 Config::Config(const ParamTable& table) : table_(&table) {
   for (const ParamRow& row : table) {
     Entry entry{&row, std::vector<GridAxis>{}, {}};
-    if (row.kind != ParamKind::grid) {
-      std::vector<ValueProblem> found;
-      const auto value = convert(row, raw_from_text(row, row.default_text), found);
-      if (!value) throw ContractViolation(fmt::format("default of config key {}: {}", row.key, found.front().rule));
-      entry.value = *value;
-    }
+    if (row.kind != ParamKind::grid) entry.value = default_of(row);
     if (!entries_.emplace(row.key, std::move(entry)).second) {
       throw ContractViolation(fmt::format("config key {} stands twice in the table", row.key));
     }
@@ -81,6 +83,13 @@ template const std::vector<std::int64_t>& Config::get(std::string_view) const;
 template const std::vector<double>& Config::get(std::string_view) const;
 template const std::vector<std::string>& Config::get(std::string_view) const;
 template const std::vector<GridAxis>& Config::get(std::string_view) const;
+
+bool Config::at_default(std::string_view key) const {
+  const Entry& of_key = entry(key);
+  return to_text(*of_key.row, of_key.value) == to_text(*of_key.row, default_of(*of_key.row));
+}
+
+void Config::set_to_default(std::string_view key) { set_from_text(key, entry(key).row->default_text); }
 
 std::string Config::as_text(std::string_view key) const {
   const Entry& found = entry(key);

@@ -77,6 +77,13 @@ class Section {
     return options;
   }
 
+  /// Those fields whose keys are not at their defaults.
+  void take_changed(const Config& config, T& options) const {
+    for (const OptionField<T>& field : fields_) {
+      if (!config.at_default(field.row.key)) field.read(config, options);
+    }
+  }
+
   ParamTable rows() const {
     ParamTable table;
     table.reserve(fields_.size());

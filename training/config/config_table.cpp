@@ -18,6 +18,7 @@
 #include "training/config/run_options.hpp"
 #include "training/config/stabiliser_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/config/unread_keys.hpp"
 #include "training/data/data_options.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
@@ -85,6 +86,7 @@ std::string device_preset_text(const std::string& name) {
 std::vector<ConfigCheck> program_checks() {
   return {expect_sound_devices,
           check_kinds,
+          expect_mixer_keys_read,
           [](const Config& config) { correction_spec(config).validate(); },
           [](const Config& config) { read_policy(config); },
           expect_no_grid_repeats,

@@ -26,7 +26,7 @@ struct PhysicalValue {
   std::string value(const Config& asked) const { return of != nullptr ? of(asked) : text; }
 };
 
-bool sweeps(const Config& c) { return c.text("relaxation.schedule") == "sweep"; }
+bool sweeps(const Config& c) { return phase_options(c).sweeps(); }
 
 std::string bandwidth(const Config& c) {
   return c.text("relaxation.solver") == "euler" && !sweeps(c) ? "'100 MHz'" : "";

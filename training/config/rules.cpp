@@ -273,6 +273,25 @@ ConfigRule nominal_needs_programmed() {
           }};
 }
 
+ConfigRule age_needs_programmed() {
+  return {{"gradcheck.age", "gradcheck.weights"}, [](const Config& c) {
+            return c.real("gradcheck.age") > 0 && c.text("gradcheck.weights") != "programmed"
+                       ? "must be 0 unless gradcheck.weights = programmed: nothing else is left alone for a time"
+                       : "";
+          }};
+}
+
+ConfigRule text_needs_characters() {
+  return {{"data.text", "task.kind", "experiment.tasks"}, [](const Config& c) {
+            const auto& tasks = c.texts("experiment.tasks");
+            const bool read = c.text("task.kind") == "characters" ||
+                              std::find(tasks.begin(), tasks.end(), "characters") != tasks.end();
+            return !read && !c.text("data.text").empty()
+                       ? fmt::format("must be empty unless task.kind = characters: {} has no text", c.text("task.kind"))
+                       : "";
+          }};
+}
+
 ConfigRule two_arrays_need_memories() {
   return {{"model.memory_arrays", "model.memories"}, [](const Config& c) {
             return c.integer("model.memory_arrays") == 2 && c.integer("model.memories") == 0
@@ -329,6 +348,8 @@ std::vector<ConfigRule> program_rules() {
           "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; }, "must be 0"),
       null_needs_devices(),
       nominal_needs_programmed(),
+      age_needs_programmed(),
+      text_needs_characters(),
       estimator_fits("estimator"),
       estimator_fits("train.beside"),
       sweep_needs_euler(),

@@ -14,6 +14,7 @@
 #include "training/config/assembly.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/config/unread_keys.hpp"
 #include "training/data/characters.hpp"
 #include "training/experiments/experiment_file.hpp"
 #include "training/experiments/tape_learner.hpp"
@@ -133,11 +134,13 @@ std::size_t Experiment::count_ok() const {
 }
 
 Experiment plan_experiment(const Config& config) {
+  expect_experiment_keys_read(config);
   Experiment experiment;
   std::vector<std::string> problems;
-  if (config.texts("experiment.tasks").empty()) problems.emplace_back("experiment.tasks is empty (name one task)");
+  const auto& tasks = config.texts("experiment.tasks");
+  if (tasks.empty()) problems.emplace_back("experiment.tasks is empty (name one task)");
   if (config.integers("experiment.seeds").empty()) problems.emplace_back("experiment.seeds is empty (name one seed)");
-  for (const std::string& name : config.texts("experiment.tasks")) {
+  for (const std::string& name : tasks) {
     const ExperimentTask& task = experiment_task(name);
     std::vector<std::string> variants;
     try {
@@ -163,7 +166,6 @@ Experiment plan_experiment(const Config& config) {
     }
   }
   if (!problems.empty()) throw UserError(fmt::format("{}", fmt::join(problems, "\n")));
-  const auto& tasks = config.texts("experiment.tasks");
   if (std::find(tasks.begin(), tasks.end(), "characters") != tasks.end()) {
     experiment.lines = text_lines(load_dataset(config));
   }

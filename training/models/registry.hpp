@@ -9,6 +9,7 @@
 #include "sim/config/config.hpp"
 #include "training/data/task.hpp"
 #include "training/models/lack.hpp"
+#include "training/models/mixer_term.hpp"
 #include "training/models/netlist.hpp"
 #include "training/models/network_plan.hpp"
 
@@ -37,6 +38,8 @@ struct NetworkKind {
   /// Whether the force is minus the gradient of an energy all of whose terms have the contrastive rule
   /// (TermSystem::accumulate_energy_gradient); null: never.
   bool (*contrastive)(const Config& config) = nullptr;
+  /// The mixer of its config that reads the keys of [mixer]; nothing: this config has none. null: no config has.
+  std::optional<MixerChoice> (*mixer)(const Config& config) = nullptr;
   /// The whole network as a circuit for ngspice (`nudge crossbar --block`); nothing: it is not exported.
   std::optional<NetlistExport> netlist = std::nullopt;
 };

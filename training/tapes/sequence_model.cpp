@@ -22,8 +22,15 @@ std::string block_prefix(Index block) { return fmt::format("b{}_", block); }
 
 Index inner_width(const SequenceShape& s) { return s.inner > 0 ? s.inner : (8 * s.width / 3 + 31) / 32 * 32; }
 
-std::vector<Field> mixer_fields(const SequenceMixer& mixer) {
-  return mixer_kind<float>(mixer.kind).spec(mixer.options).parameters;
+/// What a block's sub-layers do.
+struct StepMixer {
+  MixerChoice choice;
+  StepRule rule;
+};
+
+StepMixer mixer_of(const SequenceShape& s) {
+  const SequenceMixer mixer = sequence_mixer(s.mixer, s.width, s.heads, s.tokens);
+  return {s.choice.value_or(MixerChoice{mixer.kind, mixer.options}), mixer.rule};
 }
 
 /// The sine and cosine position code of Vaswani et al., arXiv:1706.03762, section 3.5.
@@ -55,14 +62,12 @@ void take_step(StepRule rule, Motion<S>& at, const NamedValues<S>& p, const std:
 
 /// The mixer's update of normed tokens; its parameters stand under `prefix`.
 template <class S>
-Value<S> mixed(const SequenceMixer& mixer, Value<S> normed, const NamedValues<S>& p, const std::string& prefix) {
-  const MixerKind<S>& kind = mixer_kind<S>(mixer.kind);
-  const MixerSpec spec = kind.spec(mixer.options);
-  MixerCall<S> call{mixer.options, {}, {}, Mask::causal(normed.rows())};
-  call.inputs.add(spec.inputs.front().name, normed);
-  for (const Field& field : spec.parameters) call.parameters.add(field.name, p[prefix + field.name]);
-  kind.forward(call);
-  return spec.residual ? call.outputs.front() - normed : call.outputs.front();
+Value<S> update_of(const MixerChoice& mixer, Value<S> normed, const NamedValues<S>& p, const std::string& prefix) {
+  const MixerSpec spec = mixer_spec(mixer);
+  std::vector<Value<S>> weights;
+  for (const Field& field : spec.parameters) weights.push_back(p[prefix + field.name]);
+  const Value<S> out = mixed<S>(mixer, normed, weights);
+  return spec.residual ? out - normed : out;
 }
 
 template <class S>
@@ -80,19 +85,19 @@ std::vector<Field> sequence_fields(const SequenceShape& s) {
   require_at_least("vocabulary", s.vocabulary, 1);
   require_at_least("tokens", s.tokens, 1);
   require_at_least("blocks", s.blocks, 1);
-  const SequenceMixer mixer = sequence_mixer(s.mixer, s.width, s.heads, s.tokens);
+  const StepMixer mixer = mixer_of(s);
   const double narrow = 1.0 / std::sqrt(static_cast<double>(s.width));
   std::vector<Field> fields = {{"emb", {s.vocabulary, s.width}, 0, s.embedding_scale}};
   for (Index l = 0; l < s.blocks; ++l) {
     const std::string prefix = block_prefix(l);
     fields.push_back({prefix + "n1", {s.width}, 1});
-    for (Field& field : mixer_fields(mixer)) {
+    for (Field& field : mixer_spec(mixer.choice).parameters) {
       field.name = prefix + field.name;
       fields.push_back(std::move(field));
     }
     for (Field& field : feed_forward_fields(prefix, s.width, inner_width(s))) fields.push_back(std::move(field));
     if (mixer.rule == StepRule::residual) continue;
-    fields.push_back({prefix + "beta", {2}, s.momentum_start});
+    fields.push_back({prefix + "beta", {2}, mixer.choice.options.momentum_start});
     fields.push_back({prefix + "eta", {2}, 1.0});
   }
   fields.push_back({"nf", {s.width}, 1});
@@ -108,13 +113,13 @@ std::vector<Field> sequence_fields(const SequenceShape& s) {
 
 template <class S>
 Value<S> sequence_logits(Tape<S>& tape, const SequenceShape& s, const NamedValues<S>& p, const SharedIndices& tokens) {
-  const SequenceMixer mixer = sequence_mixer(s.mixer, s.width, s.heads, s.tokens);
+  const StepMixer mixer = mixer_of(s);
   Motion<S> at{gather_rows(p["emb"], tokens), {}};
   if (mixer.rule != StepRule::residual) at.p = tape.constant(Matrix<S>::Zero(at.z.rows(), at.z.cols()));
   for (Index l = 0; l < s.blocks; ++l) {
     const std::string prefix = block_prefix(l);
     take_step<S>(mixer.rule, at, p, prefix, 0,
-                 [&](Value<S> x) { return mixed(mixer, rms_norm(x) * p[prefix + "n1"], p, prefix); });
+                 [&](Value<S> x) { return update_of(mixer.choice, rms_norm(x) * p[prefix + "n1"], p, prefix); });
     take_step<S>(mixer.rule, at, p, prefix, 1, [&](Value<S> x) { return feed_forward(x, p, prefix); });
   }
   Value<S> out = rms_norm(at.z) * p["nf"];

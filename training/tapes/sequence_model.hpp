@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "mixers/ops/layout.hpp"
 #include "mixers/sequence_mixer.hpp"
+#include "training/models/mixer_term.hpp"
 
 namespace nudge {
 
@@ -21,8 +25,8 @@ struct SequenceShape {
   Index blocks = 2;
   Index inner = 0;  ///< of the feed-forward parts; 0: 8/3 width, up to a multiple of 32
   double embedding_scale = 0.5;
-  double momentum_start = MixerOptions{}.momentum_start;  ///< of momen and nag
-  std::string mixer = "mha";                              ///< a name of sequence_mixer_names()
+  std::string mixer = "mha";                         ///< a name of sequence_mixer_names()
+  std::optional<MixerChoice> choice = std::nullopt;  ///< the same with options of its own (sequence_choice())
   Readout readout = Readout::each_token;
 };
 

@@ -6,7 +6,7 @@
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/cross_entropy.hpp"
 #include "sim/base/errors.hpp"
-#include "training/models/model_options.hpp"
+#include "training/models/mixer_keys.hpp"
 
 namespace nudge {
 namespace {
@@ -117,8 +117,8 @@ SequenceShape sequence_shape(const Config& config, const std::string& mixer, con
   shape.blocks = config.integer("experiment.blocks");
   shape.inner = config.integer("experiment.inner");
   shape.embedding_scale = config.real("model.embedding_scale");
-  shape.momentum_start = mixer_section().read(config).options.momentum_start;
   shape.mixer = mixer;
+  shape.choice = sequence_choice(config, mixer, shape.width, shape.heads, shape.tokens);
   shape.readout = readout;
   return shape;
 }

@@ -47,6 +47,11 @@ const Section<CorrectionOptions>& correction_section() {
   return section;
 }
 
+std::optional<MixerChoice> block_mixer(const Config& config) {
+  const MixerChoice choice = mixer_choice(config);
+  return choice.is_fused() ? std::nullopt : std::optional(choice);
+}
+
 ModelShape model_shape(const Config& config, Index vocabulary) {
   const ModelOptions model = model_options(config);
   ModelShape shape;

@@ -15,6 +15,9 @@ struct CorrectionOptions {
 };
 const Section<CorrectionOptions>& correction_section();
 
+/// The mixer of model.mixer; none for attention, which is fused and reads no key of [mixer].
+std::optional<MixerChoice> block_mixer(const Config& config);
+
 /// Sizes of the block of [model] and [mixer].
 ModelShape model_shape(const Config& config, Index vocabulary);
 

@@ -5,6 +5,7 @@
 
 #include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
+#include "training/models/mixer_keys.hpp"
 #include "training/models/model_options.hpp"
 
 namespace nudge {
@@ -23,9 +24,7 @@ TransformerShape transformer_shape(const Config& config, Index vocabulary) {
   s.heads = model.heads;
   s.tables_on_devices = model.tables_on_devices;
   if (!s.mixer.is_fused()) {
-    const SequenceMixer mixer = sequence_mixer(s.mixer.kind, s.channels, s.heads, s.tokens);
-    s.mixer.kind = mixer.kind;
-    s.mixer.options = mixer.options;
+    s.mixer = sequence_choice(config, s.mixer.kind, s.channels, s.heads, s.tokens);
   }
   return s;
 }
@@ -82,6 +81,11 @@ std::vector<std::string> transformer_mixers() {
     if (sequence_mixer(name, 64, 4, 2).rule == StepRule::residual) names.push_back(name);
   }
   return names;
+}
+
+std::optional<MixerChoice> transformer_mixer(const Config& config) {
+  const MixerChoice choice = transformer_shape(config, 1).mixer;
+  return choice.is_fused() ? std::nullopt : std::optional(choice);
 }
 
 std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const TaskSizes& task) {

@@ -21,6 +21,9 @@ const Section<TransformerOptions>& transformer_section();
 /// The transformer of [transformer], with C, T, M and H of [model].
 std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const TaskSizes& task);
 
+/// The mixer of transformer.mixer; none for attention, which is fused and reads no key of [mixer].
+std::optional<MixerChoice> transformer_mixer(const Config& config);
+
 /// What transformer.mixer may be: attention, and the mixers of sequence models that add an update to the state.
 std::vector<std::string> transformer_mixers();
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A key that changes nothing is refused: every key of [mixer] with every mixer of every kind of network.
+#include "training/config/unread_keys.hpp"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+
+#include "sim/base/errors.hpp"
+#include "tests/training/network_kinds.hpp"
+#include "training/config/run_parts.hpp"
+#include "training/experiments/experiment.hpp"
+#include "training/models/model_options.hpp"
+#include "training/models/transformer/transformer_config.hpp"
+#include "training/train/trainee.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Contains;
+using Settings = std::vector<std::string>;
+
+namespace {
+
+/// Another legal value of every key of [mixer], for 8 channels, 2 heads and 4 tokens.
+const std::map<std::string, std::string>& others() {
+  static const std::map<std::string, std::string> all = {
+      {"mixer.initial_scale", "0.7"}, {"mixer.window", "2"},
+      {"mixer.head_width", "2"},      {"mixer.temperature", "0.6"},
+      {"mixer.eta", "0.4"},           {"mixer.ridge", "0.3"},
+      {"mixer.iterations", "3"},      {"mixer.momentum_start", "0.5"},
+      {"mixer.refresh", "false"},     {"mixer.layers", "1"},
+      {"mixer.values", "6"},          {"mixer.keys", "4"},
+      {"mixer.decays", "4"},          {"mixer.groups", "2"},
+      {"mixer.states", "3"},          {"mixer.rope", "true"},
+      {"mixer.epsilon", "0.1"},       {"mixer.gate_groups", "1"},
+      {"mixer.conditioner", "after"}, {"mixer.conditioner_width", "2"},
+      {"mixer.log_sum_exp", "false"}, {"mixer.inner_gate", "false"},
+      {"mixer.outer_gate", "false"}};
+  return all;
+}
+
+/// A network before any training: what its read-out says of a few tokens, and how many weights it has to learn (a conditioner does
+/// nothing before it has learnt).
+struct Seen {
+  Matrix<double> output;
+  Index weights;
+  bool operator==(const Seen& other) const { return weights == other.weights && output == other.output; }
+};
+
+/// Nothing: the config, or its network, is refused.
+std::optional<Seen> output_of(const std::string& kind, const Settings& settings) {
+  try {
+    const Config config = small(kind, settings);
+    const auto plan = network_plan(config, sizes_for(config));
+    Trainee<double> trainee(config, plan, "", Weights::configured);
+    Batch batch;
+    batch.sequences = 1;
+    batch.tokens = plan->rows();
+    batch.indices = {3, 5, 1, 2};
+    batch.targets = {1, 1, 1, 1};
+    return Seen{trainee.outputs(batch, 0).front(), trainee.weights()};
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+/// How many keys acted, of those that the config takes.
+int acting(const std::string& kind, Settings settings) {
+  settings.insert(settings.end(), {"relaxation.free_steps=6", "relaxation.step=0.2", "damping.control=false"});
+  const auto plain = output_of(kind, settings);
+  if (!plain) return 0;
+  int acted = 0;
+  for (const auto& [key, value] : others()) {
+    if (key == "mixer.iterations" && settings.front().find("loop_") == std::string::npos)
+      continue;  // `nudge energy` reads it
+    Settings with = settings;
+    // A conditioner's width is nothing without a conditioner.
+    if (key == "mixer.conditioner_width") with.emplace_back("mixer.conditioner=after");
+    const auto before = key == "mixer.conditioner_width" ? output_of(kind, with) : plain;
+    with.push_back(key + "=" + value);
+    const auto changed = output_of(kind, with);
+    if (!changed || !before) continue;
+    CAPTURE(settings, key);
+    CHECK_FALSE(*changed == *before);
+    ++acted;
+  }
+  return acted;
+}
+
+}  // namespace
+
+TEST_CASE("every key of [mixer] has another value here", "[unread]") {
+  for (const ParamRow& row : mixer_section().rows()) CHECK(others().count(row.key) == 1);
+}
+
+TEST_CASE("a key of [mixer] changes what a network computes, or is refused", "[unread]") {
+  int acted = 0;
+  for (const std::string& mixer : force_mixers()) {
+    const bool one_head = mixer == "linattn";
+    const int own = acting("block", {"model.mixer=" + mixer, one_head ? "model.heads=1" : "model.heads=2"});
+    CAPTURE(mixer);
+    CHECK(own >= 1);
+    acted += own;
+  }
+  for (const std::string& mixer : transformer_mixers()) acted += acting("transformer", {"transformer.mixer=" + mixer});
+  CHECK(acted > 60);
+  CHECK(acting("block", {}) == 0);
+  CHECK(acting("stack", {}) == 0);
+  CHECK(acting("transformer", {"transformer.mixer=attention"}) == 0);
+}
+
+TEST_CASE("what nothing reads is named with what would read it", "[unread]") {
+  const auto refused = [](const std::string& kind, const Settings& settings, const std::string& why) {
+    CHECK_THROWS_WITH(small(kind, settings), Contains(why));
+  };
+  refused("block", {"mixer.window=2"},
+          "mixer.window = 2 (nothing reads it: network.kind = block has no mixer of [mixer]; "
+          "model.mixer = mha, ");
+  refused("block", {"model.mixer=mha", "mixer.refresh=false"},
+          "(nothing reads it: network.kind = block has mha; model.mixer = loop_elastic, loop_inner would)");
+  refused("transformer", {"transformer.mixer=mha", "mixer.inner_gate=false"}, "network.kind = transformer has mha");
+  refused("hopfield", {"mixer.eta=0.4"}, "mixer.eta = 0.4 (nothing reads it: network.kind = hopfield");
+  refused("hopfield", {"data.text=some.txt"}, "must be empty unless task.kind = characters");
+  refused("block", {"gradcheck.age=10 s"}, "must be 0 unless gradcheck.weights = programmed");
+  CHECK_NOTHROW(small("block", {"mixer.refresh=true"}));  // as it is anyway
+  // The config of an experiment may set what its mixers read, and no more.
+  CHECK_NOTHROW(small("block", {"experiment.mixers=[\"fem_softmax\"]", "mixer.inner_gate=false"}));
+  const Config both =
+      small("block", {"experiment.mixers=[\"mha\"]", "model.mixer=fem_softmax", "mixer.inner_gate=false"});
+  CHECK_THROWS_WITH(expect_experiment_keys_read(both),
+                    Contains("mixer.inner_gate = false (nothing reads it: experiment.mixers = [\"mha\"]"));
+  CHECK_THROWS_WITH(plan_experiment(small("block", {"experiment.tasks=[\"free_transformer\"]", "data.text=some.txt"})),
+                    Contains("data.text = some.txt (nothing reads it: experiment.tasks = [\"free_transformer\"]"));
+}
