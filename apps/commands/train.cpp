@@ -37,15 +37,17 @@ struct TrainOptions {
   bool json = false;
 };
 
-std::string text_of(const TrainProgress& p) {
-  std::string line = fmt::format("step {:>6}/{}  loss {:.4f}  validation {:.4f}  residual {:.2e}  c {:.3f}", p.done,
-                                 p.steps, p.loss, p.validation, p.residual, p.damping);
-  if (!p.metric.empty()) line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.score));
+/// With what the validation part scored, where that is new since the last line.
+std::string text_of(const TrainProgress& p, bool validated) {
+  const auto scored = [validated](double loss) { return validated ? fmt::format("  validation {:.4f}", loss) : ""; };
+  std::string line = fmt::format("step {:>6}/{}  loss {:.4f}{}  residual {:.2e}  c {:.3f}", p.done, p.steps, p.loss,
+                                 scored(p.validation), p.residual, p.damping);
+  if (validated && !p.metric.empty()) line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.score));
   if (std::isfinite(p.beside_loss)) {
-    line += fmt::format("  | beside: loss {:.4f}  validation {:.4f}", p.beside_loss, p.beside_validation);
+    line += fmt::format("  | beside: loss {:.4f}{}", p.beside_loss, scored(p.beside_validation));
   }
   if (std::isfinite(p.null_loss)) {
-    line += fmt::format("  | frozen devices: loss {:.4f}  validation {:.4f}", p.null_loss, p.null_validation);
+    line += fmt::format("  | frozen devices: loss {:.4f}{}", p.null_loss, scored(p.null_validation));
   }
   return line;
 }
@@ -71,7 +73,7 @@ nlohmann::json json_of(const TrainProgress& p, const WorkRate& rate) {
 TrainObserver printer(std::uint64_t every, const std::string& format) {
   if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
   const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
-  return [=, told = false, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
+  return [=, told = false, validated = -1.0, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
     if (!p.warning.empty()) {
       say("nudge: warning: {}\n", p.warning);
       return !interrupted();
@@ -85,12 +87,14 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
     }
     if (!rate) rate.emplace(p.done);  // the first step includes the preparations
     const bool stays = p.done % every == 0 || p.finished;
+    const bool is_new = p.validated > validated;  // not NaN: before the first
+    if (stays && is_new) validated = p.validated;
     if (stays && json) {
       say("{}\n", json_text(json_of(p, *rate)));
     } else if (stays) {
-      terminal ? say_over(text_of(p) + "\n") : say("{}\n", text_of(p));
+      terminal ? say_over(text_of(p, is_new) + "\n") : say("{}\n", text_of(p, is_new));
     } else if (terminal && !json) {
-      say_over(fmt::format("{}  {}", text_of(p), rate->text(p.done, p.steps)));
+      say_over(fmt::format("{}  {}", text_of(p, is_new), rate->text(p.done, p.steps)));
     }
     return !interrupted();
   };

@@ -140,6 +140,32 @@ double rank_correlation(const std::vector<double>& x, const std::vector<double>&
   return uv / std::sqrt(uu * vv);  // NaN where one of them never changes
 }
 
+double rank_ratio(const std::vector<std::string>& names, const std::vector<double>& y) {
+  std::vector<std::string> known;
+  std::vector<std::size_t> group;
+  std::vector<double> measured;
+  for (std::size_t i = 0; i < std::min(names.size(), y.size()); ++i) {
+    if (std::isnan(y[i])) continue;
+    group.push_back(place(known, names[i]));
+    measured.push_back(y[i]);
+  }
+  const auto n = static_cast<double>(measured.size()), k = static_cast<double>(known.size());
+  if (n < 3 || k < 2 || k == n) return no_value;
+  const std::vector<double> rank = ranks(measured);
+  const double middle = 0.5 * (n - 1);
+  std::vector<double> sum(known.size(), 0), count(known.size(), 0);
+  double all = 0;
+  for (std::size_t i = 0; i < rank.size(); ++i) {
+    sum[group[i]] += rank[i] - middle;
+    count[group[i]] += 1;
+    all += (rank[i] - middle) * (rank[i] - middle);
+  }
+  if (all == 0) return no_value;  // y never changes
+  double between = 0;
+  for (std::size_t g = 0; g < known.size(); ++g) between += sum[g] * sum[g] / count[g];
+  return std::sqrt(std::max(0.0, 1 - (1 - between / all) * (n - 1) / (n - k)));
+}
+
 std::string effects_figure(const Table& points) {
   if (points.results.empty()) return "";
   const std::string& result = points.results.front();

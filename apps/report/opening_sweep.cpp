@@ -74,19 +74,27 @@ std::string other_keys(const Table& points, const std::string& result, const std
 }
 
 std::string correlation_sentence(const Table& points, const std::string& result) {
+  const std::vector<double>& y = points.numbers.at(result);
   std::string best;
   double most = 0;
+  bool named = false;
   for (const std::string& key : points.keys) {
     const auto values = points.numbers.find(key);
-    if (values == points.numbers.end()) continue;
-    const double r = rank_correlation(values->second, points.numbers.at(result));
+    const auto names = points.texts.find(key);
+    const bool of_names = values == points.numbers.end();
+    if (of_names && names == points.texts.end()) continue;
+    const double r = of_names ? rank_ratio(names->second, y) : rank_correlation(values->second, y);
     if (std::isfinite(r) && std::abs(r) > std::abs(most)) {
       most = r;
       best = key;
+      named = of_names;
     }
   }
   if (best.empty()) return "";
-  return fmt::format("The {} goes most closely with {} (rank correlation {:+.2f} over {}).", words(result), best, most,
+  const std::string how =
+      named ? fmt::format("its values tell {:.0f} % of the variance of ranks apart", 100 * most * most)
+            : fmt::format("rank correlation {:+.2f}", most);
+  return fmt::format("The {} goes most closely with {} ({}, over {}).", words(result), best, how,
                      count(points.rows, "point"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -14,11 +15,17 @@ namespace nudge::report {
 
 namespace {
 
+/// The same reason has other numbers in every run: they become "…".
+std::string without_numbers(const std::string& reason) {
+  static const std::regex number(R"([0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?)");
+  return std::regex_replace(reason, number, "…");
+}
+
 std::string failures(const Table& points) {
   const auto status = points.texts.find("status");
   if (status == points.texts.end()) return "";
   std::map<std::string, std::size_t> counts;
-  for (const auto& text : status->second) ++counts[text];
+  for (const auto& text : status->second) ++counts[without_numbers(text)];
   counts.erase("ok");
   if (counts.empty()) return paragraph("All " + count(points.rows, "run") + " ended well.");
   std::string out;

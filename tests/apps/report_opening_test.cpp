@@ -114,6 +114,17 @@ TEST_CASE("rank correlation is 1 for any rising curve, and shares the rank of ti
   CHECK(std::isnan(rank_correlation({1, 1, 1}, {1, 2, 3})));
 }
 
+TEST_CASE("names that a result goes with are told from names that it does not", "[report]") {
+  // Ranks 0, 1 and 2, 3: between 4 of 5, so ε² = 1 − (1/5)(3/2) = 0.7.
+  CHECK(rank_ratio({"a", "a", "b", "b"}, {1, 2, 10, 20}) == Approx(std::sqrt(0.7)));
+  CHECK(rank_ratio({"a", "b", "b", "a"}, {1, 2, 10, 20}) == 0);  // less than chance
+  CHECK(rank_ratio({"a", "a", "c", "b", "b"}, {1, 2, not_measured, 10, 20}) == Approx(std::sqrt(0.7)));
+  CHECK(std::isnan(rank_ratio({"a", "a", "a"}, {1, 2, 3})));
+  CHECK(std::isnan(rank_ratio({"a", "b", "c"}, {1, 2, 3})));
+  CHECK(std::isnan(rank_ratio({"a", "b"}, {1, 2})));
+  CHECK(std::isnan(rank_ratio({"a", "a", "b", "b"}, {1, 1, 1, 1})));
+}
+
 TEST_CASE("the verdict on a sweep names the key that matters and does not claim what the seeds do not show",
           "[report]") {
   const Opening clear = sweep_opening(two_keys(), std::nullopt);

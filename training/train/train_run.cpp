@@ -172,6 +172,7 @@ class TrainRun {
                     loop_.steps(),
                     log.last("train/loss"),
                     log.last("train/validation_loss"),
+                    log.last("train/validation_step"),
                     log.last("train/residual"),
                     log.last("train/damping"),
                     std::numeric_limits<double>::quiet_NaN(),
