@@ -10,7 +10,7 @@ SHORT = ["data.text=", "train.steps=1", "train.batch=1", "model.tokens=8", "trai
 commits = results.noted("device_training")
 IDEAL = ["hardware.level=ideal"]
 answer = results.study("sweep", CONFIG, "device_training", [], SHORT)
-beside = results.ideal_cells(results.study("sweep", CONFIG, "device_training_ideal", IDEAL, SHORT))
+beside = results.cells_beside(answer, results.study("sweep", CONFIG, "device_training_ideal", IDEAL, SHORT))
 rows = [["preset", "update", "runs (failed)", "validation loss", "ideal nodes", "cosine", "skipped", "not finite", "pulses of programming",
          "pulses of learning", "heat of a step: reads", "heat of a step: pulses"]]
 for cell in answer["summary"]:

@@ -9,7 +9,7 @@ SHORT = ["train.steps=5", "sweep.seeds=[11, 12]", 'sweep.grid.device.preset=["id
 commits = results.noted("resistive_devices")
 IDEAL = ["hardware.level=ideal"]
 answer = results.study("sweep", CONFIG, "resistive_devices", [], SHORT)
-beside = results.ideal_cells(results.study("sweep", CONFIG, "resistive_devices_ideal", IDEAL, SHORT))
+beside = results.cells_beside(answer, results.study("sweep", CONFIG, "resistive_devices_ideal", IDEAL, SHORT))
 rows = [["preset", "update", "runs (failed)", "validation accuracy", "ideal nodes", "validation loss", "cosine", "pulses of learning", "heat of the reads of a step"]]
 for cell in answer["summary"]:
     mean = lambda key, form, scale=1: "–" if cell[key]["mean"] is None else form.format(scale * cell[key]["mean"])

@@ -65,10 +65,20 @@ def study(command, config, name, settings=(), short=()):
     return answer
 
 
-def ideal_cells(answer):
-    """Of the same sweep with ideal nodes: the cell beside a cell, by preset and update."""
-    cells = {(one["device.preset"], one["crossbar.update"]): one for one in answer["summary"]}
-    return lambda cell: cells[cell["device.preset"], cell["crossbar.update"]]
+# Ideal nodes that learn the way the physical level makes networks of symbols learn, so that a column of them is one of nodes.
+SAME_WAY = ["hardware.level=ideal", "preset=noisy_reads", "nudge.cost_current=frozen", "reads.monitor=mean 8", "reads.chopped=true"]
+
+
+def changes(answer, cell):
+    """What a cell changes against the first of its sweep."""
+    baseline = answer["summary"][0]
+    return {key: cell[key] for key in answer["keys"] if cell[key] != baseline[key]}
+
+
+def cells_beside(answer, other):
+    """Of two sweeps of one grid, whose first cells may differ: the cell of the other that changes as much; None where it has none."""
+    cells = {frozenset(changes(other, one).items()): one for one in other["summary"]}
+    return lambda cell: cells.get(frozenset(changes(answer, cell).items()))
 
 
 def update_name(cell):
