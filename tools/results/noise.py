@@ -6,12 +6,10 @@ import results
 CONFIG = "examples/sweep_noise.toml"
 SHORT = ["train.steps=3", "sweep.seeds=[1]"]
 
-FROZEN = ["crossbar.update=none"]
-
 commits = results.noted("noise")
 answer = results.study("sweep", CONFIG, "noise", [], SHORT)
 ideal = results.cells_beside(answer, results.study("sweep", CONFIG, "noise_ideal", results.SAME_WAY, SHORT))
-frozen = results.cells_beside(answer, results.study("sweep", CONFIG, "noise_frozen", FROZEN, SHORT))
+frozen = results.cells_beside(answer, results.study("sweep", CONFIG, "noise_frozen", results.FROZEN, SHORT))
 rows = [["programming error", "read noise", "runs (failed)", "validation loss", "ideal nodes", "frozen devices", "cosine",
          "cosine, ideal nodes", "residual", "skipped"]]
 for cell in answer["summary"]:
@@ -25,4 +23,4 @@ for cell in answer["summary"]:
                  mean("residual", "{:.1e}"), mean("skipped", "{:.1f}")])
 body = results.table(rows) + "\n\nMean ± standard deviation over the seeds, or the median of all with those that failed ranked worst; nat per character. " + results.lines(answer["text"])
 results.write("noise", [results.shown("sweep", CONFIG, []), results.shown("sweep", CONFIG, results.SAME_WAY, "ideal"),
-                        results.shown("sweep", CONFIG, FROZEN, "frozen")], body, commits)
+                        results.shown("sweep", CONFIG, results.FROZEN, "frozen")], body, commits)

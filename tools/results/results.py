@@ -65,8 +65,15 @@ def study(command, config, name, settings=(), short=()):
     return answer
 
 
-# Ideal nodes that learn the way the physical level makes networks of symbols learn, so that a column of them is one of nodes.
-SAME_WAY = ["hardware.level=ideal", "preset=noisy_reads", "nudge.cost_current=frozen", "reads.monitor=mean 8", "reads.chopped=true"]
+# Ideal nodes that read the way the physical level makes circuits read (and average, by a table's own keys), so that a column of them
+# is one of nodes; and those of symbols, with their estimator and current.
+SAME_READS = ["hardware.level=ideal", "reads.chopped=true"]
+SAME_WAY = SAME_READS + ["preset=noisy_reads", "nudge.cost_current=frozen", "reads.monitor=mean 8"]
+FROZEN = ["crossbar.update=none"]
+
+
+def averages(free, nudged):
+    return [f"relaxation.average_free={free}", f"relaxation.average_nudged={nudged}"]
 
 
 def changes(answer, cell):
@@ -176,18 +183,23 @@ def number(cell):
     return cell["median"] if cell["failed"] else cell["mean"]
 
 
-def imperfections(answer):
-    """Rows of a sweep in mode one_at_a_time: what each cell changes, and the validation accuracy it loses by that."""
-    baseline = answer["summary"][0]
-    ideal = number(baseline["validation_accuracy"])
-    rows = [["imperfection", "runs (failed)", "validation accuracy", "lost", "cosine"]]
+def imperfections(answer, other):
+    """Rows of a sweep in mode one_at_a_time: what each cell changes, and the validation accuracy it loses by that; beside, of ideal nodes."""
+    beside = cells_beside(answer, other)
+    rows = [["imperfection", "runs (failed)", "validation accuracy", "lost", "ideal nodes", "lost", "cosine", "ideal nodes"]]
     for cell in answer["summary"]:
-        mean = number(cell["validation_accuracy"])
-        changed = ", ".join(f"`{k}` = {cell[k]}" for k in answer["keys"] if cell[k] != baseline[k]) or "none"
-        lost = "–" if mean is None or ideal is None else f"{100 * (ideal - mean):+.2f}"
-        rows.append([changed, f"{cell['runs']} ({cell['failed']})", percent(cell["validation_accuracy"]), lost,
-                     cosine(number(cell["cosine"]))])
+        changed = ", ".join(f"`{k}` = {v}" for k, v in changes(answer, cell).items()) or "none"
+        ideal = beside(cell)
+        rows.append([changed, f"{cell['runs']} ({cell['failed']})", percent(cell["validation_accuracy"]), lost(answer, cell),
+                     *((percent(ideal["validation_accuracy"]), lost(other, ideal)) if ideal else ("–", "–")),
+                     cosine(number(cell["cosine"])), cosine(number(ideal["cosine"])) if ideal else "–"])
     return table(rows) + "\n\nMean ± standard deviation over the seeds; lost: percentage points against no imperfection. "
+
+
+def lost(answer, cell):
+    """Percentage points of validation accuracy against the first cell of the sweep."""
+    first, own = (number(one["validation_accuracy"]) for one in (answer["summary"][0], cell))
+    return "–" if first is None or own is None else f"{100 * (first - own):+.2f}"
 
 
 def trivial(reference):
