@@ -14,15 +14,19 @@ def bits_of(bits):
 
 
 commits = results.noted("converters")
-widths = [6, 8] if results.SHORT else [6, 8, 10, 12]
-rows = [["range", "arrays see"] + [f"{b} bits" for b in widths]]
+widths = [6, 8] if results.SHORT else [6, 8, 12]
+nodes = {"physical": [], "ideal": results.SAME_WAY}
+rows = [["range", "arrays see", "nodes"] + [f"{b} bits" for b in widths]]
 for title, fixed in (("follows the signal", []), ("fixed", FIXED)):
-    answers = [results.study("sweep", CONFIG, f"converters_{'fixed' if fixed else 'auto'}_{b}", bits_of(b) + fixed, SHORT)
-               for b in widths]
+    answers = {kind: [results.study("sweep", CONFIG, f"converters_{'fixed' if fixed else 'auto'}_{b}_{kind}", bits_of(b) + fixed + level, SHORT)
+                      for b in widths] for kind, level in nodes.items()}
     for drive, sees in DRIVES.items():
-        rows.append([title, sees] + [" ".join(results.cosine(c["cosine"]["mean"]) for c in a["summary"]
-                                              if c["nudge.drive"] == drive) for a in answers])
-body = results.table(rows) + ("\n\nCosine with the device's exact gradient, all parameters of the equilibrium as one vector, at "
-                              "β = 0.1, 0.01 and 0.001.")
+        for kind in nodes:
+            rows.append([title, sees, kind] + [", ".join(results.cosine(results.number(c["cosine"])) for c in a["summary"]
+                                                         if c["nudge.drive"] == drive) for a in answers[kind]])
+betas = list(dict.fromkeys(cell["beta"] for cell in answers["ideal"][0]["summary"]))
+body = results.table(rows) + ("\n\nCosine with the device's exact gradient, all parameters of the equilibrium as one vector, mean over the seeds, at "
+                              f"β = {', '.join(betas)}.")
 results.write("converters", [results.shown("sweep", CONFIG, bits_of("BITS")),
-                             results.shown("sweep", CONFIG, bits_of("BITS") + FIXED, "fixed")], body, commits)
+                             results.shown("sweep", CONFIG, bits_of("BITS") + FIXED, "fixed"),
+                             results.shown("sweep", CONFIG, bits_of("BITS") + results.SAME_WAY, "ideal")], body, commits)
