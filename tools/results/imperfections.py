@@ -60,7 +60,7 @@ for i, (name, (config, ideal)) in enumerate(NETWORKS.items()):
     tables.append({key: [physical[key][0], other[key][0], physical[key][1], other[key][1]] for key in physical})
     titles += [f"{name}: lost, nat", "ideal nodes", "cosine", "ideal nodes"]
     shown += [results.shown("sweep", config, []), results.shown("sweep", config, ideal, "ideal")]
-rows = [["imperfection"] + titles] + [[changed] + [word for table in tables for word in table[changed]] for changed in tables[0]]
+rows = [["imperfection"] + titles] + [[changed] + [word for table in tables for word in table.get(changed, ["–"] * 4)] for changed in tables[0]]
 body = results.table(rows) + ("\n\nFirst line: validation loss, nat per character, mean ± standard deviation over five seeds. Below: what is lost "
                               "against it, paired by seed, with its 95 % interval (Student's t). ") + results.lines(text)
 results.write("imperfections", shown, body, commits)
