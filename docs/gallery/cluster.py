@@ -77,4 +77,4 @@ nudge.plot.ranking(more);
 # processors. [Clusters](../clusters.md) has recipes for Slurm and MPI, and what they cost.
 
 # %%
-assert whole.summary == {"points": 12, "finished": 12, "failed": 0} and more.points.seed.size == 18
+assert whole.summary == {"points": 12, "finished": 12, "failed": 0, "outside": 0} and more.points.seed.size == 18
