@@ -110,14 +110,6 @@ std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
   return out + report.verdict + "\n";
 }
 
-/// Of the estimator of a row; null without noise or nudge.
-nlohmann::json snr_of(const GradcheckReport& report, const std::string& estimator) {
-  for (const EstimatorFacts& e : report.estimators) {
-    if (e.name == estimator && e.signal.known()) return e.signal.snr();
-  }
-  return nullptr;
-}
-
 nlohmann::json json_of(const GradcheckReport& report) {
   nlohmann::json rows = nlohmann::json::array();
   for (const GradcheckRow& row : report.rows) {
@@ -126,7 +118,7 @@ nlohmann::json json_of(const GradcheckReport& report) {
                     {"cosine", row.agreement.cosine},
                     {"relative_l2", row.agreement.relative_l2},
                     {"sign_agreement", row.agreement.sign_agreement},
-                    {"snr", snr_of(report, row.estimator)},
+                    {"snr", report.snr(row.estimator)},
                     {"has_gradient", row.agreement.has_gradient},
                     {"force_evaluations", row.force_evaluations}});
   }

@@ -23,6 +23,7 @@ class Crossbar:
     device: a model or a preset (``nudge.devices.list()``), a dict of the keys of the section [device], or a device of one's own
     (``nudge.devices.Device``). overrides: any key of
     device, crossbar, circuit, as ``crossbar__wire_resistance="1 ohm"``; ``seed`` names the devices.
+    Amplifiers have noise, offsets and gains that differ, as in every run on devices; ``hardware__level="ideal"`` is without.
 
     >>> array = Crossbar(w, device="ecram", device__programming_error=0.02)
     >>> y = array.forward(x)            # x W: drive the rows, sense the columns
@@ -65,7 +66,7 @@ class Crossbar:
 
     @property
     def weights(self):
-        """The W that a noise-free read uses: a view."""
+        """The W that the devices hold, which a read between ideal amplifiers multiplies by: a view."""
         return self._core.weights
 
     @property

@@ -40,7 +40,7 @@ def _rows_of(name, gradient, exact, evaluations):
     pairs = [("all", _flat(gradient), _flat(exact))]
     if len(exact) > 1:
         pairs += [(group, gradient[group].ravel(), exact[group].ravel()) for group in exact]
-    return [{"estimator": name, "group": group, **_compared(a, b), "force_evaluations": evaluations} for group, a, b in pairs]
+    return [{"estimator": name, "group": group, **_compared(a, b), "snr": math.nan, "force_evaluations": evaluations} for group, a, b in pairs]
 
 
 def _differences(dynamics, cost, z0, entries, options):

@@ -85,7 +85,7 @@ def resume(file, config=None, progress=None, **overrides):
 
 
 class Gradcheck:
-    """Estimators against the exact gradient: ``rows`` (dicts: estimator, group, cosine, relative_l2, sign_agreement,
+    """Estimators against the exact gradient: ``rows`` (dicts: estimator, group, cosine, relative_l2, sign_agreement, snr,
     force_evaluations), ``diagnostics``, ``table`` (an xarray Dataset over estimator and group) and ``run`` (the file)."""
 
     def __init__(self, result, run=None):

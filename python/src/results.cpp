@@ -188,6 +188,7 @@ nb::dict dict_of(const GradcheckReport& report) {
     one["cosine"] = row.agreement.cosine;
     one["relative_l2"] = row.agreement.relative_l2;
     one["sign_agreement"] = row.agreement.sign_agreement;
+    one["snr"] = report.snr(row.estimator);
     one["has_gradient"] = row.agreement.has_gradient;
     one["force_evaluations"] = row.force_evaluations;
     rows.append(one);

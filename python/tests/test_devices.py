@@ -16,7 +16,7 @@ def w():
 
 
 def test_reads_both_ways(w):
-    array = nudge.Crossbar(w, device="soft_bounds", precision="double")
+    array = nudge.Crossbar(w, device="soft_bounds", precision="double", hardware__level="ideal")
     x, y = np.random.default_rng(2).normal(size=(3, 5)), np.ones(4)
     # Conductances of some 1e-5 S are made of weights of some 1 and back, in double: rounding of some 1e-15.
     assert np.allclose(array.weights, w, atol=1e-12)
@@ -24,6 +24,14 @@ def test_reads_both_ways(w):
     assert np.allclose(array.transposed(y), array.weights @ y, atol=1e-12)
     with pytest.raises(nudge.InputError, match="must be 5"):
         array.forward(np.ones((3, 4)))
+
+
+def test_amplifiers_are_real_by_default(w):
+    x = np.random.default_rng(2).normal(size=(3, 5))
+    array, ideal = (nudge.Crossbar(w, device="soft_bounds", **level) for level in ({}, {"hardware__level": "ideal"}))
+    off = abs(array.forward(x, noisy=False) - ideal.forward(x)).max()
+    # Gains that differ by 1 % and offsets of 0.1 mV, of sums of some 1: above the rounding of floats, below a tenth.
+    assert 1e-4 < off < 0.1
 
 
 def test_noise_is_fresh_and_has_its_size(w):

@@ -3,13 +3,14 @@
 
 import builtins
 import importlib
+import math
 import sys
 
 import numpy as np
 import pytest
 
 import nudge
-from nudge.ranked import student_t
+from nudge.ranked import cell, sign_test, student_t
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ def test_gradcheck_gives_the_rows_of_the_program(block, program, tmp_path):
     for a, b in zip(ours.rows, theirs["rows"]):
         assert set(a) == set(b)
         assert a["cosine"] == b["cosine"] or np.isnan(a["cosine"])
+        assert a["snr"] == b["snr"] or np.isnan(a["snr"]) and b["snr"] is None
     assert set(theirs["diagnostics"]) - {"references"} == set(ours.diagnostics)
     assert ours.cosine("implicit") > 1 - 1e-9  # the exact adjoint itself: only the free phase of 30 steps differs
     assert set(ours.table.estimator.values) == {"aep_anchored", "implicit", "bptt"}

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/build_info.hpp"
 #include "sim/base/product_kernel.hpp"
@@ -258,6 +259,12 @@ class Check {
 
 bool GradcheckReport::reference_converged() const {
   return std::all_of(references.begin(), references.end(), [](const ReferenceFacts& r) { return r.converged(); });
+}
+
+double GradcheckReport::snr(const std::string& estimator) const {
+  const auto at =
+      std::find_if(estimators.begin(), estimators.end(), [&](const EstimatorFacts& e) { return e.name == estimator; });
+  return at == estimators.end() ? std::numeric_limits<double>::quiet_NaN() : at->signal.snr();
 }
 
 bool GradcheckReport::finite() const {

@@ -53,7 +53,8 @@ struct GradcheckReport {
   bool difference_settled = true;
 
   bool reference_converged() const;
-  bool finite() const;  ///< every row is; groups without gradient have no cosine
+  double snr(const std::string& estimator) const;  ///< of its nudge; NaN without noise or nudge
+  bool finite() const;                             ///< every row is; groups without gradient have no cosine
   const GradcheckRow* find(const std::string& estimator, const std::string& group) const;  ///< or nullptr
 };
 
