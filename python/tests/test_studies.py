@@ -169,7 +169,9 @@ def test_ctrl_c_writes_a_checkpoint_and_raises(block, tmp_path):
         except KeyboardInterrupt:
             print("interrupted", nudge.open({str(tmp_path / "r.h5")!r}).train.sizes["step"] >= 3)
     """))
-    child = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    # What runs behind a shell (nohup, &) ignores SIGINT, and so would its child.
+    child = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     assert child.stdout.readline() == "going\n"
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate(timeout=60)
