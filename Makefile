@@ -8,12 +8,15 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
 # The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
 TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large speed
 
+# What the tests of the Python package need from PyPI.
+PYTHON_NEEDS ?= nanobind numpy h5py xarray h5netcdf tqdm pytest
+
 # make fuzz: seconds per target. make kills: SIGKILLs, and the seed of their moments.
 SECONDS_EACH ?= 600
 KILLS ?= 1000
 SEED ?= 1
 
-.PHONY: results results-short docs gallery help demo test slow build bench python wheel setup dev-setup format format-check tidy contracts asan tsan fuzz kills asan-share torture torture-share clean
+.PHONY: results results-short docs gallery help demo test slow build bench python python-share wheel setup dev-setup format format-check tidy contracts asan tsan fuzz kills asan-share torture torture-share clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -40,14 +43,18 @@ bench: build  ## run the benchmarks
 	@bash bench/run.sh build/release
 
 python: build  ## build the Python module from the same objects and run its tests, in build/venv (needs PyPI)
-	@test -x build/venv/bin/python || python3 -m venv build/venv
-	@build/venv/bin/python -m pip install -q nanobind numpy h5py xarray h5netcdf tqdm pytest
+	@bash tools/python_venv.sh build/venv $(PYTHON_NEEDS)
 	@cmake --preset release -DNUDGE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
 	@cmake --build --preset release --parallel $(JOBS) --target nudge_python nudge
 	@ctest --preset release --no-tests=error -R '^python$$'
 
+python-share: build  ## the same where PyPI can be reached, else a line that says why not: what continuous integration runs of it
+	@if PIP_RETRIES=1 PIP_DEFAULT_TIMEOUT=20 bash tools/python_venv.sh build/venv $(PYTHON_NEEDS); then \
+	  $(MAKE) --no-print-directory python; \
+	else echo "SKIPPED: Python's tests: what they need could not be had (the reason stands above)"; fi
+
 wheel: setup  ## build a wheel of the Python package into dist/ (needs PyPI)
-	@test -x build/venv/bin/python || python3 -m venv build/venv
+	@bash tools/python_venv.sh build/venv
 	@build/venv/bin/python -m pip wheel -q --no-deps --wheel-dir dist .
 
 results: build  ## measure the tables of docs/results.md again; hours, resumable (TABLES=... for some)
