@@ -22,6 +22,7 @@
   X(export)               \
   X(watch)                \
   X(generate)             \
+  X(test)                 \
   X(config)
 
 namespace nudge {

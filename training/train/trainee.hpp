@@ -38,6 +38,15 @@ class Trainee final : public Learner {
   void write(H5Document& document, const std::string& prefix) override;
   void restore(const H5Reader& file, const std::string& prefix) override;
 
+  /// Of all samples of a part: mean loss and residual, scores, and the loss of each example. Reads draw their noise as evaluations
+  /// `first` and on.
+  struct Evaluation {
+    double loss = 0, residual = 0;
+    SampleScores scores;
+    ExampleLosses examples;
+  };
+  Evaluation evaluation(const std::vector<Batch>& batches, std::size_t first);
+
   Network<S>& network() { return *network_; }
   /// What the read-out says of each sequence of a batch that has settled (ExampleCost::output()), with the noise of evaluation `number`.
   const std::vector<Matrix<S>>& outputs(const Batch& batch, std::uint64_t number) {
@@ -66,13 +75,6 @@ class Trainee final : public Learner {
   void record_nudge(std::uint64_t step, const NudgeSignal& signal);
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
-  /// Of all samples of a part.
-  struct Evaluation {
-    double loss = 0, residual = 0;
-    SampleScores scores;
-    ExampleLosses examples;
-  };
-  Evaluation evaluation(const std::vector<Batch>& batches, std::size_t first);
   void record_validation(std::uint64_t done, const Evaluation& all);
   void record_test(std::uint64_t done, const Evaluation& all);
   void record_scores(const std::string& part, const SampleScores& scores);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.hpp"
+#include "apps/commands/score_lines.hpp"
+#include "apps/commands/text_table.hpp"
+#include "apps/config_arguments.hpp"
+#include "apps/streams.hpp"
+#include "sim/base/student_t.hpp"
+#include "sim/base/units.hpp"
+#include "sim/io/json_text.hpp"
+#include "training/sweep/spread.hpp"
+#include "training/train/aged_test.hpp"
+
+namespace nudge {
+namespace {
+
+struct TestArguments {
+  std::string file;
+  std::vector<std::string> ages = {"0 s"};
+  AgedTestOptions options;
+  bool json = false;
+};
+
+/// "0.0612 ± 0.003": mean and half of the 95 % interval of Student's t over the seeds.
+std::string interval_text(const std::vector<double>& values, const std::function<std::string(double)>& text) {
+  const Spread spread = spread_of_finite(values);
+  if (values.size() < 2) return text(spread.mean);
+  const double n = static_cast<double>(values.size());
+  const double half = student_t_quantile(0.975, static_cast<int>(values.size()) - 1) * spread.deviation / std::sqrt(n);
+  return fmt::format("{} ± {}", text(spread.mean), text(half));
+}
+
+std::string table_of(const AgedTest& test) {
+  std::map<double, std::pair<std::vector<double>, std::vector<double>>> by_age;
+  for (const AgedTestRow& row : test.rows) {
+    by_age[row.age_s].first.push_back(row.loss);
+    by_age[row.age_s].second.push_back(row.score);
+  }
+  std::vector<std::vector<std::string>> cells = {{"age", "loss"}};
+  if (!test.metric.empty()) cells.front().push_back(test.metric);
+  for (const auto& [age, values] : by_age) {
+    cells.push_back({format_quantity(age, Unit::second, 3),
+                     interval_text(values.first, [](double x) { return fmt::format("{:.4f}", x); })});
+    if (test.metric.empty()) continue;
+    cells.back().push_back(interval_text(values.second, [&](double x) { return score_text(test.metric, x); }));
+  }
+  return text_table(cells, 0);
+}
+
+nlohmann::json json_of(const AgedTest& test) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const AgedTestRow& row : test.rows) {
+    nlohmann::json one = {{"age_s", row.age_s}, {"seed", row.seed}, {"loss", row.loss}};
+    if (!test.metric.empty()) one[test.metric] = row.score;
+    rows.push_back(std::move(one));
+  }
+  return {{"reprogrammed", test.reprogrammed}, {"rows", std::move(rows)}};
+}
+
+ExitCode run_test(TestArguments arguments) {
+  arguments.options.ages_s.clear();
+  for (const std::string& age : arguments.ages) {
+    try {
+      arguments.options.ages_s.push_back(parse_quantity(age, Unit::second));
+    } catch (const UserError& error) {
+      throw UserError(fmt::format("--age {}: {}", age, error.what()));
+    }
+  }
+  ProgressLine progress;
+  const AgedTest test =
+      aged_test(arguments.file, arguments.options, [&](const std::string& what) { progress.show(what); });
+  if (arguments.json) {
+    answer("{}\n", json_text(json_of(test), 2));
+    return ExitCode::ok;
+  }
+  answer("{}{}: {} part, {} seed{}\n", table_of(test),
+         test.reprogrammed ? "new devices for every seed" : "the devices of the file", arguments.options.part,
+         arguments.options.seeds, arguments.options.seeds > 1 ? "s; ± half of the 95 % interval over them" : "");
+  return ExitCode::ok;
+}
+
+std::function<ExitCode()> add_test(CLI::App& app) {
+  const auto arguments = std::make_shared<TestArguments>();
+  AgedTestOptions& options = arguments->options;
+  app.add_option("file", arguments->file, "HDF5 file of nudge train on devices")->required();
+  app.add_option("--age", arguments->ages, "Wait after the last write, \"1e5 s\"; several: --age \"1 s\" --age \"1 d\"")
+      ->capture_default_str();
+  app.add_option("--seeds", options.seeds, "How often: other noise, or with --reprogram other devices")
+      ->capture_default_str();
+  app.add_flag("--reprogram", options.reprogram, "Write the weights of the file into new devices for every seed");
+  app.add_option("--weights", options.weights, "Weights of another file (run file, .npz, .safetensors); reprograms");
+  app.add_option("--set", options.settings,
+                 "KEY=VALUE: other devices, circuits or mitigations than the run had; reprograms");
+  app.add_option("--part", options.part, "Part of the data: test or validation")->capture_default_str();
+  app.add_flag("--json", arguments->json, "Print JSON");
+  return [arguments] { return run_test(*arguments); };
+}
+
+}  // namespace
+
+Command test_command() {
+  return {"test", "Read a trained network after its devices were left alone: what is left after a day?",
+          "nudge test run.h5 --age \"1 s\" --age \"1e5 s\" --seeds 5 --json", add_test};
+}
+
+}  // namespace nudge

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trained network after a wait: on the devices of its file, on new ones, with weights of other files.
+#include "training/train/aged_test.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/io/h5_reader.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/training/network_kinds.hpp"
+#include "training/train/train_run.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Contains;
+using Settings = std::vector<std::string>;
+
+namespace {
+
+/// A short training on digits; TrainSummary::test_loss is what the test starts from.
+TrainSummary run_of(const std::filesystem::path& path, Settings settings) {
+  settings.insert(settings.begin(), {"relaxation.free_steps=60", "relaxation.nudged_steps=30", "estimator=ep",
+                                     "beta=0.1", "train.steps=30", "train.batch=16", "train.learning_rate=1e-2",
+                                     "data.test_fraction=0.2", "train.evaluate_every=30", "train.checkpoint_every=30"});
+  return train(small("hopfield", settings), path);
+}
+
+/// Conductances fall as (t/t0)^-nu, alike: every weight does.
+const Settings kDrift{"device.model=soft_bounds", "device.drift_exponent=0.1", "device.drift_start=1 s",
+                      "train.step_time=1 ns"};
+
+}  // namespace
+
+TEST_CASE("aged: without a wait and without noise it is what the run said", "[aged]") {
+  const TemporaryDirectory dir;
+  const TrainSummary run = run_of(dir / "run.h5", kDrift);
+  const AgedTest test = aged_test(dir / "run.h5", {.ages_s = {0}});
+  REQUIRE(test.rows.size() == 1);
+  CHECK_FALSE(test.reprogrammed);
+  CHECK(test.metric == "accuracy");
+  CHECK(test.rows[0].loss == run.test_loss);
+  CHECK(test.rows[0].score == run.score.test);
+  CHECK(aged_test(dir / "run.h5", {.ages_s = {0}, .part = "validation"}).rows[0].loss == run.validation_loss);
+}
+
+TEST_CASE("aged: drift costs more the longer it is, whatever was read in between", "[aged]") {
+  const TemporaryDirectory dir;
+  run_of(dir / "run.h5", kDrift);
+  const auto losses = [&](std::vector<double> ages) {
+    std::vector<double> all;
+    for (const AgedTestRow& row : aged_test(dir / "run.h5", {.ages_s = std::move(ages)}).rows) all.push_back(row.loss);
+    return all;
+  };
+  const std::vector<double> steps = losses({1e5, 0, 1e2});  // in any order
+  REQUIRE(steps.size() == 3);
+  CHECK(steps[0] < steps[1]);
+  CHECK(steps[1] < steps[2]);
+  CHECK(losses({1e5})[0] == Approx(steps[2]).epsilon(1e-9));  // (t/t0)^-nu in two steps or one: rounding
+}
+
+TEST_CASE("aged: new devices have spreads of their own, the file's have not", "[aged]") {
+  const TemporaryDirectory dir;
+  Settings spread = kDrift;
+  spread.emplace_back("device.programming_error=0.05");
+  run_of(dir / "run.h5", spread);
+  const AgedTest own = aged_test(dir / "run.h5", {.ages_s = {10}, .seeds = 2});
+  CHECK(own.rows[0].loss == own.rows[1].loss);  // nothing of it is drawn
+  const AgedTest fresh = aged_test(dir / "run.h5", {.ages_s = {10}, .seeds = 2, .reprogram = true});
+  CHECK(fresh.reprogrammed);
+  CHECK(fresh.rows[0].loss != fresh.rows[1].loss);
+  CHECK(aged_test(dir / "run.h5", {.ages_s = {10}, .seeds = 2, .reprogram = true}).rows[1].loss == fresh.rows[1].loss);
+  // Without programming error new devices hold what the file's do, to rounding of conductances.
+  const AgedTest exact = aged_test(dir / "run.h5", {.ages_s = {10}, .settings = {"device.programming_error=0"}});
+  CHECK(exact.rows[0].loss == Approx(own.rows[0].loss).epsilon(1e-6));
+  // Other devices keep nothing of the old: no drift.
+  const AgedTest ideal =
+      aged_test(dir / "run.h5", {.ages_s = {0, 1e5}, .settings = {"device.model=ideal", "device.programming_error=0"}});
+  CHECK(ideal.rows[0].loss == Approx(ideal.rows[1].loss).epsilon(1e-12));
+}
+
+TEST_CASE("aged: exact weights are written into devices that are asked for", "[aged]") {
+  const TemporaryDirectory dir;
+  const TrainSummary run = run_of(dir / "run.h5", {});
+  CHECK_THROWS_WITH(aged_test(dir / "run.h5", {}), Contains("its weights are numbers, which do not age"));
+  const Settings ideal{"device.model=ideal", "device.programming_error=0"};
+  CHECK(aged_test(dir / "run.h5", {.settings = ideal}).rows[0].loss == Approx(run.test_loss).epsilon(1e-6));
+  // Weights of another run, under the config of this one.
+  const TrainSummary other = run_of(dir / "other.h5", {"seed=5", "data.split_seed=1"});
+  const AgedTest of_other = aged_test(dir / "other.h5", {.weights = (dir / "run.h5").string(), .settings = ideal});
+  CHECK(of_other.rows[0].loss != Approx(other.test_loss).epsilon(1e-3));
+}
+
+TEST_CASE("aged: what does not fit is refused", "[aged]") {
+  const TemporaryDirectory dir;
+  run_of(dir / "run.h5", kDrift);
+  const auto refused = [&](const AgedTestOptions& options, const char* why) {
+    CHECK_THROWS_WITH(aged_test(dir / "run.h5", options), Contains(why));
+  };
+  refused({.ages_s = {}}, "0 ages");
+  refused({.ages_s = {-1}}, "age = -1 s (must be finite and at least 0)");
+  refused({.seeds = 0}, "seeds = 0 (must be in [1, 255])");
+  refused({.part = "training"}, "part = training (must be test or validation)");
+  refused({.weights = "nowhere.npz"}, "nowhere.npz");
+  refused({.settings = {"device.preset=pcmm"}}, "pcmm");
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/train/aged_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "devices/registry.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/io/h5_reader.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/run_parts.hpp"
+#include "training/config/stored_config.hpp"
+#include "training/train/trainee.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr int kMost = 255;  ///< seeds, and ages
+
+/// Numbers of a wait and of the evaluations after it: beyond the steps of trainings, below the 2³² of reads, with room for 2¹⁵ batches.
+std::uint64_t number_of(int seed, std::size_t age) {
+  return (std::uint64_t{1} << 31U) | static_cast<std::uint64_t>(seed) << 23U | static_cast<std::uint64_t>(age) << 15U;
+}
+
+void check(const AgedTestOptions& options) {
+  if (options.ages_s.empty() || options.ages_s.size() > kMost) {
+    throw UserError(fmt::format("{} ages (must be 1 to {})", options.ages_s.size(), kMost));
+  }
+  for (const double age : options.ages_s) {
+    if (!(age >= 0 && std::isfinite(age)))
+      throw UserError(fmt::format("age = {} s (must be finite and at least 0)", age));
+  }
+  if (options.seeds < 1 || options.seeds > kMost) {
+    throw UserError(fmt::format("seeds = {} (must be in [1, {}])", options.seeds, kMost));
+  }
+  if (options.part != "test" && options.part != "validation") {
+    throw UserError(fmt::format("part = {} (must be test or validation)", options.part));
+  }
+}
+
+bool of_devices(const std::string& key) { return key.starts_with("device."); }
+
+/// The stored config with settings on top. Where they choose other devices, nothing of the old ones is kept, and on a run of numbers,
+/// which had no circuit, nothing but what was asked for.
+Config changed(const Config& stored, const std::string& name, const std::vector<std::string>& settings) {
+  const bool digital = stored.text("device.model") == digital_model;
+  const bool other_devices = std::any_of(settings.begin(), settings.end(), [](const std::string& setting) {
+    return setting.starts_with("device.preset=") || setting.starts_with("device.model=");
+  });
+  std::string text;
+  for (const std::string& key : stored.keys()) {
+    if (find_row(stored.table(), key)->kind == ParamKind::grid) continue;
+    const bool kept = digital ? !stored.at_default(key) : true;
+    if (kept && !(other_devices && of_devices(key))) text += fmt::format("{} = {}\n", key, stored.as_toml(key));
+  }
+  return parse_program_config(name + " (stored config)", text, settings);
+}
+
+template <class S>
+class AgedRun {
+ public:
+  AgedRun(const Task& task, const AgedTestOptions& options)
+      : options_(options), batches_(options.part == "test" ? task.test() : task.validation()) {
+    if (batches_.empty()) throw UserError(fmt::format("the run holds no {} part", options.part));
+  }
+
+  void add(Trainee<S>& trainee, int seed, std::vector<AgedTestRow>& rows) const {
+    double age = 0;
+    for (std::size_t k = 0; k < options_.ages_s.size(); ++k) {
+      const double waited = options_.ages_s[k] - age;
+      age = options_.ages_s[k];
+      for (int p = 0; waited > 0 && p < trainee.network().parameters(); ++p) {
+        trainee.network().map(p).advance_time(waited, number_of(seed, k));
+      }
+      const auto all = trainee.evaluation(batches_, number_of(seed, k));
+      rows.push_back({age, seed, all.loss, all.scores.value().value_or(std::numeric_limits<double>::quiet_NaN())});
+    }
+  }
+
+ private:
+  const AgedTestOptions& options_;
+  std::vector<Batch> batches_;
+};
+
+template <class S>
+void run_seeds(const Config& config, const RunParts& parts, const H5Reader& file, const AgedTestOptions& options,
+               const std::function<void(const std::string&)>& tell, AgedTest& out) {
+  const AgedRun<S> aged(*parts.task, options);
+  for (int seed = 1; seed <= options.seeds; ++seed) {
+    if (tell) tell(fmt::format("seed {} of {}", seed, options.seeds));
+    Config own = config;
+    if (out.reprogrammed) own.set_from_text("seed", std::to_string(seed));
+    Trainee<S> trainee(own, parts.plan, "", Weights::configured);
+    if (!out.reprogrammed) trainee.restore(file, "");
+    aged.add(trainee, seed, out.rows);
+  }
+}
+
+}  // namespace
+
+AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& asked,
+                   const std::function<void(const std::string&)>& tell) {
+  check(asked);
+  AgedTestOptions options = asked;
+  std::sort(options.ages_s.begin(), options.ages_s.end());
+  const H5Reader file(run);
+  if (const std::string kind = file.text_attribute("kind"); kind != "train") {
+    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" has a network to test)", kind));
+  }
+  Config config = stored_program_config(file);
+  AgedTest out;
+  out.metric = score_metric(config);
+  const RunParts parts = run_parts(config);
+  out.reprogrammed = options.reprogram || !options.weights.empty() || !options.settings.empty();
+  if (out.reprogrammed) {
+    const std::string weights = options.weights.empty() ? run.string() : options.weights;
+    std::vector<std::string> settings = options.settings;
+    settings.push_back("model.weights=" + weights);
+    if (config.flag("damping.control") && file.has("train/damping")) {  // where the run had brought it
+      settings.push_back(fmt::format("model.damping={}", file.reals<double>("train/damping").back()));
+      settings.emplace_back("damping.control=false");
+    }
+    config = changed(config, run.string(), settings);
+  }
+  if (config.text("device.model") == digital_model) {
+    throw UserError(
+        fmt::format("{}: its weights are numbers, which do not age (--set device.preset=NAME writes them into "
+                    "devices; nudge devices list)",
+                    run.string()));
+  }
+  if (run_options(config).twofold()) {
+    run_seeds<double>(config, parts, file, options, tell, out);
+  } else {
+    run_seeds<float>(config, parts, file, options, tell, out);
+  }
+  std::stable_sort(out.rows.begin(), out.rows.end(),
+                   [](const AgedTestRow& a, const AgedTestRow& b) { return a.age_s < b.age_s; });
+  return out;
+}
+
+}  // namespace nudge

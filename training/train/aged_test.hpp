@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace nudge {
+
+struct AgedTestOptions {
+  std::vector<double> ages_s = {0};        ///< s since the devices were last written  [≥ 0, at most 255 of them]
+  int seeds = 1;                           ///< 1, 2, ...  [1 to 255]
+  bool reprogram = false;                  ///< the weights of the file are written into new devices for every seed
+  std::string weights = {};                ///< a file of weights instead (read_weights()); reprograms
+  std::vector<std::string> settings = {};  ///< of the config; reprograms
+  std::string part = "test";               ///< or "validation"
+};
+
+struct AgedTestRow {
+  double age_s;
+  int seed;
+  double loss;   ///< mean cost of a row that counts
+  double score;  ///< in the metric of the task; NaN where it has none
+};
+
+struct AgedTest {
+  bool reprogrammed = false;
+  std::string metric;             ///< "accuracy", "rmse" or empty
+  std::vector<AgedTestRow> rows;  ///< by age, then seed
+};
+
+/// What is left of a trained network after a wait: reads a part of its data with the network of a run file of `nudge train`, after its
+/// devices have been left alone for each of these times (LinearMap::advance_time: drift, decay, leak, telegraph and 1/f noise).
+///
+/// As they are in the file, devices are those of the run, and seeds are other courses of their own noise and of that of reads.
+/// Reprogrammed, each seed has devices of its own (spreads, programming errors), and the same weights. Data and their parts are those of
+/// the run. tell(what) before each seed. UserError for files that are no such run, hold no devices, or do not fit.
+AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& options,
+                   const std::function<void(const std::string&)>& tell = {});
+
+}  // namespace nudge
