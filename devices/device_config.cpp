@@ -62,6 +62,8 @@ ParamTable device_param_rows() {
   return table;
 }
 
+bool on_devices(const Config& config) { return config.text("device.model") != digital_model; }
+
 DeviceSpec device_spec(const Config& config) {
   DeviceSpec spec;
   spec.model = config.text("device.model");

@@ -12,6 +12,9 @@ namespace nudge {
 /// has (device.g_min, ...), and those of each model as device.<model>.<parameter>. Made from the registry.
 ParamTable device_param_rows();
 
+/// Whether a configuration asks for devices; else weights are numbers.
+bool on_devices(const Config& config);
+
 /// The device of a configuration over a table that holds device_param_rows(). For "digital" only `model` is meant.
 DeviceSpec device_spec(const Config& config);
 

@@ -93,7 +93,7 @@ Subject subject_named(const DevicesOptions& options) {
   }
   if (ends_with(name, ".toml")) {
     const Config config = load_program_config(name, options.settings);
-    if (config.text("device.model") == "digital") {
+    if (!on_devices(config)) {
       throw UserError(
           fmt::format("{}: device.model = \"digital\": exact numbers are no device; set device.model or "
                       "device.preset",

@@ -8,6 +8,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
 
@@ -43,7 +44,7 @@ std::string text_of(const Score& score, const std::string& unit) {
 std::string device_phrase(const RunFile& run) {
   try {
     const Config config = parse_program_config(run.name, run.config);
-    if (config.text("device.model") == "digital") return "with exact numbers";
+    if (!on_devices(config)) return "with exact numbers";
     const std::string &preset = config.text("device.preset"), &update = config.text("crossbar.update");
     const std::string name = preset.empty() ? fmt::format("{} devices", words(config.text("device.model"))) : preset;
     const char* how = update == "write_verify"  ? "written and verified"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "circuits/circuit_config.hpp"
-#include "devices/registry.hpp"
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
 #include "training/config/assembly.hpp"
@@ -25,8 +25,7 @@ constexpr double kSeen = 0.3;  // below, the displacement is too uncertain to go
 constexpr int kRounds = 7;     // of growing a nudge, each by at most ten
 
 bool physical(const Config& config) {
-  return config.text("device.model") != digital_model &&
-         hardware_section().read(config).level == HardwareLevel::physical;
+  return on_devices(config) && hardware_section().read(config).level == HardwareLevel::physical;
 }
 
 double two_digits(double x) { return std::stod(fmt::format("{:.1e}", x)); }
@@ -95,7 +94,7 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
 }
 
 NudgeChoice chosen_nudge(const Config& config, const RunParts& parts) {
-  if (config.text("device.model") == digital_model) return {};
+  if (!on_devices(config)) return {};
   const auto chosen = [&]<class S>(S /*arithmetic*/) {
     const auto network = make_network<S>(config, parts.plan, Weights::configured);
     return chosen_nudge<S>(config, *network, "", parts.task->training(0));

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "devices/registry.hpp"
+#include "devices/device_config.hpp"
 #include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -95,8 +95,6 @@ const std::vector<PhysicalValue>& recipe() {
   };
   return list;
 }
-
-bool on_devices(const Config& c) { return c.text("device.model") != digital_model; }
 
 bool lacks(const Config& c, const std::string& key) {
   const std::vector<Lack>& all = network_kind(c).lacks;

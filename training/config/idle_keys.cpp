@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "devices/registry.hpp"
+#include "devices/device_config.hpp"
 #include "training/config/config_table.hpp"
 
 namespace nudge {
@@ -21,7 +21,7 @@ bool is_of_device(const std::string& key) {
 
 std::vector<std::string> idle_device_keys(const Config& config) {
   std::vector<std::string> keys;
-  if (config.text("device.model") != digital_model) return keys;
+  if (on_devices(config)) return keys;
   std::vector<GridAxis> axes = config.grid("sweep.grid");
   const auto& tuned = config.grid("compare.grid");
   axes.insert(axes.end(), tuned.begin(), tuned.end());

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "devices/registry.hpp"
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "training/config/config_table.hpp"
@@ -47,7 +47,7 @@ bool of_devices(const std::string& key) { return key.starts_with("device."); }
 /// The stored config with settings on top. Where they choose other devices, nothing of the old ones is kept, and on a run of numbers,
 /// which had no circuit, nothing but what was asked for.
 Config changed(const Config& stored, const std::string& name, const std::vector<std::string>& settings) {
-  const bool digital = stored.text("device.model") == digital_model;
+  const bool digital = !on_devices(stored);
   const bool other_devices = std::any_of(settings.begin(), settings.end(), [](const std::string& setting) {
     return setting.starts_with("device.preset=") || setting.starts_with("device.model=");
   });
@@ -126,7 +126,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
     }
     config = changed(config, run.string(), settings);
   }
-  if (config.text("device.model") == digital_model) {
+  if (!on_devices(config)) {
     throw UserError(
         fmt::format("{}: its weights are numbers, which do not age (--set device.preset=NAME writes them into "
                     "devices; nudge devices list)",

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "devices/registry.hpp"
+#include "devices/device_config.hpp"
 #include "training/config/train_options.hpp"
 
 namespace nudge {
@@ -13,7 +13,7 @@ namespace nudge {
 std::string resolved_null(const Config& config) {
   const std::string asked = train_options(config).null;
   if (asked != "auto") return asked;
-  const bool learns = config.text("device.model") != digital_model && config.text("crossbar.update") != "none";
+  const bool learns = on_devices(config) && config.text("crossbar.update") != "none";
   return learns ? "frozen_devices" : "none";
 }
 
