@@ -122,6 +122,7 @@ COMMANDS = [
     Command("devices characterize", ("devices", "characterize", "pcm", "--out", "out.h5")),
     Command("devices fit", ("devices", "fit", "{0}/pulses.csv", "--out", "out.toml")),
     Command("case", ("case", "{0}/case.h5", "--out", "out.h5")),
+    Command("test", ("test", "{0}/half.h5", "--set", "device.model=ideal", "--seeds", "20"), before=HALF),
     Command("report", ("report", "{0}/half.h5", "-o", "out.html"), before=HALF),
     Command("export", ("export", "{0}/half.h5", "--csv", "csv"), before=HALF),
     Command("info", ("info", "{0}/half.h5"), before=HALF),
