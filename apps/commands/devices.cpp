@@ -151,10 +151,54 @@ ExitCode characterize_command(DevicesOptions options) {
   return ExitCode::ok;
 }
 
+std::size_t values_of(const std::vector<LabRecord>& records) {
+  std::size_t n = 0;
+  for (const LabRecord& record : records) n += record.pulses.pulses();
+  return n;
+}
+
+/// The model that was asked for, or of `auto` all of them, the least of Akaike's criterion first. Those that cannot describe the pulses
+/// are left out, where any can.
+std::vector<PopulationFit> fits_of(const std::vector<LabRecord>& records, const DevicesOptions& options) {
+  if (options.model != "auto") return {fit_population(records, options.model, options.points)};
+  std::vector<PopulationFit> fits;
+  std::string problem;
+  for (const std::string& model : fitted_models()) {
+    try {
+      fits.push_back(fit_population(records, model, options.points));
+    } catch (const UserError& error) {
+      problem = error.what();
+    }
+  }
+  if (fits.empty()) throw UserError(problem);
+  const std::size_t n = values_of(records);
+  std::sort(fits.begin(), fits.end(),
+            [n](const PopulationFit& a, const PopulationFit& b) { return a.common.akaike(n) < b.common.akaike(n); });
+  return fits;
+}
+
+nlohmann::ordered_json candidates_json(const std::vector<PopulationFit>& fits, const std::vector<LabRecord>& records) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const PopulationFit& fit : fits) {
+    all.push_back({{"model", fit.common.spec.model},
+                   {"rms_over_window", fit.common.curve_residual},
+                   {"numbers", fit.common.numbers},
+                   {"aic", fit.common.akaike(values_of(records))}});
+  }
+  return all;
+}
+
 ExitCode fit_command(const DevicesOptions& options) {
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   const std::vector<LabRecord> records = read_lab_files(options.csv, csv_scale(options));
-  const PopulationFit fit = fit_population(records, options.model, options.points);
+  const std::vector<PopulationFit> tried = fits_of(records, options);
+  const PopulationFit& fit = tried.front();
+  const auto n = static_cast<double>(values_of(records));
+  if (!(fit.common.akaike(values_of(records)) < n * std::log(std::pow(fit.common.mean_residual, 2)) + 2)) {
+    throw NumericalFailure(fmt::format(
+        "{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such a device",
+        fit.common.spec.model, 100 * fit.common.curve_residual, listed(options.csv), 100 * fit.common.mean_residual));
+  }
   const bool one = fit.records == 1;
   const std::string toml = one ? fit_toml(fit.common, listed(options.csv)) : fit_toml(fit, listed(options.csv));
   if (!options.out.empty()) {
@@ -168,7 +212,12 @@ ExitCode fit_command(const DevicesOptions& options) {
                                     {"deviation_95", {e.deviation_low, e.deviation_high}}};
     };
     const nlohmann::ordered_json out = {
-        {"model", options.model},
+        {"model", fit.common.spec.model},
+        {"rms_over_window", fit.common.curve_residual},
+        {"mean_rms_over_window", fit.common.mean_residual},
+        {"noise_floor", fit.common.read_noise},
+        {"autocorrelation", fit.common.autocorrelation},
+        {"candidates", candidates_json(tried, records)},
         {"step_residual_pulses", fit.common.step_residual},
         {"curve_residual", fit.common.curve_residual},
         {"devices", fit.devices},
@@ -187,7 +236,7 @@ ExitCode fit_command(const DevicesOptions& options) {
     return ExitCode::ok;
   }
   answer("{}: {}, step residual {:.4g} mean pulses, curve residual {:.4g} % of the window\n", options.out,
-         options.model, fit.common.step_residual, 100 * fit.common.curve_residual);
+         fit.common.spec.model, fit.common.step_residual, 100 * fit.common.curve_residual);
   if (!one) answer("{}", population_text(fit));
   return ExitCode::ok;
 }
@@ -237,7 +286,8 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
   sub->add_option("--window", options->window, kWindowHelp);
   sub->add_option("--read-voltage", options->read_voltage,
                   "Voltage at which the currents of SET.csv and RESET.csv were read");
-  sub->add_option("--model", options->model, "soft_bounds, linear_step, exponential_step or piecewise")
+  sub->add_option("--model", options->model,
+                  "soft_bounds, linear_step, exponential_step or piecewise; auto: the least of Akaike's criterion")
       ->capture_default_str();
   sub->add_option("--points", options->points, "Points of the tables of piecewise")->capture_default_str();
   sub->add_option("--out", options->out, "Config with the sections of the device to write, which must not exist");

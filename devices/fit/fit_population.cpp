@@ -103,7 +103,7 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
     high.push_back(own.spec.g_max_S);
     step.push_back(own.spec.window_S() / own.spec.pulses);
     asymmetry.push_back(own.spec.asymmetry);
-    residual += own.step_residual * own.step_residual / static_cast<double>(devices.size());
+    residual += own.spec.update_noise * own.spec.update_noise / static_cast<double>(devices.size());
     const auto [sum, counted] = repeat_of(device, own.spec.window_S());
     squares += sum;
     pulses += counted;

@@ -31,7 +31,7 @@ struct PopulationFit {
 
 /// Fits the model to each device (its cycles together) and to all records. The spec's spreads are those of the devices:
 ///     upper_bound_spread = s(g_max)/(g_max − g_ref),   lower_bound_spread = s(g_min)/(g_ref − g_min),   step_spread = s(step)/step,
-/// update_noise is the rms step residual of each device around its own curve, and programming_error the repeatability of pulses
+/// update_noise is the rms over devices of each around its own curve, and programming_error the repeatability of pulses
 /// sent blindly: the standard deviation over a device's cycles of the conductance reached by the same pulses, rms over pulses and
 /// devices, of the window. A device's cycles must have the same pulses for that; devices that have not are left out of it.
 /// UserError as fit_pulses(), naming the device.

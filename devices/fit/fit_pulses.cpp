@@ -6,9 +6,11 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
+#include "devices/fit/fit_trajectory.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
@@ -191,6 +193,47 @@ void fit_shape(DeviceSpec& spec, const Steps& up, const Steps& down, int points)
   spec.tables = {{"up", u.table}, {"down", d.table}};
 }
 
+double logit(double p) { return std::log(p / (1 - p)); }
+double share(double x) { return 1 / (1 + std::exp(-x)); }
+/// Values of a table stay within e^±7 = 10^±3 of the mean pulse: places that a record hardly visits say nothing of theirs.
+constexpr double kSteepest = 7;
+double table_value(double x) { return std::exp(kSteepest * std::tanh(x / kSteepest)); }
+
+/// Steps and shape of a model as free numbers: logarithms of what is positive, logits of what lies in (0, 1).
+FitParameters free_numbers(const DeviceSpec& spec) {
+  const double up = 1 / spec.pulses * (spec.asymmetry < 0 ? 1 + spec.asymmetry : 1),
+               down = 1 / spec.pulses * (spec.asymmetry > 0 ? 1 - spec.asymmetry : 1);
+  const auto inside = [](double p) { return std::clamp(p, 1e-3, 1 - 1e-3); };
+  FitParameters out{{std::log(up), std::log(down)}, nullptr};
+  std::vector<std::string> names;
+  if (spec.model == "linear_step") {
+    for (const char* name : {"gamma_up", "gamma_down"}) out.start.push_back(logit(inside(spec.shape_value(name))));
+  } else if (spec.model == "exponential_step") {
+    for (const char* name : {"A_up", "A_down"}) out.start.push_back(spec.shape_value(name));
+    for (const char* name : {"gamma_up", "gamma_down"}) out.start.push_back(std::log(spec.shape_value(name)));
+  } else if (spec.model == "piecewise") {
+    for (const auto& [name, values] : spec.tables) {
+      for (const double value : values) out.start.push_back(std::log(std::clamp(value, 2e-3, 5e2)));
+    }
+  }
+  out.apply = [](const std::vector<double>& x, DeviceSpec& made) {
+    set_steps(made, std::exp(x[0]), std::exp(x[1]));
+    if (made.model == "linear_step") made.shape = {{"gamma_up", share(x[2])}, {"gamma_down", share(x[3])}};
+    if (made.model == "exponential_step") {
+      made.shape["A_up"] = x[2];
+      made.shape["A_down"] = x[3];
+      made.shape["gamma_up"] = std::exp(x[4]);
+      made.shape["gamma_down"] = std::exp(x[5]);
+    }
+    if (made.model != "piecewise") return;
+    std::size_t at = 2;
+    for (auto& [name, values] : made.tables) {
+      for (double& value : values) value = table_value(x[at++]);
+    }
+  };
+  return out;
+}
+
 /// Conductance that the model reaches from g by one pulse.
 double one_pulse(DeviceArray<double>& device, double g, Direction direction, std::uint64_t step) {
   device.cells().g(0, 0) = g;
@@ -199,17 +242,20 @@ double one_pulse(DeviceArray<double>& device, double g, Direction direction, std
   return device.conductance()(0, 0);
 }
 
-void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records) {
-  double steps = 0, whole = 0, curve = 0, pulses = 0;
+void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records, const WindowShift& shift) {
+  double steps = 0, whole = 0, curve = 0, pulses = 0, flat = 0;
+  double moved = 0, turned = 0, turns = 0, lag = 0;
   for (const PulseRecord& record : records) {
     DeviceSpec own = fit.spec;
     const Window range = window_of(record);
-    own.g_min_S = range.low;
-    own.g_max_S = range.high;
+    own.g_min_S = std::max(range.low + shift.low * range.size(), 0.0);
+    own.g_max_S = range.high + shift.high * range.size();
     DeviceArray<double> device(own, 1, 1, {}, 1);
     const double window = own.window_S();
     const double pulse = window / own.pulses;
-    double replayed = record.conductance_S[0];
+    const double mean = std::accumulate(record.conductance_S.begin(), record.conductance_S.end(), 0.0) /
+                        static_cast<double>(record.conductance_S.size());
+    double replayed = record.conductance_S[0], off = 0, difference = 0;
     for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
       const Direction direction = record.direction[i];
       const double next = one_pulse(device, record.conductance_S[i - 1], direction, i);
@@ -218,12 +264,28 @@ void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records) {
         whole += 1;
       }
       replayed = one_pulse(device, replayed, direction, i);
-      curve += std::pow((record.conductance_S[i] - replayed) / window, 2);
+      const double now = (record.conductance_S[i] - replayed) / range.size();
+      curve += now * now;
+      flat += std::pow((record.conductance_S[i] - mean) / range.size(), 2);
+      lag += now * off;
+      moved += (now - off) * (now - off);
+      if (i > 1) turned += (now - off) * difference;
+      turns += i > 1 ? 1 : 0;
+      difference = now - off;
+      off = now;
     }
     pulses += static_cast<double>(record.pulses());
   }
   fit.step_residual = std::sqrt(steps / whole);
   fit.curve_residual = std::sqrt(curve / pulses);
+  fit.mean_residual = std::sqrt(flat / pulses);
+  fit.autocorrelation = curve > 0 ? lag / curve : 0;
+  const double of_reads = std::max(0.0, -turned / turns);
+  fit.read_noise = std::sqrt(of_reads);
+  // The range of the records stands for the pulse's window: in pulses.
+  const double range_S = (fit.spec.g_max_S - fit.spec.g_min_S) / (1 + shift.high - shift.low);
+  const double pulse = fit.spec.window_S() / fit.spec.pulses;
+  fit.spec.update_noise = std::sqrt(std::max(0.0, moved / pulses - 2 * of_reads)) * range_S / pulse;
 }
 
 }  // namespace
@@ -231,6 +293,10 @@ void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records) {
 const std::vector<std::string>& fitted_models() {
   static const std::vector<std::string> names = {"soft_bounds", "linear_step", "exponential_step", "piecewise"};
   return names;
+}
+
+double PulseFit::akaike(std::size_t n) const {
+  return static_cast<double>(n) * std::log(curve_residual * curve_residual) + 2.0 * numbers;
 }
 
 PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points) {
@@ -256,8 +322,13 @@ PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string&
   }
   fit_shape(fit.spec, steps_of(records, Direction::up), steps_of(records, Direction::down), points);
   fit.spec.update = PulseMode::continuous;
-  measure_residuals(fit, records);
-  fit.spec.update_noise = fit.step_residual;
+  const FitParameters free = free_numbers(fit.spec);
+  const WindowShift shift = fit_trajectory(fit.spec, free, records);
+  fit.numbers = static_cast<int>(free.start.size() + 2 + records.size());
+  const double range = fit.spec.g_max_S - fit.spec.g_min_S;
+  fit.spec.g_min_S = std::max(fit.spec.g_min_S + shift.low * range, 0.0);
+  fit.spec.g_max_S += shift.high * range;
+  measure_residuals(fit, records, shift);
   fit.spec.update = PulseMode::pulsed;
   fit.spec.validate();
   return fit;
@@ -265,10 +336,12 @@ PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string&
 
 std::string fit_toml(const PulseFit& fit, const std::string& source) {
   return fmt::format(
-             "# {} fitted to {}\n# step residual (rms): {:.4g} mean pulses, taken as update_noise\n# curve residual "
-             "(rms): {:.4g} % of "
-             "the window\n",
-             fit.spec.model, source, fit.step_residual, 100 * fit.curve_residual) +
+             "# {} fitted to {}\n# curve residual (rms): {:.4g} % of the record's range; a horizontal line leaves "
+             "{:.4g} %\n"
+             "# of it noise of reads: {:.4g} %; from pulse to pulse it correlates by {:+.2f}\n"
+             "# step residual (rms): {:.4g} mean pulses\n",
+             fit.spec.model, source, 100 * fit.curve_residual, 100 * fit.mean_residual, 100 * fit.read_noise,
+             fit.autocorrelation, fit.step_residual) +
          device_toml(fit.spec);
 }
 

@@ -55,6 +55,18 @@ TEST_CASE("devices fit turns measured pulses into a configuration", "[apps]") {
   CHECK_THAT(run_nudge(folder, "devices fit pulses.csv --json").output, Contains("curve_residual"));
 
   folder.write("gap.csv", "pulse,conductance,direction\n0,1e-6,up\n2,2e-6,up\n");
+  std::string noise = "pulse,conductance,direction\n";  // no curve in it: 1 and 3 uS by turns of no period
+  for (int i = 0; i < 60; ++i) {
+    noise += std::to_string(i) + ((i * i + i / 7) % 3 == 0 ? ",3e-6," : ",1e-6,") + (i < 30 ? "up\n" : "down\n");
+  }
+  folder.write("noise.csv", noise);
+  const Outcome useless = run_nudge(folder, "devices fit noise.csv --model soft_bounds");
+  CHECK(useless.exit_code == 3);
+  CHECK_THAT(useless.errors, Contains("a horizontal line"));
+  const auto best = nlohmann::json::parse(run_nudge(folder, "devices fit pulses.csv --model auto --json").output);
+  CHECK(best["candidates"].size() >= 2);
+  CHECK(best["candidates"][0]["model"] == best["model"]);
+  CHECK(best["rms_over_window"].get<double>() < best["mean_rms_over_window"].get<double>());
   const Outcome gap = run_nudge(folder, "devices fit gap.csv");
   CHECK(gap.exit_code == 2);
   CHECK_THAT(gap.errors, Contains("gap.csv:3: pulse 2 follows pulse 0 (a gap"));

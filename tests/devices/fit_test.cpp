@@ -2,13 +2,16 @@
 // Measured pulses: reading them, refusing bad ones, and finding the device that made them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <span>
 
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_pulses.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
 #include "sim/config/config_load.hpp"
 
 using namespace nudge;
@@ -98,6 +101,61 @@ TEST_CASE("fit: tables describe any device; noise becomes update noise; the conf
   CHECK(read.g_max_S == noisy.spec.g_max_S);
   CHECK(read.update == PulseMode::pulsed);
   CHECK_THROWS_WITH(fit_pulses(record, "picewise"), Contains("did you mean piecewise?"));
+}
+
+/// A record read with white noise of this standard deviation, of the window, 1000 pulses up and 1000 down.
+PulseRecord read_with(DeviceSpec spec, double noise) {
+  spec.pulses = 400;
+  DeviceArray<double> device(spec, 1, 1, {5, 0, 0}, 1);
+  device.cells().g(0, 0) = spec.g_min_S;
+  PulseRecord record{{}, {}};
+  std::vector<double> draws(2001);
+  fill_normal<double>({3, Purpose::probe, 0}, 0, 0, std::span<double>(draws));
+  for (std::uint64_t i = 0; i <= 2000; ++i) {
+    const double s = spec.window_S() / spec.pulses;
+    if (i > 0) device.update(Matrix<double>::Ones(1, 1), i <= 1000 ? s : -s, i);
+    record.conductance_S.push_back(device.conductance()(0, 0) + noise * spec.window_S() * draws[i]);
+    record.direction.push_back(i <= 1000 ? Direction::up : Direction::down);
+  }
+  return record;
+}
+
+TEST_CASE("fit: noise of reads is neither noise of pulses nor a wider window", "[devices]") {
+  DeviceSpec spec = maker("soft_bounds");
+  spec.g_min_S = 5e-6;  // below it there is room for noise
+  spec.g_max_S = 25e-6;
+  for (const double noise : {0.0, 0.01, 0.03, 0.05}) {
+    CAPTURE(noise);
+    const PulseRecord record = read_with(spec, noise);
+    const PulseFit fit = fit_pulses(record, "soft_bounds");
+    const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
+    const double range = (*high - *low) / spec.window_S();
+    // 2000 reads: the noise is known to 1/√4000 = 1.6 %, five of them; what is not noise is a share of 1e-3.
+    CHECK(fit.curve_residual * range == Approx(noise).epsilon(0.08).margin(1e-3));
+    CHECK(fit.read_noise * range == Approx(noise).epsilon(0.15).margin(1e-3));
+    CHECK(std::abs(fit.autocorrelation) < (noise > 0 ? 0.15 : 1.0));
+    // Parameters behind noise of 5 % and 2000 reads are known to about 5 %/√2000 of their effect, some tenths of a percent; 5 % allowed.
+    CHECK(fit.spec.g_min_S == Approx(spec.g_min_S).margin(0.05 * spec.window_S()));
+    CHECK(fit.spec.g_max_S == Approx(spec.g_max_S).margin(0.05 * spec.window_S()));
+    CHECK(fit.spec.window_S() / fit.spec.pulses == Approx(spec.window_S() / 400).epsilon(0.1));
+    // Noise of pulses of the size of a pulse would carry a record 45 pulses away in 2000.
+    CHECK(fit.spec.update_noise * fit.spec.window_S() / fit.spec.pulses <
+          std::max(0.5 * noise, 1e-3) * spec.window_S());
+    CHECK(fit.curve_residual < 0.5 * fit.mean_residual);
+  }
+}
+
+TEST_CASE("fit: a record without a curve leaves what a horizontal line leaves", "[devices]") {
+  PulseRecord record;
+  std::vector<double> draws(401);
+  fill_normal<double>({3, Purpose::probe, 1}, 0, 0, std::span<double>(draws));
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    record.conductance_S.push_back(10e-6 + 1e-6 * draws[i]);
+    record.direction.push_back(i <= 200 ? Direction::up : Direction::down);
+  }
+  const PulseFit fit = fit_pulses(record, "piecewise");
+  CHECK(fit.curve_residual > 0.85 * fit.mean_residual);
+  CHECK(fit.read_noise == Approx(fit.mean_residual).epsilon(0.2));
 }
 
 TEST_CASE("pulse CSV: columns, units, comments", "[devices]") {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "devices/device_spec.hpp"
+#include "devices/fit/pulse_csv.hpp"
+
+namespace nudge {
+
+/// What a fitted model is as numbers without bounds, and back: what the least squares below move.
+struct FitParameters {
+  std::vector<double> start;
+  std::function<void(const std::vector<double>& numbers, DeviceSpec& spec)> apply;
+};
+
+/// The ends of a device's window as shares of the range of its record: bounds at low + x_low (high − low) and high + x_high (high − low).
+/// Noise of reads puts the extremes of a record beyond the bounds of its device, a record that stops early leaves them inside.
+struct WindowShift {
+  double low = 0, high = 0;
+};
+
+/// A whole record replayed: the conductance after every pulse, from `first` on, of a device in continuous updates without noise.
+std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record, double first);
+
+/// Moves the model's numbers and the ends of the window so that Σ (g_i − replay_i)² over whole records is least (Levenberg–Marquardt with
+/// forward differences; Moré, Lecture Notes in Mathematics 630:105 (1978)), from where single steps have brought them: those carry
+/// twice the variance of the read noise, which sums of pulses do not. Returns the shift; the spec is left alone where nothing is gained.
+WindowShift fit_trajectory(DeviceSpec& spec, const FitParameters& parameters, const std::vector<PulseRecord>& records);
+
+}  // namespace nudge
