@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("what n pulses leave of the distance is the closed form to 6 
     CAPTURE(q[i], n[i]);
     const long double exact = std::expm1(static_cast<long double>(n[i]) * std::log1p(-static_cast<long double>(q[i])));
     CHECK(std::abs(static_cast<long double>(lost[i]) - exact) <=
-          6 * std::numeric_limits<S>::epsilon() * std::abs(exact));
+          6 * static_cast<long double>(std::numeric_limits<S>::epsilon()) * std::abs(exact));
   }
 }
 
