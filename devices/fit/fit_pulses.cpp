@@ -245,6 +245,7 @@ double one_pulse(DeviceArray<double>& device, double g, Direction direction, std
 void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records, const WindowShift& shift) {
   double steps = 0, whole = 0, curve = 0, pulses = 0, flat = 0;
   double moved = 0, turned = 0, turns = 0, lag = 0;
+  std::size_t number = 0;
   for (const PulseRecord& record : records) {
     DeviceSpec own = fit.spec;
     const Window range = window_of(record);
@@ -255,7 +256,10 @@ void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records, c
     const double pulse = window / own.pulses;
     const double mean = std::accumulate(record.conductance_S.begin(), record.conductance_S.end(), 0.0) /
                         static_cast<double>(record.conductance_S.size());
-    double replayed = record.conductance_S[0], off = 0, difference = 0;
+    const double start = shift.starts.empty() ? 0 : shift.starts[number] * range.size();
+    double replayed = std::clamp(record.conductance_S[0] + start, own.g_min_S, own.g_max_S);
+    double off = (record.conductance_S[0] - replayed) / range.size(), difference = 0;
+    ++number;
     for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
       const Direction direction = record.direction[i];
       const double next = one_pulse(device, record.conductance_S[i - 1], direction, i);

@@ -13,7 +13,7 @@ namespace nudge {
 struct PulseFit {
   DeviceSpec spec;
   double step_residual = 0;   ///< rms of measured minus predicted single steps, in mean pulses
-  double curve_residual = 0;  ///< rms distance of the curve replayed from the first conductance, of the record's range
+  double curve_residual = 0;  ///< rms distance of the replayed curve, of the record's range
   double mean_residual = 0;   ///< the same of a horizontal line
   /// Of the differences d_i of that distance from pulse to pulse, white noise σ of reads has ⟨d_i d_{i+1}⟩ = −σ² and adds 2 σ² to ⟨d²⟩;
   /// the rest is noise of pulses. σ, of the record's range; 0 where none shows.

@@ -42,7 +42,7 @@ struct Residuals {
   WindowShift shift(const Vector& x) const {
     const auto n = static_cast<Index>(parameters->start.size());
     const auto end = [](double free) { return kFarthest * std::tanh(free); };
-    return {end(x[n]), end(x[n + 1])};
+    return {end(x[n]), end(x[n + 1]), {x.data() + n + 2, x.data() + x.size()}};
   }
   DeviceSpec spec_of(const Vector& x) const {
     DeviceSpec out = *spec;

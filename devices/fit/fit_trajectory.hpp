@@ -19,6 +19,8 @@ struct FitParameters {
 /// Noise of reads puts the extremes of a record beyond the bounds of its device, a record that stops early leaves them inside.
 struct WindowShift {
   double low = 0, high = 0;
+  std::vector<double> starts =
+      {};  ///< of each record: what its first value is off the device's, as such a share; empty: nothing
 };
 
 /// A whole record replayed: the conductance after every pulse, from `first` on, of a device in continuous updates without noise.

@@ -55,12 +55,10 @@ TEST_CASE("devices fit turns measured pulses into a configuration", "[apps]") {
   CHECK_THAT(run_nudge(folder, "devices fit pulses.csv --json").output, Contains("curve_residual"));
 
   folder.write("gap.csv", "pulse,conductance,direction\n0,1e-6,up\n2,2e-6,up\n");
-  std::string noise = "pulse,conductance,direction\n";  // no curve in it: 1 and 3 uS by turns of no period
-  for (int i = 0; i < 60; ++i) {
-    noise += std::to_string(i) + ((i * i + i / 7) % 3 == 0 ? ",3e-6," : ",1e-6,") + (i < 30 ? "up\n" : "down\n");
-  }
+  std::string noise = "pulse,conductance,direction\n";  // eleven values by turns: no curve in it
+  for (int i = 0; i < 200; ++i) noise += fmt::format("{},{}e-6,{}\n", i, 10 + i * 37 % 11, i < 100 ? "up" : "down");
   folder.write("noise.csv", noise);
-  const Outcome useless = run_nudge(folder, "devices fit noise.csv --model soft_bounds");
+  const Outcome useless = run_nudge(folder, "devices fit noise.csv --model exponential_step");
   CHECK(useless.exit_code == 3);
   CHECK_THAT(useless.errors, Contains("a horizontal line"));
   const auto best = nlohmann::json::parse(run_nudge(folder, "devices fit pulses.csv --model auto --json").output);

@@ -61,6 +61,10 @@ NudgeChoice measured_nudge(const Network<S>& network, BatchGradientOptions optio
   } catch (const NumericalFailure&) {
     return choice;  // a nudge too large to settle: unmeasured here, and the run's to report
   }
+  if (!std::isfinite(choice.signal.noise()) || !std::isfinite(choice.signal.displacement())) {
+    choice.signal = {};  // no equilibrium to begin with: the same
+    return choice;
+  }
   double squares = 0, entries = 0;
   for (const Matrix<S>& state : learner.states()) {
     squares += static_cast<double>(state.squaredNorm());
