@@ -35,6 +35,9 @@ std::string bandwidth(const Config& c) {
 /// A sweep follows the nominal leak.
 std::string leak_spread(const Config& c) { return sweeps(c) ? "" : "'1 %'"; }
 
+/// States of layers that add up, a transformer's, grow while it learns and are clipped at 8 (docs/results.md).
+std::string phase_range(const Config& c) { return network_kind(c).name == "transformer" ? "'auto'" : "8"; }
+
 // Amplifiers: the input noise of fast ones (data sheets state 1 to 10 nV per root hertz); an offset that is taken off in turns with
 // the reading, 0.1 mV (Enz and Temes, Proc. IEEE 84:1584 (1996), doi:10.1109/5.542410); gains and clamps of 1 %, the matching of small
 // integrated resistors and capacitors (chosen); 1 GHz of gain and bandwidth behind lines of a noise gain of 10 (chosen).
@@ -45,7 +48,7 @@ const std::vector<PhysicalValue>& circuit_values() {
       {"circuit.hold_capacitance", "'1 pF'"},
       {"circuit.hold_offset", "'0.1 mV'"},
       {"circuit.phase_adc_bits", "12"},
-      {"circuit.phase_adc_range", "8"},
+      {"circuit.phase_adc_range", "", phase_range},
       {"circuit.leak_spread", "", leak_spread},
       {"crossbar.forward_noise", "'5 nV'"},
       {"crossbar.transposed_noise", "'5 nV'"},
