@@ -115,6 +115,8 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
   out.repeat = pulses > 0 ? std::sqrt(squares / pulses) : std::nan("");
   out.common = fit_records(all, model, points);
   DeviceSpec& spec = out.common.spec;
+  spec.g_min_S = out.g_min_S.mean;  // of devices, whose spreads are around them
+  spec.g_max_S = out.g_max_S.mean;
   const double below = spec.g_reference_S() - spec.g_min_S, above = spec.g_max_S - spec.g_reference_S();
   spec.lower_bound_spread = out.g_min_S.deviation / below;
   spec.upper_bound_spread = out.g_max_S.deviation / above;
