@@ -14,8 +14,8 @@ namespace nudge::report {
 
 namespace {
 
-constexpr double width = 480, height = 290;            // one drawing, in its own pixels
-constexpr double right = 456, top = 28, bottom = 244;  // the frame within it
+constexpr double chart_width = 480, chart_height = 290;  // one drawing, in its own pixels
+constexpr double right = 456, top = 28, bottom = 244;    // the frame within it
 
 /// Where the frame begins: behind the longest number of the axis, 8 pixels a character (on paper; a superscript counts, too).
 double frame_left(const Axis& y) {
@@ -138,8 +138,8 @@ std::string chart_figure(const Chart& chart) {
   const Axis x = chart.x_names.empty() ? Axis(chart.x_scale, all_x(chart), left + 8, right - 8, 0, 6)
                                        : Axis(chart.x_names, left, right);
   if (x.empty() || y.empty()) {
-    return figure(chart.title, "", width, 60, label("name", 0.5 * width, 34, "middle", "no finite values to show"),
-                  chart.note, "");
+    return figure(chart.title, "", chart_width, 60,
+                  label("name", 0.5 * chart_width, 34, "middle", "no finite values to show"), chart.note, "");
   }
   std::string curves;
   std::vector<LegendEntry> entries;
@@ -154,7 +154,7 @@ std::string chart_figure(const Chart& chart) {
   const std::string clipped =
       fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">{4}</svg>",
                   left - 6, top - 8, right - left + 12, bottom - top + 12, curves);
-  return figure(chart.title, legend(entries), width, height, frame(x, y, left, chart) + clipped, chart.note,
+  return figure(chart.title, legend(entries), chart_width, chart_height, frame(x, y, left, chart) + clipped, chart.note,
                 figure_csv(chart));
 }
 
