@@ -11,6 +11,9 @@ TABLES ?= reciprocity noise gradients converters device_gradients parity transfo
 # What the tests of the Python package need from PyPI.
 PYTHON_NEEDS ?= nanobind numpy h5py xarray h5netcdf tqdm pytest
 
+# Folders of make asan-share (ASAN_SHARE="sim devices circuits mixers training").
+ASAN_SHARE ?= sim
+
 # make fuzz: seconds per target. make kills: SIGKILLs, and the seed of their moments.
 SECONDS_EACH ?= 600
 KILLS ?= 1000
@@ -89,10 +92,10 @@ asan tsan: dev-setup  ## quick tests under the address and undefined-behaviour, 
 	@cmake --build --preset $@ --parallel $(JOBS)
 	@ctest --preset $@ --no-tests=error
 
-asan-share: setup  ## the tests of sim/ alone under the address and undefined-behaviour sanitizer: what continuous integration runs of it
+asan-share: setup  ## the tests of sim/ alone under the address and undefined-behaviour sanitizer, contracts on: what continuous integration runs of it
 	@cmake --preset asan
-	@cmake --build --preset asan --parallel $(JOBS) --target nudge_tests_sim
-	@ctest --preset asan --no-tests=error --parallel $(JOBS) -L '^sim$$'
+	@cmake --build --preset asan --parallel $(JOBS) --target $(ASAN_SHARE:%=nudge_tests_%)
+	@for folder in $(ASAN_SHARE); do ctest --preset asan --no-tests=error --parallel $(JOBS) -L "^$$folder$$" || exit 1; done
 
 docs:  ## the documentation as a site, build/site/index.html (mkdocs-material from PyPI; the pages fetch nothing)
 	@test build/docs-venv/installed -nt tools/docs/requirements.txt || { python3 -m venv build/docs-venv && \
