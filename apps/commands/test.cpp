@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -28,13 +29,17 @@ struct TestArguments {
   bool json = false;
 };
 
-/// "0.0612 ± 0.003": mean and half of the 95 % interval of Student's t over the seeds.
+std::ptrdiff_t not_finite(const std::vector<double>& values) {
+  return std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+}
+
+/// "0.0612 ± 0.003": mean and half of the 95 % interval of Student's t over the seeds; no mean of those that survive.
 std::string interval_text(const std::vector<double>& values, const std::function<std::string(double)>& text) {
+  if (const auto lost = not_finite(values); lost > 0) return fmt::format("{} of {} not finite", lost, values.size());
   const Spread spread = spread_of_finite(values);
   if (values.size() < 2) return text(spread.mean);
-  const double n = static_cast<double>(values.size());
-  const double half = student_t_quantile(0.975, static_cast<int>(values.size()) - 1) * spread.deviation / std::sqrt(n);
-  return fmt::format("{} ± {}", text(spread.mean), text(half));
+  return fmt::format("{} ± {}", text(spread.mean),
+                     text(student_t_half_width(spread.deviation, static_cast<int>(values.size()))));
 }
 
 std::string table_of(const AgedTest& test) {
@@ -76,14 +81,17 @@ ExitCode run_test(TestArguments arguments) {
   ProgressLine progress;
   const AgedTest test =
       aged_test(arguments.file, arguments.options, [&](const std::string& what) { progress.show(what); });
+  std::vector<double> losses;
+  for (const AgedTestRow& row : test.rows) losses.push_back(row.loss);
+  const ExitCode code = not_finite(losses) > 0 ? ExitCode::numerical_failure : ExitCode::ok;
   if (arguments.json) {
     answer("{}\n", json_text(json_of(test), 2));
-    return ExitCode::ok;
+    return code;
   }
   answer("{}{}: {} part, {} seed{}\n", table_of(test),
          test.reprogrammed ? "new devices for every seed" : "the devices of the file", arguments.options.part,
          arguments.options.seeds, arguments.options.seeds > 1 ? "s; ± half of the 95 % interval over them" : "");
-  return ExitCode::ok;
+  return code;
 }
 
 std::function<ExitCode()> add_test(CLI::App& app) {

@@ -73,7 +73,7 @@ nlohmann::json json_of(const TrainProgress& p, const WorkRate& rate) {
 TrainObserver printer(std::uint64_t every, const std::string& format) {
   if (!leads_batches()) return [](const TrainProgress&) { return !interrupted(); };
   const bool terminal = isatty(STDERR_FILENO) != 0, json = format == "json";
-  return [=, told = false, validated = -1.0, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
+  return [=, told = false, validated = 0.0, rate = std::optional<WorkRate>()](const TrainProgress& p) mutable {
     if (!p.warning.empty()) {
       say("nudge: warning: {}\n", p.warning);
       return !interrupted();
@@ -87,7 +87,7 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
     }
     if (!rate) rate.emplace(p.done);  // the first step includes the preparations
     const bool stays = p.done % every == 0 || p.finished;
-    const bool is_new = p.validated > validated;  // not NaN: before the first
+    const bool is_new = p.validated > validated;  // that before the first step is no score of a later one
     if (stays && is_new) validated = p.validated;
     if (stays && json) {
       say("{}\n", json_text(json_of(p, *rate)));

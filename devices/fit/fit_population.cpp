@@ -73,7 +73,7 @@ DeviceEstimate device_estimate(const std::vector<double>& values) {
   double squares = 0;
   for (const double v : values) squares += (v - out.mean) * (v - out.mean);
   out.deviation = std::sqrt(squares / (n - 1));
-  const double half = student_t_quantile(0.975, out.n - 1) * out.deviation / std::sqrt(n);
+  const double half = student_t_half_width(out.deviation, out.n);
   out.mean_low -= half;
   out.mean_high += half;
   const boost::math::chi_squared chi(n - 1);

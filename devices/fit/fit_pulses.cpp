@@ -32,23 +32,11 @@ bool cut(const PulseRecord& r, std::size_t i, double g_min, double window) {
   return r.direction[i] == Direction::up ? x > 1 - 1e-9 : x < 1e-9;
 }
 
-/// The ends of a record's range.
-struct Window {
-  double low = 0, high = 0;
-  double size() const { return high - low; }
-};
-
-Window window_of(const PulseRecord& record) {
-  const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
-  if (!(*low < *high)) throw UserError("devices fit: the conductance never changes: there is no window to fit");
-  return {*low, *high};
-}
-
 Steps steps_of(const std::vector<PulseRecord>& records, Direction direction) {
   std::vector<double> x;
   std::vector<double> size;
   for (const PulseRecord& r : records) {
-    const Window window = window_of(r);
+    const RecordRange window = range_of(r);
     for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
       if (r.direction[i] != direction || cut(r, i, window.low, window.size())) continue;
       x.push_back((r.conductance_S[i - 1] - window.low) / window.size());
@@ -204,7 +192,7 @@ FitParameters free_numbers(const DeviceSpec& spec) {
   const double up = 1 / spec.pulses * (spec.asymmetry < 0 ? 1 + spec.asymmetry : 1),
                down = 1 / spec.pulses * (spec.asymmetry > 0 ? 1 - spec.asymmetry : 1);
   const auto inside = [](double p) { return std::clamp(p, 1e-3, 1 - 1e-3); };
-  FitParameters out{{std::log(up), std::log(down)}, nullptr};
+  FitParameters out{{std::log(up), std::log(down)}, {}, nullptr};
   std::vector<std::string> names;
   if (spec.model == "linear_step") {
     for (const char* name : {"gamma_up", "gamma_down"}) out.start.push_back(logit(inside(spec.shape_value(name))));
@@ -213,22 +201,26 @@ FitParameters free_numbers(const DeviceSpec& spec) {
     for (const char* name : {"gamma_up", "gamma_down"}) out.start.push_back(std::log(spec.shape_value(name)));
   } else if (spec.model == "piecewise") {
     for (const auto& [name, values] : spec.tables) {
+      out.curves.emplace_back(out.start.size(), out.start.size() + values.size());
       for (const double value : values) out.start.push_back(std::log(std::clamp(value, 2e-3, 5e2)));
     }
   }
   out.apply = [](const std::vector<double>& x, DeviceSpec& made) {
-    set_steps(made, std::exp(x[0]), std::exp(x[1]));
+    double step_up = std::exp(x[0]), step_down = std::exp(x[1]);
+    std::size_t at = 2;
+    for (auto& [name, values] : made.tables) {  // shapes have the mean 1, their scale is that of the step
+      double mean = 0;
+      for (double& value : values) mean += (value = table_value(x[at++])) / static_cast<double>(values.size());
+      for (double& value : values) value /= mean;
+      (name == "up" ? step_up : step_down) *= mean;
+    }
+    set_steps(made, step_up, step_down);
     if (made.model == "linear_step") made.shape = {{"gamma_up", share(x[2])}, {"gamma_down", share(x[3])}};
     if (made.model == "exponential_step") {
       made.shape["A_up"] = x[2];
       made.shape["A_down"] = x[3];
       made.shape["gamma_up"] = std::exp(x[4]);
       made.shape["gamma_down"] = std::exp(x[5]);
-    }
-    if (made.model != "piecewise") return;
-    std::size_t at = 2;
-    for (auto& [name, values] : made.tables) {
-      for (double& value : values) value = table_value(x[at++]);
     }
   };
   return out;
@@ -248,7 +240,7 @@ void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records, c
   std::size_t number = 0;
   for (const PulseRecord& record : records) {
     DeviceSpec own = fit.spec;
-    const Window range = window_of(record);
+    const RecordRange range = range_of(record);
     own.g_min_S = std::max(range.low + shift.low * range.size(), 0.0);
     own.g_max_S = range.high + shift.high * range.size();
     DeviceArray<double> device(own, 1, 1, {}, 1);
@@ -257,8 +249,8 @@ void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records, c
     const double mean = std::accumulate(record.conductance_S.begin(), record.conductance_S.end(), 0.0) /
                         static_cast<double>(record.conductance_S.size());
     const double start = shift.starts.empty() ? 0 : shift.starts[number] * range.size();
-    double replayed = std::clamp(record.conductance_S[0] + start, own.g_min_S, own.g_max_S);
-    double off = (record.conductance_S[0] - replayed) / range.size(), difference = 0;
+    const std::vector<double> replayed = replay(own, record, record.conductance_S[0] + start);
+    double off = (record.conductance_S[0] - replayed[0]) / range.size(), difference = 0;
     ++number;
     for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
       const Direction direction = record.direction[i];
@@ -267,8 +259,7 @@ void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records, c
         steps += std::pow((record.conductance_S[i] - next) / pulse, 2);
         whole += 1;
       }
-      replayed = one_pulse(device, replayed, direction, i);
-      const double now = (record.conductance_S[i] - replayed) / range.size();
+      const double now = (record.conductance_S[i] - replayed[i]) / range.size();
       curve += now * now;
       flat += std::pow((record.conductance_S[i] - mean) / range.size(), 2);
       lag += now * off;
@@ -280,7 +271,7 @@ void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records, c
     }
     pulses += static_cast<double>(record.pulses());
   }
-  fit.step_residual = std::sqrt(steps / whole);
+  fit.step_residual = whole > 0 ? std::sqrt(steps / whole) : 0;  // 0: every pulse ended at a bound
   fit.curve_residual = std::sqrt(curve / pulses);
   fit.mean_residual = std::sqrt(flat / pulses);
   fit.autocorrelation = curve > 0 ? lag / curve : 0;
@@ -320,7 +311,7 @@ PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string&
   fit.spec.model = model;
   fit.spec.g_min_S = fit.spec.g_max_S = 0;
   for (const PulseRecord& record : records) {
-    const Window window = window_of(record);
+    const RecordRange window = range_of(record);
     fit.spec.g_min_S += window.low / static_cast<double>(records.size());
     fit.spec.g_max_S += window.high / static_cast<double>(records.size());
   }

@@ -2,6 +2,7 @@
 #include "sim/base/student_t.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
+#include <cmath>
 
 #include "sim/base/errors.hpp"
 
@@ -10,6 +11,10 @@ namespace nudge {
 double student_t_quantile(double p, int degrees) {
   NUDGE_EXPECT(p > 0 && p < 1 && degrees >= 1);
   return boost::math::quantile(boost::math::students_t(static_cast<double>(degrees)), p);
+}
+
+double student_t_half_width(double deviation, int n) {
+  return student_t_quantile(0.975, n - 1) * deviation / std::sqrt(static_cast<double>(n));
 }
 
 }  // namespace nudge

@@ -103,4 +103,5 @@ TEST_CASE("aged: what does not fit is refused", "[aged]") {
   refused({.part = "training"}, "part = training (must be test or validation)");
   refused({.weights = "nowhere.npz"}, "nowhere.npz");
   refused({.settings = {"device.preset=pcmm"}}, "pcmm");
+  refused({.settings = {"hopfield.hidden=[12]"}}, "shape");  // no network of that size has these weights
 }

@@ -128,6 +128,23 @@ TEST_CASE("arrays driven at both ends take one slot for two directions", "[simul
   CHECK(mean(trained("sequential")) == Approx(2 * mean(trained("simultaneous"))).epsilon(0.05));
 }
 
+TEST_CASE("the read-out of a simultaneous network waits for what it has read", "[simultaneous]") {
+  const auto slots = [](const char* current) {
+    const Config config = small("hopfield", hopfield({"crossbar.directions=simultaneous", "hopfield.cost=cross_entropy",
+                                                      std::string("nudge.cost_current=") + current,
+                                                      "relaxation.free_steps=20", "relaxation.nudged_steps=20"}));
+    const RunParts parts = run_parts(config);
+    const auto network = make_network<double>(config, parts.plan, Weights::configured);
+    BatchGradientOptions options = gradient_options<double>(config, "");
+    options.noise_every = 0;
+    BatchGradient<double> learner(*network, options);
+    Gradient<double> gradient(network->parameter_shapes());
+    return learner.compute(parts.task->training(0), 0, gradient).reads.slots;
+  };
+  CHECK(slots("live") == 2);    // logits, then the error backward
+  CHECK(slots("frozen") == 1);  // before the phase
+}
+
 TEST_CASE("arrays driven at both ends keep the gradient: what is left of the loads has an energy", "[simultaneous]") {
   const Config config =
       small("hopfield", hopfield({"crossbar.directions=simultaneous", "gradcheck.estimators=['ep', 'implicit']"}));

@@ -37,8 +37,7 @@ PairedDifference paired_difference(const std::vector<double>& values, const std:
   out.low = out.failed > 0 ? nan : -infinity;
   out.high = out.failed > 0 ? nan : infinity;
   if (out.failed > 0 || out.seeds < 2) return out;
-  const double half =
-      student_t_quantile(0.975, out.seeds - 1) * spread.deviation / std::sqrt(static_cast<double>(out.seeds));
+  const double half = student_t_half_width(spread.deviation, out.seeds);
   out.low = spread.mean - half;
   out.high = spread.mean + half;
   return out;

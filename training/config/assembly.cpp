@@ -117,8 +117,10 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     if (weights == Weights::configured && spec.device.model != digital_model && parameters[p].on_devices &&
         initial[p].size() > 0) {
-      maps.push_back(make_linear_map<S>(parameter_array(spec, parameters[p], largest), initial[p],
-                                        static_cast<std::uint32_t>(p), seed));
+      CrossbarSpec own = parameter_array(spec, parameters[p], largest);
+      // What drives the columns of a read-out, its error, answers what they sense.
+      if (static_cast<int>(p) == plan->readout().parameter) own.periphery.directions = Directions::sequential;
+      maps.push_back(make_linear_map<S>(own, initial[p], static_cast<std::uint32_t>(p), seed));
     } else {
       maps.push_back(number_map<S>(parameters[p], std::move(initial[p])));
     }

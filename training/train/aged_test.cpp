@@ -113,15 +113,15 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   }
   Config config = stored_program_config(file);
   AgedTest out;
-  out.metric = score_metric(config);
-  const RunParts parts = run_parts(config);
   out.reprogrammed = options.reprogram || !options.weights.empty() || !options.settings.empty();
   if (out.reprogrammed) {
     const std::string weights = options.weights.empty() ? run.string() : options.weights;
     std::vector<std::string> settings = options.settings;
     settings.push_back("model.weights=" + weights);
-    if (config.flag("damping.control") && file.has("train/damping")) {  // where the run had brought it
-      settings.push_back(fmt::format("model.damping={}", file.reals<double>("train/damping").back()));
+    const std::vector<double> damping =
+        file.has("train/damping") ? file.reals<double>("train/damping") : std::vector<double>{};
+    if (config.flag("damping.control") && !damping.empty()) {  // where the run had brought it
+      settings.push_back(fmt::format("model.damping={}", damping.back()));
       settings.emplace_back("damping.control=false");
     }
     config = changed(config, run.string(), settings);
@@ -132,6 +132,8 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
                     "devices; nudge devices list)",
                     run.string()));
   }
+  out.metric = score_metric(config);
+  const RunParts parts = run_parts(config);
   if (run_options(config).twofold()) {
     run_seeds<double>(config, parts, file, options, tell, out);
   } else {
