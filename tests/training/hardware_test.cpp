@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
+#include "training/check/circuit_choice.hpp"
 #include "training/check/nudge_choice.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
@@ -85,10 +86,31 @@ TEST_CASE("an automatic nudge rises above the noise of its nodes", "[hardware]")
   CHECK(chosen.signal.snr() > 5);  // wanted: 10, of which the measurement of few nodes knows a quarter
   CHECK(chosen.beta > 10 * default_beta<float>("aep_transposed"));
   CHECK(nudge_warning(config, chosen).empty());
-  const Config settled = with_beta(config, chosen);
+  const Config settled = with_nudge(config, chosen);
   CHECK(settled.real("beta") == chosen.beta);
   CHECK(chosen_nudge(settled, parts).beta == chosen.beta);
   CHECK_FALSE(chosen_nudge(of({}), run_parts(of({}))).measured());
+}
+
+TEST_CASE("what the law of a nudge leaves below the noise is averaged longer", "[hardware]") {
+  const std::vector<std::string> hot = {
+      "network.kind=hopfield",    "task.kind=classification", "hopfield.hidden=[32]",         "estimator=ep",
+      "device.model=soft_bounds", "train.batch=16",           "circuit.node_capacitance=2 fF"};
+  const Config config = of(hot);
+  const RunParts parts = run_parts(config);
+  const NudgeChoice longer = chosen_nudge(config, parts);
+  const NudgeChoice fixed = chosen_nudge(of(with(hot, {"relaxation.average_nudged=12"})), parts);
+  REQUIRE(fixed.average == 0);
+  REQUIRE(fixed.signal.snr() < 7);
+  CHECK(longer.average > 24);
+  CHECK(longer.average <= 48);
+  // Noise that the states do not share falls with the root of their number, 2 here; what they share stays.
+  CHECK(longer.signal.snr() > 1.3 * fixed.signal.snr());
+  const Config settled = with_nudge(config, longer);
+  CHECK(settled.integer("relaxation.average_nudged") == longer.average);
+  CHECK(settled.integer("relaxation.nudged_steps") ==
+        config.integer("relaxation.nudged_steps") + longer.average - config.integer("relaxation.average_nudged"));
+  CHECK(difference(settled_as(settled, config), settled).empty());
 }
 
 TEST_CASE("a nudge below the noise is warned of, far below it refused unless asked for", "[hardware]") {

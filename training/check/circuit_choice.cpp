@@ -86,6 +86,9 @@ Config settled_as(const Config& stored, Config given) {
   for (const std::string& key : keys) {
     if (given.real(key) == 0) given.set_from_text(key, stored.as_text(key));
   }
+  for (const char* key : {"relaxation.average_nudged", "relaxation.nudged_steps"}) {
+    if (given.origin(key).layer <= Layer::preset) given.set_from_text(key, stored.as_text(key));
+  }
   return given;
 }
 

@@ -20,7 +20,7 @@ Config chosen_circuit(const Config& config, const Network<S>& network, const Bat
 /// The same for the network and first batch of a run, which are made for it.
 Config chosen_circuit(const Config& config, const RunParts& parts);
 
-/// What a run has settled before its first step, this and its beta, taken from its file where the given config leaves it open.
+/// What a run has settled before its first step, this, its beta and its average, taken from its file where the given config leaves it open.
 Config settled_as(const Config& stored, Config given);
 
 }  // namespace nudge

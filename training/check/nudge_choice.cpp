@@ -23,6 +23,7 @@ constexpr double kDrowned = 1;  // a warning
 constexpr double kRefused = 0.1;
 constexpr double kSeen = 0.3;  // below, the displacement is too uncertain to go by
 constexpr int kRounds = 7;     // of growing a nudge, each by at most ten
+constexpr int kLonger = 4;     // times as many states averaged, at most
 
 bool physical(const Config& config) {
   return on_devices(config) && hardware_section().read(config).level == HardwareLevel::physical;
@@ -35,6 +36,29 @@ double growth_of(const NudgeChoice& now, double largest) {
   const double snr = now.signal.snr();
   const double wanted = snr > kSeen ? std::min(10.0, kWanted / snr) : 10;
   return snr > kSeen && now.ratio > 0 ? std::min(wanted, largest / now.ratio) : wanted;
+}
+
+bool open(const Config& config, const char* key) { return config.origin(key).layer <= Layer::preset; }
+
+/// Independent noise goes with the root of the number of states that are averaged.
+template <class S>
+NudgeChoice averaged_longer(const Config& config, const Network<S>& network, const BatchGradientOptions& options,
+                            const Batch& batch, const NudgeChoice& now) {
+  const double snr = now.signal.snr();
+  if (!now.measured() || snr >= kWanted || snr < kSeen || !open(config, "relaxation.average_nudged") ||
+      !open(config, "relaxation.nudged_steps") || phase_options(config).sweeps()) {
+    return now;
+  }
+  BatchGradientOptions longer = options;
+  const int average = options.phases.average_nudged;
+  longer.phases.average_nudged =
+      static_cast<int>(std::ceil(average * std::min<double>(kLonger, kWanted / snr * (kWanted / snr))));
+  longer.phases.nudged_steps += longer.phases.average_nudged - average;
+  NudgeChoice next = measured_nudge<S>(network, longer, batch);
+  if (!(next.signal.snr() > snr)) return now;
+  next.steps = longer.phases.nudged_steps;
+  next.average = longer.phases.average_nudged;
+  return next;
 }
 
 std::string volts(double value) { return format_quantity(value, Unit::volt, 2); }
@@ -94,7 +118,8 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
     if (!std::isfinite(next.signal.snr()) || next.ratio > 2 * largest) break;  // unmeasured is not a number
     now = next;
   }
-  return now;
+  options.phases.beta = now.beta;
+  return averaged_longer<S>(config, network, options, batch, now);
 }
 
 NudgeChoice chosen_nudge(const Config& config, const RunParts& parts) {
@@ -106,10 +131,14 @@ NudgeChoice chosen_nudge(const Config& config, const RunParts& parts) {
   return run_options(config).twofold() ? chosen(double{}) : chosen(float{});
 }
 
-Config with_beta(const Config& config, const NudgeChoice& choice) {
+Config with_nudge(const Config& config, const NudgeChoice& choice) {
   Config chosen = config;
-  if (run_options(config).beta == 0 && choice.measured() && physical(config)) {
-    chosen.set_from_text("beta", fmt::format("{}", choice.beta), "chosen for its signal-to-noise");
+  if (run_options(config).beta > 0 || !choice.measured() || !physical(config)) return chosen;
+  const std::string why = "chosen for its signal-to-noise";
+  chosen.set_from_text("beta", fmt::format("{}", choice.beta), why);
+  if (choice.average > 0) {
+    chosen.set_from_text("relaxation.average_nudged", std::to_string(choice.average), why);
+    chosen.set_from_text("relaxation.nudged_steps", std::to_string(choice.steps), why);
   }
   return chosen;
 }
@@ -117,8 +146,11 @@ Config with_beta(const Config& config, const NudgeChoice& choice) {
 std::string nudge_text(const Config& config, const NudgeChoice& choice) {
   const double unit = circuit_spec(config).read_voltage_V;
   return fmt::format(
-      "nudge: beta = {} moves the nodes by {} beside {} of noise: signal-to-noise {:.2g}, expected cosine {:.2g}",
-      choice.beta, volts(choice.signal.displacement() * unit), volts(choice.signal.noise() * unit), choice.signal.snr(),
+      "nudge: beta = {}{} moves the nodes by {} beside {} of noise: signal-to-noise {:.2g}, expected cosine {:.2g}",
+      choice.beta,
+      choice.average > 0 ? fmt::format(" and the mean of the last {} of {} nudged steps", choice.average, choice.steps)
+                         : "",
+      volts(choice.signal.displacement() * unit), volts(choice.signal.noise() * unit), choice.signal.snr(),
       choice.signal.cosine());
 }
 

@@ -12,7 +12,8 @@ namespace nudge {
 struct NudgeChoice {
   double beta = 0;
   NudgeSignal signal = {};
-  double ratio = 0;  ///< displacement over the root mean square of z*, noise taken off
+  double ratio = 0;            ///< displacement over the root mean square of z*, noise taken off
+  int steps = 0, average = 0;  ///< of a nudged phase, and how many of its last states are averaged; 0: as configured
 
   /// Whether the network has noise and the estimator a nudge.
   bool measured() const { return signal.known(); }
@@ -27,7 +28,8 @@ template <class S>
 NudgeChoice measured_nudge(const Network<S>& network, BatchGradientOptions options, const Batch& batch);
 
 /// beta where it is set. auto on physical hardware: the smallest from default_beta on with a signal-to-noise ratio of 10, which
-/// leaves .995 of a cosine, as far as largest_nudge() lets it; else default_beta. Two digits.
+/// leaves .995 of a cosine, as far as largest_nudge() lets it; else default_beta. Two digits. What that leaves wanting, a longer nudged
+/// phase averages away, by up to four times as many states, where neither relaxation.average_nudged nor nudged_steps is set.
 template <class S>
 NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const std::string& estimator,
                          const Batch& batch);
@@ -35,8 +37,8 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
 /// The same for the network and first batch of a run, which are made for it.
 NudgeChoice chosen_nudge(const Config& config, const RunParts& parts);
 
-/// The config with the beta that was chosen for it.
-Config with_beta(const Config& config, const NudgeChoice& choice);
+/// The config with the beta and the average that were chosen for it.
+Config with_nudge(const Config& config, const NudgeChoice& choice);
 
 /// "nudge: 1.2 mV beside 0.25 mV of noise of a node, signal-to-noise 4.8, expected cosine 0.98".
 std::string nudge_text(const Config& config, const NudgeChoice& choice);

@@ -366,7 +366,7 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
   const Config placed = chosen_circuit(ours, parts);
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
-  const Config chosen = with_beta(placed, nudge);
+  const Config chosen = with_nudge(placed, nudge);
   TrainRun run(chosen, std::move(parts), final_test);
   run.warn(nudge_warning(chosen, nudge), observer);
   return run.run(leads_batches() ? output : std::nullopt, Overwrite::must_not_exist, observer);
