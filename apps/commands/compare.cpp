@@ -21,6 +21,8 @@
 #include "sim/base/share_interval.hpp"
 #include "sim/io/json_text.hpp"
 #include "training/compare/compare.hpp"
+#include "training/data/scores_json.hpp"
+#include "training/sweep/sweep_json.hpp"
 
 namespace nudge {
 namespace {
@@ -155,20 +157,6 @@ std::string table_text(const Comparison& c) {
   return text_table(rows, 1) + caption(c) + notes;
 }
 
-nlohmann::json runs_json(const Sweep& sweep) {
-  nlohmann::json out = nlohmann::json::array();
-  for (const SweepPoint& point : sweep.points) {
-    if (point.status.empty()) continue;
-    nlohmann::json one = {{"seed", point.seed}, {"status", point.status}};
-    for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
-      one[sweep.keys[k]] = sweep.numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
-    }
-    for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one[sweep.metrics[m].name] = point.metrics[m];
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
 /// An interval of one seed is infinite: null in JSON.
 nlohmann::json difference_json(const PairedDifference& d) {
   return {{"mean", d.mean}, {"deviation", d.deviation}, {"low", d.low},
@@ -183,8 +171,8 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
                           {"settings", one.entrant.settings},
                           {"runs", one.runs},
                           {"failed", one.failed},
-                          {"validation_loss", spread_json(one.validation)},
-                          {"test_loss", spread_json(one.test)},
+                          {"validation_loss", json_of(one.validation)},
+                          {"test_loss", json_of(one.test)},
                           {"skipped", one.skipped},
                           {"nonfinite", one.nonfinite}};
     row["chosen"] = nullptr;
@@ -196,8 +184,8 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
     }
     row["difference"] = difference_json(one.difference);
     if (!c.metric.empty()) {
-      row["validation_" + c.metric] = spread_json(one.validation_score);
-      row["test_" + c.metric] = spread_json(one.test_score);
+      row["validation_" + c.metric] = json_of(one.validation_score);
+      row["test_" + c.metric] = json_of(one.test_score);
       row["difference_" + c.metric] = difference_json(one.score_difference);
       if (has_binomial(c)) {
         row["one_run"] = {{"low", one.one_run.low}, {"high", one.one_run.high}, {"test_samples", one.test_samples}};
@@ -212,10 +200,10 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
           {"interrupted", c.interrupted},
           {"waits", c.waits},
           {"outside", c.count_outside()},
-          {"text", c.lines ? lines_json(*c.lines) : nlohmann::json(nullptr)},
-          {"reference", c.references ? references_json(*c.references) : nlohmann::json(nullptr)},
-          {"tuning", runs_json(c.tuning)},
-          {"test", runs_json(c.test)}};
+          {"text", json_of(c.lines)},
+          {"reference", json_of(c.references)},
+          {"tuning", points_json(c.tuning)},
+          {"test", points_json(c.test)}};
 }
 
 SweepObserver observer_for(StudyLog& log) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -58,23 +57,6 @@ std::string energy_lines(const StepEnergy& e) {
   std::string lines = fmt::format("energy per step: {}\n", fmt::join(counted, ", "));
   if (!missing.empty()) lines += fmt::format("not counted: {}\n", fmt::join(missing, ", "));
   return lines;
-}
-
-nlohmann::json energy_json(const StepEnergy& e) {
-  return {{"arrays", e.items.arrays_J},
-          {"converters", e.items.conversions_J()},
-          {"amplifiers", e.items.amplifiers_J},
-          {"drivers", e.items.drivers_J},
-          {"writes", e.items.writes_J},
-          {"verify_reads", e.items.verify_J},
-          {"transfers", e.items.transfers_J},
-          {"digital", e.items.digital_J},
-          {"counts",
-           {{"conversions", e.conversions},
-            {"lines", e.lines},
-            {"amplifier_seconds", e.amplifier_s},
-            {"driven_cells_V2", e.cell_V2},
-            {"digital_operations", e.operations}}}};
 }
 
 }  // namespace nudge

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "training/train/train_run.hpp"
@@ -14,8 +13,5 @@ std::string tokens_text(const TrainSummary& summary);
 /// Two lines: what a step takes, item by item, and what is not counted, with the key that counts it and how large it
 /// would be at a round figure (1 pJ a conversion or operation, 1 uW an amplifier, 0.1 fF a cell).
 std::string energy_lines(const StepEnergy& energy);
-
-/// The items in joule, and the counts behind them.
-nlohmann::json energy_json(const StepEnergy& energy);
 
 }  // namespace nudge

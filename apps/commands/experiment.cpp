@@ -17,7 +17,9 @@
 #include "sim/base/interrupts.hpp"
 #include "sim/io/json_text.hpp"
 #include "training/config/run_options.hpp"
+#include "training/data/scores_json.hpp"
 #include "training/experiments/experiment.hpp"
+#include "training/sweep/sweep_json.hpp"
 
 namespace nudge {
 namespace {
@@ -81,7 +83,7 @@ nlohmann::json json_of(const Experiment& experiment, const std::string& file) {
                           {"parameters", row.parameters}};
     const auto& measures = experiment_task(row.task).measures;
     for (std::size_t m = 0; m < measures.size(); ++m) {
-      one[measures[m].name] = spread_json(row.results[m]);
+      one[measures[m].name] = json_of(row.results[m]);
     }
     rows.push_back(std::move(one));
   }
@@ -89,7 +91,7 @@ nlohmann::json json_of(const Experiment& experiment, const std::string& file) {
           {"runs", runs},
           {"rows", rows},
           {"outside", experiment.outside.size()},
-          {"text", experiment.lines ? lines_json(*experiment.lines) : nlohmann::json(nullptr)}};
+          {"text", json_of(experiment.lines)}};
 }
 
 std::string where(const ExperimentRun& run) { return fmt::format("{}  {}  seed {}", run.task, run.variant, run.seed); }

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
@@ -20,6 +19,7 @@
 #include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/run_options.hpp"
+#include "training/gradcheck/gradcheck_json.hpp"
 #include "training/gradcheck/gradcheck_record.hpp"
 
 namespace nudge {
@@ -108,67 +108,6 @@ std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
   out += fmt::format(" 1/tau{}; abscissa {:.4f}; rho = max|1 + eps lambda| = {:.4f} per step\n",
                      s.converged ? "" : " (not all converged)", s.abscissa, s.decay);
   return out + report.verdict + "\n";
-}
-
-nlohmann::json json_of(const GradcheckReport& report) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (const GradcheckRow& row : report.rows) {
-    rows.push_back({{"estimator", row.estimator},
-                    {"group", row.group},
-                    {"cosine", row.agreement.cosine},
-                    {"relative_l2", row.agreement.relative_l2},
-                    {"sign_agreement", row.agreement.sign_agreement},
-                    {"snr", report.snr(row.estimator)},
-                    {"has_gradient", row.agreement.has_gradient},
-                    {"force_evaluations", row.force_evaluations}});
-  }
-  nlohmann::json phases = nlohmann::json::array();
-  for (const EstimatorFacts& e : report.estimators) {
-    phases.push_back({{"estimator", e.name},
-                      {"beta", e.beta},
-                      {"free_residual", e.free_residual},
-                      {"nudged_residual", e.nudged_residual},
-                      {"nudge_ratio", e.nudge_ratio},
-                      {"flipped_gates", e.flipped_gates},
-                      {"diverged", e.diverged}});
-  }
-  nlohmann::json references = nlohmann::json::array();
-  for (const ReferenceFacts& r : report.references) {
-    references.push_back({{"solver", r.solver},
-                          {"adjoint", r.adjoint},
-                          {"sequences", r.sequences},
-                          {"settled", r.settled},
-                          {"solved", r.solved},
-                          {"residual", r.residual},
-                          {"adjoint_residual", r.adjoint_residual},
-                          {"converged", r.converged()}});
-  }
-  nlohmann::json eigenvalues = nlohmann::json::array();
-  for (const Eigenvalue& e : report.stability.leading) {
-    eigenvalues.push_back({{"real", e.value.real()},
-                           {"imaginary", e.value.imag()},
-                           {"residual", e.residual},
-                           {"converged", e.converged}});
-  }
-  return {{"rows", rows},
-          {"diagnostics",
-           {{"loss", report.loss},
-            {"residual", report.residual},
-            {"residual_max", report.residual_max},
-            {"settled_share", report.settled},
-            {"settled_at", report.settled_at},
-            {"step", report.step},
-            {"damping", report.damping},
-            {"finite_difference_entries", report.difference_entries},
-            {"reference_converged", report.reference_converged()},
-            {"references", references},
-            {"estimators", phases},
-            {"asymmetry", report.stability.asymmetry},
-            {"eigenvalues", eigenvalues},
-            {"eigenvalues_converged", report.stability.converged},
-            {"abscissa", report.stability.abscissa},
-            {"decay", report.stability.decay},
-            {"verdict", report.verdict}}}};
 }
 
 ExitCode run_gradcheck(const GradcheckOptions& options) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace nudge {
 
@@ -40,16 +39,6 @@ std::string reference_work_text(const ReferenceScores& r) {
   const std::string unit = r.loss_unit == "nat" ? " nat" : "";
   return out + fmt::format("; linear: {}{} samples, ridge {:g}, about {:.0e}{} above its least loss", r.samples, of,
                            r.ridge, r.above_minimum, unit);
-}
-
-nlohmann::json references_json(const ReferenceScores& references) {
-  nlohmann::json out = {{"metric", references.metric},   {"seconds", references.seconds},
-                        {"samples", references.samples}, {"of_samples", references.of_samples},
-                        {"splits", references.splits},   {"note", references.note}};
-  for (const ReferenceScore& row : references.rows) {
-    out[row.split][row.model] = {{"loss", row.loss}, {"score", row.score}};
-  }
-  return out;
 }
 
 bool not_above_linear(const ReferenceScores& references, const std::string& part, double value) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "training/data/reference_scores.hpp"
@@ -19,9 +18,6 @@ std::string references_text(const ReferenceScores& references);
 
 /// "references: 3.4 s beside the run; linear: 57000 samples, ridge 0.001, about 1e-04 nat above its least loss".
 std::string reference_work_text(const ReferenceScores& references);
-
-/// {"metric": …, "validation": {"chance": …, …}, "test": …}
-nlohmann::json references_json(const ReferenceScores& references);
 
 /// Whether a score on a part is no better than that of the linear model; false where there is none.
 bool not_above_linear(const ReferenceScores& references, const std::string& part, double value);

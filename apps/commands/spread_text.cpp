@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace nudge {
 
@@ -13,14 +12,6 @@ std::string spread_text(const CellSpread& cell, const char* digits, const char* 
   std::string mean = std::isfinite(cell.mean) ? number(digits, cell.mean) : "-";
   if (std::isfinite(cell.mean) && cell.runs > 1) mean += " ± " + number(deviation, cell.deviation);
   return cell_text(cell, mean, number(digits, cell.median));
-}
-
-nlohmann::json spread_json(const CellSpread& cell) {
-  return {{"mean", cell.mean},
-          {"deviation", cell.deviation},
-          {"median", cell.median},
-          {"runs", cell.runs},
-          {"failed", cell.failed}};
 }
 
 }  // namespace nudge

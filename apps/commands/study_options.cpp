@@ -14,6 +14,7 @@
 #include "sim/io/json_text.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
+#include "training/sweep/sweep_json.hpp"
 
 namespace nudge {
 
@@ -88,10 +89,7 @@ void StudyLog::point(const std::string& stage, const Sweep& sweep, const SweepPo
                         {"seconds", point.seconds},
                         {"seconds_left", rate_->seconds_left(done, total)}};
   if (!stage.empty()) one["stage"] = stage;
-  for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
-    one["values"][sweep.keys[k]] =
-        sweep.numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
-  }
+  one["values"] = values_json(sweep, point);
   for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one["results"][sweep.metrics[m].name] = point.metrics[m];
   say("{}\n", json_text(one));
 }
@@ -192,10 +190,10 @@ ExitCode print_dropped(const StudyOptions& options, const std::string& file, con
   std::string lines;
   for (const auto& [name, table] : tables) {
     for (const SweepPoint& point : table->outside) {
-      nlohmann::json one = {{"table", name}, {"seed", point.seed}, {"status", point.status}};
+      nlohmann::json one = values_json(*table, point);
+      one.update({{"table", name}, {"seed", point.seed}, {"status", point.status}});
       std::string place;
       for (std::size_t k = 0; k < table->keys.size(); ++k) {
-        one[table->keys[k]] = table->numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
         place += fmt::format("{} = {}  ", table->keys[k], value_text(*table, point, k));
       }
       lines += fmt::format("  {}  {}seed {}  {}\n", name, place, point.seed, point.status);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "apps/commands/score_lines.hpp"
 #include "apps/commands/spread_text.hpp"
@@ -19,6 +18,7 @@
 #include "sim/base/ranks.hpp"
 #include "sim/io/json_text.hpp"
 #include "training/sweep/sweep.hpp"
+#include "training/sweep/sweep_json.hpp"
 
 namespace nudge {
 namespace {
@@ -73,44 +73,10 @@ std::string table_text(const Sweep& sweep) {
   return text_table(rows, texts) + skipped + notes;
 }
 
-nlohmann::json value_json(const Sweep& sweep, const SweepPoint& point, std::size_t k) {
-  return sweep.numeric[k] ? nlohmann::json(point.numbers[k]) : nlohmann::json(point.values[k]);
-}
-
 /// The metrics of a point that its line shows: the first three, and the score of samples.
 bool is_shown(const Sweep& sweep, std::size_t m) {
   const std::string& name = sweep.metrics[m].name;
   return m < 3 || name.ends_with("_accuracy") || name.ends_with("_rmse");
-}
-
-nlohmann::json json_of(const Sweep& sweep, const std::string& file) {
-  nlohmann::json points = nlohmann::json::array();
-  for (const SweepPoint& point : sweep.points) {
-    if (point.status.empty()) continue;
-    nlohmann::json one = {{"seed", point.seed}, {"status", point.status}};
-    for (std::size_t k = 0; k < sweep.keys.size(); ++k) one[sweep.keys[k]] = value_json(sweep, point, k);
-    for (std::size_t m = 0; m < sweep.metrics.size(); ++m) one[sweep.metrics[m].name] = point.metrics[m];
-    for (const GroupCosine& group : point.groups) one["group_cosines"][group.group] = group.cosine;
-    points.push_back(std::move(one));
-  }
-  nlohmann::json summary = nlohmann::json::array();
-  for (const SweepCell& cell : summarise_sweep(sweep)) {
-    nlohmann::json one = {{"runs", cell.runs}, {"failed", cell.failed}};
-    if (!cell.invalid.empty()) one["invalid"] = cell.invalid;
-    for (std::size_t k = 0; k < sweep.keys.size(); ++k) one[sweep.keys[k]] = cell.values[k];
-    for (std::size_t m = 0; m < sweep.metrics.size(); ++m) {
-      one[sweep.metrics[m].name] = spread_json(cell.results[m]);
-    }
-    summary.push_back(std::move(one));
-  }
-  return {{"file", file},
-          {"keys", sweep.keys},
-          {"points", points},
-          {"summary", summary},
-          {"interrupted", sweep.interrupted},
-          {"outside", sweep.outside.size()},
-          {"text", sweep.lines ? lines_json(*sweep.lines) : nlohmann::json(nullptr)},
-          {"reference", sweep.references ? references_json(*sweep.references) : nlohmann::json(nullptr)}};
 }
 
 SweepObserver observer_for(StudyLog& log) {
@@ -129,7 +95,9 @@ SweepObserver observer_for(StudyLog& log) {
 
 ExitCode finish(const Sweep& sweep, const std::string& config, const std::string& file, bool json) {
   if (json) {
-    answer("{}\n", json_text(json_of(sweep, file), 2));
+    nlohmann::json out = json_of(sweep);
+    out["file"] = file;
+    answer("{}\n", json_text(out, 2));
   } else {
     answer("{}{}{}\n", table_text(sweep), outside_note(sweep.outside.size(), "sweep", config, file), file);
   }

@@ -3,17 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 namespace nudge {
 namespace {
 
 std::string one_text(const TextEntropy& e, const char* part) {
   return fmt::format("unigram {:.4f}, bigram {:.4f} nat on the {} part", e.unigram, e.bigram, part);
-}
-
-nlohmann::json one_json(const TextEntropy& e) {
-  return {{"chance", e.chance}, {"unigram", e.unigram}, {"bigram", e.bigram}};
 }
 
 }  // namespace
@@ -27,12 +21,6 @@ std::string lines_text(const TextLines& lines) {
 
 std::string unigram_mark(double loss, const std::optional<TextEntropy>& line) {
   return line && loss >= line->unigram ? " !" : "";
-}
-
-nlohmann::json lines_json(const TextLines& lines) {
-  nlohmann::json out = {{"validation", one_json(lines.validation)}};
-  out["test"] = lines.test ? one_json(*lines.test) : nlohmann::json(nullptr);
-  return out;
 }
 
 }  // namespace nudge

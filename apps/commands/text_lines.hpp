@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -15,8 +14,5 @@ std::string lines_text(const TextLines& lines);
 /// " !" behind a loss that is above the unigram line, else nothing; a note that explains it.
 std::string unigram_mark(double loss, const std::optional<TextEntropy>& line);
 constexpr const char* kUnigramNote = "!: above the unigram line: learnt nothing beyond letter frequencies";
-
-/// {"validation": {"chance": …, "unigram": …, "bigram": …}, "test": …}
-nlohmann::json lines_json(const TextLines& lines);
 
 }  // namespace nudge

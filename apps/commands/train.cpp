@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "apps/commands/energy_lines.hpp"
@@ -25,6 +24,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/feed_forward.hpp"
 #include "training/config/run_options.hpp"
+#include "training/train/train_json.hpp"
 #include "training/train/train_run.hpp"
 
 namespace nudge {
@@ -52,22 +52,6 @@ std::string text_of(const TrainProgress& p, bool validated) {
   return line;
 }
 
-nlohmann::json json_of(const TrainProgress& p, const WorkRate& rate) {
-  nlohmann::json one = {{"event", "step"},
-                        {"done", p.done},
-                        {"total", p.steps},
-                        {"loss", p.loss},
-                        {"validation_loss", p.validation},
-                        {"residual", p.residual},
-                        {"damping", p.damping},
-                        {"steps_per_s", rate.per_second(p.done)},
-                        {"seconds_left", rate.seconds_left(p.done, p.steps)}};
-  if (!p.metric.empty()) one["validation_" + p.metric] = p.score;
-  if (std::isfinite(p.beside_loss)) one["beside"] = {{"loss", p.beside_loss}, {"validation_loss", p.beside_validation}};
-  if (std::isfinite(p.null_loss)) one["null"] = {{"loss", p.null_loss}, {"validation_loss", p.null_validation}};
-  return one;
-}
-
 /// A line every `every` steps in a pipe, text or JSON; on a terminal the last line of a text is kept current between them, with
 /// the rate and the time left. A signal that came to this rank stops all.
 TrainObserver printer(std::uint64_t every, const std::string& format) {
@@ -90,7 +74,10 @@ TrainObserver printer(std::uint64_t every, const std::string& format) {
     const bool is_new = p.validated > validated;  // that before the first step is no score of a later one
     if (stays && is_new) validated = p.validated;
     if (stays && json) {
-      say("{}\n", json_text(json_of(p, *rate)));
+      nlohmann::json line = json_of(p);
+      line["steps_per_s"] = rate->per_second(p.done);
+      line["seconds_left"] = rate->seconds_left(p.done, p.steps);
+      say("{}\n", json_text(line));
     } else if (stays) {
       terminal ? say_over(text_of(p, is_new) + "\n") : say("{}\n", text_of(p, is_new));
     } else if (terminal && !json) {
@@ -136,22 +123,6 @@ std::string losses_text(const TrainSummary& s, double validation, double test, c
   return out;
 }
 
-/// The lane with frozen devices, and what was won against it.
-nlohmann::json null_json(const NullResult& null, const std::string& metric) {
-  nlohmann::json out = {{"validation_loss", null.validation_loss},
-                        {"test_loss", null.test_loss},
-                        {"won", null.gain.won},
-                        {"won_low", null.gain.low},
-                        {"won_high", null.gain.high},
-                        {"examples", null.gain.examples},
-                        {"devices_learnt", null.gain.significant()},
-                        {"verdict", null.verdict}};
-  if (metric.empty()) return out;
-  out["validation_" + metric] = null.score.validation;
-  out["test_" + metric] = null.score.test;
-  return out;
-}
-
 /// Of a network that is another one: how large both are.
 std::string size_text(const TrainSummary& s) {
   if (s.beside != feed_forward_name) return "";
@@ -160,46 +131,8 @@ std::string size_text(const TrainSummary& s) {
 
 void print_summary(const TrainSummary& s, const std::string& file, bool json) {
   if (json) {
-    nlohmann::json out = {{"file", file},
-                          {"steps", s.done},
-                          {"loss", s.loss},
-                          {"validation_loss", s.validation_loss},
-                          {"residual", s.residual},
-                          {"damping", s.damping},
-                          {"nudge_snr", s.nudge_snr},
-                          {"expected_cosine", s.expected_cosine},
-                          {"skipped", s.skipped},
-                          {"nonfinite", s.nonfinite},
-                          {"weights", s.weights},
-                          {"seconds", s.seconds},
-                          {"test_loss", s.test_loss},
-                          {"status", s.failure.empty() ? "ok" : s.failure}};
-    if (s.metric.empty()) {
-      out["text"] = lines_json(s.lines);
-    } else {
-      out["validation_" + s.metric] = s.score.validation;
-      out["test_" + s.metric] = s.score.test;
-      out["reference"] = s.references ? references_json(*s.references) : nlohmann::json(nullptr);
-    }
-    out["hardware"] = {
-        {"phase_time_s", s.phase_time},   {"array_energy_J", s.array_energy},   {"pulses", s.pulses},
-        {"verify_reads", s.verify_reads}, {"write_failures", s.write_failures}, {"write_energy_J", s.write_energy}};
-    out["hardware"]["programming"] = {
-        {"pulses", s.programming_pulses}, {"verify_reads", s.programming_reads}, {"energy_J", s.programming_energy}};
-    out["hardware"]["tokens"] = s.token_use;
-    out["hardware"]["devices"] = s.devices;
-    out["hardware"]["energy_per_step_J"] = energy_json(s.step_energy);
-    if (!s.beside.empty()) {
-      out["beside"] = {{"estimator", s.beside},
-                       {"weights", s.beside_weights},
-                       {"validation_loss", s.beside_validation_loss},
-                       {"test_loss", s.beside_test_loss}};
-      if (!s.metric.empty()) {
-        out["beside"]["validation_" + s.metric] = s.beside_score.validation;
-        out["beside"]["test_" + s.metric] = s.beside_score.test;
-      }
-    }
-    if (s.null) out["null"] = null_json(*s.null, s.metric);
+    nlohmann::json out = json_of(s);
+    out["file"] = file;
     answer("{}\n", json_text(out, 2));
     return;
   }

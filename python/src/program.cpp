@@ -15,8 +15,11 @@
 #include "sim/io/run_record.hpp"
 #include "training/compare/merge.hpp"
 #include "training/config/config_table.hpp"
+#include "training/gradcheck/gradcheck_json.hpp"
 #include "training/gradcheck/gradcheck_record.hpp"
 #include "training/sweep/sweep.hpp"
+#include "training/sweep/sweep_json.hpp"
+#include "training/train/train_json.hpp"
 #include "training/train/train_run.hpp"
 
 namespace nudge::python {
@@ -33,7 +36,7 @@ bool told(const nb::object& progress, const nb::dict& event) {
 TrainObserver train_observer(Computing& computing, const nb::object& progress) {
   return [&computing, &progress](const TrainProgress& p) {
     if (progress.is_none() || !p.doing.empty()) return !computing.stop();
-    return computing.call([&] { return told(progress, dict_of(p)); }) && !computing.stop();
+    return computing.call([&] { return told(progress, dict_of(json_of(p))); }) && !computing.stop();
   };
 }
 
@@ -46,7 +49,7 @@ nb::dict run_train(const std::string& name, const std::string& text, const Texts
     summary = train(config, out, train_observer(computing, progress));
     computing.finish();
   }
-  return dict_of(summary);
+  return dict_of(json_of(summary));
 }
 
 nb::dict run_resume(const std::string& file, const std::optional<std::string>& text, const Texts& settings,
@@ -59,7 +62,7 @@ nb::dict run_resume(const std::string& file, const std::optional<std::string>& t
     summary = resume(file, config ? &*config : nullptr, train_observer(computing, progress));
     computing.finish();
   }
-  return dict_of(summary);
+  return dict_of(json_of(summary));
 }
 
 /// Thrown out of a gradcheck that is to stop; finish() says why.
@@ -92,7 +95,7 @@ nb::dict run_gradcheck(const std::string& name, const std::string& text, const T
     }
     computing.finish();
   }
-  return dict_of(report);
+  return dict_of(json_of(report));
 }
 
 nb::dict run_sweep_of(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
@@ -106,12 +109,12 @@ nb::dict run_sweep_of(const std::string& name, const std::string& text, const Te
     observer.stop = [&] { return computing.stop(); };
     observer.finished = [&](const Sweep& all, const SweepPoint& point, std::size_t done) {
       if (progress.is_none()) return;
-      computing.call([&] { return told(progress, dict_of(all, point, done)); });
+      computing.call([&] { return told(progress, dict_of(event_json(all, point, done))); });
     };
     sweep = run_sweep({name, text, settings}, files, observer);
     computing.finish();
   }
-  return dict_of(sweep);
+  return dict_of(json_of(sweep));
 }
 
 nb::dict merge(const Texts& files, const std::string& out, bool partial) {

@@ -17,6 +17,7 @@
 #include "training/config/config_table.hpp"
 #include "training/data/task.hpp"
 #include "training/sweep/farm.hpp"
+#include "training/sweep/sweep_metrics.hpp"
 #include "training/sweep/sweep_points.hpp"
 
 namespace nudge {

@@ -9,6 +9,7 @@
 #include "training/config/config_table.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/task.hpp"
+#include "training/sweep/sweep_metrics.hpp"
 
 namespace nudge {
 

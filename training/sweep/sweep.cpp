@@ -51,60 +51,6 @@ Shard read_shard(const std::string& text) {
   return shard;
 }
 
-namespace {
-
-/// Of a part of the samples.
-SweepMetric score_row(const std::string& part, const std::string& score) {
-  const std::string description = score == "accuracy" ? "share of the " + part + " samples whose class was found"
-                                                      : "root mean square error of a value on the " + part + " samples";
-  return {part + "_" + score, "1", description + ", at the end"};
-}
-
-}  // namespace
-
-std::vector<SweepMetric> test_metrics(const std::string& score) {
-  std::vector<SweepMetric> all = {
-      {"test_loss", score.empty() ? "nat" : "1", "mean cost per token or sample of the test part at the end"}};
-  if (score.empty()) return all;
-  all.push_back(score_row("test", score));
-  if (score == "accuracy")
-    all.push_back({"test_samples", "1", "answers of the test part that the accuracy is a share of"});
-  return all;
-}
-
-std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string& score) {
-  static const std::vector<SweepMetric> training = {
-      {"final_loss", "nat", "mean training loss per token or sample over the last tenth of the steps"},
-      {"validation_loss", "nat", "mean cost per token or sample of the validation part at the end"},
-      {"cosine", "1",
-       "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium, last comparison"},
-      {"residual", "1", "mean |F|/|z| after the free phase of the last step"},
-      {"damping", "1", "damping c at the end"},
-      {"skipped", "1", "outlier steps that were skipped"},
-      {"nonfinite", "1", "steps that were not finite and were rolled back"},
-      {"pulses", "1", "pulses of learning sent to all crossbars in the whole run, without those of programming"},
-      {"write_energy", "J",
-       "heat of the pulses of one training step, mean over the steps; 0 where the pulses of the device are not known"},
-      {"array_energy", "J", "heat in the devices during the reads of one training step, median over accepted steps"},
-      {"programming_pulses", "1", "pulses by which the crossbars were first written"},
-      {"programming_energy", "J", "heat of these; 0 where the pulses of the device are not known"}};
-  static const std::vector<SweepMetric> checking = {
-      {"cosine", "1", "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium"},
-      {"relative_l2", "1", "|g - exact|/|exact| over the equilibrium's parameters"},
-      {"sign_agreement", "1", "share of the equilibrium's parameters with the right sign"},
-      {"residual", "1", "mean |F|/|z| after the free phase"},
-      {"nudged_residual", "1", "mean |f|/|z - z*| after the nudged phases"},
-      {"loss", "nat", "mean cost per token or sample after the free phase"},
-      {"force_evaluations", "1", "work per sequence; a jvp or vjp counts as one"}};
-  std::vector<SweepMetric> all = run == "train" ? training : checking;
-  if (score.empty()) return all;
-  for (SweepMetric& metric : all) {
-    if (metric.unit == "nat") metric.unit = "1";  // the cost of samples may be a squared error
-  }
-  if (run == "train") all.push_back(score_row("validation", score));
-  return all;
-}
-
 Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const SweepObserver& observer) {
   const bool leads = this_rank() == 0;
   std::optional<OutputLock> lock;

@@ -74,15 +74,6 @@ struct Sweep {
   std::size_t count_left() const;  ///< those without a status
 };
 
-/// Metrics of sweep.run of a task of that score (TaskKind::metric); cosine is that of all parameters of the equilibrium as one
-/// vector, in both. Of train: final_loss, validation_loss, cosine, residual, damping, skipped, nonfinite, pulses, write_energy,
-/// array_energy, programming_pulses, programming_energy, and validation_<score> where there is one; of gradcheck: cosine, relative_l2, sign_agreement, residual,
-/// nudged_residual, loss, force_evaluations.
-std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string& score);
-
-/// What a run that reads the test part is measured by besides: test_loss, and test_<score>; of an accuracy test_samples.
-std::vector<SweepMetric> test_metrics(const std::string& score);
-
 /// Who watches a sweep. Called from several threads, one call of `finished` at a time.
 struct SweepObserver {
   /// After each point, the `done`th of the shard; of `sweep`, the points that have not been run have an empty status.

@@ -20,6 +20,7 @@
 #include "training/config/train_options.hpp"
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
+#include "training/sweep/sweep_metrics.hpp"
 #include "training/train/reference_budget.hpp"
 
 namespace nudge {

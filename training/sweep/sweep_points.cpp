@@ -12,33 +12,17 @@
 #include "training/config/run_options.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/farm.hpp"
+#include "training/sweep/sweep_metrics.hpp"
 
 namespace nudge {
 namespace {
 
 void run_training(const Config& config, PointJob job, const std::function<bool()>& go_on, SweepPoint& point) {
-  const bool tests = job == PointJob::train_and_test;
+  const FinalTest test = job == PointJob::train_and_test ? FinalTest::evaluate : FinalTest::leave;
   const TrainSummary s = train(
-      config, std::nullopt, [&](const TrainProgress&) { return go_on(); },
-      tests ? FinalTest::evaluate : FinalTest::leave);
+      config, std::nullopt, [&](const TrainProgress&) { return go_on(); }, test);
   if (s.stopped) return;  // nothing can be said of it
-  point.metrics = {s.loss,
-                   s.validation_loss,
-                   s.cosine,
-                   s.residual,
-                   s.damping,
-                   static_cast<double>(s.skipped),
-                   static_cast<double>(s.nonfinite),
-                   s.pulses,
-                   s.step_energy.items.writes_J,
-                   s.array_energy,
-                   s.programming_pulses,
-                   s.programming_energy};
-  const bool scored = !s.metric.empty();
-  if (scored) point.metrics.push_back(s.score.validation);
-  if (tests) point.metrics.push_back(s.test_loss);
-  if (tests && scored) point.metrics.push_back(s.score.test);
-  if (tests && s.metric == "accuracy") point.metrics.push_back(s.score.test_samples);
+  point.metrics = train_results(s, test);
   point.groups = s.group_cosines;
   point.status = s.failure.empty() ? "ok" : s.failure;
 }
@@ -49,14 +33,7 @@ void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& poin
   for (const GradcheckRow& row : report.rows) {
     if (row.estimator == estimator && row.group != "all") point.groups.push_back({row.group, row.agreement.cosine});
   }
-  const GradcheckRow& all = *report.find(estimator, "all");
-  point.metrics = {all.agreement.cosine,
-                   all.agreement.relative_l2,
-                   all.agreement.sign_agreement,
-                   report.residual,
-                   report.estimators.front().nudged_residual,
-                   report.loss,
-                   all.force_evaluations};
+  point.metrics = gradcheck_results(report, estimator);
   point.status = !report.reference_converged() ? "the exact adjoint did not converge"
                  : !report.finite()            ? "the gradient is not finite"
                  : report.residual >= 1        ? "no equilibrium: |F|/|z| after the free phase is 1 or more"

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "training/data/reference_scores.hpp"
+#include "training/data/text_entropy.hpp"
+
+namespace nudge {
+
+// Results as JSON are what `--json` prints and what Python gets as dicts; what was not measured is NaN, which prints as null.
+
+/// {"validation": {"chance": …, "unigram": …, "bigram": …}, "test": …}; null without a text.
+nlohmann::json json_of(const std::optional<TextLines>& lines);
+
+/// {"metric": …, "validation": {"chance": {"loss": …, "score": …}, …}, "test": …}; null where there are none.
+nlohmann::json json_of(const std::optional<ReferenceScores>& references);
+
+}  // namespace nudge

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/sweep/sweep_metrics.hpp"
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// A metric, and what it is of a result.
+template <class Result>
+struct MetricRow {
+  SweepMetric what;
+  double (*of)(const Result&);
+};
+
+using TrainRow = MetricRow<TrainSummary>;
+
+/// Of a part of the samples.
+SweepMetric score_metric_of(const std::string& part, const std::string& score) {
+  const std::string description = score == "accuracy" ? "share of the " + part + " samples whose class was found"
+                                                      : "root mean square error of a value on the " + part + " samples";
+  return {part + "_" + score, "1", description + ", at the end"};
+}
+
+/// The cost of samples may be a squared error.
+template <class Result>
+std::vector<MetricRow<Result>> in_units(std::vector<MetricRow<Result>> rows, const std::string& score) {
+  for (MetricRow<Result>& row : rows) {
+    if (!score.empty() && row.what.unit == "nat") row.what.unit = "1";
+  }
+  return rows;
+}
+
+std::vector<TrainRow> train_rows(const std::string& score) {
+  using S = const TrainSummary&;
+  std::vector<TrainRow> rows = {
+      {{"final_loss", "nat", "mean training loss per token or sample over the last tenth of the steps"},
+       [](S s) { return s.loss; }},
+      {{"validation_loss", "nat", "mean cost per token or sample of the validation part at the end"},
+       [](S s) { return s.validation_loss; }},
+      {{"cosine", "1",
+        "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium, last comparison"},
+       [](S s) { return s.cosine; }},
+      {{"residual", "1", "mean |F|/|z| after the free phase of the last step"}, [](S s) { return s.residual; }},
+      {{"damping", "1", "damping c at the end"}, [](S s) { return s.damping; }},
+      {{"skipped", "1", "outlier steps that were skipped"}, [](S s) { return static_cast<double>(s.skipped); }},
+      {{"nonfinite", "1", "steps that were not finite and were rolled back"},
+       [](S s) { return static_cast<double>(s.nonfinite); }},
+      {{"pulses", "1", "pulses of learning sent to all crossbars in the whole run, without those of programming"},
+       [](S s) { return s.pulses; }},
+      {{"write_energy", "J",
+        "heat of the pulses of one training step, mean over the steps; 0 where the pulses of the device are not known"},
+       [](S s) { return s.step_energy.items.writes_J; }},
+      {{"array_energy", "J", "heat in the devices during the reads of one training step, median over accepted steps"},
+       [](S s) { return s.array_energy; }},
+      {{"programming_pulses", "1", "pulses by which the crossbars were first written"},
+       [](S s) { return s.programming_pulses; }},
+      {{"programming_energy", "J", "heat of these; 0 where the pulses of the device are not known"},
+       [](S s) { return s.programming_energy; }}};
+  if (!score.empty()) rows.push_back({score_metric_of("validation", score), [](S s) { return s.score.validation; }});
+  return in_units(std::move(rows), score);
+}
+
+std::vector<TrainRow> test_rows(const std::string& score) {
+  using S = const TrainSummary&;
+  std::vector<TrainRow> rows = {{{"test_loss", "nat", "mean cost per token or sample of the test part at the end"},
+                                 [](S s) { return s.test_loss; }}};
+  if (!score.empty()) rows.push_back({score_metric_of("test", score), [](S s) { return s.score.test; }});
+  if (score == "accuracy") {
+    rows.push_back({{"test_samples", "1", "answers of the test part that the accuracy is a share of"},
+                    [](S s) { return static_cast<double>(s.score.test_samples); }});
+  }
+  return in_units(std::move(rows), score);
+}
+
+/// Of one estimator of a check.
+struct CheckedEstimator {
+  const GradcheckReport* report;
+  const GradcheckRow* all;
+  const EstimatorFacts* facts;
+};
+using CheckRow = MetricRow<CheckedEstimator>;
+
+std::vector<CheckRow> check_rows(const std::string& score) {
+  using E = const CheckedEstimator&;
+  return in_units<CheckedEstimator>(
+      {{{"cosine", "1", "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium"},
+        [](E e) { return e.all->agreement.cosine; }},
+       {{"relative_l2", "1", "|g - exact|/|exact| over the equilibrium's parameters"},
+        [](E e) { return e.all->agreement.relative_l2; }},
+       {{"sign_agreement", "1", "share of the equilibrium's parameters with the right sign"},
+        [](E e) { return e.all->agreement.sign_agreement; }},
+       {{"residual", "1", "mean |F|/|z| after the free phase"}, [](E e) { return e.report->residual; }},
+       {{"nudged_residual", "1", "mean |f|/|z - z*| after the nudged phases"},
+        [](E e) { return e.facts->nudged_residual; }},
+       {{"loss", "nat", "mean cost per token or sample after the free phase"}, [](E e) { return e.report->loss; }},
+       {{"force_evaluations", "1", "work per sequence; a jvp or vjp counts as one"},
+        [](E e) { return e.all->force_evaluations; }}},
+      score);
+}
+
+template <class Result>
+std::vector<SweepMetric> metrics_of(const std::vector<MetricRow<Result>>& rows) {
+  std::vector<SweepMetric> all;
+  for (const MetricRow<Result>& row : rows) all.push_back(row.what);
+  return all;
+}
+
+template <class Result>
+void add_values(const std::vector<MetricRow<Result>>& rows, const Result& result, std::vector<double>& values) {
+  for (const MetricRow<Result>& row : rows) values.push_back(row.of(result));
+}
+
+}  // namespace
+
+std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string& score) {
+  return run == "train" ? metrics_of(train_rows(score)) : metrics_of(check_rows(score));
+}
+
+std::vector<SweepMetric> test_metrics(const std::string& score) { return metrics_of(test_rows(score)); }
+
+std::vector<double> train_results(const TrainSummary& summary, FinalTest test) {
+  std::vector<double> values;
+  add_values(train_rows(summary.metric), summary, values);
+  if (test == FinalTest::evaluate) add_values(test_rows(summary.metric), summary, values);
+  return values;
+}
+
+std::vector<double> gradcheck_results(const GradcheckReport& report, const std::string& estimator) {
+  const CheckedEstimator one{&report, report.find(estimator, "all"), &report.estimators.front()};
+  NUDGE_EXPECT(one.all != nullptr);
+  std::vector<double> values;
+  add_values(check_rows(""), one, values);
+  return values;
+}
+
+}  // namespace nudge

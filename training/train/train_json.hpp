@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "training/train/train_run.hpp"
+
+namespace nudge {
+
+// As training/data/scores_json.hpp.
+
+/// {"event": "step", "done": …, "total": …, "loss": …, …}
+nlohmann::json json_of(const TrainProgress& progress);
+
+/// {"steps": …, "loss": …, "validation_loss": …, "hardware": {…}, "beside": {…}, "null": {…}, …}; lanes where there are any.
+nlohmann::json json_of(const TrainSummary& summary);
+
+}  // namespace nudge
