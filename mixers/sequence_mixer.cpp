@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mixers/checks.hpp"
 #include "mixers/fem/free_energy_mixer.hpp"
 #include "mixers/registry.hpp"
@@ -58,9 +60,11 @@ MixerOptions with_inner_gate(Index width, Index heads) {
 }
 
 MixerOptions options_of(const std::string& name, Index width, Index heads, Index tokens) {
-  if (name == "fem_softmax" || name == "fem_gla") {
+  if (name == "fem_softmax" || name == "fem_softmax_ltg" || name == "fem_gla") {
     MixerOptions o = free_energy_budget(Budget::half, width, heads);
     o.rope = true;
+    o.hidden = std::max<Index>(1, width / 16);  // appendix K
+    if (name == "fem_softmax") o.modulation = Modulation::before;
     return name == "fem_gla" ? gated_linear(o, tokens, heads) : o;
   }
   if (name == "fem_softmax_lt") return with_inner_gate(width, heads);
@@ -83,9 +87,9 @@ MixerOptions options_of(const std::string& name, Index width, Index heads, Index
 }  // namespace
 
 const std::vector<std::string>& sequence_mixer_names() {
-  static const std::vector<std::string> names = {"mha",           "momen",          "nag",         "light2nd1st",
-                                                 "fem_softmax_l", "fem_softmax_lt", "fem_softmax", "linear",
-                                                 "gla",           "fem_gla"};
+  static const std::vector<std::string> names = {
+      "mha",         "momen",  "nag", "light2nd1st", "fem_softmax_l", "fem_softmax_lt", "fem_softmax_ltg",
+      "fem_softmax", "linear", "gla", "fem_gla"};
   return names;
 }
 

@@ -29,7 +29,8 @@ struct SequenceMixer {
 ///   light2nd1st    preconditioned attention to first order (a number per head more)
 ///   fem_softmax_l  Free Energy Mixer without gates: d = D values, queries and keys of D
 ///   fem_softmax_lt with the inner gate: d = 3D/4, queries and keys of 7D/8
-///   fem_softmax    with inner and outer gate, budget (i): d = D/2
+///   fem_softmax_ltg with inner and outer gate, budget (i): d = D/2
+///   fem_softmax    the mixer whole: the same with the conditioner of D/16 channels, which has weights beyond the budget
 ///   linear         linear attention, features relu + 1e-6, normalised
 ///   gla            gated linear attention: decay per head, outer gate, keys D/2 (D decay weights per head more)
 ///   fem_gla        Free Energy Mixer over the same prior, budget (i) (the same more)

@@ -77,7 +77,9 @@ int acting(const std::string& kind, Settings settings) {
     // A conditioner's width is nothing without a conditioner.
     if (key == "mixer.conditioner_width") with.emplace_back("mixer.conditioner=after");
     const auto before = key == "mixer.conditioner_width" ? output_of(kind, with) : plain;
-    with.push_back(key + "=" + value);
+    // Where there is one, it is taken off: before and after are the same until it has learnt.
+    const bool has_one = key == "mixer.conditioner" && settings.front() == "transformer.mixer=fem_softmax";
+    with.push_back(key + "=" + (has_one ? "none" : value));
     const auto changed = output_of(kind, with);
     if (!changed || !before) continue;
     CAPTURE(settings, key);
@@ -107,6 +109,20 @@ TEST_CASE("a key of [mixer] changes what a network computes, or is refused", "[u
   CHECK(acting("block", {}) == 0);
   CHECK(acting("stack", {}) == 0);
   CHECK(acting("transformer", {"transformer.mixer=attention"}) == 0);
+}
+
+TEST_CASE("the whole Free Energy Mixer of a sequence model has its conditioner, and a key that takes it off",
+          "[unread]") {
+  const auto weights = [](const std::string& mixer, const Settings& more) {
+    Settings settings = {"transformer.mixer=" + mixer};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return output_of("transformer", settings).value().weights;
+  };
+  const Index ungated = weights("fem_softmax_ltg", {});
+  CHECK(weights("fem_softmax", {}) > ungated);
+  CHECK(weights("fem_softmax", {"mixer.conditioner=none"}) == ungated);
+  CHECK(weights("fem_softmax_ltg", {"mixer.conditioner=before"}) == weights("fem_softmax", {}));
+  CHECK_NOTHROW(small("block", {"mixer.conditioner=none"}));  // files of older versions
 }
 
 TEST_CASE("what nothing reads is named with what would read it", "[unread]") {

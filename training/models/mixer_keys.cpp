@@ -82,6 +82,8 @@ std::vector<std::string> unread_mixer_keys(const Config& config,
   std::vector<std::string> unread;
   for (const ParamRow& row : mixer_section().rows()) {
     if (config.at_default(row.key)) continue;
+    // Nothing is asked of a mixer that has no conditioner anyway; files of older versions say so.
+    if (row.key == "mixer.conditioner" && config.text(row.key) == "none") continue;
     const bool read =
         std::any_of(mixers.begin(), mixers.end(), [&](const auto& mixer) { return changes(config, row.key, mixer); });
     if (!read) unread.push_back(row.key);

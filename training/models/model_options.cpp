@@ -6,8 +6,11 @@
 namespace nudge {
 namespace {
 
-const Choices<Modulation> modulations{
-    {"none", Modulation::none}, {"before", Modulation::before}, {"after", Modulation::after}};
+// auto: none, but where sequence_mixer() has another, which a key at its default leaves as it is.
+const Choices<Modulation> modulations{{"auto", Modulation::none},
+                                      {"none", Modulation::none},
+                                      {"before", Modulation::before},
+                                      {"after", Modulation::after}};
 
 const Choices<bool> embeddings{{"digital", false}, {"devices", true}};
 
@@ -154,8 +157,9 @@ const Section<MixerChoice>& mixer_section() {
                     integer("mixer.gate_groups", "auto", size, "fem_*: groups of the outer gate's norm; auto: H.")),
             &MixerChoice::options, &MixerOptions::gate_groups),
       field(
-          named("mixer.conditioner", "none",
-                "fem_*: the time-decay conditioner modulates nothing, or the gates before or after their nonlinearity.",
+          named("mixer.conditioner", "auto",
+                "fem_*: the time-decay conditioner modulates nothing, or the gates before or after their nonlinearity; "
+                "auto: before in the fem_softmax of a sequence model, else none.",
                 energy + ", appendix I; before keeps lambda in [0, 1]"),
           modulations, &MixerChoice::options, &MixerOptions::modulation),
       field(zero_is("auto",
