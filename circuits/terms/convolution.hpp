@@ -22,12 +22,30 @@ struct Convolution {
   Index patch() const { return channels * kernel * kernel; }
 };
 
-/// patches (n·positions, patch) of x (n, inputs): row i·positions + q is the mean patch of row i at pooled position q.
+/// What drives the kernels of a convolution, and back: the mean of the p × p pixels from every pixel of a map on is formed once, and a
+/// row of a patch is then k of these means side by side. One per thread: it has their memory.
 template <class S>
-void gather_patches(const Convolution& shape, ConstMatrixRef<S> x, MatrixRef<S> patches);
-/// x += the transpose of it, of patches (n·positions, patch).
-template <class S>
-void scatter_patches(const Convolution& shape, ConstMatrixRef<S> patches, MatrixRef<S> x);
+class Patches {
+ public:
+  explicit Patches(const Convolution& shape);
+
+  /// patches (n·positions, patch) of x (n, inputs): row i·positions + q is the mean patch of row i at pooled position q.
+  void gather(ConstMatrixRef<S> x, MatrixRef<S> patches);
+  /// x += the transpose of it, of patches (n·positions, patch).
+  void scatter(ConstMatrixRef<S> patches, MatrixRef<S> x);
+
+ private:
+  void take_means(const S* map, Index channel);
+  void give_means(Index channel, S* map);
+  template <class Kernel, class Act>
+  void each_stretch(Kernel kernel, Act act);
+
+  Convolution shape_;
+  Index rows_, cols_;          ///< of the means of a map
+  Matrix<S> padded_, summed_;  ///< a map in its border of zeros, sums over p of its rows
+  Matrix<S> spread_;           ///< the same on the way back
+  Matrix<S> means_;            ///< of all channels, below one another
+};
 
 /// u (n, maps·positions), maps first, as rows by position (n·positions, maps), and back (u = or u +=).
 template <class S>

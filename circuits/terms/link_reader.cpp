@@ -22,7 +22,7 @@ template <class S>
 MatrixRef<S> LinkReader<S>::spread(ReadDirection driving, ConstMatrixRef<S> x, Matrix<S>& memory) {
   MatrixRef<S> out = space(x.rows(), driving, memory);
   if (driving == ReadDirection::forward) {
-    gather_patches<S>(shape(), x, out);
+    patches_->gather(x, out);
   } else {
     to_positions<S>(shape().maps, x, out);
   }
@@ -46,7 +46,7 @@ void LinkReader<S>::at_positions(ReadDirection way, ConstMatrixRef<S> drive, Mat
   if (way == ReadDirection::forward) {
     add_positions<S>(shape().maps, sensed, out);
   } else {
-    scatter_patches<S>(shape(), sensed, out);
+    patches_->scatter(sensed, out);
   }
 }
 

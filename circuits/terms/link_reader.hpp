@@ -25,7 +25,9 @@ struct LinkWeights {
 template <class S>
 class LinkReader {
  public:
-  explicit LinkReader(const LinkWeights<S>& weights) : weights_(weights) {}
+  explicit LinkReader(const LinkWeights<S>& weights) : weights_(weights) {
+    if (weights.convolution) patches_.emplace(*weights.convolution);
+  }
 
   /// out += drive M (forward) or drive Mᵀ (transposed).
   void read(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, ReadContext& context,
@@ -53,6 +55,7 @@ class LinkReader {
   void at_positions(ReadDirection way, ConstMatrixRef<S> drive, MatrixRef<S> out, Store store, Read read);
 
   LinkWeights<S> weights_;
+  std::optional<Patches<S>> patches_;  ///< of a convolution
   Side inputs_, outputs_;
 };
 

@@ -109,7 +109,7 @@ class Writer {
     if (!shape_.convolutional(l)) return w;
     const Convolution& shape = shape_.convolutions[static_cast<std::size_t>(l - 1)];
     Matrix<double> patches(shape.inputs() * shape.positions(), shape.patch());
-    gather_patches<double>(shape, Matrix<double>::Identity(shape.inputs(), shape.inputs()), patches);
+    Patches<double>(shape).gather(Matrix<double>::Identity(shape.inputs(), shape.inputs()), patches);
     Matrix<double> m = Matrix<double>::Zero(shape.inputs(), shape.outputs());
     add_positions<double>(shape.maps, patches * w, m);
     return m;
