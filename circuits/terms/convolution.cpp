@@ -5,19 +5,47 @@
 #include <type_traits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/product.hpp"
 
 namespace nudge {
 namespace {
 
-/// Calls act with the kernel's width as a constant where it is a usual one: short copies of a known length are moves of registers.
+/// Calls act with a size as a constant where it is a usual one: short loops of a known length are moves of registers.
 template <class Act>
-void with_kernel(Index kernel, Act act) {
-  switch (kernel) {
+void with_constant(Index size, Act act) {
+  switch (size) {
     case 1: return act(std::integral_constant<Index, 1>());
+    case 2: return act(std::integral_constant<Index, 2>());
     case 3: return act(std::integral_constant<Index, 3>());
     case 5: return act(std::integral_constant<Index, 5>());
-    default: return act(kernel);
+    default: return act(size);
   }
+}
+
+/// A map in memory, whose rows are `stride` numbers apart.
+template <class T>
+struct Plane {
+  T* data;
+  Index stride;
+};
+
+/// out(y, x) = Σ_{i,j < p} in(y + i, x + j)/p², or += of it.
+template <class S, Store store>
+void block_means(Index p, Plane<const S> in, Index rows, Index cols, Plane<S> out) {
+  const S share = S(1) / static_cast<S>(p * p);
+  with_constant(p, [=](auto size) {
+    for (Index y = 0; y < rows; ++y) {
+      const S* const from = in.data + y * in.stride;
+      S* const to = out.data + y * out.stride;
+      for (Index x = 0; x < cols; ++x) {
+        S sum = 0;
+        for (Index i = 0; i < size; ++i) {
+          for (Index j = 0; j < size; ++j) sum += from[i * in.stride + x + j];
+        }
+        to[x] = store == Store::assign ? share * sum : to[x] + share * sum;
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -28,34 +56,28 @@ Patches<S>::Patches(const Convolution& shape)
       rows_(shape.height + shape.kernel - shape.pool),
       cols_(shape.width + shape.kernel - shape.pool),
       padded_(Matrix<S>::Zero(shape.height + shape.kernel - 1, shape.width + shape.kernel - 1)),
-      summed_(rows_, padded_.cols()),
-      means_(shape.channels * rows_, cols_) {}
+      means_(Matrix<S>::Zero(shape.channels * (rows_ + 2 * border()), cols_ + 2 * border())) {}
 
-/// means(y, x) of a channel = Σ_{i,j < p} padded(y + i, x + j)/p².
 template <class S>
-void Patches<S>::take_means(const S* map, Index channel) {
-  const Index radius = (shape_.kernel - 1) / 2, p = shape_.pool;
-  auto means = means_.middleRows(channel * rows_, rows_);
-  padded_.block(radius, radius, shape_.height, shape_.width) =
-      Eigen::Map<const Matrix<S>>(map, shape_.height, shape_.width);
-  summed_ = padded_.topRows(rows_);
-  for (Index i = 1; i < p; ++i) summed_ += padded_.middleRows(i, rows_);
-  means = summed_.leftCols(cols_);
-  for (Index j = 1; j < p; ++j) means += summed_.middleCols(j, cols_);
-  if (p > 1) means *= S(1) / static_cast<S>(p * p);
+S* Patches<S>::means(Index channel) {
+  return &means_(channel * (rows_ + 2 * border()) + border(), border());
 }
 
-/// map += the transpose of it.
+template <class S>
+void Patches<S>::take_means(const S* map, Index channel) {
+  const Index radius = (shape_.kernel - 1) / 2;
+  padded_.block(radius, radius, shape_.height, shape_.width) =
+      Eigen::Map<const Matrix<S>>(map, shape_.height, shape_.width);
+  block_means<S, Store::assign>(shape_.pool, {padded_.data(), padded_.cols()}, rows_, cols_,
+                                {means(channel), means_.cols()});
+}
+
+/// map += the transpose of it: a pixel is in the means of the p × p places before it.
 template <class S>
 void Patches<S>::give_means(Index channel, S* map) {
-  const Index radius = (shape_.kernel - 1) / 2, p = shape_.pool;
-  const auto means = means_.middleRows(channel * rows_, rows_);
-  summed_.setZero();
-  for (Index j = 0; j < p; ++j) summed_.middleCols(j, cols_) += means;
-  spread_.setZero(padded_.rows(), padded_.cols());
-  for (Index i = 0; i < p; ++i) spread_.middleRows(i, rows_) += summed_;
-  Eigen::Map<Matrix<S>>(map, shape_.height, shape_.width) +=
-      S(1) / static_cast<S>(p * p) * spread_.block(radius, radius, shape_.height, shape_.width);
+  const Index radius = (shape_.kernel - 1) / 2;
+  const S* const first = means(channel) + (radius - border()) * (means_.cols() + 1);
+  block_means<S, Store::add>(shape_.pool, {first, means_.cols()}, shape_.height, shape_.width, {map, shape_.width});
 }
 
 /// act(of a patch, of the means, how many) for every stretch of a patch that lies in one row of the means, in the order of patches.
@@ -67,7 +89,8 @@ void Patches<S>::each_stretch(Kernel kernel, Act act) {
   for (Index top = 0; top < shape_.height; top += shape_.pool) {
     for (Index left = 0; left < shape_.width; left += shape_.pool) {
       for (Index c = 0; c < shape_.channels; ++c) {
-        for (Index y = 0; y < k; ++y, at += k) act(at, &means_(c * rows_ + top + y, left), kernel);
+        S* const first = means(c) + top * means_.cols() + left;
+        for (Index y = 0; y < k; ++y, at += k) act(at, first + y * means_.cols(), kernel);
       }
     }
   }
@@ -81,8 +104,10 @@ void Patches<S>::gather(ConstMatrixRef<S> x, MatrixRef<S> patches) {
   for (Index n = 0; n < x.rows(); ++n) {
     for (Index c = 0; c < shape_.channels; ++c) take_means(x.row(n).data() + c * map, c);
     S* out = &patches(n * shape_.positions(), 0);
-    with_kernel(shape_.kernel, [&](auto kernel) {
-      each_stretch(kernel, [out](Index at, const S* means, auto k) { std::copy_n(means, Index(k), out + at); });
+    with_constant(shape_.kernel, [&](auto kernel) {
+      each_stretch(kernel, [out](Index at, const S* means, auto k) {
+        for (Index i = 0; i < k; ++i) out[at + i] = means[i];
+      });
     });
   }
 }
@@ -95,7 +120,7 @@ void Patches<S>::scatter(ConstMatrixRef<S> patches, MatrixRef<S> x) {
   for (Index n = 0; n < x.rows(); ++n) {
     means_.setZero();
     const S* in = patches.row(n * shape_.positions()).data();
-    with_kernel(shape_.kernel, [&](auto kernel) {
+    with_constant(shape_.kernel, [&](auto kernel) {
       each_stretch(kernel, [in](Index at, S* means, auto k) {
         for (Index i = 0; i < k; ++i) means[i] += in[at + i];
       });

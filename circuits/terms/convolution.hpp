@@ -40,11 +40,13 @@ class Patches {
   template <class Kernel, class Act>
   void each_stretch(Kernel kernel, Act act);
 
+  Index border() const { return shape_.pool - 1; }
+  S* means(Index channel);
+
   Convolution shape_;
-  Index rows_, cols_;          ///< of the means of a map
-  Matrix<S> padded_, summed_;  ///< a map in its border of zeros, sums over p of its rows
-  Matrix<S> spread_;           ///< the same on the way back
-  Matrix<S> means_;            ///< of all channels, below one another
+  Index rows_, cols_;  ///< of the means of a map
+  Matrix<S> padded_;   ///< a map in its border of zeros
+  Matrix<S> means_;    ///< of all channels, below one another, each in a border of p − 1 zeros
 };
 
 /// u (n, maps·positions), maps first, as rows by position (n·positions, maps), and back (u = or u +=).
