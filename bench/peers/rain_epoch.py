@@ -8,7 +8,8 @@ loader, its statistics, its logs. nudge runs as a user would run it, with its lo
 run of STEPS + n steps less that of one of STEPS, so that start, files and reference models do not count.
 
 Same work for both: every phase (free, +beta, -beta) takes the peer's number of sweeps and the settings are those of its
-scripts, but for the width of the Hopfield network (512; there 1024). float, one thread each. Rounds alternate all contestants;
+scripts, but for the width of the Hopfield network (512; there 1024) and the convolutional one, which the peer's edges are put together to
+(16 and 32 maps of padded 3 x 3 kernels; its own has 5 x 5 without a border, which nudge has not). float, one thread each. Rounds alternate all contestants;
 of every round a ratio, the median of the ratios is printed. Pictures are synthetic (28 x 28, ten noisy prototypes): `--samples`
 of them, eight times as many with nudge, are timed and scaled to an epoch of 60,000.
 
@@ -43,6 +44,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NETWORKS = {
     "resistive": {"hidden": 100, "sweeps": 4, "beta": 1.0, "gain": 100.0, "rate": 0.006, "batches": (4, 64)},
     "hopfield": {"hidden": 512, "sweeps": 15, "beta": 0.2, "gain": 0.7, "rate": 0.05, "batches": (16, 64)},
+    "convolutional": {"maps": (16, 32), "sweeps": 15, "beta": 0.2, "gain": 0.6, "rate": 0.05, "batches": (16, 64)},
 }
 # On the digits: smaller pictures, so a smaller gain in front of the resistors; epochs and batch of the comparison.
 DIGITS = {"resistive": {"hidden": 100, "gain": 20.0, "rate": 0.006}, "hopfield": {"hidden": 128, "rate": 0.05}}
@@ -67,15 +69,17 @@ class Peer:
         from model.function.network import Network
         from training.sgd import AugmentedFunction, EquilibriumProp
         torch.manual_seed(seed)
-        hidden = (settings["hidden"],)
-        if kind == "resistive":
+        if kind == "convolutional":
+            from model.hopfield.minimizer import FixedPointMinimizer as Minimizer
+            energy = self.convolutional(side, settings)
+        elif kind == "resistive":
             from model.resistive.minimizer import QuadraticMinimizer as Minimizer
             from model.resistive.network import DeepResistiveEnergy
-            energy = DeepResistiveEnergy([(2, side, side), hidden, (10,)], [1.0, 1.0], settings["gain"])
+            energy = DeepResistiveEnergy([(2, side, side), (settings["hidden"],), (10,)], [1.0, 1.0], settings["gain"])
         else:
             from model.hopfield.minimizer import FixedPointMinimizer as Minimizer
             from model.hopfield.network import DeepHopfieldEnergy
-            energy = DeepHopfieldEnergy([(1, side, side), hidden, (10,)], [settings["gain"]] * 2)
+            energy = DeepHopfieldEnergy([(1, side, side), (settings["hidden"],), (10,)], [settings["gain"]] * 2)
         energy.set_device("cpu")
         self.cost = SquaredError(energy.layers()[-1])
         self.network, self.output = Network(energy), energy.layers()[-1]
@@ -88,6 +92,20 @@ class Peer:
             minimizer.num_iterations, minimizer.mode = settings["sweeps"], "asynchronous"
         self.parameters = energy.params()
         self.optimizer = torch.optim.SGD([p.state for p in self.parameters], lr=settings["rate"])
+
+    @staticmethod
+    def convolutional(side, settings):
+        """The peer's edges in a network of two layers of 3 x 3 kernels, padded, each with 2 x 2 mean pooling, and a dense read-out."""
+        from model.function.interaction import SumSeparableFunction
+        from model.hopfield.network import create_edge, create_layer
+        first, second = settings["maps"]
+        shapes = [(1, side, side), (first, side // 2, side // 2), (second, side // 4, side // 4), (10,)]
+        layers = [create_layer(shape, kind) for shape, kind in zip(shapes, ["input", "hard-sigmoid", "hard-sigmoid", "linear"])]
+        made = [create_edge(layers, "bias", [k], 0.0, (shapes[k][0],)) for k in (1, 2, 3)]
+        made += [create_edge(layers, "conv_avg_pool", [0, 1], settings["gain"], (first, 1, 3, 3), 1),
+                 create_edge(layers, "conv_avg_pool", [1, 2], settings["gain"], (second, first, 3, 3), 1),
+                 create_edge(layers, "dense", [2, 3], settings["gain"])]
+        return SumSeparableFunction(layers, [param for param, _ in made], [interaction for _, interaction in made])
 
     def step(self, x, y):
         self.network.set_input(x, reset=False)
@@ -108,12 +126,16 @@ class Peer:
 def config(kind, settings, batch, steps, data, seed):
     """Settings of nudge for the same training."""
     sweeps = settings["sweeps"]
-    lines = ["task.kind=classification", f"network.kind={kind}", f"{kind}.hidden=[{settings['hidden']}]", "precision=float",
+    lines = ["task.kind=classification", f"network.kind={kind}", "precision=float",
              "threads=1", f"seed={seed}", "estimator=ep_contrastive", f"beta={settings['beta']}",
              f"relaxation.free_steps={sweeps}", f"relaxation.nudged_steps={sweeps}", "train.optimizer=sgd", "train.momentum=0",
              f"train.learning_rate={settings['rate']}", "train.schedule=constant", "train.warmup=0", "train.gradient_clip=0",
              "train.evaluate_every=0", "train.checkpoint_every=0", f"train.batch={batch}", f"train.steps={steps}",
              f"data.side_by_side={batch}"] + [f"data.{key}={value}" for key, value in data.items()]
+    if kind == "convolutional":
+        return lines + ["hopfield.hidden=[]", f"convolutional.maps={list(settings['maps'])}", "convolutional.kernel=[3]", "convolutional.pool=[2]",
+                        f"hopfield.gain={settings['gain']}", "relaxation.schedule=sweep", "relaxation.step=1"]
+    lines.append(f"{kind}.hidden=[{settings['hidden']}]")
     if kind == "resistive":
         return lines + ["relaxation.solver=coordinate", f"resistive.gain=[{settings['gain']}]"]
     # Uniform within the peer's gain/√fan_in: Glorot's bound with the gain of the first layer (nudge has one gain for all).
@@ -146,12 +168,18 @@ def peer_seconds(peer, x, y, batch, steps):
     return time.process_time() - begin
 
 
-def timings(program, folder, samples, rounds):
+def title(kind):
+    if kind == "convolutional":
+        return "convolutional 1 x 28 x 28 - 16 x 14 x 14 - 32 x 7 x 7 - 10, kernels 3 x 3"
+    return f"{kind} {1568 if kind == 'resistive' else 784}-{NETWORKS[kind]['hidden']}-10"
+
+
+def timings(program, folder, samples, rounds, kinds):
     x, y = prototypes(1280)
     np.savez(folder / "pictures.npz", features=x.reshape(-1, 28, 28), labels=y)
     data = {"file": folder / "pictures.npz", "validation_fraction": 0.1, "test_fraction": 0, "scaling": "none"}
     pictures, labels = torch.from_numpy(x).reshape(-1, 1, 28, 28), torch.from_numpy(y)
-    cases = [(kind, batch) for kind in NETWORKS for batch in NETWORKS[kind]["batches"]]
+    cases = [(kind, batch) for kind in kinds for batch in NETWORKS[kind]["batches"]]
     peers = {case: Peer(case[0], 28, NETWORKS[case[0]], 1) for case in cases}
     seconds = {case: ([], []) for case in cases}
     for turn in range(rounds + 1):
@@ -168,8 +196,7 @@ def timings(program, folder, samples, rounds):
     for kind, batch in cases:
         theirs, ours = seconds[kind, batch]
         ratios = sorted(a / b for a, b in zip(theirs, ours))
-        first = 1568 if kind == "resistive" else 784
-        print(f"| {kind} {first}-{NETWORKS[kind]['hidden']}-10 | {batch} | {statistics.median(theirs):.1f} | "
+        print(f"| {title(kind)} | {batch} | {statistics.median(theirs):.1f} | "
               f"{statistics.median(ours):.1f} | {statistics.median(ratios):.1f} | {ratios[0]:.1f} … {ratios[-1]:.1f} |")
 
 
@@ -211,12 +238,14 @@ def main():
     parser.add_argument("--digits", type=pathlib.Path, default=ROOT / "training/digits.csv")
     parser.add_argument("--samples", type=int, default=3200, help="timed in every round, scaled to 60,000 (default 3200)")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--networks", nargs="+", choices=list(NETWORKS), default=list(NETWORKS))
     options = parser.parse_args()
     sys.path.insert(0, str(options.source))
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        timings(options.nudge, pathlib.Path(folder), options.samples, options.rounds)
-        errors(options.nudge, pathlib.Path(folder), options.digits)
+        timings(options.nudge, pathlib.Path(folder), options.samples, options.rounds, options.networks)
+        if options.networks == list(NETWORKS):
+            errors(options.nudge, pathlib.Path(folder), options.digits)
 
 
 if __name__ == "__main__":
