@@ -58,14 +58,14 @@ class TwoNodes final : public nudge::Dynamics<double> {
 int main() {
   TwoNodes nodes;
   nudge::SettleWorkspace<double> scratch;
-  for (const std::string& solver : nudge::settle_solvers()) {
+  for (const nudge::SettleSolver solver : nudge::settle_solvers()) {
     nudge::SettleOptions options;
     options.solver = solver;
     options.max_steps = 500;
     options.tolerance = 1e-10;
     Matrix<double> z = Matrix<double>::Constant(1, 2, 0.5);
     const nudge::SettleResult result = nudge::settle<double>(nodes, z, options, scratch);
-    fmt::print("{:<13} {:<10} {:>4} evaluations, residual {:.1e}, z* = ({:.6f}, {:.6f})\n", solver,
+    fmt::print("{:<13} {:<10} {:>4} evaluations, residual {:.1e}, z* = ({:.6f}, {:.6f})\n", nudge::to_string(solver),
                nudge::to_string(result.status), result.force_evaluations, result.residual, z(0, 0), z(0, 1));
   }
 }

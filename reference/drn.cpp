@@ -94,7 +94,7 @@ class Drn {
   }
   EstimatorOptions phases(int free_sweeps) const {
     EstimatorOptions options = case_phases(1.0, free_sweeps, p_.nudged_sweeps);
-    options.free.solver = "coordinate";
+    options.free.solver = SettleSolver::coordinate;
     options.beta = p_.beta;
     return options;
   }

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
@@ -12,32 +14,24 @@
 namespace nudge {
 namespace {
 
-template <class S>
-struct Entry {
-  const char* name;
-  Solver<S> solve;
-};
-
-/// The list of solvers: a new one is one file and one line here.
-template <class S>
-const std::vector<Entry<S>>& solvers() {
-  static const std::vector<Entry<S>> list = {
-      {"euler", settle_euler<S>},
-      {"rk4", settle_rk4<S>},
-      {"dopri5", settle_dopri5<S>},
-      {"anderson", settle_anderson<S>},
-      {"newton_gmres", settle_newton_gmres<S>},
-  };
-  return list;
-}
+constexpr std::array<std::pair<const char*, SettleSolver>, 6> kNames{{{"euler", SettleSolver::euler},
+                                                                      {"rk4", SettleSolver::rk4},
+                                                                      {"dopri5", SettleSolver::dopri5},
+                                                                      {"anderson", SettleSolver::anderson},
+                                                                      {"newton_gmres", SettleSolver::newton_gmres},
+                                                                      {"coordinate", SettleSolver::coordinate}}};
 
 template <class S>
-Solver<S> find_solver(const std::string& name) {
-  if (name == coordinate_solver) return settle_coordinate<S>;
-  for (const Entry<S>& entry : solvers<S>()) {
-    if (name == entry.name) return entry.solve;
+Solver<S> function_of(SettleSolver solver) {
+  switch (solver) {
+    case SettleSolver::euler: return settle_euler<S>;
+    case SettleSolver::rk4: return settle_rk4<S>;
+    case SettleSolver::dopri5: return settle_dopri5<S>;
+    case SettleSolver::anderson: return settle_anderson<S>;
+    case SettleSolver::newton_gmres: return settle_newton_gmres<S>;
+    case SettleSolver::coordinate: return settle_coordinate<S>;
   }
-  throw UserError(fmt::format("solver = \"{}\" is not a solver: {}", name, did_you_mean(name, settle_solvers())));
+  throw ContractViolation("no such solver");
 }
 
 void require(bool rule, const char* name, double value, const char* text) {
@@ -49,13 +43,13 @@ void check(const SettleOptions& o) {
   require(o.max_steps >= 0, "max_steps", o.max_steps, "0 or more");
   require(o.tolerance >= 0, "tolerance", o.tolerance, "0 (never stop early) or positive");
   require(o.lag >= 0 && std::isfinite(o.lag), "lag", o.lag, "0 or positive (time constant in units of tau)");
-  if (o.lag > 0 && o.solver != "euler") {
-    throw UserError(
-        fmt::format("settling option lag = {} must be 0 for solver {}: only euler knows amplifiers", o.lag, o.solver));
+  if (o.lag > 0 && o.solver != SettleSolver::euler) {
+    throw UserError(fmt::format("settling option lag = {} must be 0 for solver {}: only euler knows amplifiers", o.lag,
+                                to_string(o.solver)));
   }
-  if (o.schedule == RelaxationSchedule::sweep && (o.solver != "euler" || o.lag > 0)) {
+  if (o.schedule == RelaxationSchedule::sweep && (o.solver != SettleSolver::euler || o.lag > 0)) {
     throw UserError(
-        fmt::format("settling schedule sweep needs solver = euler (not {}) and no amplifier lag", o.solver));
+        fmt::format("settling schedule sweep needs solver = euler (not {}) and no amplifier lag", to_string(o.solver)));
   }
   require(o.average_last >= 1, "average_last", o.average_last, "1 (no averaging) or more");
   require(o.divergence_ratio > 0, "divergence_ratio", o.divergence_ratio, "positive");
@@ -66,26 +60,40 @@ void check(const SettleOptions& o) {
 
 }  // namespace
 
-const std::vector<std::string>& settle_solvers() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list;
-    for (const auto& entry : solvers<double>()) list.emplace_back(entry.name);
-    return list;
-  }();
-  return names;
+const char* to_string(SettleSolver solver) {
+  for (const auto& [name, known] : kNames) {
+    if (known == solver) return name;
+  }
+  return "";
+}
+
+SettleSolver settle_solver(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& [known, solver] : kNames) {
+    if (name == known) return solver;
+    names.emplace_back(known);
+  }
+  throw UserError(fmt::format("solver = \"{}\" is not a solver: {}", name, did_you_mean(name, names)));
+}
+
+const std::vector<SettleSolver>& settle_solvers() {
+  static const std::vector<SettleSolver> all = {SettleSolver::euler, SettleSolver::rk4, SettleSolver::dopri5,
+                                                SettleSolver::anderson, SettleSolver::newton_gmres};
+  return all;
 }
 
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch) {
   NUDGE_EXPECT(z.rows() == dynamics.rows() && z.cols() == dynamics.cols());
   check(options);
-  if (dynamics.box() != nullptr && options.solver != "euler" && options.solver != coordinate_solver) {
+  if (dynamics.box() != nullptr && options.solver != SettleSolver::euler &&
+      options.solver != SettleSolver::coordinate) {
     throw UserError(
         fmt::format("settling with solver {}: states are kept in a box, which only euler and {} project onto",
-                    options.solver, coordinate_solver));
+                    to_string(options.solver), to_string(SettleSolver::coordinate)));
   }
   if (sweeping(dynamics, options.schedule) != nullptr) return settle_sweep<S>(dynamics, z, options, scratch);
-  return find_solver<S>(options.solver)(dynamics, z, options, scratch);
+  return function_of<S>(options.solver)(dynamics, z, options, scratch);
 }
 
 #define NUDGE_INSTANTIATE(S) \

@@ -15,11 +15,16 @@ enum class RelaxationSchedule {
   sweep,     ///< one after the other, in the order in which they drive each other (sim/steady/sweep.cpp); euler only
 };
 
+enum class SettleSolver { euler, rk4, dopri5, anderson, newton_gmres, coordinate };
+const char* to_string(SettleSolver solver);
+/// UserError for an unknown name, naming the nearest.
+SettleSolver settle_solver(const std::string& name);
+
 /// How to relax. Times are in units of τ. Broken rules (in brackets) throw UserError.
 struct SettleOptions {
-  std::string solver = "euler";  ///< a name of settle_solvers()
-  double step = 0.3;             ///< ε = dt/τ of euler and rk4; first step of dopri5; mixing of anderson  [> 0]
-  int max_steps = 30;            ///< steps (iterations) at most  [≥ 0]
+  SettleSolver solver = SettleSolver::euler;
+  double step = 0.3;   ///< ε = dt/τ of euler and rk4; first step of dopri5; mixing of anderson  [> 0]
+  int max_steps = 30;  ///< steps (iterations) at most  [≥ 0]
   RelaxationSchedule schedule = RelaxationSchedule::parallel;  ///< a step of a sweep visits every node once
   double tolerance = 0;                                        ///< on r = ‖F‖/‖z‖; 0 never stops early  [≥ 0]
   double lag = 0;  ///< τ_a of amplifiers between force and node (sim/lag.hpp), in τ; euler only, 0: none  [≥ 0]
@@ -65,12 +70,11 @@ Layered<S>* sweeping(Dynamics<S>& dynamics, RelaxationSchedule schedule) {
 /// way, their reads last 0.
 /// A system in a box (DynamicsTraits::box) is projected after every step, and its residual is that of the forces that can move it;
 /// euler and coordinate only.
-/// Throws UserError for an unknown solver or an option out of range; numerical outcomes are in the status.
+/// Throws UserError for an option out of range; numerical outcomes are in the status.
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);
 
-/// Names of the solvers of any system: euler, rk4, dopri5, anderson, newton_gmres. One more, coordinate, is for those with loads
-/// (Layered::loads; sim/steady/coordinate.cpp).
-const std::vector<std::string>& settle_solvers();
+/// The solvers of any system: all but coordinate, which is for those with loads (Layered::loads; sim/steady/coordinate.cpp).
+const std::vector<SettleSolver>& settle_solvers();
 
 }  // namespace nudge

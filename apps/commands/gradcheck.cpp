@@ -82,7 +82,7 @@ std::string reference_text(const GradcheckReport& report) {
     out += fmt::format(
         "reference, batch {}: {} of {} sequences at the fixed point ({}, residual at most {:.1e}), {} "
         "adjoints solved ({}, residual at most {:.1e})\n",
-        k + 1, r.settled, r.sequences, r.solver, r.residual, r.solved, r.adjoint, r.adjoint_residual);
+        k + 1, r.settled, r.sequences, to_string(r.solver), r.residual, r.solved, r.adjoint, r.adjoint_residual);
   }
   if (report.difference_entries > 0) {
     out += fmt::format("finite_difference: {} entries in all, cost of the first {} sequences of the first batch{}\n",

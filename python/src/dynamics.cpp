@@ -40,7 +40,9 @@ EstimatorOptions options_of(const nb::dict& given, const std::string& estimator)
   o.beta = default_beta<double>(estimator);
   o.free.max_steps = 200;
   o.nudged_steps = 200;
-  take(given, "solver", o.free.solver);
+  std::string solver = to_string(o.free.solver);
+  take(given, "solver", solver);
+  o.free.solver = settle_solver(solver);
   take(given, "step", o.step);
   o.free.step = o.step;
   take(given, "free_steps", o.free.max_steps);

@@ -6,7 +6,7 @@
 namespace nudge {
 
 /// What a solver of settle() is: z (rows, cols) is relaxed in place. One solver is one file; its name goes into the
-/// list in sim/settle.cpp.
+/// lists of sim/settle.cpp.
 template <class S>
 using Solver = SettleResult (*)(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
                                 SettleWorkspace<S>& scratch);
@@ -25,8 +25,6 @@ template <class S>
 SettleResult settle_anderson(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 template <class S>
 SettleResult settle_newton_gmres(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
-
-inline constexpr const char* coordinate_solver = "coordinate";
 
 /// The node that coordinate descent visits k-th: every second one, then the others. Layers joined to their neighbours alone thus
 /// move in two groups.

@@ -82,7 +82,7 @@ TEST_CASE("coupling: eigenvalues, equilibrium and asymmetry in closed form", "[c
     }
     Matrix<double> z = Matrix<double>::Zero(1, 2);
     SettleOptions settle_options;
-    settle_options.solver = "newton_gmres";
+    settle_options.solver = SettleSolver::newton_gmres;
     settle_options.tolerance = 1e-13;
     settle_options.max_steps = 50;
     SettleWorkspace<double> scratch;
@@ -190,7 +190,7 @@ TEST_CASE("amplifier bandwidth: the same equilibrium, and the step response of o
   options.max_steps = 40000;
   settle<double>(node.dynamics, z, options, scratch);
   CHECK(z(0, 0) == Approx(1).epsilon(1e-9));
-  options.solver = "rk4";
+  options.solver = SettleSolver::rk4;
   CHECK_THROWS_WITH(settle<double>(node.dynamics, z, options, scratch), Catch::Contains("lag"));
   // 10 MHz of gain-bandwidth on a line of load 9 leave 1 MHz: 1/(2π · 1e6 · 25e-9).
   CircuitSpec circuit;

@@ -273,7 +273,7 @@ TEST_CASE("only euler knows of a box", "[layered]") {
   Net net(NodeActivation::identity, false, true);
   Matrix<double> z = Matrix<double>::Constant(3, 23, 0.5);
   SettleOptions options;
-  options.solver = "anderson";
+  options.solver = SettleSolver::anderson;
   SettleWorkspace<double> scratch;
   CHECK_THROWS_WITH(settle<double>(*net.dynamics, z, options, scratch), Catch::Contains("box"));
 }

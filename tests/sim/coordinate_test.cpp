@@ -55,7 +55,7 @@ class Quadratic final : public Dynamics<double>, private Layered<double> {
 };
 
 SettleOptions sweeps(int n, double tolerance = 0) {
-  return {.solver = "coordinate", .max_steps = n, .tolerance = tolerance};
+  return {.solver = SettleSolver::coordinate, .max_steps = n, .tolerance = tolerance};
 }
 
 }  // namespace
@@ -121,6 +121,6 @@ TEST_CASE("coordinate descent: refuses what it is not exact for", "[settle]") {
   CHECK_THROWS_WITH(settle<double>(system, z, sweeps(1), scratch),
                     Catch::Contains("units of one node act on each other"));
   system.has_loads = system.boxed = true;
-  CHECK_THROWS_WITH(settle<double>(system, z, {.solver = "anderson"}, scratch),
+  CHECK_THROWS_WITH(settle<double>(system, z, {.solver = SettleSolver::anderson}, scratch),
                     Catch::Contains("only euler and coordinate"));
 }

@@ -38,8 +38,8 @@ TEST_CASE("Fixed-step solvers have their orders", "[order]") {
   // Errors over four halvings; the next term of the expansion changes a slope by about (last/first error ratio of the
   // coarsest step) — below 0.15 for the steps chosen, which start where the error is below a few per cent.
   const auto [solver, expected, first] =
-      GENERATE(table<std::string, double, int>({{"euler", 1.0, 200}, {"rk4", 4.0, 10}}));
-  CAPTURE(solver);
+      GENERATE(table<SettleSolver, double, int>({{SettleSolver::euler, 1.0, 200}, {SettleSolver::rk4, 4.0, 10}}));
+  CAPTURE(to_string(solver));
   std::vector<double> steps;
   std::vector<double> errors;
   for (int n = first; n <= 16 * first; n *= 2) {
@@ -48,7 +48,7 @@ TEST_CASE("Fixed-step solvers have their orders", "[order]") {
     SettleWorkspace<double> scratch;
     const SettleResult result = settle<double>(system, z, {.solver = solver, .step = 1.0 / n, .max_steps = n}, scratch);
     CHECK(result.time == Approx(1).epsilon(1e-12));
-    CHECK(result.force_evaluations == (solver == "euler" ? n : 4 * n) + 1);
+    CHECK(result.force_evaluations == (solver == SettleSolver::euler ? n : 4 * n) + 1);
     steps.push_back(1.0 / n);
     errors.push_back((Vec<double>(z.transpose()) - spiral_exact(1)).norm());
   }

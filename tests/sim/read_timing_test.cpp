@@ -47,7 +47,7 @@ TEST_CASE("read timing: an Ornstein-Uhlenbeck node has its stationary variance a
   // The sample variance of n normals has the relative standard deviation √(2/n) = 0.5 %; 4.4 of them are exceeded once in
   // 9e4 checks. Started at 0, 6/θ before the end: e^{−12} = 6e-6 of the variance is missing.
   const double margin = 4.4 * std::sqrt(2.0 / double(rows * cols));
-  const auto variance = [&](const std::string& solver, double step, double lag) {
+  const auto variance = [&](SettleSolver solver, double step, double lag) {
     LeakyNode node(rows, cols, theta, sigma);
     Matrix<double> z = Matrix<double>::Zero(rows, cols);
     SettleWorkspace<double> scratch;
@@ -58,12 +58,12 @@ TEST_CASE("read timing: an Ornstein-Uhlenbeck node has its stationary variance a
   const double exact = sigma * sigma / (2 * theta);
   for (const double share : {0.05, 0.35, 0.7, 0.9, 1.3}) {
     CAPTURE(share);
-    CHECK(variance("euler", share / theta, 0) / exact == Approx(1).epsilon(margin));
-    CHECK(variance("rk4", share / theta, 0) / exact == Approx(1).epsilon(margin));
+    CHECK(variance(SettleSolver::euler, share / theta, 0) / exact == Approx(1).epsilon(margin));
+    CHECK(variance(SettleSolver::rk4, share / theta, 0) / exact == Approx(1).epsilon(margin));
     // The pole of an amplifier does not change it (equipartition), fast, as fast as the step, or oscillating with the leak.
     for (const double lag : {0.02, 0.15, 0.4}) {
       CAPTURE(lag);
-      CHECK(variance("euler", share / theta, lag) / exact == Approx(1).epsilon(margin));
+      CHECK(variance(SettleSolver::euler, share / theta, lag) / exact == Approx(1).epsilon(margin));
     }
   }
 }
@@ -115,14 +115,14 @@ TEST_CASE("read timing: with amplifiers a step lasts as long as its slowest mode
 }
 
 TEST_CASE("read timing: durations add up to the simulated time of every solver", "[timing]") {
-  for (const std::string& solver : settle_solvers()) {
-    CAPTURE(solver);
+  for (const SettleSolver solver : settle_solvers()) {
+    CAPTURE(to_string(solver));
     LeakyNode node(2, 3, 1.3, 0);
     Matrix<double> z = Matrix<double>::Ones(2, 3);
     SettleWorkspace<double> scratch;
     const SettleOptions options{.solver = solver, .step = 0.4, .max_steps = 9, .final_residual = false};
     const SettleResult result = settle<double>(node, z, options, scratch);
-    const bool circuit = solver == "euler" || solver == "rk4" || solver == "dopri5";
+    const bool circuit = solver == SettleSolver::euler || solver == SettleSolver::rk4 || solver == SettleSolver::dopri5;
     CHECK((result.time > 0) == circuit);
 
     CHECK(node.duration_sum == Approx(result.time).epsilon(1e-12));

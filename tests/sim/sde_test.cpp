@@ -167,8 +167,8 @@ TEST_CASE("Read noise in settle() is a stochastic differential equation", "[sde]
   const Index rows = 100, cols = 200;
   const double margin = 4.4 * std::sqrt(2.0 / double(rows * cols));  // false alarm once in 9e4 checks
   for (const double step : {0.2, 0.05}) {
-    for (const std::string solver : {"euler", "rk4"}) {
-      CAPTURE(step, solver);
+    for (const SettleSolver solver : {SettleSolver::euler, SettleSolver::rk4}) {
+      CAPTURE(step, to_string(solver));
       NoisyRelaxation system(rows, cols, theta, sigma);
       Matrix<double> z = Matrix<double>::Zero(rows, cols);
       SettleWorkspace<double> scratch;
@@ -176,7 +176,7 @@ TEST_CASE("Read noise in settle() is a stochastic differential equation", "[sde]
       settle<double>(system, z, {.solver = solver, .step = step, .max_steps = steps}, scratch);
       const double h = theta * step;
       double factor = 1 / (1 - h / 2);
-      if (solver == "rk4") {
+      if (solver == SettleSolver::rk4) {
         // Linear stages: noise n_i enters with 1/6 (1 − h + h²/2 − h³/4), 1/3 (1 − h/2 + h²/4), 1/3 (1 − h/2), 1/6.
         const double keep = 1 - h + h * h / 2 - h * h * h / 6 + h * h * h * h / 24;
         const double a = (1 - h + h * h / 2 - h * h * h / 4) / 6, b = (1 - h / 2 + h * h / 4) / 3, c = (1 - h / 2) / 3;

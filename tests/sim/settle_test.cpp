@@ -61,8 +61,8 @@ TEST_CASE("Euler is exactly z + step F, max_steps times", "[settle]") {
 }
 
 TEST_CASE("A converging system stops at its tolerance and reports its decay", "[settle]") {
-  for (const std::string& solver : settle_solvers()) {
-    CAPTURE(solver);
+  for (const SettleSolver solver : settle_solvers()) {
+    CAPTURE(to_string(solver));
     auto system = decay_system(1);
     Matrix<double> z = Matrix<double>::Constant(2, 3, 0.5);
     const SettleOptions options{.solver = solver, .step = 0.3, .max_steps = 400, .tolerance = 1e-9};
@@ -72,8 +72,8 @@ TEST_CASE("A converging system stops at its tolerance and reports its decay", "[
     CHECK(result.steps < 400);
     // F = 1 − z: ‖F‖ ≤ 1e-9 ‖z‖ is an error of 1e-9 per component.
     CHECK((z.array() - 1).abs().maxCoeff() <= 1.1e-9);
-    if (solver == "euler") CHECK(result.decay == Approx(0.7).epsilon(1e-3));
-    if (solver == "newton_gmres") CHECK(result.time == 0);
+    if (solver == SettleSolver::euler) CHECK(result.decay == Approx(0.7).epsilon(1e-3));
+    if (solver == SettleSolver::newton_gmres) CHECK(result.time == 0);
   }
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("The rounding floor in float is stalled", "[settle]") {
   // Below eps = 6e-8 rounding rules; the iteration ends at a fixed point or in a cycle of the last bits.
   CHECK(result.residual < 1e-6);
   CHECK((result.status == Status::stalled || result.status == Status::oscillating || result.residual == 0));
-  options.solver = "newton_gmres";
+  options.solver = SettleSolver::newton_gmres;
   z.setZero();
   const SettleResult newton = run<float>(system, z, options);
   CHECK((newton.status == Status::stalled || newton.residual <= 1e-12));
@@ -111,8 +111,8 @@ TEST_CASE("The rounding floor in float is stalled", "[settle]") {
 }
 
 TEST_CASE("An unstable system diverges and leaves a finite state", "[settle]") {
-  for (const std::string solver : {"euler", "rk4", "dopri5"}) {
-    CAPTURE(solver);
+  for (const SettleSolver solver : {SettleSolver::euler, SettleSolver::rk4, SettleSolver::dopri5}) {
+    CAPTURE(to_string(solver));
     // dz/dt = 2 z grows by the ratio 1e4 within ln(1e4)/2 = 4.6 τ.
     auto system = linear_system<double>(2, 3, 2 * Dense<double>::Identity(6, 6), Vec<double>::Zero(6));
     Matrix<double> z = Matrix<double>::Ones(2, 3);
@@ -122,8 +122,8 @@ TEST_CASE("An unstable system diverges and leaves a finite state", "[settle]") {
     CHECK(z.allFinite());
     CHECK(z.norm() > 1e4);
   }
-  for (const std::string& solver : settle_solvers()) {
-    CAPTURE(solver);
+  for (const SettleSolver solver : settle_solvers()) {
+    CAPTURE(to_string(solver));
     // Finite-time blow-up, and a linearisation that is NaN.
     SmallDynamics<float> blow_up(
         1, 2, [](const Vec<float>& z) -> Vec<float> { return 1e3F * z.array().cube().exp(); },
@@ -132,9 +132,9 @@ TEST_CASE("An unstable system diverges and leaves a finite state", "[settle]") {
     const SettleResult result = run<float>(blow_up, z, {.solver = solver, .step = 0.3, .max_steps = 50});
     CHECK(z.allFinite());
     // The Jacobian of NaN gives Newton no direction; dopri5 shrinks its step before the blow-up as long as it can.
-    if (solver == "newton_gmres") {
+    if (solver == SettleSolver::newton_gmres) {
       CHECK(result.status == Status::stalled);
-    } else if (solver == "dopri5") {
+    } else if (solver == SettleSolver::dopri5) {
       CHECK((result.status != Status::converged && std::isfinite(result.residual)));
     } else {
       CHECK(result.status == Status::diverged);
@@ -144,25 +144,25 @@ TEST_CASE("An unstable system diverges and leaves a finite state", "[settle]") {
 
 TEST_CASE("A limit cycle is oscillating", "[settle]") {
   auto system = limit_cycle();
-  for (const std::string solver : {"euler", "rk4", "dopri5"}) {
-    CAPTURE(solver);
+  for (const SettleSolver solver : {SettleSolver::euler, SettleSolver::rk4, SettleSolver::dopri5}) {
+    CAPTURE(to_string(solver));
     Matrix<double> z(1, 2);
     z << 2.5, 0.1;
     // The window must see about a whole period, 2π τ: ‖F‖ is 1 and ‖z‖ runs from 1 to 3 along the orbit.
-    const double step = solver == "euler" ? 0.1 : 0.3;
+    const double step = solver == SettleSolver::euler ? 0.1 : 0.3;
     SettleOptions options{.solver = solver,
                           .step = step,
                           .max_steps = 300,
                           .tolerance = 1e-3,
-                          .window = solver == "euler" ? 120 : 84,
+                          .window = solver == SettleSolver::euler ? 120 : 84,
                           .ode_relative_error = 1e-4};
     CHECK(run<double>(system, z, options).status == Status::oscillating);
   }
 }
 
 TEST_CASE("average_last returns the mean of the last states", "[settle]") {
-  for (const std::string solver : {"euler", "rk4"}) {
-    CAPTURE(solver);
+  for (const SettleSolver solver : {SettleSolver::euler, SettleSolver::rk4}) {
+    CAPTURE(to_string(solver));
     auto system = decay_system(1);
     Matrix<double> sum = Matrix<double>::Zero(2, 3);
     for (int steps : {6, 7, 8}) {
@@ -195,9 +195,10 @@ TEST_CASE("Settling works on a block of rows in place and reuses its buffers", "
 TEST_CASE("Wrong options are the user's errors", "[settle]") {
   auto system = decay_system(1);
   Matrix<double> z = Matrix<double>::Zero(2, 3);
-  CHECK_THROWS_WITH(run<double>(system, z, {.solver = "eulr"}),
+  CHECK_THROWS_WITH(settle_solver("eulr"),
                     Catch::Contains("eulr") && Catch::Contains("did you mean") && Catch::Contains("euler"));
-  CHECK_THROWS_WITH(run<double>(system, z, {.solver = "bogus"}), Catch::Contains("newton_gmres"));
+  CHECK_THROWS_WITH(settle_solver("bogus"), Catch::Contains("newton_gmres"));
+  for (const SettleSolver solver : settle_solvers()) CHECK(settle_solver(to_string(solver)) == solver);
   CHECK_THROWS_AS(run<double>(system, z, {.step = -1}), UserError);
   CHECK_THROWS_AS(run<double>(system, z, {.max_steps = -1}), UserError);
   CHECK_THROWS_AS(run<double>(system, z, {.window = 1}), UserError);
@@ -213,8 +214,8 @@ TEMPLATE_TEST_CASE("Accelerated solvers find the root of a nonlinear system", "[
   auto system = tanh_network<S>(6, 8, w, root);
   const double eps = static_cast<double>(std::numeric_limits<S>::epsilon());
   const double tolerance = 50 * eps;
-  for (const std::string solver : {"anderson", "newton_gmres"}) {
-    CAPTURE(solver);
+  for (const SettleSolver solver : {SettleSolver::anderson, SettleSolver::newton_gmres}) {
+    CAPTURE(to_string(solver));
     Matrix<S> z = Matrix<S>::Zero(6, 8);
     SettleOptions options{.solver = solver, .step = 0.5, .max_steps = 400, .tolerance = tolerance, .memory = 20};
     const SettleResult fast = run<S>(system, z, options);
@@ -224,12 +225,12 @@ TEMPLATE_TEST_CASE("Accelerated solvers find the root of a nonlinear system", "[
     const double inverse_norm = inverse_of(tanh_jacobian<S>(w, root).template cast<double>()).norm();
     CHECK(static_cast<double>((flat - root).norm()) <= 2 * inverse_norm * tolerance * static_cast<double>(root.norm()));
     z.setZero();
-    options.solver = "euler";
+    options.solver = SettleSolver::euler;
     const SettleResult plain = run<S>(system, z, options);
-    INFO(solver << " " << fast.steps << " steps, euler " << plain.steps);
+    INFO(to_string(solver) << " " << fast.steps << " steps, euler " << plain.steps);
     CHECK(fast.steps < plain.steps);
     // On a linear problem Anderson is as fast as GMRES(20): the double run, long enough to be linear, must show it.
-    if (std::is_same_v<S, double> && solver == "anderson") CHECK(2 * fast.steps <= plain.steps);
-    if (solver == "newton_gmres") CHECK(fast.steps <= 12);
+    if (std::is_same_v<S, double> && solver == SettleSolver::anderson) CHECK(2 * fast.steps <= plain.steps);
+    if (solver == SettleSolver::newton_gmres) CHECK(fast.steps <= 12);
   }
 }

@@ -165,7 +165,7 @@ TEST_CASE("anderson and a Krylov solve give the gradient of the relaxation in fe
   }
   REQUIRE(settled.report.nudged_residual <= kResidual);
   auto solved = tiny_options("implicit", kSettled, 0);
-  solved.phases.free.solver = "anderson";
+  solved.phases.free.solver = SettleSolver::anderson;
   solved.phases.free.tolerance = solved.phases.adjoint_tolerance = kResidual;
   const auto fast = learn(*model, batch, solved);
   CHECK(settled.report.residual_max <= kResidual);

@@ -68,7 +68,7 @@ TEST_CASE("resistive diodes: coordinate descent finds the state of Newton's meth
     dynamics.bind(input, ReadContext{});
     Matrix<double> u = Matrix<double>::Zero(network.rows(), network.cols());
     SettleOptions options;
-    options.solver = "coordinate";
+    options.solver = SettleSolver::coordinate;
     options.max_steps = 3000;
     options.tolerance = 1e-13;
     SettleWorkspace<double> scratch;

@@ -77,7 +77,7 @@ struct Made {
 
 SettleOptions descent(int sweeps, double tolerance = 0) {
   SettleOptions options;
-  options.solver = "coordinate";
+  options.solver = SettleSolver::coordinate;
   options.max_steps = sweeps;
   options.tolerance = tolerance;
   return options;
@@ -270,9 +270,9 @@ TEST_CASE("resistive plan: a nudge beyond the load of an output has no minimum",
   SquaredError<double> cost(made.net.columns(1));
   cost.bind(y);
   const double limit = made.net.node_conductance().minCoeff();
-  for (const char* solver : {"euler", "coordinate"}) {
+  for (const SettleSolver solver : {SettleSolver::euler, SettleSolver::coordinate}) {
     for (const double share : {0.99, 1.01}) {
-      CAPTURE(solver, share);
+      CAPTURE(to_string(solver), share);
       EstimatorOptions options;
       options.free.solver = solver;
       options.free.step = options.step = 0.4 / made.network->circuit().largest_load();

@@ -219,7 +219,7 @@ template <class S>
 void BatchGradient<S>::take_slots(Worker& w, SequenceReport& report) const {
   const SettleOptions& free = options_.phases.free;
   const ReadTiming nudged = euler_timing(options_.phases.step, w.dynamics.leak(), free.lag);
-  const ReadTiming of_free = free.solver == "rk4" ? rk4_timing(free.step, w.dynamics.leak()) : nudged;
+  const ReadTiming of_free = free.solver == SettleSolver::rk4 ? rk4_timing(free.step, w.dynamics.leak()) : nudged;
   const double rows = rows_at_a_time();
   const double of_step = w.use.slots(ReadClass::free, report.free.time / of_free.duration, rows);
   const double of_nudged = w.use.slots(ReadClass::nudged, report.nudged_time / nudged.duration, rows);

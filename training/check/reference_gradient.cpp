@@ -67,12 +67,12 @@ std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth tru
   return copy;
 }
 
-BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, const std::string& solver, double step) {
+BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, SettleSolver solver, double step) {
   BatchGradientOptions options = exact_options<double>(config);
   options.estimator = unknowns <= kDenseUnknowns ? "implicit_dense" : "implicit";
   options.phases.free.solver = solver;
-  if (solver != "euler") options.phases.free.schedule = RelaxationSchedule::parallel;
-  options.phases.free.max_steps = solver == "newton_gmres" ? kNewtonSteps : kEulerSteps;
+  if (solver != SettleSolver::euler) options.phases.free.schedule = RelaxationSchedule::parallel;
+  options.phases.free.max_steps = solver == SettleSolver::newton_gmres ? kNewtonSteps : kEulerSteps;
   options.phases.free.tolerance = std::max(gradcheck_section().read(config).settle_tolerance, kRounding);
   options.phases.free.average_last = 1;
   options.phases.step = options.phases.free.step = step;
@@ -82,12 +82,12 @@ BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, c
 Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch) {
   const Index unknowns = network.rows() * network.cols();
   Matrix<double> loads;
-  const std::string way = network.circuit().loads(loads) ? "coordinate" : "euler";
+  const SettleSolver way = network.circuit().loads(loads) ? SettleSolver::coordinate : SettleSolver::euler;
   Reference first = attempt(network, fixed_point_options(config, unknowns, way, step), batch);
   const auto& nodes = network.circuit().nodes();
   const bool boxed = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.bounded(); });
   if (first.facts.settled == first.facts.sequences || boxed) return first;
-  Reference second = attempt(network, fixed_point_options(config, unknowns, "newton_gmres", step), batch);
+  Reference second = attempt(network, fixed_point_options(config, unknowns, SettleSolver::newton_gmres, step), batch);
   return second.facts.settled > first.facts.settled ? second : first;
 }
 

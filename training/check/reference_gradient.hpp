@@ -24,8 +24,9 @@ std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth tru
 
 /// How well the reference itself is known.
 struct ReferenceFacts {
-  std::string solver;   ///< that settled the free phase: euler, or newton_gmres where euler did not get there
-  std::string adjoint;  ///< implicit_dense or implicit (GMRES)
+  SettleSolver solver =
+      SettleSolver::euler;  ///< that settled the free phase: euler, or newton_gmres where euler did not get there
+  std::string adjoint;      ///< implicit_dense or implicit (GMRES)
   int sequences = 0;
   int settled = 0;              ///< sequences with ‖F‖/‖z‖ ≤ gradcheck.settle_tolerance
   int solved = 0;               ///< sequences whose adjoint met gradcheck.adjoint_tolerance
@@ -44,7 +45,7 @@ struct Reference {
 /// Options of a noise-free free phase that goes on until gradcheck.settle_tolerance, and of the exact adjoint solve there:
 /// dense up to 512 unknowns
 /// (elements of a state), else GMRES. `step` is ε.
-BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, const std::string& solver, double step);
+BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, SettleSolver solver, double step);
 
 /// Settles every sequence by Euler steps; where one of them does not get there, all again by newton_gmres (which knows no box:
 /// not where a node is bounded), and the better of the two counts. Then solves J_F(z*)ᵀ a = −∂C/∂z and correlates ⟨a, ∂F/∂θ⟩ (implicit function theorem).

@@ -82,10 +82,10 @@ double node_capacitance(const Network<S>& network, const CircuitSpec& circuit) {
 
 /// Where the nodes move, what pushes them; where a solver finds what they settle to, what a sample of them has.
 template <class S>
-void set_thermal_noise(Network<S>& network, const CircuitSpec& circuit, const std::string& solver) {
+void set_thermal_noise(Network<S>& network, const CircuitSpec& circuit, SettleSolver solver) {
   if (!circuit.thermal_noise) return;
   const double sampled = sampled_noise(circuit, node_capacitance(network, circuit));
-  if (solver == coordinate_solver) {
+  if (solver == SettleSolver::coordinate) {
     network.circuit().set_sampled_noise(sampled);
   } else {
     network.circuit().set_node_noise(std::sqrt(2.0) * sampled);
@@ -168,7 +168,8 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
            " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";
   }
   if (!how->unrolls) return "";
-  if (options.phases.free.solver != "euler") return "relaxation.solver must be euler, whose steps it unrolls";
+  if (options.phases.free.solver != SettleSolver::euler)
+    return "relaxation.solver must be euler, whose steps it unrolls";
   if (options.sweeps() && !(kind.feed_forward(config) && options.fixed_step == 1)) {
     return "relaxation.schedule must be parallel unless relaxation.step = 1 and every node is driven by earlier ones "
            "alone";

@@ -13,7 +13,7 @@ void expect_sound_devices(const Config& config) {
   const CrossbarSpec spec = crossbar_spec(config);
   validate_linear_map(spec);
   CrossbarSpec resistors = spec;
-  const bool coordinate = phase_options(config).phases.free.solver == coordinate_solver;
+  const bool coordinate = phase_options(config).phases.free.solver == SettleSolver::coordinate;
   if (coordinate) resistors.circuit.thermal_noise = false;  // that of their nodes, which is sampled
   const auto one = make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0);
   if (!coordinate || !one->noisy()) return;

@@ -29,7 +29,7 @@ struct PhysicalValue {
 bool sweeps(const Config& c) { return phase_options(c).sweeps(); }
 
 std::string bandwidth(const Config& c) {
-  return c.text("relaxation.solver") == "euler" && !sweeps(c) ? "'100 MHz'" : "";
+  return phase_options(c).phases.free.solver == SettleSolver::euler && !sweeps(c) ? "'100 MHz'" : "";
 }
 
 /// A sweep follows the nominal leak.
@@ -152,7 +152,7 @@ ConfigRule physical_solver() {
       {"relaxation.solver", "hardware.level", "device.model"}, [](const Config& c) {
         const std::string& solver = c.text("relaxation.solver");
         const bool physical = on_devices(c) && hardware_section().read(c).level == HardwareLevel::physical;
-        if (!physical || solver == "euler" || solver == "rk4" || solver == coordinate_solver) return std::string();
+        if (!physical || solver == "euler" || solver == "rk4" || solver == "coordinate") return std::string();
         return std::string(
             "must be euler or rk4 on devices, whose noise the other solvers do not follow; or hardware.level must be "
             "ideal");

@@ -14,6 +14,13 @@ const Choices<bool> frozen_currents{{"live", false}, {"frozen", true}};
 const Choices<RelaxationSchedule> relaxation_schedules{{"parallel", RelaxationSchedule::parallel},
                                                        {"sweep", RelaxationSchedule::sweep}};
 
+std::pair<const char*, SettleSolver> named_by_itself(SettleSolver solver) { return {to_string(solver), solver}; }
+
+const Choices<SettleSolver> solvers{
+    named_by_itself(SettleSolver::euler),        named_by_itself(SettleSolver::rk4),
+    named_by_itself(SettleSolver::dopri5),       named_by_itself(SettleSolver::anderson),
+    named_by_itself(SettleSolver::newton_gmres), named_by_itself(SettleSolver::coordinate)};
+
 }  // namespace
 
 const Section<PhaseOptions>& phase_section() {
@@ -22,15 +29,13 @@ const Section<PhaseOptions>& phase_section() {
   using param::named;
   using param::real;
   using param::zero_is;
-  std::vector<std::string> solvers = settle_solvers();
-  solvers.emplace_back(coordinate_solver);
   static const Section<PhaseOptions> section = {
       field(
-          choice("relaxation.solver", "euler", solvers,
-                 "How a phase is relaxed: fixed steps, adaptive physical time, an accelerated reference, or (resistive "
-                 "networks) "
-                 "one layer after the other to where its currents vanish."),
-          &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
+          named("relaxation.solver", "euler",
+                "How a phase is relaxed: fixed steps, adaptive physical time, an accelerated reference, or (resistive "
+                "networks) "
+                "one layer after the other to where its currents vanish."),
+          solvers, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
       field(named("relaxation.schedule", "parallel",
                   "parallel: all nodes move at once; sweep: one after the other in the order in which they drive each "
                   "other, "

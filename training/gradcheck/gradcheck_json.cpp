@@ -28,7 +28,7 @@ nlohmann::json json_of(const GradcheckReport& report) {
   }
   nlohmann::json references = nlohmann::json::array();
   for (const ReferenceFacts& r : report.references) {
-    references.push_back({{"solver", r.solver},
+    references.push_back({{"solver", to_string(r.solver)},
                           {"adjoint", r.adjoint},
                           {"sequences", r.sequences},
                           {"settled", r.settled},

@@ -126,7 +126,7 @@ SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
 
 template <class S>
 SequenceReport BackpropThroughTime<S>::estimate(SequenceTask<S>& task) {
-  NUDGE_EXPECT(options_.free.solver == "euler");
+  NUDGE_EXPECT(options_.free.solver == SettleSolver::euler);
   if (options_.free.schedule == RelaxationSchedule::sweep) return through_sweep(task);
   SequenceReport report;
   Matrix<S>& z = *task.state;

@@ -17,7 +17,7 @@ namespace {
 /// adjoint is of that order (notes on the measured decay of the nudged transient).
 constexpr double kSettledNudge = 1e-2;
 
-bool descends(const EstimatorOptions& options) { return options.free.solver == coordinate_solver; }
+bool descends(const EstimatorOptions& options) { return options.free.solver == SettleSolver::coordinate; }
 
 template <class S>
 bool sweeps(const SequenceTask<S>& task, const EstimatorOptions& options) {
@@ -32,7 +32,7 @@ void require_descent(SequenceTask<S>& task, const EstimatorOptions& options) {
   throw UserError(
       fmt::format("relaxation.solver = {}: a nudge by this cost has no exact step (take squared error, or "
                   "nudge.cost_current = frozen, or solver euler)",
-                  coordinate_solver));
+                  to_string(SettleSolver::coordinate)));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Matrix<double> settled(const Network<double>& network, ConstMatrixRef<double> fe
   dynamics.bind(features, ReadContext{});
   Matrix<double> u = Matrix<double>::Zero(1, network.cols());
   SettleOptions options;
-  options.solver = "coordinate";
+  options.solver = SettleSolver::coordinate;
   options.max_steps = kSweeps;
   options.tolerance = kSettled * network.circuit().largest_load();
   SettleWorkspace<double> scratch;
