@@ -17,6 +17,7 @@ namespace {
 constexpr double smallest_share = 0.01;
 
 // Parts of the draws of a write (draw_lane): 0 is the programming error or update noise itself.
+constexpr std::uint32_t relaxation_part = 28;
 constexpr std::uint32_t drift_part = 29;
 constexpr std::uint32_t decay_part = 30;
 constexpr std::uint32_t offset_part = 31;
@@ -30,10 +31,11 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
       threads_(threads),
       model_(device_model(spec.model).make(spec)),
       retention_(spec, rows, cols, identity, threads),
+      relaxation_(spec, rows, cols, identity, threads),
       telegraph_(spec, rows, cols, identity, threads),
       flicker_(spec, rows, cols, identity, threads),
       heat_(spec),
-      follows_writes_(retention_.counts_from_writes() || spec.programming.write_noise > 0),
+      follows_writes_(retention_.counts_from_writes() || relaxation_.active() || spec.programming.write_noise > 0),
       noisy_(telegraph_.active() || flicker_.active() || spec.programming.write_noise > 0) {
   cells_.reference = static_cast<S>(spec.g_reference_S());
   cells_.mean_step = static_cast<S>(spec.window_S() / spec.pulses);
@@ -161,11 +163,16 @@ void DeviceArray<S>::written(Purpose purpose, std::uint64_t step) {
     const Matrix<S> drift = drifts ? normal(purpose, step, drift_part) : Matrix<S>();
     const Matrix<S> decay = decays ? normal(purpose, step, decay_part) : Matrix<S>();
     const Matrix<S> offset = offset_.size() > 0 ? normal(purpose, step, offset_part) : Matrix<S>();
+    const bool relaxes = relaxation_.active();
+    const Matrix<double> path =
+        relaxes ? draw_uniform(identity_, purpose, step, cells_.g.rows(), cells_.g.cols(), threads_, relaxation_part)
+                : Matrix<double>();
     const S width = static_cast<S>(spec_.programming.write_noise) * cells_.mean_step;
     for (Index i = 0; i < cells_.g.size(); ++i) {
       const S g = cells_.g.data()[i];
       if (g == before_.data()[i]) continue;
       if (drifts || decays) retention_.restart(i, g, drifts ? drift.data()[i] : 0, decays ? decay.data()[i] : 0);
+      if (relaxes) relaxation_.restart(i, g, path.data()[i]);
       if (offset_.size() > 0) offset_.data()[i] = width * offset.data()[i];
     }
     before_ = cells_.g;
@@ -196,6 +203,7 @@ template <class S>
 bool DeviceArray<S>::advance_time(double seconds, std::uint64_t step, Gathering gathering) {
   NUDGE_EXPECT(seconds >= 0 && std::isfinite(seconds));
   bool changed = retention_.advance_time(cells_, seconds, gathering);
+  changed = relaxation_.advance_time(cells_, seconds, gathering) || changed;
   if (changed) {
     pin_faults();
     if (follows_writes_) before_ = cells_.g;
@@ -238,6 +246,7 @@ template <class S>
 std::vector<SlowArray<S>> DeviceArray<S>::slow_state() {
   std::vector<SlowArray<S>> out;
   retention_.append_state(out);
+  relaxation_.append_state(out);
   telegraph_.append_state(out);
   flicker_.append_state(out);
   heat_.append_state(out);
@@ -249,6 +258,7 @@ std::vector<SlowArray<S>> DeviceArray<S>::slow_state() {
 template <class S>
 void DeviceArray<S>::state_restored() {
   retention_.state_restored();
+  relaxation_.state_restored();
   flicker_.state_restored();
   heat_.state_restored();
   bury();

@@ -9,6 +9,7 @@
 #include "devices/array_identity.hpp"
 #include "devices/pulse_heat.hpp"
 #include "devices/slow/flicker.hpp"
+#include "devices/slow/relaxation.hpp"
 #include "devices/slow/retention.hpp"
 #include "devices/slow/telegraph.hpp"
 #include "devices/step_model.hpp"
@@ -42,7 +43,7 @@ class DeviceArray {
   /// unknown order then biases nothing to second order in the change. Uses the numbers `number` to `number` + 2.
   PulseCount pulse_both(const Matrix<S>& counts_up, const Matrix<S>& counts_down, std::uint64_t number);
 
-  /// Time passes without pulses: drift, decay and leak change what is stored, telegraph and 1/f noise what is seen. No
+  /// Time passes without pulses: drift, decay, leak and relaxation change what is stored, telegraph and 1/f noise what is seen. No
   /// two calls on one array share `step`. Returns whether conductance() changed. Needs seconds ≥ 0 and finite.
   bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
 
@@ -106,6 +107,7 @@ class DeviceArray {
   std::vector<Fault> faults_;
   std::vector<Fault> worn_;  ///< the same, of devices that have died
   Retention<S> retention_;
+  Relaxation<S> relaxation_;
   Telegraph<S> telegraph_;
   Flicker<S> flicker_;
   PulseHeat<S> heat_;

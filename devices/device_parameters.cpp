@@ -177,6 +177,17 @@ Rows retention_rows() {
               0, 1)};
 }
 
+Rows relaxation_rows() {
+  const std::string idle = "chosen: of no effect while the tables of relaxation are empty";
+  return {row(
+              "relaxation_memory", "1", [](Spec& s) -> double& { return s.relaxation.memory_decades; },
+              "decades of time after which 1/e of a cell's relaxation is left in it; 0: it stays", idle),
+          between(row(
+                      "relaxation_jumps", "1", [](Spec& s) -> double& { return s.relaxation.jump_share; },
+                      "share of the variance of relaxation that comes in jumps", idle),
+                  0, 1)};
+}
+
 Rows telegraph_rows() {
   const std::string idle = "chosen: of no effect while telegraph_share or telegraph_amplitude is 0";
   return {between(row(
@@ -237,8 +248,8 @@ Rows fault_rows() {
 const std::vector<DeviceParameter>& device_parameters() {
   static const Rows rows = [] {
     Rows all;
-    for (const Rows& part : {window_rows(), spread_rows(), noise_rows(), retention_rows(), telegraph_rows(),
-                             flicker_rows(), fault_rows()}) {
+    for (const Rows& part : {window_rows(), spread_rows(), noise_rows(), retention_rows(), relaxation_rows(),
+                             telegraph_rows(), flicker_rows(), fault_rows()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -251,7 +262,19 @@ const std::vector<DeviceList>& device_lists() {
   const std::string form =
       "[a, b, lowest, highest]: clip(a ln r + b, lowest, highest), r = g/g_max; or with "
       "knee, q0, q1, ... appended: q0 + q1 r + ... from r = knee on";
+  const std::string table = ", a number for each level and time, level by level";
   static const std::vector<DeviceList> rows = {
+      {"relaxation_level", "S", "conductances as written, ascending, at which the tables of relaxation stand", off,
+       [](Spec& s) -> std::vector<double>& { return s.relaxation.level_S; }},
+      {"relaxation_time", "s", "times since the last write, ascending, at which they stand", off,
+       [](Spec& s) -> std::vector<double>& { return s.relaxation.time_s; }},
+      {"relaxation_spread", "S", "standard deviation of the change since the last write" + table, off,
+       [](Spec& s) -> std::vector<double>& { return s.relaxation.spread_S; }},
+      {"relaxation_mean", "S", "mean change since the last write" + table, off,
+       [](Spec& s) -> std::vector<double>& { return s.relaxation.mean_S; }},
+      {"relaxation_jump", "S",
+       "size of the jumps that make the tails heavy, per level: excess kurtosis about 3 (jump/spread)^2; empty: none",
+       off, [](Spec& s) -> std::vector<double>& { return s.relaxation.jump_S; }},
       {"programming_fit", "S",
        "c0, c1, ...: standard deviation of a programmed conductance, sum of c_k (g/g_max)^k, beside programming_error",
        off, [](Spec& s) -> std::vector<double>& { return s.programming.fit_S; }},

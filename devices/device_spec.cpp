@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "devices/registry.hpp"
+#include "devices/slow/relaxation_law.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 
@@ -31,11 +32,28 @@ namespace {
 void check_lists(const DeviceSpec& spec) {
   for (const DeviceList& row : device_lists()) {
     const char* problem = "";
-    if (row.name != "programming_fit") problem = StateFit{row.value(spec)}.problem();
+    const bool is_fit = row.name != "programming_fit" && !row.name.starts_with("relaxation_");
+    if (is_fit) problem = StateFit{row.value(spec)}.problem();
     for (double x : row.value(spec)) {
       if (!std::isfinite(x)) problem = "must be finite numbers";
     }
     if (*problem != 0) throw UserError(fmt::format("device.{} {}: {}", row.name, problem, row.doc));
+  }
+}
+
+void check_relaxation(const DeviceSpec& s) {
+  const RelaxationSpec& r = s.relaxation;
+  if (r.level_S.empty() && r.time_s.empty() && r.spread_S.empty() && r.mean_S.empty() && r.jump_S.empty()) return;
+  const char* problem = r.time_s.empty()    ? "relaxation_time is empty, other tables of relaxation are not"
+                        : r.level_S.empty() ? "relaxation_level is empty, other tables of relaxation are not"
+                                            : relaxation_problem(r);
+  if (*problem != 0) {
+    throw UserError(fmt::format("device.{} (nudge devices fit FILE --relaxation writes the tables)", problem));
+  }
+  if (s.retention.drifts() || s.retention.decays() || s.retention.leaks()) {
+    throw UserError(
+        "device.relaxation_time together with drift_, decay_ or leak_ keys: both say what time does to a stored "
+        "conductance; give one of them");
   }
 }
 
@@ -99,6 +117,7 @@ void DeviceSpec::validate() const {
   for (const DeviceParameter& row : device_parameters()) check(row, row.value(*this));
   check_lists(*this);
   check_together(*this);
+  check_relaxation(*this);
   std::vector<std::string> names;
   names.reserve(described.shape.size());
   for (const DeviceParameter& row : described.shape) names.push_back(row.name);

@@ -55,6 +55,7 @@ struct DeviceSpec {
   std::map<std::string, std::vector<double>> tables = {};  ///< lists of the model's own; missing ones are empty
   ProgrammingErrorSpec programming = {};
   RetentionSpec retention = {};
+  RelaxationSpec relaxation = {};
   TelegraphSpec telegraph = {};
   FlickerSpec flicker = {};
   FaultSpec faults = {};

@@ -55,6 +55,21 @@ struct RetentionSpec {
   double exponent_spread(double r) const { return drift_spread_fit.given() ? drift_spread_fit.at(r) : drift_spread; }
 };
 
+/// Relaxation: a cell wanders from where it was written, by a mean and a random amount that grow with the logarithm of the
+/// time since its last write. Tables over the conductance as written (rows, level_S) and time (columns, time_s), both
+/// ascending, row by row; how they are read between their points and beyond: slow/relaxation_law.hpp.
+struct RelaxationSpec {
+  std::vector<double> level_S = {};   ///< conductances as written
+  std::vector<double> time_s = {};    ///< times since the write
+  std::vector<double> spread_S = {};  ///< standard deviation of the change there
+  std::vector<double> mean_S = {};    ///< mean change there
+  std::vector<double> jump_S = {};    ///< typical size of a jump, per level: heavy tails; empty: Gaussian
+  double memory_decades = 0;          ///< decades of time after which 1/e of a change is left; 0: it stays
+  double jump_share = 0.9;            ///< share of the variance that comes in jumps
+
+  bool active() const { return !time_s.empty(); }
+};
+
 /// Random telegraph noise: one trap in some devices switches the conductance between two values.
 struct TelegraphSpec {
   double share = 0;             ///< share of devices with an active trap

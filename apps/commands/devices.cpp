@@ -17,6 +17,7 @@
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_population.hpp"
+#include "devices/fit/fit_relaxation.hpp"
 #include "devices/fit/peer_csv.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
@@ -34,7 +35,7 @@ struct DevicesOptions {
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
   int points = 9;
-  bool json = false;
+  bool json = false, relaxation = false;
 };
 
 /// A device to measure, and the laboratory's record that it was fitted to where it comes from one.
@@ -188,7 +189,36 @@ nlohmann::ordered_json candidates_json(const std::vector<PopulationFit>& fits, c
   return all;
 }
 
+ExitCode fit_relaxation_command(const DevicesOptions& options) {
+  if (options.csv.size() != 1) throw UserError("devices fit --relaxation: one file is needed");
+  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
+  const RelaxationFit fit = fit_relaxation(options.csv.front());
+  if (!options.out.empty()) {
+    const std::string toml = relaxation_toml(fit, options.csv.front());
+    write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
+  }
+  if (!options.json) {
+    answer("{}", relaxation_text(fit));
+    return ExitCode::ok;
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const RelaxationRow& r : fit.rows) {
+    rows.push_back({{"level_S", r.level_S},
+                    {"time_s", r.time_s},
+                    {"cells", r.cells},
+                    {"sd_measured_S", r.sd_measured_S},
+                    {"sd_model_S", r.sd_model_S},
+                    {"mean_measured_S", r.mean_measured_S},
+                    {"mean_model_S", r.mean_model_S},
+                    {"beyond_4_sd_measured", r.tail_measured},
+                    {"beyond_4_sd_model", r.tail_model}});
+  }
+  answer("{}\n", json_text(rows, 2));
+  return ExitCode::ok;
+}
+
 ExitCode fit_command(const DevicesOptions& options) {
+  if (options.relaxation) return fit_relaxation_command(options);
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   const std::vector<LabRecord> records = read_lab_files(options.csv, csv_scale(options));
   const std::vector<PopulationFit> tried = fits_of(records, options);
@@ -286,6 +316,10 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
   sub->add_option("--window", options->window, kWindowHelp);
   sub->add_option("--read-voltage", options->read_voltage,
                   "Voltage at which the currents of SET.csv and RESET.csv were read");
+  sub->add_flag(
+      "--relaxation", options->relaxation,
+      "The file is a table of cells after programming (.gz too): columns cell, time, conductance and, if known, "
+      "start, level, nominal; fits what time does to them (docs/devices.md)");
   sub->add_option("--model", options->model,
                   "soft_bounds, linear_step, exponential_step or piecewise; auto: the least of Akaike's criterion")
       ->capture_default_str();

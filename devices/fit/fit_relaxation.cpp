@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/fit/fit_relaxation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "devices/device_config.hpp"
+#include "devices/fit/csv_cells.hpp"
+#include "devices/fit/long_table.hpp"
+#include "devices/slow/relaxation_law.hpp"
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr std::size_t least_cells = 20;  // of a level: its sd is then known to 16 % (Gaussian)
+constexpr std::size_t simulated_cells = 16000;
+constexpr int corrections = 5;
+constexpr double out_of_reach = 6;  // spreads from 0 S: what stays at 0 S is then no matter
+constexpr double one_time = 1.5;    // times closer than this factor are one time
+
+enum Columns : std::size_t { cell_column, time_column, conductance_column, start_column, level_column, nominal_column };
+
+const std::vector<LongColumn>& relaxation_columns() {
+  static const std::vector<LongColumn> columns = {
+      {"cell", Unit::none, true},       {"time", Unit::second, true}, {"conductance", Unit::siemens, true},
+      {"start", Unit::siemens, false},  {"level", Unit::none, false}, {"nominal", Unit::second, false},
+      {"resistance", Unit::none, false}};
+  return columns;
+}
+
+const std::vector<std::string> bare_columns = {"cell",  "time",  "resistance", "conductance",
+                                               "start", "level", "nominal"};
+
+/// Changes of the cells of one level by time: changes[time][cell].
+struct LevelCells {
+  std::vector<double> starts_S;
+  std::map<std::size_t, std::map<double, double>> changes;
+};
+
+struct Moments {
+  double mean = 0, sd = 0, kurtosis = 3, tail = 0;
+};
+
+Moments moments_of(const std::vector<double>& x) {
+  Moments m;
+  const auto n = static_cast<double>(x.size());
+  for (const double v : x) m.mean += v / n;
+  double second = 0;
+  double fourth = 0;
+  for (const double v : x) {
+    const double d = (v - m.mean) * (v - m.mean);
+    second += d / n;
+    fourth += d * d / n;
+  }
+  m.sd = std::sqrt(second);
+  if (second > 0) m.kurtosis = fourth / (second * second);
+  for (const double v : x) m.tail += std::abs(v - m.mean) > 4 * m.sd ? 1 / n : 0;
+  return m;
+}
+
+std::vector<double> values_of_cells(const std::map<double, double>& changes) {
+  std::vector<double> x;
+  for (const auto& entry : changes) x.push_back(entry.second);
+  return x;
+}
+
+/// Times that are meant, ascending, and which of them each row has; rows at 0 s have none (size of times).
+std::vector<double> group_times(const LongTable& table, std::vector<std::size_t>& which) {
+  const bool named = !table.columns[nominal_column].empty();
+  const std::vector<double>& t = table.columns[named ? nominal_column : time_column];
+  std::vector<double> sorted = t;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::vector<double>> groups;
+  for (const double s : sorted) {
+    if (s <= 0) continue;
+    const double factor = named ? 1 + 1e-9 : one_time;
+    if (groups.empty() || s > factor * groups.back().back()) groups.emplace_back();
+    groups.back().push_back(s);
+  }
+  std::vector<double> times;
+  for (const auto& group : groups) times.push_back(group[group.size() / 2]);
+  which.assign(t.size(), times.size());
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      if (t[i] >= groups[k].front() && t[i] <= groups[k].back()) which[i] = k;
+    }
+  }
+  return times;
+}
+
+/// Conductance as programmed of each row.
+std::vector<double> starts_of(const LongTable& table) {
+  if (!table.columns[start_column].empty()) return table.columns[start_column];
+  std::map<double, std::pair<double, double>> first;
+  for (std::size_t i = 0; i < table.lines.size(); ++i) {
+    const std::pair<double, double> here{table.columns[time_column][i], table.columns[conductance_column][i]};
+    const auto [at, fresh] = first.emplace(table.columns[cell_column][i], here);
+    if (!fresh && here.first < at->second.first) at->second = here;
+  }
+  std::vector<double> starts;
+  for (const double cell : table.columns[cell_column]) starts.push_back(first.at(cell).second);
+  return starts;
+}
+
+std::vector<double> levels_of(const LongTable& table, const std::vector<double>& starts) {
+  if (!table.columns[level_column].empty()) return table.columns[level_column];
+  constexpr std::size_t groups = 8;
+  std::vector<double> sorted = starts;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<double> levels;
+  for (const double start : starts) {
+    const auto rank = static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), start) - sorted.begin());
+    levels.push_back(static_cast<double>(rank * groups / sorted.size()));
+  }
+  return levels;
+}
+
+/// Levels by mean start, those with too few cells left out.
+std::vector<LevelCells> gather_levels(const LongTable& table, const std::vector<std::size_t>& which, std::size_t times,
+                                      std::size_t& left_out) {
+  const std::vector<double> starts = starts_of(table);
+  const std::vector<double> levels = levels_of(table, starts);
+  std::map<double, LevelCells> all;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (which[i] >= times) continue;
+    LevelCells& level = all[levels[i]];
+    level.starts_S.push_back(starts[i]);
+    level.changes[which[i]][table.columns[cell_column][i]] = table.columns[conductance_column][i] - starts[i];
+  }
+  std::vector<LevelCells> kept;
+  for (auto& [name, level] : all) {
+    bool enough = level.changes.size() == times;
+    for (const auto& [k, changes] : level.changes) enough = enough && changes.size() >= least_cells;
+    if (enough) {
+      kept.push_back(std::move(level));
+    } else {
+      left_out += level.starts_S.size();
+    }
+  }
+  std::sort(kept.begin(), kept.end(), [](const LevelCells& a, const LevelCells& b) {
+    return moments_of(a.starts_S).mean < moments_of(b.starts_S).mean;
+  });
+  return kept;
+}
+
+/// Simulated changes of cells of a level at all times, with `seed` and the measured starts in turn.
+std::vector<Moments> simulate(const RelaxationSpec& spec, const LevelCells& level, std::size_t number,
+                              std::uint64_t seed) {
+  const RelaxationLaw law(spec);
+  std::vector<std::vector<double>> changes(spec.time_s.size());
+  const std::size_t n = law.draws(spec.time_s.back());
+  std::vector<double> normals(n);
+  std::vector<double> uniforms(n);
+  const RngKey key = {seed, Purpose::drift, static_cast<std::uint32_t>(number)};
+  for (std::size_t i = 0; i < simulated_cells; ++i) {
+    fill_normal<double>(key, i, 0, normals);
+    fill_uniform<double>(key, i, 1, uniforms);
+    const double start = level.starts_S[i % level.starts_S.size()];
+    for (std::size_t k = 0; k < changes.size(); ++k) {
+      changes[k].push_back(law.conductance_S(start, spec.time_s[k], normals, uniforms) - start);
+    }
+  }
+  std::vector<Moments> out;
+  for (const auto& x : changes) out.push_back(moments_of(x));
+  return out;
+}
+
+double correlation_of(const std::map<double, double>& a, const std::map<double, double>& b, std::size_t& pairs) {
+  std::vector<double> x;
+  std::vector<double> y;
+  for (const auto& [cell, change] : a) {
+    const auto other = b.find(cell);
+    if (other == b.end()) continue;
+    x.push_back(change);
+    y.push_back(other->second);
+  }
+  pairs = x.size();
+  if (pairs < least_cells) return 0;
+  const Moments mx = moments_of(x);
+  const Moments my = moments_of(y);
+  double sum = 0;
+  for (std::size_t i = 0; i < pairs; ++i) sum += (x[i] - mx.mean) * (y[i] - my.mean);
+  return sum / (static_cast<double>(pairs) * mx.sd * my.sd);
+}
+
+/// Measured correlation of two times, √(V(s)/V(t)), and the decades between them.
+struct TimePair {
+  double measured, nested, decades;
+};
+
+double squared_error(const std::vector<TimePair>& pairs, double memory) {
+  double sum = 0;
+  for (const TimePair& p : pairs) {
+    const double model = memory > 0 ? p.nested * std::exp(-p.decades / memory) : p.nested;
+    sum += (p.measured - model) * (p.measured - model);
+  }
+  return sum;
+}
+
+void fit_memory(const std::vector<LevelCells>& levels, const std::vector<std::vector<Moments>>& measured,
+                RelaxationFit& fit) {
+  std::vector<TimePair> pairs;
+  const std::vector<double>& t = fit.spec.time_s;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    for (std::size_t i = 0; i < t.size(); ++i) {
+      for (std::size_t j = i + 1; j < t.size(); ++j) {
+        std::size_t both = 0;
+        const double r = correlation_of(levels[l].changes.at(i), levels[l].changes.at(j), both);
+        if (both < least_cells) continue;
+        const double nested = std::min(measured[l][i].sd / measured[l][j].sd, 1.0);
+        pairs.push_back({r, nested, std::log10(t[j] / t[i])});
+      }
+    }
+  }
+  if (pairs.empty()) return;
+  double best = squared_error(pairs, 0);
+  for (int k = 0; k <= 200; ++k) {
+    const double memory = 0.1 * std::pow(1e4, k / 200.0);  // 0.1 to 1000 decades, 4.7 % apart
+    if (squared_error(pairs, memory) >= best) continue;
+    best = squared_error(pairs, memory);
+    fit.spec.memory_decades = memory;
+  }
+  fit.correlation_error = std::sqrt(best / static_cast<double>(pairs.size()));
+}
+
+double median_of(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  const std::size_t n = x.size();
+  return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}
+
+RelaxationFit fit_table(const LongTable& table) {
+  RelaxationFit fit;
+  std::vector<std::size_t> which;
+  fit.spec.time_s = group_times(table, which);
+  const std::size_t times = fit.spec.time_s.size();
+  if (times < 2) {
+    csv_fail(table.file, fmt::format("{} time after programming (at least 2 are needed, each longer than 0 s)", times));
+  }
+  const std::vector<LevelCells> levels = gather_levels(table, which, times, fit.left_out);
+  if (levels.empty()) {
+    csv_fail(table.file, fmt::format("no level has {} cells at each of the {} times", least_cells, times));
+  }
+  std::vector<std::vector<Moments>> measured;
+  for (const LevelCells& level : levels) {
+    fit.spec.level_S.push_back(moments_of(level.starts_S).mean);
+    measured.emplace_back();
+    std::vector<double> jumps;
+    for (std::size_t k = 0; k < times; ++k) {
+      const Moments m = moments_of(values_of_cells(level.changes.at(k)));
+      if (m.sd == 0) {
+        csv_fail(table.file, fmt::format("all cells of the level of {:.4g} uS have changed by the same after {:g} s: "
+                                         "there is no spread to fit",
+                                         1e6 * fit.spec.level_S.back(), fit.spec.time_s[k]));
+      }
+      measured.back().push_back(m);
+      fit.spec.spread_S.push_back(m.sd);
+      fit.spec.mean_S.push_back(m.mean);
+      jumps.push_back((m.kurtosis - 3) * m.sd * m.sd / 3);
+    }
+    fit.cells += level.changes.at(times - 1).size();
+    fit.spec.jump_S.push_back(std::sqrt(std::max(median_of(jumps), 0.0)));
+  }
+  for (std::size_t l = 1; l < levels.size(); ++l) {
+    if (fit.spec.level_S[l] <= fit.spec.level_S[l - 1]) csv_fail(table.file, "two levels start from the same mean");
+  }
+  fit_memory(levels, measured, fit);
+  // Cells that would pass 0 S stay there: what is drawn must be wider and lower for the result to be as measured.
+  for (int pass = 0; pass < corrections; ++pass) {
+    const RelaxationSpec now = fit.spec;
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      if (now.level_S[l] > out_of_reach * measured[l].back().sd) continue;
+      const std::vector<Moments> model = simulate(now, levels[l], l, 1);
+      for (std::size_t k = 0; k < times; ++k) {
+        const Moments& m = measured[l][k];
+        double& spread = fit.spec.spread_S[l * times + k];
+        spread *= std::clamp(m.sd / std::max(model[k].sd, 1e-3 * m.sd), 0.5, 2.0);
+        fit.spec.mean_S[l * times + k] += m.mean - model[k].mean;
+      }
+    }
+  }
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const std::vector<Moments> model = simulate(fit.spec, levels[l], l, 2);
+    for (std::size_t k = 0; k < times; ++k) {
+      const Moments& m = measured[l][k];
+      fit.rows.push_back({fit.spec.level_S[l], fit.spec.time_s[k], levels[l].changes.at(k).size(), m.sd, model[k].sd,
+                          m.mean, model[k].mean, m.tail, model[k].tail});
+    }
+  }
+  return fit;
+}
+
+}  // namespace
+
+RelaxationFit fit_relaxation(const std::string& path) {
+  return fit_table(read_long_table(path, relaxation_columns(), bare_columns));
+}
+
+RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string& file) {
+  return fit_table(parse_long_table(text, file, relaxation_columns(), bare_columns));
+}
+
+std::string relaxation_text(const RelaxationFit& fit) {
+  std::string out = fmt::format(
+      "{} cells, memory {:.3g} decades, correlations of two times within {:.2g} rms\n"
+      "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | beyond 4 sd, %\n{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | "
+      "measured model\n",
+      fit.cells, fit.spec.memory_decades, fit.correlation_error, "level uS", "time s", "cells", "sd uS", "model",
+      "mean uS", "model", "", "", "", "", "", "", "");
+  for (const RelaxationRow& r : fit.rows) {
+    out += fmt::format("{:9.3f} {:9.3g} {:6} | {:7.3f} {:7.3f} | {:7.3f} {:7.3f} | {:.2f} {:.2f}\n", 1e6 * r.level_S,
+                       r.time_s, r.cells, 1e6 * r.sd_measured_S, 1e6 * r.sd_model_S, 1e6 * r.mean_measured_S,
+                       1e6 * r.mean_model_S, 100 * r.tail_measured, 100 * r.tail_model);
+  }
+  if (fit.left_out > 0) {
+    out += fmt::format("{} measurements left out: their levels have fewer than {} cells at some time\n", fit.left_out,
+                       least_cells);
+  }
+  return out;
+}
+
+std::string relaxation_toml(const RelaxationFit& fit, const std::string& source) {
+  DeviceSpec spec;
+  spec.g_min_S = fit.spec.level_S.front();
+  spec.g_max_S = fit.spec.level_S.back();
+  spec.relaxation = fit.spec;
+  std::string out = fmt::format("# Relaxation fitted to {}: {} cells\n# g_min and g_max: lowest and highest level\n",
+                                source, fit.cells);
+  return out + device_toml(spec);
+}
+
+}  // namespace nudge

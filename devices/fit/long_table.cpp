@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/fit/long_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "devices/fit/csv_cells.hpp"
+#include "sim/config/suggest.hpp"
+#include "sim/io/inflate.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr double kMostOfDevice_S = 0.1;  // as for pulses: 10 ohm, a wire
+
+std::vector<std::string> split_cells(std::string_view line, char separator) {
+  std::vector<std::string> cells;
+  while (true) {
+    const std::size_t end = line.find(separator);
+    std::string_view cell = line.substr(0, end);
+    while (!cell.empty() && (cell.front() == ' ' || cell.front() == '"')) cell.remove_prefix(1);
+    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '"')) cell.remove_suffix(1);
+    cells.emplace_back(cell);
+    if (end == std::string_view::npos) return cells;
+    line.remove_prefix(end + 1);
+  }
+}
+
+/// Which known column a place of the header is, and what its numbers are multiplied by.
+struct HeaderPlace {
+  std::size_t column = 0;
+  double factor = 1;
+};
+
+std::vector<std::string> names_of(const std::vector<LongColumn>& known) {
+  std::vector<std::string> names;
+  for (const LongColumn& column : known) names.push_back(column.name);
+  return names;
+}
+
+HeaderPlace header_place(const std::string& cell, const std::vector<LongColumn>& known, const std::string& where) {
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if (cell == known[k].name) return {k, 1};
+    if (known[k].unit == Unit::none || !cell.starts_with(known[k].name + "_")) continue;
+    const Quantity q = read_quantity("1 " + cell.substr(known[k].name.size() + 1), known[k].unit);
+    if (!q.problem.empty()) csv_fail(where, fmt::format("column \"{}\": {}", cell, q.problem));
+    return {k, q.value};
+  }
+  csv_fail(where, fmt::format("unknown column \"{}\" ({}; known: {})", cell, did_you_mean(cell, names_of(known)),
+                              fmt::join(names_of(known), ", ")));
+}
+
+double table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where) {
+  char* end = nullptr;
+  const double number = std::strtod(cell.c_str(), &end);
+  if (cell.empty() || *end != 0) {
+    csv_fail(where, fmt::format("{} \"{}\" is not a number (one unit for the whole column stands in its name, as "
+                                "time_ms or conductance_uS)",
+                                column.name, cell));
+  }
+  const double value = factor * number;
+  if (!std::isfinite(value)) csv_fail(where, fmt::format("{} \"{}\" is not a finite number", column.name, cell));
+  const bool time = column.unit == Unit::second;
+  const bool conductance = column.unit == Unit::siemens;
+  // A reader's offset may make a small conductance negative: technology C has such reads.
+  if (time && value < 0) {
+    csv_fail(where, fmt::format("{} {} is negative (must be >= 0)", column.name, cell));
+  }
+  if (conductance && std::abs(value) > kMostOfDevice_S) {
+    csv_fail(where, fmt::format("{} {:g} S is that of a wire (name the column {}_uS if these are microsiemens)",
+                                column.name, value, column.name));
+  }
+  return value;
+}
+
+}  // namespace
+
+LongTable parse_long_table(std::string_view text, const std::string& file, const std::vector<LongColumn>& known,
+                           const std::vector<std::string>& bare) {
+  LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::vector<HeaderPlace> places;
+  char separator = ',';
+  for (int number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
+    const std::string where = fmt::format("{}:{}", file, number);
+    if (places.empty()) {
+      separator = line.find('\t') == std::string_view::npos ? ',' : '\t';
+      const std::vector<std::string> first = split_cells(line, separator);
+      const bool numbers = std::all_of(first.begin(), first.end(), csv_is_number);
+      if (numbers && first.size() != bare.size()) {
+        csv_fail(where, fmt::format("{} columns without a header (a table without one has {}: {})", first.size(),
+                                    bare.size(), fmt::join(bare, ", ")));
+      }
+      std::vector<bool> there(known.size());
+      for (const std::string& cell : numbers ? bare : first) {
+        places.push_back(header_place(cell, known, where));
+        if (there[places.back().column]) csv_fail(where, fmt::format("column \"{}\" occurs twice", cell));
+        there[places.back().column] = true;
+      }
+      for (std::size_t k = 0; k < known.size(); ++k) {
+        if (!known[k].required || there[k]) continue;
+        csv_fail(where,
+                 fmt::format("column \"{}\" is missing (known: {})", known[k].name, fmt::join(names_of(known), ", ")));
+      }
+      if (!numbers) continue;
+    }
+    const std::vector<std::string> cells = split_cells(line, separator);
+    if (cells.size() != places.size()) {
+      csv_fail(where, fmt::format("{} cells, the table has {} columns", cells.size(), places.size()));
+    }
+    table.lines.push_back(number);
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const HeaderPlace& at = places[c];
+      table.columns[at.column].push_back(table_number(cells[c], known[at.column], at.factor, where));
+    }
+  }
+  if (table.lines.empty()) {
+    csv_fail(file, fmt::format("no measurements (columns: {})", fmt::join(names_of(known), ", ")));
+  }
+  return table;
+}
+
+LongTable read_long_table(const std::string& path, const std::vector<LongColumn>& known,
+                          const std::vector<std::string>& bare) {
+  std::string text = read_csv_text(path);
+  if (text.starts_with("\x1f\x8b")) {
+    Inflated inflated = inflate_bytes(text, Deflated::gzip);
+    if (!inflated.problem.empty()) csv_fail(path, fmt::format("the .gz {}", inflated.problem));
+    text = std::move(inflated.bytes);
+  }
+  return parse_long_table(text, path, known, bare);
+}
+
+}  // namespace nudge

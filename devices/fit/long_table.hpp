@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace nudge {
+
+/// A column that a table of measurements may have. The unit stands in its name, "time_ms"; without one it is the SI unit.
+struct LongColumn {
+  std::string name;
+  Unit unit = Unit::none;
+  bool required = false;
+};
+
+/// Rows of measurements by column, in SI units; line numbers as in the file. Absent columns are empty.
+struct LongTable {
+  std::string file;
+  std::vector<int> lines;
+  std::vector<std::vector<double>> columns;  ///< in the order of the LongColumns asked for
+};
+
+/// Reads a table separated by commas or tabs, with a header of the known columns in any order. A table without a header
+/// has the columns `bare`, in that order. Lines that start with # are skipped. UserError with file:line for an unknown, missing
+/// or doubled column, another number of cells, a cell that is not a finite number (a unit in a cell too: units of a column
+/// cannot differ from row to row), a negative time, or a conductance beyond 0.1 S (a reader's offset may make a small one
+/// negative).
+LongTable parse_long_table(std::string_view text, const std::string& file, const std::vector<LongColumn>& known,
+                           const std::vector<std::string>& bare);
+
+/// The same of a file, inflated if it is a .gz.
+LongTable read_long_table(const std::string& path, const std::vector<LongColumn>& known,
+                          const std::vector<std::string>& bare);
+
+}  // namespace nudge

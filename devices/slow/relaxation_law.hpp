@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "devices/effects.hpp"
+
+namespace nudge {
+
+/// How far a cell has gone t seconds after it was written with conductance g₀: g(t) = max(g₀ + m(g₀, t) + X(t), 0).
+///
+/// V(g₀, t), the variance of X, and m come from the tables: linear in g₀ between levels, of the end levels beyond; linear in
+/// ln t between times and, V as far as it grows, beyond the last; linear in t from 0 to the first, so that nothing jumps.
+/// X is a Markov process in ln t with knots t_k = t₁ 10^(k/2), k = 0, 1, ... From one knot to any time before the next
+///     X(t) = a X(t_k) + √(V(t) − a² V(t_k)) z_{k+1},   a = min(exp(−log₁₀(t/t_k)/memory), √(V(t)/V(t_k))),
+/// so that the variance is V at all times, the correlation of two times √(V(s)/V(t)) exp(−log₁₀(t/s)/memory), and X a
+/// function of the z alone, whenever it is looked at. z_k has variance 1; with probability p it is of variance 1 − q + q/p
+/// (a jump), else of 1 − q, q = jump_share and p = 1/(1 + J²/(q² ΔV)), J = jump_S, ΔV the variance that the whole interval adds:
+/// the excess kurtosis of z is then 3 J²/ΔV, and that of X about 3 J²/V, as of jumps of fixed size that come with ΔV
+/// (a Lévy process in ln t; fits of measured cells: docs/devices.md).
+class RelaxationLaw {
+ public:
+  explicit RelaxationLaw(RelaxationSpec spec);
+
+  /// V(g₀, t) in S².
+  double variance_S2(double start_S, double t_s) const;
+  double mean_S(double start_S, double t_s) const;
+  /// How many numbers z the change at time t hangs on: at least 1.
+  std::size_t draws(double t_s) const;
+  /// g(t). normals and uniforms hold draws(t) independent numbers at least; the same ones at all times of one cell.
+  double conductance_S(double start_S, double t_s, std::span<const double> normals,
+                       std::span<const double> uniforms) const;
+
+ private:
+  /// A table at (g₀, t).
+  double at(const std::vector<double>& table, double start_S, double t_s) const;
+  double knot_s(std::size_t k) const;
+
+  RelaxationSpec spec_;
+  std::vector<double> variance_S2_;  ///< spread_S squared
+};
+
+/// What is wrong with the tables; empty: nothing.
+const char* relaxation_problem(const RelaxationSpec& spec);
+
+}  // namespace nudge
