@@ -247,7 +247,7 @@ RelaxationFit fit_table(const LongTable& table) {
   }
   std::vector<std::vector<Moments>> measured;
   for (const LevelCells& level : levels) {
-    fit.spec.level_S.push_back(moments_of(level.starts_S).mean);
+    fit.spec.level_S.push_back(std::max(moments_of(level.starts_S).mean, 0.0));  // a reader's offset
     measured.emplace_back();
     std::vector<double> jumps;
     for (std::size_t k = 0; k < times; ++k) {

@@ -14,8 +14,9 @@ namespace nudge {
 /// ln t between times and, V as far as it grows, beyond the last; linear in t from 0 to the first, so that nothing jumps.
 /// X is a Markov process in ln t with knots t_k = t₁ 10^(k/2), k = 0, 1, ... From one knot to any time before the next
 ///     X(t) = a X(t_k) + √(V(t) − a² V(t_k)) z_{k+1},   a = min(exp(−log₁₀(t/t_k)/memory), √(V(t)/V(t_k))),
-/// so that the variance is V at all times, the correlation of two times √(V(s)/V(t)) exp(−log₁₀(t/s)/memory), and X a
-/// function of the z alone, whenever it is looked at. z_k has variance 1; with probability p it is of variance 1 − q + q/p
+/// so that the variance is V at all times, the correlation of a knot s with a later t √(V(s)/V(t)) exp(−log₁₀(t/s)/memory)
+/// (where a is not cut; of an s between knots it is larger, by up to that of one interval), and X a function of the z alone,
+/// whenever it is looked at. z_k has variance 1; with probability p it is of variance 1 − q + q/p
 /// (a jump), else of 1 − q, q = jump_share and p = 1/(1 + J²/(q² ΔV)), J = jump_S, ΔV the variance that the whole interval adds:
 /// the excess kurtosis of z is then 3 J²/ΔV, and that of X about 3 J²/V, as of jumps of fixed size that come with ΔV
 /// (a Lévy process in ln t; fits of measured cells: docs/devices.md).
