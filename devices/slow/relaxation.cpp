@@ -21,10 +21,13 @@ constexpr std::uint32_t uniform_part = 28;
 
 template <class S>
 Relaxation<S>::Relaxation(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads)
-    : active_(spec.relaxation.active()), law_(spec.relaxation), identity_(identity), threads_(threads) {
+    : active_(spec.relaxation.active()),
+      law_(spec.relaxation),
+      identity_(identity),
+      threads_(threads),
+      clock_(Matrix<S>::Zero(1, 3)) {
   if (!active_) return;
   first_s_ = spec.relaxation.time_s.front();
-  clock_ = Matrix<S>::Zero(1, 3);
   age_s_ = Matrix<S>::Zero(rows, cols);
   start_S_ = Matrix<S>::Constant(rows, cols, static_cast<S>(spec.g_min_S));
   write_ = Matrix<S>::Zero(rows, cols);
