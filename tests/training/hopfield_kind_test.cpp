@@ -73,6 +73,7 @@ TEST_CASE("hopfield: layers that do not fit are refused with what to do", "[hopf
   check_refusal({"hopfield.feedback=none", "hopfield.form=energy"},
                 "must be transpose or separate for hopfield.form = energy");
   check_refusal({"relaxation.solver=anderson"}, "must be euler for hopfield.form = projected");
+  check_refusal({"nudge.drive=difference"}, "must be state for hopfield.feedback = transpose");
   check_refusal({"hopfield.hidden=[]", "hopfield.cost=cross_entropy"},
                 "must be squared_error where hopfield.hidden is empty");
   check_refusal({"task.kind=regression", "hopfield.cost=cross_entropy"},

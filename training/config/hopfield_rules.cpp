@@ -53,6 +53,15 @@ ConfigRule boxes_need_euler() {
           }};
 }
 
+/// Links that act both ways have no law of the difference alone (TermTraits::takes_difference).
+ConfigRule links_are_driven_by_states() {
+  return {{"nudge.drive", "hopfield.feedback", "network.kind"}, [](const Config& c) {
+            return layered(c) && c.text("nudge.drive") == "difference" && hopfield_contrasts(c)
+                       ? "must be state for hopfield.feedback = transpose: its links are driven by what they couple"
+                       : "";
+          }};
+}
+
 ConfigRule odd_kernels() {
   return {{"convolutional.kernel", "network.kind"}, [](const Config& c) {
             if (c.text("network.kind") != "convolutional") return std::string();
@@ -116,6 +125,7 @@ std::vector<ConfigRule> hopfield_rules() {
           projected_output(),
           feedback_has_a_form(),
           boxes_need_euler(),
+          links_are_driven_by_states(),
           odd_kernels(),
           some_convolution(),
           entry_per_layer("convolutional.kernel"),
