@@ -49,8 +49,7 @@ HeaderPlace header_place(const std::string& cell, const std::vector<LongColumn>&
     if (!q.problem.empty()) csv_fail(where, fmt::format("column \"{}\": {}", cell, q.problem));
     return {k, q.value};
   }
-  csv_fail(where, fmt::format("unknown column \"{}\" ({}; known: {})", cell, did_you_mean(cell, names_of(known)),
-                              fmt::join(names_of(known), ", ")));
+  csv_fail(where, fmt::format("unknown column \"{}\" (known: {})", cell, fmt::join(names_of(known), ", ")));
 }
 
 double table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where) {
