@@ -5,58 +5,16 @@ import math
 
 import numpy as np
 
+from . import _core
 from .errors import InputError
 
-__all__ = ["Effect", "cell", "effects", "results_of", "sign_test", "student_t"]
-
-
-def student_t(degrees, share=0.95):
-    """The t with P(|T| <= t) = share for a whole number of degrees of freedom; infinite for none. With φ = atan(t/√n) the
-    probability is a finite sum of powers of cos φ (Abramowitz and Stegun 26.7.3, 26.7.4); bisection over φ."""
-    if degrees < 1:
-        return math.inf
-
-    def probability(angle):
-        sine, cosine = math.sin(angle), math.cos(angle)
-        if degrees % 2 == 0:
-            terms, first, begin = 1.0, 1.0, 1
-        else:
-            terms, first, begin = cosine if degrees > 1 else 0.0, cosine, 2
-        for k in range(begin, degrees - 2, 2):
-            first *= k / (k + 1) * cosine ** 2
-            terms += first
-        return sine * terms if degrees % 2 == 0 else 2 / math.pi * (angle + sine * terms)
-
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if probability(middle) < share else (low, middle)
-    return math.sqrt(degrees) * math.tan(0.5 * (low + high))
-
-
-def sign_test(won, lost):
-    """Two-sided p value: how often fair coins give at least as uneven a split; 1 without a coin."""
-    n = won + lost
-    return min(1.0, 2 * sum(math.comb(n, k) for k in range(min(won, lost) + 1)) / 2 ** n) if n else 1.0
-
-
-def higher_is_better(result):
-    return result.endswith(("accuracy", "cosine", "agreement"))
+__all__ = ["Effect", "cell", "effects", "results_of"]
 
 
 def cell(values, result):
     """(number, failed) of the runs of one cell: their mean, or where runs failed, which are infinite values, the median over all with
     the failed ranked worst; NaN where that is one of them, or nothing was measured (NaN)."""
-    values = np.asarray(values, float)
-    values = values[~np.isnan(values)]
-    failed = int(np.isinf(values).sum())
-    if values.size == 0:
-        return math.nan, 0
-    if failed == 0:
-        return float(values.mean()), 0
-    ranked = np.sort(np.where(np.isinf(values), -math.inf if higher_is_better(result) else math.inf, values))
-    low, high = ranked[(ranked.size - 1) // 2], ranked[ranked.size // 2]
-    return (float(0.5 * (low + high)) if np.isfinite([low, high]).all() else math.nan), failed
+    return _core.cell(np.asarray(values, float).tolist(), result)
 
 
 class Effect:
@@ -65,26 +23,17 @@ class Effect:
     became better and ``lost`` worse, a run that failed being worse than any other."""
 
     def __init__(self, key, start, value, pairs, result):
-        n = len(pairs)
-        self.key, self.start, self.value, self.seeds = key, start, value, n
-        before, after = (np.asarray(end, float) for end in zip(*pairs))
-        sign = 1 if higher_is_better(result) else -1
-        rank = [np.where(np.isinf(end), -math.inf, sign * end) for end in (before, after)]
-        self.won, self.lost = int((rank[1] > rank[0]).sum()), int((rank[1] < rank[0]).sum())
-        self.failed = int((np.isinf(before) | np.isinf(after)).sum())
-        if self.failed:
-            self.mean = self.low = self.high = math.nan
-            return
-        differences = after - before
-        self.mean = float(np.mean(differences))
-        half = student_t(n - 1) * float(np.std(differences, ddof=1)) / math.sqrt(n) if n > 1 else math.inf
-        self.low, self.high = self.mean - half, self.mean + half
+        before, after = ([float(one) for one in end] for end in zip(*pairs))
+        self.key, self.start, self.value = key, start, value
+        found = _core.paired_difference(after, before, result)
+        for name in ("seeds", "failed", "mean", "low", "high", "won", "lost"):
+            setattr(self, name, getattr(found, name))
 
     @property
     def certain(self):
         """Whether the interval leaves out 0; where runs failed, whether the sign test says so at that level."""
         if self.failed:
-            return sign_test(self.won, self.lost) < 0.05
+            return _core.sign_test(self.won, self.lost) < 0.05
         return self.low > 0 or self.high < 0
 
     def __repr__(self):
@@ -104,7 +53,7 @@ def results_of(run):
     status = points.status.values.astype(str)
     failed, invalid = status != "ok", np.char.startswith(status, "invalid: ")
     for name in results:
-        worst = -math.inf if higher_is_better(name) else math.inf
+        worst = -math.inf if _core.higher_is_better(name) else math.inf
         points[name] = points[name].where(~failed, worst).where(~invalid)
     return points, keys, results
 

@@ -14,5 +14,6 @@ void bind_devices(nb::module_& m);
 void bind_crossbar(nb::module_& m);
 void bind_network(nb::module_& m);
 void bind_dynamics(nb::module_& m);
+void bind_statistics(nb::module_& m);
 
 }  // namespace nudge::python

@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
   bind_crossbar(m);
   bind_network(m);
   bind_dynamics(m);
+  bind_statistics(m);
 }

@@ -162,7 +162,7 @@ def one_run(one):
     return f"[{100 * interval['low']:.1f}, {100 * interval['high']:.1f}] of {interval['test_samples']:.0f}" if interval else "–"
 
 
-# 97.5 % quantiles of Student's t at 1, 2, ... degrees of freedom.
+# 97.5 % quantiles of Student's t at 1, 2, ... degrees of freedom: no table has more seeds.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
 
@@ -174,7 +174,7 @@ def paired(differences, digits=3):
     mean = sum(differences) / n
     if n == 1:
         return f"{mean:+.{digits}f}"
-    half = STUDENT[min(n - 2, len(STUDENT) - 1)] * math.sqrt(sum((d - mean) ** 2 for d in differences) / (n - 1) / n)
+    half = STUDENT[n - 2] * math.sqrt(sum((d - mean) ** 2 for d in differences) / (n - 1) / n)
     return f"{mean:+.{digits}f} [{mean - half:+.{digits}f}, {mean + half:+.{digits}f}]"
 
 
