@@ -330,7 +330,7 @@ def main():
     check(block)
     mixers.layers[0].mixer.check(mixers.rotation)
     steps = dict(block.steps(), characters=characters.step, characters_fem=mixers.step)
-    token_models = {"characters": "mha", "characters_fem": "fem_softmax"}
+    token_models = {"characters": "mha", "characters_fem": "fem_softmax_ltg"}
     print("| step | threads | nudge (ms) | PyTorch (ms) | PyTorch/nudge | range | ratio to the floor |\n|---|---|---|---|---|---|---|")
     for threads in options.threads:
         torch.set_num_threads(threads)

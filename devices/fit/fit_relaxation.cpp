@@ -84,10 +84,10 @@ std::vector<double> group_times(const LongTable& table, std::vector<std::size_t>
   std::vector<double> times;
   for (const auto& group : groups) times.push_back(group[group.size() / 2]);
   which.assign(t.size(), times.size());
+  const auto ends_before = [](const std::vector<double>& group, double s) { return group.back() < s; };
   for (std::size_t i = 0; i < t.size(); ++i) {
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-      if (t[i] >= groups[k].front() && t[i] <= groups[k].back()) which[i] = k;
-    }
+    const auto own = std::lower_bound(groups.begin(), groups.end(), t[i], ends_before);
+    if (t[i] > 0 && own != groups.end()) which[i] = static_cast<std::size_t>(own - groups.begin());
   }
   return times;
 }

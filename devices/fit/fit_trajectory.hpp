@@ -39,8 +39,9 @@ RecordRange range_of(const PulseRecord& record);
 std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record, double first);
 
 /// Moves the model's numbers and the ends of the window so that Σ (g_i − replay_i)² over whole records is least (Levenberg–Marquardt with
-/// forward differences, Moré, Lecture Notes in Mathematics 630:105 (1978)), with the expectation of FitParameters::curves at the weight of one value of the record, from where single steps have brought them: those carry
-/// twice the variance of the read noise, which sums of pulses do not. Returns the shift; the spec is left alone where nothing is gained.
+/// forward differences, Moré, Lecture Notes in Mathematics 630:105 (1978)), with the expectation of FitParameters::curves at the weight
+/// of one value of the record, from where single steps have brought them, which carry twice the variance of the read noise, as sums of
+/// pulses do not, and from a level curve; the better end counts. Returns the shift; the spec is left alone where nothing is gained.
 WindowShift fit_trajectory(DeviceSpec& spec, const FitParameters& parameters, const std::vector<PulseRecord>& records);
 
 }  // namespace nudge

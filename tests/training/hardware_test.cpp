@@ -111,6 +111,8 @@ TEST_CASE("what the law of a nudge leaves below the noise is averaged longer", "
   CHECK(settled.integer("relaxation.nudged_steps") ==
         config.integer("relaxation.nudged_steps") + longer.average - config.integer("relaxation.average_nudged"));
   CHECK(difference(settled_as(settled, config), settled).empty());
+  const Config other = of(with(hot, {"relaxation.nudged_steps=50"}));  // steps that a user had set are no such choice
+  CHECK(settled_as(other, config).integer("relaxation.nudged_steps") == config.integer("relaxation.nudged_steps"));
 }
 
 TEST_CASE("a nudge below the noise is warned of, far below it refused unless asked for", "[hardware]") {

@@ -29,6 +29,8 @@ std::array<OpenRange, 4> ranges(const PeripherySpec& ports, const ConverterExten
 }
 
 constexpr const char* turn_key = "circuit.turn_slots";
+constexpr const char* average_key = "relaxation.average_nudged";
+constexpr const char* steps_key = "relaxation.nudged_steps";
 
 bool turn_is_open(const TokenSpec& tokens) {
   return tokens.use == TokenUse::multiplexed && tokens.hold_time_s > 0 && tokens.turn_slots == 0;
@@ -83,11 +85,16 @@ Config chosen_circuit(const Config& config, const RunParts& parts) {
 Config settled_as(const Config& stored, Config given) {
   std::vector<std::string> keys = {"beta", turn_key};
   for (const OpenRange& one : ranges({}, {})) keys.emplace_back(one.key);
+  // A nudged phase that was averaged longer (nudge_choice.hpp) grew by as many steps as states.
+  const auto grown = [&](const char* key) { return stored.integer(key) - given.integer(key); };
+  const bool longer = given.real("beta") == 0 && given.origin(average_key).layer <= Layer::preset &&
+                      given.origin(steps_key).layer <= Layer::preset && grown(average_key) > 0 &&
+                      grown(average_key) == grown(steps_key);
   for (const std::string& key : keys) {
     if (given.real(key) == 0) given.set_from_text(key, stored.as_text(key));
   }
-  for (const char* key : {"relaxation.average_nudged", "relaxation.nudged_steps"}) {
-    if (given.origin(key).layer <= Layer::preset) given.set_from_text(key, stored.as_text(key));
+  if (longer) {
+    for (const char* key : {average_key, steps_key}) given.set_from_text(key, stored.as_text(key));
   }
   return given;
 }

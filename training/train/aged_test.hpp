@@ -35,7 +35,8 @@ struct AgedTest {
 ///
 /// As they are in the file, devices are those of the run, and seeds are other courses of their own noise and of that of reads.
 /// Reprogrammed, each seed has devices of its own (spreads, programming errors), and the same weights. Data and their parts are those of
-/// the run, unless settings say otherwise; weights that do not fit a network that they have changed are refused. tell(what) before each seed. UserError for files that are no such run, hold no devices, or do not fit.
+/// the run, unless settings say otherwise; weights that do not fit a network that they have changed are refused. tell(what) before each
+/// seed. UserError for files that are no such run, hold no devices, or do not fit.
 AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& options,
                    const std::function<void(const std::string&)>& tell = {});
 
