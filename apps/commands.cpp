@@ -12,7 +12,6 @@
   X(sweep)                \
   X(merge)                \
   X(compare)              \
-  X(experiment)           \
   X(energy)               \
   X(case)                 \
   X(devices)              \

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/fastest_product.hpp"
-#include "training/tapes/sequence_model.hpp"
+#include "training/models/tapes/sequence_model.hpp"
 
 namespace nudge::bench {
 

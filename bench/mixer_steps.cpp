@@ -18,8 +18,8 @@
 #include "mixers/registry.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
-#include "training/experiments/tape_learner.hpp"
-#include "training/tapes/token_model.hpp"
+#include "training/models/tapes/sequence_model.hpp"
+#include "training/train/tape_learner.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -56,11 +56,11 @@ void report(benchmark::State& state, const std::vector<double>& floors, const st
   state.SetLabel("floor: " + fastest_libraries());
 }
 
-/// Gradient of 32 sequences of 64 characters and the AdamW step, in float, as examples/experiment_characters.toml.
+/// Gradient of 32 sequences of 64 characters and the AdamW step, in float, as examples/characters.toml.
 void training_step(benchmark::State& state, const char* mixer, int threads) {
   SequenceShape shape;
   shape.mixer = mixer;
-  const auto model = token_model<float>(shape);
+  const auto model = sequence_tape_model<float>(shape);
   const std::vector<Field> fields = model->fields();
   auto parameters = initial_parameters<float>(fields, 1);
   std::vector<ParameterShape> shapes;

@@ -117,17 +117,13 @@ try "compare_digits28" "$program" compare examples/compare_digits28.toml --out "
 try "compare_parity_large" "$program" compare examples/compare_parity_large.toml --out "$folder/parity_large.h5" \
   --set train.steps=1 --set train.batch=1 --set model.tokens=8 --set train.evaluation_batches=1 \
   --set train.test_batches=1 --set compare.test_seeds=[11] --set 'compare.grid.train.learning_rate=[1e-3]'
-try "experiment_argmax" "$program" experiment examples/experiment_argmax.toml --out "$folder/argmax.h5" \
-  --set model.channels=32 --set train.steps=5 --set experiment.test_examples=20
-try "experiment_characters" "$program" experiment examples/experiment_characters.toml --out "$folder/characters.h5" \
-  --set train.steps=1 --set train.batch=4 --set experiment.test_examples=2
-try "experiment_free_transformer" "$program" experiment examples/experiment_free_transformer.toml \
-  --out "$folder/latent.h5" --set train.steps=1 --set train.batch=4 --set experiment.test_examples=2 --set experiment.pairs=1
-try "experiment_mad" "$program" experiment examples/experiment_mad.toml --out "$folder/mad.h5" \
-  --set task.examples=4 --set experiment.epochs=1 --set train.batch=4 --set experiment.test_examples=2
-try "experiment_memorization" "$program" experiment examples/experiment_memorization.toml --out "$folder/memorization.h5" \
-  --set experiment.full_size=[] --set task.examples=4 --set experiment.epochs=1 --set train.batch=4 \
-  --set experiment.test_examples=2
+short=(--set train.steps=1 --set train.batch=4 --set train.evaluation_batches=1 --set train.test_batches=1)
+try "argmax" "$program" sweep examples/argmax.toml --out "$folder/argmax.h5" "${short[@]}" --set model.channels=32
+try "characters" "$program" sweep examples/characters.toml --out "$folder/characters.h5" "${short[@]}"
+try "writer" "$program" train examples/characters.toml --out "$folder/writer.h5" "${short[@]}" --set sequence.mixer=fem_softmax
+try "latent" "$program" sweep examples/latent.toml --out "$folder/latent.h5" "${short[@]}" --set latent.pairs=1
+try "mad" "$program" sweep examples/mad.toml --out "$folder/mad.h5" "${short[@]}" --set task.examples=4
+try "memorization" "$program" sweep examples/memorization.toml --out "$folder/memorization.h5" "${short[@]}"
 try "report" "$program" report "$folder/train.h5" "$folder/gradients.h5" "$folder/sweep.h5" "$folder/converters.h5" \
   "$folder/device.h5" "$folder/training.h5" "$folder/parity.h5" "$folder/digits.h5" "$folder/compare_digits.h5" -o "$folder/report.html"
 try "info" "$program" info "$folder/train.h5"

@@ -11,7 +11,7 @@
 #include "reference/tape_case.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/optimizer.hpp"
-#include "training/tapes/argmax_read.hpp"
+#include "training/models/tapes/argmax_read.hpp"
 
 namespace nudge {
 namespace {

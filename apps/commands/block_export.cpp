@@ -46,7 +46,7 @@ void export_block(const Config& config, const std::filesystem::path& path) {
     throw UserError(
         fmt::format("crossbar: --block: network.kind = {} is not exported ({} are)", kind.name, exported_kinds()));
   }
-  const auto [task, plan] = run_parts(config);
+  const auto [task, plan] = circuit_parts(config);
   check_size(config, *kind.netlist, kind.netlist->terms(*plan));
   const auto network = make_network<double>(config, plan, Weights::configured);
   const CrossbarSpec arrays = crossbar_spec(config);

@@ -205,7 +205,7 @@ ExitCode run_crossbar(const CrossbarOptions& options) {
   const Config config = load_config(options.config);
   const CrossbarSpec spec = model_arrays(config);
   check(options, spec);
-  const auto plan = run_parts(config).plan;
+  const auto plan = circuit_parts(config).plan;
   check_arrays_fit(spec, *plan, sizeof(double));
   if (!options.array.empty()) check_array(options.array, *plan);
   const auto digital = make_network<double>(config, plan, Weights::digital);

@@ -52,6 +52,8 @@ std::function<ExitCode()> add_generate(CLI::App& app) {
   app.add_option("--temperature", options.temperature, "Of the softmax; 0: always the most probable character")
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the draws and of the noise of reads")->capture_default_str();
+  app.add_flag("--prefill", options.prefill,
+               "Of a free_transformer: the latents of the prompt by its encoder, not from the prior");
   app.add_flag("--json", arguments->json, "Print JSON");
   return [arguments] { return run_generate(*arguments); };
 }

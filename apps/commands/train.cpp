@@ -40,8 +40,8 @@ struct TrainOptions {
 /// With what the validation part scored, where that is new since the last line.
 std::string text_of(const TrainProgress& p, bool validated) {
   const auto scored = [validated](double loss) { return validated ? fmt::format("  validation {:.4f}", loss) : ""; };
-  std::string line = fmt::format("step {:>6}/{}  loss {:.4f}{}  residual {:.2e}  c {:.3f}", p.done, p.steps, p.loss,
-                                 scored(p.validation), p.residual, p.damping);
+  std::string line = fmt::format("step {:>6}/{}  loss {:.4f}{}", p.done, p.steps, p.loss, scored(p.validation));
+  if (std::isfinite(p.damping)) line += fmt::format("  residual {:.2e}  c {:.3f}", p.residual, p.damping);
   if (validated && !p.metric.empty()) line += fmt::format("  {} {}", p.metric, score_text(p.metric, p.score));
   if (std::isfinite(p.beside_loss)) {
     line += fmt::format("  | beside: loss {:.4f}{}", p.beside_loss, scored(p.beside_validation));
@@ -119,7 +119,7 @@ std::string losses_text(const TrainSummary& s, double validation, double test, c
                                                           tested ? score.test : score.validation);
     return trivial ? out + ", no better than a linear model" : out;
   }
-  if (validation >= s.lines.validation.unigram) out += ", learnt nothing beyond letter frequencies";
+  if (s.lines && validation >= s.lines->validation.unigram) out += ", learnt nothing beyond letter frequencies";
   return out;
 }
 
@@ -146,7 +146,10 @@ void print_summary(const TrainSummary& s, const std::string& file, bool json) {
     answer("frozen devices beside it: {}\n{}\n",
            losses_text(s, s.null->validation_loss, s.null->test_loss, s.null->score), s.null->verdict);
   }
-  if (s.metric.empty()) answer("{}\n", lines_text(s.lines));
+  for (const MeasuredValue& one : s.measures) {
+    if (std::isfinite(one.value)) answer("{} {:.4g}: {}\n", one.what.name, one.value, one.what.description);
+  }
+  if (s.lines) answer("{}\n", lines_text(*s.lines));
   if (s.references) answer("{}\n{}\n", references_text(*s.references), reference_work_text(*s.references));
   print_hardware(s);
   answer("{}\n", file);

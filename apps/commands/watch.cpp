@@ -126,7 +126,7 @@ ExitCode run_watch(const WatchOptions& options) {
 
 std::function<ExitCode()> add_watch(CLI::App& app) {
   const auto options = std::make_shared<WatchOptions>();
-  app.add_option("FILE", options->file, "HDF5 file that train, sweep, compare or experiment is writing")->required();
+  app.add_option("FILE", options->file, "HDF5 file that train, sweep or compare is writing")->required();
   app.add_flag("--once", options->once, "Print how far it is, and end");
   app.add_option("--every", options->every, "Seconds between two looks")->check(CLI::Range(0.1, 86400.0));
   app.add_flag("--json", options->json, "Print a JSON object per line");

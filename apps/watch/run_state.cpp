@@ -91,7 +91,7 @@ RunState read_run_state(const std::filesystem::path& path) {
   const H5Reader file(path);
   RunState state;
   state.kind = file.has_attribute("kind") ? file.text_attribute("kind") : "";
-  state.unit = state.kind == "experiment" || state.kind == "compare" ? "runs" : "points";
+  state.unit = state.kind == "compare" ? "runs" : "points";
   if (file.has_attribute("wall_time_s")) state.seconds = file.real_attribute("wall_time_s");
   if (state.kind == "train") {
     read_training(file, state);
@@ -99,12 +99,8 @@ RunState read_run_state(const std::filesystem::path& path) {
     read_sweep(file, state);
   } else if (state.kind == "compare") {
     read_comparison(file, state);
-  } else if (state.kind == "experiment") {
-    add_table(file, "results", state);
-    state.total = count_in(file, "runs_total");
   } else {
-    file.fail("attribute kind",
-              fmt::format("\"{}\" (nudge watch follows train, sweep, compare and experiment)", state.kind));
+    file.fail("attribute kind", fmt::format("\"{}\" (nudge watch follows train, sweep and compare)", state.kind));
   }
   return state;
 }

@@ -19,7 +19,7 @@ struct RunState {
   bool complete() const { return done >= total; }
 };
 
-/// Reads a file of kind train, sweep, compare or experiment. UserError for other files.
+/// Reads a file of kind train, sweep or compare. UserError for other files.
 RunState read_run_state(const std::filesystem::path& path);
 
 }  // namespace nudge

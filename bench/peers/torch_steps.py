@@ -9,7 +9,7 @@ user would write. bptt is timed with torch's fused attention and with products w
 anything is timed the four gradients are compared with each other, so that a wrong script cannot be a fast one.
 
 Characters steps: gradient and AdamW (fused) of two pre-norm blocks with rotary attention (characters) or the Free Energy Mixer
-with softmax prior (characters_fem) and SwiGLU, as examples/experiment_characters.toml: the same 418,688 parameters, and 1280
+with softmax prior (characters_fem) and SwiGLU, as examples/characters.toml: the same 418,688 parameters, and 1280
 biases and temperatures.
 
 Rounds alternate nudge and PyTorch; of every round the ratio of medians, then the median and the range of the ratios. One and

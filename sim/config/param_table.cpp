@@ -81,6 +81,10 @@ ParamRow zero_is(std::string word, ParamRow row) {
   if (row.default_text == "0" && row.range.minimum >= 0) row.default_text = row.zero;
   return row;
 }
+ParamRow formerly(std::vector<std::string> names, ParamRow row) {
+  row.former = std::move(names);
+  return row;
+}
 }  // namespace param
 
 const ParamRow* find_row(const ParamTable& table, std::string_view key) {

@@ -80,6 +80,8 @@ ParamRow grid(std::string key, std::string doc, std::string source = {});
 ParamRow distinct(ParamRow row);
 /// The row of a number whose 0 (or least, if < 0) is a decision, said by this word. 0 is still read, as older configs have it.
 ParamRow zero_is(std::string word, ParamRow row);
+/// The row of a key that had other names: who writes one of them is told the new one.
+ParamRow formerly(std::vector<std::string> names, ParamRow row);
 }  // namespace param
 
 /// The row of a key, or nullptr.

@@ -63,10 +63,13 @@ TEST_CASE("mixers refuse bad sizes through every door, exit 2", "[apps]") {
     refuses(base + " --set mixer.temperature=0", "mixer.temperature");
   }
   folder.write("latent.toml",
-               "[experiment]\ntasks = ['free_transformer']\nkappa = [1]\nbits = 3\nseeds = [1]\n"
-               "[model]\nchannels = 8\nheads = 2\n");
-  refuses("experiment latent.toml --set experiment.bits=21", "experiment.bits");
-  refuses("experiment latent.toml --set experiment.kappa=[-1]", "experiment.kappa");
-  refuses("experiment latent.toml --set model.heads=8", "odd");
-  refuses("experiment latent.toml --set model.heads=3", "must divide");
+               "[network]\nkind = 'free_transformer'\n[task]\nkind = 'latent'\n[latent]\nbits = 3\n"
+               "[model]\nchannels = 8\nheads = 2\ntokens = 66\n");
+  for (const std::string door : {"train latent.toml --out t.h5", "config check latent.toml"}) {
+    refuses(door + " --set latent.bits=21", "latent.bits");
+    refuses(door + " --set latent.free_bits=-1", "latent.free_bits");
+    refuses(door + " --set model.heads=8", "odd");
+    refuses(door + " --set model.heads=3", "must divide");
+    refuses(door + " --set sequence.blocks=3", "layers = 3");
+  }
 }

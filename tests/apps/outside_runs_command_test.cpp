@@ -55,7 +55,7 @@ TEST_CASE("what a smaller grid leaves outside is said everywhere, counted nowher
   CHECK_THAT(alone.errors, Contains("--resume FILE"));
 }
 
-TEST_CASE("compare and experiment keep and drop runs as sweep does") {
+TEST_CASE("compare keeps and drops runs as sweep does") {
   const Folder folder;
   folder.write("c.toml", kSmall +
                              "[compare]\nentrants = ['bptt', 'ep']\ntuning_seeds = [1]\ntest_seeds = [3, "
@@ -65,14 +65,6 @@ TEST_CASE("compare and experiment keep and drop runs as sweep does") {
   CHECK_THAT(run_nudge(folder, "compare c.toml --resume c.h5" + one).output, Contains("2 finished runs outside"));
   CHECK_THAT(run_nudge(folder, "compare c.toml --resume c.h5 --drop" + one).output,
              Contains("test  entrant = ep  train.learning_rate = 0.01  seed 3  ok"));
-  folder.write("e.toml",
-               "[experiment]\ntasks = ['argmax']\nseeds = [1, 2]\ntest_examples = 4\n[model]\nchannels = 8\ntokens = "
-               "6\nheads = 2\n[train]\nsteps = 2\nbatch = 2\n");
-  REQUIRE(run_nudge(folder, "experiment e.toml --out e.h5").exit_code == 0);
-  const std::string two = " --set 'experiment.seeds=[2]'";
-  CHECK_THAT(run_nudge(folder, "experiment e.toml --resume e.h5" + two).output, Contains("2 finished runs outside"));
-  CHECK_THAT(run_nudge(folder, "watch e.h5 --once").output, Contains("2/2 runs"));
-  CHECK_THAT(run_nudge(folder, "experiment e.toml --resume e.h5 --drop" + two).output, Contains("argmax  fem  seed 1"));
 }
 
 TEST_CASE("a part without points says so and exits 0") {
@@ -95,7 +87,6 @@ TEST_CASE("what is listed twice exits 2 with its place, in config check as in th
   for (const char* command :
        {"config check s.toml --set 'sweep.seeds=[1, 1]'", "sweep s.toml --out n.h5 --set 'sweep.seeds=[1, 1]'",
         "config check c.toml", "compare c.toml --out n.h5", "config check twice.toml", "sweep twice.toml --out n.h5",
-        "experiment s.toml --out n.h5 --set 'experiment.seeds=[1, 1]'",
         "gradcheck s.toml --set 'gradcheck.estimators=[\"ep\", \"ep\"]'"}) {
     CAPTURE(command);
     const Outcome outcome = run_nudge(folder, command);

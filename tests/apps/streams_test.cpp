@@ -115,8 +115,4 @@ TEST_CASE("rules that only a run would find out are rules of the config") {
   const Outcome outcome = run_nudge(folder, std::string("config check tiny.toml --set ") + wrong.setting);
   CHECK(outcome.exit_code == 2);
   CHECK_THAT(outcome.errors, Contains(wrong.rule));
-  const Outcome empty =
-      run_nudge(folder, "experiment tiny.toml --set experiment.tasks=free_transformer --set experiment.kappa=[]");
-  CHECK(empty.exit_code == 2);
-  CHECK_THAT(empty.errors, Contains("experiment.kappa is empty"));
 }

@@ -145,28 +145,53 @@ TEST_CASE("a group without gradient is a dash in tables and null in JSON") {
   CHECK(empty == 3 * 4);  // ep, bptt and finite_difference: Wq, Wk, Wv, Wo
 }
 
-TEST_CASE("experiment prints a table per task and JSON, resumes, and refuses wrong input") {
+TEST_CASE("networks that do not settle are swept, trained and written with, and refuse what circuits have") {
   const Folder folder;
-  folder.write("e.toml",
-               "[experiment]\ntasks = ['argmax']\ntest_examples = 4\n[model]\nchannels = 8\ntokens = 6\nheads = 2\n"
-               "[train]\nsteps = 2\nbatch = 2\n");
-  const Outcome table = run_nudge(folder, "experiment e.toml");
+  const std::string train_part = "[train]\nsteps = 2\nbatch = 2\nevaluation_batches = 2\ntest_batches = 2\n";
+  folder.write(
+      "a.toml",
+      "[network]\nkind = 'argmax_read'\n[task]\nkind = 'argmax'\n[model]\nchannels = 8\ntokens = 6\nheads = 2\n" +
+          train_part + "[sweep.grid]\n'argmax.read' = ['softmax', 'free_energy']\n");
+  const Outcome table = run_nudge(folder, "sweep a.toml");
   CHECK(table.exit_code == 0);
-  for (const char* part : {"argmax: ", "softmax", "fem", "index_accuracy", "e.h5"}) {
+  for (const char* part : {"softmax", "free_energy", "index_accuracy", "a.h5"})
     CHECK_THAT(table.output, Contains(part));
-  }
-  CHECK_THAT(table.errors, Contains("2/2  argmax  fem  seed 1"));
-  const json parsed = json::parse(run_nudge(folder, "experiment e.toml --resume e.h5 --json").output);
-  CHECK(parsed["runs"].size() == 2);
-  CHECK(parsed["rows"][1]["index_accuracy"].contains("mean"));
-  CHECK(run_nudge(folder, "info e.h5").exit_code == 0);
-  const auto refused = [&](const std::string& arguments, const std::string& why) {
-    const Outcome outcome = run_nudge(folder, "experiment e.toml " + arguments);
+  CHECK_THAT(table.output, !Contains("residual"));
+  const json parsed = json::parse(run_nudge(folder, "sweep a.toml --resume a.h5 --json").output);
+  CHECK(parsed["points"].size() == 2);
+  CHECK(run_nudge(folder, "info a.h5").exit_code == 0);
+  CHECK(run_nudge(folder, "report a.h5 -o a.html").exit_code == 0);
+  folder.write("c.toml",
+               "[network]\nkind = 'sequence_model'\n[model]\nchannels = 8\ntokens = 6\nheads = 2\n" + train_part);
+  const Outcome run = run_nudge(folder, "train c.toml --out c.h5");
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.errors + run.output, !Contains("nan"));
+  const Outcome text = run_nudge(folder, "generate c.h5 --tokens 5");
+  CHECK(text.exit_code == 0);
+  CHECK(run_nudge(folder, "report c.h5 -o c.html").exit_code == 0);
+  CHECK(run_nudge(folder, "watch c.h5 --once").exit_code == 0);
+  for (const std::string door : {"gradcheck c.toml", "test c.h5 --set device.preset=ecram"}) {
+    CAPTURE(door);
+    const Outcome outcome = run_nudge(folder, door);
     CHECK(outcome.exit_code == 2);
-    CHECK_THAT(outcome.errors, Contains(why));
-  };
-  refused("--out e.h5", "exists already");
-  refused("--resume e.h5 --out f.h5", "takes no --out");
-  refused("--out f.h5 --set experiment.tasks=argmx", "argmax");
-  refused("--out f.h5 --set model.heads=3", "must divide");
+    CHECK_THAT(outcome.errors, Contains("sequence_model"));
+  }
+  const Outcome gone = run_nudge(folder, "experiment c.toml");
+  CHECK(gone.exit_code == 2);
+  CHECK_THAT(gone.errors, Contains("is now nudge sweep"));
+}
+
+TEST_CASE("a comparison pairs circuits with networks that do not settle on the same batches") {
+  const Folder folder;
+  folder.write(
+      "c.toml",
+      "beta = 0.01\n[network]\nkind = 'transformer'\n[model]\nchannels = 8\ntokens = 6\nmemories = 8\nheads = 2\n"
+      "[relaxation]\nschedule = 'sweep'\nstep = 1\nfree_steps = 1\nnudged_steps = 1\n"
+      "[train]\nsteps = 3\nbatch = 2\nevaluation_batches = 2\ntest_batches = 2\n"
+      "[compare]\nentrants = ['aep_transposed', 'mha: network.kind=sequence_model; estimator=backprop']\n"
+      "tuning_seeds = [1]\ntest_seeds = [3, 4]\n[compare.grid]\n'train.learning_rate' = [1e-2]\n");
+  const Outcome outcome = run_nudge(folder, "compare c.toml --out c.h5");
+  INFO(outcome.errors);
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.output, Contains("mha"));
 }

@@ -44,21 +44,15 @@ printf '%s%s' "$block" "$training" | sed 's/evaluate_every = 1/evaluate_every = 
 { cat small.toml; printf '[sweep]\nseeds = [1, 2]\n[sweep.grid]\n"train.learning_rate" = [1e-3, 1e-2]\n'; } >sweep.toml
 { cat small.toml; printf '[compare]\nentrants = ["bptt", "aep_transposed"]\ntuning_seeds = [1]\ntest_seeds = [3]\n'
   printf '[compare.grid]\n"train.learning_rate" = [1e-3, 1e-2]\n'; } >compare.toml
-printf 'threads = 1\n[experiment]\ntasks = ["argmax"]\nseeds = [1]\ntest_examples = 4\n[model]\nchannels = 4\ntokens = 4\nheads = 2\n%s' \
-  '[train]
-steps = 4
-batch = 2
-evaluate_every = 2
-warmup = 0
-' >experiment.toml
+printf '[network]\nkind = "free_transformer"\n[model]\nchannels = 4\ntokens = 4\nheads = 2\n[latent]\nbits = 2\n%s' "$training" >tape.toml
 
-rm -f "$out"/*.h5
+rm -f "$out"/{train,gradcheck,sweep,sweep_shard,compare,tape,device,crossbar}.h5  # case.h5 is no run's
 "$nudge" train train.toml --out "$out/train.h5"
 "$nudge" gradcheck gradcheck.toml --out "$out/gradcheck.h5"
 "$nudge" sweep sweep.toml --out "$out/sweep.h5"
 "$nudge" sweep sweep.toml --shard 1/2 --out "$out/sweep_shard.h5"
 "$nudge" compare compare.toml --out "$out/compare.h5"
-"$nudge" experiment experiment.toml --out "$out/experiment.h5"
+"$nudge" train tape.toml --out "$out/tape.h5"
 "$nudge" devices characterize taox_hfox --devices 3 --out "$out/device.h5"
 "$nudge" crossbar devices.toml --out "$out/crossbar.h5"
 ls -l "$out"

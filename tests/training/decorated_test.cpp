@@ -75,7 +75,7 @@ bool applies(const Decoration& decoration, const std::string& kind) {
 }  // namespace
 
 TEST_CASE("decorated: J is the derivative of the force and its transpose the adjoint", "[decorated]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     for (const Decoration& decoration : decorations()) {
       if (!applies(decoration, kind.name)) continue;
       CAPTURE(kind.name, decoration.name);
@@ -103,7 +103,7 @@ TEST_CASE(
     "[decorated]") {
   CorrectionSpec spec;
   spec.gain_error = 0.25;
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     for (const Decoration& decoration : decorations()) {
       if (!applies(decoration, kind.name)) continue;
       CAPTURE(kind.name, decoration.name);
@@ -139,7 +139,7 @@ TEST_CASE(
 
 TEST_CASE("decorated: every estimator finds the exact gradient of the decorated circuit, by every schedule",
           "[decorated]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     std::vector<Decoration> all = paths();
     for (const Decoration& decoration : decorations()) {
       if (applies(decoration, kind.name)) all.push_back(decoration);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/tapes/device_bits.hpp"
+#include "training/models/tapes/device_bits.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

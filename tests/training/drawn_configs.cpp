@@ -63,7 +63,7 @@ const std::map<std::string, std::vector<std::string>>& small_values() {
 
 /// What no short run reads, what names files, and what the test itself sets.
 bool is_left_alone(const ParamRow& row) {
-  static const std::vector<std::string> sections = {"experiment", "sweep", "compare", "output"};
+  static const std::vector<std::string> sections = {"sweep", "compare", "output"};
   const std::string section(section_of(row.key));
   return std::find(sections.begin(), sections.end(), section) != sections.end() || row.kind == ParamKind::path ||
          row.kind == ParamKind::grid || row.key == "threads" || row.key == "seed" || small_values().count(row.key) > 0;

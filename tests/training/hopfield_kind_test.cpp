@@ -64,7 +64,8 @@ Settings with(Settings settings, const Settings& more) {
 }  // namespace
 
 TEST_CASE("hopfield: layers that do not fit are refused with what to do", "[hopfield]") {
-  check_refusal({"task.kind=characters"}, "must be block, stack or transformer for task.kind = characters");
+  check_refusal({"task.kind=characters"},
+                "must be block, stack, transformer, sequence_model or free_transformer for task.kind = characters");
   check_refusal({"network.kind=block", "estimator=aep_anchored"},
                 "must be hopfield, convolutional or resistive for task.kind = classification");
   check_refusal({"hopfield.activation=tanh"}, "must be hard_sigmoid or relu for hopfield.form = projected");

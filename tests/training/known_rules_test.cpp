@@ -48,7 +48,8 @@ TEST_CASE("rules that only a run knew are known to the config") {
   CHECK_THAT(refusal(with(stack, {"model.mixer=mha"})), Contains("--set: model.mixer = mha (must be attention for"));
   CHECK_THAT(refusal(with(stack, {"model.memory_arrays=2"})), Contains("model.memory_arrays = 2 (must be 1 for"));
   CHECK_THAT(refusal(with(stack, {"model.coupling_scale=0.1"})), Contains("model.coupling_scale = 0.1 (must be 0 for"));
-  CHECK_THAT(refusal({"network.kind=hopfield"}), Contains("--set: network.kind = hopfield (must be block, stack or"));
+  CHECK_THAT(refusal({"network.kind=hopfield"}),
+             Contains("--set: network.kind = hopfield (must be block, stack, transformer"));
   CHECK_THAT(refusal({"task.kind=classification"}), Contains("--set: network.kind = block (must be hopfield,"));
   CHECK_THAT(refusal({"task.kind=selective_copy"}), Contains("--set: model.tokens = 5 (must be at least 18"));
   CHECK_THAT(refusal({"network.kind=hopfield", "task.kind=regression", "hopfield.cost=cross_entropy"}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/tapes/latent_agreement.hpp"
+#include "training/models/tapes/latent_agreement.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

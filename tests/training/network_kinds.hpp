@@ -18,6 +18,15 @@ inline const char* const small_network =
     "test_batches = 1\nevaluate_every = 3\ncheckpoint_every = 3\n[gradcheck]\nfinite_difference_entries = 6\n"
     "estimators = ['aep_transposed', 'aep_anchored', 'aep_tracked', 'dyadic', 'linear_adjoint', 'implicit']\n";
 
+/// Those that settle.
+inline std::vector<NetworkKind> circuit_kinds() {
+  std::vector<NetworkKind> all;
+  for (const NetworkKind& kind : network_kinds()) {
+    if (kind.is_circuit()) all.push_back(kind);
+  }
+  return all;
+}
+
 inline bool of_samples(const std::string& kind) {
   const auto& all = network_kinds();
   const auto at = std::find_if(all.begin(), all.end(), [&](const NetworkKind& one) { return one.name == kind; });

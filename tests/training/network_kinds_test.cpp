@@ -38,7 +38,7 @@ constexpr double kRounding = 1e-13;
 }  // namespace
 
 TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     CAPTURE(kind.name);
     const Config config = small(kind.name);
     const auto plan = network_plan(config, sizes_for(config));
@@ -80,7 +80,7 @@ TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]"
 }
 
 TEST_CASE("networks: J and its transpose are adjoint and derivatives of the force, part by part", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     for (const std::string& setting : variants(kind.name)) {
       CAPTURE(kind.name, setting);
       Bound one(small(kind.name, {setting}));
@@ -104,7 +104,7 @@ TEST_CASE("networks: J and its transpose are adjoint and derivatives of the forc
 }
 
 TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     CAPTURE(kind.name);
     Bound one(small(kind.name, {"transformer.feedback=0.1"}), 3);
     const Index rows = one.network->rows();
@@ -133,7 +133,7 @@ TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
 }
 
 TEST_CASE("networks: a step of a sweep is force, box and norms of its node", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     std::vector<std::vector<std::string>> all{{}};
     if (of_samples(kind.name)) all.push_back({"hopfield.form=projected", "hopfield.activation=hard_sigmoid"});
     for (const std::vector<std::string>& settings : all) {
@@ -155,7 +155,7 @@ TEST_CASE("networks: a step of a sweep is force, box and norms of its node", "[n
 }
 
 TEST_CASE("networks: the contrastive rule of states side by side is the sum of theirs", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     CAPTURE(kind.name);
     Bound one(small(kind.name), 3);
     const Index rows = one.network->rows();
@@ -231,7 +231,7 @@ double apart(const Pulled& a, Pulled b) {
 
 TEST_CASE("networks: pulled back at once, also from a point that was put aside", "[networks]") {
   int remembering = 0;
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     for (const std::string& setting : variants(kind.name)) {
       CAPTURE(kind.name, setting);
       const Config config = small(kind.name, {setting});
@@ -284,7 +284,7 @@ TEST_CASE("networks: pulled back at once, also from a point that was put aside",
 }
 
 TEST_CASE("networks: fused laws of the nudged phase are those put together from force, jvp and vjp", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     CAPTURE(kind.name);
     Bound one(small(kind.name));
     Plain plain(one.dynamics);
@@ -301,7 +301,7 @@ TEST_CASE("networks: fused laws of the nudged phase are those put together from 
 }
 
 TEST_CASE("networks: the conservative force is minus the gradient of the energy", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     CAPTURE(kind.name);
     Bound one(small(kind.name));
     const Matrix<double> z = one.state(1), v = one.state(2);

@@ -15,7 +15,7 @@ using namespace nudge;
 using namespace nudge::test;
 
 TEST_CASE("networks: estimators find the exact gradient, which central differences confirm", "[networks]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     const std::vector<std::string> settings =
         of_samples(kind.name) ? variants(kind.name)
                               : std::vector<std::string>{"transformer.loops=1", "transformer.feedback=0.15"};
@@ -52,7 +52,7 @@ TEST_CASE("transformer: any mixer may be a layer, and its gradient is exact", "[
 TEST_CASE("networks: train on numbers and on devices, and resume to the same bits", "[networks]") {
   const TemporaryDirectory dir;
   int number = 0;
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     for (const std::vector<std::string>& more :
          {std::vector<std::string>{}, {"device.model=soft_bounds", "beta=0.1", "estimator=aep_transposed"}}) {
       CAPTURE(kind.name, more);
@@ -76,7 +76,7 @@ TEST_CASE("networks: train on numbers and on devices, and resume to the same bit
 
 TEST_CASE("a kind that has a netlist writes it, and says how large it is", "[networks][spice]") {
   int exported = 0;
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     CAPTURE(kind.name);
     if (!kind.netlist) continue;
     ++exported;

@@ -9,7 +9,6 @@
 #include "training/compare/compare.hpp"
 #include "training/compare/merge.hpp"
 #include "training/config/config_table.hpp"
-#include "training/experiments/experiment.hpp"
 #include "training/sweep/sweep.hpp"
 
 using namespace nudge;
@@ -39,14 +38,6 @@ ConfigSource comparison_of(const Texts& settings = {}) {
               "[compare]\nentrants = ['bptt', 'ep']\ntuning_seeds = [1]\ntest_seeds = [3, 4]\n[compare.grid]\n"
               "'train.learning_rate' = [1e-6, 1e-2]\n",
           settings};
-}
-
-Config experiment_of(const Texts& settings = {}) {
-  return parse_program_config(
-      "e.toml",
-      "[experiment]\ntasks = ['argmax']\nseeds = [1, 2]\ntest_examples = 20\n[model]\nchannels = 8\n"
-      "tokens = 6\nheads = 2\n[train]\nsteps = 4\nbatch = 5\nevaluate_every = 2\nwarmup = 0\n",
-      settings);
 }
 
 /// Counts the points that are run, and stops after some.
@@ -212,35 +203,4 @@ TEST_CASE("test runs outlive a tuning that goes on, wherever it is stopped") {
   CHECK(ran.seen == 1);  // the other entrant at the new rate; the choice stands, and so do its test runs
   CHECK(rest.test.count_ok() == 4);
   CHECK(rest.count_outside() == 0);
-}
-
-TEST_CASE("an experiment keeps runs of other seeds, and refuses to lose the checkpoint of one") {
-  const TemporaryDirectory folder;
-  const auto file = folder / "e.h5";
-  run_experiment(experiment_of(), {folder / "whole.h5"});
-  std::filesystem::copy_file(folder / "whole.h5", file);
-  const Experiment fewer = run_experiment(experiment_of({"experiment.seeds=[2]"}), {file, true});
-  CHECK(fewer.runs.size() == 2);
-  CHECK(fewer.outside.size() == 2);
-  CHECK(H5Reader(file).integers("results/seed") == std::vector<std::int64_t>{2, 2});
-  int steps = 0;
-  ExperimentObserver observer;
-  observer.step = [&steps](const ExperimentRun&, std::int64_t, const TrainLog&) { ++steps; };
-  run_experiment(experiment_of(), {file, true}, observer);
-  CHECK(steps == 0);
-  CHECK(differing_objects(folder / "whole.h5", file, kOwn) == Texts{});
-  CHECK(drop_outside_experiment(experiment_of({"experiment.seeds=[2]"}), {file, true}).finished.size() == 2);
-  CHECK(H5Reader(file).integers("results/seed").size() == 2);
-
-  observer.stop = [&steps] { return steps >= 6; };  // within the second run, softmax with seed 2
-  run_experiment(experiment_of(), {folder / "part.h5"}, observer);
-  const Config first = experiment_of({"experiment.seeds=[1]"}), second = experiment_of({"experiment.seeds=[2]"});
-  CHECK_THAT(error_of([&] {
-               run_experiment(first, {folder / "part.h5", true});
-             }),
-             Contains("runs/argmax/softmax/seed2") && Contains("would be lost"));
-  CHECK(drop_outside_experiment(second, {folder / "part.h5", true}).finished.size() == 1);
-  CHECK(H5Reader(folder / "part.h5").has("underway"));  // of a run that is wanted
-  CHECK(drop_outside_experiment(first, {folder / "part.h5", true}).under_way == "runs/argmax/softmax/seed2");
-  CHECK_FALSE(H5Reader(folder / "part.h5").has("underway"));
 }

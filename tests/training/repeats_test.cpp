@@ -40,10 +40,6 @@ TEST_CASE("seeds, tasks, mixers and estimators are listed once, and the repeat i
              "independent one)"));
   CHECK_THAT(error_of("[compare]\ntuning_seeds = [1, 2, 1]\n"), Contains("a.toml:2:23: compare.tuning_seeds[2] = 1"));
   CHECK_THAT(error_of("", {"sweep.seeds=[1, 1]"}), Contains("--set: sweep.seeds[1] = 1 (is [0] again"));
-  CHECK_THAT(error_of("[experiment]\nseeds = [1, 1]\n"), Contains("a.toml:2:13: experiment.seeds[1] = 1"));
-  CHECK_THAT(error_of("[experiment]\ntasks = ['argmax', 'argmax']\n"), Contains("experiment.tasks[1]"));
-  CHECK_THAT(error_of("[experiment]\nmixers = ['mha', 'mha']\n"), Contains("experiment.mixers[1]"));
-  CHECK_THAT(error_of("[experiment]\nkappa = [0.5, 5e-1]\n"), Contains("experiment.kappa[1] = 0.5"));
   CHECK_THAT(error_of("[gradcheck]\nestimators = ['ep', 'aep', 'ep']\n"), Contains("gradcheck.estimators[2]"));
   CHECK(error_of("[data]\nshape = [8, 8]\n").find("again") == std::string::npos);  // no list of runs
 }

@@ -66,8 +66,9 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
   CHECK_NOTHROW(digits({"crossbar.row_resistance=1 Ohm"}));  // no device: nothing to refuse
   CHECK_THROWS_WITH(parse_program_config("t", "[relaxation]\nsolver = 'coordinate'\n"),
                     Contains("must not be coordinate unless network.kind = resistive"));
-  CHECK_THROWS_WITH(digits({"task.kind=characters"}),
-                    Contains("must be block, stack or transformer for task.kind = characters"));
+  CHECK_THROWS_WITH(
+      digits({"task.kind=characters"}),
+      Contains("must be block, stack, transformer, sequence_model or free_transformer for task.kind = characters"));
   CHECK_THROWS_WITH(digits({"resistive.gain=[1, 2, 3]"}), Contains("has 3 entries (must have at most 2"));
 }
 

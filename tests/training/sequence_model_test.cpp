@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/tapes/sequence_model.hpp"
+#include "training/models/tapes/sequence_model.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "mixers/ops/cross_entropy.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/experiments/tape_learner.hpp"
+#include "training/train/tape_learner.hpp"
 
 using namespace nudge;
 using Catch::Contains;

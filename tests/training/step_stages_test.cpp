@@ -24,7 +24,7 @@ std::vector<StepStage> stages_of(const Config& config) {
 }  // namespace
 
 TEST_CASE("every weight, node and force of an assembled network is a stage of its step", "[stages]") {
-  for (const NetworkKind& kind : network_kinds()) {
+  for (const NetworkKind& kind : circuit_kinds()) {
     for (const std::string model : {"digital", "soft_bounds"}) {
       CAPTURE(kind.name, model);
       const Config config = small(kind.name, {"device.model=" + model});

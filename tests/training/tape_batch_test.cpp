@@ -5,7 +5,7 @@
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/product.hpp"
 #include "tests/support/numerics.hpp"
-#include "training/experiments/tape_learner.hpp"
+#include "training/train/tape_learner.hpp"
 
 using namespace nudge;
 using nudge::test::random_matrix;
@@ -20,7 +20,9 @@ class Quadratic final : public ExampleTape<double> {
   explicit Quadratic(const std::vector<Matrix<double>>& parameters) {
     const auto named = bind(kFields, parameters);
     x_ = tape().constant(Matrix<double>::Zero(4, 3));
-    set_loss(total(apply(Function::square, product(x_, named["w"]))));
+    const Value<double> y = product(x_, named["w"]);
+    const Value<double> loss = total(apply(Function::square, y));
+    set_results(y, loss, loss);
   }
   void load(const Batch& /*batch*/, Index /*b*/, const ExampleId& id) override { tape().leaf(x_) = at(id.number); }
   static Matrix<double> at(std::uint64_t number) { return random_matrix<double>(4, 3, number + 1); }
@@ -61,8 +63,12 @@ TEST_CASE("every example of a batch is visited once, after it has run") {
   const std::vector<Matrix<double>> parameters = {random_matrix<double>(3, 2, 9), Matrix<double>::Ones(1, 2)};
   TapeBatch<double> batch([&] { return std::make_unique<Quadratic>(parameters); }, kFields, 2);
   std::vector<double> losses(21, -1);
-  const std::vector<Batch> batches = {examples(16), examples(5)};
-  batch.run(batches, [&](std::size_t i, ExampleTape<double>& tape) { losses[i] = tape.loss(); });
+  const auto visit = [&](std::size_t first) {
+    return
+        [&, first](Index b, ExampleTape<double>& tape) { losses[first + static_cast<std::size_t>(b)] = tape.loss(); };
+  };
+  batch.run(examples(16), 0, visit(0));
+  batch.run(examples(5), 16, visit(16));
   for (std::size_t i = 0; i < losses.size(); ++i) {
     CHECK(losses[i] == Approx((Quadratic::at(i) * parameters[0]).squaredNorm()).epsilon(1e-13));
   }

@@ -9,7 +9,6 @@
 #include "sim/base/errors.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/run_parts.hpp"
-#include "training/experiments/experiment.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 #include "training/train/trainee.hpp"
@@ -139,12 +138,29 @@ TEST_CASE("what nothing reads is named with what would read it", "[unread]") {
   refused("hopfield", {"data.text=some.txt"}, "must be empty unless task.kind = characters");
   refused("block", {"gradcheck.age=10 s"}, "must be 0 unless gradcheck.weights = programmed");
   CHECK_NOTHROW(small("block", {"mixer.refresh=true"}));  // as it is anyway
-  // The config of an experiment may set what its mixers read, and no more.
-  CHECK_NOTHROW(small("block", {"experiment.mixers=[\"fem_softmax\"]", "mixer.inner_gate=false"}));
-  const Config both =
-      small("block", {"experiment.mixers=[\"mha\"]", "model.mixer=fem_softmax", "mixer.inner_gate=false"});
-  CHECK_THROWS_WITH(expect_experiment_keys_read(both),
-                    Contains("mixer.inner_gate = false (nothing reads it: experiment.mixers = [\"mha\"]"));
-  CHECK_THROWS_WITH(plan_experiment(small("block", {"experiment.tasks=[\"free_transformer\"]", "data.text=some.txt"})),
-                    Contains("data.text = some.txt (nothing reads it: experiment.tasks = [\"free_transformer\"]"));
+}
+
+TEST_CASE("a network that does not settle refuses what only circuits read, but where one config is for several") {
+  const auto checked = [](const std::string& text) { return parse_program_config("a.toml", text, {}); };
+  const std::string kind = "[network]\nkind = 'sequence_model'\n";
+  CHECK_THROWS_WITH(checked(kind + "[relaxation]\nfree_steps = 7\n"),
+                    Contains("a.toml:4:1: relaxation.free_steps = 7 (nothing reads it: network.kind = sequence_model"));
+  CHECK_THROWS_WITH(checked(kind + "[latent]\nbits = 3\n"), Contains("latent.bits = 3 (nothing reads it"));
+  CHECK_THROWS_WITH(checked(kind + "[device]\npreset = 'ecram'\n"),
+                    Contains("device.preset = ecram (nothing reads it"));
+  CHECK_THROWS_WITH(checked("estimator = 'ep'\n" + kind),
+                    Contains("does not fit") && Contains("it learns by backprop"));
+  CHECK_THROWS_WITH(checked("estimator = 'backprop'\n"), Contains("a circuit settles, and bptt"));
+  CHECK_THROWS_WITH(checked(kind + "[mixer]\ninner_gate = false\n"), Contains("network.kind = sequence_model has mha"));
+  CHECK_NOTHROW(
+      checked("estimator = 'backprop'\n" + kind + "[mixer]\ninner_gate = false\n[sequence]\nmixer = 'fem_softmax'\n"));
+  CHECK_NOTHROW(checked(
+      kind + "[relaxation]\nfree_steps = 7\n[compare]\nentrants = ['aep: network.kind=transformer', 'backprop']\n"));
+  CHECK_NOTHROW(checked(kind + "[mixer]\nmomentum_start = 0.5\n[sweep.grid]\n'sequence.mixer' = ['mha', 'momen']\n"));
+  CHECK_THROWS_WITH(checked("[task]\nkind = 'argmax'\n[network]\nkind = 'hopfield'\n"),
+                    Contains("must be argmax_read"));
+  CHECK_THROWS_WITH(checked("[task]\nkind = 'compression'\n[network]\nkind = 'transformer'\n"),
+                    Contains("must be sequence_model"));
+  CHECK_THROWS_WITH(checked("[network]\nkind = 'free_transformer'\n[task]\nkind = 'latent'\n"), Contains("must be 66"));
+  CHECK_THROWS_WITH(checked("[experiment]\nmixers = ['mha']\n"), Contains("is now sequence.mixer"));
 }

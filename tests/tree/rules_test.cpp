@@ -37,7 +37,7 @@ TEST_CASE("includes may point leftwards and must not point rightwards", "[tree]"
 TEST_CASE("inside training, rooms stand in one order", "[tree]") {
   CHECK(includes_ok("training/learning/estimators/a.cpp", "training/data/a.hpp"));
   CHECK(includes_ok("training/train/a.cpp", "training/config/a.hpp"));
-  CHECK(includes_ok("training/experiments/a.cpp", "training/sweep/a.hpp"));
+  CHECK(includes_ok("training/compare/a.cpp", "training/sweep/a.hpp"));
   CHECK_FALSE(includes_ok("training/data/a.cpp", "training/learning/a.hpp"));
   CHECK_FALSE(includes_ok("training/learning/a.hpp", "training/models/a.hpp"));
   CHECK_FALSE(includes_ok("training/models/block/a.cpp", "training/config/a.hpp"));

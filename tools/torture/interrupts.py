@@ -116,7 +116,7 @@ COMMANDS = [
             ("sweep", "grid.toml", "--resume", "out.h5")),
     Command("sweep --dry-run", ("sweep", "grid.toml", "--dry-run")),
     study("compare"),
-    study("experiment"),
+    Command("train, no circuit", ("train", "tape.toml", "--out", "out.h5"), RESUME),
     Command("gradcheck", ("gradcheck", "long.toml", "--set", "train.batch=1", "--set", "model.tokens=16", "--out", "out.h5")),
     Command("crossbar, wires", ("crossbar", "wires.toml", "--out", "out.h5")),
     Command("devices characterize", ("devices", "characterize", "pcm", "--out", "out.h5")),

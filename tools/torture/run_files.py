@@ -7,16 +7,11 @@ TIMES = {"wall_time_s", "started", "seconds", "threads"}
 
 
 def progress(path):
-    """How much a file holds: steps of a training, points of a sweep, runs and checkpoints of an experiment. Raises when it does
-    not open."""
+    """How much a file holds: steps of a training, points of a sweep. Raises when it does not open."""
     with h5py.File(path, "r") as file:
         kind = text(file.attrs["kind"])
         if kind == "train":
             return int(file.attrs["checkpoint_done"])
-        if kind == "experiment":
-            runs = len(file["results/seed"]) if "results/seed" in file else 0
-            steps = int(file["underway"].attrs["checkpoint_done"]) if "underway" in file else 0
-            return runs * 1_000_000 + steps
         tables = ("tuning", "test") if kind == "compare" else ("points",)
         return sum(len(file[table + "/seed"]) for table in tables if table + "/seed" in file)
 

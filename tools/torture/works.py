@@ -89,12 +89,12 @@ test_seeds = [3, 4]
 "train.learning_rate" = [1e-3, 1e-2]
 """
 
-EXPERIMENT = """seed = 1
+TAPE = """seed = 1
 threads = 1
-[experiment]
-tasks = ["argmax"]
-seeds = [1, 2]
-test_examples = 20
+[network]
+kind = "argmax_read"
+[task]
+kind = "argmax"
 [model]
 channels = 16
 tokens = 12
@@ -106,10 +106,12 @@ evaluate_every = 10
 checkpoint_every = 5
 learning_rate = 1e-2
 warmup = 0
+[output]
+print_every = 1
 """
 
 CONFIGS = {"digital.toml": DIGITAL, "devices.toml": DEVICES, "sweep.toml": SWEEP, "compare.toml": COMPARE,
-           "experiment.toml": EXPERIMENT}
+           "tape.toml": TAPE}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +150,7 @@ WORKS = [
     training("train on devices", "devices.toml", 1),
     study("sweep", "sweep"),
     study("compare", "compare"),
-    study("experiment", "experiment"),
+    training("train, no circuit", "tape.toml", 5),
     Work("merge", ("merge", "part1.h5", "part2.h5", "part3.h5", "--out", "out.h5"), (), parts=3),
     study("mpirun -n 3 sweep", "sweep", 3),
     training("mpirun -n 2 train", "digital.toml", 3, 2),

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "circuits/correction_path.hpp"
-#include "sim/base/parallel.hpp"
-#include "sim/base/ranks.hpp"
+#include "sim/base/upper_median.hpp"
+#include "training/batch/batch_chunks.hpp"
 #include "training/learning/estimators/free_phase.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/factor_products.hpp"
@@ -33,9 +33,7 @@ double median_adjoint(const std::vector<SequenceReport>& sequences, double Adjoi
     const double size = one.adjoint.*part;
     sizes.push_back(std::isfinite(size) ? size : std::numeric_limits<double>::infinity());
   }
-  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
-  std::nth_element(sizes.begin(), middle, sizes.end());
-  return *middle;
+  return upper_median(std::move(sizes));
 }
 
 BatchReport summarise(const Batch& batch, bool coupled, std::vector<SequenceReport> sequences,
@@ -269,23 +267,17 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
   return report;
 }
 
-/// Which of n chunks or sequences this process computes.
-template <class S>
-OwnPart BatchGradient<S>::own(Index n) const {
-  return options_.over_ranks ? own_part(n, this_rank(), rank_count()) : OwnPart{0, n};
-}
-
 template <class S>
 BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gradient<S>& gradient) {
-  const Index chunks = std::min(kChunks, batch.sequences);
-  const OwnPart mine = own(chunks);
+  const BatchChunks parts(batch.sequences, options_.over_ranks);
+  const Index chunks = parts.count();
   const auto shapes = network_->parameter_shapes();
   const bool alone = chunks == 1 && !options_.over_ranks;  // nothing to add up
   if (gradient.size() != static_cast<int>(shapes.size())) gradient = Gradient<S>(shapes);
   if (alone) {
     chunks_.clear();
-  } else if (static_cast<Index>(chunks_.size()) != mine.count()) {
-    chunks_.assign(static_cast<std::size_t>(mine.count()), Gradient<S>(shapes));
+  } else if (static_cast<Index>(chunks_.size()) != parts.mine().count()) {
+    chunks_.assign(static_cast<std::size_t>(parts.mine().count()), Gradient<S>(shapes));
   }
   const bool one = chunks == 1;  // nothing to wait for, but for a map that takes it
   sinks_ = {options_.factors, !one || options_.few_factors, one};
@@ -296,13 +288,11 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
                std::vector<ReadMeter>(count)};
   states_.resize(count);
   adjoints_.resize(count);
-  parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {
-    const Index chunk = mine.begin + k;
+  parts.for_each(options_.threads, [&](Index chunk, Index k, int thread, Index begin, Index end) {
     Gradient<S>& sum = alone ? gradient : chunks_[static_cast<std::size_t>(k)];
     sum.begin();
     Factors& factors = factors_[static_cast<std::size_t>(chunk)];
-    for (Index b = first_of_chunk(chunk, chunks, batch.sequences);
-         b < first_of_chunk(chunk + 1, chunks, batch.sequences); ++b) {
+    for (Index b = begin; b < end; ++b) {
       const auto at = static_cast<std::size_t>(b);
       Worker& w = worker(thread);
       all.reports[at] = learn(w, batch, b, step, sum, factors, all.growth[at]);
@@ -375,7 +365,8 @@ std::vector<FactorPair<S>> BatchGradient<S>::take_factors(int parameter) {
 template <class S>
 BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
   const auto count = static_cast<std::size_t>(batch.sequences);
-  const OwnPart mine = own(batch.sequences);
+  const OwnPart mine =
+      options_.over_ranks ? own_part(batch.sequences, this_rank(), rank_count()) : OwnPart{0, batch.sequences};
   std::vector<SequenceReport> reports(count);
   outputs_.resize(count);
   parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {

@@ -117,7 +117,6 @@ class BatchGradient {
   double rows_at_a_time() const;
   void take_slots(Worker& w, SequenceReport& report) const;
   bool measures_noise(const Batch& batch, Index sequence, std::uint64_t step) const;
-  OwnPart own(Index n) const;
   void sum_chunks(Index chunks, Gradient<S>& gradient);
   void add_kept(Gradient<S>& gradient);
   void exchange_outcomes(Index chunks, Outcomes& all);

@@ -75,6 +75,20 @@ void sum_over_ranks(const std::vector<Gradient<S>>& own, const std::vector<char>
   }
 }
 
+void exchange_examples(std::vector<double>& values, Index chunks) {
+  const auto examples = static_cast<Index>(values.size());
+  const auto each = [&](int rank, const auto& action) {
+    const OwnPart part = own_part(chunks, rank, rank_count());
+    const Index end = first_of_chunk(part.end, chunks, examples);
+    for (Index b = first_of_chunk(part.begin, chunks, examples); b < end; ++b) {
+      action(values[static_cast<std::size_t>(b)]);
+    }
+  };
+  const auto put = [&](RankBytes& bytes) { each(this_rank(), [&](double value) { bytes.put(value); }); };
+  exchange(this_rank(), rank_count(), put,
+           [&](RankBytes& bytes, int rank) { each(rank, [&](double& value) { bytes.take(value); }); });
+}
+
 void any_of_ranks(std::vector<char>& flags) {
   std::vector<char> all = flags;
   const auto put = [&](RankBytes& bytes) {

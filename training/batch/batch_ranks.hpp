@@ -45,6 +45,9 @@ template <class S>
 void sum_over_ranks(const std::vector<Gradient<S>>& own, const std::vector<char>& met, Index chunks,
                     Gradient<S>& total);
 
+/// values[i] of each example ← that of the rank whose chunk has it, of `chunks` in all.
+void exchange_examples(std::vector<double>& values, Index chunks);
+
 /// flags[i] ← 1 where it is that on any rank.
 void any_of_ranks(std::vector<char>& flags);
 

@@ -6,6 +6,7 @@
 
 #include "circuits/correction_path.hpp"
 #include "sim/base/parallel.hpp"
+#include "training/batch/batch_chunks.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/linear_cost.hpp"
 
@@ -102,12 +103,12 @@ std::vector<SequenceReport> EquilibriumLayer<S>::pull_back(ConstMatrixRef<S> x, 
   const double size = row_size<S>(u);
   if (size == 0 || examples == 0) return reports;
   const Matrix<S> asked = u / static_cast<S>(size);
-  const Index chunks = std::min(kChunks, examples);
-  std::vector<Gradient<S>> sums(static_cast<std::size_t>(chunks), Gradient<S>(shapes));
-  parallel_for(chunks, options_.threads, [&](Index chunk, int thread) {
+  const BatchChunks chunks(examples, false);
+  std::vector<Gradient<S>> sums(static_cast<std::size_t>(chunks.count()), Gradient<S>(shapes));
+  chunks.for_each(options_.threads, [&](Index chunk, Index /*k*/, int thread, Index begin, Index end) {
     Worker& w = *workers_[static_cast<std::size_t>(thread)];
     Gradient<S>& sink = sums[static_cast<std::size_t>(chunk)];
-    for (Index b = chunk * examples / chunks; b < (chunk + 1) * examples / chunks; ++b) {
+    for (Index b = begin; b < end; ++b) {
       start(w, x, b, step);
       w.cost.bind(asked.middleRows(b * rows, rows));
       SequenceTask<S> task{&w.dynamics,          &w.cost, &w.state,    &w.start_gradient,

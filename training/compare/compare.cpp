@@ -209,7 +209,7 @@ StudyEstimate estimate_compare(const ConfigSource& given, const SweepFiles& file
     file.expect_same_config(protocol.base, keys_of(protocol));
     file.restore("test", grid.sweep, Stored::ended_well);
     Sweep tuning = grid.sweep;
-    tuning.metrics = sweep_metrics("train", score_metric(protocol.base));  // those runs have no test loss
+    tuning.metrics = sweep_metrics("train", protocol.base);  // those runs have no test loss
     file.restore("tuning", tuning, Stored::ended_well);
     for (std::size_t i = 0; i < tuning.points.size(); ++i) grid.sweep.points[i].status = tuning.points[i].status;
   }

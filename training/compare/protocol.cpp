@@ -75,10 +75,9 @@ Sweep empty_table(const CompareProtocol& protocol, CompareStage stage) {
     table.keys.push_back(axis.key);
     table.numeric.push_back(is_numeric_key(axis.key));
   }
-  const std::string score = score_metric(protocol.base);
-  table.metrics = sweep_metrics("train", score);
+  table.metrics = sweep_metrics("train", protocol.base);
   if (stage == CompareStage::tuning) return table;
-  for (SweepMetric& metric : test_metrics(score)) table.metrics.push_back(std::move(metric));
+  for (SweepMetric& metric : test_metrics(protocol.base)) table.metrics.push_back(std::move(metric));
   return table;
 }
 

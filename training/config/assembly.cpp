@@ -157,12 +157,17 @@ double relaxation_step(const Config& config, const Circuit<S>& circuit) {
 
 std::string estimator_misfit(const Config& config, const std::string& estimator) {
   const PhaseOptions options = phase_options(config);
+  const NetworkKind& kind = network_kind(config);
+  if (kind.is_circuit() && estimator == backprop_name) {
+    return "a circuit settles, and bptt is backprop through that; backprop is what network.kind = sequence_model "
+           "learns by";
+  }
   const EstimatorKind* how = find_estimator(estimator);
   if (how == nullptr) return "";  // no estimator: nothing that could not fit
+  if (!kind.is_circuit()) return "network.kind = " + kind.name + " does not settle: it learns by backprop";
   if (options.sweeps() && how->all_at_once) {
     return "relaxation.schedule must be parallel: state and adjoint move together";
   }
-  const NetworkKind& kind = network_kind(config);
   if (how->contrasts && (kind.contrastive == nullptr || !kind.contrastive(config))) {
     return "it contrasts energies, which network.kind = " + kind.name +
            " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";

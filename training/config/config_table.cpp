@@ -25,6 +25,7 @@
 #include "training/models/registry.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/stack/stack_plan.hpp"
+#include "training/models/tapes/tape_kinds.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 
 namespace nudge {
@@ -58,7 +59,9 @@ ParamTable concatenated() {
                           read_policy_rows(),
                           sweep_rows(),
                           compare_rows(),
-                          experiment_rows()}) {
+                          sequence_section().rows(),
+                          latent_section().rows(),
+                          argmax_section().rows()}) {
     std::move(part.begin(), part.end(), std::back_inserter(table));
   }
   for (const ConfigSection& section : added().all()) {
@@ -86,7 +89,7 @@ std::string device_preset_text(const std::string& name) {
 std::vector<ConfigCheck> program_checks() {
   return {expect_sound_devices,
           check_kinds,
-          expect_mixer_keys_read,
+          expect_keys_read,
           [](const Config& config) { correction_spec(config).validate(); },
           [](const Config& config) { read_policy(config); },
           expect_no_grid_repeats,

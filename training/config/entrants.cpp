@@ -20,7 +20,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-bool is_estimator(const std::string& name) { return find_estimator(name) != nullptr; }
+bool is_estimator(const std::string& name) { return find_estimator(name) != nullptr || name == backprop_name; }
 
 bool sets(const Entrant& entrant, const std::string& key) {
   return std::any_of(entrant.settings.begin(), entrant.settings.end(),

@@ -88,10 +88,4 @@ Config feed_forward_config(const Config& config) {
   return out;
 }
 
-Index count_weights(const NetworkPlan& plan) {
-  Index count = 0;
-  for (const Parameter& p : plan.parameters()) count += p.shape.rows * p.shape.cols;
-  return count;
-}
-
 }  // namespace nudge

@@ -26,7 +26,4 @@ std::vector<std::string> feed_forward_settings(const Config& config);
 /// The config with them.
 Config feed_forward_config(const Config& config);
 
-/// Numbers that a network learns, biases and tables included.
-Index count_weights(const NetworkPlan& plan);
-
 }  // namespace nudge

@@ -70,7 +70,8 @@ std::string own_estimator(const Config& c) { return of_symbols(c) ? "'aep_transp
 std::string cost_current(const Config& c) {
   const std::string& estimator = c.text("estimator");
   const bool set = c.origin("estimator").layer != Layer::standard;
-  const bool transposed = set ? estimator_kind(estimator).nudge == Nudge::transposed : of_symbols(c);
+  const EstimatorKind* kind = find_estimator(estimator);
+  const bool transposed = set ? kind != nullptr && kind->nudge == Nudge::transposed : of_symbols(c);
   return transposed ? "'frozen'" : "";
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
+
 #include "devices/registry.hpp"
 #include "training/config/rows.hpp"
 #include "training/models/registry.hpp"
@@ -10,27 +12,36 @@
 namespace nudge {
 namespace {
 
-/// The names of the kinds with such rows: "hopfield, convolutional or resistive".
+/// "hopfield, convolutional or resistive"
 template <class Kind>
-std::string names_with(const std::vector<Kind>& kinds, Rows Kind::*rows, Rows wanted) {
+std::string names_of(const std::vector<Kind>& kinds, const std::function<bool(const Kind&)>& fits) {
   std::vector<std::string> names;
   for (const Kind& kind : kinds) {
-    if (kind.*rows == wanted) names.push_back(kind.name);
+    if (fits(kind)) names.push_back(kind.name);
   }
   const std::string last = names.back();
   names.pop_back();
   return names.empty() ? last : fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
+bool can_learn(const NetworkKind& network, const TaskKind& task) {
+  return network.takes == task.rows && (task.only_network.empty() || task.only_network == network.name) &&
+         (network.only_task.empty() || network.only_task == task.name);
+}
+
 ConfigRule network_takes_task() {
   return {{"network.kind", "task.kind"}, [](const Config& c) {
             const NetworkKind& network = network_kind(c);
             const TaskKind& task = task_kind(c);
-            if (network.takes == task.rows) return std::string();
-            return fmt::format("must be {} for task.kind = {}, which has {}; or task.kind must be {}",
-                               names_with(network_kinds(), &NetworkKind::takes, task.rows), task.name,
-                               task.rows == Rows::symbols ? "symbols" : "features",
-                               names_with(task_kinds(), &TaskKind::rows, network.takes));
+            if (can_learn(network, task)) return std::string();
+            const std::string why = network.takes == task.rows   ? ": " + task.summary
+                                    : task.rows == Rows::symbols ? ", which has symbols"
+                                                                 : ", which has features";
+            return fmt::format(
+                "must be {} for task.kind = {}{}; or task.kind must be {}",
+                names_of<NetworkKind>(network_kinds(), [&](const NetworkKind& n) { return can_learn(n, task); }),
+                task.name, why,
+                names_of<TaskKind>(task_kinds(), [&](const TaskKind& t) { return can_learn(network, t); }));
           }};
 }
 

@@ -14,7 +14,11 @@ ParamTable network_rows() {
           "What settles. block: one node with a Hopfield memory and attention of its own state, the founding note's; "
           "stack: stack.layers such blocks, each clamped to the one below; "
           "transformer: layers as nodes, sized by transformer.*; hopfield, convolutional: layers above a sample, sized "
-          "by hopfield.* and convolutional.*; resistive: layers of nodes joined by resistors, resistive.*."),
+          "by hopfield.* and convolutional.*; resistive: layers of nodes joined by resistors, resistive.*. What does "
+          "not settle, on exact numbers "
+          "by backprop: sequence_model: blocks of sequence.mixer; free_transformer: the same that reads latent bits, "
+          "latent.*; argmax_read: one "
+          "layer on task.kind = argmax."),
   };
 }
 

@@ -6,11 +6,10 @@
 // The parts of program_table(), by section, and the rules between keys.
 namespace nudge {
 
-ParamTable network_rows();     ///< network.kind
-ParamTable device_rows();      ///< device.preset, device.*, crossbar.*
-ParamTable experiment_rows();  ///< experiment.*
-ParamTable sweep_rows();       ///< sweep.*
-ParamTable compare_rows();     ///< compare.*
+ParamTable network_rows();  ///< network.kind
+ParamTable device_rows();   ///< device.preset, device.*, crossbar.*
+ParamTable sweep_rows();    ///< sweep.*
+ParamTable compare_rows();  ///< compare.*
 
 std::vector<ConfigRule> kind_rules();       ///< what networks and tasks require of each other
 std::vector<ConfigRule> resistive_rules();  ///< of network.kind = resistive

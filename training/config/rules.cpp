@@ -149,7 +149,8 @@ ConfigRule tracked_needs_both_sides() {
   return {{"nudge.sides", "estimator"}, [](const Config& c) {
             const bool one_sided = c.text("nudge.sides") != "centered";
             const std::string& estimator = c.text("estimator");
-            const bool needs_both = estimator_kind(estimator).both_sides;
+            const EstimatorKind* kind = find_estimator(estimator);
+            const bool needs_both = kind != nullptr && kind->both_sides;
             return one_sided && needs_both ? "must be centered for estimator = " + estimator : "";
           }};
 }
@@ -202,7 +203,7 @@ ConfigRule compared_fit() {
   return {{"gradcheck.estimators", "relaxation.schedule", "relaxation.solver", "relaxation.step", "network.kind",
            "transformer.feedback", "hopfield.feedback"},
           [](const Config& c) {
-            if (c.origin("gradcheck.estimators").layer == Layer::standard) return std::string();
+            if (c.at_default("gradcheck.estimators")) return std::string();
             for (const std::string& name : c.texts("gradcheck.estimators")) {
               const std::string misfit = estimator_misfit(c, name);
               if (!misfit.empty()) return fmt::format("names {}, which does not fit: {}; or take all", name, misfit);
@@ -224,7 +225,10 @@ ConfigRule estimator_fits(const std::string& key) {
   return {{"relaxation.schedule", key, "relaxation.solver", "relaxation.step", "network.kind", "transformer.feedback",
            "hopfield.feedback"},
           [key](const Config& c) {
-            const std::string misfit = estimator_misfit(c, c.text(key));
+            const Layer layer = c.origin(key).layer;  // what physical devices imply is no choice
+            const bool set = (layer == Layer::file || layer == Layer::option) && !c.at_default(key);
+            const bool chosen = network_kind(c).is_circuit() || set;
+            const std::string misfit = chosen ? estimator_misfit(c, c.text(key)) : "";
             return misfit.empty() ? "" : fmt::format("does not fit {}: {}", with_value(c, key), misfit);
           }};
 }
@@ -282,11 +286,8 @@ ConfigRule age_needs_programmed() {
 }
 
 ConfigRule text_needs_characters() {
-  return {{"data.text", "task.kind", "experiment.tasks"}, [](const Config& c) {
-            const auto& tasks = c.texts("experiment.tasks");
-            const bool read = c.text("task.kind") == "characters" ||
-                              std::find(tasks.begin(), tasks.end(), "characters") != tasks.end();
-            return !read && !c.text("data.text").empty()
+  return {{"data.text", "task.kind"}, [](const Config& c) {
+            return c.text("task.kind") != "characters" && !c.text("data.text").empty()
                        ? fmt::format("must be empty unless task.kind = characters: {} has no text", c.text("task.kind"))
                        : "";
           }};

@@ -15,6 +15,8 @@ const Section<RunOptions>& run_section() {
   using param::zero_is;
   std::vector<std::string> presets = {""};
   for (const Preset& preset : program_presets()) presets.push_back(preset.name);
+  std::vector<std::string> estimators = estimator_names();
+  estimators.emplace_back(backprop_name);
   static const Section<RunOptions> section = {
       field(choice("preset", "", presets, "Values to start from; empty: none. `nudge config presets` lists them."),
             &RunOptions::preset),
@@ -27,7 +29,7 @@ const Section<RunOptions>& run_section() {
       field(choice("precision", "float", {"float", "double"},
                    "Arithmetic of states and weights: float to train, double to check gradients."),
             &RunOptions::precision),
-      field(choice("estimator", "aep_anchored", estimator_names(),
+      field(choice("estimator", "aep_anchored", estimators,
                    "How the gradient is measured. ep: nudge without correction; ep_contrastive: the same, the energies "
                    "of the "
                    "nudged states contrasted; aep: the correction at z*, as in the founding note; *_anchored: F(z) - "
@@ -37,7 +39,9 @@ const Section<RunOptions>& run_section() {
                    "several nudges; "
                    "dyadic: state and adjoint together; linear_adjoint: a <- a + eps (J' a + dC/dz); implicit: exact "
                    "adjoint "
-                   "solve; bptt: backprop through the free phase.",
+                   "solve; bptt: backprop through the free phase; backprop: what sequence_model, free_transformer and "
+                   "argmax_read learn by, "
+                   "which do not settle, whatever stands here.",
                    "anchoring repairs an unsettled free phase, measured"),
             &RunOptions::estimator),
       field(

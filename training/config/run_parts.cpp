@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/run_parts.hpp"
-#include "training/config/run_options.hpp"
 
+#include <fmt/format.h>
+
+#include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/run_options.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -12,9 +15,23 @@ RunParts run_parts(const Config& config) {
   RunParts parts;
   check_placed(config, [&parts](const Config& c) {
     parts.task = make_task(c);
+    check_network(c, parts.task->sizes());
+    if (!network_kind(c).is_circuit()) return;
     parts.plan = network_plan(c, parts.task->sizes());
     check_arrays_fit(model_arrays(c), *parts.plan, run_options(c).twofold() ? sizeof(double) : sizeof(float));
   });
+  return parts;
+}
+
+RunParts circuit_parts(const Config& config) {
+  RunParts parts = run_parts(config);
+  if (parts.plan == nullptr) {
+    throw UserError(
+        fmt::format("network.kind = {} is no circuit: it is trained (nudge train, sweep, compare) and writes text "
+                    "(nudge generate), "
+                    "and has no gradient to check, no devices and no netlist",
+                    network_kind(config).name));
+  }
   return parts;
 }
 

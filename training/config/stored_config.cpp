@@ -7,9 +7,21 @@
 #include "training/config/config_table.hpp"
 
 namespace nudge {
+namespace {
+
+/// What no file's kind reads any more: keys of the command `experiment`, which every file of its time holds.
+std::string without_experiment(std::string text) {
+  const std::string header = "\n[experiment]\n";
+  const std::size_t begin = text.find(header);
+  if (begin == std::string::npos) return text;
+  const std::size_t end = text.find("\n[", begin + header.size());
+  return text.erase(begin, end == std::string::npos ? end : end - begin);
+}
+
+}  // namespace
 
 Config stored_program_config(const H5Reader& file) {
-  const std::string text = file.text_attribute("config");
+  const std::string text = without_experiment(file.text_attribute("config"));
   std::vector<std::string> settings;
   if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
   return parse_program_config(file.name() + " (stored config)", text, settings);

@@ -9,7 +9,8 @@
 
 namespace nudge {
 
-/// The config that a file was made by. What was written before there were levels of hardware had the physics that its keys say.
+/// The config that a file was made by. What was written before there were levels of hardware had the physics that its keys say; the keys of
+/// `nudge experiment`, which is no more, are left out.
 Config stored_program_config(const H5Reader& file);
 
 /// Checks before a study is resumed that `file` is of this kind ("sweep") and holds the same config but for threads,

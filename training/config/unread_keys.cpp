@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "sim/base/errors.hpp"
-#include "training/config/rows.hpp"
 #include "training/models/mixer_keys.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
@@ -21,22 +20,6 @@ std::vector<MakeMixer> network_mixers(const Config& config) {
   const auto mixer = network_kind(config).mixer;
   if (mixer == nullptr || !mixer(config)) return {};
   return {[mixer](const Config& c) { return mixer(c).value(); }};
-}
-
-std::vector<MakeMixer> experiment_mixers(const Config& config) {
-  std::vector<MakeMixer> all;
-  for (const std::string& name : config.texts("experiment.mixers")) {
-    all.emplace_back([name](const Config& c) {
-      const ModelOptions model = model_options(c);
-      return sequence_choice(c, name, model.channels, model.heads, model.tokens);
-    });
-  }
-  return all;
-}
-
-bool sets_experiment(const Config& config) {
-  const ParamTable rows = experiment_rows();
-  return std::any_of(rows.begin(), rows.end(), [&](const ParamRow& row) { return !config.at_default(row.key); });
 }
 
 /// Values of model.mixer with which the key would act.
@@ -59,45 +42,71 @@ std::vector<std::string> readers_of(const Config& config, const std::string& key
   return names;
 }
 
-void expect_read(const Config& config, const std::vector<MakeMixer>& mixers, const std::string& by,
-                 const std::string& but = "") {
+bool begins(const std::string& key, const std::vector<std::string>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& one) { return one.ends_with('.') ? key.starts_with(one) : key == one; });
+}
+
+/// What every training on exact numbers reads.
+bool is_of_training(const std::string& key) {
+  static const std::vector<std::string> of_circuits = {"train.step_time", "train.skip_ratio", "train.leave_out_ratio",
+                                                       "train.cosine_every"};
+  static const std::vector<std::string> all = {"preset",  "seed",     "threads",      "precision",   "estimator",
+                                               "output.", "product.", "network.kind", "task.",       "data.",
+                                               "train.",  "sweep.",   "compare.",     "model.tokens"};
+  return begins(key, all) && !begins(key, of_circuits);
+}
+
+/// Whether a sweep or a comparison chooses among values of such a key.
+bool varies(const Config& config, const std::string& key_part) {
+  const auto chooses = [&](const std::string& text) { return text.find(key_part) != std::string::npos; };
+  const auto& entrants = config.texts("compare.entrants");
+  if (std::any_of(entrants.begin(), entrants.end(), chooses)) return true;
+  for (const char* grid : {"sweep.grid", "compare.grid"}) {
+    const auto& axes = config.grid(grid);
+    if (std::any_of(axes.begin(), axes.end(), [&](const GridAxis& axis) { return chooses(axis.key); })) return true;
+  }
+  return false;
+}
+
+/// What is wrong with the keys of [mixer].
+std::string unread_mixer_lines(const Config& config) {
+  if (varies(config, "network.kind") || varies(config, ".mixer")) return "";
+  const std::vector<MakeMixer> mixers = network_mixers(config);
+  std::string by = fmt::format("network.kind = {}", network_kind(config).name);
+  by += mixers.empty() ? " has no mixer of [mixer]" : fmt::format(" has {}", mixers.front()(config).kind);
   std::string problems;
   for (const std::string& key : unread_mixer_keys(config, mixers)) {
-    if (key == but) continue;
+    if (!mixers.empty() && key == "mixer.iterations")
+      continue;  // whatever mixes is iterated so often by `nudge energy`
     const std::vector<std::string> readers = readers_of(config, key);
     problems +=
         fmt::format("{}{} = {} (nothing reads it: {}{})", problems.empty() ? "" : "\n", key, config.as_text(key), by,
                     readers.empty() ? "" : fmt::format("; model.mixer = {} would", fmt::join(readers, ", ")));
   }
-  if (!problems.empty()) throw UserError(problems);
+  return problems;
+}
+
+/// What is set beside what a network on a tape reads.
+std::string unread_lines(const Config& config) {
+  const NetworkKind& kind = network_kind(config);
+  std::string problems;
+  if (kind.is_circuit() || varies(config, "network.kind")) return problems;
+  for (const std::string& key : config.keys()) {
+    const bool set = config.origin(key).layer == Layer::file || config.origin(key).layer == Layer::option;
+    if (!set || is_of_training(key) || begins(key, kind.reads) || config.at_default(key)) continue;
+    problems += fmt::format("{}{} = {} (nothing reads it: network.kind = {} does not settle and has no devices)",
+                            problems.empty() ? "" : "\n", key, config.as_text(key), kind.name);
+  }
+  return problems;
 }
 
 }  // namespace
 
-void expect_mixer_keys_read(const Config& config) {
-  std::vector<MakeMixer> mixers = network_mixers(config);
-  std::string by = fmt::format("network.kind = {}", network_kind(config).name);
-  if (mixers.empty()) {
-    by += " has no mixer of [mixer]";
-  } else {
-    by += fmt::format(" has {}", mixers.front()(config).kind);
-  }
-  if (sets_experiment(config)) {
-    const std::vector<MakeMixer> more = experiment_mixers(config);
-    mixers.insert(mixers.end(), more.begin(), more.end());
-  }
-  // Whatever mixes is iterated so often by `nudge energy`.
-  expect_read(config, mixers, by, mixers.empty() ? "" : "mixer.iterations");
-}
-
-void expect_experiment_keys_read(const Config& config) {
-  expect_read(config, experiment_mixers(config),
-              fmt::format("experiment.mixers = {}", config.as_text("experiment.mixers")));
-  const auto& tasks = config.texts("experiment.tasks");
-  if (!config.at_default("data.text") && std::find(tasks.begin(), tasks.end(), "characters") == tasks.end()) {
-    throw UserError(fmt::format("data.text = {} (nothing reads it: experiment.tasks = {} have no text; characters has)",
-                                config.as_text("data.text"), config.as_text("experiment.tasks")));
-  }
+void expect_keys_read(const Config& config) {
+  const std::string unread = unread_lines(config);
+  const std::string problems = unread.empty() ? unread_mixer_lines(config) : unread;
+  if (!problems.empty()) throw UserError(problems);
 }
 
 }  // namespace nudge

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "sim/config/config.hpp"
 
 namespace nudge {
 
-/// UserError, a line each, for keys of [mixer] that are not at their defaults and change nothing of the network (unread_mixer_keys()),
-/// naming mixers that read them. Where keys of [experiment] are set, its mixers count too: the config may be one for both.
-void expect_mixer_keys_read(const Config& config);
-
-/// The same for `nudge experiment` alone, whose mixers are those of experiment.mixers, and for data.text.
-void expect_experiment_keys_read(const Config& config);
+/// UserError, a line each, for keys that are set and that nothing reads: of [mixer], those not at their defaults that change nothing of the
+/// network (unread_mixer_keys()), naming mixers that read them; of a network that is no circuit, all that a file or an option sets outside
+/// the data, the training and NetworkKind::reads. Where a sweep or a comparison varies network.kind or a mixer the config is one for
+/// several, and what one of them reads may be set.
+void expect_keys_read(const Config& config);
 
 }  // namespace nudge

@@ -61,6 +61,18 @@ Batch Batch::first(Index count) const {
   return part;
 }
 
+Batch text_window(std::span<const int> text, Index rows) {
+  const auto known = std::min<Index>(rows, static_cast<Index>(text.size()));
+  Batch batch;
+  batch.sequences = 1;
+  batch.tokens = rows;
+  batch.indices.assign(text.end() - known, text.end());
+  batch.indices.resize(static_cast<std::size_t>(rows), text.back());
+  batch.targets.assign(static_cast<std::size_t>(rows), Batch::kIgnored);
+  batch.targets[static_cast<std::size_t>(known - 1)] = 0;
+  return batch;
+}
+
 Batch side_by_side(const Batch& batch, Index tokens) {
   NUDGE_EXPECT(tokens >= 1);
   Batch out = batch;

@@ -49,6 +49,10 @@ struct Batch {
   }
 };
 
+/// One example whose rows are the last of a text, at most `rows`; behind them its last symbol fills it up. Only the last of the text counts
+/// (its target is no answer: what follows is asked for). Needs a text.
+Batch text_window(std::span<const int> text, Index rows);
+
 /// The same rows, T of them to an example, in order; rows that do not count, with zeros, fill up the last example.
 Batch side_by_side(const Batch& batch, Index tokens);
 

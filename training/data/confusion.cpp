@@ -42,6 +42,17 @@ double ConfusionMatrix::accuracy() const {
   return samples() > 0 ? static_cast<double>(correct()) / static_cast<double>(samples()) : 0.0;
 }
 
+double ConfusionMatrix::macro_accuracy() const {
+  double shares = 0, occurring = 0;
+  for (Index c = 0; c < classes(); ++c) {
+    const std::int64_t asked = counts_.row(c).sum();
+    if (asked == 0) continue;
+    shares += static_cast<double>(counts_(c, c)) / static_cast<double>(asked);
+    occurring += 1;
+  }
+  return occurring > 0 ? shares / occurring : 0;
+}
+
 void ConfusionMatrix::write(const std::string& path, H5Document& document) const {
   document.dataset(path, std::vector<std::int64_t>(counts_.data(), counts_.data() + counts_.size()),
                    {classes(), classes()},

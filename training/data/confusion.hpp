@@ -35,6 +35,8 @@ class ConfusionMatrix {
   std::int64_t correct() const { return counts_.trace(); }
   /// Share of samples whose class was found; 0 without samples.
   double accuracy() const;
+  /// Mean over the classes that occur of the share of their samples that was found; 0 without samples.
+  double macro_accuracy() const;
 
   /// Writes PATH, (truth, choice), with the attribute undecided.
   void write(const std::string& path, H5Document& document) const;

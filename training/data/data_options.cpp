@@ -6,17 +6,9 @@
 #include "training/data/task.hpp"
 
 namespace nudge {
-namespace {
-
-ParamRow formerly(std::vector<std::string> names, ParamRow row) {
-  row.former = std::move(names);
-  return row;
-}
-
-}  // namespace
-
 const Section<DataOptions>& data_section() {
   using param::choice;
+  using param::formerly;
   using param::integer;
   using param::integers;
   using param::path;
@@ -26,14 +18,17 @@ const Section<DataOptions>& data_section() {
   std::vector<std::string> tasks;
   for (const TaskKind& kind : task_kinds()) tasks.push_back(kind.name);
   static const Section<DataOptions> section = {
-      field(
-          choice(
-              "task.kind", "characters", tasks,
-              "What is learned. characters: the next character of data.text; classification: the class of a sample, "
-              "regression: real values of a sample, both of data.file; the others: sequences of tokens that are drawn, "
-              "of the "
-              "MAD suite (Poli et al., arXiv:2403.17844), whose answers are scored by their accuracy."),
-          &DataOptions::kind),
+      field(formerly({"experiment.tasks"},
+                     choice("task.kind", "characters", tasks,
+                            "What is learned. characters: the next character of data.text; classification: the class "
+                            "of a sample, "
+                            "regression: real values of a sample, both of data.file; the others: sequences of tokens "
+                            "that are drawn, "
+                            "of the "
+                            "MAD suite (Poli et al., arXiv:2403.17844), whose answers are scored by their accuracy; "
+                            "argmax: the largest value of every channel; latent: "
+                            "sequences with a hidden place and noise.")),
+            &DataOptions::kind),
 
       field(formerly({"experiment.examples"},
                      integer("task.examples", "3200", between(1, 100000000),

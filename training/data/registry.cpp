@@ -4,8 +4,10 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/open_list.hpp"
 #include "sim/config/suggest.hpp"
+#include "training/data/argmax_task.hpp"
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
+#include "training/data/latent_task.hpp"
 #include "training/data/mad/mad_task.hpp"
 #include "training/data/sample_task.hpp"
 
@@ -13,9 +15,10 @@ namespace nudge {
 namespace {
 
 template <MadKind kind>
-TaskKind mad_kind(const char* summary) {
+TaskKind mad_kind(const char* summary, const char* only_network = "") {
   return {to_string(kind), summary,       [](const Config& config) { return make_mad_task(kind, config); },
-          "accuracy",      Rows::symbols, [](const Config& config) { mad_sizes(kind, config); }};
+          "accuracy",      Rows::symbols, [](const Config& config) { mad_sizes(kind, config); },
+          only_network};
 }
 
 OpenList<TaskKind>& list() {
@@ -32,7 +35,11 @@ OpenList<TaskKind>& list() {
       mad_kind<MadKind::noisy_recall>("the same among noise"),
       mad_kind<MadKind::fuzzy_recall>("the same with keys and values of several tokens"),
       mad_kind<MadKind::selective_copy>("tokens among blanks, copied in order"),
+      mad_kind<MadKind::compression>("random tokens, from the last token's vector alone", "sequence_model"),
       mad_kind<MadKind::memorization>("values of keys that the weights must hold"),
+      {"argmax", "the largest value of every channel, read at once", argmax_task, "rmse", Rows::features, nullptr,
+       "argmax_read"},
+      {"latent", "sequences with a hidden place and noise", latent_task, "", Rows::symbols, check_latent_task},
   });
   return kinds;
 }

@@ -75,6 +75,7 @@ struct TaskKind {
   Rows rows = Rows::symbols;
   /// What it requires of its keys, known before there is data: make() asks the same. UserError naming them; null: nothing.
   void (*check)(const Config& config) = nullptr;
+  std::string only_network = {};  ///< the one kind that can learn it; empty: any that takes such rows
 };
 
 /// The kind of task.kind.

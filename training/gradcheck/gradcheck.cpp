@@ -36,7 +36,7 @@ class Check {
         options_(gradcheck_section().read(config)),
         scope_(scope),
         say_(say),
-        parts_(run_parts(config)),
+        parts_(circuit_parts(config)),
         programmed_(options_.weights == "programmed"),
         trainee_(config, parts_.plan, "", programmed_ ? Weights::digital : Weights::configured) {}
 
@@ -306,7 +306,8 @@ GradcheckReport gradcheck(const Config& config, const GradcheckScope& scope,
   use_product_kernel(config);
   expect_as_on_rank_0("build and products", version_and_revision() + ", " + product_kernel_name());
   const bool programs = gradcheck_section().read(config).weights == "programmed";  // and chooses when it has
-  const Config placed = programs || !leaves_circuit_open(config) ? config : chosen_circuit(config, run_parts(config));
+  const Config placed =
+      programs || !leaves_circuit_open(config) ? config : chosen_circuit(config, circuit_parts(config));
   if (run_options(placed).twofold()) return Check<double>(placed, scope, say).finished();
   return Check<float>(placed, scope, say).finished();
 }

@@ -13,6 +13,7 @@
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/resistive/resistive_export.hpp"
 #include "training/models/stack/stack_plan.hpp"
+#include "training/models/tapes/tape_kinds.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 #include "training/models/transformer/transformer_netlist.hpp"
 
@@ -74,6 +75,9 @@ OpenList<NetworkKind>& list() {
        .lacks = resistive_lacks(),
        .contrastive = [](const Config&) { return true; },
        .netlist = resistive_netlist_export()},
+      sequence_network(),
+      free_transformer_network(),
+      argmax_network(),
   });
   return kinds;
 }
@@ -104,8 +108,30 @@ void check_kinds(const Config& config) {
   }
 }
 
+void check_network(const Config& config, const TaskSizes& task) { static_cast<void>(count_weights(config, task)); }
+
+Index count_weights(const Config& config, const TaskSizes& task) {
+  const NetworkKind& kind = network_kind(config);
+  if (kind.is_circuit()) return count_weights(*network_plan(config, task));
+  Index count = 0;
+  for (const Field& field : kind.tape.single(config, task)->fields()) count += field.rows() * field.cols();
+  return count;
+}
+
+Index count_weights(const NetworkPlan& plan) {
+  Index count = 0;
+  for (const Parameter& p : plan.parameters()) count += p.shape.rows * p.shape.cols;
+  return count;
+}
+
+std::vector<Measure> network_measures(const Config& config) {
+  const auto of = network_kind(config).tape.measures;
+  return of == nullptr ? std::vector<Measure>{} : of(config);
+}
+
 std::shared_ptr<const NetworkPlan> network_plan(const Config& config, const TaskSizes& task) {
   const NetworkKind& kind = network_kind(config);
+  NUDGE_EXPECT(kind.is_circuit());
   NUDGE_EXPECT((kind.takes == Rows::symbols ? task.symbols : task.features) > 0);  // a rule of the config
   return kind.plan(config, task);
 }

@@ -12,21 +12,33 @@
 #include "training/models/mixer_term.hpp"
 #include "training/models/netlist.hpp"
 #include "training/models/network_plan.hpp"
+#include "training/models/tapes/tape_model.hpp"
 
 namespace nudge {
+
+/// How a kind of network that is no circuit is made: a computation on a tape, on exact numbers, that learns by backprop.
+struct TapeKind {
+  template <class S>
+  using Make = std::unique_ptr<TapeModel<S>> (*)(const Config& config, const TaskSizes& task);
+  Make<float> single = nullptr;
+  Make<double> twofold = nullptr;
+  /// What it is measured by beside loss and metric, in logs, tables and files: ExampleTape::measured(), then TapeModel::measured(). null:
+  /// nothing.
+  std::vector<Measure> (*measures)(const Config& config) = nullptr;
+};
 
 /// A kind of network by the name that network.kind has. Adding one is its file and a line in registry.cpp; the conformance
 /// tests loop over the list.
 struct NetworkKind {
   std::string name;
   std::string summary;
-  /// The plan for a task of these sizes, whose rows are as `takes` says. UserError for sizes that contradict each other.
-  std::shared_ptr<const NetworkPlan> (*plan)(const Config& config, const TaskSizes& task);
+  /// The plan for a task of these sizes, whose rows are as `takes` says. UserError for sizes that contradict each other. null: no circuit.
+  std::shared_ptr<const NetworkPlan> (*plan)(const Config& config, const TaskSizes& task) = nullptr;
   /// The largest leak L of a node at the damping c, known before there is a task: the stiffest part that is always there. 0: its
   /// units are loaded by their terms alone (Circuit::largest_load).
-  double (*leak)(const Config& config, double damping);
+  double (*leak)(const Config& config, double damping) = [](const Config&, double) { return 1.0; };
   /// Whether every node is driven by earlier ones alone (Circuit::feed_forward).
-  bool (*feed_forward)(const Config& config);
+  bool (*feed_forward)(const Config& config) = [](const Config&) { return true; };
   /// NetworkPlan::couples_rows.
   bool couples_rows = true;
   /// What its input is made of: the task must have such rows (TaskKind::rows).
@@ -42,6 +54,13 @@ struct NetworkKind {
   std::optional<MixerChoice> (*mixer)(const Config& config) = nullptr;
   /// The whole network as a circuit for ngspice (`nudge crossbar --block`); nothing: it is not exported.
   std::optional<NetlistExport> netlist = std::nullopt;
+  TapeKind tape = {};  ///< of a kind without a plan
+  /// Of such a kind: what of the config it reads beside the data and the training, keys and beginnings of keys ("sequence."). Any other key
+  /// that is set is refused.
+  std::vector<std::string> reads = {};
+  std::string only_task = {};  ///< the one that it can have; empty: any with such rows
+
+  bool is_circuit() const { return plan != nullptr; }
 };
 
 const std::vector<NetworkKind>& network_kinds();
@@ -56,6 +75,16 @@ void check_kinds(const Config& config);
 
 /// Rows that the circuit has at the same time, T of circuit.tokens: model.tokens, or 1 where rows are independent samples.
 Index coupled_rows(const Config& config);
+
+/// UserError where the network cannot be made for a task of these sizes.
+void check_network(const Config& config, const TaskSizes& task);
+
+/// Numbers that it learns, biases and tables included.
+Index count_weights(const Config& config, const TaskSizes& task);
+Index count_weights(const NetworkPlan& plan);
+
+/// What it is measured by beside loss and metric (TapeKind::measures).
+std::vector<Measure> network_measures(const Config& config);
 
 /// Its plan.
 std::shared_ptr<const NetworkPlan> network_plan(const Config& config, const TaskSizes& task);

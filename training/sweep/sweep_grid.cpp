@@ -82,8 +82,7 @@ std::optional<ReferenceScores> study_references(const SweepGrid& grid, const Swe
     const Stoppable here;
     for (const Config& split : splits_of(grid)) {
       const auto task = make_task(split);
-      const auto plan = network_plan(split, task->sizes());
-      ReferenceRequest request = reference_request(split, *plan, go_on);
+      ReferenceRequest request = reference_request(split, count_weights(split, task->sizes()), go_on);
       request.threads = run_options(grid.base).threads;  // a point has one
       auto scores = task->references(request);
       if (!scores) return std::nullopt;
@@ -146,7 +145,7 @@ void GridBuilder::check(const Config& config) {
       splits_.insert(data);
       if (splits_.size() == 1) grid_.measured = config;
     }
-    network_plan(config, samples_[data]);
+    check_network(config, samples_[data]);
     return;
   }
   const std::string split = fmt::format("{}|{}|{}", options.text, config.as_text("data.validation_fraction"),
@@ -169,7 +168,8 @@ void GridBuilder::add(const std::vector<std::string>& settings, const std::vecto
     std::vector<std::string> own = settings;
     own.emplace_back("threads=1");
     own.emplace_back(no_lane);
-    if (end_cosine_ == EndCosine::measured && train_options(config).cosine_every == 0) {
+    if (network_kind(config).is_circuit() && end_cosine_ == EndCosine::measured &&
+        train_options(config).cosine_every == 0) {
       own.push_back(
           fmt::format("train.cosine_every={}", std::max<std::uint64_t>(2, train_options(config).rate.steps) - 1));
     }
@@ -234,7 +234,7 @@ SweepGrid make_sweep_grid(const ConfigSource& source) {
     grid.sweep.numeric.push_back(is_numeric_key(axis.key));
   }
   const std::string run = grid.base.text("sweep.run");
-  grid.sweep.metrics = sweep_metrics(run, score_metric(grid.base));
+  grid.sweep.metrics = sweep_metrics(run, grid.base);
   const auto& seeds = grid.base.integers("sweep.seeds");
   if (seeds.empty()) throw UserError(source.name + ": sweep.seeds is empty (name one seed)");
   grid.sweep.mode = grid.base.text("sweep.mode");

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_metrics.hpp"
 
+#include <limits>
+#include <map>
+
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -31,13 +34,10 @@ std::vector<MetricRow<Result>> in_units(std::vector<MetricRow<Result>> rows, con
   return rows;
 }
 
-std::vector<TrainRow> train_rows(const std::string& score) {
+/// Of a circuit's run alone.
+std::vector<TrainRow> circuit_rows() {
   using S = const TrainSummary&;
-  std::vector<TrainRow> rows = {
-      {{"final_loss", "nat", "mean training loss per token or sample over the last tenth of the steps"},
-       [](S s) { return s.loss; }},
-      {{"validation_loss", "nat", "mean cost per token or sample of the validation part at the end"},
-       [](S s) { return s.validation_loss; }},
+  return {
       {{"cosine", "1",
         "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium, last comparison"},
        [](S s) { return s.cosine; }},
@@ -57,6 +57,18 @@ std::vector<TrainRow> train_rows(const std::string& score) {
        [](S s) { return s.programming_pulses; }},
       {{"programming_energy", "J", "heat of these; 0 where the pulses of the device are not known"},
        [](S s) { return s.programming_energy; }}};
+}
+
+std::vector<TrainRow> train_rows(const std::string& score, bool circuit) {
+  using S = const TrainSummary&;
+  std::vector<TrainRow> rows = {
+      {{"final_loss", "nat", "mean training loss per token or sample over the last tenth of the steps"},
+       [](S s) { return s.loss; }},
+      {{"validation_loss", "nat", "mean cost per token or sample of the validation part at the end"},
+       [](S s) { return s.validation_loss; }}};
+  if (circuit) {
+    for (TrainRow& row : circuit_rows()) rows.push_back(std::move(row));
+  }
   if (!score.empty()) rows.push_back({score_metric_of("validation", score), [](S s) { return s.score.validation; }});
   return in_units(std::move(rows), score);
 }
@@ -113,16 +125,29 @@ void add_values(const std::vector<MetricRow<Result>>& rows, const Result& result
 
 }  // namespace
 
-std::vector<SweepMetric> sweep_metrics(const std::string& run, const std::string& score) {
-  return run == "train" ? metrics_of(train_rows(score)) : metrics_of(check_rows(score));
+std::vector<SweepMetric> sweep_metrics(const std::string& run, const Config& base) {
+  const std::string& score = score_metric(base);
+  if (run != "train") return metrics_of(check_rows(score));
+  std::vector<SweepMetric> all = metrics_of(train_rows(score, network_kind(base).is_circuit()));
+  for (const Measure& measure : network_measures(base)) {
+    all.push_back({measure.name, measure.unit, measure.description + ", on the validation part at the end"});
+  }
+  return all;
 }
 
-std::vector<SweepMetric> test_metrics(const std::string& score) { return metrics_of(test_rows(score)); }
+std::vector<SweepMetric> test_metrics(const Config& base) { return metrics_of(test_rows(score_metric(base))); }
 
-std::vector<double> train_results(const TrainSummary& summary, FinalTest test) {
+std::vector<double> train_results(const TrainSummary& summary, const std::vector<SweepMetric>& metrics) {
+  std::map<std::string, double> all;
+  for (const auto& rows : {train_rows(summary.metric, true), test_rows(summary.metric)}) {
+    for (const TrainRow& row : rows) all[row.what.name] = row.of(summary);
+  }
+  for (const MeasuredValue& one : summary.measures) all[one.what.name] = one.value;
   std::vector<double> values;
-  add_values(train_rows(summary.metric), summary, values);
-  if (test == FinalTest::evaluate) add_values(test_rows(summary.metric), summary, values);
+  for (const SweepMetric& metric : metrics) {
+    const auto found = all.find(metric.name);
+    values.push_back(found == all.end() ? std::numeric_limits<double>::quiet_NaN() : found->second);
+  }
   return values;
 }
 

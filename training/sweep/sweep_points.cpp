@@ -17,12 +17,13 @@
 namespace nudge {
 namespace {
 
-void run_training(const Config& config, PointJob job, const std::function<bool()>& go_on, SweepPoint& point) {
+void run_training(const Config& config, PointJob job, const std::function<bool()>& go_on,
+                  const std::vector<SweepMetric>& metrics, SweepPoint& point) {
   const FinalTest test = job == PointJob::train_and_test ? FinalTest::evaluate : FinalTest::leave;
   const TrainSummary s = train(
       config, std::nullopt, [&](const TrainProgress&) { return go_on(); }, test);
   if (s.stopped) return;  // nothing can be said of it
-  point.metrics = train_results(s, test);
+  point.metrics = train_results(s, metrics);
   point.groups = s.group_cosines;
   point.status = s.failure.empty() ? "ok" : s.failure;
 }
@@ -41,14 +42,14 @@ void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& poin
 }
 
 /// What goes wrong in a point is its result; only our own bugs end the sweep.
-void run_point(const Config& config, PointJob job, const std::function<bool()>& go_on, std::size_t metrics,
-               TrainedStarts& starts, SweepPoint& point) {
+void run_point(const Config& config, PointJob job, const std::function<bool()>& go_on,
+               const std::vector<SweepMetric>& metrics, TrainedStarts& starts, SweepPoint& point) {
   const Stoppable here;  // nothing of a point is kept but its result
   try {
     if (job == PointJob::gradcheck) {
       run_gradcheck(config, starts, point);
     } else {
-      run_training(config, job, go_on, point);
+      run_training(config, job, go_on, metrics, point);
     }
   } catch (const UserError& error) {
     point.status = error.what();
@@ -60,7 +61,7 @@ void run_point(const Config& config, PointJob job, const std::function<bool()>& 
     return;  // to be run again
   }
   if (!point.status.empty() && point.metrics.empty()) {
-    point.metrics.assign(metrics, std::numeric_limits<double>::quiet_NaN());
+    point.metrics.assign(metrics.size(), std::numeric_limits<double>::quiet_NaN());
   }
 }
 
@@ -115,7 +116,7 @@ void run_points(const SweepGrid& grid, PointJob job, const SweepObserver& observ
   work.compute = [&](std::size_t at, const std::function<bool()>& go_on) {
     const auto start = std::chrono::steady_clock::now();
     SweepPoint point = sweep.points[at];
-    run_point(grid.config(at), job, go_on, sweep.metrics.size(), starts, point);
+    run_point(grid.config(at), job, go_on, sweep.metrics, starts, point);
     point.seconds = seconds_since(start);
     return point;
   };

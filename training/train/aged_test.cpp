@@ -133,7 +133,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
                     run.string()));
   }
   out.metric = score_metric(config);
-  const RunParts parts = run_parts(config);
+  const RunParts parts = circuit_parts(config);
   if (run_options(config).twofold()) {
     run_seeds<double>(config, parts, file, options, tell, out);
   } else {

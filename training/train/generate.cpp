@@ -14,6 +14,7 @@
 #include "training/config/run_parts.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/data/characters.hpp"
+#include "training/train/tape_learner.hpp"
 #include "training/train/trainee.hpp"
 
 namespace nudge {
@@ -74,33 +75,16 @@ int drawn(const std::vector<double>& log_shares, double u) {
   return last;
 }
 
+/// A circuit on its devices.
 template <class S>
-class Writer {
+class CircuitWriter final : public TextWriter {
  public:
-  Writer(const Config& config, const RunParts& parts, const H5Reader& file)
-      : trainee_(config, parts.plan, "", Weights::configured), rows_(parts.plan->rows()) {
+  CircuitWriter(const Config& config, const std::shared_ptr<const NetworkPlan>& plan, const H5Reader& file)
+      : trainee_(config, plan, "", Weights::configured), rows_(plan->rows()) {
     trainee_.restore(file, "");
   }
-
-  /// Logits of what follows the text, whose noise is that of read number `step`.
-  std::vector<double> next(const std::vector<int>& text, std::uint64_t step) {
-    const auto known = std::min<Index>(rows_, static_cast<Index>(text.size()));
-    Batch batch;
-    batch.sequences = 1;
-    batch.tokens = rows_;
-    batch.indices.assign(text.end() - known, text.end());
-    batch.indices.resize(static_cast<std::size_t>(rows_), text.back());
-    batch.targets.assign(static_cast<std::size_t>(rows_), Batch::kIgnored);
-    batch.targets[static_cast<std::size_t>(known - 1)] = 0;  // the cost reads it; its value is not looked at
-    const Matrix<S>& logits = trainee_.outputs(batch, step).front();
-    std::vector<double> row(static_cast<std::size_t>(logits.cols()));
-    for (Index i = 0; i < logits.cols(); ++i)
-      row[static_cast<std::size_t>(i)] = static_cast<double>(logits(known - 1, i));
-    if (!std::all_of(row.begin(), row.end(), [](double x) { return std::isfinite(x); })) {
-      throw NumericalFailure(
-          fmt::format("the read-out of character {} is not finite: the network runs away", text.size() + 1));
-    }
-    return row;
+  std::vector<double> next(const std::vector<int>& text, std::uint64_t number) override {
+    return last_logits(trainee_.outputs(text_window(text, rows_), number).front(), text);
   }
 
  private:
@@ -108,17 +92,51 @@ class Writer {
   Index rows_;
 };
 
+/// A network on a tape.
+template <class S>
+class TapeWriter final : public TextWriter {
+ public:
+  TapeWriter(const Config& config, const TaskSizes& sizes, const H5Reader& file, const WriterOptions& options)
+      : learner_(config, sizes) {
+    learner_.restore(file, "");
+    writer_ = learner_.model().writer(learner_.parameters(), options);
+    NUDGE_EXPECT(writer_ != nullptr);  // what takes a text
+  }
+  std::vector<double> next(const std::vector<int>& text, std::uint64_t number) override {
+    return writer_->next(text, number);
+  }
+
+ private:
+  TapeLearner<S> learner_;
+  std::unique_ptr<TextWriter> writer_;
+};
+
+template <class S>
+std::unique_ptr<TextWriter> make_writer(const Config& config, const RunParts& parts, const H5Reader& file,
+                                        const WriterOptions& options) {
+  if (parts.plan == nullptr) return std::make_unique<TapeWriter<S>>(config, parts.task->sizes(), file, options);
+  if (options.prefill) {
+    throw UserError(
+        fmt::format("--prefill: network.kind = {} has no latents (free_transformer has)", config.text("network.kind")));
+  }
+  return std::make_unique<CircuitWriter<S>>(config, parts.plan, file);
+}
+
 template <class S>
 Generated written(const Config& config, const RunParts& parts, const H5Reader& file, const TextDataset& data,
                   const GenerateOptions& options, const std::function<bool(const std::string&)>& tell) {
   std::vector<int> text = beginning(data, options.prompt);
   const std::size_t given = text.size();
-  Writer<S> writer(config, parts, file);
+  const auto writer = make_writer<S>(config, parts, file, {text, options.tokens, options.prefill, options.seed});
   Generated out{options.prompt, "", 0};
   std::vector<double> place(static_cast<std::size_t>(options.tokens));
   fill_uniform<double>({options.seed, Purpose::generation, 0}, 0, 0, std::span<double>(place));
   for (int n = 0; n < options.tokens; ++n) {
-    const std::vector<double> logits = writer.next(text, read_number(options, n));
+    const std::vector<double> logits = writer->next(text, read_number(options, n));
+    if (!std::all_of(logits.begin(), logits.end(), [](double x) { return std::isfinite(x); })) {
+      throw NumericalFailure(
+          fmt::format("the read-out of character {} is not finite: the network runs away", text.size() + 1));
+    }
     const int chosen = drawn(log_shares(logits, options.temperature), place[static_cast<std::size_t>(n)]);
     out.negative_log_likelihood -= log_shares(logits, 1)[static_cast<std::size_t>(chosen)];
     text.push_back(chosen);

@@ -13,6 +13,7 @@ struct GenerateOptions {
   int tokens = 200;         ///< characters to add  [1 to 2²⁰ − 1]
   double temperature = 1;   ///< of the softmax that characters are drawn from; 0: the most probable one  [≥ 0]
   std::uint64_t seed = 1;   ///< of the draws, and of the noise of reads  [≤ 4095]
+  bool prefill = false;     ///< of a Free Transformer: latents of the prompt by its encoder, not from the prior
 };
 
 struct Generated {
@@ -23,6 +24,7 @@ struct Generated {
 /// Continues a text with the network of a run file of `nudge train` (task.kind = characters), on its devices as they are in the file, with
 /// the noise of their reads: the last model.tokens characters settle, and the next is drawn from the read-out of the last one,
 ///     p ∝ exp(logit/temperature).
+/// A Free Transformer reads a latent for each character, from the prior (fair coins of latent.sampler); its likelihood is that given them.
 /// Attention looks back only, so that what stands behind a short text does not matter. tell(character) is called for each as it comes and
 /// ends the text by saying no. UserError for files and prompts that do not fit; NumericalFailure where the network does not settle to
 /// finite numbers.

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "training/data/batches.hpp"
+#include "training/data/confusion.hpp"
 #include "training/train/example_losses.hpp"
+#include "training/train/sample_scores.hpp"
 #include "training/train/train_log.hpp"
 
 namespace nudge {
@@ -47,8 +50,21 @@ class Learner {
   const ExampleLosses& validation_losses() const { return validation_losses_; }
 
  protected:
+  /// Logs an evaluation of a part, "validation" or "test", after `done` steps: its mean loss in a unit and its scores.
+  void record_part(const std::string& part, std::uint64_t done, double loss, const std::string& unit,
+                   const SampleScores& scores);
+  /// The log and what the last evaluations found, to be written and read back whole.
+  void write_log(H5Document& document, const std::string& prefix, const std::string& loss_unit) const;
+  void restore_log(const H5Reader& file, const std::string& prefix);
+
+  /// What the loss of a unit is a mean of, in words.
+  static std::string cost_text(const std::string& unit, const std::string& where);
+
   TrainLog log_;
   ExampleLosses validation_losses_;
+
+ private:
+  std::map<std::string, ConfusionMatrix> confusion_;  ///< of validation and test, as last evaluated
 };
 
 }  // namespace nudge

@@ -9,17 +9,13 @@
 
 namespace nudge {
 
-ReferenceRequest reference_request(const Config& config, const NetworkPlan& plan,
+ReferenceRequest reference_request(const Config& config, Index weights,
                                    const std::function<bool(const std::string& doing)>& progress) {
   constexpr double kAlways = 2e10;
-  double parameters = 0;
-  for (const Parameter& parameter : plan.parameters()) {
-    parameters += static_cast<double>(parameter.shape.rows) * static_cast<double>(parameter.shape.cols);
-  }
   const TrainOptions options = train_options(config);
   const double samples = static_cast<double>(options.rate.steps) * static_cast<double>(options.batch);
-  return {data_options(config).references, std::max(kAlways, 5 * samples * parameters), run_options(config).threads,
-          progress};
+  return {data_options(config).references, std::max(kAlways, 5 * samples * static_cast<double>(weights)),
+          run_options(config).threads, progress};
 }
 
 }  // namespace nudge

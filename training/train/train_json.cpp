@@ -93,8 +93,9 @@ nlohmann::json json_of(const TrainSummary& s) {
                         {"notes", s.notes},
                         {"hardware", hardware_json(s)}};
   add_score(out, s.metric, s.score);
+  for (const MeasuredValue& one : s.measures) out[one.what.name] = one.value;
   if (s.metric.empty()) {
-    out["text"] = json_of(std::optional(s.lines));
+    out["text"] = json_of(s.lines);
   } else {
     out["reference"] = json_of(s.references);
   }

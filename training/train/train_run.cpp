@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 
 #include "sim/base/build_info.hpp"
@@ -30,21 +29,21 @@
 #include "training/config/step_stages.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
-#include "training/train/device_notes.hpp"
-#include "training/train/final_loss.hpp"
 #include "training/train/reference_budget.hpp"
+#include "training/train/tape_learner.hpp"
 #include "training/train/trainee.hpp"
 
 namespace nudge {
 namespace {
 
-/// Where ‖F‖ ≥ ‖z‖ the state changes by its own size within a τ: that is no equilibrium.
-constexpr double kUnsettled = 1;
-
 /// Every trainee of the run, each by the name of its lane. The frozen devices end nothing: they may never settle.
 std::vector<LearnerLane> make_lanes(const Config& config, const TaskSizes& sizes,
                                     const std::shared_ptr<const NetworkPlan>& plan) {
   std::vector<LearnerLane> lanes;
+  if (plan == nullptr) {
+    lanes.push_back({"", make_tape_learner(config, sizes)});
+    return lanes;
+  }
   lanes.push_back({"", make_trainee(config, plan, "", Weights::configured)});
   const TrainOptions options = train_options(config);
   if (options.beside == feed_forward_name) {
@@ -73,7 +72,7 @@ class TrainRun {
         plan_(std::move(parts.plan)),
         loop_(task_, make_lanes(config, task_->sizes(), plan_), loop_settings(config, final_test)),
         metric_(score_metric(config)),
-        stages_(step_stages(config, *plan_)) {
+        stages_(plan_ ? step_stages(config, *plan_) : std::vector<StepStage>{}) {
     record_ = record_of("train", config);
   }
 
@@ -108,21 +107,15 @@ class TrainRun {
       add_references(observer);  // of a resumed run that had ended before they were known
       if (references_later_) write(*output);
     }
-    TrainSummary result = summary();
-    result.failure = loop_.stuck().empty() ? failure_of(result) : "stopped: " + loop_.stuck();
+    TrainSummary result = summarise(config_, loop_, plan_.get());
+    result.lines = lines_ ? lines_ : task_->lines();
+    result.references = references_;
+    result.seconds = seconds();
     return result;
   }
 
  private:
   const TrainLog& log() const { return loop_.learner().log(); }
-
-  /// Steps of a kind, of all that were done, in the log or not; of what the log says, which a file may have been edited to.
-  std::uint64_t count(const std::string& kind) const {
-    const std::vector<double>& so_far = log().values("train/" + kind + "_so_far");
-    const std::vector<double>& all = log().values("train/" + kind);  // of a file of an older version: every step's
-    const double n = so_far.empty() ? static_cast<double>(std::count(all.begin(), all.end(), 1.0)) : so_far.back();
-    return n > 0 ? static_cast<std::uint64_t>(std::min(n, static_cast<double>(loop_.done()))) : 0;
-  }
 
   double seconds() const {
     return earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -134,7 +127,7 @@ class TrainRun {
     record_.wall_time_s = seconds();
     add_run_record(document, record_);
     document.attribute("ideal_parts", fmt::format("{}", fmt::join(ideal_parts(config_), ", ")));
-    write_step_stages(stages_, document);
+    if (!stages_.empty()) write_step_stages(stages_, document);
     if (!lines_) lines_ = task_->lines();
     if (lines_) write_text_lines(*lines_, document);
     if (references_) write_reference_scores(*references_, document);
@@ -158,7 +151,7 @@ class TrainRun {
     };
     try {
       const Stoppable here;
-      references_ = task_->references(reference_request(config_, *plan_, tell));
+      references_ = task_->references(reference_request(config_, loop_.learner().weights(), tell));
       asked_ = true;
       references_later_ = references_.has_value();
     } catch (const Interrupted&) {
@@ -189,131 +182,6 @@ class TrainRun {
       p.null_validation = null->log().last("train/validation_loss");
     }
     return p;
-  }
-
-  TrainSummary summary() const {
-    TrainSummary s;
-    const TrainLog& log = this->log();
-    s.done = loop_.done();
-    s.loss = final_training_loss(log.values("train/loss"));
-    s.validation_loss = log.last("train/validation_loss");
-    s.test_loss = log.last("train/test_loss");
-    if (!lines_) s.lines = task_->lines().value_or(TextLines{});
-    if (lines_) s.lines = *lines_;
-    s.residual = log.last("train/residual");
-    s.damping = log.last("train/damping");
-    s.skipped = count("skipped");
-    s.nonfinite = count("nonfinite");
-    s.array_energy = median_of_accepted("train/array_energy");
-    s.phase_time = median_of_accepted("train/phase_time");
-    s.programming_pulses = log.sum_last("device", "programming_pulses");
-    s.programming_reads = log.sum_last("device", "programming_reads");
-    s.programming_energy = log.sum_last("device", "programming_energy");
-    s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down") - s.programming_pulses;
-    s.verify_reads = log.sum_last("device", "verify_reads") - s.programming_reads;
-    s.ir_drop = log.largest_last("device", "ir_drop");
-    s.write_failures = log.sum_last("device", "write_failures");
-    s.write_energy = log.sum_last("device", "write_energy") - s.programming_energy;
-    const TrainOptions options = train_options(config_);
-    const double fixed = options.step_time;
-    const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(options.batch);
-    s.notes = task_->notes();
-    for (std::string& note : device_notes(config_, step_s * static_cast<double>(loop_.done())))
-      s.notes.push_back(std::move(note));
-    s.cosine = log.last("train/cosine_all");
-    s.group_cosines = last_cosines(log.values("train/cosine"));
-    add_circuit(s);
-    s.weights = loop_.learner().weights();
-    s.beta_advice = beta_advice(config_);
-    s.metric = metric_;
-    s.score = held_out_score(loop_.learner(), metric_);
-    if (const Learner* beside = loop_.lane("beside")) {
-      s.beside = options.beside;
-      s.beside_validation_loss = beside->log().last("train/validation_loss");
-      s.beside_test_loss = beside->log().last("train/test_loss");
-      s.beside_score = held_out_score(*beside, metric_);
-      s.beside_weights = beside->weights();
-    }
-    if (const Learner* null = loop_.lane("null")) s.null = null_result(loop_.learner(), *null, metric_);
-    s.references = references_;
-    s.nudge_snr = log.last("train/nudge_snr");
-    s.expected_cosine = log.last("train/expected_cosine");
-    if (s.nudge_snr < 1) s.notes.push_back(drowned_note(s.nudge_snr, s.expected_cosine));
-    s.seconds = seconds();
-    s.stopped = loop_.stopped();
-    return s;
-  }
-
-  /// What a run has that is no result, or nothing.
-  std::string failure_of(const TrainSummary& s) const {
-    const auto nonfinite = static_cast<double>(s.nonfinite);
-    const auto steps = static_cast<double>(loop_.done());
-    if (loop_.done() > 0 && s.nonfinite + s.skipped == loop_.done()) return "no step was accepted";
-    if (nonfinite > 0.5 * steps) return fmt::format("{} of {} steps were not finite", s.nonfinite, loop_.done());
-    const bool tested = !log().values("train/test_loss").empty();
-    if (!std::isfinite(s.validation_loss) || (tested && !std::isfinite(s.test_loss)) ||
-        (loop_.done() > 0 && !std::isfinite(s.loss))) {
-      return "the loss is not finite";
-    }
-    const double residual = final_training_loss(log().values("train/residual"));
-    if (loop_.done() > 0 && !(residual < kUnsettled)) {  // not a number either: the state ran away
-      return fmt::format("it does not settle: |F|/|z| after the free phase is {:.2g} in the last steps", residual);
-    }
-    return "";
-  }
-
-  void add_circuit(TrainSummary& s) const {
-    const TrainLog& log = this->log();
-    s.devices = log.sum_last("device", "devices");
-    if (s.devices == 0) return;
-    s.token_use = config_.text("circuit.tokens");
-    s.tokens = coupled_rows(config_);
-    StepEnergy& e = s.step_energy;
-    e.items.arrays_J = s.array_energy;
-    e.conversions = median_of_accepted("train/conversions");
-    e.items.dac_J = median_of_accepted("train/conversion_energy");  // of both kinds
-    e.items.amplifiers_J = median_of_accepted("train/amplifier_energy");
-    e.items.drivers_J = median_of_accepted("train/driver_energy");
-    e.items.digital_J = median_of_accepted("train/digital_energy");
-    e.lines = median_of_accepted("train/lines");
-    e.amplifier_s = median_of_accepted("train/amplifier_time");
-    e.cell_V2 = median_of_accepted("train/driven_cells");
-    e.operations = median_of_accepted("train/digital_operations");
-    const double steps = std::max<double>(1, static_cast<double>(loop_.done()));
-    // Not the growth since the start: heat is counted at the mean conductance of now, that of programming too.
-    e.items.writes_J = s.write_energy / steps;
-    e.items.verify_J =
-        (log.sum_last("device", "verify_energy") - log.sum_last("device", "programming_reads_energy")) / steps;
-    e.items.transfers_J = log.sum_growth("device", "transfer_energy") / steps;
-    e.pulses_known = s.pulses + s.programming_pulses == 0 || s.write_energy + s.programming_energy > 0;
-  }
-
-  /// Median of a column over the steps that were neither skipped nor rolled back; 0 for an empty column. Not the mean: a
-  /// state that runs away draws any power in the model, where the amplifiers of a circuit saturate.
-  double median_of_accepted(const char* column) const {
-    const TrainLog& log = this->log();
-    const auto& values = log.values(column);
-    const auto& skipped = log.values("train/skipped");
-    const auto& nonfinite = log.values("train/nonfinite");
-    std::vector<double> kept;
-    const std::size_t n = std::min({values.size(), skipped.size(), nonfinite.size()});
-    for (std::size_t i = 0; i < n; ++i) {
-      if (skipped[i] == 0 && nonfinite[i] == 0 && std::isfinite(values[i])) kept.push_back(values[i]);
-    }
-    if (kept.empty()) return 0;
-    const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(kept.size() / 2);
-    std::nth_element(kept.begin(), middle, kept.end());
-    return *middle;
-  }
-
-  /// The last comparison, per group; empty without one.
-  std::vector<GroupCosine> last_cosines(const std::vector<double>& cosines) const {
-    const auto groups = plan_->groups();
-    std::vector<GroupCosine> out;
-    for (std::size_t g = 0; g < groups.size() && cosines.size() >= groups.size(); ++g) {
-      out.push_back({groups[g].name, cosines[cosines.size() - groups.size() + g]});
-    }
-    return out;
   }
 
   const Config& config_;
@@ -363,13 +231,17 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
   }
   const Config ours = resolved(config);
   RunParts parts = run_parts(ours);
+  const std::optional<std::filesystem::path> written = leads_batches() ? output : std::nullopt;
+  if (parts.plan == nullptr) {
+    return TrainRun(ours, std::move(parts), final_test).run(written, Overwrite::must_not_exist, observer);
+  }
   const Config placed = chosen_circuit(ours, parts);
   const NudgeChoice nudge = chosen_nudge(placed, parts);
   check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
   const Config chosen = with_nudge(placed, nudge);
   TrainRun run(chosen, std::move(parts), final_test);
   run.warn(nudge_warning(chosen, nudge), observer);
-  return run.run(leads_batches() ? output : std::nullopt, Overwrite::must_not_exist, observer);
+  return run.run(written, Overwrite::must_not_exist, observer);
 }
 
 TrainSummary resume(const std::filesystem::path& path, const Config* config, const TrainObserver& observer) {

@@ -229,14 +229,16 @@ void Trainee<S>::evaluate(std::uint64_t done, const std::vector<Batch>& validati
   Evaluation all = evaluation(validation, 0);
   const Stoppable kept(false);
   validation_losses_ = std::move(all.examples);
-  record_validation(done, all);
+  record_part("validation", done, all.loss, loss_unit(), all.scores);
+  log_.add("train/validation_residual", all.residual, "1", "mean |F|/|z| on the validation part");
+  record_statistics();
 }
 
 template <class S>
 void Trainee<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) {
   const Evaluation all = evaluation(test, first);
   const Stoppable kept(false);
-  record_test(done, all);
+  record_part("test", done, all.loss, loss_unit(), all.scores);
 }
 
 template <class S>
@@ -277,12 +279,10 @@ std::vector<ScalarState> Trainee<S>::scalars() {
 
 template <class S>
 void Trainee<S>::write(H5Document& document, const std::string& prefix) {
-  log_.write(document, prefix);
+  write_log(document, prefix, loss_unit());
   document.attribute("estimator", estimator_, prefix + "train");
   document.attribute("network", std::string(network_->plan().kind()), prefix + "train");
   document.attribute("weights", static_cast<std::int64_t>(weights()), prefix + "train");
-  for (const auto& [part, matrix] : confusion_) matrix.write(fmt::format("{}confusion/{}", prefix, part), document);
-  validation_losses_.write(prefix + "validation", loss_unit(), document);
   const auto parameters = network_->plan().parameters();
   for (int p = 0; p < network_->parameters(); ++p) {
     const auto at = static_cast<std::size_t>(p);
@@ -309,12 +309,7 @@ void Trainee<S>::write(H5Document& document, const std::string& prefix) {
 
 template <class S>
 void Trainee<S>::restore(const H5Reader& file, const std::string& prefix) {
-  log_.restore(file, prefix);
-  validation_losses_ = ExampleLosses::read(prefix + "validation", file);
-  for (const std::string part : {"validation", "test"}) {
-    if (const auto matrix = ConfusionMatrix::read(fmt::format("{}confusion/{}", prefix, part), file))
-      confusion_[part] = *matrix;
-  }
+  restore_log(file, prefix);
   for (auto& array : arrays()) {
     const H5Shape expected{array.values->rows(), array.values->cols()};
     *array.values = file.matrix<S>(prefix + "checkpoint/" + array.name, expected, NonFinite::rejected);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,13 +8,11 @@
 #include "sim/config/config.hpp"
 #include "training/batch/batch_gradient.hpp"
 #include "training/config/assembly.hpp"
-#include "training/config/feed_forward.hpp"
 #include "training/config/train_options.hpp"
 #include "training/train/adjoint_guard.hpp"
 #include "training/train/conductance_histogram.hpp"
 #include "training/train/learner.hpp"
 #include "training/train/outlier_guard.hpp"
-#include "training/train/sample_scores.hpp"
 #include "training/train/step_hook.hpp"
 
 namespace nudge {
@@ -75,9 +72,6 @@ class Trainee final : public Learner {
   void record_nudge(std::uint64_t step, const NudgeSignal& signal);
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
-  void record_validation(std::uint64_t done, const Evaluation& all);
-  void record_test(std::uint64_t done, const Evaluation& all);
-  void record_scores(const std::string& part, const SampleScores& scores);
   std::string loss_unit() const { return network_->readout() >= 0 ? "nat" : "1"; }
   std::vector<StateArray<S>> arrays();
   std::vector<ScalarState> scalars();
@@ -94,9 +88,8 @@ class Trainee final : public Learner {
   Gradient<S> gradient_;
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take them; the others' gradient_
   std::vector<Matrix<S>> deltas_;
-  std::vector<ConductanceRecord<S>> conductances_;    ///< of each map
-  std::map<std::string, ConfusionMatrix> confusion_;  ///< of validation and test, as last evaluated
-  double nonfinite_in_a_row_ = 0;                     ///< a whole number; double as all scalars of a checkpoint
+  std::vector<ConductanceRecord<S>> conductances_;  ///< of each map
+  double nonfinite_in_a_row_ = 0;                   ///< a whole number; double as all scalars of a checkpoint
 };
 
 /// A trainee in the precision of the config.

@@ -7,16 +7,6 @@
 #include "training/train/trainee.hpp"
 
 namespace nudge {
-namespace {
-
-/// What the cost is a mean of, in words.
-std::string cost_text(const std::string& unit, const std::string& where) {
-  return unit == "nat" ? "mean cross-entropy per token or sample on the " + where
-                       : "mean cost 1/2 |z - y|^2 of a sample on the " + where;
-}
-
-}  // namespace
-
 template <class S>
 void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, StepDecision decision) {
   log_.axis("train/step");
@@ -118,40 +108,6 @@ void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
 }
 
 template <class S>
-void Trainee<S>::record_scores(const std::string& part, const SampleScores& scores) {
-  const auto value = scores.value();
-  if (!value) return;
-  if (scores.of_classes()) {
-    log_.add("train/" + part + "_accuracy", *value, "1", "share of the " + part + " samples whose class was found");
-    if (scores.confusion()) confusion_.insert_or_assign(part, *scores.confusion());
-  } else {
-    log_.add("train/" + part + "_rmse", *value, "1",
-             "root mean square error of a value on the " + part + " samples, as data.value_scaling scales it");
-  }
-}
-
-template <class S>
-void Trainee<S>::record_validation(std::uint64_t done, const Evaluation& all) {
-  log_.axis("train/validation_step");
-  log_.add("train/validation_step", static_cast<double>(done), "1", "training steps done at the evaluation");
-  log_.add("train/validation_loss", all.loss, loss_unit(), cost_text(loss_unit(), "validation part"));
-  log_.add("train/validation_residual", all.residual, "1", "mean |F|/|z| on the validation part");
-  record_scores("validation", all.scores);
-  record_statistics();
-}
-
-template <class S>
-void Trainee<S>::record_test(std::uint64_t done, const Evaluation& all) {
-  log_.axis("train/test_step");
-  log_.add("train/test_step", static_cast<double>(done), "1", "training steps done at the evaluation: all");
-  log_.add("train/test_loss", all.loss, loss_unit(), cost_text(loss_unit(), "test part, which no choice has seen"));
-  record_scores("test", all.scores);
-  if (!all.scores.of_classes()) return;
-  log_.add("train/test_samples", static_cast<double>(all.scores.counted()), "1",
-           "answers of the test part that its accuracy is a share of");
-}
-
-template <class S>
 void Trainee<S>::record_statistics() {
   for (const auto& group : network_->groups()) {
     const auto w = network_->map(group.parameter)
@@ -176,8 +132,7 @@ void Trainee<S>::record_statistics() {
 
 #define NUDGE_INSTANTIATE(S)                                                                 \
   template void Trainee<S>::record(std::uint64_t, const BatchReport&, double, StepDecision); \
-  template void Trainee<S>::record_validation(std::uint64_t, const Evaluation&);             \
-  template void Trainee<S>::record_test(std::uint64_t, const Evaluation&);
+  template void Trainee<S>::record_statistics();
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

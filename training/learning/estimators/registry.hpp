@@ -30,6 +30,9 @@ struct EstimatorKind {
   bool unrolls = false;      ///< it goes back through the steps of the free phase
 };
 
+/// The value of estimator of networks that are no circuits: backprop through the tape. No EstimatorKind, since nothing settles.
+inline constexpr const char* backprop_name = "backprop";
+
 /// All of them, in the order of tables.
 const std::vector<EstimatorKind>& estimator_kinds();
 /// Adds one of a program's own, before anything else of nudge is used (OpenList).

@@ -51,7 +51,7 @@ const Section<TransformerOptions>& transformer_section() {
               "transformer.mixer", "attention", transformer_mixers(),
               "What mixes tokens in the attention nodes: softmax attention, fused, or a mixer of docs/mixers.md in the "
               "sizes it has "
-              "in `nudge experiment` (mha: the same attention)."),
+              "as a sequence.mixer (mha: the same attention)."),
           &TransformerOptions::shape, &TransformerShape::mixer, &MixerChoice::kind),
       field(named("transformer.activation", "relu2", "phi of the feed-forward nodes.", recipe), activations,
             &TransformerOptions::shape, &TransformerShape::activation),

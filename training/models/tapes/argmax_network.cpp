@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "mixers/ops/arithmetic.hpp"
+#include "mixers/ops/product.hpp"
+#include "training/models/model_options.hpp"
+#include "training/models/tapes/argmax_read.hpp"
+#include "training/models/tapes/tape_kinds.hpp"
+#include "training/models/tapes/tape_model.hpp"
+
+namespace nudge {
+namespace {
+
+const Choices<bool> reads{{"softmax", false}, {"free_energy", true}};
+
+template <class S>
+class ArgmaxTape final : public ExampleTape<S> {
+ public:
+  ArgmaxTape(const ArgmaxShape& shape, const std::vector<Matrix<S>>& parameters) {
+    const NamedValues<S> named = this->bind(argmax_fields(shape), parameters);
+    values_ = this->tape().constant(Matrix<S>::Zero(shape.tokens, shape.width));
+    largest_ = this->tape().constant(Matrix<S>::Zero(1, shape.width));
+    prediction_ = argmax_read(shape, values_, named, "xb");
+    Matrix<S> last = Matrix<S>::Zero(shape.tokens, 1);
+    last(shape.tokens - 1, 0) = S(1);
+    const Value<S> error = argmax_error(prediction_, largest_, 1.0 / static_cast<double>(shape.width));
+    this->set_results(product(this->tape().constant(std::move(last)), prediction_), error, error);
+  }
+
+  void load(const Batch& batch, Index b, const ExampleId& /*id*/) override {
+    this->tape().leaf(values_) = batch.features_of(b).template cast<S>();
+    this->tape().leaf(largest_) = batch.values_of(b).bottomRows(1).template cast<S>();
+  }
+
+  /// Share of channels whose nearest value is that of the winner: the largest, by a margin of 20 deviations.
+  std::vector<double> measured() const override {
+    const Matrix<S>& v = values_.matrix();
+    Index count = 0;
+    for (Index c = 0; c < v.cols(); ++c) {
+      Index nearest = 0, winner = 0;
+      (v.col(c).array() - prediction_.matrix()(0, c)).abs().minCoeff(&nearest);
+      v.col(c).maxCoeff(&winner);
+      count += nearest == winner ? 1 : 0;
+    }
+    return {static_cast<double>(count) / static_cast<double>(v.cols())};
+  }
+
+ private:
+  Value<S> values_, largest_, prediction_;
+};
+
+template <class S>
+class ArgmaxModel final : public TapeModel<S> {
+ public:
+  explicit ArgmaxModel(const ArgmaxShape& shape) : shape_(shape) {}
+
+  std::vector<Field> fields() const override { return argmax_fields(shape_); }
+  std::unique_ptr<ExampleTape<S>> record(const std::vector<Matrix<S>>& parameters) const override {
+    return std::make_unique<ArgmaxTape<S>>(shape_, parameters);
+  }
+  std::vector<double> measured(const std::vector<Matrix<S>>& parameters, bool /*finished*/) const override {
+    if (!shape_.free_energy) return {std::nan("")};
+    return {static_cast<double>(
+        (parameters.back().array() + S(1.8)).exp().log1p().mean())};  // softplus(xb + 1.8), as the read's
+  }
+
+ private:
+  ArgmaxShape shape_;
+};
+
+template <class S>
+std::unique_ptr<TapeModel<S>> model(const Config& config, const TaskSizes& sizes) {
+  return std::make_unique<ArgmaxModel<S>>(
+      ArgmaxShape{sizes.rows, sizes.features, model_options(config).heads, argmax_section().read(config).free_energy});
+}
+
+}  // namespace
+
+const Section<ArgmaxOptions>& argmax_section() {
+  static const Section<ArgmaxOptions> section = {
+      field(param::named("argmax.read", "free_energy",
+                         "How a network.kind = argmax_read reads: the free energy mixed with the mean, or softmax "
+                         "attention's mean alone.",
+                         "Lu and Yang, Free Energy Mixer, appendix P"),
+            reads, &ArgmaxOptions::free_energy)};
+  return section;
+}
+
+NetworkKind argmax_network() {
+  NetworkKind kind;
+  kind.name = "argmax_read";
+  kind.summary = "one layer whose last token reads every channel once, on exact numbers, by backprop";
+  kind.takes = Rows::features;
+  kind.tape = {model<float>, model<double>, [](const Config&) -> std::vector<Measure> {
+                 return {{"index_accuracy", "1", "share of channels whose prediction is nearest to the winner's value"},
+                         {"beta", "1", "mean inverse temperature beta over the channels"}};
+               }};
+  kind.only_task = "argmax";
+  kind.reads = {"model.channels", "model.heads", "argmax."};
+  kind.lacks = {{"train.beside", "none", ", which is digital itself"}};
+  return kind;
+}
+
+}  // namespace nudge

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "mixers/ops/layout.hpp"
+#include "mixers/sequence_mixer.hpp"
+#include "training/models/mixer_term.hpp"
+#include "training/models/tapes/tape_model.hpp"
+
+namespace nudge {
+
+/// What is read from the last state.
+enum class Readout {
+  each_token,   ///< logits of every token, (T, V)
+  last_vector,  ///< logits of every token from the last token's vector alone: an auto-encoder
+};
+
+/// Sizes of a sequence model.
+struct SequenceShape {
+  Index vocabulary = 65;
+  Index tokens = 64;
+  Index width = 128;
+  Index heads = 4;
+  Index blocks = 2;
+  Index inner = 0;  ///< of the feed-forward parts; 0: 8/3 width, up to a multiple of 32
+  double embedding_scale = 0.5;
+  std::string mixer = "mha";                         ///< a name of sequence_mixer_names()
+  std::optional<MixerChoice> choice = std::nullopt;  ///< the same with options of its own (sequence_choice())
+  Readout readout = Readout::each_token;
+};
+
+/// The parameters, in the order of the computation: emb (V, D), per block b<l>_n1 and the mixer's own, b<l>_n2, Wg, Wu,
+/// Wd, with momentum b<l>_beta, b<l>_eta (2); nf (D), read (D, V); with last_vector dec_*. UserError naming a size.
+std::vector<Field> sequence_fields(const SequenceShape& shape);
+
+/// Logits (T, V) of a causal stack of pre-norm blocks:
+///     x = emb[token];  per block x ← x + mixer(RMS(x) ∘ n1), x ← x + feed_forward(x)  (or by its StepRule, p = 0 first)
+///     logits = (RMS(x) ∘ nf) read
+/// With last_vector h = the last row of RMS(x) ∘ nf, logits_t = gelu(RMS(h + s_t) W1 + b1) → RMS → read, s_t the sine and
+/// cosine position code. Positions are rotary, in the mixers.
+template <class S>
+Value<S> sequence_logits(Tape<S>& tape, const SequenceShape& shape, const NamedValues<S>& parameters,
+                         const SharedIndices& tokens);
+
+/// The same as a model that learns: the loss of an example is the mean cross-entropy over its targets, of which it has at least one.
+template <class S>
+std::unique_ptr<TapeModel<S>> sequence_tape_model(const SequenceShape& shape);
+
+}  // namespace nudge
