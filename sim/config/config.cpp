@@ -134,7 +134,7 @@ void Config::set_from_text(std::string_view key, std::string_view text, const st
 
 void Config::set(const RawEntry& written, Layer layer, const std::string& name, std::vector<std::string>& problems) {
   const std::string& key = written.key;
-  const Origin origin{layer, place(name, written.at)};
+  const Origin origin{layer, place(name, written.at), layer == Layer::option ? ++options_ : 0};
   const bool empty_table = written.value.kind == RawValue::Kind::table;
   std::vector<ValueProblem> wrong;
   const auto found = entries_.find(key);

@@ -16,6 +16,10 @@ enum class Layer { standard, preset, file, option };
 struct Origin {
   Layer layer = Layer::standard;
   std::string where = "default";  ///< "run.toml:12:9", "--set"
+  int turn = 0;                   ///< of options: which one it was, from 1
+
+  /// Whether this one was set after the other, or with it (two lines of one file).
+  bool not_before(const Origin& other) const { return layer != other.layer ? layer > other.layer : turn >= other.turn; }
 };
 
 /// The resolved values of every key of a table. Reads are typed; a key that is not in the table, or of another kind, is
@@ -68,6 +72,7 @@ class Config {
   const T& get(std::string_view key) const;
 
   const ParamTable* table_;
+  int options_ = 0;  ///< that were set
   std::map<std::string, Entry, std::less<>> entries_;
 };
 

@@ -111,11 +111,12 @@ TEST_CASE("parts of a comparison that lack points, overlap with other numbers or
   other.settings = {"compare.grid.train.learning_rate=[1e-6, 1e-3]"};
   CHECK_THAT(study.merge_error({first, other.tune(2, 4)}), Contains("compare.grid"));
 
-  const ConfigSource sweep{"sweep.toml",
-                           "threads = 1\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
-                           "[relaxation]\nfree_steps = 2\nnudged_steps = 2\n[train]\nsteps = 1\nbatch = 1\n"
-                           "evaluation_batches = 1\n[sweep]\nseeds = [1]\n[sweep.grid]\n'train.momentum' = [0, 0.5]\n",
-                           {}};
+  const ConfigSource sweep{
+      "sweep.toml",
+      "threads = 1\n[model]\nchannels = 8\ntokens = 6\nmemories = 12\nheads = 2\n"
+      "[relaxation]\nfree_steps = 2\nnudged_steps = 2\n[train]\nsteps = 1\nbatch = 1\n"
+      "evaluation_batches = 1\n[sweep]\nseeds = [1]\n[sweep.grid]\n'train.weight_decay' = [0, 0.5]\n",
+      {}};
   run_sweep(sweep, {study.file("sweep")});
   CHECK_THAT(study.merge_error({first, study.file("sweep")}), Contains("kind: compare there, sweep here"));
 }

@@ -37,7 +37,9 @@ std::string file(const DataSource& source) {
 
 /// Of the samples that a config with these settings names.
 std::string config(const std::vector<std::string>& settings, Target target = Target::label) {
-  return message_of([&] { load_samples(sample_options(parse_program_config("t", "", settings)), target); });
+  std::vector<std::string> all = {"task.kind=classification", "network.kind=hopfield"};
+  all.insert(all.end(), settings.begin(), settings.end());
+  return message_of([&] { load_samples(sample_options(parse_program_config("t", "", all)), target); });
 }
 
 }  // namespace

@@ -157,18 +157,19 @@ std::vector<std::string> drawn_settings(std::uint64_t seed) {
     std::erase_if(rows, [section](const ParamRow* row) { return section_of(row->key) != section; });
   }
   const bool on_devices = draw.chance(0.4);
-  if (on_devices) settings.push_back("device.preset=" + draw.of(find_row(program_table(), "device.preset")->choices));
   for (std::size_t k = 0; k < keys; ++k) {
     const ParamRow& row = *draw.of(rows);
     const std::string value = drawn_value(row, draw);
     if (!value.empty()) settings.push_back(row.key + "=" + value);
   }
   if (draw.chance(0.5)) settings.push_back("estimator=" + draw.of(find_row(program_table(), "estimator")->choices));
-  if (draw.chance(0.7)) {
-    for (const std::string& one : matching_kinds(draw)) settings.push_back(one);
-  }
   for (const auto& [key, values] : small_values()) {  // the first is the usual one
     settings.push_back(key + "=" + (draw.chance(0.8) ? values.front() : draw.of(values)));
+  }
+  // Choices last: what they leave idle may then stand there.
+  if (on_devices) settings.push_back("device.preset=" + draw.of(find_row(program_table(), "device.preset")->choices));
+  if (draw.chance(0.95)) {
+    for (const std::string& one : matching_kinds(draw)) settings.push_back(one);
   }
   settings.emplace_back("threads=1");
   settings.push_back(fmt::format("seed={}", 1 + draw.below(3)));

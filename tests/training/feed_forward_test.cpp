@@ -86,11 +86,11 @@ TEST_CASE("the lane beside a run is the run that its settings make", "[train]") 
 }
 
 TEST_CASE("a comparison takes feed_forward by its name", "[train]") {
-  const Config config = tiny_config({"compare.entrants=[\"aep_anchored\", \"feed_forward: train.momentum=0.5\"]"});
+  const Config config = tiny_config({"compare.entrants=[\"aep_anchored\", \"feed_forward: train.weight_decay=0.5\"]"});
   const std::vector<Entrant> entrants = read_entrants(config);
   REQUIRE(entrants.size() == 2);
   CHECK(entrants[1].name == "feed_forward");
-  CHECK(entrants[1].settings.back() == "train.momentum=0.5");  // its own behind
+  CHECK(entrants[1].settings.back() == "train.weight_decay=0.5");  // its own behind
   const Config plain = tiny_config(entrants[1].settings);
   CHECK(plain.text("network.kind") == "transformer");
   CHECK(weights_of(plain) == weights_of(config));

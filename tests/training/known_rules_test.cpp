@@ -18,11 +18,12 @@ namespace {
 
 const char* const kSmall =
     "threads = 1\n[model]\nchannels = 4\ntokens = 5\nmemories = 3\nheads = 1\n[train]\nsteps = 1\nbatch = 2\n"
-    "evaluation_batches = 1\ntest_batches = 1\n[relaxation]\nfree_steps = 4\nnudged_steps = 4\n[hopfield]\nhidden = "
-    "[4]\n"
-    "[resistive]\nhidden = [4]\n";
+    "evaluation_batches = 1\ntest_batches = 1\n[relaxation]\nfree_steps = 4\nnudged_steps = 4\n";
 
-Config read(const Settings& settings) { return parse_program_config("small.toml", kSmall, settings); }
+Config read(Settings settings) {
+  settings.insert(settings.begin(), {"hopfield.hidden=[4]", "resistive.hidden=[4]", "network.kind=block"});
+  return parse_program_config("small.toml", kSmall, settings);
+}
 
 /// What reading says; "" where the config stands.
 std::string refusal(const Settings& settings) {

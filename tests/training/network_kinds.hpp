@@ -35,13 +35,14 @@ inline bool of_samples(const std::string& kind) {
 
 /// Kinds that are fed samples learn the shipped digits; smooth, so that derivatives exist at every point.
 inline Config small(const std::string& kind, std::vector<std::string> settings = {}) {
-  std::vector<std::string> all{"network.kind=" + kind, "hardware.level=ideal"};
+  std::vector<std::string> all{"hardware.level=ideal"};
   if (of_samples(kind)) {
-    all.insert(all.end(), {"task.kind=classification", "hopfield.form=energy", "hopfield.activation=tanh",
-                           "hopfield.hidden=[10]", "convolutional.maps=[2]", "data.validation_samples=30",
-                           "relaxation.free_steps=800", "relaxation.nudged_steps=800", "resistive.diode=none",
-                           "resistive.hidden=[10]", "resistive.gain=[2.0]"});
+    all.insert(all.end(),
+               {"hopfield.form=energy", "hopfield.activation=tanh", "hopfield.hidden=[10]", "convolutional.maps=[2]",
+                "data.validation_samples=30", "relaxation.free_steps=800", "relaxation.nudged_steps=800",
+                "resistive.diode=none", "resistive.hidden=[10]", "resistive.gain=[2.0]", "task.kind=classification"});
   }
+  all.push_back("network.kind=" + kind);  // behind what only some kinds read
   all.insert(all.end(), settings.begin(), settings.end());
   return parse_program_config("small.toml", small_network, all);
 }
@@ -56,7 +57,13 @@ inline std::vector<std::string> variants(const std::string& kind) {
   if (kind == "resistive") return {"resistive.bias=current", "resistive.bias=rails", "resistive.gain=[2.0, 1.5]"};
   if (of_samples(kind))
     return {"hopfield.feedback=transpose", "hopfield.feedback=separate", "hopfield.cost=cross_entropy"};
+  if (kind != "transformer") return {"model.embedding_scale=0.5", "model.attention_gain=1.2"};
   return {"transformer.feedback=0", "transformer.feedback=0.2", "transformer.positions=learned"};
+}
+
+/// With nodes that hear those above them, where a kind can.
+inline std::vector<std::string> with_feedback(const std::string& kind, const std::string& value) {
+  return kind == "transformer" ? std::vector<std::string>{"transformer.feedback=" + value} : std::vector<std::string>{};
 }
 
 }  // namespace nudge::test

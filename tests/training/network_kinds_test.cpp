@@ -106,7 +106,7 @@ TEST_CASE("networks: J and its transpose are adjoint and derivatives of the forc
 TEST_CASE("networks: copies and nodes are what the whole is", "[networks]") {
   for (const NetworkKind& kind : circuit_kinds()) {
     CAPTURE(kind.name);
-    Bound one(small(kind.name, {"transformer.feedback=0.1"}), 3);
+    Bound one(small(kind.name, with_feedback(kind.name, "0.1")), 3);
     const Index rows = one.network->rows();
     const Matrix<double> z0 = one.state(1), z = one.state(2, 3);
     Linearization<double>& at = one.dynamics.linearize(z0);

@@ -164,3 +164,47 @@ TEST_CASE("a network that does not settle refuses what only circuits read, but w
   CHECK_THROWS_WITH(checked("[network]\nkind = 'free_transformer'\n[task]\nkind = 'latent'\n"), Contains("must be 66"));
   CHECK_THROWS_WITH(checked("[experiment]\nmixers = ['mha']\n"), Contains("is now sequence.mixer"));
 }
+
+TEST_CASE(
+    "a key of another network, task, device model, optimizer or solver is refused where it is set, with what would "
+    "read it") {
+  const auto checked = [](const std::string& text, const Settings& settings = {}) {
+    return parse_program_config("a.toml", text, settings);
+  };
+  CHECK_THROWS_WITH(
+      checked("[hopfield]\nhidden = [9]\n"),
+      Contains("a.toml:2:1: hopfield.hidden = [9] (nothing reads it: network.kind = block; network.kind = "
+               "hopfield, convolutional would)"));
+  CHECK_THROWS_WITH(checked("", {"network.kind=transformer", "model.attention_scale=1"}),
+                    Contains("block, stack would"));
+  CHECK_THROWS_WITH(checked("[data]\nclasses = 3\n"),
+                    Contains("task.kind = characters; task.kind = classification, regression would"));
+  CHECK_THROWS_WITH(checked("[task]\nexamples = 3\n"), Contains("in_context_recall"));
+  CHECK_THROWS_WITH(checked("[device.vteam]\nwindow = 'none'\n[device]\nmodel = 'soft_bounds'\n"),
+                    Contains("device.vteam.window = none (nothing reads it: device.model = soft_bounds; vteam would)"));
+  CHECK_THROWS_WITH(checked("[train]\nmomentum = 0.5\n"), Contains("train.optimizer = adam; sgd would"));
+  CHECK_THROWS_WITH(checked("[relaxation]\nmemory = 7\n"), Contains("euler; anderson or newton_gmres would"));
+  // What is chosen later leaves idle what stood there, as does a sweep over the choice; a default is nothing that was set.
+  CHECK_NOTHROW(checked("[hopfield]\nhidden = [9]\n", {"network.kind=transformer"}));
+  CHECK_NOTHROW(checked("", {"stack.layers=3", "network.kind=transformer"}));
+  CHECK_THROWS(checked("", {"network.kind=transformer", "stack.layers=3"}));
+  CHECK_NOTHROW(checked("[stack]\nlayers = 3\n[sweep.grid]\n'network.kind' = ['block', 'stack']\n"));
+  CHECK_NOTHROW(checked("[train]\nmomentum = 0.9\n[damping]\ncontrol = false\n"));
+  CHECK_NOTHROW(
+      checked(dump_toml(checked("[hopfield]\nhidden = [9]\n", {"network.kind=transformer"}), DumpComments::none)));
+}
+
+TEST_CASE("every key that describes networks has a kind that reads it") {
+  for (const ParamRow& row : program_table()) {
+    const std::string section(section_of(row.key));
+    const Settings sections{"model",     "stack", "transformer", "hopfield", "convolutional",
+                            "resistive", "mixer", "sequence",    "latent",   "argmax"};
+    if (std::find(sections.begin(), sections.end(), section) == sections.end()) continue;
+    CAPTURE(row.key);
+    const auto& kinds = network_kinds();
+    CHECK(std::any_of(kinds.begin(), kinds.end(), [&](const NetworkKind& kind) {
+      return std::any_of(kind.reads.begin(), kind.reads.end(),
+                         [&](const std::string& one) { return row.key.starts_with(one); });
+    }));
+  }
+}

@@ -87,16 +87,126 @@ std::string unread_mixer_lines(const Config& config) {
   return problems;
 }
 
-/// What is set beside what a network on a tape reads.
+/// Whether the key is there for nothing because of this choice: set where the choice was made, or after it. A choice that is made later,
+/// `--set network.kind=transformer` of a file for another network, leaves idle what the file says, and that is what was asked for.
+bool outlives(const Config& config, const std::string& key, const std::string& choice) {
+  const Origin& origin = config.origin(key);
+  if ((origin.layer != Layer::file && origin.layer != Layer::option) || config.at_default(key)) return false;
+  const std::vector<std::string> chosen_by =
+      choice == "device.model" ? std::vector<std::string>{choice, "device.preset"} : std::vector<std::string>{choice};
+  return std::all_of(chosen_by.begin(), chosen_by.end(), [&](const std::string& one) {
+    return origin.not_before(config.origin(one)) && !varies(config, one);
+  });
+}
+
+/// A choice of the config, and what it leaves unread.
+struct Choice {
+  const char* key;
+  std::function<bool(const Config& config, const std::string& key)> leaves;
+  std::function<std::string(const Config& config, const std::string& key)> why;
+};
+
+/// "network.kind = hopfield or convolutional": kinds that read a key.
+template <class Kind>
+std::string readers_of_kind(const std::string& choice, const std::vector<Kind>& kinds, const std::string& key) {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) {
+    if (begins(key, kind.reads)) names.push_back(kind.name);
+  }
+  return names.empty() ? "" : fmt::format("; {} = {} would", choice, fmt::join(names, ", "));
+}
+
+/// Whether any kind says of a key that it reads it: those of nobody are everybody's.
+template <class Kind>
+bool has_owner(const std::vector<Kind>& kinds, const std::string& key) {
+  return std::any_of(kinds.begin(), kinds.end(), [&](const Kind& kind) { return begins(key, kind.reads); });
+}
+
+Choice of_network() {
+  return {"network.kind",
+          [](const Config& c, const std::string& key) {
+            const NetworkKind& kind = network_kind(c);
+            if (begins(key, kind.reads) || is_of_training(key)) return false;
+            if (!kind.is_circuit()) return true;
+            const bool off = key == "damping.control" || (key == "memory_bound.fraction" && c.real(key) == 0);
+            return !kind.reads.empty() && has_owner(network_kinds(), key) && !off;
+          },
+          [](const Config& c, const std::string& key) {
+            return fmt::format("network.kind = {}{}", network_kind(c).name,
+                               has_owner(network_kinds(), key) ? readers_of_kind("network.kind", network_kinds(), key)
+                                                               : " does not settle and has no devices");
+          }};
+}
+
+Choice of_task() {
+  return {"task.kind",
+          [](const Config& c, const std::string& key) {
+            const TaskKind& kind = task_kind(c);
+            return !kind.reads.empty() && !begins(key, kind.reads) && has_owner(task_kinds(), key) &&
+                   key != "task.kind";
+          },
+          [](const Config& c, const std::string& key) {
+            return fmt::format("task.kind = {}{}", task_kind(c).name, readers_of_kind("task.kind", task_kinds(), key));
+          }};
+}
+
+/// Keys that some values of a choice alone read.
+Choice only_with(const char* choice, const std::vector<std::string>& values, const std::vector<std::string>& keys) {
+  return {choice,
+          [=](const Config& c, const std::string& key) {
+            return begins(key, keys) && std::find(values.begin(), values.end(), c.text(choice)) == values.end();
+          },
+          [=](const Config& c, const std::string&) {
+            return fmt::format("{} = {}; {} would", choice, c.text(choice), fmt::join(values, " or "));
+          }};
+}
+
+/// [device.soft_bounds] is of device.model = soft_bounds.
+Choice of_device_model() {
+  const auto model_of = [](const std::string& key) {
+    const std::string section(section_of(key));
+    return section.starts_with("device.") ? section.substr(7) : std::string();
+  };
+  return {"device.model",
+          [=](const Config& c, const std::string& key) {
+            const std::string model = model_of(key);
+            return !model.empty() && model != c.text("device.model");
+          },
+          [=](const Config& c, const std::string& key) {
+            return fmt::format("device.model = {}; {} would", c.text("device.model"), model_of(key));
+          }};
+}
+
+const std::vector<Choice>& choices() {
+  static const std::vector<Choice> all = {
+      of_network(),
+      of_task(),
+      of_device_model(),
+      only_with("train.optimizer", {"sgd"}, {"train.momentum"}),
+      only_with("train.optimizer", {"adam"}, {"train.adam_beta1", "train.adam_beta2", "train.adam_epsilon"}),
+      only_with("relaxation.solver", {"dopri5"}, {"relaxation.ode_tolerance"}),
+      only_with("relaxation.solver", {"anderson", "newton_gmres"}, {"relaxation.memory"})};
+  return all;
+}
+
+/// Whether a file says most keys, as `nudge config dump` and the files of runs do: a record of what was, not what somebody asks for.
+bool is_record(const Config& config) {
+  const std::vector<std::string> keys = config.keys();
+  const auto said = std::count_if(keys.begin(), keys.end(),
+                                  [&](const std::string& key) { return config.origin(key).layer == Layer::file; });
+  return static_cast<std::size_t>(said) > keys.size() / 2;
+}
+
 std::string unread_lines(const Config& config) {
-  const NetworkKind& kind = network_kind(config);
   std::string problems;
-  if (kind.is_circuit() || varies(config, "network.kind")) return problems;
+  if (is_record(config)) return problems;
   for (const std::string& key : config.keys()) {
-    const bool set = config.origin(key).layer == Layer::file || config.origin(key).layer == Layer::option;
-    if (!set || is_of_training(key) || begins(key, kind.reads) || config.at_default(key)) continue;
-    problems += fmt::format("{}{} = {} (nothing reads it: network.kind = {} does not settle and has no devices)",
-                            problems.empty() ? "" : "\n", key, config.as_text(key), kind.name);
+    for (const Choice& choice : choices()) {
+      if (key == choice.key || !choice.leaves(config, key) || !outlives(config, key, choice.key)) continue;
+      problems += fmt::format("{}{} = {} (nothing reads it: {})", problems.empty() ? "" : "\n", key,
+                              config.as_text(key), choice.why(config, key));
+      break;
+    }
   }
   return problems;
 }

@@ -14,32 +14,62 @@
 namespace nudge {
 namespace {
 
+/// All of [data] but the text.
+std::vector<std::string> of_samples() {
+  return {"task.references",    "data.file",          "data.features",      "data.labels",
+          "data.test_file",     "data.test_features", "data.test_labels",   "data.shape",
+          "data.classes",       "data.scaling",       "data.value_scaling", "data.validation_fraction",
+          "data.test_fraction", "data.split_seed",    "data.side_by_side",  "data.validation_samples"};
+}
+
 template <MadKind kind>
 TaskKind mad_kind(const char* summary, const char* only_network = "") {
-  return {to_string(kind), summary,       [](const Config& config) { return make_mad_task(kind, config); },
-          "accuracy",      Rows::symbols, [](const Config& config) { mad_sizes(kind, config); },
+  return {to_string(kind),
+          summary,
+          [](const Config& config) { return make_mad_task(kind, config); },
+          "accuracy",
+          Rows::symbols,
+          [](const Config& config) { mad_sizes(kind, config); },
+          {"task.examples", "task.references"},
           only_network};
 }
 
 OpenList<TaskKind>& list() {
   static OpenList<TaskKind> kinds(std::vector<TaskKind>{
-      {"characters", "next character of a text (data.text)",
-       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<CharacterTask>(config); }},
+      {"characters",
+       "next character of a text (data.text)",
+       [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<CharacterTask>(config); },
+       "",
+       Rows::symbols,
+       nullptr,
+       {"data.text", "data.validation_fraction", "data.test_fraction"}},
       {"classification", "class of a sample (data.file, or the digits that ship)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<ClassificationTask>(config); },
-       "accuracy", Rows::features, [](const Config& config) { sample_options(config); }},
+       "accuracy", Rows::features, [](const Config& config) { sample_options(config); }, of_samples()},
       {"regression", "real values of a sample (data.file)",
        [](const Config& config) -> std::unique_ptr<Task> { return std::make_unique<RegressionTask>(config); }, "rmse",
-       Rows::features, [](const Config& config) { sample_options(config); }},
+       Rows::features, [](const Config& config) { sample_options(config); }, of_samples()},
       mad_kind<MadKind::in_context_recall>("the value that a key had before in the sequence"),
       mad_kind<MadKind::noisy_recall>("the same among noise"),
       mad_kind<MadKind::fuzzy_recall>("the same with keys and values of several tokens"),
       mad_kind<MadKind::selective_copy>("tokens among blanks, copied in order"),
       mad_kind<MadKind::compression>("random tokens, from the last token's vector alone", "sequence_model"),
       mad_kind<MadKind::memorization>("values of keys that the weights must hold"),
-      {"argmax", "the largest value of every channel, read at once", argmax_task, "rmse", Rows::features, nullptr,
+      {"argmax",
+       "the largest value of every channel, read at once",
+       argmax_task,
+       "rmse",
+       Rows::features,
+       nullptr,
+       {"task.kind"},
        "argmax_read"},
-      {"latent", "sequences with a hidden place and noise", latent_task, "", Rows::symbols, check_latent_task},
+      {"latent",
+       "sequences with a hidden place and noise",
+       latent_task,
+       "",
+       Rows::symbols,
+       check_latent_task,
+       {"task.kind"}},
   });
   return kinds;
 }

@@ -55,8 +55,8 @@ struct NetworkKind {
   /// The whole network as a circuit for ngspice (`nudge crossbar --block`); nothing: it is not exported.
   std::optional<NetlistExport> netlist = std::nullopt;
   TapeKind tape = {};  ///< of a kind without a plan
-  /// Of such a kind: what of the config it reads beside the data and the training, keys and beginnings of keys ("sequence."). Any other key
-  /// that is set is refused.
+  /// What it reads of the sections that describe networks, keys and beginnings of keys ("transformer."); of a kind without a plan all that it
+  /// reads beside the data and the training. Others that are set are refused (expect_keys_read). Empty for a circuit: it does not say.
   std::vector<std::string> reads = {};
   std::string only_task = {};  ///< the one that it can have; empty: any with such rows
 

@@ -57,7 +57,10 @@ Config changed(const Config& stored, const std::string& name, const std::vector<
     const bool kept = digital ? !stored.at_default(key) : true;
     if (kept && !(other_devices && of_devices(key))) text += fmt::format("{} = {}\n", key, stored.as_toml(key));
   }
-  return parse_program_config(name + " (stored config)", text, settings);
+  // Choices behind the record: what they left idle in it stays there.
+  std::vector<std::string> all = settings;
+  all.insert(all.end(), {"network.kind=" + stored.text("network.kind"), "task.kind=" + stored.text("task.kind")});
+  return parse_program_config(name + " (stored config)", text, all);
 }
 
 template <class S>
