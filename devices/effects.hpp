@@ -82,11 +82,12 @@ struct TelegraphSpec {
   bool active() const { return share > 0 && amplitude > 0; }
 };
 
-/// 1/f noise of the conductance, S_G(f) = G² Q²/f (one-sided) between 1/(2π slowest) and 1/(2π fastest).
+/// 1/f noise of the conductance, S_G(f) = G² Q²/f (f/1 Hz)^(1 − α) (one-sided) between 1/(2π slowest) and 1/(2π fastest).
 struct FlickerSpec {
   double noise = 0;         ///< q of Q = min(q (g/g_max)^−p, limit)
   double power = 0;         ///< p
   double limit = 1;         ///< largest Q
+  double exponent = 1;      ///< α
   StateFit fit = {};        ///< Q over the state; replaces the three
   double fastest_s = 1e-6;  ///< shortest time constant
   double slowest_s = 1e4;   ///< longest time constant
