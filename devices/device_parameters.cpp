@@ -185,7 +185,17 @@ Rows relaxation_rows() {
           between(row(
                       "relaxation_jumps", "1", [](Spec& s) -> double& { return s.relaxation.jump_share; },
                       "share of the variance of relaxation that comes in jumps", idle),
-                  0, 1)};
+                  0, 1),
+          row(
+              "relaxation_activation", "eV", [](Spec& s) -> double& { return s.relaxation.activation_eV; },
+              "activation energy in eV: at circuit.temperature time acts on relaxation exp(E/k (1/T0 - 1/T)) times as "
+              "fast; 0: "
+              "temperature does not matter",
+              idle),
+          row(
+              "relaxation_reference", "K", [](Spec& s) -> double& { return s.relaxation.reference_K; },
+              "T0 of that factor: temperature to which the times of the tables belong",
+              "default of circuit.temperature", true)};
 }
 
 Rows telegraph_rows() {

@@ -31,11 +31,11 @@ namespace nudge {
 namespace {
 
 struct DevicesOptions {
-  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate;
+  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate, activation;
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
   int points = 9;
-  bool json = false, relaxation = false, noise = false;
+  bool json = false, relaxation = false, noise = false, bake = false;
 };
 
 /// A device to measure, and the laboratory's record that it was fitted to where it comes from one.
@@ -190,10 +190,13 @@ nlohmann::ordered_json candidates_json(const std::vector<PopulationFit>& fits, c
 }
 
 ExitCode fit_command(const DevicesOptions& options) {
-  if (options.relaxation && options.noise) throw UserError("devices fit: --relaxation or --noise, not both");
-  const TableFitOptions table{options.csv, options.out, options.rate, options.json};
+  if (int{options.relaxation} + int{options.noise} + int{options.bake} > 1) {
+    throw UserError("devices fit: one of --relaxation, --noise and --bake");
+  }
+  const TableFitOptions table{options.csv, options.out, options.rate, options.activation, options.json};
   if (options.relaxation) return fit_relaxation_table(table);
   if (options.noise) return fit_noise_table(table);
+  if (options.bake) return fit_bake_table(table);
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   const std::vector<LabRecord> records = read_lab_files(options.csv, csv_scale(options));
   const std::vector<PopulationFit> tried = fits_of(records, options);
@@ -300,6 +303,12 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       "The file has successive reads of cells (.gz too): columns time, conductance and, if known, cell, level; or "
       "rows of a level, an offset and its reads; fits white, 1/f^a and telegraph noise over level");
   sub->add_option("--rate", options->rate, "Reads per second of such rows, \"400 Hz\" if not given");
+  sub->add_flag(
+      "--bake", options->bake,
+      "The file is a table of cells after times at temperatures (.gz too): columns cell, time, conductance, "
+      "temperature_C or temperature_K and, if known, start, level; a second file may have the same cells at 300 K; "
+      "fits relaxation with an activation energy");
+  sub->add_option("--activation", options->activation, "Activation energy of --bake if it is known, \"1.2 eV\"");
   sub->add_option("--model", options->model,
                   "soft_bounds, linear_step, exponential_step or piecewise; auto: the least of Akaike's criterion")
       ->capture_default_str();

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 #include "apps/streams.hpp"
+#include "devices/fit/fit_bake.hpp"
 #include "devices/fit/fit_noise.hpp"
 #include "devices/fit/fit_relaxation.hpp"
 #include "sim/base/units.hpp"
@@ -46,6 +48,19 @@ double rate_of(const TableFitOptions& options) {
   return q.value;
 }
 
+/// --activation in eV.
+std::optional<double> activation_of(const TableFitOptions& options) {
+  if (options.activation.empty()) return {};
+  std::string text = options.activation;
+  if (text.ends_with("eV")) text.resize(text.size() - 2);
+  const Quantity q = read_quantity(text, Unit::none);
+  if (!q.problem.empty() || !(q.value >= 0 && q.value <= 10)) {
+    throw UserError(fmt::format("devices fit: --activation \"{}\" (an energy from 0 to 10 eV, like \"1.2 eV\")",
+                                options.activation));
+  }
+  return q.value;
+}
+
 }  // namespace
 
 ExitCode fit_relaxation_table(const TableFitOptions& options) {
@@ -80,6 +95,23 @@ ExitCode fit_noise_table(const TableFitOptions& options) {
                     {"standard_error_dB", r.error_dB}});
   }
   return answer_fit(options, noise_toml(fit, file), noise_text(fit), rows);
+}
+
+ExitCode fit_bake_table(const TableFitOptions& options) {
+  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
+  const BakeFit fit = fit_bake(options.files, activation_of(options));
+  Json rows = Json::array();
+  for (const BakeRowFit& r : fit.rows) {
+    rows.push_back({{"level_S", r.level_S},
+                    {"temperature_K", r.temperature_K},
+                    {"time_s", r.time_s},
+                    {"cells", r.cells},
+                    {"sd_measured_S", r.sd_measured_S},
+                    {"sd_model_S", r.sd_model_S},
+                    {"mean_measured_S", r.mean_measured_S},
+                    {"mean_model_S", r.mean_model_S}});
+  }
+  return answer_fit(options, bake_toml(fit, fmt::format("{}", fmt::join(options.files, ", "))), bake_text(fit), rows);
 }
 
 }  // namespace nudge

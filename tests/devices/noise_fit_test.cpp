@@ -171,13 +171,13 @@ TEST_CASE("a fit finds the noise that made the reads, within its intervals", "[n
   spec.noise.trap = {0, 0.02};
   spec.noise.trap_high_s = {0.04, 0.04};
   spec.noise.trap_low_s = {0.01, 0.01};
-  constexpr int repeats = 20;
+  constexpr int repeats = 12;
   std::array<int, 7> found{};
   for (int k = 0; k < repeats; ++k) {
     std::string csv = "cell,time_ms,conductance_uS,level\n";
     for (const int l : {0, 1}) {
       const double g = spec.noise.level_S[static_cast<std::size_t>(l)];
-      csv += long_table(reads_of(spec, g, 2, 20000, static_cast<std::uint64_t>(100 + 2 * k + l)), l, 10 * l);
+      csv += long_table(reads_of(spec, g, 2, 15000, static_cast<std::uint64_t>(100 + 2 * k + l)), l, 10 * l);
     }
     const NoiseFit fit = parse_and_fit_noise(csv, "made.csv", 0);
     REQUIRE(fit.levels.size() == 2);
@@ -191,13 +191,13 @@ TEST_CASE("a fit finds the noise that made the reads, within its intervals", "[n
     }
     found[6] += inside(fit.levels[1].model.trap_s, 1 / (1 / 0.04 + 1 / 0.01));
     REQUIRE(fit.levels[1].model.has_trap());
-    // sd of the trap 0.02 · 30 uS · √(0.8 · 0.2) = 0.24 uS: 40 s of reads hold 5000 of its correlation times, known to some per cent.
+    // sd of the trap 0.02 · 30 uS · √(0.8 · 0.2) = 0.24 uS: 30 s of reads hold 3750 of its correlation times, known to some per cent.
     CHECK(fit.levels[1].model.trap_sigma.value == Approx(0.24e-6).epsilon(0.2));
     // Its share in the higher value from the skewness, which slow noise makes uncertain: 0.8 against 0.2.
     CHECK(fit.levels[1].trap.share_high() == Approx(0.8).margin(0.12));
   }
-  // Binomial(20, 0.95): fewer than 14 once in 3000.
-  for (const int count : found) CHECK(count >= 14);
+  // Binomial(12, 0.95): fewer than 8 once in 5000.
+  for (const int count : found) CHECK(count >= 8);
 }
 
 TEST_CASE("a fit of noise says what is wrong with its reads", "[noise_fit]") {

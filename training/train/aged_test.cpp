@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
@@ -34,6 +35,9 @@ void check(const AgedTestOptions& options) {
     if (!(age >= 0 && std::isfinite(age)))
       throw UserError(fmt::format("age = {} s (must be finite and at least 0)", age));
   }
+  if (options.temperature_K && !(*options.temperature_K > 0 && std::isfinite(*options.temperature_K))) {
+    throw UserError(fmt::format("temperature = {} K (must be above 0 K)", *options.temperature_K));
+  }
   if (options.seeds < 1 || options.seeds > kMost) {
     throw UserError(fmt::format("seeds = {} (must be in [1, {}])", options.seeds, kMost));
   }
@@ -58,6 +62,21 @@ Config changed(const Config& stored, const std::string& name, const std::vector<
     if (kept && !(other_devices && of_devices(key))) text += fmt::format("{} = {}\n", key, stored.as_toml(key));
   }
   return parse_program_config(name + " (stored config)", text, settings);
+}
+
+void set_temperature(Config& config, const AgedTestOptions& options, AgedTest& out) {
+  if (options.temperature_K) {
+    if (config.real("device.relaxation_activation") == 0 || config.reals("device.relaxation_time").empty()) {
+      throw UserError(
+          "--temperature: device.relaxation_activation = 0 or no relaxation: temperature does not act on how these "
+          "devices age "
+          "(nudge devices fit FILE --bake gives both)");
+    }
+    config.set_from_text("circuit.temperature", fmt::format("{} K", *options.temperature_K));
+  }
+  const CrossbarSpec spec = crossbar_spec(config);
+  out.temperature_K = spec.circuit.temperature_K;
+  out.acceleration = spec.device.relaxation.acceleration();
 }
 
 template <class S>
@@ -132,6 +151,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
                     "devices; nudge devices list)",
                     run.string()));
   }
+  set_temperature(config, options, out);
   out.metric = score_metric(config);
   const RunParts parts = run_parts(config);
   if (run_options(config).twofold()) {
