@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t correcting_pairs = 4096;
 constexpr std::size_t last_pairs = 32768;  // of the last correction, whose sampling error stays in the tables
-constexpr std::size_t compared_pairs = 16384;
+constexpr std::size_t compared_pairs = 32768;
 constexpr int corrections = 5;
 constexpr double one_knot = 2;       // effective times closer than this factor
 constexpr double onset_factor = 10;  // of the onset, from which on it is put before the first time
@@ -79,13 +79,16 @@ std::vector<Moments> simulate(const RelaxationSpec& spec, const std::vector<Bake
     std::vector<double> uniforms(normals.size());
     std::vector<double> changes;
     const RngKey key = {seed, Purpose::drift, static_cast<std::uint32_t>(number)};
-    for (std::size_t i = 0; i < pairs; ++i) {
-      fill_normal<double>(key, i, 0, normals);
-      fill_uniform<double>(key, i, 1, uniforms);
-      const double start = level[p].starts_S[i % level[p].starts_S.size()];
-      changes.push_back(law.conductance_S(start, t, normals, uniforms) - start);
-      for (double& z : normals) z = -z;
-      changes.push_back(law.conductance_S(start, t, normals, uniforms) - start);
+    const std::vector<double>& starts = level[p].starts_S;
+    for (std::size_t first = 0; first < std::min(starts.size(), pairs); ++first) {
+      const RelaxationLaw::Path path = law.path(starts[first], t);
+      for (std::size_t i = first; i < pairs; i += starts.size()) {
+        fill_normal<double>(key, i, 0, normals);
+        fill_uniform<double>(key, i, 1, uniforms);
+        changes.push_back(path.conductance_S(normals, uniforms) - path.start_S);
+        for (double& z : normals) z = -z;
+        changes.push_back(path.conductance_S(normals, uniforms) - path.start_S);
+      }
     }
     out.push_back(moments_of(changes));
   }

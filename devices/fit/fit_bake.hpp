@@ -41,7 +41,7 @@ inline constexpr double relaxation_onset_s = 5e-3;
 /// at T₀, E of activation_of() or as given; those less than a factor 2 apart are one. There the law has the measured spread and mean of
 /// each level, corrected by simulation (seed fixed) until cells that stay at 0 S, and levels between those of the table, are as measured. Where the
 /// first of these times is above 10 onsets, the tables begin with 0 at relaxation_onset_s. Jumps as fit_relaxation(), no memory lost (a bake looks once).
-/// sd_model_S and mean_model_S are those of other simulated cells: 16384 antithetic pairs, an sd known to √((k − 1)/4/32768) (0.6 % for a kurtosis k of 5).
+/// sd_model_S and mean_model_S are those of other simulated cells: 32768 antithetic pairs, an sd known to √((k − 1)/4/65536) (0.4 % for a kurtosis k of 5).
 BakeFit parse_and_fit_bake(const std::vector<std::string>& texts, const std::vector<std::string>& files,
                            std::optional<double> activation_eV = {});
 BakeFit fit_bake(const std::vector<std::string>& paths, std::optional<double> activation_eV = {});

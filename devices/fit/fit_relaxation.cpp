@@ -136,12 +136,15 @@ std::vector<Moments> simulate(const RelaxationSpec& spec, const LevelCells& leve
   std::vector<double> normals(n);
   std::vector<double> uniforms(n);
   const RngKey key = {seed, Purpose::drift, static_cast<std::uint32_t>(number)};
-  for (std::size_t i = 0; i < simulated_cells; ++i) {
-    fill_normal<double>(key, i, 0, normals);
-    fill_uniform<double>(key, i, 1, uniforms);
-    const double start = level.starts_S[i % level.starts_S.size()];
-    for (std::size_t k = 0; k < changes.size(); ++k) {
-      changes[k].push_back(law.conductance_S(start, spec.time_s[k], normals, uniforms) - start);
+  for (std::size_t first = 0; first < std::min(level.starts_S.size(), simulated_cells); ++first) {
+    std::vector<RelaxationLaw::Path> paths;
+    for (const double t : spec.time_s) paths.push_back(law.path(level.starts_S[first], t));
+    for (std::size_t i = first; i < simulated_cells; i += level.starts_S.size()) {
+      fill_normal<double>(key, i, 0, normals);
+      fill_uniform<double>(key, i, 1, uniforms);
+      for (std::size_t k = 0; k < changes.size(); ++k) {
+        changes[k].push_back(paths[k].conductance_S(normals, uniforms) - paths[k].start_S);
+      }
     }
   }
   std::vector<Moments> out;

@@ -188,11 +188,11 @@ TEST_CASE("a bake of measured cells of technology A", "[bake]") {
   CHECK(fit.rows.size() == 160);
   CHECK(fit.cells == 81920);
   CHECK(fit.worst_sd() < 0.1);  // asked for
-  // Asked for: 0.3 uS. At low levels, where a bake spreads cells by as much as they have, 32768 simulated cells with heavy tails know their mean to
-  // 24 uS/√32768 = 0.13 uS, and so does the correction: 0.34 uS at one of 160.
+  // Asked for: 0.3 uS. At low levels, where a bake spreads cells by as much as they have, 65536 simulated cells know their mean to 24 uS/√65536 = 0.09 uS,
+  // and so does the correction: 3 standard errors of both.
   for (const BakeRowFit& row : fit.rows) {
     INFO("level " << row.level_S << " S at " << row.temperature_K << " K");
-    CHECK(std::abs(row.mean_model_S - row.mean_measured_S) < (row.level_S < 40e-6 ? 0.5e-6 : 0.3e-6));
+    CHECK(std::abs(row.mean_model_S - row.mean_measured_S) < (row.level_S < 40e-6 ? 0.4e-6 : 0.3e-6));
   }
   CHECK(fit.activation.source == ActivationSource::kinetics);
 }

@@ -66,7 +66,8 @@ Config changed(const Config& stored, const std::string& name, const std::vector<
 
 void set_temperature(Config& config, const AgedTestOptions& options, AgedTest& out) {
   if (options.temperature_K) {
-    if (config.real("device.relaxation_activation") == 0 || config.reals("device.relaxation_time").empty()) {
+    const RelaxationSpec relaxation = crossbar_spec(config).device.relaxation;
+    if (relaxation.activation_eV == 0 || !relaxation.active()) {
       throw UserError(
           "--temperature: device.relaxation_activation = 0 or no relaxation: temperature does not act on how these "
           "devices age "
