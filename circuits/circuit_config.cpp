@@ -14,7 +14,9 @@ const Section<CircuitSpec>& circuit_section() {
   using param::quantity;
   using param::real;
   static const Section<CircuitSpec> section = {
-      field(quantity("circuit.temperature", "300 K", Unit::kelvin, at_least(0), "Temperature of the devices.",
+      field(quantity("circuit.temperature", "300 K", Unit::kelvin, at_least(0),
+                     "Temperature of the devices: of their thermal noise and, with device.relaxation_activation, of "
+                     "their relaxation.",
                      "room temperature"),
             &CircuitSpec::temperature_K),
       field(quantity("circuit.read_voltage", "0.2 V", Unit::volt, above(0),

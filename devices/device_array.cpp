@@ -146,7 +146,7 @@ template <class S>
 void DeviceArray<S>::show() {
   if (!noisy_) return;
   Matrix<S> relative = Matrix<S>::Zero(cells_.g.rows(), cells_.g.cols());
-  if (!telegraph_moves()) telegraph_.add_to(relative);
+  if (!telegraph_moves()) telegraph_.add_to(cells_.g, relative);
   flicker_.add_to(cells_.g, moving_s_, relative);
   seen_ = (cells_.g.array() * (S(1) + relative.array())).matrix();
   if (offset_.size() > 0) seen_ += offset_;
@@ -196,6 +196,7 @@ void DeviceArray<S>::program(const Matrix<S>& target, std::uint64_t number) {
   }
   if (model_->bounded()) cells_.g = cells_.g.cwiseMax(cells_.lower).cwiseMin(cells_.upper);
   if (follows_writes_) before_.setConstant(std::numeric_limits<S>::quiet_NaN());  // every device is written
+  telegraph_.programmed(cells_.g);
   written(Purpose::programming_error, number);
 }
 
@@ -209,7 +210,7 @@ bool DeviceArray<S>::advance_time(double seconds, std::uint64_t step, Gathering 
     if (follows_writes_) before_ = cells_.g;
   }
   if (telegraph_.active() && seconds > 0) {
-    telegraph_.advance_time(seconds, step);
+    telegraph_.advance_time(cells_.g, seconds, step);
     changed = true;
   }
   changed = flicker_.advance_time(seconds, step, gathering) || changed;
@@ -235,9 +236,17 @@ std::vector<typename DeviceArray<S>::Moving> DeviceArray<S>::moving() const {
     all.push_back(std::move(one));
   };
   std::vector<double> faster = flicker_.active() ? flicker_.faster_than(moving_s_) : std::vector<double>();
-  if (!faster.empty()) add(std::move(faster), [this](double g, Index) { return flicker_.relative_variance(g); });
+  const auto add_flicker = [&](const std::vector<double>& times) {
+    const double first = times.front();
+    add(times, [this, first](double g, Index) { return flicker_.relative_variance(g, first); });
+  };
+  if (!faster.empty() && flicker_.even()) {
+    add_flicker(faster);
+  } else {
+    for (const double time : faster) add_flicker({time});  // a variance of its own each
+  }
   if (telegraph_moves()) {
-    add({telegraph_.correlation_time_s()}, [this](double, Index i) { return telegraph_.relative_variance(i); });
+    add({telegraph_.correlation_time_s()}, [this](double g, Index i) { return telegraph_.relative_variance(g, i); });
   }
   return all;
 }

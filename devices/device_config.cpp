@@ -15,7 +15,7 @@ const Choices<EnduranceFailure> endurance_failures{{"none", EnduranceFailure::no
                                                    {"stuck", EnduranceFailure::stuck}};
 
 Unit unit_of(const std::string& symbol) {
-  for (const Unit unit : {Unit::siemens, Unit::second, Unit::volt}) {
+  for (const Unit unit : {Unit::siemens, Unit::second, Unit::volt, Unit::kelvin}) {
     if (symbol == unit_symbol(unit)) return unit;
   }
   return Unit::none;

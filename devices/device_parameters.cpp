@@ -185,7 +185,17 @@ Rows relaxation_rows() {
           between(row(
                       "relaxation_jumps", "1", [](Spec& s) -> double& { return s.relaxation.jump_share; },
                       "share of the variance of relaxation that comes in jumps", idle),
-                  0, 1)};
+                  0, 1),
+          row(
+              "relaxation_activation", "eV", [](Spec& s) -> double& { return s.relaxation.activation_eV; },
+              "activation energy in eV: at circuit.temperature time acts on relaxation exp(E/k (1/T0 - 1/T)) times as "
+              "fast; 0: "
+              "temperature does not matter",
+              idle),
+          row(
+              "relaxation_reference", "K", [](Spec& s) -> double& { return s.relaxation.reference_K; },
+              "T0 of that factor: temperature to which the times of the tables belong",
+              "default of circuit.temperature", true)};
 }
 
 Rows telegraph_rows() {
@@ -220,6 +230,10 @@ Rows flicker_rows() {
               "flicker_power", "1", [](Spec& s) -> double& { return s.flicker.power; }, "p of that noise", idle),
           row(
               "flicker_limit", "1", [](Spec& s) -> double& { return s.flicker.limit; }, "largest Q", idle, true),
+          between(row(
+                      "flicker_exponent", "1", [](Spec& s) -> double& { return s.flicker.exponent; },
+                      "alpha of 1/f^alpha noise: the spectrum is g^2 Q^2/f (f/1 Hz)^(1 - alpha)", "1: 1/f noise"),
+                  0.01, 1.99),
           row(
               "flicker_fastest", "s", [](Spec& s) -> double& { return s.flicker.fastest_s; },
               "shortest time constant: 1/f up to 1/(2 pi) of its inverse", idle, true),
@@ -283,7 +297,31 @@ const std::vector<DeviceList>& device_lists() {
       {"drift_spread_fit", "1", "spread of nu over the state, in place of drift_spread; the same form", off,
        [](Spec& s) -> std::vector<double>& { return s.retention.drift_spread_fit.numbers; }},
       {"flicker_fit", "1", "Q of 1/f noise over the state, in place of flicker_noise; the same form", off,
-       [](Spec& s) -> std::vector<double>& { return s.flicker.fit.numbers; }}};
+       [](Spec& s) -> std::vector<double>& { return s.flicker.fit.numbers; }},
+      {"noise_level", "S",
+       "conductances, ascending, at which noise was measured (nudge devices fit FILE --noise): the other noise_ lists "
+       "have a "
+       "number for each",
+       off, [](Spec& s) -> std::vector<double>& { return s.noise.level_S; }},
+      {"noise_white", "S",
+       "standard deviation of the fresh noise of a conductance in one read per sqrt(tau) there; squares add to those "
+       "of "
+       "read_noise and read_saturating",
+       off, [](Spec& s) -> std::vector<double>& { return s.noise.white_S; }},
+      {"noise_flicker", "1",
+       "Q of 1/f^alpha noise there, spectrum g^2 Q^2/f (f/1 Hz)^(1 - alpha), in place of flicker_noise and flicker_fit",
+       off, [](Spec& s) -> std::vector<double>& { return s.noise.flicker; }},
+      {"noise_exponent", "1", "alpha of that noise there, in [0.01, 1.99]; empty: flicker_exponent", off,
+       [](Spec& s) -> std::vector<double>& { return s.noise.exponent; }},
+      {"noise_trap", "1",
+       "distance of the two values of telegraph noise there, relative to the conductance, in place of "
+       "telegraph_amplitude, in "
+       "a share telegraph_share of the devices",
+       off, [](Spec& s) -> std::vector<double>& { return s.noise.trap; }},
+      {"noise_trap_high", "s", "mean time in the higher value there", off,
+       [](Spec& s) -> std::vector<double>& { return s.noise.trap_high_s; }},
+      {"noise_trap_low", "s", "mean time in the lower value there", off,
+       [](Spec& s) -> std::vector<double>& { return s.noise.trap_low_s; }}};
   return rows;
 }
 

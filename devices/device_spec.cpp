@@ -32,12 +32,30 @@ namespace {
 void check_lists(const DeviceSpec& spec) {
   for (const DeviceList& row : device_lists()) {
     const char* problem = "";
-    const bool is_fit = row.name != "programming_fit" && !row.name.starts_with("relaxation_");
+    const bool is_fit =
+        row.name != "programming_fit" && !row.name.starts_with("relaxation_") && !row.name.starts_with("noise_");
     if (is_fit) problem = StateFit{row.value(spec)}.problem();
     for (double x : row.value(spec)) {
       if (!std::isfinite(x)) problem = "must be finite numbers";
     }
     if (*problem != 0) throw UserError(fmt::format("device.{} {}: {}", row.name, problem, row.doc));
+  }
+}
+
+void check_noise(const DeviceSpec& s) {
+  const char* problem = s.noise.problem();
+  if (*problem != 0) {
+    throw UserError(fmt::format("device.{} (nudge devices fit FILE --noise writes these lists)", problem));
+  }
+  if (s.noise.has_flicker() && s.flicker.active()) {
+    throw UserError(
+        "device.noise_flicker together with device.flicker_noise or device.flicker_fit: each is the size of 1/f noise; "
+        "give one of them");
+  }
+  if (s.noise.has_traps() && s.telegraph.amplitude > 0) {
+    throw UserError(
+        "device.noise_trap together with device.telegraph_amplitude: each is the size of telegraph noise; give one of "
+        "them");
   }
 }
 
@@ -83,7 +101,7 @@ void check_together(const DeviceSpec& s) {
         "device lasts, or leave failures out");
   }
   const double ratio = s.flicker.slowest_s / s.flicker.fastest_s;
-  if (s.flicker.active() && !(ratio >= 1 && ratio <= 1e20)) {
+  if ((s.flicker.active() || s.noise.has_flicker()) && !(ratio >= 1 && ratio <= 1e20)) {
     throw UserError(
         fmt::format("device.flicker_slowest = {:g} s (must be 1 to 1e20 times device.flicker_fastest = {:g} s)",
                     s.flicker.slowest_s, s.flicker.fastest_s));
@@ -118,6 +136,7 @@ void DeviceSpec::validate() const {
   check_lists(*this);
   check_together(*this);
   check_relaxation(*this);
+  check_noise(*this);
   std::vector<std::string> names;
   names.reserve(described.shape.size());
   for (const DeviceParameter& row : described.shape) names.push_back(row.name);

@@ -10,6 +10,7 @@
 
 #include "devices/current_curve.hpp"
 #include "devices/effects.hpp"
+#include "devices/noise_table.hpp"
 
 namespace nudge {
 
@@ -58,14 +59,18 @@ struct DeviceSpec {
   RelaxationSpec relaxation = {};
   TelegraphSpec telegraph = {};
   FlickerSpec flicker = {};
+  NoiseTable noise = {};
   FaultSpec faults = {};
   CurrentCurve curve = {};  ///< current over voltage at fixed conductance
 
   double window_S() const { return g_max_S - g_min_S; }
   /// Standard deviation of the fresh noise of a conductance g in one read per √τ.
   double read_sigma_S(double g_S) const {
-    return std::hypot(read_noise * window_S(), read_saturating_S * -std::expm1(-std::max(g_S, 0.0) / read_scale_S));
+    const double saturating = read_saturating_S * -std::expm1(-std::max(g_S, 0.0) / read_scale_S);
+    const double sigma = std::hypot(read_noise * window_S(), saturating);
+    return noise.has_white() ? std::hypot(sigma, noise.white_at(g_S)) : sigma;
   }
+  bool read_is_noisy() const { return read_noise > 0 || read_saturating_S > 0 || noise.has_white(); }
   double g_reference_S() const { return g_min_S + reference * window_S(); }
 
   /// Throws UserError naming the field, its value, the rule and what to do.

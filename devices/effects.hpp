@@ -55,8 +55,17 @@ struct RetentionSpec {
   double exponent_spread(double r) const { return drift_spread_fit.given() ? drift_spread_fit.at(r) : drift_spread; }
 };
 
+/// Boltzmann's constant in eV/K: 1.380649e-23 J/K over 1.602176634e-19 C, both exact in the SI.
+inline constexpr double boltzmann_eV_per_K = 1.380649e-23 / 1.602176634e-19;
+
+/// Arrhenius' factor by which what is activated by E goes faster at T than at T₀: exp(E/k (1/T₀ − 1/T)); 1 without activation.
+inline double arrhenius_factor(double activation_eV, double reference_K, double temperature_K) {
+  if (activation_eV == 0) return 1;
+  return std::exp(activation_eV / boltzmann_eV_per_K * (1 / reference_K - 1 / temperature_K));
+}
+
 /// Relaxation: a cell wanders from where it was written, by a mean and a random amount that grow with the logarithm of the
-/// time since its last write. Tables over the conductance as written (rows, level_S) and time (columns, time_s), both
+/// time since its last write, t arrhenius_factor() at another temperature than that of the tables. Tables over the conductance as written (rows, level_S) and time (columns, time_s), both
 /// ascending, row by row; how they are read between their points and beyond: slow/relaxation_law.hpp.
 struct RelaxationSpec {
   std::vector<double> level_S = {};   ///< conductances as written
@@ -66,8 +75,12 @@ struct RelaxationSpec {
   std::vector<double> jump_S = {};    ///< typical size of a jump, per level: heavy tails; empty: Gaussian
   double memory_decades = 0;          ///< decades of time after which 1/e of a change is left; 0: it stays
   double jump_share = 0.9;            ///< share of the variance that comes in jumps
+  double activation_eV = 0;           ///< E; 0: temperature does not matter
+  double reference_K = 300;           ///< T₀: temperature of the tables
+  double temperature_K = 300;         ///< T of the devices; no key of its own: circuit.temperature
 
   bool active() const { return !time_s.empty(); }
+  double acceleration() const { return arrhenius_factor(activation_eV, reference_K, temperature_K); }
 };
 
 /// Random telegraph noise: one trap in some devices switches the conductance between two values.
@@ -82,11 +95,12 @@ struct TelegraphSpec {
   bool active() const { return share > 0 && amplitude > 0; }
 };
 
-/// 1/f noise of the conductance, S_G(f) = G² Q²/f (one-sided) between 1/(2π slowest) and 1/(2π fastest).
+/// 1/f noise of the conductance, S_G(f) = G² Q²/f (f/1 Hz)^(1 − α) (one-sided) between 1/(2π slowest) and 1/(2π fastest).
 struct FlickerSpec {
   double noise = 0;         ///< q of Q = min(q (g/g_max)^−p, limit)
   double power = 0;         ///< p
   double limit = 1;         ///< largest Q
+  double exponent = 1;      ///< α
   StateFit fit = {};        ///< Q over the state; replaces the three
   double fastest_s = 1e-6;  ///< shortest time constant
   double slowest_s = 1e4;   ///< longest time constant

@@ -12,12 +12,12 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "apps/commands/table_fits.hpp"
 #include "apps/streams.hpp"
 #include "devices/catalogue.hpp"
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_population.hpp"
-#include "devices/fit/fit_relaxation.hpp"
 #include "devices/fit/peer_csv.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
@@ -31,11 +31,11 @@ namespace nudge {
 namespace {
 
 struct DevicesOptions {
-  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage;
+  std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate, activation;
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
   int points = 9;
-  bool json = false, relaxation = false;
+  bool json = false, relaxation = false, noise = false, bake = false;
 };
 
 /// A device to measure, and the laboratory's record that it was fitted to where it comes from one.
@@ -189,36 +189,14 @@ nlohmann::ordered_json candidates_json(const std::vector<PopulationFit>& fits, c
   return all;
 }
 
-ExitCode fit_relaxation_command(const DevicesOptions& options) {
-  if (options.csv.size() != 1) throw UserError("devices fit --relaxation: one file is needed");
-  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
-  const RelaxationFit fit = fit_relaxation(options.csv.front());
-  if (!options.out.empty()) {
-    const std::string toml = relaxation_toml(fit, options.csv.front());
-    write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
-  }
-  if (!options.json) {
-    answer("{}", relaxation_text(fit));
-    return ExitCode::ok;
-  }
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const RelaxationRow& r : fit.rows) {
-    rows.push_back({{"level_S", r.level_S},
-                    {"time_s", r.time_s},
-                    {"cells", r.cells},
-                    {"sd_measured_S", r.sd_measured_S},
-                    {"sd_model_S", r.sd_model_S},
-                    {"mean_measured_S", r.mean_measured_S},
-                    {"mean_model_S", r.mean_model_S},
-                    {"beyond_4_sd_measured", r.tail_measured},
-                    {"beyond_4_sd_model", r.tail_model}});
-  }
-  answer("{}\n", json_text(rows, 2));
-  return ExitCode::ok;
-}
-
 ExitCode fit_command(const DevicesOptions& options) {
-  if (options.relaxation) return fit_relaxation_command(options);
+  if (int{options.relaxation} + int{options.noise} + int{options.bake} > 1) {
+    throw UserError("devices fit: one of --relaxation, --noise and --bake");
+  }
+  const TableFitOptions table{options.csv, options.out, options.rate, options.activation, options.json};
+  if (options.relaxation) return fit_relaxation_table(table);
+  if (options.noise) return fit_noise_table(table);
+  if (options.bake) return fit_bake_table(table);
   if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
   const std::vector<LabRecord> records = read_lab_files(options.csv, csv_scale(options));
   const std::vector<PopulationFit> tried = fits_of(records, options);
@@ -320,6 +298,17 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       "--relaxation", options->relaxation,
       "The file is a table of cells after programming (.gz too): columns cell, time, conductance and, if known, "
       "start, level, nominal; fits what time does to them (docs/devices.md)");
+  sub->add_flag(
+      "--noise", options->noise,
+      "The file has successive reads of cells (.gz too): columns time, conductance and, if known, cell, level; or "
+      "rows of a level, an offset and its reads; fits white, 1/f^a and telegraph noise over level");
+  sub->add_option("--rate", options->rate, "Reads per second of such rows, \"400 Hz\" if not given");
+  sub->add_flag(
+      "--bake", options->bake,
+      "The file is a table of cells after times at temperatures (.gz too): columns cell, time, conductance, "
+      "temperature_C or temperature_K and, if known, start, level; a second file may have the same cells at 300 K; "
+      "fits relaxation with an activation energy");
+  sub->add_option("--activation", options->activation, "Activation energy of --bake if it is known, \"1.2 eV\"");
   sub->add_option("--model", options->model,
                   "soft_bounds, linear_step, exponential_step or piecewise; auto: the least of Akaike's criterion")
       ->capture_default_str();

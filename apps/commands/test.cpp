@@ -25,6 +25,7 @@ namespace {
 struct TestArguments {
   std::string file;
   std::vector<std::string> ages = {"0 s"};
+  std::string temperature = {};  ///< empty: not given
   AgedTestOptions options;
   bool json = false;
 };
@@ -66,7 +67,10 @@ nlohmann::json json_of(const AgedTest& test) {
     if (!test.metric.empty()) one[test.metric] = row.score;
     rows.push_back(std::move(one));
   }
-  return {{"reprogrammed", test.reprogrammed}, {"rows", std::move(rows)}};
+  return {{"reprogrammed", test.reprogrammed},
+          {"temperature_K", test.temperature_K},
+          {"acceleration", test.acceleration},
+          {"rows", std::move(rows)}};
 }
 
 ExitCode run_test(TestArguments arguments) {
@@ -77,6 +81,11 @@ ExitCode run_test(TestArguments arguments) {
     } catch (const UserError& error) {
       throw UserError(fmt::format("--age {}: {}", age, error.what()));
     }
+  }
+  if (!arguments.temperature.empty()) {
+    const Quantity q = read_quantity(arguments.temperature, Unit::kelvin);
+    if (!q.problem.empty()) throw UserError(fmt::format("--temperature {}: {}", arguments.temperature, q.problem));
+    arguments.options.temperature_K = q.value;
   }
   ProgressLine progress;
   const AgedTest test =
@@ -91,6 +100,10 @@ ExitCode run_test(TestArguments arguments) {
   answer("{}{}: {} part, {} seed{}\n", table_of(test),
          test.reprogrammed ? "new devices for every seed" : "the devices of the file", arguments.options.part,
          arguments.options.seeds, arguments.options.seeds > 1 ? "s; ± half of the 95 % interval over them" : "");
+  if (test.acceleration != 1) {
+    answer("{:g} K: relaxation {:.3g} times as fast as at the temperature of its tables\n", test.temperature_K,
+           test.acceleration);
+  }
   return code;
 }
 
@@ -100,6 +113,9 @@ std::function<ExitCode()> add_test(CLI::App& app) {
   app.add_option("file", arguments->file, "HDF5 file of nudge train on devices")->required();
   app.add_option("--age", arguments->ages, "Wait after the last write, \"1e5 s\"; several: --age \"1 s\" --age \"1 d\"")
       ->capture_default_str();
+  app.add_option(
+      "--temperature", arguments->temperature,
+      "At which the devices are left alone and read, \"85 C\" or \"358 K\"; else circuit.temperature of the run");
   app.add_option("--seeds", options.seeds, "How often: other noise, or with --reprogram other devices")
       ->capture_default_str();
   app.add_flag("--reprogram", options.reprogram, "Write the weights of the file into new devices for every seed");

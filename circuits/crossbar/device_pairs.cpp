@@ -108,10 +108,13 @@ void DevicePairs<S>::program(const Matrix<S>& target) {
 template <class S>
 void DevicePairs<S>::refresh_variance() {
   const double amplitude = spec_.device.read_saturating_S / static_cast<double>(scale_(0, 0));
-  if (amplitude == 0) return;
+  const NoiseTable& table = spec_.device.noise;
+  if (amplitude == 0 && !table.has_white()) return;
   const auto of = [&](S g) {
     const double sigma = amplitude * -std::expm1(-std::max(static_cast<double>(g), 0.0) / spec_.device.read_scale_S);
-    return static_cast<S>(sigma * sigma);
+    if (!table.has_white()) return static_cast<S>(sigma * sigma);
+    const double measured = table.white_at(static_cast<double>(g)) / static_cast<double>(scale_(0, 0));
+    return static_cast<S>(sigma * sigma + measured * measured);
   };
   const Matrix<S>& second = minus_.conductance();
   view_.variance = plus_.conductance().unaryExpr(of);

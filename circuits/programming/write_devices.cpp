@@ -43,6 +43,7 @@ std::vector<double> nominal_curve(const DeviceSpec& spec, Index limit) {
   nominal.retention = {};
   nominal.telegraph = {};
   nominal.flicker = {};
+  nominal.noise = {};
   nominal.faults = {};
   for (const DeviceParameter& row : device_model(spec.model).shape) {  // symmetry_spread, gamma_spread
     if (row.name.ends_with("_spread")) nominal.shape[row.name] = 0;
@@ -85,7 +86,7 @@ WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which,
   const double tolerance = spec.tolerance * device.window_S();
   const double limit = spec.pulse_limit(device);
   const double pulse = device.window_S() / device.pulses;
-  const bool noisy = device.read_noise > 0 || device.read_saturating_S > 0;
+  const bool noisy = device.read_is_noisy();
   const double shorter = 1 / std::sqrt(spec.read_time);
   const ArrayIdentity& id = array.identity();
   WriteReport report;

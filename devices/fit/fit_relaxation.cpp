@@ -8,6 +8,7 @@
 #include <map>
 
 #include "devices/device_config.hpp"
+#include "devices/fit/cell_moments.hpp"
 #include "devices/fit/csv_cells.hpp"
 #include "devices/fit/long_table.hpp"
 #include "devices/slow/relaxation_law.hpp"
@@ -40,27 +41,6 @@ struct LevelCells {
   std::vector<double> starts_S;
   std::map<std::size_t, std::map<double, double>> changes;
 };
-
-struct Moments {
-  double mean = 0, sd = 0, kurtosis = 3, tail = 0;
-};
-
-Moments moments_of(const std::vector<double>& x) {
-  Moments m;
-  const auto n = static_cast<double>(x.size());
-  for (const double v : x) m.mean += v / n;
-  double second = 0;
-  double fourth = 0;
-  for (const double v : x) {
-    const double d = (v - m.mean) * (v - m.mean);
-    second += d / n;
-    fourth += d * d / n;
-  }
-  m.sd = std::sqrt(second);
-  if (second > 0) m.kurtosis = fourth / (second * second);
-  for (const double v : x) m.tail += std::abs(v - m.mean) > 4 * m.sd ? 1 / n : 0;
-  return m;
-}
 
 std::vector<double> values_of_cells(const std::map<double, double>& changes) {
   std::vector<double> x;
@@ -156,12 +136,15 @@ std::vector<Moments> simulate(const RelaxationSpec& spec, const LevelCells& leve
   std::vector<double> normals(n);
   std::vector<double> uniforms(n);
   const RngKey key = {seed, Purpose::drift, static_cast<std::uint32_t>(number)};
-  for (std::size_t i = 0; i < simulated_cells; ++i) {
-    fill_normal<double>(key, i, 0, normals);
-    fill_uniform<double>(key, i, 1, uniforms);
-    const double start = level.starts_S[i % level.starts_S.size()];
-    for (std::size_t k = 0; k < changes.size(); ++k) {
-      changes[k].push_back(law.conductance_S(start, spec.time_s[k], normals, uniforms) - start);
+  for (std::size_t first = 0; first < std::min(level.starts_S.size(), simulated_cells); ++first) {
+    std::vector<RelaxationLaw::Path> paths;
+    for (const double t : spec.time_s) paths.push_back(law.path(level.starts_S[first], t));
+    for (std::size_t i = first; i < simulated_cells; i += level.starts_S.size()) {
+      fill_normal<double>(key, i, 0, normals);
+      fill_uniform<double>(key, i, 1, uniforms);
+      for (std::size_t k = 0; k < changes.size(); ++k) {
+        changes[k].push_back(paths[k].conductance_S(normals, uniforms) - paths[k].start_S);
+      }
     }
   }
   std::vector<Moments> out;
@@ -225,12 +208,6 @@ void fit_memory(const std::vector<LevelCells>& levels, const std::vector<std::ve
     fit.spec.memory_decades = memory;
   }
   fit.correlation_error = std::sqrt(best / static_cast<double>(pairs.size()));
-}
-
-double median_of(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  const std::size_t n = x.size();
-  return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
 RelaxationFit fit_table(const LongTable& table) {

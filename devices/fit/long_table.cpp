@@ -16,19 +16,6 @@ namespace {
 
 constexpr double kMostOfDevice_S = 0.1;  // as for pulses: 10 ohm, a wire
 
-std::vector<std::string> split_cells(std::string_view line, char separator) {
-  std::vector<std::string> cells;
-  while (true) {
-    const std::size_t end = line.find(separator);
-    std::string_view cell = line.substr(0, end);
-    while (!cell.empty() && (cell.front() == ' ' || cell.front() == '"')) cell.remove_prefix(1);
-    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '"')) cell.remove_suffix(1);
-    cells.emplace_back(cell);
-    if (end == std::string_view::npos) return cells;
-    line.remove_prefix(end + 1);
-  }
-}
-
 /// Which known column a place of the header is, and what its numbers are multiplied by.
 struct HeaderPlace {
   std::size_t column = 0;
@@ -52,7 +39,22 @@ HeaderPlace header_place(const std::string& cell, const std::vector<LongColumn>&
   csv_fail(where, fmt::format("unknown column \"{}\" (known: {})", cell, fmt::join(names_of(known), ", ")));
 }
 
-double table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where) {
+}  // namespace
+
+std::vector<std::string> split_table_line(std::string_view line, char separator) {
+  std::vector<std::string> cells;
+  while (true) {
+    const std::size_t end = line.find(separator);
+    std::string_view cell = line.substr(0, end);
+    while (!cell.empty() && (cell.front() == ' ' || cell.front() == '"')) cell.remove_prefix(1);
+    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '"')) cell.remove_suffix(1);
+    cells.emplace_back(cell);
+    if (end == std::string_view::npos) return cells;
+    line.remove_prefix(end + 1);
+  }
+}
+
+double long_table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where) {
   char* end = nullptr;
   const double number = std::strtod(cell.c_str(), &end);
   if (cell.empty() || *end != 0) {
@@ -75,8 +77,6 @@ double table_number(const std::string& cell, const LongColumn& column, double fa
   return value;
 }
 
-}  // namespace
-
 LongTable parse_long_table(std::string_view text, const std::string& file, const std::vector<LongColumn>& known,
                            const std::vector<std::string>& bare) {
   LongTable table{file, {}, std::vector<std::vector<double>>(known.size())};
@@ -91,7 +91,7 @@ LongTable parse_long_table(std::string_view text, const std::string& file, const
     const std::string where = fmt::format("{}:{}", file, number);
     if (places.empty()) {
       separator = line.find('\t') == std::string_view::npos ? ',' : '\t';
-      const std::vector<std::string> first = split_cells(line, separator);
+      const std::vector<std::string> first = split_table_line(line, separator);
       const bool numbers = std::all_of(first.begin(), first.end(), csv_is_number);
       if (numbers && first.size() != bare.size()) {
         csv_fail(where, fmt::format("{} columns without a header (a table without one has {}: {})", first.size(),
@@ -110,14 +110,14 @@ LongTable parse_long_table(std::string_view text, const std::string& file, const
       }
       if (!numbers) continue;
     }
-    const std::vector<std::string> cells = split_cells(line, separator);
+    const std::vector<std::string> cells = split_table_line(line, separator);
     if (cells.size() != places.size()) {
       csv_fail(where, fmt::format("{} cells, the table has {} columns", cells.size(), places.size()));
     }
     table.lines.push_back(number);
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const HeaderPlace& at = places[c];
-      table.columns[at.column].push_back(table_number(cells[c], known[at.column], at.factor, where));
+      table.columns[at.column].push_back(long_table_number(cells[c], known[at.column], at.factor, where));
     }
   }
   if (table.lines.empty()) {
@@ -126,15 +126,17 @@ LongTable parse_long_table(std::string_view text, const std::string& file, const
   return table;
 }
 
+std::string read_table_text(const std::string& path) {
+  std::string text = read_csv_text(path);
+  if (!text.starts_with("\x1f\x8b")) return text;
+  Inflated inflated = inflate_bytes(text, Deflated::gzip);
+  if (!inflated.problem.empty()) csv_fail(path, fmt::format("the .gz {}", inflated.problem));
+  return std::move(inflated.bytes);
+}
+
 LongTable read_long_table(const std::string& path, const std::vector<LongColumn>& known,
                           const std::vector<std::string>& bare) {
-  std::string text = read_csv_text(path);
-  if (text.starts_with("\x1f\x8b")) {
-    Inflated inflated = inflate_bytes(text, Deflated::gzip);
-    if (!inflated.problem.empty()) csv_fail(path, fmt::format("the .gz {}", inflated.problem));
-    text = std::move(inflated.bytes);
-  }
-  return parse_long_table(text, path, known, bare);
+  return parse_long_table(read_table_text(path), path, known, bare);
 }
 
 }  // namespace nudge

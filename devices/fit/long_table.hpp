@@ -31,6 +31,15 @@ struct LongTable {
 LongTable parse_long_table(std::string_view text, const std::string& file, const std::vector<LongColumn>& known,
                            const std::vector<std::string>& bare);
 
+/// The text of a table's file, inflated if it is a .gz.
+std::string read_table_text(const std::string& path);
+
+/// A cell as a number in SI units, as parse_long_table() checks it.
+double long_table_number(const std::string& cell, const LongColumn& column, double factor, const std::string& where);
+
+/// The cells of a line, without blanks and quotes around them.
+std::vector<std::string> split_table_line(std::string_view line, char separator);
+
 /// The same of a file, inflated if it is a .gz.
 LongTable read_long_table(const std::string& path, const std::vector<LongColumn>& known,
                           const std::vector<std::string>& bare);

@@ -17,7 +17,7 @@ constexpr double share = 0.01;                 // of a time constant, gathered b
 
 template <class S>
 Flicker<S>::Flicker(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads)
-    : spec_(spec.flicker), g_max_S_(spec.g_max_S), identity_(identity), threads_(threads) {
+    : spec_(spec.flicker), table_(spec.noise), g_max_S_(spec.g_max_S), identity_(identity), threads_(threads) {
   if (!active()) return;
   const double decades = std::log10(spec_.slowest_s / spec_.fastest_s);
   for (int k = 0; k <= static_cast<int>(std::lround(decades)); ++k) {
@@ -59,15 +59,26 @@ std::vector<double> Flicker<S>::faster_than(double split_s) const {
 }
 
 template <class S>
-double Flicker<S>::relative_variance(double g) const {
-  const double q = spec_.q(std::abs(g) / g_max_S_);
-  return q * q * spacing;
+double Flicker<S>::q(double g) const {
+  return table_.has_flicker() ? table_.flicker_at(std::abs(g)) : spec_.q(std::abs(g) / g_max_S_);
+}
+
+template <class S>
+double Flicker<S>::exponent(double g) const {
+  return table_.has_flicker() ? table_.exponent_at(std::abs(g), spec_.exponent) : spec_.exponent;
+}
+
+template <class S>
+double Flicker<S>::relative_variance(double g, double tau_s) const {
+  const double size = q(g);
+  return even() ? size * size * spacing : flicker_variance(size, exponent(g), tau_s);
 }
 
 template <class S>
 void Flicker<S>::add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative) const {
   const std::size_t first = faster_than(split_s).size();  // time constants ascend
   if (!active() || first == processes_.size()) return;
+  if (!even()) return add_weighted(g, first, relative);
   const auto width = static_cast<S>(std::sqrt(spacing));
   parallel_for((g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
     for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, g.size()); ++i) {
@@ -75,6 +86,20 @@ void Flicker<S>::add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative)
       for (std::size_t k = first; k < processes_.size(); ++k) sum += processes_[k].data()[i];
       const double r = std::abs(static_cast<double>(g.data()[i])) / g_max_S_;
       relative.data()[i] += static_cast<S>(spec_.q(r)) * width * sum;
+    }
+  });
+}
+
+template <class S>
+void Flicker<S>::add_weighted(const Matrix<S>& g, std::size_t first, Matrix<S>& relative) const {
+  parallel_for((g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
+    for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, g.size()); ++i) {
+      const auto own = static_cast<double>(g.data()[i]);
+      // √v_k grows by the same factor from one process to the next: one power, not one for each.
+      const auto growth = static_cast<S>(std::pow(10.0, (exponent(own) - 1) / 2));
+      S sum = 0;
+      for (std::size_t k = processes_.size(); k > first; --k) sum = sum * growth + processes_[k - 1].data()[i];
+      relative.data()[i] += static_cast<S>(std::sqrt(relative_variance(own, times_s_[first]))) * sum;
     }
   });
 }

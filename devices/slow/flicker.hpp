@@ -15,6 +15,8 @@ namespace nudge {
 /// Lorentzians add up to S(f) = Q²/f (one-sided, relative to g²) between 1/(2π slowest) and 1/(2π fastest), with a ripple
 /// of ±2 sech(π²/h) = 5.5 % from the discrete time constants. Integrated from 1/t to 1/(2 t_r) this is the published
 /// σ = g Q √ln(t/(2 t_r)) of phase-change memory (Nandakumar et al., ICECS 2019, IEEE 8964852).
+/// With an exponent α, or a NoiseTable of Q and α over the conductance, x_k is weighted with √v_k of flicker_variance():
+/// S(f) = Q²/f (f/1 Hz)^(1 − α).
 ///
 /// Each process is advanced exactly, once 1 % of its time constant has gathered (its correlation is above 0.99 until
 /// then): slow processes cost nothing in short steps.
@@ -23,22 +25,29 @@ class Flicker {
  public:
   Flicker(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads);
 
-  bool active() const { return spec_.active(); }
+  bool active() const { return spec_.active() || table_.has_flicker(); }
   const std::vector<double>& time_constants_s() const { return times_s_; }
 
   /// Time passes; no two calls on one array share `step`. Returns whether anything changed.
   bool advance_time(double seconds, std::uint64_t step, Gathering gathering = Gathering::allowed);
-  /// Adds Q(g/g_max) √h Σ x_k of each device to `relative` (rows, cols), of the processes with τ_k ≥ split.
+  /// Adds Σ √v_k x_k (for 1/f noise Q √h Σ x_k) of each device to `relative` (rows, cols), of the processes with τ_k ≥ split.
   void add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative) const;
-  /// The other processes: their τ_k, all with the variance of relative_variance() each.
+  /// The other processes: their τ_k.
   std::vector<double> faster_than(double split_s) const;
-  /// Q² h at the conductance g, siemens.
-  double relative_variance(double g) const;
+  /// Whether all processes have the same variance.
+  bool even() const { return spec_.exponent == 1 && !table_.has_flicker(); }
+  /// v of the process of time constant τ at the conductance g, siemens: Q² h where they are even.
+  double relative_variance(double g, double tau_s) const;
   void append_state(std::vector<SlowArray<S>>& out);
   void state_restored();
 
  private:
+  double q(double g) const;
+  double exponent(double g) const;
+  void add_weighted(const Matrix<S>& g, std::size_t first, Matrix<S>& relative) const;
+
   FlickerSpec spec_;
+  NoiseTable table_;
   double g_max_S_;
   ArrayIdentity identity_;
   int threads_;

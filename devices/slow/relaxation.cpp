@@ -28,6 +28,7 @@ Relaxation<S>::Relaxation(const DeviceSpec& spec, Index rows, Index cols, const 
       clock_(Matrix<S>::Zero(1, 3)) {
   if (!active_) return;
   first_s_ = spec.relaxation.time_s.front();
+  acceleration_ = spec.relaxation.acceleration();
   age_s_ = Matrix<S>::Zero(rows, cols);
   start_S_ = Matrix<S>::Constant(rows, cols, static_cast<S>(spec.g_min_S));
   write_ = Matrix<S>::Zero(rows, cols);
@@ -44,7 +45,7 @@ void Relaxation<S>::restart(Index i, S g, double draw) {
 template <class S>
 bool Relaxation<S>::advance_time(DeviceCells<S>& cells, double seconds, Gathering gathering) {
   if (!active_ || cells.g.size() == 0) return false;
-  waiting_s_ += seconds;
+  waiting_s_ += acceleration_ * seconds;
   const double youngest = std::max(static_cast<double>(age_s_.minCoeff()), first_s_);
   if (waiting_s_ == 0 || (gathering == Gathering::allowed && waiting_s_ < gathered_share * youngest)) return false;
   const RngKey key = {identity_.seed, Purpose::drift, identity_.entity};

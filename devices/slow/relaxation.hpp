@@ -13,7 +13,8 @@ namespace nudge {
 /// RelaxationLaw for an array: each cell counts the time since its own last write. A write gives a cell a number of 24 bits;
 /// with the seed, the array and the place it names the z of the law, so that the state is that of the last write and its
 /// age alone, whenever and however often the cell was looked at since. The conductance is set to that of the law, in place;
-/// later writes start from there. Time gathers to 0.1 % of the youngest age (0.1 % of the first time of the table at least)
+/// later writes start from there. Ages are those at the reference temperature: time passes RelaxationSpec::acceleration() times
+/// as fast. It gathers to 0.1 % of the youngest age (0.1 % of the first time of the table at least)
 /// before it is applied.
 template <class S>
 class Relaxation {
@@ -32,6 +33,7 @@ class Relaxation {
   bool active_;
   RelaxationLaw law_;
   double first_s_ = 0;
+  double acceleration_ = 1;
   ArrayIdentity identity_;
   int threads_;
   double waiting_s_ = 0;

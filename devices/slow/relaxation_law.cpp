@@ -98,9 +98,10 @@ std::size_t RelaxationLaw::draws(double t_s) const {
 
 double RelaxationLaw::conductance_S(double start_S, double t_s, std::span<const double> normals,
                                     std::span<const double> uniforms) const {
-  if (t_s <= 0) return start_S;
-  const std::size_t n = draws(t_s);
-  NUDGE_EXPECT(normals.size() >= n && uniforms.size() >= n);
+  return t_s <= 0 ? start_S : path(start_S, t_s).conductance_S(normals, uniforms);
+}
+
+RelaxationLaw::Path RelaxationLaw::path(double start_S, double t_s) const {
   const double jump_S2 = spec_.jump_S.empty() ? 0 : std::pow(level_value(spec_.level_S, spec_.jump_S, start_S), 2);
   const double q = spec_.jump_share;
   // What a stretch from variance v to w, of this many decades, keeps of X.
@@ -109,29 +110,42 @@ double RelaxationLaw::conductance_S(double start_S, double t_s, std::span<const 
     const double left = spec_.memory_decades > 0 ? std::exp(-decades / spec_.memory_decades) : 1.0;
     return std::min(left, std::sqrt(w / v));
   };
-  double x = 0;
+  Path path{start_S, mean_S(start_S, t_s), {}};
   double v = 0;
-  for (std::size_t k = 0; k < n; ++k) {
+  for (std::size_t k = 0; k < draws(t_s); ++k) {
     const double end_s = knot_s(k);
     const double w = variance_S2(start_S, end_s);
     const double a = kept(v, w, 1 / knots_per_decade);
     const double whole = std::max(w - a * a * v, 0.0);
-    double scale = 1;
+    Stretch stretch{a, std::sqrt(whole)};
     if (jump_S2 > 0 && q > 0 && whole > 0) {
       const double p = 1 / (1 + jump_S2 / (q * q * whole));
-      scale = std::sqrt(1 - q + (uniforms[k] < p ? q / p : 0.0));
+      stretch.jump_probability = p;
+      stretch.scale_still = std::sqrt(1 - q + 0.0);
+      stretch.scale_jump = std::sqrt(1 - q + q / p);
     }
-    const double z = scale * normals[k];
     if (end_s > t_s) {
       const double now = variance_S2(start_S, t_s);
-      const double here = k == 0 ? 0 : kept(v, now, std::log10(t_s / knot_s(k - 1)));
-      x = here * x + std::sqrt(std::max(now - here * here * v, 0.0)) * z;
+      stretch.kept = k == 0 ? 0 : kept(v, now, std::log10(t_s / knot_s(k - 1)));
+      stretch.width = std::sqrt(std::max(now - stretch.kept * stretch.kept * v, 0.0));
+      path.stretches.push_back(stretch);
       break;
     }
-    x = a * x + std::sqrt(whole) * z;
+    path.stretches.push_back(stretch);
     v = w;
   }
-  return std::max(start_S + mean_S(start_S, t_s) + x, 0.0);
+  return path;
+}
+
+double RelaxationLaw::Path::conductance_S(std::span<const double> normals, std::span<const double> uniforms) const {
+  NUDGE_EXPECT(normals.size() >= stretches.size() && uniforms.size() >= stretches.size());
+  double x = 0;
+  for (std::size_t k = 0; k < stretches.size(); ++k) {
+    const Stretch& s = stretches[k];
+    const double z = (uniforms[k] < s.jump_probability ? s.scale_jump : s.scale_still) * normals[k];
+    x = s.kept * x + s.width * z;
+  }
+  return std::max(start_S + mean_S + x, 0.0);
 }
 
 }  // namespace nudge

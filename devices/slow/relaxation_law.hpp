@@ -22,6 +22,21 @@ namespace nudge {
 /// (a Lévy process in ln t; fits of measured cells: docs/devices.md).
 class RelaxationLaw {
  public:
+  /// X from one knot, or the last knot before t, to the next or to t: X ← kept X + width z, z of variance 1 from a normal and a uniform number.
+  struct Stretch {
+    double kept = 0, width = 0;
+    double jump_probability = 0;             ///< p; 0: no jumps
+    double scale_still = 1, scale_jump = 1;  ///< of the normal number
+  };
+  /// How a cell of one start goes to one time: what is the same for all cells of that start.
+  struct Path {
+    double start_S = 0, mean_S = 0;
+    std::vector<Stretch> stretches = {};
+
+    /// g(t) of a cell with these numbers, one of each for a stretch at least.
+    double conductance_S(std::span<const double> normals, std::span<const double> uniforms) const;
+  };
+
   explicit RelaxationLaw(RelaxationSpec spec);
 
   /// V(g₀, t) in S².
@@ -32,6 +47,8 @@ class RelaxationLaw {
   /// g(t). normals and uniforms hold draws(t) independent numbers at least; the same ones at all times of one cell.
   double conductance_S(double start_S, double t_s, std::span<const double> normals,
                        std::span<const double> uniforms) const;
+  /// Needs t > 0.
+  Path path(double start_S, double t_s) const;
 
  private:
   /// A table at (g₀, t).

@@ -117,6 +117,16 @@ std::optional<int> exponent_in(std::string_view text, const UnitInfo& info) {
   return std::nullopt;
 }
 
+/// Degrees Celsius are the one unit that has another zero.
+bool is_celsius(std::string_view text) { return text == "C" || text == "degC" || text == "\u00b0C"; }
+
+/// Seconds in a unit of time that is no power of ten of one; 0: none of these.
+double long_time_s(std::string_view text) {
+  if (text == "min") return 60;
+  if (text == "h") return 3600;
+  return text == "d" ? 86400 : 0;
+}
+
 std::string expectation(const UnitInfo& info) {
   return fmt::format("expected {}, like \"{}\"", info.name, info.example);
 }
@@ -160,13 +170,17 @@ Quantity read_quantity(std::string_view text, Unit unit) {
   const Number number = scan_number(all);
   if (number.length == 0) return {0, fmt::format("not a number; {}", expectation(info))};
   const std::string_view rest = trimmed(all.substr(number.length));
-  const std::optional<int> shift = rest.empty() ? std::optional<int>(0) : exponent_in(rest, info);
+  const bool celsius = unit == Unit::kelvin && is_celsius(rest);
+  const double long_s = unit == Unit::second ? long_time_s(rest) : 0;
+  const bool whole = rest.empty() || celsius || long_s > 0;
+  const std::optional<int> shift = whole ? std::optional<int>(0) : exponent_in(rest, info);
   if (!shift) return {0, unit_problem(rest, info)};
   const std::string joined = fmt::format("{}e{}", number.mantissa, number.exponent + *shift);
   double value = 0;
   const auto result = std::from_chars(joined.data(), joined.data() + joined.size(), value);
   if (result.ec != std::errc()) return {0, fmt::format("too large or too small for a number; {}", expectation(info))};
-  return {value, {}};
+  if (long_s > 0) return {value * long_s, {}};
+  return {celsius ? value + zero_celsius_K : value, {}};
 }
 
 double parse_quantity(std::string_view text, Unit unit) {

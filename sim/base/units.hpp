@@ -9,6 +9,9 @@ namespace nudge {
 /// The physical unit of a quantity; `none` is a pure number (also written as a percentage).
 enum class Unit { none, siemens, ohm, volt, ampere, farad, second, hertz, joule, watt, kelvin, metre };
 
+/// 0 °C in kelvins.
+inline constexpr double zero_celsius_K = 273.15;
+
 /// "S", "Ohm", "V", "A", "F", "s", "Hz", "J", "W", "K", "m"; "1" for a pure number.
 std::string_view unit_symbol(Unit unit);
 
@@ -19,7 +22,8 @@ struct Quantity {
 };
 
 /// Reads "25 uS", "100ns", "1e-3 V", "5 %" or a bare number, which is in SI units. Prefixes f p n u µ m k M G; ohm is
-/// Ohm, ohm or Ω. A prefix shifts the decimal exponent before the one rounding to double: "25 uS" is exactly 25e-6.
+/// Ohm, ohm or Ω; a temperature may be in degrees Celsius, "85 C", "85 degC" or "85 °C", a time in
+/// min, h or d. A prefix shifts the decimal exponent before the one rounding to double: "25 uS" is exactly 25e-6.
 Quantity read_quantity(std::string_view text, Unit unit);
 
 /// As read_quantity; throws UserError with the text and the problem.

@@ -229,3 +229,44 @@ TEST_CASE("crossbar: a group of columns is told the array that holds it, before 
   CHECK_THAT(unknown.errors, Contains("did you mean Winput?"));
   CHECK_FALSE(std::filesystem::exists(folder.file("a.cir")));
 }
+
+TEST_CASE("devices fit --noise and --bake print measured beside model and write a configuration", "[apps]") {
+  const Folder folder;
+  std::string reads = "time_ms,conductance_uS\n";
+  for (int t = 0; t < 600; ++t) reads += fmt::format("{},{}\n", t, 10 + 0.01 * (t * 37 % 101));
+  folder.write("reads.csv", reads);
+  const Outcome noise = run_nudge(folder, "devices fit reads.csv --noise --out noise.toml --json");
+  REQUIRE(noise.exit_code == 0);
+  const auto spectrum = nlohmann::json::parse(noise.output);
+  REQUIRE(spectrum.size() > 3);
+  for (const char* key : {"level_S", "frequency_Hz", "psd_measured", "psd_model"}) CHECK(spectrum[0][key] > 0);
+  CHECK(spectrum[0]["psd_unit"] == "S^2/Hz");
+  CHECK(run_nudge(folder, "config check noise.toml").exit_code == 0);
+
+  std::string bake = "cell,time_s,conductance_uS,temperature_C\n";
+  for (int i = 0; i < 60; ++i) {
+    for (const int celsius : {100, 150}) {
+      bake += fmt::format("{0},0,{1},{2}\n{0},3600,{3},{2}\n", i, 20 + 0.1 * i, celsius,
+                          20 + 0.1 * i + 0.001 * celsius * (i * 37 % 21 - 10));
+    }
+  }
+  folder.write("bake.csv", bake);
+  const Outcome baked = run_nudge(folder, "devices fit bake.csv --bake --out bake.toml --activation '1.1 eV' --json");
+  REQUIRE(baked.exit_code == 0);
+  const auto rows = nlohmann::json::parse(baked.output);
+  REQUIRE(rows.size() == 2);  // one group of cells
+  CHECK(rows[1]["temperature_K"] == Approx(423.15));
+  CHECK_THAT(run_nudge(folder, "config check bake.toml").output, Contains("device.relaxation_activation = 1.1"));
+
+  const auto refused = [&](const std::string& arguments, const char* why) {
+    const Outcome outcome = run_nudge(folder, "devices fit " + arguments);
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.errors, Contains(why));
+  };
+  refused("reads.csv --noise --bake", "one of --relaxation, --noise and --bake");
+  refused("reads.csv --bake", "reads.csv:1: column \"cell\" is missing");
+  refused("bake.csv --noise", "bake.csv:1: unknown column");
+  refused("bake.csv --bake --activation warm", "--activation \"warm\"");
+  refused("reads.csv --noise --rate '5 s'", "--rate \"5 s\"");
+  refused("reads.csv --noise --out noise.toml", "noise.toml");
+}

@@ -118,13 +118,18 @@ TEST_CASE("noise: each kind has its closed form, for every mapping and direction
   const bool forward = GENERATE(true, false);
   const Matrix<double> x = test::random_matrix<double>(1, forward ? kIn : kOut, 3, 0.7);
   struct Strength {
-    double thermal, shot, device, of_state_S;
+    double thermal, shot, device, of_state_S, table_S;
   };
   for (const Strength& on :
-       {Strength{1, 0, 0, 0}, Strength{0, 1, 0, 0}, Strength{0, 0, 0.03, 0}, Strength{0, 0, 0, 2e-9}}) {
+       {Strength{1, 0, 0, 0, 0}, Strength{0, 1, 0, 0, 0}, Strength{0, 0, 0.03, 0, 0}, Strength{0, 0, 0, 2e-9, 0},
+        Strength{0, 0, 0, 0, 2e-9}, Strength{0, 0, 0.01, 1e-9, 1e-9}}) {
     CrossbarSpec spec = spec_of(kind, on.thermal > 0, on.shot > 0, on.device);
     spec.device.read_saturating_S = on.of_state_S;
     spec.device.read_scale_S = 3e-8;  // bends within the window of 1 to 100 nS
+    if (on.table_S > 0) {
+      spec.device.noise.level_S = {0, 1e-7};
+      spec.device.noise.white_S = {on.table_S, 2 * on.table_S};
+    }
     const Crossbar<double> array(spec, weights(), 0, 1);
     const auto& first = array.plus().conductance();
     const auto& second = array.minus().conductance();
@@ -135,8 +140,9 @@ TEST_CASE("noise: each kind has its closed form, for every mapping and direction
     const auto variance = [&](double g, double drive) {  // A², of one device
       return on.thermal * 4 * kT * g / (2 * dt) +
              on.shot * 2 * 1.602176634e-19 * std::abs(g * volts * drive) / (2 * dt) +
-             (sigma_S * sigma_S + std::pow(on.of_state_S * (1 - std::exp(-g / 3e-8)), 2)) * volts * drive * volts *
-                 drive / interval;
+             (sigma_S * sigma_S + std::pow(on.of_state_S * (1 - std::exp(-g / 3e-8)), 2) +
+              std::pow(on.table_S * (1 + g / 1e-7), 2)) *
+                 volts * drive * volts * drive / interval;
     };
     const double feedback = on.thermal * 4 * kT * array.siemens_per_weight() / (2 * dt);  // of one amplifier
     const Matrix<double> noise = sample(array, forward, x, interval);

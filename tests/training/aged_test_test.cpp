@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <optional>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
@@ -57,6 +58,33 @@ TEST_CASE("aged: drift costs more the longer it is, whatever was read in between
   CHECK(steps[0] < steps[1]);
   CHECK(steps[1] < steps[2]);
   CHECK(losses({1e5})[0] == Approx(steps[2]).epsilon(1e-9));  // (t/t0)^-nu in two steps or one: rounding
+}
+
+TEST_CASE("aged: at a temperature an age is a longer one at that of the tables", "[aged]") {
+  const TemporaryDirectory dir;
+  Settings relaxing = kDrift;
+  relaxing.resize(1);  // the model alone
+  for (const char* setting : {"device.relaxation_level=['5 uS', '20 uS']", "device.relaxation_time=['10 ms', '1e6 s']",
+                              "device.relaxation_spread=['0.2 uS', '2 uS', '0.2 uS', '2 uS']",
+                              "device.relaxation_mean=['0 uS', '0 uS', '0 uS', '0 uS']", "train.step_time=1 ns"}) {
+    relaxing.emplace_back(setting);
+  }
+  run_of(dir / "cold.h5", relaxing);
+  CHECK_THROWS_WITH(aged_test(dir / "cold.h5", {.ages_s = {1}, .temperature_K = 358.15}),
+                    Contains("device.relaxation_activation = 0"));
+  relaxing.emplace_back("device.relaxation_activation=1");
+  run_of(dir / "run.h5", relaxing);
+  const auto loss = [&](double age, std::optional<double> temperature) {
+    return aged_test(dir / "run.h5", {.ages_s = {age}, .temperature_K = temperature}).rows[0].loss;
+  };
+  const AgedTest hot = aged_test(dir / "run.h5", {.ages_s = {100}, .temperature_K = 358.15});
+  // exp(11604.518 (1/300 − 1/358.15)) = 534.03
+  CHECK(hot.acceleration == Approx(534.03).epsilon(1e-4));
+  CHECK(hot.temperature_K == Approx(358.15));
+  CHECK(hot.rows[0].loss == Approx(loss(53403, {})).epsilon(1e-4));
+  CHECK(hot.rows[0].loss != Approx(loss(100, {})).epsilon(1e-4));
+  CHECK(loss(100, 300) == loss(100, {}));
+  CHECK_THROWS_WITH(aged_test(dir / "run.h5", {.temperature_K = 0}), Contains("must be above 0 K"));
 }
 
 TEST_CASE("aged: new devices have spreads of their own, the file's have not", "[aged]") {

@@ -19,7 +19,8 @@ void expect_sound_devices(const Config& config) {
   if (!coordinate || !one->noisy()) return;
   throw UserError(
       "relaxation.solver = coordinate (must be euler, or reads without fresh noise: device.read_noise = 0, "
-      "device.read_saturating = 0, and no slow noise that circuit.noise_within_phases lets move; an exact step to "
+      "device.read_saturating = 0, device.noise_white empty, and no slow noise that circuit.noise_within_phases lets "
+      "move; an exact step to "
       "where "
       "nothing pushes has no noise to average)");
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
@@ -33,6 +34,9 @@ void check(const AgedTestOptions& options) {
   for (const double age : options.ages_s) {
     if (!(age >= 0 && std::isfinite(age)))
       throw UserError(fmt::format("age = {} s (must be finite and at least 0)", age));
+  }
+  if (options.temperature_K && !(*options.temperature_K > 0 && std::isfinite(*options.temperature_K))) {
+    throw UserError(fmt::format("temperature = {} K (must be above 0 K)", *options.temperature_K));
   }
   if (options.seeds < 1 || options.seeds > kMost) {
     throw UserError(fmt::format("seeds = {} (must be in [1, {}])", options.seeds, kMost));
@@ -61,6 +65,22 @@ Config changed(const Config& stored, const std::string& name, const std::vector<
   std::vector<std::string> all = settings;
   all.insert(all.end(), {"network.kind=" + stored.text("network.kind"), "task.kind=" + stored.text("task.kind")});
   return parse_program_config(name + " (stored config)", text, all);
+}
+
+void set_temperature(Config& config, const AgedTestOptions& options, AgedTest& out) {
+  if (options.temperature_K) {
+    const RelaxationSpec relaxation = crossbar_spec(config).device.relaxation;
+    if (relaxation.activation_eV == 0 || !relaxation.active()) {
+      throw UserError(
+          "--temperature: device.relaxation_activation = 0 or no relaxation: temperature does not act on how these "
+          "devices age "
+          "(nudge devices fit FILE --bake gives both)");
+    }
+    config.set_from_text("circuit.temperature", fmt::format("{} K", *options.temperature_K));
+  }
+  const CrossbarSpec spec = crossbar_spec(config);
+  out.temperature_K = spec.circuit.temperature_K;
+  out.acceleration = spec.device.relaxation.acceleration();
 }
 
 template <class S>
@@ -135,6 +155,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
                     "devices; nudge devices list)",
                     run.string()));
   }
+  set_temperature(config, options, out);
   out.metric = score_metric(config);
   const RunParts parts = circuit_parts(config);
   if (run_options(config).twofold()) {

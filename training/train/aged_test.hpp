@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct AgedTestOptions {
   std::string weights = {};                ///< a file of weights instead (read_weights()); reprograms
   std::vector<std::string> settings = {};  ///< of the config; reprograms
   std::string part = "test";               ///< or "validation"
+  std::optional<double> temperature_K =
+      {};  ///< at which it is kept and read, in place of circuit.temperature of the run
 };
 
 struct AgedTestRow {
@@ -26,17 +29,22 @@ struct AgedTestRow {
 
 struct AgedTest {
   bool reprogrammed = false;
+  double temperature_K = 0;       ///< of the wait and the reads
+  double acceleration = 1;        ///< how much faster relaxation goes there than at device.relaxation_reference
   std::string metric;             ///< "accuracy", "rmse" or empty
   std::vector<AgedTestRow> rows;  ///< by age, then seed
 };
 
 /// What is left of a trained network after a wait: reads a part of its data with the network of a run file of `nudge train`, after its
 /// devices have been left alone for each of these times (LinearMap::advance_time: drift, decay, leak, telegraph and 1/f noise).
+/// A temperature acts as circuit.temperature does: on relaxation, whose time goes RelaxationSpec::acceleration() times as fast, and on the thermal
+/// noise of the reads.
 ///
 /// As they are in the file, devices are those of the run, and seeds are other courses of their own noise and of that of reads.
 /// Reprogrammed, each seed has devices of its own (spreads, programming errors), and the same weights. Data and their parts are those of
 /// the run, unless settings say otherwise; weights that do not fit a network that they have changed are refused. tell(what) before each
-/// seed. UserError for files that are no such run, hold no devices, or do not fit.
+/// seed. UserError for files that are no such run, hold no devices, or do not fit, and
+/// for a temperature where no device has an activation energy.
 AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& options,
                    const std::function<void(const std::string&)>& tell = {});
 

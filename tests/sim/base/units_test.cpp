@@ -33,6 +33,14 @@ TEST_CASE("a quantity is read to the double nearest to its decimal value") {
   CHECK(nudge::parse_quantity("7 fJ", Unit::joule) == 7e-15);
   CHECK(nudge::parse_quantity("10 pF", Unit::farad) == 10e-12);
   CHECK(nudge::parse_quantity("300 K", Unit::kelvin) == 300.0);
+  CHECK(nudge::parse_quantity("85 C", Unit::kelvin) == Approx(358.15));
+  CHECK(nudge::parse_quantity("-40 degC", Unit::kelvin) == Approx(233.15));
+  CHECK(nudge::parse_quantity("25\u00b0C", Unit::kelvin) == Approx(298.15));
+  CHECK(problem("85 C", Unit::second) != "");
+  CHECK(nudge::parse_quantity("1.5 h", Unit::second) == 5400.0);
+  CHECK(nudge::parse_quantity("2 d", Unit::second) == 172800.0);
+  CHECK(nudge::parse_quantity("5 min", Unit::second) == 300.0);
+  CHECK(problem("5 h", Unit::volt) != "");
   CHECK(nudge::parse_quantity("50 nm", Unit::metre) == 50e-9);
   CHECK(nudge::parse_quantity("5 m", Unit::metre) == 5.0);
   CHECK(nudge::parse_quantity("5 mm", Unit::metre) == 5e-3);

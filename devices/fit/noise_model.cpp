@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/fit/noise_model.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unsupported/Eigen/NonLinearOptimization>
+
+#include "devices/noise_table.hpp"
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+constexpr double shape_error_dB = 0.5;
+constexpr double step = 1e-5;  // of a forward difference, in logarithms
+constexpr int rounds = 400;    // evaluations of a start
+constexpr double z95 = 1.959963984540054;
+constexpr int plain_numbers = 3;
+constexpr int trap_numbers = 5;
+constexpr int trap_starts = 7;
+
+/// (low, high) for any real x, and back: bounds that a solver without bounds keeps.
+double bounded(double x, double low, double high) { return low + (high - low) / (1 + std::exp(-x)); }
+double unbounded(double value, double low, double high) { return std::log((value - low) / (high - value)); }
+
+constexpr double lowest_exponent = 0.05;
+constexpr double highest_exponent = 1.95;
+
+/// The residuals as a function of ln σ, ln Q, α bounded, and of ln √V and ln τ_c bounded.
+class NoiseResiduals {
+ public:
+  // What Eigen's solver asks for.
+  using Scalar = double;
+  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
+  using InputType = Vector;
+  using ValueType = Vector;
+  using JacobianType = Eigen::MatrixXd;
+
+  NoiseResiduals(const std::vector<SpectrumBand>& bands, const NoiseModel& frame, bool trap)
+      : bands_(&bands), frame_(&frame), trap_(trap) {
+    lowest_trap_ = std::log(frame.interval_s / 3);
+    highest_trap_ = std::log(1 / (2 * M_PI * bands.front().points_Hz.front()));
+    for (const SpectrumBand& band : bands) {
+      for (const double tau : frame.times_s) lorentzians_.push_back(mean_lorentzian(band, tau));
+    }
+  }
+
+  int inputs() const { return trap_ ? trap_numbers : plain_numbers; }
+  int values() const { return static_cast<int>(bands_->size()); }
+  double lowest_trap() const { return lowest_trap_; }
+  double highest_trap() const { return highest_trap_; }
+
+  NoiseModel model(const Vector& x) const {
+    NoiseModel m = *frame_;
+    m.white.value = std::exp(std::clamp(x[0], -700.0, 100.0));
+    m.flicker.value = std::exp(std::clamp(x[1], -300.0, 100.0));
+    m.exponent.value = bounded(x[2], lowest_exponent, highest_exponent);
+    if (!trap_) return m;
+    m.trap_sigma.value = std::exp(std::clamp(x[3], -300.0, 100.0));
+    m.trap_s.value = std::exp(bounded(x[4], lowest_trap_, highest_trap_));
+    return m;
+  }
+
+  int operator()(const Vector& x, Vector& residuals) const {
+    const NoiseModel m = model(x);
+    std::vector<double> variances;
+    for (const double tau : m.times_s) {
+      variances.push_back(flicker_variance(m.flicker.value, m.exponent.value, tau));
+    }
+    for (Index i = 0; i < residuals.size(); ++i) {
+      const SpectrumBand& band = (*bands_)[static_cast<std::size_t>(i)];
+      const double* lorentzians = lorentzians_.data() + static_cast<std::size_t>(i) * variances.size();
+      double psd = 2 * m.interval_s * m.white.value * m.white.value;
+      for (std::size_t k = 0; k < variances.size(); ++k) psd += variances[k] * lorentzians[k];
+      if (trap_) psd += m.trap_sigma.value * m.trap_sigma.value * mean_lorentzian(band, m.trap_s.value);
+      // The logarithm of a mean of n exponential values lies 1/(2n) below that of their expectation.
+      const double off = 10 * std::log10(band.psd / psd) + 10 / std::log(10.0) / (2 * band.values);
+      residuals[i] = off / std::hypot(spectrum_error_dB(band), shape_error_dB);
+    }
+    return 0;
+  }
+
+  int df(const Vector& x, Eigen::MatrixXd& jacobian) const {
+    Vector here(values());
+    Vector there(values());
+    (*this)(x, here);
+    for (Index k = 0; k < x.size(); ++k) {
+      Vector moved = x;
+      moved[k] += step;
+      (*this)(moved, there);
+      jacobian.col(k) = (there - here) / step;
+    }
+    return 0;
+  }
+
+ private:
+  double mean_lorentzian(const SpectrumBand& band, double tau_s) const {
+    double sum = 0;
+    for (const double f : band.points_Hz) sum += sampled_lorentzian(f, frame_->interval_s, tau_s);
+    return sum / static_cast<double>(band.points_Hz.size());
+  }
+
+  const std::vector<SpectrumBand>* bands_;
+  const NoiseModel* frame_;
+  bool trap_;
+  double lowest_trap_, highest_trap_;
+  std::vector<double> lorentzians_ = {};  ///< of each band and τ_k
+};
+
+struct Found {
+  Vector x = {};
+  double square = std::numeric_limits<double>::infinity();
+};
+
+void descend(const NoiseResiduals& residuals, Vector x, Found& best) {
+  NoiseResiduals own = residuals;
+  Eigen::LevenbergMarquardt<NoiseResiduals> solver(own);
+  solver.parameters.maxfev = rounds;
+  solver.parameters.xtol = solver.parameters.ftol = 1e-9;
+  solver.minimize(x);
+  Vector r(own.values());
+  own(x, r);
+  if (std::isfinite(r.squaredNorm()) && r.squaredNorm() < best.square) best = {x, r.squaredNorm()};
+}
+
+/// The band whose frequency is nearest in ratio.
+const SpectrumBand& band_at(const std::vector<SpectrumBand>& bands, double frequency_Hz) {
+  return *std::min_element(bands.begin(), bands.end(), [=](const SpectrumBand& a, const SpectrumBand& b) {
+    return std::abs(std::log(a.frequency_Hz / frequency_Hz)) < std::abs(std::log(b.frequency_Hz / frequency_Hz));
+  });
+}
+
+Found search(const NoiseResiduals& residuals, const std::vector<SpectrumBand>& bands, double interval_s) {
+  Found best;
+  const SpectrumBand& middle = bands[bands.size() / 2];
+  const double white = std::log(std::sqrt(bands.back().psd / (2 * interval_s)));
+  for (const double exponent : {0.7, 1.3}) {
+    Vector x(residuals.inputs());
+    const double q = std::sqrt(middle.psd * std::pow(middle.frequency_Hz, exponent));
+    x.head(plain_numbers) << white, std::log(q), unbounded(exponent, lowest_exponent, highest_exponent);
+    if (residuals.inputs() == plain_numbers) {
+      descend(residuals, x, best);
+      continue;
+    }
+    const double low = residuals.lowest_trap();
+    const double high = residuals.highest_trap();
+    for (int k = 1; k <= trap_starts; ++k) {
+      const double place = low + (high - low) * k / (trap_starts + 1);
+      const double tau = std::exp(place);
+      // Half of the spectrum at its knee, where a Lorentzian is 2 V τ.
+      x[3] = std::log(std::sqrt(0.5 * band_at(bands, 1 / (2 * M_PI * tau)).psd / (2 * tau)));
+      x[4] = unbounded(place, low, high);
+      descend(residuals, x, best);
+    }
+  }
+  return best;
+}
+
+/// Values and intervals at x, from the curvature of the squares there.
+NoiseModel with_intervals(const NoiseResiduals& residuals, const Vector& x) {
+  Eigen::MatrixXd jacobian(residuals.values(), residuals.inputs());
+  residuals.df(x, jacobian);
+  Eigen::MatrixXd curvature = jacobian.transpose() * jacobian;
+  curvature.diagonal().array() += 1e-12;  // a number that does not matter has a wide interval, not none
+  const Vector error = curvature.inverse().diagonal().cwiseMax(0).cwiseSqrt();
+  NoiseModel m = residuals.model(x);
+  for (Index k = 0; k < x.size(); ++k) {
+    Vector below = x;
+    Vector above = x;
+    const double reach = std::min(z95 * error[k], 50.0);
+    below[k] -= reach;
+    above[k] += reach;
+    const NoiseModel low = residuals.model(below);
+    const NoiseModel high = residuals.model(above);
+    constexpr NoiseEstimate NoiseModel::*numbers[] = {&NoiseModel::white, &NoiseModel::flicker, &NoiseModel::exponent,
+                                                      &NoiseModel::trap_sigma, &NoiseModel::trap_s};
+    NoiseEstimate& estimate = m.*numbers[k];
+    estimate.low = (low.*numbers[k]).value;
+    estimate.high = (high.*numbers[k]).value;
+  }
+  return m;
+}
+
+}  // namespace
+
+double NoiseModel::psd(double frequency_Hz) const {
+  double sum = 2 * interval_s * white.value * white.value;
+  for (const double tau : times_s) {
+    sum += flicker_variance(flicker.value, exponent.value, tau) * sampled_lorentzian(frequency_Hz, interval_s, tau);
+  }
+  if (!has_trap()) return sum;
+  return sum + trap_sigma.value * trap_sigma.value * sampled_lorentzian(frequency_Hz, interval_s, trap_s.value);
+}
+
+double NoiseModel::psd(const SpectrumBand& band) const {
+  double sum = 0;
+  for (const double f : band.points_Hz) sum += psd(f);
+  return sum / static_cast<double>(band.points_Hz.size());
+}
+
+std::vector<double> noise_time_constants(double interval_s, double record_s) {
+  std::vector<double> times = {interval_s / 10};
+  while (times.back() < 3 * record_s) times.push_back(10 * times.back());
+  return times;
+}
+
+NoiseModel fit_noise_model(const std::vector<SpectrumBand>& bands, double interval_s, std::vector<double> times_s) {
+  NoiseModel frame;
+  frame.interval_s = interval_s;
+  frame.times_s = std::move(times_s);
+  const NoiseResiduals plain(bands, frame, false);
+  const NoiseResiduals trapped(bands, frame, true);
+  const Found without = search(plain, bands, interval_s);
+  const Found with = search(trapped, bands, interval_s);
+  const double price = (trap_numbers - plain_numbers) * std::log(static_cast<double>(bands.size()));
+  if (with.square + price < without.square) return with_intervals(trapped, with.x);
+  return with_intervals(plain, without.x);
+}
+
+}  // namespace nudge

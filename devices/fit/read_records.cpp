@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/fit/read_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "devices/fit/csv_cells.hpp"
+#include "devices/fit/long_table.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr std::size_t least_reads = 256;  // two decades of frequencies
+constexpr double widest_gap = 1.5;        // of the median interval: more is a missing read
+
+enum Columns : std::size_t { cell_column, time_column, conductance_column, level_column };
+
+const std::vector<LongColumn>& read_columns() {
+  static const std::vector<LongColumn> columns = {{"cell", Unit::none, false},
+                                                  {"time", Unit::second, true},
+                                                  {"conductance", Unit::siemens, true},
+                                                  {"level", Unit::none, false}};
+  return columns;
+}
+
+const std::vector<std::string> bare_columns = {"cell", "time", "conductance", "level"};
+
+void check_record(const ReadRecord& record) {
+  const std::vector<double>& g = record.conductance_S;
+  if (g.size() < least_reads) {
+    csv_fail(record.where, fmt::format("{} reads of one cell (at least {} are needed)", g.size(), least_reads));
+  }
+  if (std::all_of(g.begin(), g.end(), [&](double x) { return x == g.front(); })) {
+    csv_fail(record.where, fmt::format("all {} reads are {:g} S: there is no noise to fit", g.size(), g.front()));
+  }
+}
+
+/// The first line that is not empty and no comment.
+std::string_view first_line(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos && line.front() != '#') return line;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return {};
+}
+
+/// Rows of numbers: level, offset, reads.
+std::vector<ReadRecord> parse_rows(std::string_view text, const std::string& file, char separator, double rate_Hz) {
+  const LongColumn level{"level", Unit::none, true};
+  const LongColumn read{"conductance", Unit::siemens, true};
+  std::vector<ReadRecord> records;
+  for (int number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
+    ReadRecord record{0, 1 / rate_Hz, {}, fmt::format("{}:{}", file, number)};
+    const std::vector<std::string> cells = split_table_line(line, separator);
+    record.level = long_table_number(cells[0], level, 1, record.where);
+    for (std::size_t c = 2; c < cells.size(); ++c) {
+      record.conductance_S.push_back(long_table_number(cells[c], read, 1, record.where));
+    }
+    check_record(record);
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+struct TimedRead {
+  double time_s = 0;
+  std::size_t row = 0;
+};
+
+ReadRecord record_of(const LongTable& table, std::vector<TimedRead> reads) {
+  const auto where = [&](std::size_t k) { return fmt::format("{}:{}", table.file, table.lines[reads[k].row]); };
+  std::stable_sort(reads.begin(), reads.end(),
+                   [](const TimedRead& a, const TimedRead& b) { return a.time_s < b.time_s; });
+  ReadRecord record{0, 0, {}, where(0)};
+  for (const TimedRead& read : reads) record.conductance_S.push_back(table.columns[conductance_column][read.row]);
+  check_record(record);
+  std::vector<double> intervals;
+  for (std::size_t k = 1; k < reads.size(); ++k) {
+    intervals.push_back(reads[k].time_s - reads[k - 1].time_s);
+    if (intervals.back() <= 0) {
+      csv_fail(where(k),
+               fmt::format("time {:g} s occurs twice for one cell (name the cells in a column cell)", reads[k].time_s));
+    }
+  }
+  std::vector<double> sorted = intervals;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+  const double median = sorted[sorted.size() / 2];
+  for (std::size_t k = 0; k < intervals.size(); ++k) {
+    if (intervals[k] <= widest_gap * median) continue;
+    csv_fail(where(k + 1), fmt::format("a gap of {:g} s where reads are {:g} s apart (a spectrum needs equal steps)",
+                                       intervals[k], median));
+  }
+  record.interval_s = (reads.back().time_s - reads.front().time_s) / static_cast<double>(intervals.size());
+  return record;
+}
+
+std::vector<ReadRecord> records_of(const LongTable& table) {
+  const bool cells = !table.columns[cell_column].empty();
+  const bool levels = !table.columns[level_column].empty();
+  std::map<std::pair<double, double>, std::vector<TimedRead>> all;
+  for (std::size_t i = 0; i < table.lines.size(); ++i) {
+    const double cell = cells ? table.columns[cell_column][i] : 0;
+    const double level = levels ? table.columns[level_column][i] : cell;
+    all[{level, cell}].push_back({table.columns[time_column][i], i});
+  }
+  std::vector<ReadRecord> records;
+  for (auto& [key, reads] : all) {
+    records.push_back(record_of(table, std::move(reads)));
+    records.back().level = key.first;
+  }
+  return records;
+}
+
+}  // namespace
+
+std::vector<ReadRecord> parse_read_records(std::string_view text, const std::string& file, double rate_Hz) {
+  const std::string_view first = first_line(text);
+  const char separator = first.find('\t') == std::string_view::npos ? ',' : '\t';
+  const std::vector<std::string> cells = split_table_line(first, separator);
+  const bool rows = cells.size() > bare_columns.size() && csv_is_number(cells[0]) && csv_is_number(cells[1]);
+  if (rows) return parse_rows(text, file, separator, rate_Hz > 0 ? rate_Hz : published_rate_Hz);
+  if (rate_Hz > 0) csv_fail(file, "--rate is for rows of reads: this table has its times in a column");
+  return records_of(parse_long_table(text, file, read_columns(), bare_columns));
+}
+
+}  // namespace nudge
