@@ -180,8 +180,8 @@ TEST_CASE(
   CHECK_THROWS_WITH(checked("[data]\nclasses = 3\n"),
                     Contains("task.kind = characters; task.kind = classification, regression would"));
   CHECK_THROWS_WITH(checked("[task]\nexamples = 3\n"), Contains("in_context_recall"));
-  CHECK_THROWS_WITH(checked("[device.vteam]\nwindow = 'none'\n[device]\nmodel = 'soft_bounds'\n"),
-                    Contains("device.vteam.window = none (nothing reads it: device.model = soft_bounds; vteam would)"));
+  CHECK_THROWS_WITH(checked("[device.vteam]\nwindow = 3\n[device]\nmodel = 'soft_bounds'\n"),
+                    Contains("device.vteam.window = 3 (nothing reads it: device.model = soft_bounds; vteam would)"));
   CHECK_THROWS_WITH(checked("[train]\nmomentum = 0.5\n"), Contains("train.optimizer = adam; sgd would"));
   CHECK_THROWS_WITH(checked("[relaxation]\nmemory = 7\n"), Contains("euler; anderson or newton_gmres would"));
   // What is chosen later leaves idle what stood there, as does a sweep over the choice; a default is nothing that was set.
