@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/fit/cell_moments.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace nudge {
@@ -21,12 +20,6 @@ Moments moments_of(const std::vector<double>& x) {
   if (second > 0) m.kurtosis = fourth / (second * second);
   for (const double v : x) m.tail += std::abs(v - m.mean) > 4 * m.sd ? 1 / n : 0;
   return m;
-}
-
-double median_of(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  const std::size_t n = x.size();
-  return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
 }  // namespace nudge

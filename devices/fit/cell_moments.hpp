@@ -13,6 +13,4 @@ struct Moments {
 
 Moments moments_of(const std::vector<double>& x);
 
-double median_of(std::vector<double> x);
-
 }  // namespace nudge

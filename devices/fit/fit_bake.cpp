@@ -11,6 +11,7 @@
 #include "devices/fit/csv_cells.hpp"
 #include "devices/fit/long_table.hpp"
 #include "devices/slow/relaxation_law.hpp"
+#include "sim/base/median.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
 #include "sim/base/units.hpp"
@@ -149,7 +150,7 @@ RelaxationSpec first_tables(const BakeData& data, const LevelMoments& measured, 
       spec.mean_S.push_back(mean[k] / n);
     }
     spec.level_S.push_back(std::max(starts / cells, 0.0));  // a reader's offset
-    spec.jump_S.push_back(std::sqrt(std::max(median_of(jumps), 0.0)));
+    spec.jump_S.push_back(std::sqrt(std::max(median(jumps), 0.0)));
   }
   return spec;
 }

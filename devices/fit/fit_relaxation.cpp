@@ -12,6 +12,7 @@
 #include "devices/fit/csv_cells.hpp"
 #include "devices/fit/long_table.hpp"
 #include "devices/slow/relaxation_law.hpp"
+#include "sim/base/median.hpp"
 #include "sim/base/rng.hpp"
 
 namespace nudge {
@@ -240,7 +241,7 @@ RelaxationFit fit_table(const LongTable& table) {
       jumps.push_back((m.kurtosis - 3) * m.sd * m.sd / 3);
     }
     fit.cells += level.changes.at(times - 1).size();
-    fit.spec.jump_S.push_back(std::sqrt(std::max(median_of(jumps), 0.0)));
+    fit.spec.jump_S.push_back(std::sqrt(std::max(median(jumps), 0.0)));
   }
   for (std::size_t l = 1; l < levels.size(); ++l) {
     if (fit.spec.level_S[l] <= fit.spec.level_S[l - 1]) csv_fail(table.file, "two levels start from the same mean");

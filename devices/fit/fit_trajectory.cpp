@@ -6,6 +6,7 @@
 #include <unsupported/Eigen/NonLinearOptimization>
 
 #include "devices/device_array.hpp"
+#include "devices/fit/residual_vector.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -20,15 +21,8 @@ constexpr double kStep = 1e-5;      ///< of a forward difference: its error is 1
 
 /// The residuals as a function of the model's numbers, the ends of the window and the start of each record: of all values of all records,
 /// of their ranges, then of what curves are expected to be.
-class Residuals {
+class Residuals : public ResidualVector {
  public:
-  // What Eigen's solver asks for.
-  using Scalar = double;
-  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
-  using InputType = Vector;
-  using ValueType = Vector;
-  using JacobianType = Eigen::MatrixXd;
-
   Residuals(const DeviceSpec& spec, const FitParameters& parameters, const std::vector<PulseRecord>& records)
       : spec_(&spec),
         parameters_(&parameters),

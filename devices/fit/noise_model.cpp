@@ -7,6 +7,7 @@
 #include <limits>
 #include <unsupported/Eigen/NonLinearOptimization>
 
+#include "devices/fit/residual_vector.hpp"
 #include "devices/noise_table.hpp"
 #include "sim/base/matrix.hpp"
 
@@ -31,15 +32,8 @@ constexpr double lowest_exponent = 0.05;
 constexpr double highest_exponent = 1.95;
 
 /// The residuals as a function of ln σ, ln Q, α bounded, and of ln √V and ln τ_c bounded.
-class NoiseResiduals {
+class NoiseResiduals : public ResidualVector {
  public:
-  // What Eigen's solver asks for.
-  using Scalar = double;
-  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
-  using InputType = Vector;
-  using ValueType = Vector;
-  using JacobianType = Eigen::MatrixXd;
-
   NoiseResiduals(const std::vector<SpectrumBand>& bands, const NoiseModel& frame, bool trap)
       : bands_(&bands), frame_(&frame), trap_(trap) {
     lowest_trap_ = std::log(frame.interval_s / 3);

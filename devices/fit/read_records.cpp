@@ -9,6 +9,7 @@
 
 #include "devices/fit/csv_cells.hpp"
 #include "devices/fit/long_table.hpp"
+#include "sim/base/median.hpp"
 
 namespace nudge {
 namespace {
@@ -90,13 +91,11 @@ ReadRecord record_of(const LongTable& table, std::vector<TimedRead> reads) {
                fmt::format("time {:g} s occurs twice for one cell (name the cells in a column cell)", reads[k].time_s));
     }
   }
-  std::vector<double> sorted = intervals;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-  const double median = sorted[sorted.size() / 2];
+  const double usual = upper_median(intervals);
   for (std::size_t k = 0; k < intervals.size(); ++k) {
-    if (intervals[k] <= widest_gap * median) continue;
+    if (intervals[k] <= widest_gap * usual) continue;
     csv_fail(where(k + 1), fmt::format("a gap of {:g} s where reads are {:g} s apart (a spectrum needs equal steps)",
-                                       intervals[k], median));
+                                       intervals[k], usual));
   }
   record.interval_s = (reads.back().time_s - reads.front().time_s) / static_cast<double>(intervals.size());
   return record;

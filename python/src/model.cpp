@@ -15,10 +15,13 @@
 namespace nudge::python {
 
 template <class S>
-Model<S>::Model(const Config& config)
+Model<S>::Model(const Config& config) : Model(config, circuit_parts(config)) {}
+
+template <class S>
+Model<S>::Model(const Config& config, RunParts parts)
     : config_(config),
-      task_(make_task(config_)),
-      plan_(network_plan(config_, task_->sizes())),
+      task_(std::move(parts.task)),
+      plan_(std::move(parts.plan)),
       network_(make_network<S>(config_, plan_, Weights::configured)),
       groups_(plan_->groups()) {
   use_product_kernel(config_);

@@ -8,6 +8,7 @@
 
 #include "training/batch/equilibrium_layer.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/run_parts.hpp"
 #include "training/data/task.hpp"
 #include "training/models/network.hpp"
 
@@ -20,6 +21,7 @@ using Texts = std::vector<std::string>;
 template <class S>
 class Model {
  public:
+  /// UserError for a network that is no circuit.
   explicit Model(const Config& config);
 
   const Config& config() const { return config_; }
@@ -46,6 +48,7 @@ class Model {
   Batch samples(const Matrix<float>& x, const std::vector<int>& labels, const Matrix<float>& values) const;
 
  private:
+  Model(const Config& config, RunParts parts);
   std::vector<Matrix<S>> changed(const std::map<std::string, Matrix<S>>& values, bool from_zero) const;
 
   Config config_;

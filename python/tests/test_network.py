@@ -156,3 +156,8 @@ def test_devices_of_a_network(block):
     x, y = net.batch(0)
     assert not np.array_equal(net.settle(x, step=0).state, net.settle(x, step=1).state)  # other noise
     assert np.array_equal(net.settle(x, step=1).state, net.settle(x, step=1).state)
+
+
+def test_a_network_that_does_not_settle_is_refused():
+    with pytest.raises(nudge.InputError, match="network.kind = sequence_model is no circuit"):
+        nudge.Network({"network": {"kind": "sequence_model"}})

@@ -68,6 +68,7 @@ TEST_CASE("networks on tapes learn any task of their rows, log it, and end in th
     const H5Reader file(folder / "one.h5");
     CHECK(file.text_attribute("network", "train") == network);
     CHECK(file.text_attribute("estimator", "train") == "backprop");
+    CHECK(stored_program_config(file).text("estimator") == "backprop");
     CHECK(file.integer_attribute("weights", "train") == summary.weights);
     CHECK(file.reals<double>("train/loss").size() == 4);
     CHECK(file.reals<double>("train/validation_step") == std::vector<double>{0, 2, 4});
@@ -102,7 +103,7 @@ TEST_CASE("a network on a tape whose loss is not finite is stuck, and its last w
   const TrainSummary s = train(small("argmax_read", "argmax", {"train.learning_rate=1e30"}), folder / "a.h5");
   CHECK_THAT(s.failure, Contains("stopped: the ") && Contains("is not finite"));
   CHECK(s.done < 4);
-  for (const float w : H5Reader(folder / "a.h5").reals<float>("checkpoint/parameters/Wq")) REQUIRE(std::isfinite(w));
+  for (const float w : H5Reader(folder / "a.h5").reals<float>("parameters/Wq")) REQUIRE(std::isfinite(w));
 }
 
 TEST_CASE("the free energy learns what a convex read cannot") {
@@ -136,6 +137,8 @@ TEST_CASE("the free energy learns what a convex read cannot") {
 TEST_CASE("what only circuits have is refused for a network on a tape") {
   CHECK_THROWS_WITH(circuit_parts(small("sequence_model", "characters")),
                     Contains("network.kind = sequence_model is no circuit"));
+  CHECK_THROWS_WITH(small("sequence_model", "characters", {"sweep.run=gradcheck"}),
+                    Contains("sweep.run = gradcheck (must be train for network.kind = sequence_model"));
 }
 
 TEST_CASE("networks on tapes write text, a Free Transformer with latents of its prior or of the prompt") {

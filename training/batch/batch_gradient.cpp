@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "circuits/correction_path.hpp"
-#include "sim/base/upper_median.hpp"
+#include "sim/base/median.hpp"
 #include "training/batch/batch_chunks.hpp"
 #include "training/learning/estimators/free_phase.hpp"
 #include "training/learning/estimators/registry.hpp"

@@ -269,6 +269,15 @@ ConfigRule transformer_has_hidden_units() {
           }};
 }
 
+ConfigRule gradcheck_needs_circuit() {
+  return {{"sweep.run", "network.kind"}, [](const Config& c) {
+            return c.text("sweep.run") == "gradcheck" && !network_kind(c).is_circuit()
+                       ? fmt::format("must be train for network.kind = {}, which learns by backprop itself",
+                                     network_kind(c).name)
+                       : "";
+          }};
+}
+
 ConfigRule nominal_needs_programmed() {
   return {{"gradcheck.reference", "gradcheck.weights"}, [](const Config& c) {
             const bool unknown =
@@ -348,6 +357,7 @@ std::vector<ConfigRule> program_rules() {
       coincidence_is_plain_sgd(
           "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; }, "must be 0"),
       null_needs_devices(),
+      gradcheck_needs_circuit(),
       nominal_needs_programmed(),
       age_needs_programmed(),
       text_needs_characters(),

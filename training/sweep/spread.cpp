@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "sim/base/median.hpp"
 #include "training/sweep/result_order.hpp"
 
 namespace nudge {
@@ -18,10 +19,8 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 /// Of numbers that may be infinite, NaN where the middle is.
 double median_of(std::vector<double> values) {
   if (values.empty()) return kNoNumber;
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  const double median = n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-  return std::isfinite(median) ? median : kNoNumber;
+  const double middle = median(std::move(values));
+  return std::isfinite(middle) ? middle : kNoNumber;
 }
 
 }  // namespace

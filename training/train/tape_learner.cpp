@@ -125,6 +125,7 @@ typename TapeLearner<S>::Evaluation TapeLearner<S>::evaluation(const std::vector
 template <class S>
 void TapeLearner<S>::record_measures(const std::string& part, const std::vector<double>& measured) {
   for (std::size_t m = 0; m < measures_.size(); ++m) {
+    if (part == "test" && !std::isfinite(measured[m])) continue;  // taken of the finished model once, at its validation
     log_.add("train/" + part + "_" + measures_[m].name, measured[m], measures_[m].unit, measures_[m].description);
   }
 }
@@ -140,7 +141,7 @@ void TapeLearner<S>::evaluate(std::uint64_t done, const std::vector<Batch>& vali
 
 template <class S>
 void TapeLearner<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& test, std::size_t first) {
-  const Evaluation all = evaluation(test, first * static_cast<std::size_t>(options_.batch), true);
+  const Evaluation all = evaluation(test, first * static_cast<std::size_t>(options_.batch), false);
   const Stoppable kept(false);
   record_part("test", done, all.loss, loss_unit_, all.scores);
   record_measures("test", all.measured);
@@ -154,7 +155,7 @@ std::vector<StateArray<S>> TapeLearner<S>::arrays() {
     all.push_back({"parameters/" + fields_[k].name, "1", "parameter of the model", &parameters_[k]});
   }
   for (StateArray<S>& array : optimizer_->state()) {
-    array.name = "optimizer/" + array.name;
+    array.name = "checkpoint/optimizer/" + array.name;
     all.push_back(std::move(array));
   }
   return all;
@@ -167,7 +168,7 @@ void TapeLearner<S>::write(H5Document& document, const std::string& prefix) {
   document.attribute("network", kind_, prefix + "train");
   document.attribute("weights", static_cast<std::int64_t>(weights()), prefix + "train");
   for (const auto& array : arrays()) {
-    document.matrix<S>(prefix + "checkpoint/" + array.name, *array.values, {array.unit, array.description, {}});
+    document.matrix<S>(prefix + array.name, *array.values, {array.unit, array.description, {}});
   }
 }
 
@@ -176,7 +177,7 @@ void TapeLearner<S>::restore(const H5Reader& file, const std::string& prefix) {
   restore_log(file, prefix);
   for (auto& array : arrays()) {
     const H5Shape expected{array.values->rows(), array.values->cols()};
-    *array.values = file.matrix<S>(prefix + "checkpoint/" + array.name, expected, NonFinite::rejected);
+    *array.values = file.matrix<S>(prefix + array.name, expected, NonFinite::rejected);
   }
 }
 

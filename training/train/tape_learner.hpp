@@ -44,6 +44,7 @@ class TapeLearner final : public Learner {
   };
   Evaluation evaluation(const std::vector<Batch>& batches, std::uint64_t first, bool finished);
   void record_measures(const std::string& part, const std::vector<double>& measured);
+  /// By their places in a file.
   std::vector<StateArray<S>> arrays();
 
   std::string kind_, loss_unit_;

@@ -29,6 +29,7 @@
 #include "training/config/step_stages.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/train/reference_budget.hpp"
 #include "training/train/tape_learner.hpp"
 #include "training/train/trainee.hpp"
@@ -56,9 +57,10 @@ std::vector<LearnerLane> make_lanes(const Config& config, const TaskSizes& sizes
   return lanes;
 }
 
-/// With train.null as it is run, so that the file says it.
+/// With train.null and the estimator as they are run, so that the file says it.
 Config resolved(Config config) {
   config.set_from_text("train.null", resolved_null(config));
+  if (!network_kind(config).is_circuit()) config.set_from_text("estimator", backprop_name);
   return config;
 }
 
@@ -259,6 +261,7 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
   if (config != nullptr) {
     Config given = settled_as(stored, *config);
     if (given.text("train.null") == "auto") given.set_from_text("train.null", stored.text("train.null"));
+    if (!network_kind(given).is_circuit()) given.set_from_text("estimator", stored.text("estimator"));
     expect_same_config(stored, given, path.string());
     stored = given;
   }

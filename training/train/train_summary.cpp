@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/base/upper_median.hpp"
+#include "sim/base/median.hpp"
 #include "training/check/nudge_choice.hpp"
 #include "training/config/train_options.hpp"
 #include "training/models/registry.hpp"

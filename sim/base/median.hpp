@@ -17,4 +17,12 @@ inline double upper_median(std::vector<double> values) {
   return *middle;
 }
 
+/// The same, of an even number the mean of the middle two.
+inline double median(std::vector<double> values) {
+  NUDGE_EXPECT(!values.empty());
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+}
+
 }  // namespace nudge
