@@ -189,6 +189,8 @@ TEST_CASE(
   CHECK_NOTHROW(checked("", {"stack.layers=3", "network.kind=transformer"}));
   CHECK_THROWS(checked("", {"network.kind=transformer", "stack.layers=3"}));
   CHECK_NOTHROW(checked("[stack]\nlayers = 3\n[sweep.grid]\n'network.kind' = ['block', 'stack']\n"));
+  CHECK_NOTHROW(
+      checked("[mixer]\neta = 0.4\n[model]\nmixer = 'gd_elastic'\n", {"network.kind=stack", "model.mixer=attention"}));
   CHECK_NOTHROW(checked("[train]\nmomentum = 0.9\n[damping]\ncontrol = false\n"));
   CHECK_NOTHROW(
       checked(dump_toml(checked("[hopfield]\nhidden = [9]\n", {"network.kind=transformer"}), DumpComments::none)));

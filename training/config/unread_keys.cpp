@@ -69,8 +69,39 @@ bool varies(const Config& config, const std::string& key_part) {
   return false;
 }
 
+/// Whether a file says most keys, as `nudge config dump` and the files of runs do: a record of what was, not what somebody asks for.
+bool is_record(const Config& config) {
+  const std::vector<std::string> keys = config.keys();
+  const auto said = std::count_if(keys.begin(), keys.end(),
+                                  [&](const std::string& key) { return config.origin(key).layer == Layer::file; });
+  return static_cast<std::size_t>(said) > keys.size() / 2;
+}
+
+/// The keys that somebody asked for.
+class AskedKeys {
+ public:
+  explicit AskedKeys(const Config& config) : config_(&config), record_(is_record(config)) {}
+
+  /// Whether the key is there for nothing because of this choice: set where the choice was made, or after it. A choice that is made later,
+  /// `--set network.kind=transformer` of a file for another network, leaves idle what the file says, and that is what was asked for.
+  bool outlives(const std::string& key, const std::string& choice) const {
+    const Origin& origin = config_->origin(key);
+    const bool asked = origin.layer == Layer::option || (origin.layer == Layer::file && !record_);
+    if (!asked || config_->at_default(key)) return false;
+    const std::vector<std::string> chosen_by =
+        choice == "device.model" ? std::vector<std::string>{choice, "device.preset"} : std::vector<std::string>{choice};
+    return std::all_of(chosen_by.begin(), chosen_by.end(), [&](const std::string& one) {
+      return origin.not_before(config_->origin(one)) && !varies(*config_, one);
+    });
+  }
+
+ private:
+  const Config* config_;
+  bool record_;
+};
+
 /// What is wrong with the keys of [mixer].
-std::string unread_mixer_lines(const Config& config) {
+std::string unread_mixer_lines(const Config& config, const AskedKeys& asked) {
   if (varies(config, "network.kind") || varies(config, ".mixer")) return "";
   const std::vector<MakeMixer> mixers = network_mixers(config);
   std::string by = fmt::format("network.kind = {}", network_kind(config).name);
@@ -79,24 +110,13 @@ std::string unread_mixer_lines(const Config& config) {
   for (const std::string& key : unread_mixer_keys(config, mixers)) {
     if (!mixers.empty() && key == "mixer.iterations")
       continue;  // whatever mixes is iterated so often by `nudge energy`
+    if (mixers.empty() && !asked.outlives(key, "network.kind")) continue;
     const std::vector<std::string> readers = readers_of(config, key);
     problems +=
         fmt::format("{}{} = {} (nothing reads it: {}{})", problems.empty() ? "" : "\n", key, config.as_text(key), by,
                     readers.empty() ? "" : fmt::format("; model.mixer = {} would", fmt::join(readers, ", ")));
   }
   return problems;
-}
-
-/// Whether the key is there for nothing because of this choice: set where the choice was made, or after it. A choice that is made later,
-/// `--set network.kind=transformer` of a file for another network, leaves idle what the file says, and that is what was asked for.
-bool outlives(const Config& config, const std::string& key, const std::string& choice) {
-  const Origin& origin = config.origin(key);
-  if ((origin.layer != Layer::file && origin.layer != Layer::option) || config.at_default(key)) return false;
-  const std::vector<std::string> chosen_by =
-      choice == "device.model" ? std::vector<std::string>{choice, "device.preset"} : std::vector<std::string>{choice};
-  return std::all_of(chosen_by.begin(), chosen_by.end(), [&](const std::string& one) {
-    return origin.not_before(config.origin(one)) && !varies(config, one);
-  });
 }
 
 /// A choice of the config, and what it leaves unread.
@@ -189,20 +209,11 @@ const std::vector<Choice>& choices() {
   return all;
 }
 
-/// Whether a file says most keys, as `nudge config dump` and the files of runs do: a record of what was, not what somebody asks for.
-bool is_record(const Config& config) {
-  const std::vector<std::string> keys = config.keys();
-  const auto said = std::count_if(keys.begin(), keys.end(),
-                                  [&](const std::string& key) { return config.origin(key).layer == Layer::file; });
-  return static_cast<std::size_t>(said) > keys.size() / 2;
-}
-
-std::string unread_lines(const Config& config) {
+std::string unread_lines(const Config& config, const AskedKeys& asked) {
   std::string problems;
-  if (is_record(config)) return problems;
   for (const std::string& key : config.keys()) {
     for (const Choice& choice : choices()) {
-      if (key == choice.key || !choice.leaves(config, key) || !outlives(config, key, choice.key)) continue;
+      if (key == choice.key || !choice.leaves(config, key) || !asked.outlives(key, choice.key)) continue;
       problems += fmt::format("{}{} = {} (nothing reads it: {})", problems.empty() ? "" : "\n", key,
                               config.as_text(key), choice.why(config, key));
       break;
@@ -214,8 +225,9 @@ std::string unread_lines(const Config& config) {
 }  // namespace
 
 void expect_keys_read(const Config& config) {
-  const std::string unread = unread_lines(config);
-  const std::string problems = unread.empty() ? unread_mixer_lines(config) : unread;
+  const AskedKeys asked(config);
+  const std::string unread = unread_lines(config, asked);
+  const std::string problems = unread.empty() ? unread_mixer_lines(config, asked) : unread;
   if (!problems.empty()) throw UserError(problems);
 }
 

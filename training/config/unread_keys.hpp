@@ -5,12 +5,12 @@
 
 namespace nudge {
 
-/// UserError, a line each, for keys that are set and that nothing reads: of [mixer], those not at their defaults that change nothing of the
-/// network (unread_mixer_keys()), naming mixers that read them; of a network that is no circuit, all that a file or an option sets outside
-/// the data, the training and NetworkKind::reads. Where a sweep or a comparison varies network.kind or a mixer the config is one for
-/// several, and what one of them reads may be set. A choice that is made later than a
-/// key is set (`--set network.kind=transformer` of a file for another network) leaves it idle, as was asked for; and the config of a file of
-/// results, or of `nudge config dump`, is a record that is taken as it is.
+/// UserError, a line each, for keys that are set and that nothing reads, with what would read them: what another network.kind, task.kind,
+/// device.model, optimizer or solver than the chosen one reads (NetworkKind::reads, TaskKind::reads), everything of a circuit where the
+/// network is none, and of [mixer] what changes nothing of the network (unread_mixer_keys()). Not refused are:
+/// - what stands before the choice that leaves it idle: `--set network.kind=transformer` of a file for another network;
+/// - what a sweep or a comparison chooses over: the config is one for several;
+/// - the keys of a file that says most of them, as files of results and `nudge config dump` do.
 void expect_keys_read(const Config& config);
 
 }  // namespace nudge
