@@ -14,6 +14,15 @@ namespace nudge {
 /// Devices that share one draw of random numbers: fixed, so that results do not depend on the number of threads.
 constexpr Index kDrawChunk = 1024;
 
+/// body(chunk, begin, end) for each chunk of so many devices. One chunk calls for no other threads: small arrays whose time passes in many
+/// short steps would wait for them most of the time.
+template <class Body>
+void for_draw_chunks(Index devices, int threads, const Body& body) {
+  const Index chunks = (devices + kDrawChunk - 1) / kDrawChunk;
+  parallel_for(chunks, chunks > 1 ? threads : 1,
+               [&](Index c, int) { body(c, c * kDrawChunk, std::min((c + 1) * kDrawChunk, devices)); });
+}
+
 /// Numbers of the static draws of an array (the step of Purpose::device_to_device). Append only: they are part of the
 /// reproducibility promise. StochasticBits uses 64 and 65.
 enum class StaticDraw : std::uint64_t {
@@ -46,9 +55,8 @@ Matrix<S> draw_normal(const ArrayIdentity& identity, Purpose purpose, std::uint6
                       int threads, std::uint32_t part = 0) {
   Matrix<S> out(rows, cols);
   const RngKey key = {identity.seed, purpose, identity.entity};
-  parallel_for((out.size() + kDrawChunk - 1) / kDrawChunk, threads, [&](Index c, int) {
-    const auto count = static_cast<std::size_t>(std::min(kDrawChunk, out.size() - c * kDrawChunk));
-    fill_normal<S>(key, step, draw_lane(identity, c, part), {out.data() + c * kDrawChunk, count});
+  for_draw_chunks(out.size(), threads, [&](Index c, Index begin, Index end) {
+    fill_normal<S>(key, step, draw_lane(identity, c, part), {out.data() + begin, out.data() + end});
   });
   return out;
 }
@@ -58,9 +66,8 @@ inline Matrix<double> draw_uniform(const ArrayIdentity& identity, Purpose purpos
                                    Index cols, int threads, std::uint32_t part = 0) {
   Matrix<double> out(rows, cols);
   const RngKey key = {identity.seed, purpose, identity.entity};
-  parallel_for((out.size() + kDrawChunk - 1) / kDrawChunk, threads, [&](Index c, int) {
-    const auto count = static_cast<std::size_t>(std::min(kDrawChunk, out.size() - c * kDrawChunk));
-    fill_uniform<double>(key, step, draw_lane(identity, c, part), {out.data() + c * kDrawChunk, count});
+  for_draw_chunks(out.size(), threads, [&](Index c, Index begin, Index end) {
+    fill_uniform<double>(key, step, draw_lane(identity, c, part), {out.data() + begin, out.data() + end});
   });
   return out;
 }

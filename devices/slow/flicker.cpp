@@ -80,8 +80,8 @@ void Flicker<S>::add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative)
   if (!active() || first == processes_.size()) return;
   if (!even()) return add_weighted(g, first, relative);
   const auto width = static_cast<S>(std::sqrt(spacing));
-  parallel_for((g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
-    for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, g.size()); ++i) {
+  for_draw_chunks(g.size(), threads_, [&](Index, Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
       S sum = 0;
       for (std::size_t k = first; k < processes_.size(); ++k) sum += processes_[k].data()[i];
       const double r = std::abs(static_cast<double>(g.data()[i])) / g_max_S_;
@@ -92,8 +92,8 @@ void Flicker<S>::add_to(const Matrix<S>& g, double split_s, Matrix<S>& relative)
 
 template <class S>
 void Flicker<S>::add_weighted(const Matrix<S>& g, std::size_t first, Matrix<S>& relative) const {
-  parallel_for((g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
-    for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, g.size()); ++i) {
+  for_draw_chunks(g.size(), threads_, [&](Index, Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
       const auto own = static_cast<double>(g.data()[i]);
       // √v_k grows by the same factor from one process to the next: one power, not one for each.
       const auto growth = static_cast<S>(std::pow(10.0, (exponent(own) - 1) / 2));

@@ -49,10 +49,10 @@ bool Relaxation<S>::advance_time(DeviceCells<S>& cells, double seconds, Gatherin
   const double youngest = std::max(static_cast<double>(age_s_.minCoeff()), first_s_);
   if (waiting_s_ == 0 || (gathering == Gathering::allowed && waiting_s_ < gathered_share * youngest)) return false;
   const RngKey key = {identity_.seed, Purpose::drift, identity_.entity};
-  parallel_for((cells.g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
+  for_draw_chunks(cells.g.size(), threads_, [&](Index, Index begin, Index end) {
     std::vector<double> normals;
     std::vector<double> uniforms;
-    for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, cells.g.size()); ++i) {
+    for (Index i = begin; i < end; ++i) {
       const double age = static_cast<double>(age_s_.data()[i]) + waiting_s_;
       age_s_.data()[i] = static_cast<S>(age);
       const auto write = static_cast<std::uint64_t>(write_.data()[i]);

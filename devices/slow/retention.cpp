@@ -86,8 +86,8 @@ void Retention<S>::leak(DeviceCells<S>& cells) const {
 
 template <class S>
 void Retention<S>::age(DeviceCells<S>& cells) {
-  parallel_for((cells.g.size() + kDrawChunk - 1) / kDrawChunk, threads_, [&](Index c, int) {
-    for (Index i = c * kDrawChunk; i < std::min((c + 1) * kDrawChunk, cells.g.size()); ++i) {
+  for_draw_chunks(cells.g.size(), threads_, [&](Index, Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
       const auto before = static_cast<double>(age_s_.data()[i]);
       const double after = before + waiting_s_;
       age_s_.data()[i] = static_cast<S>(after);
