@@ -100,7 +100,7 @@ States HeldNetwork::starts() {
   return each(States(examples(), Matrix<double>(network_.rows(), network_.cols())),
               [this](std::size_t, const Matrix<double>& like) {
                 Matrix<double> z = like;
-                network_.start(input_, z);
+                network_.initial_state(input_, z);
                 return z;
               });
 }
@@ -210,7 +210,7 @@ HeldNetwork::Estimate HeldNetwork::run(GradientEstimator<double>& estimator, con
   for (std::size_t b = 0; b < z.size(); ++b) {
     bind(b);
     Matrix<double> state = z[b], initial = Matrix<double>::Zero(state.rows(), state.cols());
-    SequenceTask<double> task{&dynamics_, cost_.get(), &state, &initial, weight(), &out.gradient};
+    Example<double> task{&dynamics_, cost_.get(), &state, &initial, weight(), &out.gradient};
     out.reports.push_back(estimator.estimate(task));
     embed_back(b, initial, out.gradient);
     out.adjoint.push_back(estimator.adjoint());

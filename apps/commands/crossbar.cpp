@@ -212,8 +212,8 @@ ExitCode run_crossbar(const CrossbarOptions& options) {
   const Answer found = measure(options, spec, *plan, *digital, run_options(config).seed);
   if (!options.out.empty()) write_file(options, config, found, started, start);
   if (!options.block.empty()) export_block(config, options.block);
-  const double free_phase = static_cast<double>(phase_options(config).phases.free.max_steps) *
-                            relaxation_step<double>(config, digital->circuit());
+  const double free_phase =
+      static_cast<double>(phase_options(config).phases.free.max_steps) * RelaxationStep(config).of(digital->circuit());
   const CircuitFacts facts = {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)};
   if (options.json) {
     nlohmann::json out = facts_json(found.facts, spec.circuit, facts);

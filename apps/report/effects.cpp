@@ -10,9 +10,7 @@
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
-#include "sim/base/share_interval.hpp"
 #include "training/sweep/result_order.hpp"
-#include "training/sweep/spread.hpp"
 
 namespace nudge::report {
 
@@ -26,65 +24,6 @@ std::string value_text(const Table& points, const std::string& key, std::size_t 
   const auto unit = points.units.find(key);
   const bool shown = unit != points.units.end() && !unit->second.empty() && unit->second != "1";
   return number(real->second[row]) + (shown ? " " + unit->second : "");
-}
-
-double seed_of(const Table& points, std::size_t row) {
-  const auto seed = points.numbers.find("seed");
-  return seed == points.numbers.end() ? 0 : seed->second[row];
-}
-
-/// Everything that says where a point stands but one key.
-std::string place_beside(const Table& points, const std::string& key, std::size_t row) {
-  std::string out = fmt::format("{}", seed_of(points, row));
-  for (const std::string& other : points.keys) {
-    if (other != key) out += fmt::format("\n{}", value_text(points, other, row));
-  }
-  return out;
-}
-
-/// Results of the two ends of the pairs, a list per seed.
-using PairsBySeed = std::map<double, std::pair<std::vector<double>, std::vector<double>>>;
-
-/// Of one seed: a failed run among them makes it a failure.
-double mean_or_failed(const std::vector<double>& values, const std::string& result) {
-  const CellSpread all = cell_spread(values, result);
-  return all.failed > 0 ? failed_value(result) : all.mean;
-}
-
-Effect effect_of(const std::string& key, const std::string& from, const std::string& to, const PairsBySeed& pairs,
-                 const std::string& result) {
-  std::vector<double> before, after;
-  for (const auto& [seed, values] : pairs) {
-    before.push_back(mean_or_failed(values.first, result));
-    after.push_back(mean_or_failed(values.second, result));
-  }
-  return {
-      key, from, to, paired_difference(after, before, result), cell_spread(before, result), cell_spread(after, result)};
-}
-
-void add_effects(const Table& points, const std::string& key, const std::string& result, std::vector<Effect>& out) {
-  const std::vector<double>& values = points.numbers.at(result);
-  const std::string from = value_text(points, key, 0);
-  std::map<std::string, double> start;  // the result at the first value, by place
-  for (std::size_t i = 0; i < points.rows; ++i) {
-    if (value_text(points, key, i) == from) start.emplace(place_beside(points, key, i), values[i]);
-  }
-  std::vector<std::string> order;
-  std::map<std::string, PairsBySeed> by_value;
-  for (std::size_t i = 0; i < points.rows; ++i) {
-    const std::string to = value_text(points, key, i);
-    if (to == from) continue;
-    if (std::find(order.begin(), order.end(), to) == order.end()) order.push_back(to);
-    const auto at = start.find(place_beside(points, key, i));
-    if (at == start.end() || std::isnan(at->second) || std::isnan(values[i])) continue;
-    if (std::isinf(at->second) && std::isinf(values[i])) continue;  // both failed: the pair tells nothing of this key
-    auto& pair = by_value[to][seed_of(points, i)];
-    pair.first.push_back(at->second);
-    pair.second.push_back(values[i]);
-  }
-  for (const std::string& to : order) {
-    if (by_value.count(to) > 0) out.push_back(effect_of(key, from, to, by_value.at(to), result));
-  }
 }
 
 std::vector<double> ranks(const std::vector<double>& values) {
@@ -104,21 +43,16 @@ std::vector<double> ranks(const std::vector<double>& values) {
 
 }  // namespace
 
-bool Effect::certain() const {
-  if (difference.failed > 0) return sign_test(difference.won, difference.lost) < 0.05;
-  return difference.low > 0 || difference.high < 0;
-}
-
-std::vector<Effect> ranked_effects(const Table& points, const std::string& result) {
-  std::vector<Effect> out;
+std::vector<KeyEffect> ranked_effects(const Table& points, const std::string& result) {
   const auto values = points.numbers.find(result);
-  if (points.scattered || points.rows == 0 || values == points.numbers.end()) return out;
-  for (const std::string& key : points.keys) add_effects(points, key, result, out);
-  const auto size = [](const Effect& one) {
-    return one.difference.failed > 0 ? std::numeric_limits<double>::infinity() : std::abs(one.difference.mean);
-  };
-  std::stable_sort(out.begin(), out.end(), [&](const Effect& a, const Effect& b) { return size(a) > size(b); });
-  return out;
+  if (points.scattered || points.rows == 0 || values == points.numbers.end()) return {};
+  std::vector<std::vector<std::string>> texts(points.keys.size());
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    for (std::size_t i = 0; i < points.rows; ++i) texts[k].push_back(value_text(points, points.keys[k], i));
+  }
+  const auto seeds = points.numbers.find("seed");
+  const std::vector<double> alike(points.rows, 0);
+  return key_effects(points.keys, texts, seeds == points.numbers.end() ? alike : seeds->second, values->second, result);
 }
 
 double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
@@ -169,7 +103,7 @@ double rank_ratio(const std::vector<std::string>& names, const std::vector<doubl
 std::string effects_figure(const Table& points) {
   if (points.results.empty()) return "";
   const std::string& result = points.results.front();
-  const std::vector<Effect> effects = ranked_effects(points, result);
+  const std::vector<KeyEffect> effects = ranked_effects(points, result);
   if (effects.empty()) return "";
   DotPlot plot;
   plot.title = "What each value does to the " + words(result);
@@ -182,7 +116,7 @@ std::string effects_figure(const Table& points) {
       points.one_at_a_time ? "the config's" : "as listed first");
   plot.zero_line = true;
   DotSeries series{"", {}, {}, {}, 0};
-  for (const Effect& effect : effects) {
+  for (const KeyEffect& effect : effects) {
     if (plot.rows.size() == most_rows) break;
     const PairedDifference& d = effect.difference;
     const std::string failed =

@@ -25,7 +25,7 @@ std::string interval_text(const std::string& result, const PairedDifference& dif
 }
 
 /// Of an effect with runs that failed, which have no difference: "at 0.1 runs of 2 of 3 seeds fail, …".
-std::string failing_text(const Effect& effect) {
+std::string failing_text(const KeyEffect& effect) {
   const PairedDifference& d = effect.difference;
   const auto rate = [](const CellSpread& c) {
     return fmt::format("{} of {}", c.failed, count(static_cast<std::size_t>(c.runs + c.failed), "seed"));
@@ -35,7 +35,7 @@ std::string failing_text(const Effect& effect) {
                      sign_test(d.won, d.lost));
 }
 
-std::string effect_sentence(const Table& points, const std::string& result, const Effect& effect, bool largest) {
+std::string effect_sentence(const Table& points, const std::string& result, const KeyEffect& effect, bool largest) {
   const char* verb = largest ? "matters most" : "has the largest effect that is sure";
   if (effect.difference.failed > 0) return fmt::format("{} {}: {}.", effect.key, verb, failing_text(effect));
   return fmt::format("{} {}: the {} goes from {} at {} to {} at {} (mean of {}{}).", effect.key, verb, words(result),
@@ -55,10 +55,10 @@ std::string difference_text(const std::string& result, double difference) {
 
 /// The largest effect of every other key: "reads.free +0.01, …".
 std::string other_keys(const Table& points, const std::string& result, const std::string& most,
-                       const std::vector<Effect>& effects) {
+                       const std::vector<KeyEffect>& effects) {
   std::string out;
   std::vector<std::string> told{most};
-  for (const Effect& effect : effects) {
+  for (const KeyEffect& effect : effects) {
     if (std::find(told.begin(), told.end(), effect.key) != told.end()) continue;
     told.push_back(effect.key);
     if (told.size() > most_named + 1) continue;
@@ -139,14 +139,14 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
   }
   out.title += fmt::format(": {} from {} to {}", words(result), result_text(points, result, low),
                            result_text(points, result, high));
-  const std::vector<Effect> effects = ranked_effects(points, result);
+  const std::vector<KeyEffect> effects = ranked_effects(points, result);
   if (points.scattered) {
     out.sentence = correlation_sentence(points, result);
   } else if (!effects.empty()) {
-    const auto certain = std::find_if(effects.begin(), effects.end(), [](const Effect& e) { return e.certain(); });
+    const auto certain = std::find_if(effects.begin(), effects.end(), [](const KeyEffect& e) { return e.certain(); });
     const bool several = effects.front().difference.seeds > 1;
     if (several && certain == effects.end()) {
-      const Effect& first = effects.front();
+      const KeyEffect& first = effects.front();
       const bool fails = first.difference.failed > 0;
       out.sentence = fails ? fmt::format("No effect is sure; with {} {}.", first.key, failing_text(first))
                            : fmt::format(
@@ -156,7 +156,7 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
                                  words(result), effects.front().key, effects.front().to,
                                  effects.front().difference.mean, interval_text(result, effects.front().difference));
     } else {
-      const Effect& most = several ? *certain : effects.front();
+      const KeyEffect& most = several ? *certain : effects.front();
       out.sentence = effect_sentence(points, result, most, &most == &effects.front()) +
                      other_keys(points, result, most.key, effects);
       if (!several) out.sentence += " With one seed no difference can be told from chance.";

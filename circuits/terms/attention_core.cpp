@@ -5,6 +5,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
+#include "sim/base/softmax.hpp"
 
 namespace nudge {
 
@@ -21,14 +22,11 @@ AttentionCore<S>::AttentionCore(Index tokens, Index channels, Index heads)
   NUDGE_EXPECT(channels % heads == 0);
 }
 
-// Row i keeps its first i + 1 entries; the shift by the row maximum makes exp() safe, the rest is exactly zero.
+// Row i keeps its first i + 1 entries, the rest is exactly zero.
 template <class S>
 void AttentionCore<S>::softmax(Matrix<S>& scores) const {
   for (Index i = 0; i < tokens_; ++i) {
-    auto row = scores.row(i).head(i + 1).array();
-    const S largest = row.maxCoeff();
-    row = ((row - largest) * inverse_root_).exp();
-    row *= S(1) / row.sum();
+    softmax_row(scores.row(i).head(i + 1), inverse_root_);
     scores.row(i).tail(tokens_ - i - 1).setZero();
   }
 }
@@ -37,10 +35,7 @@ void AttentionCore<S>::softmax(Matrix<S>& scores) const {
 template <class S>
 void AttentionCore<S>::softmax_tangent(const Matrix<S>& p, Matrix<S>& scores) const {
   for (Index i = 0; i < tokens_; ++i) {
-    auto row = scores.row(i).head(i + 1).array();
-    const auto probability = p.row(i).head(i + 1).array();
-    const S mean = (row * probability).sum();
-    row = probability * (row - mean) * inverse_root_;
+    softmax_derivative_row(p.row(i).head(i + 1), scores.row(i).head(i + 1), inverse_root_);
     scores.row(i).tail(tokens_ - i - 1).setZero();
   }
 }

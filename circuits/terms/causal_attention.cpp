@@ -36,14 +36,16 @@ std::unique_ptr<TermPoint> CausalAttention<S>::make_point(Index tokens, Index ma
 }
 
 template <class S>
-void CausalAttention<S>::force(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& point,
-                               ReadContext& read) const {
+void CausalAttention<S>::force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<S> f,
+                               TermPoint& point, ReadContext& read) const {
   auto& at = attention<S>(point);
   auto o = at.mixed.topRows(h.rows());
+  const bool derivative = dh.size() > 0;
   for (Index row = 0; row < h.rows(); row += at.tokens) {
     at.core.forward(h.middleRows(row, at.tokens), o.middleRows(row, at.tokens));
+    if (derivative) at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), true);
   }
-  read.work(copies(at, h.rows()) * at.core.forward_operations());
+  read.work(copies(at, h.rows()) * (at.core.forward_operations() + (derivative ? at.core.derivative_operations() : 0)));
   o *= gain_;
   output_->forward(o, f, output_->all_columns(), Store::add, read);
 }
@@ -84,22 +86,6 @@ void CausalAttention<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, Matr
     at.core.vjp(w.middleRows(row, at.tokens), g.middleRows(row, at.tokens));
   }
   read.work(copies(at, u.rows()) * at.core.derivative_operations());
-}
-
-// One product with W_o for F and the jvp together: s (o(z) − do) W_o.
-template <class S>
-void CausalAttention<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g,
-                                         MatrixRef<S> f, TermPoint& point, ReadContext& read) const {
-  auto& at = attention<S>(point);
-  auto o = at.mixed.topRows(h.rows());
-  for (Index row = 0; row < h.rows(); row += at.tokens) {
-    at.core.forward(h.middleRows(row, at.tokens), o.middleRows(row, at.tokens));
-    at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), true);
-  }
-  read.work(copies(at, h.rows()) * (at.core.forward_operations() + at.core.derivative_operations()));
-  o *= gain_;
-  output_->forward(o, f, output_->all_columns(), Store::add, read);
-  vjp(v, h, g, point, read);
 }
 
 template <class S>

@@ -20,9 +20,10 @@ std::unique_ptr<TermPoint> Coupling<S>::make_point(Index /*tokens*/, Index /*max
 }
 
 template <class S>
-void Coupling<S>::force(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& /*point*/,
-                        ReadContext& /*read*/) const {
+void Coupling<S>::force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<S> f,
+                        TermPoint& /*point*/, ReadContext& /*read*/) const {
   f += h;
+  if (dh.size() > 0) f -= dh;
 }
 
 template <class S>
@@ -41,13 +42,6 @@ template <class S>
 void Coupling<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, MatrixRef<S> g, TermPoint& /*point*/,
                       ReadContext& /*read*/) const {
   g = u;
-}
-
-template <class S>
-void Coupling<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g,
-                                  MatrixRef<S> f, TermPoint& /*point*/, ReadContext& /*read*/) const {
-  f += h - dh;
-  g = v;
 }
 
 #define NUDGE_INSTANTIATE(S)                                               \

@@ -31,8 +31,8 @@ struct ForceTermTraits {
   std::string_view name;
   bool conservative = false;
   Index input_columns = 0;
-  bool returns_through_input =
-      false;  ///< the force (and jvp) come back through the input array (g) rather than directly (f)
+  /// The force (and jvp) come back through the input array (g) rather than directly (f). Of conservative terms alone.
+  bool returns_through_input = false;
   bool vjp_reads_input = false;
   std::vector<TermWeights<S>> weights = {};  ///< the term's own
   bool in(Part part) const { return part == Part::all || conservative == (part == Part::conservative); }
@@ -56,11 +56,12 @@ class ForceTerm {
 
   virtual std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const = 0;
 
-  /// Adds the force to f or writes it as g.
-  virtual void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
+  /// Adds the force at h to f or writes it as g. Of a term that is not conservative F(h) − J dh, J at the linearised point, unless dh is
+  /// empty: what the corrected law of a nudged phase has of it, by one drive of the term's own weights.
+  virtual void force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
                      ReadContext& read) const = 0;
 
-  /// force() for one copy, remembering the point.
+  /// The force of one copy, remembering the point.
   virtual void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
                          ReadContext& read) const = 0;
 
@@ -69,11 +70,6 @@ class ForceTerm {
   /// Writes g. hu is only valid where the vjp reads the input.
   virtual void vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
                    ReadContext& read) const = 0;
-
-  /// One pass for the nudged phase: F(z) − (J − Jᵀ)(z − z₀), added to f where it is direct and written to g where it comes
-  /// back through the array (Jᵀ always does). h at z, dh = h − h₀, v = z − z₀.
-  virtual void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g,
-                               MatrixRef<S> f, TermPoint& point, ReadContext& read) const = 0;
 
   /// Adds the outer products of the term's own weights; those of the input array, z₀ᵀ g for the drive and uᵀ g₀ for what
   /// returns through it, are the block's. One copy.

@@ -27,8 +27,8 @@ std::unique_ptr<TermPoint> HopfieldMemory<S>::make_point(Index tokens, Index /*m
 }
 
 template <class S>
-void HopfieldMemory<S>::force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> /*f*/, TermPoint& /*point*/,
-                              ReadContext& /*read*/) const {
+void HopfieldMemory<S>::force(ConstMatrixRef<S> h, ConstMatrixRef<S> /*dh*/, MatrixRef<S> g, MatrixRef<S> /*f*/,
+                              TermPoint& /*point*/, ReadContext& /*read*/) const {
   g.array() = S(2) * h.array().max(S(0));
 }
 
@@ -50,12 +50,6 @@ template <class S>
 void HopfieldMemory<S>::vjp(ConstMatrixRef<S> /*u*/, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
                             ReadContext& /*read*/) const {
   apply_gate<S>(rectified_at<S>(point), hu, g);
-}
-
-template <class S>
-void HopfieldMemory<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> /*dh*/, ConstMatrixRef<S> /*v*/,
-                                        MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const {
-  force(h, g, f, point, read);  // symmetric: J − Jᵀ = 0
 }
 
 template <class S>

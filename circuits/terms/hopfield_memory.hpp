@@ -24,14 +24,13 @@ class HopfieldMemory final : public ForceTerm<S> {
             .vjp_reads_input = true};
   }
   std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
-  void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
+  void force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
+             ReadContext& read) const override;
   void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
                  ReadContext& read) const override;
   void jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
   void vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
            ReadContext& read) const override;
-  void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g, MatrixRef<S> f,
-                       TermPoint& point, ReadContext& read) const override;
   std::optional<double> energy(ConstMatrixRef<S> h) const override;
 
  private:

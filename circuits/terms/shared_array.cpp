@@ -16,6 +16,7 @@ SharedArray<S>::SharedArray(int node, Columns at, std::vector<std::unique_ptr<Fo
   [[maybe_unused]] int changes = 0;  // read by the contract alone
   for (const auto& term : owned_) {
     const ForceTermTraits<S> traits = term->traits();
+    NUDGE_EXPECT(traits.conservative || !traits.returns_through_input);  // F and Jᵀ v would share its columns of g
     if (!placed_.empty() && placed_.back().traits.conservative != traits.conservative) ++changes;
     placed_.push_back({term.get(), {next, traits.input_columns}, traits});
     next += traits.input_columns;

@@ -66,7 +66,7 @@ void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part par
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const auto& [term, at, traits] = array_->terms()[i];
     if (!traits.in(part)) continue;
-    term->force(h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f_own, *points_[i], read);
+    term->force(h.middleCols(at.begin, at.count), nothing_, g.middleCols(at.begin, at.count), f_own, *points_[i], read);
   }
   const Columns back = returning(part);
   if (back.count > 0) {
@@ -226,14 +226,31 @@ void SharedArray<S>::System::corrected(ConstMatrixRef<S> z, ConstMatrixRef<S> v,
   }
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const auto& [term, at, traits] = array_->terms()[i];
-    term->corrected_force(h.middleCols(at.begin, at.count), dh.middleCols(at.begin, at.count), v_own,
-                          g.middleCols(at.begin, at.count), f_own, *points_[i], read);
+    auto own_g = g.middleCols(at.begin, at.count);
+    const auto own_dh = dh.middleCols(at.begin, at.count);
+    if (traits.conservative) {  // symmetric: J − Jᵀ = 0
+      drive_of_force(i, h, g, f_own, read);
+    } else {
+      term->force(h.middleCols(at.begin, at.count), own_dh, own_g, f_own, *points_[i], read);
+      term->vjp(v_own, own_dh, own_g, *points_[i], read);
+    }
   }
   input.transposed(g, f_own, input.all_columns(), Store::add, read);
 }
 
+/// The force of a conservative term at its columns of h: into its columns of g, or, where it does not return through the array,
+/// added to f, and they are 0.
+template <class S>
+void SharedArray<S>::System::drive_of_force(std::size_t i, ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f,
+                                            ReadContext& read) {
+  const auto& [term, at, traits] = array_->terms()[i];
+  auto own_g = g.middleCols(at.begin, at.count);
+  if (!traits.returns_through_input) own_g.setZero();
+  term->force(h.middleCols(at.begin, at.count), nothing_, own_g, f, *points_[i], read);
+}
+
 /// Drives the conservative terms (by z, or by v = z − z₀ on top of what is stored) and writes what they return, or its change,
-/// into g_; conservative terms that do not return through the array add to f and leave g_ at 0.
+/// into g_.
 template <class S>
 void SharedArray<S>::System::drive_conservative(ConstMatrixRef<S> z, NudgedDrive drive, MatrixRef<S> f,
                                                 ReadContext& read) {
@@ -249,14 +266,11 @@ void SharedArray<S>::System::drive_conservative(ConstMatrixRef<S> z, NudgedDrive
     if (!traits.conservative) continue;
     auto own_h = h.middleCols(at.begin, at.count);
     auto own_g = g.middleCols(at.begin, at.count);
-    if (!traits.returns_through_input) {
-      NUDGE_EXPECT(!difference);  // a term with a return array of its own is not stored at z₀
-      own_g.setZero();
-    }
+    NUDGE_EXPECT(traits.returns_through_input || !difference);  // with a return array of its own it is not stored at z₀
     for (Index row = 0; difference && row < z.rows(); row += rows_) {
       own_h.middleRows(row, rows_) += h0_.middleCols(at.begin, at.count);
     }
-    term->force(own_h, own_g, f, *points_[i], read);
+    drive_of_force(i, h, g, f, read);
     for (Index row = 0; difference && row < z.rows(); row += rows_) {
       own_g.middleRows(row, rows_) -= g0_.middleCols(at.begin, at.count);
     }

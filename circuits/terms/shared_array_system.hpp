@@ -35,6 +35,7 @@ class SharedArray<S>::System final : public TermSystem<S> {
   void corrected(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read);
   void transposed(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f, ReadContext& read);
   void drive_conservative(ConstMatrixRef<S> z, NudgedDrive drive, MatrixRef<S> f, ReadContext& read);
+  void drive_of_force(std::size_t i, ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, ReadContext& read);
   template <class Ref>
   auto own(Ref& state) const {
     return state.middleCols(array_->at_.begin, array_->at_.count);
@@ -52,7 +53,7 @@ class SharedArray<S>::System final : public TermSystem<S> {
   Matrix<S> h_, g_,
       dh_;  ///< projections and drives of the array's columns, and projections of a direction, (copies·rows, columns)
   Matrix<S> z0_, h0_, g0_;
-  Matrix<S> scaled_;
+  Matrix<S> scaled_, nothing_;
   Points points_;
   std::vector<Kept> kept_;
 };

@@ -35,10 +35,15 @@ std::unique_ptr<TermPoint> TwoArrayMemory<S>::make_point(Index tokens, Index max
 }
 
 template <class S>
-void TwoArrayMemory<S>::force(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& point,
-                              ReadContext& read) const {
+void TwoArrayMemory<S>::force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<S> f,
+                              TermPoint& point, ReadContext& read) const {
   auto drive = at_point<S>(point).drive.topRows(h.rows());
-  drive.array() = S(2) * h.array().max(S(0));
+  if (dh.size() == 0) {
+    drive.array() = S(2) * h.array().max(S(0));
+  } else {
+    apply_gate<S>(at_point<S>(point).twice_rectified, dh, drive);
+    drive.array() = S(2) * h.array().max(S(0)) - drive.array();
+  }
   back_->forward(drive, f, back_->all_columns(), Store::add, read);
 }
 
@@ -66,22 +71,6 @@ void TwoArrayMemory<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, Matri
   back_->derivative(ReadDirection::forward, Derivative::vjp, at_point<S>(point).twice_rectified, u, through,
                     back_->all_columns(), Store::assign, read);
   apply_gate<S>(at_point<S>(point).twice_rectified, through, g);
-}
-
-// Covered by the correction: R is driven once with 2 relu(h) − 2 D ∘ dh, and Jᵀ v returns through the input array.
-template <class S>
-void TwoArrayMemory<S>::corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g,
-                                        MatrixRef<S> f, TermPoint& point, ReadContext& read) const {
-  if (scope_ == CorrectionScope::attention) {
-    force(h, g, f, point, read);
-    g.setZero();
-    return;
-  }
-  auto drive = at_point<S>(point).drive.topRows(h.rows());
-  apply_gate<S>(at_point<S>(point).twice_rectified, dh, drive);
-  drive.array() = S(2) * h.array().max(S(0)) - drive.array();
-  back_->forward(drive, f, back_->all_columns(), Store::add, read);
-  vjp(v, h, g, point, read);
 }
 
 template <class S>

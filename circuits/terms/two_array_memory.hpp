@@ -30,14 +30,13 @@ class TwoArrayMemory final : public ForceTerm<S> {
             .weights = {{parameter_, back_}}};
   }
   std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
-  void force(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
+  void force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
+             ReadContext& read) const override;
   void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
                  ReadContext& read) const override;
   void jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
   void vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
            ReadContext& read) const override;
-  void corrected_force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, ConstMatrixRef<S> v, MatrixRef<S> g, MatrixRef<S> f,
-                       TermPoint& point, ReadContext& read) const override;
   void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
                   ReadContext& read) const override;
 

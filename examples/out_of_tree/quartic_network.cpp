@@ -93,7 +93,6 @@ NetworkKind quartic_kind() {
           .plan = [](const Config& config, const TaskSizes& sizes) -> std::shared_ptr<const NetworkPlan> {
             return std::make_shared<QuarticPlan>(quartic_section().read(config), sizes);
           },
-          .leak = [](const Config&, double) { return 1.0; },
           .feed_forward = [](const Config&) { return false; },
           .couples_rows = false,
           .takes = Rows::features,

@@ -7,6 +7,7 @@
 #include "mixers/ops/softmax.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
+#include "sim/base/softmax.hpp"
 
 namespace nudge {
 namespace {
@@ -137,10 +138,8 @@ class AttendHeads final : public Operation<S> {
   void apply_softmax_jacobian(const Matrix<S>& p, const Block& b, S scale) const {
     for (Index t = b.query; t < b.query + b.queries; ++t) {
       const Mask::Run run = mask_.run(t);
-      const auto weight = p.row(t).segment(run.begin, run.count);
-      auto d = scores_.row(t).segment(run.begin, run.count);
-      const S mean = weight.dot(d);
-      d.array() = scale * weight.array() * (d.array() - mean);
+      softmax_derivative_row(p.row(t).segment(run.begin, run.count), scores_.row(t).segment(run.begin, run.count),
+                             scale);
       scores_.row(t).segment(b.key, run.begin - b.key).setZero();
       scores_.row(t).segment(run.begin + run.count, b.key + b.keys - run.begin - run.count).setZero();
     }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "mixers/ops/softmax.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/softmax.hpp"
 
 namespace nudge {
 namespace {
@@ -13,13 +13,11 @@ namespace {
 template <class S>
 class CrossEntropy final : public Operation<S> {
  public:
-  CrossEntropy(SharedIndices targets, Index classes)
-      : targets_(std::move(targets)), all_(Mask::full(static_cast<Index>(targets_->size()), classes)) {}
+  explicit CrossEntropy(SharedIndices targets) : targets_(std::move(targets)) {}
   std::string_view name() const override { return "cross_entropy"; }
 
   void forward(Arguments<S> x, Matrix<S>& y) override {
-    Matrix<S> normaliser;
-    softmax_rows(*x[0], all_, slope_, normaliser);
+    slope_ = *x[0];
     y.setZero(1, 1);
     for (Index t = 0; t < slope_.rows(); ++t) {
       const int target = (*targets_)[static_cast<std::size_t>(t)];
@@ -27,8 +25,7 @@ class CrossEntropy final : public Operation<S> {
         slope_.row(t).setZero();
         continue;
       }
-      y(0, 0) += normaliser(t, 0) - (*x[0])(t, target);
-      slope_(t, target) -= S(1);
+      y(0, 0) += cross_entropy_row(slope_.row(t), target);
     }
   }
   void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
@@ -40,7 +37,6 @@ class CrossEntropy final : public Operation<S> {
 
  private:
   SharedIndices targets_;
-  Mask all_;
   Matrix<S> slope_;  ///< softmax − one-hot
 };
 
@@ -55,7 +51,7 @@ template <class S>
 Value<S> cross_entropy(Value<S> logits, SharedIndices targets) {
   NUDGE_EXPECT(static_cast<Index>(targets->size()) == logits.rows());
   NUDGE_EXPECT(std::all_of(targets->begin(), targets->end(), [&](int k) { return k >= -1 && k < logits.cols(); }));
-  return logits.tape->record(std::make_unique<CrossEntropy<S>>(std::move(targets), logits.cols()), {logits});
+  return logits.tape->record(std::make_unique<CrossEntropy<S>>(std::move(targets)), {logits});
 }
 
 template Value<float> cross_entropy<float>(Value<float>, std::vector<int>);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mixers/ops/softmax.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/softmax.hpp"
 
 namespace nudge {
 
@@ -15,34 +14,25 @@ void softmax_rows(const Matrix<S>& scores, const Mask& mask, Matrix<S>& p, Matri
   normaliser.resize(scores.rows(), 1);
   for (Index t = 0; t < scores.rows(); ++t) {
     const Mask::Run run = mask.run(t);
-    const auto s = scores.row(t).segment(run.begin, run.count).array();
-    auto out = p.row(t).segment(run.begin, run.count).array();
+    auto out = p.row(t).segment(run.begin, run.count);
     p.row(t).head(run.begin).setZero();
     p.row(t).tail(p.cols() - run.begin - run.count).setZero();
-    S largest = -std::numeric_limits<S>::infinity();
-    if (run.whole) {
-      largest = s.maxCoeff();
-      out = (s - largest).exp();
-    } else {
-      const std::uint8_t* attended = mask.row(t) + run.begin;
-      for (Index i = 0; i < run.count; ++i) {
-        if (attended[i] != 0) largest = std::max(largest, s(i));
+    const auto unattended_become = [&](S value) {
+      for (Index i = 0; !run.whole && i < run.count; ++i) {
+        if (mask.row(t)[run.begin + i] == 0) out(i) = value;
       }
-      for (Index i = 0; i < run.count; ++i) out(i) = attended[i] != 0 ? std::exp(s(i) - largest) : S(0);
-    }
-    const S sum = out.sum();
-    out *= S(1) / sum;
-    normaliser(t, 0) = largest + std::log(sum);
+    };
+    out = scores.row(t).segment(run.begin, run.count);
+    unattended_become(std::numeric_limits<S>::lowest());
+    normaliser(t, 0) = softmax_row(out);
+    unattended_become(0);  // what vectorised exponentials leave of them may not be
   }
 }
 
 template <class S>
 void softmax_jacobian_rows(const Matrix<S>& p, const Matrix<S>& d, Matrix<S>& y) {
-  y.resize(p.rows(), p.cols());
-  for (Index t = 0; t < p.rows(); ++t) {
-    const S mean = p.row(t).dot(d.row(t));
-    y.row(t).array() = p.row(t).array() * (d.row(t).array() - mean);
-  }
+  y = d;
+  for (Index t = 0; t < p.rows(); ++t) softmax_derivative_row(p.row(t), y.row(t));
 }
 
 namespace {

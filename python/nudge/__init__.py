@@ -14,6 +14,7 @@ from .crossbar import Crossbar
 from .dynamics import Dynamics, EnergyDynamics, SquaredError, check, estimate, settle
 from .errors import Error, InputError, InternalError, NumericalError, OutputError
 from .network import Network
+from .parts import Cost, Estimator
 from .ranked import Effect, effects
 from .runs import Run, open
 from .studies import Gradcheck, gradcheck, merge, resume, sweep, train
@@ -21,7 +22,7 @@ from .studies import Gradcheck, gradcheck, merge, resume, sweep, train
 __version__ = build()["version"]
 
 __all__ = [
-    "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Gradcheck", "InputError", "InternalError", "Network",
+    "Cost", "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Estimator", "Gradcheck", "InputError", "InternalError", "Network",
     "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "effects", "estimate", "estimators",
     "gradcheck", "keys", "merge", "open", "presets", "resolve", "resume", "settle", "sweep", "train",
 ]

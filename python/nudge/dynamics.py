@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces, energies and costs written in Python, under every estimator."""
 
+import inspect
+
 import numpy as np
 
 from . import _core
@@ -17,15 +19,38 @@ class Dynamics:
     estimators are checked with. ``nudge.torch.dynamics`` takes all three from one function.
 
     conservative = True: F = −∂E/∂z with ``energy(z)``; plain EP is then exact to first order. Else AEP corrects the whole force.
+    ``energy_gradient(z)`` = {name: ∂E/∂θ}, where a subclass has it, is the contrastive rule's.
     leak: L of a part −L z that every unit has (0: not known).
+
+    **To be trained on data** (``nudge.train(system, data)``) its rows must not act on each other: they are samples. Then ``self.input``
+    (rows, features) is what clamps them, and ``self.parameters`` is what was read of the numbers or devices that hold them.
+    output: (begin, end) of the columns that the cost compares with the targets; None: all.
+    conductances: names of parameters that are conductances: never below 0, on devices a single device each.
+    on_devices: names of those that devices may hold; None: all.
+    ``initial(rng)``: the parameters at the start of a run, from a generator of NumPy of its seed; those that it has, by default.
     """
 
     conservative = False
     leak = 0.0
+    input = None
+    output = None
+    conductances = ()
+    on_devices = None
 
     def __init__(self, rows, cols, parameters=None):
         self.rows, self.cols = int(rows), int(cols)
         self.parameters = dict(parameters or {})
+
+    @property
+    def contrastive(self):
+        """Whether it has ``energy_gradient``."""
+        return self.conservative and type(self).energy_gradient is not Dynamics.energy_gradient
+
+    def initial(self, rng):
+        return self.parameters
+
+    def energy_gradient(self, z):
+        raise NotImplementedError("energy_gradient(z), of a conservative force")
 
     def force(self, z):
         raise NotImplementedError("force(z)")
@@ -44,18 +69,41 @@ class Dynamics:
     def energy(self, z):
         raise NotImplementedError("energy(z), of a conservative force")
 
-    def _correlate(self, z, u):
-        """The gradients in the order of the parameters, one row each."""
-        found = self.parameter_gradient(z, u)
+    def _named(self, found, method):
+        """{name: array} in the order of the parameters, each as a matrix: a vector is one row."""
         if set(found) != set(self.parameters):
-            raise InputError(f"parameter_gradient must return {sorted(self.parameters)}, found {sorted(found)}")
-        out = []
+            raise InputError(f"{method} must return {sorted(self.parameters)}, found {sorted(found)}")
+        out = {}
         for name, value in self.parameters.items():
-            gradient = np.asarray(found[name], np.float64)
-            if gradient.shape != np.shape(value):
-                raise InputError(f"parameter_gradient: {name} has the shape {gradient.shape} (must be {np.shape(value)})")
-            out.append(np.ascontiguousarray(gradient.reshape(1, -1)))
+            one, shape = np.asarray(found[name], np.float64), np.shape(value)
+            if one.shape != shape:
+                raise InputError(f"{method}: {name} has the shape {one.shape} (must be {shape})")
+            out[name] = np.ascontiguousarray(one.reshape(_matrix(shape)))
         return out
+
+    def _correlate(self, z, u):
+        return list(self._named(self.parameter_gradient(z, u), "parameter_gradient").values())
+
+    def _contrast(self, z):
+        return list(self._named(self.energy_gradient(z), "energy_gradient").values())
+
+    def _initial(self, rng):
+        return self._named(self.initial(rng), "initial")
+
+    def _output_columns(self):
+        begin, end = (0, self.cols) if self.output is None else self.output
+        if not 0 <= begin < end <= self.cols:
+            raise InputError(f"output = ({begin}, {end}) (must be columns of a state of {self.cols})")
+        return int(begin), int(end)
+
+
+def takes_input(function):
+    """Whether a function of (z, parameters) also takes the input."""
+    return len(inspect.signature(function).parameters) > 2
+
+
+def _matrix(shape):
+    return (int(np.prod(shape[:-1])), shape[-1]) if shape else (1, 1)
 
 
 class EnergyDynamics(Dynamics):
@@ -97,10 +145,11 @@ def estimate(dynamics, cost, z0=None, estimator="aep_anchored", **options):
     """(gradients by parameter, report) of C(z*) by any estimator; the report has ``state``, ``adjoint``, loss and residuals.
 
     cost: ``value(z)`` and ``gradient(z)``. options: solver, step, free_steps (200), tolerance, nudged_steps (200), beta, sides,
-    points, adjoint_tolerance, adjoint_iterations. One thread; every call of a method takes the GIL.
+    points, adjoint_tolerance, adjoint_iterations. estimator: a name, or a ``nudge.Estimator``. One thread; every call of a method takes
+    the GIL.
     """
     _known(options)
-    sizes = [int(np.size(value)) for value in dynamics.parameters.values()]
+    sizes = [_matrix(np.shape(value)) for value in dynamics.parameters.values()]
     flat, report = _core.estimate(dynamics, cost, _start(dynamics, z0), estimator, sizes, options)
     shapes = {name: np.shape(value) for name, value in dynamics.parameters.items()}
     return {name: one.reshape(shape) for one, (name, shape) in zip(flat, shapes.items())}, report

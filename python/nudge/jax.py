@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .dynamics import Dynamics
+from .dynamics import Dynamics, takes_input
 
 try:
     from jax import enable_x64
@@ -32,46 +32,60 @@ def _in_double(function):
 
 
 class _FunctionDynamics(Dynamics):
+    """function(z, parameters, input), as all are made."""
+
     def __init__(self, function, rows, cols, parameters):
         super().__init__(rows, cols, {name: np.array(value, np.float64) for name, value in parameters.items()})
         self._force = _in_double(function)
-        self._jvp = _in_double(lambda z, theta, v: jax.jvp(lambda s: function(s, theta), (z,), (v,))[1])
-        self._vjp = _in_double(lambda z, theta, u: jax.vjp(lambda s: function(s, theta), z)[1](u)[0])
-        self._pull = _in_double(lambda z, theta, u: jax.vjp(lambda t: function(z, t), theta)[1](u)[0])
+        self._jvp = _in_double(lambda z, theta, x, v: jax.jvp(lambda s: function(s, theta, x), (z,), (v,))[1])
+        self._vjp = _in_double(lambda z, theta, x, u: jax.vjp(lambda s: function(s, theta, x), z)[1](u)[0])
+        self._pull = _in_double(lambda z, theta, x, u: jax.vjp(lambda t: function(z, t, x), theta)[1](u)[0])
+
+    def _at(self, z):
+        return z, self.parameters, np.zeros((len(z), 0)) if self.input is None else self.input
 
     def force(self, z):
-        return self._force(z, self.parameters)
+        return self._force(*self._at(z))
 
     def jvp(self, z, v):
-        return self._jvp(z, self.parameters, v)
+        return self._jvp(*self._at(z), v)
 
     def vjp(self, z, u):
-        return self._vjp(z, self.parameters, u)
+        return self._vjp(*self._at(z), u)
 
     def parameter_gradient(self, z, u):
-        return self._pull(z, self.parameters, u)
+        return self._pull(*self._at(z), u)
 
 
 class _FunctionEnergy(_FunctionDynamics):
     conservative = True
 
     def __init__(self, function, rows, cols, parameters):
-        super().__init__(jax.grad(lambda z, theta: -function(z, theta)), rows, cols, parameters)
+        super().__init__(jax.grad(lambda z, theta, x: -function(z, theta, x)), rows, cols, parameters)
         self._energy = _in_double(function)
+        self._contrasted = _in_double(jax.grad(function, argnums=1))
 
     def energy(self, z):
-        return float(self._energy(z, self.parameters))
+        return float(self._energy(*self._at(z)))
+
+    def energy_gradient(self, z):
+        return self._contrasted(*self._at(z))
+
+
+def _of_three(function):
+    return function if takes_input(function) else lambda z, theta, x: function(z, theta)
 
 
 def dynamics(force, parameters, shape):
     """A ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) that JAX can trace. parameters: a dict of arrays;
-    shape: (rows, cols). Compiled once per shape, in float64."""
-    return _FunctionDynamics(force, *shape, parameters)
+    shape: (rows, cols). Compiled once per shape, in float64. A function of three arguments gets the input of the samples,
+    (rows, features), behind them."""
+    return _FunctionDynamics(_of_three(force), *shape, parameters)
 
 
 def energy(function, parameters, shape):
     """The same of an energy function(z, parameters) → E, a scalar: F = −∂E/∂z."""
-    return _FunctionEnergy(function, *shape, parameters)
+    return _FunctionEnergy(_of_three(function), *shape, parameters)
 
 
 class cost:

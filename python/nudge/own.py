@@ -18,7 +18,8 @@ _MOST_FOR_SPECTRUM = 512  # a dense J of more numbers than 512² takes longer th
 def _default_estimators(dynamics):
     from . import _core
 
-    return [name for name in _core.estimators() if name not in ("ep_contrastive", "implicit_dense")]
+    left_out = ("implicit_dense",) if dynamics.contrastive else ("ep_contrastive", "implicit_dense")
+    return [name for name in _core.estimators() if name not in left_out]
 
 
 def _compared(found, exact):
@@ -116,8 +117,14 @@ def gradcheck_rows(dynamics, cost, z0=None, estimators=None, finite_difference_e
     for name in names:
         if progress is not None:
             progress({"event": "estimator", "text": name})
-        gradient, report = estimate(dynamics, cost, z0, name, **options)
-        rows += _rows_of(name, gradient, exact, report["cost_in_forces"])
+        shown = name if isinstance(name, str) else type(name).__name__
+        try:
+            gradient, report = estimate(dynamics, cost, z0, name, **options)
+        except (InputError, NotImplementedError) as error:
+            rows.append({"estimator": shown, "group": "all", "cosine": math.nan, "relative_l2": math.nan, "sign_agreement": math.nan,
+                         "snr": math.nan, "force_evaluations": math.nan, "refused": str(error)})
+            continue
+        rows += _rows_of(shown, gradient, exact, report["cost_in_forces"])
     if finite_difference_entries > 0:
         settling = {key: options[key] for key in ("solver", "step", "free_steps", "tolerance") if key in options}
         found, places = _differences(dynamics, cost, z0, finite_difference_entries, settling)
@@ -127,7 +134,7 @@ def gradcheck_rows(dynamics, cost, z0=None, estimators=None, finite_difference_e
              "reference_converged": True}
     facts.update(_spectrum(dynamics, np.asarray(reference["state"]), options.get("step", 0.3)) or {})
     facts["verdict"] = _verdict(facts)
-    return {"rows": rows, "diagnostics": facts, "finite": all(math.isfinite(row["relative_l2"]) for row in rows)}
+    return {"rows": rows, "diagnostics": facts, "finite": all(math.isfinite(row["relative_l2"]) for row in rows if not row.get("refused"))}
 
 
 class _Noisy(Dynamics):

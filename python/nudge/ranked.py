@@ -22,19 +22,12 @@ class Effect:
     ``seeds`` seeds (infinite for one). Where a run of ``failed`` of them failed these are NaN: what is left to say is that ``won`` seeds
     became better and ``lost`` worse, a run that failed being worse than any other."""
 
-    def __init__(self, key, start, value, pairs, result):
-        before, after = ([float(one) for one in end] for end in zip(*pairs))
-        self.key, self.start, self.value = key, start, value
-        found = _core.paired_difference(after, before, result)
+    def __init__(self, found, start, value):
+        self.key, self.start, self.value = found.key, start, value
         for name in ("seeds", "failed", "mean", "low", "high", "won", "lost"):
-            setattr(self, name, getattr(found, name))
-
-    @property
-    def certain(self):
-        """Whether the interval leaves out 0; where runs failed, whether the sign test says so at that level."""
-        if self.failed:
-            return _core.sign_test(self.won, self.lost) < 0.05
-        return self.low > 0 or self.high < 0
+            setattr(self, name, getattr(found.difference, name))
+        #: Whether the interval leaves out 0; where runs failed, whether the sign test says so at that level.
+        self.certain = found.certain()
 
     def __repr__(self):
         if self.failed:
@@ -70,21 +63,6 @@ def effects(run, result=None):
     if result not in results:
         raise InputError(f"no result {result!r} (the sweep has: {', '.join(results)})")
     columns = {key: points[key].values for key in keys}
-    seeds, values = points.seed.values, points[result].values
-    out = []
-    for key in keys:
-        place = [(seed, *(columns[other][i] for other in keys if other != key)) for i, seed in enumerate(seeds)]
-        first = columns[key][0]
-        start = {place[i]: values[i] for i in range(len(values)) if columns[key][i] == first}
-        for value in dict.fromkeys(columns[key]):
-            if value == first:
-                continue
-            by_seed = {}
-            for i in np.flatnonzero(columns[key] == value):
-                pair = (start.get(place[i], math.nan), values[i])
-                if not np.isnan(pair).any() and not np.isinf(pair).all():
-                    by_seed.setdefault(seeds[i], []).append(pair)
-            if by_seed:  # of a seed the mean, infinite where one of its pairs failed at that end
-                ends = [tuple(float(np.mean(end)) for end in zip(*one)) for one in by_seed.values()]
-                out.append(Effect(key, first, value, ends, result))
-    return sorted(out, key=lambda effect: -math.inf if effect.failed else -abs(effect.mean))
+    found = _core.key_effects(keys, [[str(one) for one in columns[key]] for key in keys], points.seed.values.tolist(),
+                              points[result].values.tolist(), result)
+    return [Effect(one, columns[one.key][0], columns[one.key][one.point]) for one in found]

@@ -13,9 +13,9 @@ from .config import source_of
 from .dynamics import Dynamics
 from .errors import InputError, NumericalError
 from .own import gradcheck_rows, sweep_table
-from .own_device import source_with
 from .progress import watching
 from .runs import Run
+from .system import lent, own_run
 
 __all__ = ["train", "resume", "gradcheck", "sweep", "merge", "Gradcheck"]
 
@@ -53,7 +53,13 @@ def _trained(run):
                          "help)", run)
 
 
-def train(config=None, out=None, progress=None, devices=None, **overrides):
+def _out_of(out, data):
+    if isinstance(data, (str, os.PathLike)):
+        raise InputError(f"data = {os.fspath(data)!r} (a file to write is out=..., a file of samples data__file=...)")
+    return out
+
+
+def train(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, **overrides):
     """Trains as ``nudge train`` does, to the same bits. Returns a Run: its ``summary`` and the groups of its file.
 
     config, overrides: see ``nudge.config.source_of``; ``train__steps=100`` sets ``train.steps``.
@@ -61,26 +67,33 @@ def train(config=None, out=None, progress=None, devices=None, **overrides):
     progress: None; True for a bar; or a function of a dict (done, total, loss, validation_loss, residual, damping) that is called
     after every step and stops the run when it returns False.
     devices: {name: nudge.devices.Device} of one's own that ``device.model`` may name.
+    estimator: a name, or a ``nudge.Estimator``.
+
+    **A network of one's own**: a ``nudge.Dynamics`` instead of a config, with data = (features, targets): whole numbers are classes, others
+    real values to fit; or ``data__file``, ``task__kind`` as in a config. cost: a ``nudge.Cost``; None: half the squared error of the output.
+    All keys are those of ``nudge train`` (``train__steps``, ``optimizer``, ``device__preset``, ...), in double precision unless ``precision`` says
+    else; arrays are kept beside ``out`` (run.data.npz for run.h5), which the run file names. One such run at a time: a second thread waits.
 
     Other Python threads go on meanwhile. Ctrl-C ends the step, writes a checkpoint to ``out`` and raises KeyboardInterrupt;
     ``nudge.resume(out)`` goes on to the bits of an unbroken run. Raises InputError; NumericalError with the run in ``result``.
     """
-    source = source_with(config, overrides, devices)
-    with _Output(out) as output, watching(progress) as watcher:
-        summary = _core.train(source.name, source.text, source.settings, output.path, watcher)
+    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides) as (source, own), _Output(out) as output, \
+            watching(progress) as watcher:
+        summary = _core.train(source.name, source.text, source.settings, output.path, own, watcher)
         run = output.run(summary)
     return _trained(run)
 
 
-def resume(file, config=None, progress=None, **overrides):
-    """Continues the run of a file of ``train`` to the bits of an unbroken run. A config must be that of the file."""
+def resume(file, config=None, progress=None, system=None, cost=None, estimator=None, **overrides):
+    """Continues the run of a file of ``train`` to the bits of an unbroken run. A config must be that of the file. system, cost, estimator: the
+    run's own, if it had such."""
     if overrides or config is not None:
         source = source_of(config, overrides)
         text, settings = source.text, source.settings
     else:
         text, settings = None, []
     with watching(progress) as watcher:
-        summary = _core.resume(os.fspath(file), text, settings, watcher)
+        summary = _core.resume(os.fspath(file), text, settings, lent(system, cost, estimator), watcher)
     return _trained(Run(file, summary))
 
 
@@ -112,6 +125,9 @@ class Gradcheck:
     def __repr__(self):
         lines = [f"{'estimator':<18} {'group':<6} {'1 - cosine':>11} {'relative L2':>12} {'signs':>8}"]
         for row in self.rows:
+            if row.get("refused"):
+                lines.append(f"{row['estimator']:<18} refused: {row['refused']}")
+                continue
             lines.append(f"{row['estimator']:<18} {row['group']:<6} {max(0.0, 1 - row['cosine']):>11.2e} {row['relative_l2']:>12.2e} "
                          f"{100 * row['sign_agreement']:>6.1f} %")
         return "\n".join([*lines, self.diagnostics["verdict"]])
@@ -151,7 +167,12 @@ def _own_sweep(dynamics, out, progress, options):
                            **options)
 
 
-def gradcheck(config=None, out=None, progress=None, devices=None, **overrides):
+def _on_data(system, data, overrides):
+    """Whether a study of a Dynamics is one on data, of the program, and not one of a single state."""
+    return isinstance(system, Dynamics) and (data is not None or "data__file" in overrides or "task__kind" in overrides)
+
+
+def gradcheck(config=None, data=None, out=None, progress=None, devices=None, cost=None, estimator=None, **overrides):
     """Compares gradient estimators with the exact adjoint, as ``nudge gradcheck``. Returns a Gradcheck.
 
     Arguments as ``train``; progress is called with the text of each part that starts. Raises NumericalError, the Gradcheck in
@@ -159,14 +180,15 @@ def gradcheck(config=None, out=None, progress=None, devices=None, **overrides):
 
     A ``Dynamics`` of one's own instead of a config is compared with a dense solve of Jᵀ a = −∂C/∂z at its equilibrium and with
     central differences: ``gradcheck(system, cost=cost, estimators=[...], finite_difference_entries=4, z0=None, **options)``, options
-    as ``nudge.estimate``; groups are its parameters. Nothing is written: ``out`` is refused.
+    as ``nudge.estimate``; groups are its parameters; an estimator that cannot work on it is a row whose ``refused`` says why. Nothing is
+    written: ``out`` is refused. With ``data`` as in ``train`` it is the gradcheck of the program, on a batch and on devices
+    (``gradcheck__estimators=["ep", "own"]``, own: the ``estimator``).
     """
-    if isinstance(config, Dynamics):
+    if isinstance(config, Dynamics) and not _on_data(config, data, overrides):
         _refuse_devices(devices, "gradcheck")
-        return _own_gradcheck(config, out, progress, overrides)
-    source = source_with(config, overrides, devices)
-    with watching(progress) as watcher:
-        found = _core.gradcheck(source.name, source.text, source.settings, None if out is None else os.fspath(out), watcher)
+        return _own_gradcheck(config, out, progress, {**overrides, "cost": cost})
+    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides) as (source, own), watching(progress) as watcher:
+        found = _core.gradcheck(source.name, source.text, source.settings, None if out is None else os.fspath(out), own, watcher)
     result = _finite(found, None if out is None else Run(out))
     if not found["diagnostics"]["reference_converged"]:
         raise NumericalError("the exact adjoint did not converge everywhere (raise gradcheck.adjoint_iterations or the damping, "
@@ -174,7 +196,7 @@ def gradcheck(config=None, out=None, progress=None, devices=None, **overrides):
     return result
 
 
-def sweep(config=None, out=None, progress=None, resume=False, shard="", devices=None, **overrides):
+def sweep(config=None, data=None, out=None, progress=None, resume=False, shard="", devices=None, cost=None, estimator=None, **overrides):
     """Runs sweep.grid × sweep.seeds, as ``nudge sweep``. Returns a Run; ``summary`` has the points and their means.
 
     Arguments as ``train``; progress is called after every point. resume=True keeps the points of ``out`` that ended well,
@@ -184,14 +206,14 @@ def sweep(config=None, out=None, progress=None, resume=False, shard="", devices=
     A ``Dynamics`` of one's own instead of a config: ``sweep(system, cost=cost, estimators=[...], sweep={"grid": {"beta": [...],
     "noise": [...]}, "seeds": [1, 2]}, **options)`` returns a Dataset of ``cosine`` and ``relative_l2`` with the exact gradient (at the
     options as given, without noise). Keys of the grid: options of ``nudge.estimate``, and ``noise``, the σ of τ dz = F dt + σ dW
-    in the force of all phases.
+    in the force of all phases. With ``data`` as in ``train`` it is a sweep of trainings.
     """
-    if isinstance(config, Dynamics):
+    if isinstance(config, Dynamics) and not _on_data(config, data, overrides):
         _refuse_devices(devices, "sweep")
-        return _own_sweep(config, out, progress, overrides)
-    source = source_with(config, overrides, devices)
-    with _Output(out) as output, watching(progress) as watcher:
-        summary = _core.sweep(source.name, source.text, source.settings, output.path, resume, shard, watcher)
+        return _own_sweep(config, out, progress, {**overrides, "cost": cost})
+    with own_run(config, data, _out_of(out, data), devices, cost, estimator, overrides) as (source, own), _Output(out) as output, \
+            watching(progress) as watcher:
+        summary = _core.sweep(source.name, source.text, source.settings, output.path, resume, shard, own, watcher)
         run = output.run(summary)
     ran = [point for point in summary["points"] if not point["status"].startswith("invalid: ")]
     if ran and summary["ok"] == 0 and not summary["interrupted"]:

@@ -4,7 +4,7 @@
 import numpy as np
 import torch
 
-from .dynamics import Dynamics
+from .dynamics import Dynamics, takes_input
 from .network import Network
 
 __all__ = ["Equilibrium", "dynamics", "energy", "cost"]
@@ -96,7 +96,11 @@ def _tensor(value):
 class _FunctionDynamics(Dynamics):
     def __init__(self, function, rows, cols, parameters):
         super().__init__(rows, cols, {name: np.array(_numpy(torch.as_tensor(p)), np.float64) for name, p in parameters.items()})
-        self.function = function
+        self.takes_input = takes_input(function)
+        self.own_function = function
+
+    def function(self, z, theta):
+        return self.own_function(z, theta, _tensor(self.input)) if self.takes_input else self.own_function(z, theta)
 
     def _at(self, z):
         return _tensor(z), {name: _tensor(value) for name, value in self.parameters.items()}
@@ -122,18 +126,24 @@ class _FunctionDynamics(Dynamics):
 class _FunctionEnergy(_FunctionDynamics):
     conservative = True
 
-    def __init__(self, function, rows, cols, parameters):
-        self.value = function
-        force = torch.func.grad(lambda z, theta: -function(z, theta))
-        super().__init__(force, rows, cols, parameters)
+    def value(self, z, theta):
+        return super().function(z, theta)
+
+    def function(self, z, theta):
+        return torch.func.grad(lambda s: -self.value(s, theta))(z)
 
     def energy(self, z):
         return float(self.value(*self._at(z)))
 
+    def energy_gradient(self, z):
+        z, theta = self._at(z)
+        return {name: one.numpy() for name, one in torch.func.grad(lambda t: self.value(z, t))(theta).items()}
+
 
 def dynamics(force, parameters, shape):
     """A ``nudge.Dynamics`` of a function force(z, parameters) → F (rows, cols) of PyTorch; J v, Jᵀ u and ⟨u, ∂F/∂θ⟩ are taken by
-    ``torch.func``. parameters: a dict of arrays or tensors; shape: (rows, cols). In float64."""
+    ``torch.func``. parameters: a dict of arrays or tensors; shape: (rows, cols). In float64. A function of three arguments gets the input
+    of the samples, (rows, features), behind them."""
     return _FunctionDynamics(force, *shape, parameters)
 
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimators on a force, an energy and a cost that are written in Python.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
+#include "python/src/own_estimator.hpp"
 #include "python/src/python_dynamics.hpp"
 #include "python/src/results.hpp"
 #include "sim/base/errors.hpp"
@@ -15,10 +17,9 @@
 namespace nudge::python {
 namespace {
 
-/// One flat row per parameter.
-Gradient<double> flat_gradient(const std::vector<Index>& sizes) {
+Gradient<double> gradient_of(const std::vector<std::pair<Index, Index>>& sizes) {
   std::vector<ParameterShape> shapes;
-  for (const Index size : sizes) shapes.push_back({1, size});
+  for (const auto& [rows, cols] : sizes) shapes.push_back({rows, cols});
   return Gradient<double>(shapes);
 }
 
@@ -35,9 +36,9 @@ void take(const nb::dict& options, const char* name, T& field) {
   if (options.contains(name)) field = nb::cast<T>(options[name]);
 }
 
-EstimatorOptions options_of(const nb::dict& given, const std::string& estimator) {
+EstimatorOptions options_of(const nb::dict& given, double beta) {
   EstimatorOptions o;
-  o.beta = default_beta<double>(estimator);
+  o.beta = beta;
   o.free.max_steps = 200;
   o.nudged_steps = 200;
   std::string solver = to_string(o.free.solver);
@@ -62,15 +63,25 @@ EstimatorOptions options_of(const nb::dict& given, const std::string& estimator)
   return o;
 }
 
+/// By name, or an object of Python.
+std::unique_ptr<GradientEstimator<double>> estimator_of(const nb::object& estimator, const nb::dict& given) {
+  if (nb::isinstance<nb::str>(estimator)) {
+    const auto name = nb::cast<std::string>(estimator);
+    return make_estimator<double>(name, options_of(given, default_beta<double>(name)));
+  }
+  const EstimatorKind own = own_estimator_kind(estimator);
+  return own.in_double(options_of(given, own.beta_in_double));
+}
+
 nb::tuple estimate(const nb::object& object, const nb::object& cost_object, const In<double, 2>& z0,
-                   const std::string& estimator, const std::vector<Index>& sizes, const nb::dict& given) {
+                   const nb::object& estimator, const std::vector<std::pair<Index, Index>>& sizes, const nb::dict& given) {
   PythonDynamics dynamics(object);
   PythonCost cost(cost_object);
   cost.set_rows(dynamics.rows());
   Matrix<double> state = start_of(z0, dynamics), start_gradient = Matrix<double>::Zero(state.rows(), state.cols());
-  Gradient<double> gradient = flat_gradient(sizes);
-  const auto made = make_estimator<double>(estimator, options_of(given, estimator));
-  SequenceTask<double> task{&dynamics, &cost, &state, &start_gradient, 1.0, &gradient};
+  Gradient<double> gradient = gradient_of(sizes);
+  const auto made = estimator_of(estimator, given);
+  Example<double> task{&dynamics, &cost, &state, &start_gradient, 1.0, &gradient};
   const SequenceReport report = compute([&] { return made->estimate(task); });
   nb::list gradients;
   for (Matrix<double>& one : gradient.matrices()) gradients.append(array_of(std::move(one)));
@@ -83,7 +94,7 @@ nb::tuple estimate(const nb::object& object, const nb::object& cost_object, cons
 nb::tuple settle_dynamics(const nb::object& object, const In<double, 2>& z0, const nb::dict& given) {
   PythonDynamics dynamics(object);
   Matrix<double> state = start_of(z0, dynamics);
-  const SettleOptions options = options_of(given, "implicit").free;
+  const SettleOptions options = options_of(given, default_beta<double>("implicit")).free;
   SettleWorkspace<double> workspace;
   const SettleResult result = compute([&] { return settle<double>(dynamics, state, options, workspace); });
   return nb::make_tuple(array_of(std::move(state)), dict_of(result));

@@ -113,7 +113,7 @@ BatchGradientOptions Model<S>::options(const std::string& estimator, const Texts
   }
   BatchGradientOptions options = gradient_options<S>(config, name);
   options.growth.strength = 0;
-  options.phases.step = options.phases.free.step = relaxation_step<S>(config, network_->circuit());
+  options.phases.step = options.phases.free.step = RelaxationStep(config).of(network_->circuit());
   return options;
 }
 

@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
   bind_network(m);
   bind_dynamics(m);
   bind_statistics(m);
+  bind_own(m);
 }

@@ -9,6 +9,7 @@
 
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
+#include "python/src/lent.hpp"
 #include "python/src/results.hpp"
 #include "sim/base/build_info.hpp"
 #include "sim/io/atomic_file.hpp"
@@ -40,11 +41,19 @@ TrainObserver train_observer(Computing& computing, const nb::object& progress) {
   };
 }
 
+/// System, cost and estimator of a run that are Python's, each an object or None.
+struct OwnParts {
+  explicit OwnParts(const nb::tuple& own) : system(own[0]), cost(own[1]), estimator(own[2]) {}
+  nb::object system, cost, estimator;
+};
+
 nb::dict run_train(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
-                   const nb::object& progress) {
+                   const nb::tuple& own, const nb::object& progress) {
   TrainSummary summary;
+  const OwnParts parts(own);
   {
     Computing computing;
+    const Lent lent(parts.system, parts.cost, parts.estimator);
     const Config config = parse_program_config(name, text, settings);
     summary = train(config, out, train_observer(computing, progress));
     computing.finish();
@@ -53,10 +62,12 @@ nb::dict run_train(const std::string& name, const std::string& text, const Texts
 }
 
 nb::dict run_resume(const std::string& file, const std::optional<std::string>& text, const Texts& settings,
-                    const nb::object& progress) {
+                    const nb::tuple& own, const nb::object& progress) {
   TrainSummary summary;
+  const OwnParts parts(own);
   {
     Computing computing;
+    const Lent lent(parts.system, parts.cost, parts.estimator);
     std::optional<Config> config;
     if (text) config = parse_program_config("config", *text, settings);
     summary = resume(file, config ? &*config : nullptr, train_observer(computing, progress));
@@ -69,12 +80,14 @@ nb::dict run_resume(const std::string& file, const std::optional<std::string>& t
 struct Stopped {};
 
 nb::dict run_gradcheck(const std::string& name, const std::string& text, const Texts& settings,
-                       const std::optional<std::string>& out, const nb::object& progress) {
+                       const std::optional<std::string>& out, const nb::tuple& own, const nb::object& progress) {
   const auto start = std::chrono::steady_clock::now();
   const std::string started = now_utc();
   GradcheckReport report;
+  const OwnParts parts(own);
   {
     Computing computing;
+    const Lent lent(parts.system, parts.cost, parts.estimator);
     const Config config = parse_program_config(name, text, settings);
     if (out) check_output_path(*out, Overwrite::must_not_exist);
     const auto say = [&](const std::string& what) {
@@ -99,10 +112,12 @@ nb::dict run_gradcheck(const std::string& name, const std::string& text, const T
 }
 
 nb::dict run_sweep_of(const std::string& name, const std::string& text, const Texts& settings, const std::string& out,
-                      bool resumes, const std::string& shard, const nb::object& progress) {
+                      bool resumes, const std::string& shard, const nb::tuple& own, const nb::object& progress) {
   Sweep sweep;
+  const OwnParts parts(own);
   {
     Computing computing;
+    const Lent lent(parts.system, parts.cost, parts.estimator);
     SweepFiles files{out, resumes, {}};
     if (!shard.empty()) files.shard = read_shard(shard);
     SweepObserver observer;
@@ -161,10 +176,10 @@ nb::list keys() {
 
 void bind_program(nb::module_& m) {
   using namespace nb::literals;
-  m.def("train", run_train, "name"_a, "text"_a, "settings"_a, "out"_a, "progress"_a.none());
-  m.def("resume", run_resume, "file"_a, "text"_a.none(), "settings"_a, "progress"_a.none());
-  m.def("gradcheck", run_gradcheck, "name"_a, "text"_a, "settings"_a, "out"_a.none(), "progress"_a.none());
-  m.def("sweep", run_sweep_of, "name"_a, "text"_a, "settings"_a, "out"_a, "resume"_a, "shard"_a, "progress"_a.none());
+  m.def("train", run_train, "name"_a, "text"_a, "settings"_a, "out"_a, "own"_a, "progress"_a.none());
+  m.def("resume", run_resume, "file"_a, "text"_a.none(), "settings"_a, "own"_a, "progress"_a.none());
+  m.def("gradcheck", run_gradcheck, "name"_a, "text"_a, "settings"_a, "out"_a.none(), "own"_a, "progress"_a.none());
+  m.def("sweep", run_sweep_of, "name"_a, "text"_a, "settings"_a, "out"_a, "resume"_a, "shard"_a, "own"_a, "progress"_a.none());
   m.def("merge", merge, "files"_a, "out"_a, "partial"_a);
   m.def(
       "resolve",

@@ -1,35 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/python_dynamics.hpp"
 
-#include <string>
-
-#include "python/src/arrays.hpp"
-#include "sim/base/errors.hpp"
+#include "python/src/python_calls.hpp"
 
 namespace nudge::python {
-namespace {
-
-/// A state, or a part of one, as an array of Python's own: what Python keeps must not change behind it.
-nb::object handed(ConstMatrixRef<double> z) { return array_of(Matrix<double>(z)); }
-
-/// What a method returned, a matrix of this shape. UserError naming the method.
-Matrix<double> taken(const nb::object& result, const char* method, Index rows, Index cols) {
-  In<double, 2> array;
-  if (!nb::try_cast(result, array) || static_cast<Index>(array.shape(0)) != rows ||
-      static_cast<Index>(array.shape(1)) != cols) {
-    throw UserError(std::string(method) + " must return an array of shape (" + std::to_string(rows) + ", " +
-                    std::to_string(cols) + ") of numbers");
-  }
-  return map_of<double, 2>(array);
-}
-
-/// Forgets an object with the GIL.
-void release(nb::object& object) {
-  const nb::gil_scoped_acquire held;
-  object.reset();
-}
-
-}  // namespace
 
 class PythonDynamics::Point final : public Linearization<double> {
  public:
@@ -44,24 +18,16 @@ class PythonDynamics::Point final : public Linearization<double> {
                   MatrixRef<double> pulled) override {
     if (pulled.size() > 0) vjp(u, pulled, Part::all);
     const nb::gil_scoped_acquire held;
-    const nb::object found = owner_.object_.attr("_correlate")(handed(z_), handed(u));
-    int parameter = 0;
-    for (const nb::handle one : found) {
-      In<double, 2> array;
-      if (!nb::try_cast(nb::borrow<nb::object>(one), array)) {
-        throw UserError("parameter_gradient must return an array for every parameter");
-      }
-      sink.accumulate(parameter++, scale, map_of<double, 2>(array));
-    }
+    add(owner_.object_.attr("_correlate")(handed<double>(z_), handed<double>(u)), scale, sink);
   }
 
  private:
   void product(const char* method, ConstMatrixRef<double> v, MatrixRef<double> out, Part part) {
     if (!owner_.has(part)) return out.setZero(), void();
     const nb::gil_scoped_acquire held;
-    const nb::object z = handed(z_);
+    const nb::object z = handed<double>(z_);
     for (Index row = 0; row < v.rows(); row += z_.rows()) {
-      const nb::object found = owner_.object_.attr(method)(z, handed(v.middleRows(row, z_.rows())));
+      const nb::object found = owner_.object_.attr(method)(z, handed<double>(v.middleRows(row, z_.rows())));
       out.middleRows(row, z_.rows()) = taken(found, method, z_.rows(), z_.cols());
     }
   }
@@ -75,6 +41,7 @@ PythonDynamics::PythonDynamics(const nb::object& object)
       rows_(nb::cast<Index>(object.attr("rows"))),
       cols_(nb::cast<Index>(object.attr("cols"))),
       conservative_(nb::cast<bool>(object.attr("conservative"))),
+      contrastive_(nb::cast<bool>(object.attr("contrastive"))),
       leak_(nb::cast<double>(object.attr("leak"))),
       point_(std::make_unique<Point>(*this)) {}
 
@@ -84,7 +51,7 @@ void PythonDynamics::force(ConstMatrixRef<double> z, MatrixRef<double> f, Part p
   if (!has(part)) return f.setZero(), void();
   const nb::gil_scoped_acquire held;
   for (Index row = 0; row < z.rows(); row += rows_) {
-    f.middleRows(row, rows_) = taken(object_.attr("force")(handed(z.middleRows(row, rows_))), "force", rows_, cols_);
+    f.middleRows(row, rows_) = taken(object_.attr("force")(handed<double>(z.middleRows(row, rows_))), "force", rows_, cols_);
   }
 }
 
@@ -93,23 +60,45 @@ Linearization<double>& PythonDynamics::linearize(ConstMatrixRef<double> z) {
   return *point_;
 }
 
+bool PythonDynamics::accumulate_energy_gradient(ConstMatrixRef<double> z, std::span<const double> scales,
+                                                GradientSink<double>& sink) {
+  if (!contrastive_) return false;
+  const nb::gil_scoped_acquire held;
+  for (std::size_t k = 0; k < scales.size(); ++k) {
+    const auto state = z.middleRows(static_cast<Index>(k) * rows_, rows_);
+    add(object_.attr("_contrast")(handed<double>(state)), -scales[k], sink);
+  }
+  return true;
+}
+
+void PythonDynamics::add(const nb::object& gradients, double scale, GradientSink<double>& sink) {
+  int parameter = 0;
+  for (const nb::handle one : gradients) {
+    In<double, 2> array;
+    if (!nb::try_cast(nb::borrow<nb::object>(one), array)) {
+      throw UserError("parameter_gradient must return an array for every parameter");
+    }
+    sink.accumulate(parameter++, scale, map_of<double, 2>(array));
+  }
+}
+
 std::optional<double> PythonDynamics::energy(ConstMatrixRef<double> z) {
   if (!conservative_) return std::nullopt;
   const nb::gil_scoped_acquire held;
-  return nb::cast<double>(object_.attr("energy")(handed(z)));
+  return nb::cast<double>(object_.attr("energy")(handed<double>(z)));
 }
 
 PythonCost::~PythonCost() { release(object_); }
 
 double PythonCost::value(ConstMatrixRef<double> z) {
   const nb::gil_scoped_acquire held;
-  return nb::cast<double>(nb::float_(object_.attr("value")(handed(z))));
+  return nb::cast<double>(nb::float_(object_.attr("value")(handed<double>(z))));
 }
 
 void PythonCost::gradient(ConstMatrixRef<double> z, MatrixRef<double> out) {
   const nb::gil_scoped_acquire held;
   for (Index row = 0; row < z.rows(); row += rows_) {
-    const nb::object found = object_.attr("gradient")(handed(z.middleRows(row, rows_)));
+    const nb::object found = object_.attr("gradient")(handed<double>(z.middleRows(row, rows_)));
     out.middleRows(row, rows_) = taken(found, "gradient of the cost", rows_, z.cols());
   }
 }

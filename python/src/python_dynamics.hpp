@@ -5,7 +5,7 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "sim/dynamics.hpp"
 #include "training/learning/cost.hpp"
@@ -28,15 +28,20 @@ class PythonDynamics final : public Dynamics<double> {
   Linearization<double>& linearize(ConstMatrixRef<double> z) override;
   DynamicsTraits<double> traits() const override { return {.leak = leak_}; }
   std::optional<double> energy(ConstMatrixRef<double> z) override;
+  bool accumulate_energy_gradient(ConstMatrixRef<double> z, std::span<const double> scales,
+                                  GradientSink<double>& sink) override;
 
  private:
   class Point;
   /// Whether the force has such a part: the whole is conservative, or none of it is known to be.
   bool has(Part part) const { return part == Part::all || (part == Part::conservative) == conservative_; }
 
+  /// Gradients in the order of the parameters.
+  static void add(const nb::object& gradients, double scale, GradientSink<double>& sink);
+
   nb::object object_;
   Index rows_, cols_;
-  bool conservative_;
+  bool conservative_, contrastive_;
   double leak_;
   std::unique_ptr<Point> point_;
 };

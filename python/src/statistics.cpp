@@ -5,9 +5,8 @@
 
 #include "python/src/bindings.hpp"
 #include "sim/base/share_interval.hpp"
-#include "training/compare/paired.hpp"
+#include "training/compare/key_effects.hpp"
 #include "training/sweep/result_order.hpp"
-#include "training/sweep/spread.hpp"
 
 namespace nudge::python {
 namespace {
@@ -34,7 +33,12 @@ void bind_statistics(nb::module_& m) {
       .def_ro("high", &PairedDifference::high)
       .def_ro("won", &PairedDifference::won)
       .def_ro("lost", &PairedDifference::lost);
-  m.def("paired_difference", paired_difference, "values"_a, "baseline"_a, "result"_a);
+  nb::class_<KeyEffect>(m, "KeyEffect")
+      .def_ro("key", &KeyEffect::key)
+      .def_ro("point", &KeyEffect::point)
+      .def_ro("difference", &KeyEffect::difference)
+      .def("certain", &KeyEffect::certain);
+  m.def("key_effects", key_effects, "keys"_a, "values"_a, "seeds"_a, "results"_a, "result"_a);
 }
 
 }  // namespace nudge::python

@@ -31,7 +31,7 @@ BatchReport report_of(std::vector<std::string> settings) {
 /// τ that 10 steps of ε = 0.3 take without taking turns, 4 tokens one after the other: each −ln(1 − .3 L)/L, L = 1 + s c.
 double plain(const std::vector<std::string>& settings) {
   const Config config = small("block", settings);
-  const double leak = block_leak(config, config.real("model.damping"));
+  const double leak = block_leak(config).at(config.real("model.damping"));
   return 4 * 10 * -std::log(1 - 0.3 * leak) / leak;
 }
 

@@ -18,11 +18,11 @@ inline const char* const small_network =
     "test_batches = 1\nevaluate_every = 3\ncheckpoint_every = 3\n[gradcheck]\nfinite_difference_entries = 6\n"
     "estimators = ['aep_transposed', 'aep_anchored', 'aep_tracked', 'dyadic', 'linear_adjoint', 'implicit']\n";
 
-/// Those that settle.
+/// Those that settle and are ours: `own` is lent by who runs it (own_network_test).
 inline std::vector<NetworkKind> circuit_kinds() {
   std::vector<NetworkKind> all;
   for (const NetworkKind& kind : network_kinds()) {
-    if (kind.is_circuit()) all.push_back(kind);
+    if (kind.is_circuit() && kind.name != "own") all.push_back(kind);
   }
   return all;
 }

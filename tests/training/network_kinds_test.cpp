@@ -75,7 +75,7 @@ TEST_CASE("networks: parameters, groups and initial weights agree", "[networks]"
     const Bound bound(config);
     const Circuit<double>& circuit = bound.network->circuit();
     for (const Node& node : circuit.nodes()) largest = std::max(largest, circuit.leak(node));
-    CHECK(kind.leak(config, circuit.damping().value) == Approx(largest).epsilon(1e-14));
+    CHECK(kind.leak(config).at(circuit.damping().value) == Approx(largest).epsilon(1e-14));
   }
 }
 

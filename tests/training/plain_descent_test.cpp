@@ -24,7 +24,7 @@ TEST_CASE("a step of plain descent is that of its gradient, clipped and floored,
       Network<double>& network = run.trainee.network();
       Gradient<double> gradient;
       BatchGradient<double> batches(network, gradient_options<double>(config, ""));
-      batches.set_step(relaxation_step<double>(config, network.circuit()));
+      batches.set_step(RelaxationStep(config).of(network.circuit()));
       batches.compute(run.task->training(0), 0, gradient);
       const double factor = clip_factor(gradient.norm(), config.real("train.gradient_clip"));
       REQUIRE((factor < 1) == (std::string(clip) != "0"));

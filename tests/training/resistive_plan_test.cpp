@@ -188,7 +188,7 @@ TEST_CASE("resistive plan: a sweep is that of the published coordinate descent, 
       CAPTURE(name);
       Matrix<double> state = made.u(make_state(made.net, 3, 108)), initial = Matrix<double>::Zero(3, made.net.cols());
       Collected sink;
-      SequenceTask<double> task{made.dynamics.get(), &cost, &state, &initial, 1.0, &sink};
+      Example<double> task{made.dynamics.get(), &cost, &state, &initial, 1.0, &sink};
       const auto estimator = make_estimator<double>(name, options);
       estimator->estimate(task);
       const Matrix<double> adjoint = made.u(minus - plus) / (2 * beta);
@@ -279,7 +279,7 @@ TEST_CASE("resistive plan: a nudge beyond the load of an output has no minimum",
       options.beta = share * limit;
       Matrix<double> state = Matrix<double>::Zero(1, 3), initial = state;
       Collected sink;
-      SequenceTask<double> task{made.dynamics.get(), &cost, &state, &initial, 1.0, &sink};
+      Example<double> task{made.dynamics.get(), &cost, &state, &initial, 1.0, &sink};
       const auto estimator = make_estimator<double>("ep", options);
       if (share < 1) {
         CHECK_NOTHROW(estimator->estimate(task));

@@ -102,7 +102,7 @@ TEST_CASE("the gradient of replicas is that of their circuits, not of their mean
   const ModelShape shape = model_shape(config, 11);
   const auto plan = network_plan(config, character_sizes(config, 11));
   const auto device = make_network<double>(config, plan, Weights::configured);
-  const double step = relaxation_step(config, config.real("model.damping"));
+  const double step = RelaxationStep(config).at(config.real("model.damping"));
   const Batch batch = random_batch(shape, 2, 3);
   const auto gradient = [&](Truth truth) {
     return reference_gradient(config, *exact_copy(*device, truth), step, batch);

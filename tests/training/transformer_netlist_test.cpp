@@ -27,7 +27,7 @@ TEST_CASE("ngspice settles an exported transformer where we do", "[transformer][
     TransformerNetlist spec;
     spec.input = random_matrix<double>(network->rows(), 4, 3);
     spec.start.resize(network->rows(), network->cols());
-    network->start(spec.input, spec.start);
+    network->initial_state(spec.input, spec.start);
     spec.stop_s = 40 * spec.time_constant_s;  // four nodes in a row: e⁻⁴⁰ (40)³ of the start is left
     const TemporaryDirectory folder;
     run_ngspice(folder.path(), transformer_netlist(*network, spec, "states.data"));

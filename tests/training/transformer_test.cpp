@@ -67,7 +67,7 @@ TEST_CASE("transformer: n unit steps, or one sweep, leave no residual", "[transf
   SettleOptions options;
   options.step = 1.0;
   Matrix<double> parallel(network->rows(), network->cols()), swept(parallel);
-  network->start(x, parallel);
+  network->initial_state(x, parallel);
   swept = parallel;
   options.max_steps = 7;
   CHECK(settle<double>(dynamics, parallel, options, scratch).residual > 1e-3);  // one node is still on its way

@@ -199,8 +199,8 @@ TEST_CASE(
 TEST_CASE("every key that describes networks has a kind that reads it") {
   for (const ParamRow& row : program_table()) {
     const std::string section(section_of(row.key));
-    const Settings sections{"model",     "stack", "transformer", "hopfield", "convolutional",
-                            "resistive", "mixer", "sequence",    "latent",   "argmax"};
+    const Settings sections{"model",    "stack",  "transformer", "hopfield", "convolutional", "resistive", "mixer",
+                            "sequence", "latent", "argmax",      "own"};
     if (std::find(sections.begin(), sections.end(), section) == sections.end()) continue;
     CAPTURE(row.key);
     const auto& kinds = network_kinds();

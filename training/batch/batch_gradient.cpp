@@ -182,7 +182,7 @@ typename BatchGradient<S>::Worker& BatchGradient<S>::worker(int thread) {
 }
 
 template <class S>
-void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, bool evaluates) {
+void BatchGradient<S>::bind(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, bool evaluates) {
   ReadContext read;
   read.seed = options_.seed;
   read.step = step;
@@ -202,7 +202,7 @@ void BatchGradient<S>::start(Worker& w, const Batch& batch, Index sequence, std:
   if (w.hold) w.hold->bind();
   read.phase = static_cast<std::uint32_t>(evaluates ? ReadPhase::readout_evaluation : ReadPhase::readout_training);
   w.cost->bind(batch, sequence, read);
-  network_->start(w.input, w.state);
+  network_->initial_state(w.input, w.state);
   w.initial_gradient.setZero();
 }
 
@@ -236,12 +236,12 @@ bool BatchGradient<S>::measures_noise(const Batch& batch, Index sequence, std::u
 template <class S>
 SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step,
                                        Gradient<S>& gradient, Factors& factors, GrowthReport& growth) {
-  start(w, batch, sequence, step, false);
+  bind(w, batch, sequence, step, false);
   const double weight = 1.0 / static_cast<double>(batch.counted());
   MapSink sink(*network_, gradient, factors, sinks_);
-  SequenceTask<S> task{&w.dynamics,         w.cost.get(),           &w.state,
-                       &w.initial_gradient, static_cast<S>(weight), &sink,
-                       w.path.get(),        w.hold.get(),           measures_noise(batch, sequence, step)};
+  Example<S> task{&w.dynamics,         w.cost.get(),           &w.state,
+                  &w.initial_gradient, static_cast<S>(weight), &sink,
+                  w.path.get(),        w.hold.get(),           measures_noise(batch, sequence, step)};
   SequenceReport report = w.estimator->estimate(task);
   take_slots(w, report);
   if (!report.left_out && w.dynamics.input_gradient().size() > 0) {
@@ -372,7 +372,7 @@ BatchReport BatchGradient<S>::evaluate(const Batch& batch, std::uint64_t step) {
   parallel_for(mine.count(), options_.threads, [&](Index k, int thread) {
     const Index b = mine.begin + k;
     Worker& w = worker(thread);
-    start(w, batch, b, step, true);
+    bind(w, batch, b, step, true);
     w.dynamics.begin_reads(ReadClass::free);
     SequenceReport& report = reports[static_cast<std::size_t>(b)];
     report.free = settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);

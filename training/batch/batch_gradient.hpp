@@ -106,7 +106,7 @@ class BatchGradient {
   };
   SequenceReport learn(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, Gradient<S>& gradient,
                        Factors& factors, GrowthReport& growth);
-  void start(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, bool evaluates);
+  void bind(Worker& w, const Batch& batch, Index sequence, std::uint64_t step, bool evaluates);
   /// What compute() keeps of each sequence.
   struct Outcomes {
     std::vector<SequenceReport> reports;

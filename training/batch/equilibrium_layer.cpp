@@ -61,7 +61,7 @@ template <class S>
 EquilibriumLayer<S>::~EquilibriumLayer() = default;
 
 template <class S>
-void EquilibriumLayer<S>::start(Worker& w, ConstMatrixRef<S> x, Index example, std::uint64_t step) {
+void EquilibriumLayer<S>::bind(Worker& w, ConstMatrixRef<S> x, Index example, std::uint64_t step) {
   w.input = x.middleRows(example * network_->rows(), network_->rows());
   ReadContext read;
   read.seed = options_.seed;
@@ -71,7 +71,7 @@ void EquilibriumLayer<S>::start(Worker& w, ConstMatrixRef<S> x, Index example, s
   read.relaxation = {options_.phases.step, options_.phases.step};
   w.dynamics.bind(w.input, read);
   if (w.path) w.path->bind();
-  network_->start(w.input, w.state);
+  network_->initial_state(w.input, w.state);
   w.start_gradient.setZero();
 }
 
@@ -83,7 +83,7 @@ std::vector<SettleResult> EquilibriumLayer<S>::settle(ConstMatrixRef<S> x, std::
   std::vector<SettleResult> results(static_cast<std::size_t>(examples));
   parallel_for(examples, options_.threads, [&](Index b, int thread) {
     Worker& w = *workers_[static_cast<std::size_t>(thread)];
-    start(w, x, b, step);
+    bind(w, x, b, step);
     w.dynamics.begin_reads(ReadClass::free);
     results[static_cast<std::size_t>(b)] = nudge::settle<S>(w.dynamics, w.state, options_.phases.free, w.settle);
     z.middleRows(b * rows, rows) = w.state;
@@ -109,10 +109,9 @@ std::vector<SequenceReport> EquilibriumLayer<S>::pull_back(ConstMatrixRef<S> x, 
     Worker& w = *workers_[static_cast<std::size_t>(thread)];
     Gradient<S>& sink = sums[static_cast<std::size_t>(chunk)];
     for (Index b = begin; b < end; ++b) {
-      start(w, x, b, step);
+      bind(w, x, b, step);
       w.cost.bind(asked.middleRows(b * rows, rows));
-      SequenceTask<S> task{&w.dynamics,          &w.cost, &w.state,    &w.start_gradient,
-                           static_cast<S>(size), &sink,   w.path.get()};
+      Example<S> task{&w.dynamics, &w.cost, &w.state, &w.start_gradient, static_cast<S>(size), &sink, w.path.get()};
       reports[static_cast<std::size_t>(b)] = w.estimator->estimate(task);
       auto out = x_gradient.middleRows(b * rows, rows);
       out = w.dynamics.input_gradient();

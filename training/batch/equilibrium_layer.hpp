@@ -33,7 +33,7 @@ class EquilibriumLayer {
 
  private:
   struct Worker;
-  void start(Worker& w, ConstMatrixRef<S> x, Index example, std::uint64_t step);
+  void bind(Worker& w, ConstMatrixRef<S> x, Index example, std::uint64_t step);
 
   const Network<S>* network_;
   BatchGradientOptions options_;

@@ -51,7 +51,7 @@ Config chosen_circuit(const Config& config, const Network<S>& network, const Bat
   if (!leaves_circuit_open(config)) return config;
   BatchGradientOptions options = gradient_options<S>(config, "");
   options.noise_every = 0;
-  options.phases.step = options.phases.free.step = relaxation_step<S>(config, network.circuit());
+  options.phases.step = options.phases.free.step = RelaxationStep(config).of(network.circuit());
   BatchGradient<S> learner(network, options);
   Gradient<S> gradient(network.parameter_shapes());
   ReadMeter reads;

@@ -106,7 +106,7 @@ NudgeChoice chosen_nudge(const Config& config, const Network<S>& network, const 
   const Circuit<S>& circuit = network.circuit();
   const bool noisy = circuit.noisy() || circuit.sampled_noise() > 0 || !options.hold.ideal();
   if (estimator_kind(options.estimator).nudge == Nudge::none || !noisy) return now;
-  options.phases.step = options.phases.free.step = relaxation_step<S>(config, network.circuit());
+  options.phases.step = options.phases.free.step = RelaxationStep(config).of(network.circuit());
   now = measured_nudge<S>(network, options, batch);
   if (run_options(config).beta > 0 || !physical(config)) return now;
   const double largest = largest_nudge(config, options.estimator);

@@ -30,8 +30,8 @@ CrossbarSpec model_arrays(const Config& config) {
   CrossbarSpec spec = crossbar_spec(config);
   spec.tokens.count = coupled_rows(config);
   const double damping = model_options(config).damping;
-  const double leak = network_kind(config).leak(config, damping);
-  const ReadTiming step = euler_timing(relaxation_step(config, damping), leak, amplifier_lag(spec.circuit));
+  const double leak = network_kind(config).leak(config).at(damping);
+  const ReadTiming step = euler_timing(RelaxationStep(config).at(damping), leak, amplifier_lag(spec.circuit));
   spec.tokens.slot_s = step.duration * spec.circuit.time_constant_s;
   spec.threads = thread_count(run_options(config).threads);
   return spec;
@@ -137,22 +137,24 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
   return network;
 }
 
-double relaxation_step(const Config& config, double damping) {
+RelaxationStep::RelaxationStep(const Config& config) : leak_(network_kind(config).leak(config)) {
   const PhaseOptions options = phase_options(config);
-  if (options.fixed_step > 0) return options.fixed_step;
-  const double leak = network_kind(config).leak(config, damping);
-  return options.step_fraction / (leak > 0 ? leak : 1);
+  fixed_ = options.fixed_step;
+  fraction_ = options.step_fraction;
+}
+
+double RelaxationStep::at(double damping) const {
+  if (fixed_ > 0) return fixed_;
+  const double leak = leak_.at(damping);
+  return fraction_ / (leak > 0 ? leak : 1);
 }
 
 template <class S>
-double relaxation_step(const Config& config, const Circuit<S>& circuit) {
+double RelaxationStep::of(const Circuit<S>& circuit) const {
   const double damping = circuit.damping().value;
-  const PhaseOptions options = phase_options(config);
-  if (options.fixed_step > 0 || network_kind(config).leak(config, damping) > 0) {
-    return relaxation_step(config, damping);
-  }
+  if (fixed_ > 0 || leak_.at(damping) > 0) return at(damping);
   const double load = circuit.largest_load();
-  return load > 0 ? options.step_fraction / load : options.step_fraction;
+  return load > 0 ? fraction_ / load : fraction_;
 }
 
 std::string estimator_misfit(const Config& config, const std::string& estimator) {
@@ -163,6 +165,7 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
            "learns by";
   }
   const EstimatorKind* how = find_estimator(estimator);
+  if (how == nullptr && estimator == own_estimator_name) return own_estimator_missing;
   if (how == nullptr) return "";  // no estimator: nothing that could not fit
   if (!kind.is_circuit()) return "network.kind = " + kind.name + " does not settle: it learns by backprop";
   if (options.sweeps() && how->all_at_once) {
@@ -200,7 +203,7 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   options.estimator = estimator.empty() ? run.estimator : estimator;
   EstimatorOptions& phases = options.phases;
   phases = phase_options(config).phases;
-  phases.step = phases.free.step = relaxation_step(config, model_options(config).damping);
+  phases.step = phases.free.step = RelaxationStep(config).at(model_options(config).damping);
   phases.adjoint_tolerance = reachable<S>(phases.adjoint_tolerance);
   phases.free.lag = amplifier_lag(arrays.circuit);
   phases.beta = run.beta > 0 ? run.beta : default_beta<S>(options.estimator);
@@ -236,7 +239,7 @@ BatchGradientOptions exact_options(const Config& config) {
   template std::unique_ptr<Network<S>> make_network<S>(const Config&, const std::shared_ptr<const NetworkPlan>&, \
                                                        Weights);                                                 \
   template double largest_conductance<S>(const std::vector<Parameter>&, const std::vector<Matrix<S>>&);          \
-  template double relaxation_step<S>(const Config&, const Circuit<S>&);                                          \
+  template double RelaxationStep::of<S>(const Circuit<S>&) const;                                                \
   template BatchGradientOptions gradient_options<S>(const Config&, const std::string&);                          \
   template BatchGradientOptions exact_options<S>(const Config&);
 NUDGE_INSTANTIATE(float)

@@ -48,12 +48,20 @@ template <class S>
 std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared_ptr<const NetworkPlan>& plan,
                                          Weights weights);
 
-/// ε = relaxation.step, or relaxation.step_fraction/L when that is 0, with the largest leak L of a node at the present
-/// damping c (1 + s·c of the block).
-double relaxation_step(const Config& config, double damping);
-/// The same of a circuit whose weights load its units: with its largest load at present.
-template <class S>
-double relaxation_step(const Config& config, const Circuit<S>& circuit);
+/// ε = relaxation.step, or relaxation.step_fraction/L when that is 0, with the largest leak L of a node; read from a config once.
+class RelaxationStep {
+ public:
+  explicit RelaxationStep(const Config& config);
+  /// At the damping c: L is 1 + s·c of the block.
+  double at(double damping) const;
+  /// At the present damping of a circuit; where its weights load its units, L is its largest load at present.
+  template <class S>
+  double of(const Circuit<S>& circuit) const;
+
+ private:
+  double fixed_, fraction_;
+  NodeLeak leak_;
+};
 
 /// Why an estimator cannot work as the config relaxes, or nothing: bptt unrolls Euler steps, of sweeps only unit ones over a
 /// feed-forward network; dyadic and aep_tracked move all nodes at once; ep_contrastive needs the energy of the whole force.

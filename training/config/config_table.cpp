@@ -22,6 +22,7 @@
 #include "training/data/data_options.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
+#include "training/models/own/own_network.hpp"
 #include "training/models/registry.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/stack/stack_plan.hpp"
@@ -47,6 +48,7 @@ ParamTable concatenated() {
                           hopfield_section().rows(),
                           convolutional_section().rows(),
                           resistive_section().rows(),
+                          own_section().rows(),
                           mixer_section().rows(),
                           phase_section().rows(),
                           gradcheck_section().rows(),

@@ -7,6 +7,7 @@
 
 #include "devices/registry.hpp"
 #include "training/config/rows.hpp"
+#include "training/models/own/own_network.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -30,19 +31,27 @@ bool can_learn(const NetworkKind& network, const TaskKind& task) {
 }
 
 ConfigRule network_takes_task() {
-  return {{"network.kind", "task.kind"}, [](const Config& c) {
-            const NetworkKind& network = network_kind(c);
-            const TaskKind& task = task_kind(c);
-            if (can_learn(network, task)) return std::string();
-            const std::string why = network.takes == task.rows   ? ": " + task.summary
-                                    : task.rows == Rows::symbols ? ", which has symbols"
-                                                                 : ", which has features";
-            return fmt::format(
-                "must be {} for task.kind = {}{}; or task.kind must be {}",
-                names_of<NetworkKind>(network_kinds(), [&](const NetworkKind& n) { return can_learn(n, task); }),
-                task.name, why,
-                names_of<TaskKind>(task_kinds(), [&](const TaskKind& t) { return can_learn(network, t); }));
-          }};
+  return {
+      {"network.kind", "task.kind"}, [](const Config& c) {
+        const NetworkKind& network = network_kind(c);
+        const TaskKind& task = task_kind(c);
+        if (can_learn(network, task)) return std::string();
+        const std::string why = network.takes == task.rows   ? ": " + task.summary
+                                : task.rows == Rows::symbols ? ", which has symbols"
+                                                             : ", which has features";
+        return fmt::format(
+            "must be {} for task.kind = {}{}; or task.kind must be {}",
+            names_of<NetworkKind>(network_kinds(),
+                                  [&](const NetworkKind& n) {
+                                    return can_learn(n, task) && (n.name != "own" || own_network_missing(c).empty());
+                                  }),
+            task.name, why, names_of<TaskKind>(task_kinds(), [&](const TaskKind& t) { return can_learn(network, t); }));
+      }};
+}
+
+ConfigRule own_is_lent() {
+  return {{"network.kind"},
+          [](const Config& c) { return c.text("network.kind") == "own" ? own_network_missing(c) : std::string(); }};
 }
 
 /// What is fed by features has no tables.
@@ -77,7 +86,7 @@ ConfigRule without(const std::string& kind, const Lack& lack) {
 }  // namespace
 
 std::vector<ConfigRule> kind_rules() {
-  std::vector<ConfigRule> rules = {network_takes_task(), tables_of_symbols()};
+  std::vector<ConfigRule> rules = {own_is_lent(), network_takes_task(), tables_of_symbols()};
   for (const NetworkKind& kind : network_kinds()) {
     for (const Lack& lack : kind.lacks) rules.push_back(without(kind.name, lack));
   }

@@ -18,7 +18,7 @@ std::string number_text(double value) { return format_quantity(value, Unit::none
 ConfigRule state_moves(const std::string& key, bool of_step) {
   return {{key, "precision", "relaxation.step"}, [of_step](const Config& c) {
             const bool set = c.real("relaxation.step") > 0;
-            const double step = relaxation_step(c, c.real("model.damping"));
+            const double step = RelaxationStep(c).at(c.real("model.damping"));
             if (set != of_step || step >= rounding_unit(c)) return std::string();
             return fmt::format(
                 "makes steps of {}; they must be at least {}, one rounding unit of precision = {}: below it "

@@ -92,7 +92,7 @@ ConfigRule stable_step() {
           [](const Config& c) {
             const bool controlled = c.flag("damping.control");
             const double largest = controlled ? c.real("damping.maximum") : c.real("model.damping");
-            const double rate = network_kind(c).leak(c, largest);
+            const double rate = network_kind(c).leak(c).at(largest);
             if (c.text("relaxation.solver") != "euler" || c.real("relaxation.step") * rate < 2) return std::string();
             const std::string limit = format_quantity(2 / rate, Unit::none, 4);
             if (!controlled) return fmt::format("must be < 2/(1 + s c) = {}, or 0 for relaxation.step_fraction", limit);
@@ -184,8 +184,8 @@ ConfigRule null_needs_devices() {
 ConfigRule delay_within_phase() {
   return {{"correction.delay", "relaxation.nudged_steps", "relaxation.step", "relaxation.step_fraction"},
           [](const Config& c) {
-            const double phase =
-                static_cast<double>(c.integer("relaxation.nudged_steps")) * relaxation_step(c, c.real("model.damping"));
+            const double phase = static_cast<double>(c.integer("relaxation.nudged_steps")) *
+                                 RelaxationStep(c).at(c.real("model.damping"));
             return c.real("correction.delay") <= phase
                        ? ""
                        : fmt::format("must be within the nudged phase: {} steps last {} tau",

@@ -16,7 +16,7 @@ const Section<RunOptions>& run_section() {
   std::vector<std::string> presets = {""};
   for (const Preset& preset : program_presets()) presets.push_back(preset.name);
   std::vector<std::string> estimators = estimator_names();
-  estimators.emplace_back(backprop_name);
+  estimators.insert(estimators.end(), {backprop_name, own_estimator_name});
   static const Section<RunOptions> section = {
       field(choice("preset", "", presets, "Values to start from; empty: none. `nudge config presets` lists them."),
             &RunOptions::preset),
@@ -97,7 +97,7 @@ const Section<GradcheckOptions>& gradcheck_section() {
   using param::real;
   using param::texts;
   std::vector<std::string> comparable = estimator_names();
-  comparable.emplace_back("all");
+  comparable.insert(comparable.end(), {own_estimator_name, "all"});
   static const Section<GradcheckOptions> section = {
       field(distinct(texts(
                 "gradcheck.estimators", "ep, aep, aep_anchored, aep_transposed, linear_adjoint", comparable,

@@ -10,6 +10,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product.hpp"
+#include "sim/base/softmax.hpp"
 #include "training/data/confusion.hpp"
 
 namespace nudge {
@@ -30,13 +31,7 @@ double row_loss(Eigen::Ref<Eigen::RowVectorXf> s, const Samples& samples, Index 
     s -= samples.values.row(i);
     return 0.5 * static_cast<double>(s.squaredNorm());
   }
-  const int label = samples.labels[static_cast<std::size_t>(i)];
-  const float largest = s.maxCoeff(), own = s(label);
-  s = (s.array() - largest).exp();
-  const float sum = s.sum();
-  s /= sum;
-  s(label) -= 1;
-  return std::log(static_cast<double>(sum)) + static_cast<double>(largest - own);
+  return static_cast<double>(cross_entropy_row(s, samples.labels[static_cast<std::size_t>(i)]));
 }
 
 /// Rows [begin, begin + count) as the model sees them.

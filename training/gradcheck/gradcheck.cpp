@@ -44,7 +44,7 @@ class Check {
     train();
     out_.damping = trainee_.network().circuit().damping().value;
     if (programmed_) program();
-    out_.step = relaxation_step<S>(config_, network().circuit());
+    out_.step = RelaxationStep(config_).of(network().circuit());
     const std::string& truth = options_.reference;
     exact_ = truth == "nominal" ? exact_copy(trainee_.network(), Truth::device)
                                 : exact_copy(network(), truth == "circuit" ? Truth::circuit : Truth::device);
@@ -297,6 +297,7 @@ std::vector<std::string> gradcheck_estimators(const Config& config, Index unknow
       if (solvable && estimator_misfit(config, name).empty()) take(name);
     }
   }
+  if (find_estimator(own_estimator_name) != nullptr) take(own_estimator_name);
   if (estimator_misfit(config, "bptt").empty()) take("bptt");
   return names;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/learning/cross_entropy.hpp"
 
-#include <cmath>
-
 #include "sim/base/errors.hpp"
+#include "sim/base/softmax.hpp"
 
 namespace nudge {
 namespace {
@@ -71,9 +70,8 @@ double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
   for (Index t = 0; t < tokens_; ++t) {
     const int target = targets_[static_cast<std::size_t>(t)];
     if (target == Batch::kIgnored) continue;
-    const S largest = logits.row(t).maxCoeff();
-    const S log_partition = std::log((logits.row(t).array() - largest).exp().sum());
-    sum += static_cast<double>(largest + log_partition - logits(t, target));
+    error_.row(t) = logits.row(t);
+    sum += static_cast<double>(cross_entropy_row(error_.row(t), target));
   }
   return sum;
 }
@@ -86,16 +84,13 @@ void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> m) {
   read_logits(m, logits);
   read_.work(softmax_operations * static_cast<double>(logits.size()));
   for (Index row = 0; row < m.rows(); ++row) {
-    auto error = error_.row(row).array();
     const int target = targets_[static_cast<std::size_t>(row % tokens_)];
     if (target == Batch::kIgnored) {
-      error = S(0);
+      error_.row(row).setZero();
       continue;
     }
-    const S largest = logits.row(row).maxCoeff();
-    error = (logits.row(row).array() - largest).exp();
-    error *= S(1) / error.sum();
-    error_(row, target) -= S(1);
+    error_.row(row) = logits.row(row);
+    cross_entropy_row(error_.row(row), target);
   }
 }
 

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "training/learning/cost.hpp"
+#include "training/learning/node_cost.hpp"
 
 namespace nudge {
 
 /// Squared error of a node's state itself, without a read-out: C = ½ Σ_t |z_node,t − y_t|²,  ∂C/∂z_node = z_node − y, 0 on the
 /// other nodes and in rows that do not count (Scellier & Bengio 2017; they leave out the ½, so that their β is half of this
-/// one's). It has no parameters.
+/// one's); or another cost of the node (NodeCost). It has no parameters.
 template <class S>
 class SquaredError final : public ExampleCost<S> {
  public:
-  /// `node`: its columns of the state.
-  explicit SquaredError(Columns node) : node_(node) {}
+  /// `node`: its columns of the state. `other`: the cost in place of the squared error.
+  explicit SquaredError(Columns node, std::shared_ptr<const NodeCost> other = nullptr)
+      : node_(node), other_(std::move(other)) {}
 
   /// What the node should be, (rows, node.count); a copy is kept.
   void bind(ConstMatrixRef<S> targets);
@@ -28,10 +32,15 @@ class SquaredError final : public ExampleCost<S> {
   void accumulate_parameter_gradient(ConstMatrixRef<S> /*z*/, S /*scale*/, GradientSink<S>& /*sink*/) override {}
   Columns columns(Index /*cols*/) const override { return node_; }
   Matrix<S> output() const override { return output_; }
-  double curvature() const override { return 1; }
+  double curvature() const override { return other_ == nullptr ? 1 : 0; }
 
  private:
+  /// The rows that count, in double.
+  Matrix<double> counted(ConstMatrixRef<S> rows) const;
+  void other_gradient(ConstMatrixRef<S> y, MatrixRef<S> out) const;
+
   Columns node_;
+  std::shared_ptr<const NodeCost> other_;
   Matrix<S> targets_, output_, error_;
   std::vector<Index> ignored_;  ///< rows of the present example that do not count
   ReadContext read_;            ///< it reads no array

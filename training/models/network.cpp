@@ -146,7 +146,7 @@ double Network<S>::accumulate_clamp(const Batch& batch, Index example, ConstMatr
 }
 
 template <class S>
-void Network<S>::start(ConstMatrixRef<S> x, MatrixRef<S> z) const {
+void Network<S>::initial_state(ConstMatrixRef<S> x, MatrixRef<S> z) const {
   const bool rests = plan_->start() == StartState::rest;
   for (const Node& node : circuit_.nodes()) {
     auto at = z.middleCols(node.columns.begin, node.columns.count);
@@ -173,7 +173,7 @@ template <class S>
 std::unique_ptr<ExampleCost<S>> Network<S>::make_cost(Index max_copies) const {
   const NodeReadout at = plan_->readout();
   const Columns node = circuit_.nodes()[static_cast<std::size_t>(at.node)].columns;
-  if (at.parameter < 0) return std::make_unique<SquaredError<S>>(node);
+  if (at.parameter < 0) return std::make_unique<SquaredError<S>>(node, at.cost);
   return std::make_unique<CrossEntropyReadout<S>>(map(at.parameter), at, node, rows(), max_copies,
                                                   at.bias >= 0 ? &map(at.bias) : nullptr);
 }

@@ -59,7 +59,7 @@ class Network {
   double accumulate_clamp(const Batch& batch, Index example, ConstMatrixRef<S> x_gradient, Gradient<S>& gradient) const;
 
   /// Where a free phase starts (NetworkPlan::start).
-  void start(ConstMatrixRef<S> x, MatrixRef<S> z) const;
+  void initial_state(ConstMatrixRef<S> x, MatrixRef<S> z) const;
   /// x_gradient += the gradient of x_in through that start, of a gradient of z.
   void accumulate_start(ConstMatrixRef<S> z_gradient, MatrixRef<S> x_gradient) const;
 

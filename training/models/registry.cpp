@@ -10,6 +10,7 @@
 #include "training/models/block/block_export.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/hopfield/hopfield_netlist.hpp"
+#include "training/models/own/own_network.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/resistive/resistive_export.hpp"
 #include "training/models/stack/stack_plan.hpp"
@@ -51,7 +52,6 @@ OpenList<NetworkKind>& list() {
       {.name = "hopfield",
        .summary = "layered Hopfield network of samples: layers above a clamped one, coupled both ways",
        .plan = hopfield_plan,
-       .leak = hopfield_leak,
        .feed_forward = hopfield_feeds_forward,
        .couples_rows = false,
        .takes = Rows::features,
@@ -62,7 +62,6 @@ OpenList<NetworkKind>& list() {
       {.name = "convolutional",
        .summary = "the same with convolutions below its dense layers",
        .plan = convolutional_plan,
-       .leak = hopfield_leak,
        .feed_forward = hopfield_feeds_forward,
        .couples_rows = false,
        .takes = Rows::features,
@@ -73,7 +72,7 @@ OpenList<NetworkKind>& list() {
       {.name = "resistive",
        .summary = "layers of nodes joined by resistors, with diodes and amplifiers: its conductances are the devices",
        .plan = resistive_plan,
-       .leak = resistive_leak,
+       .leak = [](const Config&) { return NodeLeak{.constant = 0}; },
        .feed_forward = recurrent,
        .couples_rows = false,
        .takes = Rows::features,
@@ -85,6 +84,7 @@ OpenList<NetworkKind>& list() {
       sequence_network(),
       free_transformer_network(),
       argmax_network(),
+      own_network(),
   });
   return kinds;
 }

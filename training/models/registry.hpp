@@ -12,6 +12,7 @@
 #include "training/models/mixer_term.hpp"
 #include "training/models/netlist.hpp"
 #include "training/models/network_plan.hpp"
+#include "training/models/node_leak.hpp"
 #include "training/models/tapes/tape_model.hpp"
 
 namespace nudge {
@@ -34,9 +35,7 @@ struct NetworkKind {
   std::string summary;
   /// The plan for a task of these sizes, whose rows are as `takes` says. UserError for sizes that contradict each other. null: no circuit.
   std::shared_ptr<const NetworkPlan> (*plan)(const Config& config, const TaskSizes& task) = nullptr;
-  /// The largest leak L of a node at the damping c, known before there is a task: the stiffest part that is always there. 0: its
-  /// units are loaded by their terms alone (Circuit::largest_load).
-  double (*leak)(const Config& config, double damping) = [](const Config&, double) { return 1.0; };
+  NodeLeak (*leak)(const Config& config) = [](const Config&) { return NodeLeak{}; };
   /// Whether every node is driven by earlier ones alone (Circuit::feed_forward).
   bool (*feed_forward)(const Config& config) = [](const Config&) { return true; };
   /// NetworkPlan::couples_rows.

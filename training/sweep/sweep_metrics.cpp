@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/base/errors.hpp"
+#include "training/models/registry.hpp"
 
 namespace nudge {
 namespace {

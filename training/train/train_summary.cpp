@@ -8,6 +8,7 @@
 
 #include "sim/base/median.hpp"
 #include "training/check/nudge_choice.hpp"
+#include "training/config/rounding.hpp"
 #include "training/config/train_options.hpp"
 #include "training/models/registry.hpp"
 #include "training/train/device_notes.hpp"

@@ -51,6 +51,7 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
     : Learner(run_options(config).log_rows),
       config_(config),
       options_(train_options(config)),
+      step_(config),
       estimator_(estimator.empty() ? run_options(config).estimator : estimator),
       network_(make_network<S>(config, plan, weights)),
       optimizer_(make_optimizer<S>(options_.optimizer, options_.rule, network_->parameter_shapes())),
@@ -75,7 +76,7 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
 template <class S>
 double Trainee<S>::begin() {
   for (auto& hook : hooks_) hook->begin(*network_);
-  const double epsilon = relaxation_step<S>(config_, network_->circuit());
+  const double epsilon = step_.of(network_->circuit());
   learner_->set_step(epsilon);
   return epsilon;
 }

@@ -78,6 +78,7 @@ class Trainee final : public Learner {
 
   Config config_;
   TrainOptions options_;
+  RelaxationStep step_;
   std::string estimator_;
   std::unique_ptr<Network<S>> network_;
   std::unique_ptr<Optimizer<S>> optimizer_;

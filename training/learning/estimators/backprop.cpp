@@ -13,27 +13,27 @@ namespace nudge {
 
 /// ‖F‖ of what can move the state.
 template <class S>
-S BackpropThroughTime<S>::force_norm(SequenceTask<S>& task) {
-  const Box<S>* box = task.dynamics->box();
+S BackpropThroughTime<S>::force_norm(Example<S>& example) {
+  const Box<S>* box = example.dynamics->box();
   if (box == nullptr) return force_.norm();
   held_ = force_;
-  box->hold(*task.state, force_, held_, {0, held_.cols()});
+  box->hold(*example.state, force_, held_, {0, held_.cols()});
   return held_.norm();
 }
 
 /// As settle() with euler: stops at the tolerance, else returns the mean of the last states where that is asked for.
 template <class S>
-std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceReport& report) {
+std::size_t BackpropThroughTime<S>::forward(Example<S>& example, SequenceReport& report) {
   const SettleOptions& options = options_.free;
-  Matrix<S>& z = *task.state;
+  Matrix<S>& z = *example.state;
   const Lag<S> lag(options.lag, options.step);
   lag.start(z.rows(), z.cols(), flow_);
   averaged_ = std::min(options.average_last, options.max_steps);
   mean_.setZero(z.rows(), z.cols());
-  const Box<S>* box = task.dynamics->box();
+  const Box<S>* box = example.dynamics->box();
   const auto most = static_cast<std::size_t>(options.max_steps);
   trajectory_.resize(most);
-  kept_ = task.dynamics->kept_points();
+  kept_ = example.dynamics->kept_points();
   report.free.status = Status::max_steps;
   std::size_t steps = 0;
   for (; steps < most; ++steps) {
@@ -41,10 +41,10 @@ std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceRepor
     if (kept_ != nullptr) {
       kept_->remember(z, force_, steps);
     } else {
-      task.dynamics->force(z, force_);
+      example.dynamics->force(z, force_);
     }
     ++report.free.force_evaluations;
-    if (options.tolerance > 0 && force_norm(task) <= static_cast<S>(options.tolerance) * z.norm()) {
+    if (options.tolerance > 0 && force_norm(example) <= static_cast<S>(options.tolerance) * z.norm()) {
       report.free.status = Status::converged;
       averaged_ = 1;
       break;
@@ -63,23 +63,23 @@ std::size_t BackpropThroughTime<S>::forward(SequenceTask<S>& task, SequenceRepor
 // z_k = z_{k−1} + ε y_k,  y_k = (1 − s) y_{k−1} + s F(z_{k−1}): λ is the adjoint of z, μ that of y (s = 1: no amplifiers,
 // y is F). The mean of the last n states feeds ∂C/∂z/n into each of them.
 template <class S>
-void BackpropThroughTime<S>::backward(SequenceTask<S>& task, std::size_t steps) {
+void BackpropThroughTime<S>::backward(Example<S>& example, std::size_t steps) {
   const S step = static_cast<S>(options_.free.step);
   const S share = Lag<S>(options_.free.lag, options_.free.step).share();
   const bool lags = share < S(1);
-  const Box<S>* box = task.dynamics->box();
+  const Box<S>* box = example.dynamics->box();
   lambda_ = averaged_ > 1 ? Matrix<S>(cost_gradient_ / static_cast<S>(averaged_)) : cost_gradient_;
   if (lags) mu_.setZero(lambda_.rows(), lambda_.cols());
   for (std::size_t k = steps; k-- > 0;) {
     if (box != nullptr) box->pull_back(k + 1 < steps ? trajectory_[k + 1] : end_, lambda_);
-    Linearization<S>& at = kept_ != nullptr ? kept_->recall(k) : task.dynamics->linearize(trajectory_[k]);
+    Linearization<S>& at = kept_ != nullptr ? kept_->recall(k) : example.dynamics->linearize(trajectory_[k]);
     S scale = step;
     if (lags) {
       mu_ += step * lambda_;
       scale = share;
     }
     const Matrix<S>& u = lags ? mu_ : lambda_;
-    at.accumulate(u, scale * task.weight, *task.sink, change_);
+    at.accumulate(u, scale * example.weight, *example.sink, change_);
     lambda_ += scale * change_;
     if (lags) mu_ *= S(1) - share;
     if (averaged_ > 1 && k > 0 && k + static_cast<std::size_t>(averaged_) > steps) {
@@ -91,32 +91,32 @@ void BackpropThroughTime<S>::backward(SequenceTask<S>& task, std::size_t steps) 
 /// Sweeps of unit steps over a feed-forward system forget where they started: the derivative of their end is one sweep of
 /// transposed reads down the nodes.
 template <class S>
-SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
+SequenceReport BackpropThroughTime<S>::through_sweep(Example<S>& example) {
   SequenceReport report;
-  Matrix<S>& z = *task.state;
-  Layered<S>* layered = task.dynamics->layered();
-  const DynamicsTraits<S> traits = task.dynamics->traits();
+  Matrix<S>& z = *example.state;
+  Layered<S>* layered = example.dynamics->layered();
+  const DynamicsTraits<S> traits = example.dynamics->traits();
   if (layered == nullptr || !traits.feed_forward || options_.free.step != 1.0 || traits.leak != 1.0) {
     throw UserError(
         "bptt with relaxation.schedule = sweep needs a feed-forward network and relaxation.step = 1 (use parallel)");
   }
-  compute_derivatives(task);
-  Linearization<S>& at = free_.run(task, options_.free, report);
-  task.dynamics->begin_reads(ReadClass::stored);
+  compute_derivatives(example);
+  Linearization<S>& at = free_.run(example, options_.free, report);
+  example.dynamics->begin_reads(ReadClass::stored);
   report.nudged = Status::max_steps;
   for (Matrix<S>* x : {&lambda_, &change_, &cost_gradient_}) x->resize(z.rows(), z.cols());
-  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
-  task.cost->gradient(z, cost_gradient_);
+  example.cost->accumulate_parameter_gradient(z, example.weight, *example.sink);
+  example.cost->gradient(z, cost_gradient_);
   lambda_ = cost_gradient_;
   bool pulled = true;
   for (std::size_t node = layered->nodes(); pulled && node-- > 0;) {
-    pulled = layered->pull_node(lambda_, task.weight, *task.sink, node);
+    pulled = layered->pull_node(lambda_, example.weight, *example.sink, node);
   }
   if (!pulled) {
     lambda_.setZero();
     NudgedLaw<S> law;
-    adjoint_sweep<S>(*layered, {task.dynamics, &at, task.state}, law, cost_gradient_, S(1), lambda_, change_);
-    at.accumulate_parameter_gradient(lambda_, task.weight, *task.sink);
+    adjoint_sweep<S>(*layered, {example.dynamics, &at, example.state}, law, cost_gradient_, S(1), lambda_, change_);
+    at.accumulate_parameter_gradient(lambda_, example.weight, *example.sink);
   }
   report.cost_in_forces += 2;
   this->adjoint_ = lambda_;
@@ -125,30 +125,30 @@ SequenceReport BackpropThroughTime<S>::through_sweep(SequenceTask<S>& task) {
 }
 
 template <class S>
-SequenceReport BackpropThroughTime<S>::estimate(SequenceTask<S>& task) {
+SequenceReport BackpropThroughTime<S>::estimate(Example<S>& example) {
   NUDGE_EXPECT(options_.free.solver == SettleSolver::euler);
-  if (options_.free.schedule == RelaxationSchedule::sweep) return through_sweep(task);
+  if (options_.free.schedule == RelaxationSchedule::sweep) return through_sweep(example);
   SequenceReport report;
-  Matrix<S>& z = *task.state;
+  Matrix<S>& z = *example.state;
   for (Matrix<S>* x : {&force_, &lambda_, &change_, &cost_gradient_}) x->resize(z.rows(), z.cols());
-  compute_derivatives(task);
-  task.dynamics->begin_reads(ReadClass::free);
-  timing_ = euler_timing(options_.free.step, task.dynamics->leak(), options_.free.lag);
-  task.dynamics->set_read_timing(timing_);
-  const std::size_t steps = forward(task, report);
-  task.dynamics->begin_reads(ReadClass::monitor);
-  task.dynamics->force(z, force_);
+  compute_derivatives(example);
+  example.dynamics->begin_reads(ReadClass::free);
+  timing_ = euler_timing(options_.free.step, example.dynamics->leak(), options_.free.lag);
+  example.dynamics->set_read_timing(timing_);
+  const std::size_t steps = forward(example, report);
+  example.dynamics->begin_reads(ReadClass::monitor);
+  example.dynamics->force(z, force_);
   ++report.free.force_evaluations;
-  report.free.residual = relative_residual(static_cast<double>(force_norm(task)), static_cast<double>(z.norm()));
+  report.free.residual = relative_residual(static_cast<double>(force_norm(example)), static_cast<double>(z.norm()));
   if (!std::isfinite(report.free.residual)) report.free.status = Status::diverged;
-  report.loss = task.cost->value(z);
-  task.dynamics->begin_reads(ReadClass::stored);
+  report.loss = example.cost->value(z);
+  example.dynamics->begin_reads(ReadClass::stored);
   report.nudged = Status::max_steps;
   report.cost_in_forces = 3.0 * static_cast<double>(steps) + 1;
-  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
-  task.cost->gradient(z, cost_gradient_);
-  backward(task, steps);
-  *task.initial_state_gradient += task.weight * lambda_;
+  example.cost->accumulate_parameter_gradient(z, example.weight, *example.sink);
+  example.cost->gradient(z, cost_gradient_);
+  backward(example, steps);
+  *example.initial_state_gradient += example.weight * lambda_;
   this->adjoint_ = lambda_;
   this->point_ = z;
   return report;

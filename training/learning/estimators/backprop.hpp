@@ -16,14 +16,14 @@ template <class S>
 class BackpropThroughTime final : public GradientEstimator<S> {
  public:
   explicit BackpropThroughTime(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
-  SequenceReport estimate(SequenceTask<S>& task) override;
+  SequenceReport estimate(Example<S>& example) override;
 
  private:
   using GradientEstimator<S>::options_;
-  S force_norm(SequenceTask<S>& task);
-  std::size_t forward(SequenceTask<S>& task, SequenceReport& report);
-  void backward(SequenceTask<S>& task, std::size_t steps);
-  SequenceReport through_sweep(SequenceTask<S>& task);
+  S force_norm(Example<S>& example);
+  std::size_t forward(Example<S>& example, SequenceReport& report);
+  void backward(Example<S>& example, std::size_t steps);
+  SequenceReport through_sweep(Example<S>& example);
 
   FreePhase<S> free_;
   std::vector<Matrix<S>> trajectory_;

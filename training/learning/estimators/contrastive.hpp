@@ -21,12 +21,12 @@ class ContrastiveEstimator final : public GradientEstimator<S> {
       : GradientEstimator<S>(options), nodes_(std::move(nodes)) {}
 
   /// UserError for a force that has no such rule.
-  SequenceReport estimate(SequenceTask<S>& task) override;
+  SequenceReport estimate(Example<S>& example) override;
   Index copies() const override { return static_cast<Index>(nodes_.betas.size()) + (nodes_.star_weight != 0 ? 1 : 0); }
 
  private:
   using GradientEstimator<S>::options_;
-  void contrast(SequenceTask<S>& task, const Matrix<S>& nudged);
+  void contrast(Example<S>& example, const Matrix<S>& nudged);
 
   Nodes nodes_;
   std::vector<S> scales_;

@@ -35,13 +35,13 @@ struct EstimatorOptions {
   int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
 };
 
-/// One sequence to learn from. The state enters as z_0 and leaves as the free equilibrium z*.
+/// One example to learn from, a sequence or independent samples side by side. The state enters as z_0 and leaves as the free equilibrium z*.
 template <class S>
-struct SequenceTask {
+struct Example {
   Dynamics<S>* dynamics;
   Cost<S>* cost;
-  Matrix<S>* state;                   ///< (T, C)
-  Matrix<S>* initial_state_gradient;  ///< (T, C): += weight · dC/dz_0 where the estimator sees it (bptt)
+  Matrix<S>* state;                   ///< (rows, cols)
+  Matrix<S>* initial_state_gradient;  ///< (rows, cols): += weight · dC/dz_0 where the estimator sees it (bptt)
   S weight;                           ///< of this sequence in the batch's mean cost: 1/(B·T)
   GradientSink<S>* sink;
   CorrectionFilter<S>* filter = nullptr;  ///< what the correction of the nudged phases passes; null: ideal
@@ -51,20 +51,20 @@ struct SequenceTask {
 
 /// The reads that follow, of dynamics and cost, are those of a nudged phase. Returns their timing: a step lasts its duration.
 template <class S>
-ReadTiming begin_nudged_reads(SequenceTask<S>& task, const EstimatorOptions& options) {
-  const ReadTiming timing = euler_timing(options.step, task.dynamics->leak(), options.free.lag);
-  task.dynamics->begin_reads(ReadClass::nudged);
-  task.dynamics->set_read_timing(timing);
-  task.cost->set_read_timing(timing);
+ReadTiming begin_nudged_reads(Example<S>& example, const EstimatorOptions& options) {
+  const ReadTiming timing = euler_timing(options.step, example.dynamics->leak(), options.free.lag);
+  example.dynamics->begin_reads(ReadClass::nudged);
+  example.dynamics->set_read_timing(timing);
+  example.cost->set_read_timing(timing);
   return timing;
 }
 
 /// Gradients that are computed and not read: derivatives of the simulated circuit, as backprop and implicit differentiation
 /// take them.
 template <class S>
-void compute_derivatives(SequenceTask<S>& task) {
-  task.dynamics->use_exact_derivatives(true);
-  task.cost->use_exact_derivatives(true);
+void compute_derivatives(Example<S>& example) {
+  example.dynamics->use_exact_derivatives(true);
+  example.cost->use_exact_derivatives(true);
 }
 
 /// UserError: the estimator moves the free state and its adjoint together, all nodes at once.
@@ -99,12 +99,12 @@ class GradientEstimator {
  public:
   explicit GradientEstimator(const EstimatorOptions& options) : options_(options) {}
   virtual ~GradientEstimator() = default;
-  virtual SequenceReport estimate(SequenceTask<S>& task) = 0;
+  virtual SequenceReport estimate(Example<S>& example) = 0;
 
   /// How many states it evaluates side by side (the dynamics and cost must hold that many copies).
   virtual Index copies() const { return 2; }
 
-  /// The adjoint of the last estimate for the cost summed over tokens, (T, C); empty for bptt before the last step.
+  /// The adjoint of the last estimate for the cost summed over tokens, (rows, cols); empty for bptt before the last step.
   const Matrix<S>& adjoint() const { return adjoint_; }
   /// The point at which the last estimate correlated (z*, or the midpoint of tracked and dyadic).
   const Matrix<S>& point() const { return point_; }

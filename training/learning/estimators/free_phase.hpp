@@ -12,20 +12,20 @@ void hold_state(const Dynamics<S>& dynamics, SampleHold<S>& hold, Matrix<S>& sta
   if (const Box<S>* box = dynamics.box()) box->project(state, {0, state.cols()});
 }
 
-/// The free phase common to the estimators: settles task.state by free reads, stores the linearisation there, and fills in
+/// The free phase common to the estimators: settles example.state by free reads, stores the linearisation there, and fills in
 /// the report's residual ‖F(z*)‖/‖z*‖ by monitor reads (of a noise-free dynamics the stored force), loss and cost. Returns
 /// the linearisation at z*. settle() does the same without storing anything there: the residual is then always read.
 template <class S>
 class FreePhase {
  public:
-  Linearization<S>& run(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
-  void settle(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
+  Linearization<S>& run(Example<S>& example, const SettleOptions& options, SequenceReport& report);
+  void settle(Example<S>& example, const SettleOptions& options, SequenceReport& report);
 
  private:
-  void relax(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
-  void keep(SequenceTask<S>& task, const SettleOptions& options);
-  void read_force(SequenceTask<S>& task);
-  void finish(SequenceTask<S>& task, const SettleOptions& options, SequenceReport& report);
+  void relax(Example<S>& example, const SettleOptions& options, SequenceReport& report);
+  void keep(Example<S>& example, const SettleOptions& options);
+  void read_force(Example<S>& example);
+  void finish(Example<S>& example, const SettleOptions& options, SequenceReport& report);
 
   SettleWorkspace<S> scratch_;
   Matrix<S> force_;

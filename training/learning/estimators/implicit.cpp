@@ -49,16 +49,16 @@ void ImplicitEstimator<S>::solve_gmres(Linearization<S>& at, SequenceReport& rep
 }
 
 template <class S>
-SequenceReport ImplicitEstimator<S>::estimate(SequenceTask<S>& task) {
+SequenceReport ImplicitEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
-  compute_derivatives(task);
-  Linearization<S>& at = free_.run(task, options_.free, report);
-  task.dynamics->begin_reads(ReadClass::stored);
-  const Matrix<S>& z = *task.state;
+  compute_derivatives(example);
+  Linearization<S>& at = free_.run(example, options_.free, report);
+  example.dynamics->begin_reads(ReadClass::stored);
+  const Matrix<S>& z = *example.state;
   cost_gradient_.resize(z.rows(), z.cols());
   this->adjoint_.setZero(z.rows(), z.cols());
-  task.cost->gradient(z, cost_gradient_);
-  const Matrix<S> moving = moving_units<S>(*task.dynamics, at, z);
+  example.cost->gradient(z, cost_gradient_);
+  const Matrix<S> moving = moving_units<S>(*example.dynamics, at, z);
   if (moving.size() > 0) cost_gradient_.array() *= moving.array();
   if (solver_ == AdjointSolver::dense) {
     solve_dense(at, moving);
@@ -73,8 +73,8 @@ SequenceReport ImplicitEstimator<S>::estimate(SequenceTask<S>& task) {
   // zero of F, ‖J⁻¹F‖ ≲ gain ‖F‖, is longer than the state itself, there is none to differentiate.
   report.left_out = this->leaves_out() && report.adjoint.gain * report.free.residual > 1;
   if (report.left_out) return report;
-  at.accumulate_parameter_gradient(this->adjoint_, task.weight, *task.sink);
-  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
+  at.accumulate_parameter_gradient(this->adjoint_, example.weight, *example.sink);
+  example.cost->accumulate_parameter_gradient(z, example.weight, *example.sink);
   return report;
 }
 

@@ -16,7 +16,7 @@ class ImplicitEstimator final : public GradientEstimator<S> {
  public:
   ImplicitEstimator(AdjointSolver solver, const EstimatorOptions& options)
       : GradientEstimator<S>(options), solver_(solver) {}
-  SequenceReport estimate(SequenceTask<S>& task) override;
+  SequenceReport estimate(Example<S>& example) override;
 
  private:
   using GradientEstimator<S>::options_;

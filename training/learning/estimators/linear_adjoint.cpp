@@ -19,21 +19,21 @@ void finish(const Matrix<S>& change, const Matrix<S>& a, SequenceReport& report)
 }  // namespace
 
 template <class S>
-SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
+SequenceReport LinearAdjointEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
-  Linearization<S>& at = free_.run(task, options_.free, report);
-  const Matrix<S>& z = *task.state;
+  Linearization<S>& at = free_.run(example, options_.free, report);
+  const Matrix<S>& z = *example.state;
   Matrix<S>& a = this->adjoint_;
   a.setZero(z.rows(), z.cols());
   cost_gradient_.resize(z.rows(), z.cols());
   change_.resize(z.rows(), z.cols());
-  const ReadTiming timing = begin_nudged_reads(task, options_);
-  task.cost->gradient(z, cost_gradient_);
-  hold_at_rest<S>(*task.dynamics, at, z, cost_gradient_, change_);
+  const ReadTiming timing = begin_nudged_reads(example, options_);
+  example.cost->gradient(z, cost_gradient_);
+  hold_at_rest<S>(*example.dynamics, at, z, cost_gradient_, change_);
   const Lag<S> lag(options_.free.lag, options_.step);
   lag.start(z.rows(), z.cols(), flow_);
-  const NudgedPoint<S> point{task.dynamics, &at, &z, task.filter};
-  Layered<S>* swept = sweeping(*task.dynamics, options_.free.schedule);
+  const NudgedPoint<S> point{example.dynamics, &at, &z, example.filter};
+  Layered<S>* swept = sweeping(*example.dynamics, options_.free.schedule);
   for (int n = 0; n < options_.nudged_steps; ++n) {
     if (swept != nullptr) {
       adjoint_sweep<S>(*swept, point, law_, cost_gradient_, static_cast<S>(options_.step), a, change_);
@@ -53,46 +53,46 @@ SequenceReport LinearAdjointEstimator<S>::estimate(SequenceTask<S>& task) {
   report.cost_in_forces += options_.nudged_steps;
   this->point_ = z;
   if (this->leave_out(static_cast<double>(cost_gradient_.norm()), report)) return report;
-  at.accumulate_parameter_gradient(a, task.weight, *task.sink);
-  task.cost->accumulate_parameter_gradient(z, task.weight, *task.sink);
+  at.accumulate_parameter_gradient(a, example.weight, *example.sink);
+  example.cost->accumulate_parameter_gradient(z, example.weight, *example.sink);
   return report;
 }
 
 template <class S>
-SequenceReport DyadicEstimator<S>::estimate(SequenceTask<S>& task) {
+SequenceReport DyadicEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
   require_parallel("dyadic", options_.free.schedule);
-  free_.run(task, options_.free, report);
+  free_.run(example, options_.free, report);
   Matrix<S>& m = this->point_;
   Matrix<S>& a = this->adjoint_;
-  m = *task.state;
+  m = *example.state;
   a.setZero(m.rows(), m.cols());
   for (Matrix<S>* x : {&cost_gradient_, &change_, &force_}) x->resize(m.rows(), m.cols());
-  const ReadTiming timing = begin_nudged_reads(task, options_);
+  const ReadTiming timing = begin_nudged_reads(example, options_);
   const Lag<S> lag(options_.free.lag, options_.step);
   lag.start(m.rows(), m.cols(), flow_);
   lag.start(m.rows(), m.cols(), state_flow_);
   for (int n = 0; n < options_.nudged_steps; ++n) {
-    Linearization<S>& at = task.dynamics->linearize(m);
-    law_.vjp({task.dynamics, &at, &m, task.filter}, a, change_);
-    task.cost->gradient(m, cost_gradient_);
-    hold_at_rest<S>(*task.dynamics, at, m, cost_gradient_, force_);
+    Linearization<S>& at = example.dynamics->linearize(m);
+    law_.vjp({example.dynamics, &at, &m, example.filter}, a, change_);
+    example.cost->gradient(m, cost_gradient_);
+    hold_at_rest<S>(*example.dynamics, at, m, cost_gradient_, force_);
     change_ += cost_gradient_;
-    if (task.dynamics->noisy()) {  // the state goes on by reads of its own, not by what was stored for the adjoint
-      task.dynamics->force(m, force_);
+    if (example.dynamics->noisy()) {  // the state goes on by reads of its own, not by what was stored for the adjoint
+      example.dynamics->force(m, force_);
     } else {
       at.force(force_);
     }
     lag.advance(a, change_, flow_);
     lag.advance(m, force_, state_flow_);
-    if (const Box<S>* box = task.dynamics->box()) box->project(m, {0, m.cols()});
+    if (const Box<S>* box = example.dynamics->box()) box->project(m, {0, m.cols()});
   }
   finish<S>(change_, a, report);
   report.nudged_time = timing.duration * options_.nudged_steps;
   report.cost_in_forces += 2.0 * options_.nudged_steps;
   if (this->leave_out(static_cast<double>(cost_gradient_.norm()), report)) return report;
-  task.dynamics->linearize(m).accumulate_parameter_gradient(a, task.weight, *task.sink);
-  task.cost->accumulate_parameter_gradient(m, task.weight, *task.sink);
+  example.dynamics->linearize(m).accumulate_parameter_gradient(a, example.weight, *example.sink);
+  example.cost->accumulate_parameter_gradient(m, example.weight, *example.sink);
   return report;
 }
 

@@ -11,7 +11,7 @@ template <class S>
 class LinearAdjointEstimator final : public GradientEstimator<S> {
  public:
   explicit LinearAdjointEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
-  SequenceReport estimate(SequenceTask<S>& task) override;
+  SequenceReport estimate(Example<S>& example) override;
 
  private:
   using GradientEstimator<S>::options_;
@@ -27,7 +27,7 @@ template <class S>
 class DyadicEstimator final : public GradientEstimator<S> {
  public:
   explicit DyadicEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
-  SequenceReport estimate(SequenceTask<S>& task) override;
+  SequenceReport estimate(Example<S>& example) override;
 
  private:
   using GradientEstimator<S>::options_;

@@ -7,21 +7,21 @@
 namespace nudge {
 
 template <class S>
-SequenceReport NudgedEstimator<S>::estimate(SequenceTask<S>& task) {
+SequenceReport NudgedEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
-  Linearization<S>& at = free_.run(task, options_.free, report);
-  const Matrix<S>& states = nudged_.run(task, &at, nodes_.betas, law_, anchored_, options_, report);
+  Linearization<S>& at = free_.run(example, options_.free, report);
+  const Matrix<S>& states = nudged_.run(example, &at, nodes_.betas, law_, anchored_, options_, report);
   this->nudged_states_ = &states;
-  const Index tokens = task.state->rows();
+  const Index tokens = example.state->rows();
   auto& a = this->adjoint_;
-  a = static_cast<S>(nodes_.star_weight) * *task.state;
+  a = static_cast<S>(nodes_.star_weight) * *example.state;
   for (std::size_t k = 0; k < nodes_.betas.size(); ++k) {
     a += static_cast<S>(nodes_.weights[k]) * states.middleRows(static_cast<Index>(k) * tokens, tokens);
   }
-  this->point_ = *task.state;
+  this->point_ = *example.state;
   if (this->leave_out(nudged_.drive(), report)) return report;
-  at.accumulate_parameter_gradient(a, task.weight, *task.sink);
-  task.cost->accumulate_parameter_gradient(*task.state, task.weight, *task.sink);
+  at.accumulate_parameter_gradient(a, example.weight, *example.sink);
+  example.cost->accumulate_parameter_gradient(*example.state, example.weight, *example.sink);
   return report;
 }
 

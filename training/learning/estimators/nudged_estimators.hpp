@@ -22,7 +22,7 @@ class NudgedEstimator final : public GradientEstimator<S> {
   NudgedEstimator(NudgeLaw law, bool anchored, Nodes nodes, const EstimatorOptions& options)
       : GradientEstimator<S>(options), law_(law), anchored_(anchored), nodes_(std::move(nodes)) {}
 
-  SequenceReport estimate(SequenceTask<S>& task) override;
+  SequenceReport estimate(Example<S>& example) override;
   Index copies() const override { return static_cast<Index>(nodes_.betas.size()); }
 
  private:

@@ -20,15 +20,15 @@ constexpr double kSettledNudge = 1e-2;
 bool descends(const EstimatorOptions& options) { return options.free.solver == SettleSolver::coordinate; }
 
 template <class S>
-bool sweeps(const SequenceTask<S>& task, const EstimatorOptions& options) {
-  return descends(options) || sweeping(*task.dynamics, options.free.schedule) != nullptr;
+bool sweeps(const Example<S>& example, const EstimatorOptions& options) {
+  return descends(options) || sweeping(*example.dynamics, options.free.schedule) != nullptr;
 }
 
 /// The exact step of a node needs the curvature of the nudge as well.
 template <class S>
-void require_descent(SequenceTask<S>& task, const EstimatorOptions& options) {
-  require_coordinates(*task.dynamics);
-  if (options.frozen_cost || task.cost->curvature() > 0) return;
+void require_descent(Example<S>& example, const EstimatorOptions& options) {
+  require_coordinates(*example.dynamics);
+  if (options.frozen_cost || example.cost->curvature() > 0) return;
   throw UserError(
       fmt::format("relaxation.solver = {}: a nudge by this cost has no exact step (take squared error, or "
                   "nudge.cost_current = frozen, or solver euler)",
@@ -38,19 +38,19 @@ void require_descent(SequenceTask<S>& task, const EstimatorOptions& options) {
 }  // namespace
 
 template <class S>
-void NudgedPhase<S>::prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored) {
-  point_ = {task.dynamics, at, task.state, task.filter};
-  const Matrix<S>& z = *task.state;
+void NudgedPhase<S>::prepare(Example<S>& example, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored) {
+  point_ = {example.dynamics, at, example.state, example.filter};
+  const Matrix<S>& z = *example.state;
   for (Matrix<S>* m : {&states_, &force_, &cost_gradient_}) m->resize(copies * z.rows(), z.cols());
   cost_gradient_.setZero();  // outside the columns of the cost it stays so
   frozen_ = false;
   if (!anchored) return;
   anchor_.resize(z.rows(), z.cols());
   const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
-  if (task.dynamics->noisy()) {
-    task.dynamics->begin_reads(ReadClass::anchor);
-    task.dynamics->force(z, anchor_, part);
-    if (const Box<S>* box = task.dynamics->box()) box->hold(z, anchor_, anchor_, {0, z.cols()});
+  if (example.dynamics->noisy()) {
+    example.dynamics->begin_reads(ReadClass::anchor);
+    example.dynamics->force(z, anchor_, part);
+    if (const Box<S>* box = example.dynamics->box()) box->hold(z, anchor_, anchor_, {0, z.cols()});
   } else {
     at->force(anchor_, part);
   }
@@ -68,11 +68,11 @@ void NudgedPhase<S>::evaluate_law(NudgeLaw law, double clip, SequenceReport& rep
 
 /// cost_gradient_ ← ∂C/∂z of all copies: at their states, or as it was stored at z*.
 template <class S>
-void NudgedPhase<S>::cost_current(SequenceTask<S>& task, bool frozen) {
-  if (!frozen) return task.cost->own_gradient(states_, cost_gradient_);
+void NudgedPhase<S>::cost_current(Example<S>& example, bool frozen) {
+  if (!frozen) return example.cost->own_gradient(states_, cost_gradient_);
   if (frozen_) return;
-  const Index rows = task.state->rows();
-  task.cost->own_gradient(*task.state, cost_gradient_.topRows(rows));
+  const Index rows = example.state->rows();
+  example.cost->own_gradient(*example.state, cost_gradient_.topRows(rows));
   for (Index row = rows; row < states_.rows(); row += rows) {
     cost_gradient_.middleRows(row, rows) = cost_gradient_.topRows(rows);
   }
@@ -98,23 +98,23 @@ void NudgedPhase<S>::add_nudge(const std::vector<double>& betas, bool anchored, 
 
 /// force_ ← f(z) − anchor − β_k ∂C/∂z(z) of all copies.
 template <class S>
-void NudgedPhase<S>::evaluate(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+void NudgedPhase<S>::evaluate(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
                               const EstimatorOptions& options, SequenceReport& report) {
   evaluate_law(law, options.clip, report);
-  cost_current(task, options.frozen_cost);
-  add_nudge(betas, anchored, task.state->rows(), {0, states_.cols()}, task.cost->columns(states_.cols()));
+  cost_current(example, options.frozen_cost);
+  add_nudge(betas, anchored, example.state->rows(), {0, states_.cols()}, example.cost->columns(states_.cols()));
 }
 
 /// One sweep: the cost's current of its beginning, then node after node from the last to the first by Euler steps, or every
 /// second node and then the others, each to where nothing pushes it.
 template <class S>
-void NudgedPhase<S>::sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+void NudgedPhase<S>::sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
                            const EstimatorOptions& options, SequenceReport& report) {
-  cost_current(task, options.frozen_cost);
-  const Box<S>* box = task.dynamics->box();
-  Layered<S>& layered = *task.dynamics->layered();
+  cost_current(example, options.frozen_cost);
+  const Box<S>* box = example.dynamics->box();
+  Layered<S>& layered = *example.dynamics->layered();
   const std::size_t nodes = layered.nodes();
-  const Columns nudged = task.cost->columns(states_.cols());
+  const Columns nudged = example.cost->columns(states_.cols());
   const bool free = law == NudgeLaw::plain && !anchored && !descends(options);  // but for the nudge
   for (std::size_t k = 0; k < nodes; ++k) {
     const std::size_t node = descends(options) ? alternating_node(k, nodes) : nodes - 1 - k;
@@ -130,9 +130,9 @@ void NudgedPhase<S>::sweep(SequenceTask<S>& task, const std::vector<double>& bet
     } else {
       evaluate_law(law, options.clip, report);
     }
-    add_nudge(betas, anchored, task.state->rows(), columns, nudged);
+    add_nudge(betas, anchored, example.state->rows(), columns, nudged);
     if (descends(options)) {
-      descend(task, betas, options, columns);
+      descend(example, betas, options, columns);
       if (box != nullptr) box->project(states_, columns);
     } else if (box != nullptr) {
       box->step(states_, force_, static_cast<S>(options.step), columns);
@@ -145,29 +145,30 @@ void NudgedPhase<S>::sweep(SequenceTask<S>& task, const std::vector<double>& bet
 
 /// z ← z + f/(D + β c) in the given columns: there f is 0, other nodes fixed.
 template <class S>
-void NudgedPhase<S>::descend(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options,
+void NudgedPhase<S>::descend(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options,
                              Columns columns) {
-  const Index rows = task.state->rows();
-  const Columns nudged = task.cost->columns(states_.cols());
-  const double curvature = options.frozen_cost ? 0 : task.cost->curvature();
+  const Index rows = example.state->rows();
+  const Columns nudged = example.cost->columns(states_.cols());
+  const double curvature = options.frozen_cost ? 0 : example.cost->curvature();
   for (std::size_t k = 0; k < betas.size(); ++k) {
-    inverse_ = *task.dynamics->layered()->loads();
+    inverse_ = *example.dynamics->layered()->loads();
     inverse_.middleCols(nudged.begin, nudged.count).array() += static_cast<S>(betas[k] * curvature);
     inverse_ = (inverse_.array() > S(0)).select(inverse_.array().inverse(), S(0)).matrix();
     const Index row = static_cast<Index>(k) * rows;
-    task.dynamics->layered()->balance(states_.middleRows(row, rows), force_.middleRows(row, rows), inverse_, columns);
+    example.dynamics->layered()->balance(states_.middleRows(row, rows), force_.middleRows(row, rows), inverse_,
+                                         columns);
   }
 }
 
 /// A nudge −β of a squared error takes β from the load of its units: below 0 there is no state to settle in.
 template <class S>
-void NudgedPhase<S>::check_minimum(SequenceTask<S>& task, const std::vector<double>& betas,
+void NudgedPhase<S>::check_minimum(Example<S>& example, const std::vector<double>& betas,
                                    const EstimatorOptions& options) const {
-  const double curvature = options.frozen_cost ? 0 : task.cost->curvature();
-  Layered<S>* layered = task.dynamics->layered();
+  const double curvature = options.frozen_cost ? 0 : example.cost->curvature();
+  Layered<S>* layered = example.dynamics->layered();
   const Matrix<S>* loads = layered != nullptr ? layered->loads() : nullptr;
   if (loads == nullptr || curvature == 0) return;
-  const Columns nudged = task.cost->columns(states_.cols());
+  const Columns nudged = example.cost->columns(states_.cols());
   for (const double beta : betas) {
     for (Index j = 0; j < nudged.count; ++j) {
       const double load = static_cast<double>((*loads)(0, nudged.begin + j));
@@ -182,74 +183,74 @@ void NudgedPhase<S>::check_minimum(SequenceTask<S>& task, const std::vector<doub
 
 /// One sweep with εL = 1 leaves of a feed-forward system only the change of the cost's current: then that is force_.
 template <class S>
-bool NudgedPhase<S>::settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
+bool NudgedPhase<S>::settled_by_sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law,
                                       const EstimatorOptions& options) {
-  const DynamicsTraits<S> traits = task.dynamics->traits();
-  const bool exact = law == NudgeLaw::transposed && task.filter == nullptr && traits.feed_forward && !traits.noisy &&
+  const DynamicsTraits<S> traits = example.dynamics->traits();
+  const bool exact = law == NudgeLaw::transposed && example.filter == nullptr && traits.feed_forward && !traits.noisy &&
                      options.step * traits.leak == 1.0;
   if (!exact) return false;
   force_.setZero();
   if (options.frozen_cost) return true;
   anchor_before_ = cost_gradient_;
-  task.cost->own_gradient(states_, cost_gradient_);
+  example.cost->own_gradient(states_, cost_gradient_);
   cost_gradient_ -= anchor_before_;
-  const Columns nudged = task.cost->columns(states_.cols());
-  add_nudge(betas, false, task.state->rows(), nudged, nudged);
+  const Columns nudged = example.cost->columns(states_.cols());
+  add_nudge(betas, false, example.state->rows(), nudged, nudged);
   return true;
 }
 
 /// The copies of z* and what they are taken through T2 steps to: the last states, or the mean of the last.
 template <class S>
-const Matrix<S>& NudgedPhase<S>::relax(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
+const Matrix<S>& NudgedPhase<S>::relax(Example<S>& example, const std::vector<double>& betas, NudgeLaw law,
                                        bool anchored, const EstimatorOptions& options, SequenceReport& report) {
-  const Matrix<S>& z = *task.state;
+  const Matrix<S>& z = *example.state;
   for (Index row = 0; row < states_.rows(); row += z.rows()) states_.middleRows(row, z.rows()) = z;
-  if (task.filter != nullptr) task.filter->restart();
+  if (example.filter != nullptr) example.filter->restart();
   const Lag<S> lag(options.free.lag, options.step);
   lag.start(states_.rows(), states_.cols(), flow_);
   const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
   if (averaged > 1) mean_.setZero(states_.rows(), states_.cols());
-  const Box<S>* box = task.dynamics->box();
+  const Box<S>* box = example.dynamics->box();
   for (int n = 0; n < options.nudged_steps; ++n) {
-    if (sweeps(task, options)) {
-      sweep(task, betas, law, anchored, options, report);
+    if (sweeps(example, options)) {
+      sweep(example, betas, law, anchored, options, report);
     } else {
-      evaluate(task, betas, law, anchored, options, report);
+      evaluate(example, betas, law, anchored, options, report);
       lag.advance(states_, force_, flow_);
       if (box != nullptr) box->project(states_, {0, states_.cols()});
     }
     if (averaged > 1 && n >= options.nudged_steps - averaged) mean_ += states_ / static_cast<S>(averaged);
   }
-  if (task.hold == nullptr) return averaged > 1 ? mean_ : states_;
+  if (example.hold == nullptr) return averaged > 1 ? mean_ : states_;
   if (averaged == 1) mean_ = states_;
-  task.hold->take(mean_, averaged);
+  example.hold->take(mean_, averaged);
   return mean_;
 }
 
 template <class S>
-const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas,
+const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas,
                                      NudgeLaw law, bool anchored, const EstimatorOptions& options,
                                      SequenceReport& report) {
-  const Matrix<S>& z = *task.state;
+  const Matrix<S>& z = *example.state;
   const auto copies = static_cast<Index>(betas.size());
-  prepare(task, at, copies, law, anchored);
-  check_minimum(task, betas, options);
-  if (descends(options)) require_descent(task, options);
-  const ReadTiming timing = begin_nudged_reads(task, options);
-  if (descends(options)) task.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
-  const bool twice = task.measures_noise && (task.dynamics->noisy() || task.hold != nullptr);
-  if (twice) again_ = relax(task, betas, law, anchored, options, report);
-  const Matrix<S>& taken = relax(task, betas, law, anchored, options, report);
+  prepare(example, at, copies, law, anchored);
+  check_minimum(example, betas, options);
+  if (descends(options)) require_descent(example, options);
+  const ReadTiming timing = begin_nudged_reads(example, options);
+  if (descends(options)) example.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
+  const bool twice = example.measures_noise && (example.dynamics->noisy() || example.hold != nullptr);
+  if (twice) again_ = relax(example, betas, law, anchored, options, report);
+  const Matrix<S>& taken = relax(example, betas, law, anchored, options, report);
   report.nudged = Status::max_steps;
   add_displacement<S>(taken, z, betas, options.beta, displacement_, report.signal);
   if (twice) add_noise<S>(taken, again_, betas, options.beta, report.signal);
   drive_ = static_cast<double>(cost_gradient_.norm()) / std::sqrt(static_cast<double>(copies));
   // What the last step saw has the noise of that step in it; what a sweep saw is not of one state.
-  if (task.dynamics->noisy() || (sweeps(task, options) && !settled_by_sweep(task, betas, law, options))) {
-    task.dynamics->begin_reads(ReadClass::monitor);
-    evaluate(task, betas, law, anchored, options, report);
+  if (example.dynamics->noisy() || (sweeps(example, options) && !settled_by_sweep(example, betas, law, options))) {
+    example.dynamics->begin_reads(ReadClass::monitor);
+    evaluate(example, betas, law, anchored, options, report);
   }
-  if (const Box<S>* box = task.dynamics->box()) box->hold(states_, force_, force_, {0, states_.cols()});
+  if (const Box<S>* box = example.dynamics->box()) box->hold(states_, force_, force_, {0, states_.cols()});
   const double force_norm = static_cast<double>(force_.norm());
   double squares = 0;
   for (Index row = 0; row < states_.rows(); row += z.rows()) {
@@ -263,7 +264,7 @@ const Matrix<S>& NudgedPhase<S>::run(SequenceTask<S>& task, Linearization<S>* at
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   }
-  const double visits = sweeps(task, options) ? static_cast<double>(task.dynamics->layered()->nodes()) : 1.0;
+  const double visits = sweeps(example, options) ? static_cast<double>(example.dynamics->layered()->nodes()) : 1.0;
   report.nudged_time = descends(options) ? 0
                                          : timing.duration * visits * static_cast<double>(copies) *
                                                options.nudged_steps * (twice ? 2 : 1);

@@ -30,27 +30,26 @@ class NudgedPhase {
  public:
   /// Returns the final (or averaged) states, (k·T, C); valid until the next run. `at`: z*; null where the law is plain and
   /// nothing is anchored, which need nothing that is stored there.
-  const Matrix<S>& run(SequenceTask<S>& task, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
+  const Matrix<S>& run(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
                        bool anchored, const EstimatorOptions& options, SequenceReport& report);
 
   /// ‖∂C/∂z‖ that drove a state of the last run at its end, root mean square over the states.
   double drive() const { return drive_; }
 
  private:
-  void prepare(SequenceTask<S>& task, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored);
+  void prepare(Example<S>& example, Linearization<S>* at, Index copies, NudgeLaw law, bool anchored);
   void evaluate_law(NudgeLaw law, double clip, SequenceReport& report);
-  void evaluate(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+  void evaluate(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
                 const EstimatorOptions& options, SequenceReport& report);
-  void cost_current(SequenceTask<S>& task, bool frozen);
+  void cost_current(Example<S>& example, bool frozen);
   void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns, Columns nudged);
-  const Matrix<S>& relax(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+  const Matrix<S>& relax(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
                          const EstimatorOptions& options, SequenceReport& report);
-  void sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+  void sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
-  void descend(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options,
-               Columns columns);
-  void check_minimum(SequenceTask<S>& task, const std::vector<double>& betas, const EstimatorOptions& options) const;
-  bool settled_by_sweep(SequenceTask<S>& task, const std::vector<double>& betas, NudgeLaw law,
+  void descend(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options, Columns columns);
+  void check_minimum(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options) const;
+  bool settled_by_sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law,
                         const EstimatorOptions& options);
 
   NudgedLaw<S> laws_;

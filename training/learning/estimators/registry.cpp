@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -88,7 +90,20 @@ OpenList<EstimatorKind>& list() {
   return kinds;
 }
 
+std::optional<EstimatorKind>& lent() {
+  static std::optional<EstimatorKind> kind;
+  return kind;
+}
+
 }  // namespace
+
+LentEstimator::LentEstimator(EstimatorKind kind) {
+  if (lent()) throw std::logic_error("an estimator is lent already");
+  kind.name = own_estimator_name;
+  lent() = std::move(kind);
+}
+
+LentEstimator::~LentEstimator() { lent().reset(); }
 
 void require_parallel(const char* estimator, RelaxationSchedule schedule) {
   if (schedule == RelaxationSchedule::parallel) return;
@@ -109,11 +124,13 @@ const EstimatorKind* find_estimator(const std::string& name) {
   for (const EstimatorKind& kind : estimator_kinds()) {
     if (kind.name == name) return &kind;
   }
+  if (name == own_estimator_name && lent()) return &*lent();
   return nullptr;
 }
 
 const EstimatorKind& estimator_kind(const std::string& name) {
   if (const EstimatorKind* kind = find_estimator(name)) return *kind;
+  if (name == own_estimator_name) throw UserError(std::string("estimator = own: ") + own_estimator_missing);
   throw UserError(fmt::format("unknown estimator \"{}\" ({})", name, did_you_mean(name, estimator_names())));
 }
 

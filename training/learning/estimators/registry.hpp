@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ enum class Nudge {
 /// An estimator by the name that the key estimator has. Adding one of ours is its file and a line in registry.cpp.
 struct EstimatorKind {
   std::string name;
-  std::unique_ptr<GradientEstimator<float>> (*in_float)(const EstimatorOptions&);
-  std::unique_ptr<GradientEstimator<double>> (*in_double)(const EstimatorOptions&);
+  std::function<std::unique_ptr<GradientEstimator<float>>(const EstimatorOptions&)> in_float;
+  std::function<std::unique_ptr<GradientEstimator<double>>(const EstimatorOptions&)> in_double;
   Nudge nudge = Nudge::none;
   /// beta per token that is safe and accurate without noise, in float and in double (docs/estimators.md).
   double beta_in_float = 1e-4, beta_in_double = 1e-5;
@@ -33,7 +34,23 @@ struct EstimatorKind {
 /// The value of estimator of networks that are no circuits: backprop through the tape. No EstimatorKind, since nothing settles.
 inline constexpr const char* backprop_name = "backprop";
 
-/// All of them, in the order of tables.
+/// The value of estimator of a LentEstimator.
+inline constexpr const char* own_estimator_name = "own";
+inline constexpr const char* own_estimator_missing =
+    "it is code of the program that ran it, and not here (from Python: nudge.train(..., estimator=...), "
+    "nudge.resume(file, estimator=...))";
+
+/// What find_estimator(own_estimator_name) finds for as long as this lives: the estimator of a program that nudge is a library of, of
+/// whatever name it has there. One at a time: std::logic_error for a second.
+class LentEstimator {
+ public:
+  explicit LentEstimator(EstimatorKind kind);
+  ~LentEstimator();
+  LentEstimator(const LentEstimator&) = delete;
+  LentEstimator& operator=(const LentEstimator&) = delete;
+};
+
+/// All of them but that, in the order of tables.
 const std::vector<EstimatorKind>& estimator_kinds();
 /// Adds one of a program's own, before anything else of nudge is used (OpenList).
 void add_estimator(EstimatorKind kind);

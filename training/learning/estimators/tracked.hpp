@@ -12,7 +12,7 @@ template <class S>
 class TrackedEstimator final : public GradientEstimator<S> {
  public:
   explicit TrackedEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
-  SequenceReport estimate(SequenceTask<S>& task) override;
+  SequenceReport estimate(Example<S>& example) override;
 
  private:
   using GradientEstimator<S>::options_;

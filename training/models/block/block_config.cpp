@@ -73,8 +73,6 @@ std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSi
   return std::make_shared<BlockPlan>(model_shape(config, task.symbols), model.scales, model.initial_damping());
 }
 
-double block_leak(const Config& config, double damping) {
-  return 1.0 + Damping{model_options(config).attention_gain, damping}.total();
-}
+NodeLeak block_leak(const Config& config) { return {.per_damping = model_options(config).attention_gain}; }
 
 }  // namespace nudge

@@ -5,6 +5,7 @@
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
 #include "training/models/block/block_plan.hpp"
+#include "training/models/node_leak.hpp"
 
 namespace nudge {
 
@@ -24,6 +25,6 @@ ModelShape model_shape(const Config& config, Index vocabulary);
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task);
 
 /// 1 + s c.
-double block_leak(const Config& config, double damping);
+NodeLeak block_leak(const Config& config);
 
 }  // namespace nudge

@@ -168,8 +168,6 @@ std::shared_ptr<const NetworkPlan> convolutional_plan(const Config& config, cons
   return plan(config, task, convolutions(config, task));
 }
 
-double hopfield_leak(const Config& /*config*/, double /*damping*/) { return 1; }
-
 bool hopfield_contrasts(const Config& config) {
   return hopfield_section().read(config).feedback == HopfieldFeedback::transpose;
 }

@@ -38,9 +38,6 @@ std::shared_ptr<const NetworkPlan> convolutional_plan(const Config& config, cons
 /// A read-out needs classes and a layer to read.
 void check_hopfield(const Config& config);
 
-/// 1: every node leaks with its own conductance alone.
-double hopfield_leak(const Config& config, double damping);
-
 /// A reciprocal network has an energy.
 bool hopfield_contrasts(const Config& config);
 /// Whether hopfield.feedback = none.

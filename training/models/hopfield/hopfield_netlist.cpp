@@ -215,7 +215,7 @@ ExportedNetwork write(const Network<double>& network, const NetlistOptions& opti
   HopfieldNetlist spec;
   spec.input = options.clamp.topRows(1);
   spec.start.resize(1, network.cols());
-  network.start(spec.input, spec.start);
+  network.initial_state(spec.input, spec.start);
   CircuitDynamics<double> dynamics(network.circuit(), 1, 1);
   ReadContext read;
   read.policy = ReadPolicy::all_ideal();

@@ -130,6 +130,4 @@ std::shared_ptr<const NetworkPlan> resistive_plan(const Config& config, const Ta
   return std::make_shared<ResistivePlan>(std::move(shape), options.initial_scale);
 }
 
-double resistive_leak(const Config& /*config*/, double /*damping*/) { return 0; }
-
 }  // namespace nudge

@@ -34,7 +34,4 @@ std::vector<Lack> resistive_lacks();
 /// At most one gain behind the inputs and each hidden layer.
 void check_resistive(const Config& config);
 
-/// 0: what loads its nodes are its conductances.
-double resistive_leak(const Config& config, double damping);
-
 }  // namespace nudge

@@ -93,8 +93,8 @@ std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const 
                                            transformer_section().read(config).scales);
 }
 
-double transformer_leak(const Config& config, double /*damping*/) {
-  return 1 + transformer_section().read(config).shape.feedback;
+NodeLeak transformer_leak(const Config& config) {
+  return {.constant = 1 + transformer_section().read(config).shape.feedback};
 }
 
 bool transformer_feeds_forward(const Config& config) { return transformer_section().read(config).shape.feedback == 0; }

@@ -7,6 +7,7 @@
 
 #include "sim/config/section.hpp"
 #include "training/data/task.hpp"
+#include "training/models/node_leak.hpp"
 #include "training/models/transformer/transformer_plan.hpp"
 
 namespace nudge {
@@ -28,7 +29,7 @@ std::optional<MixerChoice> transformer_mixer(const Config& config);
 std::vector<std::string> transformer_mixers();
 
 /// 1 + κ; damping has no part in it.
-double transformer_leak(const Config& config, double damping);
+NodeLeak transformer_leak(const Config& config);
 /// κ = 0.
 bool transformer_feeds_forward(const Config& config);
 

@@ -192,7 +192,7 @@ ExportedNetwork write(const Network<double>& network, const NetlistOptions& opti
   TransformerNetlist spec;
   spec.input = options.clamp;
   spec.start.resize(network.rows(), network.cols());
-  network.start(spec.input, spec.start);
+  network.initial_state(spec.input, spec.start);
   spec.time_constant_s = tau;
   spec.capacitance_F = options.circuit.node_capacitance_F;
   spec.stop_s = (20 + 4.0 * static_cast<double>(network.circuit().nodes().size())) * tau;

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Costs and estimators of one's own, under training and gradcheck."""
+
+import numpy as np
+
+__all__ = ["Cost", "Estimator"]
+
+
+class Cost:
+    """A cost of the output of a system: ``value(y, target)`` summed over rows, ``gradient(y, target)`` = ∂C/∂y, arrays (rows, outputs) of the
+    rows that count. Targets of classes are 1 for the class and 0 for the others."""
+
+    def value(self, y, target):
+        raise NotImplementedError("value(y, target)")
+
+    def gradient(self, y, target):
+        raise NotImplementedError("gradient(y, target)")
+
+    def at(self, target, begin=0, end=None):
+        """Of one target and columns of the state, as ``nudge.estimate`` and ``nudge.gradcheck`` of a Dynamics take it."""
+        return _At(self, np.asarray(target, np.float64), slice(begin, end))
+
+
+class _At:
+    def __init__(self, cost, target, columns):
+        self.cost, self.target, self.columns = cost, target, columns
+
+    def value(self, z):
+        return float(self.cost.value(z[:, self.columns], self.target))
+
+    def gradient(self, z):
+        out = np.zeros_like(z)
+        out[:, self.columns] = self.cost.gradient(z[:, self.columns], self.target)
+        return out
+
+
+class Estimator:
+    """How to get a gradient from a circuit at its free equilibrium, which the program has settled: a subclass has ``estimate(example)``.
+
+    It returns the adjoint a ≈ dC/dx_in (rows, cols), which then correlates locally, ⟨a, ∂F/∂θ⟩; or None, having added its gradient by
+    ``example.correlate`` or ``example.energy_gradient``. The example has
+
+        state        z* (rows, cols)                       beta, step, steps   of the config: β per row, ε, steps of a nudged phase
+        force(z)     F(z), by reads of a nudged phase      jvp(v), vjp(u)      J v and Jᵀ u at z*
+        cost(z)      C, summed over rows                   cost_gradient(z)    ∂C/∂z
+        output       slice of the columns of the cost
+        relax(force, start=None, steps=None, step=None)    where z ← z + ε force(z) ends (start: z*)
+        correlate(a)                                       adds ⟨a, ∂F/∂θ⟩ at z* to the gradient
+        energy_gradient(z, scale)                          adds scale · ∂E/∂θ(z), of conservative systems that have it
+
+    nudge: "live", "transposed" or "none", how it nudges (what the config's rules and the noise of a nudge ask for). beta, beta_in_float: what
+    ``beta = auto`` is in double and in float without noise.
+
+    >>> class Clamped(nudge.Estimator):                        # outputs held at v − η ∂C/∂v: coupled learning
+    ...     beta = 1e-4
+    ...     def estimate(self, example):
+    ...         out, start = example.output, example.state.copy()
+    ...         start[:, out] -= example.beta * example.cost_gradient(start)[:, out]
+    ...         def held(z):
+    ...             f = example.force(z)
+    ...             f[:, out] = 0
+    ...             return f
+    ...         clamped = example.relax(held, start)
+    ...         example.energy_gradient(clamped, 1 / example.beta)
+    ...         example.energy_gradient(example.state, -1 / example.beta)
+    """
+
+    nudge = "live"
+    beta = 1e-5
+    beta_in_float = 1e-4
+
+    def estimate(self, example):
+        raise NotImplementedError("estimate(example)")
+
+    def _estimate(self, core):
+        found = self.estimate(_Example(core))
+        return None if found is None else np.ascontiguousarray(found, np.float64)
+
+
+class _Example:
+    def __init__(self, core):
+        self._core = core
+        self.state, self.beta, self.step, self.steps = core.state, core.beta, core.step, core.steps
+        self.output = slice(*core.output)
+
+    def __getattr__(self, name):
+        return getattr(self._core, name)
+
+    def relax(self, force, start=None, steps=None, step=None):
+        z = np.array(self.state if start is None else start, np.float64)
+        for _ in range(self.steps if steps is None else steps):
+            z += (self.step if step is None else step) * force(z)
+        return z

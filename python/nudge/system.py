@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Systems, costs and estimators of one's own in the runs of the program: what the config says of them."""
+
+import contextlib
+import os
+import tempfile
+
+import numpy as np
+
+from .config import Source, flat, source_of
+from .dynamics import Dynamics
+from .errors import InputError
+from .own_device import source_with
+from .parts import Cost, Estimator
+
+__all__ = ["own_run", "lent"]
+
+
+def _name(part):
+    return getattr(part, "name", None) or type(part).__name__
+
+
+def _arrays(data):
+    """(features, targets, task.kind) as they are written."""
+    if not isinstance(data, (tuple, list)) or len(data) != 2:
+        raise InputError("data: must be (features, targets), two arrays of as many rows (or data__file=..., task__kind=...)")
+    features, targets = np.asarray(data[0]), np.asarray(data[1])
+    if features.ndim < 2 or len(features) != len(targets):
+        raise InputError(f"data: features {features.shape} and targets {targets.shape} (must have as many rows, features two or more "
+                         "dimensions)")
+    if targets.dtype.kind in "iub":
+        return np.ascontiguousarray(features, np.float32), np.ascontiguousarray(targets.ravel(), np.int64), "classification"
+    targets = targets.reshape(len(targets), -1)
+    return np.ascontiguousarray(features, np.float32), np.ascontiguousarray(targets, np.float32), "regression"
+
+
+def _write(path, features, targets):
+    """The arrays as a file that the config names; one that is there must hold them."""
+    if os.path.exists(path):
+        with np.load(path) as there:
+            if np.array_equal(there["features"], features) and np.array_equal(there["labels"], targets):
+                return
+        raise InputError(f"{path}: is there already, with other data (the arrays of a run are kept beside its file)")
+    np.savez(path, features=features, labels=targets)
+
+
+def lent(system=None, cost=None, estimator=None):
+    """The tuple that the module takes, checked."""
+    if cost is not None and not isinstance(cost, Cost):
+        raise InputError(f"cost: {type(cost).__name__} (must be a nudge.Cost)")
+    if estimator is not None and not isinstance(estimator, Estimator):
+        raise InputError(f"estimator: {type(estimator).__name__} (must be a name or a nudge.Estimator)")
+    if cost is not None and system is None:
+        raise InputError("cost: networks of the program have their own (a nudge.Cost goes with a nudge.Dynamics)")
+    return system, cost, estimator
+
+
+@contextlib.contextmanager
+def own_run(config, data, out, devices, cost, estimator, overrides):
+    """(source, parts) of a run of a config, or of a Dynamics on data: the arrays lie beside ``out``, or are removed in the end."""
+    overrides = dict(overrides)
+    if isinstance(estimator, str):
+        overrides["estimator"], estimator = estimator, None
+    own = isinstance(config, Dynamics)
+    parts = lent(config if own else None, cost, estimator)
+    if estimator is not None:
+        overrides.update(estimator="own", own__estimator=_name(estimator))
+    if not own:
+        if data is not None:
+            raise InputError("data: of a nudge.Dynamics alone (a config names its data: data__file=...)")
+        yield source_with(config, overrides, devices), parts
+        return
+    asked = dict(flat(overrides))
+    values = {"network.kind": "own", "own.system": _name(config), "own.leak": float(config.leak), "own.contrastive": config.contrastive,
+              "precision": "double", "data.side_by_side": asked.get("train.batch", 16)}
+    if cost is not None:
+        values["own.cost"] = _name(cost)
+    with contextlib.ExitStack() as stack:
+        if data is not None:
+            features, targets, values["task.kind"] = _arrays(data)
+            path = (os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="nudge-")), "data.npz") if out is None
+                    else os.path.splitext(os.fspath(out))[0] + ".data.npz")
+            _write(path, features, targets)
+            values["data.file"] = os.path.abspath(path)
+        source = source_with({**values, **asked}, {}, devices)
+        yield Source(_name(config), source.text, source.settings + source_of(None, {}).settings), parts

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <mutex>
+#include <optional>
+
+#include "training/learning/estimators/registry.hpp"
+#include "training/models/own/own_network.hpp"
+
+namespace nudge::python {
+
+namespace nb = nanobind;
+
+/// The parts of a run that are Python's, for as long as this lives: system, cost and estimator, each an object or None. One run at a time
+/// has such parts: another waits for it; one within it (from a callback) is a UserError. Made and destroyed without the GIL, and before the
+/// config is read, whose rules ask for the estimator. The objects must live longer.
+class Lent {
+ public:
+  Lent(const nb::object& system, const nb::object& cost, const nb::object& estimator);
+  ~Lent();
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  std::unique_lock<std::mutex> only_;
+  std::optional<LentNetwork> network_;
+  std::optional<LentEstimator> estimator_;
+};
+
+}  // namespace nudge::python

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/src/own_estimator.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <optional>
+
+#include "python/src/bindings.hpp"
+#include "python/src/python_calls.hpp"
+
+namespace nudge::python {
+namespace {
+
+/// What estimate(example) gets: the circuit at its free equilibrium. Valid as long as the call lasts.
+class OwnExample {
+ public:
+  virtual ~OwnExample() = default;
+  virtual nb::object state() = 0;
+  virtual nb::object force(const In<double, 2>& z) = 0;
+  virtual nb::object product(bool forward, const In<double, 2>& v) = 0;
+  virtual double cost(const In<double, 2>& z) = 0;
+  virtual nb::object cost_gradient(const In<double, 2>& z) = 0;
+  virtual void correlate(const In<double, 2>& a) = 0;
+  virtual void energy_gradient(const In<double, 2>& z, double scale) = 0;
+  virtual nb::tuple output() = 0;
+
+  double beta = 0, step = 0;
+  int steps = 0;
+  double evaluations = 0;  ///< of the force, and products
+  bool ended = false;
+};
+
+template <class S>
+class ExampleOf final : public OwnExample {
+ public:
+  ExampleOf(Example<S>& example, Linearization<S>& at, const EstimatorOptions& options) : example_(example), at_(at) {
+    beta = options.beta;
+    step = options.step;
+    steps = options.nudged_steps;
+  }
+
+  nb::object state() override { return handed<S>(*example_.state); }
+  nb::object force(const In<double, 2>& z) override {
+    const Matrix<S> now = matrix(z);
+    Matrix<S> f(now.rows(), now.cols());
+    ++evaluations;
+    const nb::gil_scoped_release computing;
+    example_.dynamics->force(now, f);
+    return given(f);
+  }
+  nb::object product(bool forward, const In<double, 2>& v) override {
+    const Matrix<S> direction = matrix(v);
+    Matrix<S> out(direction.rows(), direction.cols());
+    ++evaluations;
+    const nb::gil_scoped_release computing;
+    forward ? at_.jvp(direction, out) : at_.vjp(direction, out);
+    return given(out);
+  }
+  double cost(const In<double, 2>& z) override {
+    const Matrix<S> now = matrix(z);
+    const nb::gil_scoped_release computing;
+    return example_.cost->value(now);
+  }
+  nb::object cost_gradient(const In<double, 2>& z) override {
+    const Matrix<S> now = matrix(z);
+    Matrix<S> out(now.rows(), now.cols());
+    const nb::gil_scoped_release computing;
+    example_.cost->gradient(now, out);
+    return given(out);
+  }
+  void correlate(const In<double, 2>& a) override {
+    const Matrix<S> adjoint = matrix(a);
+    const nb::gil_scoped_release computing;
+    at_.accumulate_parameter_gradient(adjoint, example_.weight, *example_.sink);
+  }
+  void energy_gradient(const In<double, 2>& z, double scale) override {
+    const Matrix<S> now = matrix(z);
+    const nb::gil_scoped_release computing;
+    if (!example_.dynamics->accumulate_energy_gradient(now, -static_cast<S>(scale) * example_.weight, *example_.sink)) {
+      throw UserError("energy_gradient: the force of this network is not that of an energy whose derivatives by its "
+                      "parameters are known");
+    }
+  }
+  nb::tuple output() override {
+    const Columns columns = example_.cost->columns(example_.state->cols());
+    return nb::make_tuple(columns.begin, columns.end());
+  }
+
+ private:
+  static nb::object given(const Matrix<S>& out) {
+    const nb::gil_scoped_acquire held;
+    return handed<S>(out);
+  }
+  Matrix<S> matrix(const In<double, 2>& z) const {
+    if (static_cast<Index>(z.shape(0)) != example_.state->rows() ||
+        static_cast<Index>(z.shape(1)) != example_.state->cols()) {
+      throw UserError("an estimator handed over an array that has not the shape of the state, (" +
+                      std::to_string(example_.state->rows()) + ", " + std::to_string(example_.state->cols()) + ")");
+    }
+    return map_of<double, 2>(z).template cast<S>();
+  }
+
+  Example<S>& example_;
+  Linearization<S>& at_;
+};
+
+/// With the GIL; UserError behind the end of the call that it was for.
+OwnExample& live(OwnExample* example) {
+  if (example == nullptr || example->ended) throw UserError("an example of an estimator lasts as long as its estimate()");
+  return *example;
+}
+
+/// Handed to Python by value: it outlives the example.
+struct Handle {
+  std::shared_ptr<OwnExample> example;
+  OwnExample* operator->() const { return &live(example.get()); }
+};
+
+Nudge nudge_of(const std::string& name) {
+  if (name == "none") return Nudge::none;
+  if (name == "transposed") return Nudge::transposed;
+  if (name == "live") return Nudge::live;
+  throw UserError("nudge = \"" + name + "\" of an estimator (must be none, live or transposed)");
+}
+
+}  // namespace
+
+template <class S>
+OwnEstimator<S>::~OwnEstimator() {
+  release(object_);
+}
+
+template <class S>
+SequenceReport OwnEstimator<S>::estimate(Example<S>& example) {
+  SequenceReport report;
+  Linearization<S>& at = free_.run(example, this->options_.free, report);
+  this->point_ = *example.state;
+  begin_nudged_reads(example, this->options_);
+  const Index rows = example.state->rows(), cols = example.state->cols();
+  {
+    const nb::gil_scoped_acquire held;
+    const auto shown = std::make_shared<ExampleOf<S>>(example, at, this->options_);
+    const nb::object found = object_.attr("_estimate")(Handle{shown});
+    shown->ended = true;
+    report.cost_in_forces += shown->evaluations;
+    this->adjoint_.setZero(rows, cols);
+    if (found.is_none()) {
+      example.cost->accumulate_parameter_gradient(*example.state, example.weight, *example.sink);
+      return report;
+    }
+    this->adjoint_ = taken(found, "estimate", rows, cols).template cast<S>();
+  }
+  if (this->leave_out(0, report)) return report;
+  at.accumulate_parameter_gradient(this->adjoint_, example.weight, *example.sink);
+  example.cost->accumulate_parameter_gradient(*example.state, example.weight, *example.sink);
+  return report;
+}
+
+EstimatorKind own_estimator_kind(const nb::object& object) {
+  const nb::gil_scoped_acquire held;
+  EstimatorKind kind;
+  kind.name = own_estimator_name;
+  kind.nudge = nudge_of(nb::cast<std::string>(object.attr("nudge")));
+  kind.beta_in_float = nb::cast<double>(object.attr("beta_in_float"));
+  kind.beta_in_double = nb::cast<double>(object.attr("beta"));
+  const nb::object* const lent = &object;  // it lives as long as what it is lent to
+  kind.in_float = [lent](const EstimatorOptions& o) {
+    const nb::gil_scoped_acquire taking;
+    return std::make_unique<OwnEstimator<float>>(*lent, o);
+  };
+  kind.in_double = [lent](const EstimatorOptions& o) {
+    const nb::gil_scoped_acquire taking;
+    return std::make_unique<OwnEstimator<double>>(*lent, o);
+  };
+  return kind;
+}
+
+template class OwnEstimator<float>;
+template class OwnEstimator<double>;
+
+void bind_own(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Handle>(m, "OwnExample")
+      .def_prop_ro("state", [](const Handle& h) { return h->state(); })
+      .def_prop_ro("beta", [](const Handle& h) { return h->beta; })
+      .def_prop_ro("step", [](const Handle& h) { return h->step; })
+      .def_prop_ro("steps", [](const Handle& h) { return h->steps; })
+      .def_prop_ro("output", [](const Handle& h) { return h->output(); })
+      .def("force", [](const Handle& h, const In<double, 2>& z) { return h->force(z); }, "z"_a)
+      .def("jvp", [](const Handle& h, const In<double, 2>& v) { return h->product(true, v); }, "v"_a)
+      .def("vjp", [](const Handle& h, const In<double, 2>& u) { return h->product(false, u); }, "u"_a)
+      .def("cost", [](const Handle& h, const In<double, 2>& z) { return h->cost(z); }, "z"_a)
+      .def("cost_gradient", [](const Handle& h, const In<double, 2>& z) { return h->cost_gradient(z); }, "z"_a)
+      .def("correlate", [](const Handle& h, const In<double, 2>& a) { h->correlate(a); }, "a"_a)
+      .def("energy_gradient",
+           [](const Handle& h, const In<double, 2>& z, double scale) { h->energy_gradient(z, scale); }, "z"_a,
+           "scale"_a);
+}
+
+}  // namespace nudge::python

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "training/learning/node_cost.hpp"
+#include "training/models/network_plan.hpp"
+
+namespace nudge::python {
+
+namespace nb = nanobind;
+
+/// A parameter of a system: its shape there, and as the matrix (inputs, outputs) that a map holds, (1, n) of a vector.
+struct OwnParameter {
+  std::string name;
+  std::vector<std::size_t> shape;
+  ParameterShape matrix = {};
+  bool on_devices = false, conductance = false;
+};
+
+/// What a Python system (nudge.Dynamics) is, read once; its methods are called by the terms of the plan. Made, copied and used with or
+/// without the GIL, which its methods take.
+class OwnSystem {
+ public:
+  /// UserError for attributes that contradict each other.
+  explicit OwnSystem(const nb::object& object);
+  ~OwnSystem();
+
+  /// A shallow copy for one thread: it has an input and parameters of its own.
+  nb::object copy() const;
+  /// Its parameters at the start of a run with that seed, as matrices.
+  std::vector<Matrix<double>> initial(std::uint64_t seed) const;
+
+  Index cols = 0;
+  Columns output = {};
+  bool conservative = false, contrastive = false;
+  double leak = 0;
+  std::vector<OwnParameter> parameters;
+
+ private:
+  nb::object object_;
+};
+
+/// The plan of network.kind = own: one term, whose force is the system's, between nodes that are its output and the units before and behind.
+/// cost: a Python object (nudge.Cost), or None.
+std::shared_ptr<const NetworkPlan> own_plan(const nb::object& system, const nb::object& cost, Index rows, Index inputs,
+                                            Index outputs);
+
+}  // namespace nudge::python

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks, costs and estimators written in Python under the program's trainer."""
+
+import numpy as np
+import pytest
+
+import nudge
+
+
+class Hopfield(nudge.EnergyDynamics):
+    """E = ½ |z|² − x W1 r1 − r1 W2 r2 − b1 r1 − b2 r2 with z = [s1 | s2], r1 = tanh(s1), r2 = s2:
+    network.kind = hopfield in its energy form."""
+
+    leak = 1.0
+    on_devices = {"W1", "W2"}
+
+    def __init__(self, parameters):
+        self.hidden = parameters["W2"].shape[0]
+        cols = self.hidden + parameters["W2"].shape[1]
+        super().__init__(1, cols, parameters)
+        self.output = (self.hidden, cols)
+
+    def _rates(self, z):
+        """r and r'."""
+        t = np.hstack([np.tanh(z[:, :self.hidden]), z[:, self.hidden:]])
+        return t, np.hstack([1 - t[:, :self.hidden]**2, np.ones_like(z[:, self.hidden:])])
+
+    def _parts(self, z):
+        p, h = self.parameters, self.hidden
+        t, slope = self._rates(z)
+        drive = np.hstack([self.input @ p["W1"] + t[:, h:] @ p["W2"].T + p["b1"], t[:, :h] @ p["W2"] + p["b2"]])
+        return t, slope, drive
+
+    def energy(self, z):
+        t, _, _ = self._parts(z)
+        p, h = self.parameters, self.hidden
+        return (0.5 * np.sum(z**2) - np.sum(self.input @ p["W1"] * t[:, :h]) - np.sum(t[:, :h] @ p["W2"] * t[:, h:])
+                - np.sum(p["b1"] * t[:, :h]) - np.sum(p["b2"] * t[:, h:]))
+
+    def force(self, z):
+        _, slope, drive = self._parts(z)
+        return slope * drive - z
+
+    def jvp(self, z, v):
+        t, slope, drive = self._parts(z)
+        h, moved = self.hidden, slope * v
+        bend = np.hstack([-2 * t[:, :h] * slope[:, :h], np.zeros_like(z[:, h:])])
+        reached = np.hstack([moved[:, h:] @ self.parameters["W2"].T, moved[:, :h] @ self.parameters["W2"]])
+        return bend * drive * v + slope * reached - v
+
+    def parameter_gradient(self, z, u):
+        t, slope, _ = self._parts(z)
+        h, q = self.hidden, slope * u
+        return {"W1": self.input.T @ q[:, :h], "W2": t[:, :h].T @ q[:, h:] + q[:, :h].T @ t[:, h:],
+                "b1": q[:, :h].sum(0, keepdims=True), "b2": q[:, h:].sum(0, keepdims=True)}
+
+    def energy_gradient(self, z):
+        (t, _), h = self._rates(z), self.hidden
+        return {"W1": -self.input.T @ t[:, :h], "W2": -t[:, :h].T @ t[:, h:],
+                "b1": -t[:, :h].sum(0, keepdims=True), "b2": -t[:, h:].sum(0, keepdims=True)}
+
+
+SMALL = {"train__steps": 6, "train__batch": 8, "train__warmup": 2, "data__validation_samples": 16, "relaxation__free_steps": 60,
+         "relaxation__nudged_steps": 60, "task__kind": "classification", "task__references": "off", "train__checkpoint_every": 3,
+         "train__evaluate_every": 3, "threads": 1}
+BUILT_IN = {"network__kind": "hopfield", "hopfield__form": "energy", "hopfield__activation": "tanh", "hopfield__hidden": [12],
+            "precision": "double"}
+
+
+@pytest.fixture(scope="module")
+def hopfield():
+    return Hopfield(nudge.Network(None, **BUILT_IN, **SMALL).state_dict())
+
+
+@pytest.mark.parametrize("estimator", ["ep", "ep_contrastive", "aep_transposed", "bptt"])
+def test_it_trains_as_the_same_network_of_the_program(hopfield, estimator):
+    ours = nudge.train(None, **BUILT_IN, **SMALL, estimator=estimator)
+    own = nudge.train(hopfield, **SMALL, estimator=estimator)
+    # The same sums in another order: rounding 1e-16, and of nudged phases over beta, 1e-16/1e-5, grows little in six steps.
+    assert np.allclose(own.train.loss, ours.train.loss, rtol=1e-9, atol=0)
+    assert own.summary["validation_loss"] == pytest.approx(ours.summary["validation_loss"], rel=1e-9)
+    assert np.allclose(own.parameters.W2, ours.parameters.W2, rtol=1e-6, atol=1e-9)
+    assert own.config["network"]["kind"] == "own" and own.config["own"]["system"] == "Hopfield"
+
+
+def test_gradcheck_on_data(hopfield):
+    check = nudge.gradcheck(hopfield, **{**SMALL, "relaxation__free_steps": 300, "relaxation__nudged_steps": 300},
+                            gradcheck__estimators=["ep", "aep_transposed", "ep_contrastive"])
+    # ep and its contrastive form are right to beta^2 and rounding/beta: 1e-8 of a gradient of the size of 1.
+    assert all(check.cosine(name) > 1 - 1e-7 for name in ("ep", "aep_transposed", "ep_contrastive"))
+    assert set(check.table.group.values) == {"all", "W1", "W2", "b1", "b2"}
+
+
+def test_on_devices(hopfield):
+    """Reads have noise, weights are pulses; beside it a run whose devices are frozen."""
+    device = {"device__preset": "ecram", "estimator": "aep_transposed", "beta": 0.1}
+    run = nudge.train(hopfield, **SMALL, **device)
+    again = nudge.train(hopfield, **SMALL, **device)
+    assert np.array_equal(run.train.loss, again.train.loss)
+    assert run.summary["null"]["devices_learnt"] is not None and run.summary["hardware"] and run.summary["nudge_snr"] > 0
+    assert not np.allclose(run.parameters.W1, hopfield.parameters["W1"])
+    assert not np.array_equal(run.train.loss, nudge.train(hopfield, **SMALL, **device, seed=2).train.loss)
+
+
+def test_resumed_to_the_same_bits(hopfield, tmp_path):
+    x = np.random.default_rng(1).normal(size=(60, 64)).astype(np.float32)
+    data = (x, (x[:, 0] > 0).astype(int) + 2 * (x[:, 1] > 0) + 6 * (x[:, 2] > 2))
+    system = Hopfield({**hopfield.parameters, "W2": hopfield.parameters["W2"][:, :int(data[1].max()) + 1],
+                       "b2": hopfield.parameters["b2"][:, :int(data[1].max()) + 1]})
+    settings = {key: value for key, value in SMALL.items() if key != "task__kind"}
+    settings["data__validation_samples"] = 8
+    whole = nudge.train(system, data, **settings)
+    path = tmp_path / "run.h5"
+    nudge.train(system, data, out=path, **settings, progress=lambda event: event["done"] < 4)
+    assert (tmp_path / "run.data.npz").exists()
+    with pytest.raises(nudge.InputError, match="code of the program that ran it"):
+        nudge.resume(path)
+    assert np.array_equal(nudge.resume(path, system=system).train.loss, whole.train.loss)
+    with pytest.raises(nudge.InputError, match="other data"):
+        nudge.train(system, (2 * x, data[1]), out=path, **settings)
+
+
+class Graph(nudge.EnergyDynamics):
+    """Nodes joined by resistors: E = ½ Σ_e g_e (v_i − v_j)² + ½ Σ_k c (v_k − x_k)², sources at the first nodes."""
+
+    conductances = ("g",)
+    source = 4.0
+
+    def __init__(self, edges, nodes, conductance, output):
+        super().__init__(1, nodes, {"g": np.asarray(conductance, float)})
+        self.incidence = np.zeros((len(edges), nodes))
+        for e, (i, j) in enumerate(edges):
+            self.incidence[e, i], self.incidence[e, j] = 1, -1
+        self.output = output
+
+    def force(self, z):
+        f = -(z @ self.incidence.T * self.parameters["g"]) @ self.incidence
+        n = self.input.shape[1]
+        f[:, :n] += self.source * (self.input - z[:, :n])
+        return f
+
+    def jvp(self, z, v):
+        f = -(v @ self.incidence.T * self.parameters["g"]) @ self.incidence
+        n = self.input.shape[1]
+        f[:, :n] -= self.source * v[:, :n]
+        return f
+
+    def energy(self, z):
+        n = self.input.shape[1]
+        drops = z @ self.incidence.T
+        return 0.5 * np.sum(self.parameters["g"] * drops**2) + 0.5 * self.source * np.sum((z[:, :n] - self.input) ** 2)
+
+    def energy_gradient(self, z):
+        return {"g": 0.5 * np.sum((z @ self.incidence.T) ** 2, axis=0)}
+
+    def parameter_gradient(self, z, u):
+        return {"g": -np.sum((z @ self.incidence.T) * (u @ self.incidence.T), axis=0)}
+
+
+class Clamped(nudge.Estimator):
+    """Coupled learning: outputs held at v − η ∂C/∂v."""
+
+    beta = 1e-3
+
+    def estimate(self, example):
+        out, start = example.output, example.state.copy()
+        start[:, out] -= example.beta * example.cost_gradient(start)[:, out]
+
+        def held(z):
+            f = example.force(z)
+            f[:, out] = 0
+            return f
+
+        clamped = example.relax(held, start)
+        example.energy_gradient(clamped, 1 / example.beta)
+        example.energy_gradient(example.state, -1 / example.beta)
+
+
+class Adjoint(nudge.Estimator):
+    """a from Jᵀ a = −∂C/∂z by a Neumann series: the exact gradient."""
+
+    nudge = "none"
+
+    def estimate(self, example):
+        g = example.cost_gradient(example.state)
+        return example.relax(lambda a: example.vjp(a) + g, np.zeros_like(g), steps=2000)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    rng = np.random.default_rng(3)
+    edges = [(i, j) for i in range(7) for j in range(i + 1, 7) if rng.random() < 0.7] + [(0, 6)]
+    edges = list(dict.fromkeys(edges))
+    x = rng.uniform(-1, 1, (40, 3))
+    y = x @ [[0.5, 0.2], [0.3, 0.1], [0.1, 0.5]]
+    return Graph(edges, 7, rng.uniform(0.2, 1, len(edges)), (5, 7)), (x, y)
+
+
+LONG = {"relaxation__free_steps": 2000, "relaxation__nudged_steps": 2000, "relaxation__step": 0.08, "train__batch": 8,
+        "data__validation_samples": 8, "data__scaling": "none", "task__references": "off", "threads": 1}
+
+
+def test_an_own_estimator_is_compared_with_the_exact_gradient(graph):
+    system, data = graph
+    exact = nudge.gradcheck(system, data, estimator=Adjoint(), **LONG, gradcheck__estimators=["own", "ep"])
+    assert exact.cosine("own") > 1 - 1e-9 and exact.cosine("ep") > 1 - 1e-6
+    clamped = nudge.gradcheck(system, data, estimator=Clamped(), **LONG, gradcheck__estimators=["own"])
+    # A clamp of the outputs has the response of the network seen from them, not that of a nudge: a direction that descends, not the gradient
+    # (Stern et al., PRX 11, 021045 (2021)).
+    assert 0.5 < clamped.cosine("own") < 1 - 1e-4
+
+
+def test_coupled_learning_trains_devices_on_edges(graph):
+    system, data = graph
+    settings = {**LONG, "train__steps": 60, "train__learning_rate": 0.05, "train__warmup": 1, "relaxation__free_steps": 150,
+                "relaxation__nudged_steps": 150}
+    run = nudge.train(system, data, estimator=Clamped(), **settings)
+    assert run.config["own"]["estimator"] == "Clamped"
+    assert float(run.train.loss[-5:].mean()) < 0.5 * float(run.train.loss[:5].mean())
+    assert float(run.parameters.g.min()) >= 0
+    devices = nudge.train(system, data, estimator=Clamped(), **{**settings, "train__steps": 5}, device__preset="ecram",
+                          hardware__level="ideal")
+    assert devices.parameters.g.shape == (1, system.parameters["g"].size)
+    with pytest.raises(nudge.InputError, match="code of the program"):
+        nudge.train(None, **BUILT_IN, **SMALL, **{"estimator": "own"})
+
+
+class Quartic(nudge.Cost):
+    def value(self, y, target):
+        return 0.25 * float(np.sum((y - target) ** 4))
+
+    def gradient(self, y, target):
+        return (y - target) ** 3
+
+
+def test_an_own_cost(graph):
+    system, data = graph
+    check = nudge.gradcheck(system, data, cost=Quartic(), **LONG, gradcheck__estimators=["ep", "implicit"])
+    assert check.cosine("finite_difference") > 1 - 1e-8 and check.cosine("ep") > 1 - 1e-6
+    run = nudge.train(system, data, cost=Quartic(), **{**LONG, "relaxation__free_steps": 100, "relaxation__nudged_steps": 100},
+                      train__steps=2)
+    assert run.config["own"]["cost"] == "Quartic" and float(run.train.loss[0]) > 0
+
+
+def test_a_refused_estimator_is_a_row():
+    class Plain(nudge.Dynamics):
+        def force(self, z):
+            return self.parameters["b"] - z
+
+        def jvp(self, z, v):
+            return -v
+
+        def vjp(self, z, u):
+            return -u
+
+        def parameter_gradient(self, z, u):
+            return {"b": u}
+
+    check = nudge.gradcheck(Plain(2, 3, {"b": np.ones((2, 3))}), cost=Quartic().at(np.zeros((2, 3))),
+                            estimators=["ep_contrastive", "ep", Adjoint()], finite_difference_entries=0)
+    refused = [row for row in check.rows if row.get("refused")]
+    assert [row["estimator"] for row in refused] == ["ep_contrastive"] and "refused: " in repr(check)
+    assert check.cosine("ep") > 1 - 1e-9 and check.cosine("Adjoint") > 1 - 1e-9
+
+
+def test_what_does_not_fit_is_said(graph, hopfield):
+    system, (x, y) = graph
+    with pytest.raises(nudge.InputError, match="output of the system has 2 columns, the data 1"):
+        nudge.train(system, (x, y[:, :1]), **LONG)
+    with pytest.raises(nudge.InputError, match="as many rows"):
+        nudge.train(system, (x, y[:3]), **LONG)
+    with pytest.raises(nudge.InputError, match="must be a nudge.Cost"):
+        nudge.train(system, (x, y), cost=nudge.SquaredError(y), **LONG)
+    with pytest.raises(nudge.InputError, match="out=..."):
+        nudge.train(system, "run.h5", **LONG)
+
+    class Wrong(Graph):
+        def force(self, z):
+            return z[:1, :2]
+
+    wrong = Wrong([(0, 5), (1, 6)], 7, [1.0, 1.0], (5, 7))
+    with pytest.raises(nudge.InputError, match=r"force must return an array of shape \(8, 7\)"):
+        nudge.train(wrong, (x, y), **LONG)
+
+    class Raises(Graph):
+        def force(self, z):
+            raise RuntimeError("of my own")
+
+    with pytest.raises(RuntimeError, match="of my own"):
+        nudge.train(Raises([(0, 5), (1, 6)], 7, [1.0, 1.0], (5, 7)), (x, y), **LONG)
+
+    def nested(event):
+        nudge.train(hopfield, **SMALL)
+
+    with pytest.raises(nudge.InputError, match="within another"):
+        nudge.train(hopfield, **SMALL, progress=nested)
+    assert nudge.train(hopfield, **SMALL).summary["status"] == "ok"  # nothing is left behind
+
+
+def test_sweep(hopfield):
+    table = nudge.sweep(hopfield, **SMALL, sweep={"seeds": [1, 2], "grid": {"train.learning_rate": [1e-3, 1e-2]}})
+    assert len(table.summary["points"]) == 4 and np.isfinite(table.points.validation_loss).all()

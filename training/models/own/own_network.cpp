@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/own/own_network.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+LentNetwork::Plan& lent_plan() {
+  static LentNetwork::Plan plan;
+  return plan;
+}
+
+std::shared_ptr<const NetworkPlan> own_plan(const Config& config, const TaskSizes& task) {
+  if (const std::string missing = own_network_missing(config); !missing.empty()) {
+    throw UserError("network.kind = own: " + missing);
+  }
+  return lent_plan()(config, task);
+}
+
+}  // namespace
+
+std::string own_network_missing(const Config& config) {
+  if (lent_plan()) return "";
+  return fmt::format(
+      "the system \"{}\" is code of the program that ran it, and not here (from Python: nudge.train(system, "
+      "...), nudge.resume(file, system=system))",
+      own_section().read(config).system);
+}
+
+LentNetwork::LentNetwork(Plan plan) {
+  if (lent_plan()) throw std::logic_error("a network is lent already");
+  lent_plan() = std::move(plan);
+}
+
+LentNetwork::~LentNetwork() { lent_plan() = nullptr; }
+
+const Section<OwnOptions>& own_section() {
+  static const Section<OwnOptions> section = {
+      field(param::text("own.system", "",
+                        "Name of the system of network.kind = own, which the program that runs it lends (from Python: "
+                        "nudge.train(system, ...)). This and the other keys of [own] are set by that program."),
+            &OwnOptions::system),
+      field(param::text("own.estimator", "", "Name of the estimator of estimator = own."), &OwnOptions::estimator),
+      field(param::text("own.cost", "",
+                        "Name of the cost on the output of such a system; empty: half the squared error."),
+            &OwnOptions::cost),
+      field(param::real("own.leak", "0", at_least(0), "Leak L of all of its units, 1/tau; 0: none is known."),
+            &OwnOptions::leak),
+      field(param::flag("own.contrastive", "false", "Whether it gives the derivatives of an energy by its parameters."),
+            &OwnOptions::contrastive)};
+  return section;
+}
+
+NetworkKind own_network() {
+  return {.name = "own",
+          .summary = "a system of the program that nudge is a library of: forces written in Python",
+          .plan = own_plan,
+          .leak = [](const Config& config) { return NodeLeak{.constant = own_section().read(config).leak}; },
+          .feed_forward = [](const Config&) { return false; },
+          .couples_rows = false,
+          .takes = Rows::features,
+          .contrastive = [](const Config& config) { return own_section().read(config).contrastive; },
+          .reads = {"model.weights", "own."}};
+}
+
+}  // namespace nudge
