@@ -115,8 +115,8 @@ ax.legend(frameon=False);
 # One function is enough where derivatives can be taken from it: `nudge.torch.dynamics(force, parameters, shape)` by `torch.func`,
 # `nudge.jax.dynamics(...)` by JAX; `energy(...)` of both for a network that has one.
 #
-# **Caveat.** A force of Python runs one state at a time on one thread, in double. It is for questions, not for long trainings; those are what the C++
-# networks of the configs are for ([networks](../networks.md)).
+# **And then.** On data such a network trains by `nudge.train(system, data)`: [oscillators](xy_network.ipynb), [a resistor graph](resistor_graph.ipynb),
+# [a memory](memory.ipynb). A force of Python takes the time of its functions; for long trainings there are the C++ networks of the configs ([networks](../networks.md)).
 
 # %%
 assert float(check.table.relative_l2.sel(estimator="finite_difference", group="all")) < 1e-6
