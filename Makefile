@@ -6,7 +6,7 @@ JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1.5e6);
           print (n < cores ? n : cores)}' /proc/meminfo)
 
 # The tables of docs/results.md, in the order in which they are measured (tools/results/README.md).
-TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large speed
+TABLES ?= reciprocity noise gradients converters device_gradients parity transformer feedback imperfections device_training digits digits_noise digits_devices resistive resistive_devices resistive_noise parity_large fashion speed
 
 # What the tests of the Python package need from PyPI.
 PYTHON_NEEDS ?= nanobind numpy h5py xarray h5netcdf tqdm pytest
@@ -56,9 +56,9 @@ python-share: build  ## the same where PyPI can be reached, else a line that say
 	  $(MAKE) --no-print-directory python; \
 	else echo "SKIPPED: Python's tests: what they need could not be had (the reason stands above)"; fi
 
-wheel: setup  ## build a wheel of the Python package into dist/ (needs PyPI)
+wheel: setup  ## build a wheel of the Python package that carries its libraries into dist/ (needs PyPI; PYTHON=python3.12 or later: one for all of them)
 	@bash tools/python_venv.sh build/venv
-	@build/venv/bin/python -m pip wheel -q --no-deps --wheel-dir dist .
+	@bash tools/wheel.sh $(or $(PYTHON),python3)
 
 results: build  ## measure the tables of docs/results.md again; hours, resumable (TABLES=... for some)
 	@for table in $(TABLES); do python3 tools/results/$$table.py || exit 1; done

@@ -23,6 +23,7 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
   for (const auto& term : circuit.terms()) systems_.push_back(term->make_system(rows, max_copies));
   std::vector<typename Box<S>::Range> ranges;
   for (const Node& node : circuit.nodes()) {
+    node_columns_.push_back(node.columns);
     if (!node.bounded()) continue;
     const S lower = static_cast<S>(node.lower), upper = static_cast<S>(node.upper);
     const Index straight = node.columns.count - node.turned;

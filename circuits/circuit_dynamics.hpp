@@ -37,12 +37,10 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   /// By correlation reads, of the conservative terms.
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink) override;
   using Dynamics<S>::accumulate_energy_gradient;
-  Reading* reading() override { return &read_; }
-  Layered<S>* layered() override { return this; }
-  KeptPoints<S>* kept_points() override { return keeps_points_ ? this : nullptr; }
+  Powers<S> powers() override { return {&read_, this, keeps_points_ ? this : nullptr}; }
 
-  std::size_t nodes() const override { return circuit_->nodes().size(); }
-  Columns node_columns(std::size_t node) const override { return circuit_->nodes()[node].columns; }
+  using Layered<S>::node_columns;
+  std::span<const Columns> node_columns() const override { return node_columns_; }
   void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) override;
   NodeMove node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) override;
   void node_vjp(ConstMatrixRef<S> u, MatrixRef<S> out, std::size_t node) override;
@@ -75,6 +73,7 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   void add_node_noise(const Node& node, MatrixRef<S> f);
 
   const Circuit<S>* circuit_;
+  std::vector<Columns> node_columns_;
   Index rows_;
   Index max_rows_;
   Matrix<S> input_, input_gradient_;

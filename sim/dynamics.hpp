@@ -76,6 +76,16 @@ struct DynamicsTraits {
   const Box<S>* box = nullptr;
 };
 
+/// What only some systems have; null: not this one.
+template <class S>
+struct Powers {
+  /// What the evaluations that follow are for: who uses the system writes it there. linearize() and the correlation are of the
+  /// classes stored and correlation whatever was written. Null: it makes no difference to this system.
+  Reading* reading = nullptr;
+  Layered<S>* layered = nullptr;
+  KeptPoints<S>* kept_points = nullptr;  ///< null also where its reads as they are cannot be put aside
+};
+
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread. A system must have the
 /// first four; the rest it can have.
 template <class S>
@@ -104,16 +114,13 @@ class Dynamics {
     return false;
   }
 
-  /// What the evaluations that follow are for: who uses the system writes it there. linearize() and the correlation are of the
-  /// classes stored and correlation whatever was written. Null: it makes no difference to this system.
-  virtual Reading* reading() { return nullptr; }
-
-  /// Optional powers.
-  virtual Layered<S>* layered() { return nullptr; }
-  /// Null also where its reads as they are cannot be put aside.
-  virtual KeptPoints<S>* kept_points() { return nullptr; }
+  /// What it can besides.
+  virtual Powers<S> powers() { return {}; }
 
   // The same by other words.
+  Reading* reading() { return powers().reading; }
+  Layered<S>* layered() { return powers().layered; }
+  KeptPoints<S>* kept_points() { return powers().kept_points; }
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
     return accumulate_energy_gradient(z, std::span<const S>(&scale, 1), sink);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "sim/base/matrix.hpp"
 #include "sim/box.hpp"
@@ -21,9 +22,10 @@ class Layered {
  public:
   virtual ~Layered() = default;
 
-  /// In the order in which they drive each other.
-  virtual std::size_t nodes() const = 0;
-  virtual Columns node_columns(std::size_t node) const = 0;
+  /// The columns of every node, in the order in which they drive each other.
+  virtual std::span<const Columns> node_columns() const = 0;
+  std::size_t nodes() const { return node_columns().size(); }
+  Columns node_columns(std::size_t node) const { return node_columns()[node]; }
 
   /// F(z) of one node into its columns of f; the others are left undefined.
   virtual void node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) = 0;

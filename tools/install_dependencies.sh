@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages of tools/debian-packages.txt that are missing: install_dependencies.sh [build|python|dev]
-# ("python" and "dev" include "build"). Asks nothing; does nothing, and needs neither network nor root, when none is missing.
+# Installs the Debian packages of tools/debian-packages.txt that are missing: install_dependencies.sh [build|python|data|dev]
+# ("python" and "dev" include "build"; "data" is data sets alone). Asks nothing; does nothing, and needs neither network nor root, when none is missing.
 set -euo pipefail
 list="$(dirname -- "${BASH_SOURCE[0]}")/debian-packages.txt"
 
 case "${1:-build}" in
   build) groups='^build$' ;;
   python) groups='^(build|python)$' ;;
+  data) groups='^data$' ;;
   dev) groups='^(build|dev)$' ;;
-  *) echo "usage: install_dependencies.sh [build|python|dev]" >&2; exit 2 ;;
+  *) echo "usage: install_dependencies.sh [build|python|data|dev]" >&2; exit 2 ;;
 esac
 mapfile -t wanted < <(awk -v groups="$groups" '$1 ~ groups {print $2}' "$list")
 

@@ -18,6 +18,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/idle_keys.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/data/samples.hpp"
 #include "training/sweep/sweep_grid.hpp"
 
 namespace nudge {
@@ -31,7 +32,8 @@ bool changes_section(const std::vector<ConfigDifference>& changes, const std::st
 /// A key that names data which is not on this machine; empty: all is here.
 std::string missing_data(const Config& config) {
   for (const char* key : {"data.text", "data.file", "data.test_file"}) {
-    if (!config.text(key).empty() && !std::filesystem::exists(config.text(key))) return key;
+    const std::string& name = config.text(key);
+    if (!name.empty() && !std::filesystem::exists(name) && !std::filesystem::exists(named_data_file(name))) return key;
   }
   return "";
 }

@@ -29,7 +29,7 @@ std::string place_text(const Sweep& sweep, const std::vector<std::string>& value
   const std::vector<std::string>& baseline = sweep.points.front().values;
   std::string out;
   for (std::size_t k = 0; k < values.size(); ++k) {
-    if (!alone || values[k] != baseline[k]) out += fmt::format("{} = {}  ", sweep.keys[k], values[k]);
+    if (!alone || values[k] != baseline[k]) out += fmt::format("{} = {}  ", sweep.keys[k], shown_value(values[k]));
   }
   return out.empty() ? "baseline  " : out;
 }
@@ -44,6 +44,7 @@ std::string table_text(const Sweep& sweep) {
   bool median = false;
   for (const SweepCell& cell : summarise_sweep(sweep)) {
     std::vector<std::string> row = alone ? std::vector<std::string>{place_text(sweep, cell.values)} : cell.values;
+    for (std::string& value : row) value = shown_value(value);
     row.push_back(!cell.invalid.empty() ? "invalid"
                   : cell.failed > 0     ? fmt::format("{} ({} failed)", cell.runs, cell.failed)
                                         : std::to_string(cell.runs));

@@ -162,7 +162,9 @@ PointFigures point_figures(const Table& points, const std::optional<TextEntropy>
     const auto first = std::find_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
     if (first == values.end()) continue;
     if (std::all_of(first, values.end(), [&](double v) { return !std::isfinite(v) || v == *first; })) {
-      constant += (constant.empty() ? "" : ", ") + points.label(name) + " " + number(*first);
+      const bool everywhere = std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+      constant += (constant.empty() ? "" : ", ") + points.label(name) + " " + number(*first) +
+                  (everywhere ? "" : " or not known");
       continue;
     }
     (varying.empty() ? out.first : out.others) += result_figure(name, points, keys[x], curves, line);

@@ -195,6 +195,9 @@ Table load_table(const H5Reader& file, const std::string& group) {
     for (const std::string& key : listed(file.text_attribute("keys", owner))) {
       if (table.numbers.count(key) + table.texts.count(key) == 0) file.fail(group, "column " + key + " is missing");
       table.keys.push_back(key);
+      const auto texts = table.texts.find(key);
+      if (texts == table.texts.end()) continue;
+      for (std::string& value : texts->second) value = shown_value(value);
     }
   }
   table.results = results_of(file, group, table);

@@ -26,7 +26,7 @@ class Effect:
         self.key, self.start, self.value = found.key, start, value
         for name in ("seeds", "failed", "mean", "low", "high", "won", "lost"):
             setattr(self, name, getattr(found.difference, name))
-        #: Whether the interval leaves out 0; where runs failed, whether the sign test says so at that level.
+        #: Whether the interval leaves out 0; where runs failed or all differences are equal, whether the sign test says so at that level.
         self.certain = found.certain()
 
     def __repr__(self):

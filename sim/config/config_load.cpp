@@ -35,11 +35,13 @@ struct Reader {
       problems.push_back(fmt::format("--set {}: must be key=value, like --set train.steps=500", setting));
       return;
     }
+    std::string key = setting.substr(0, equals);
+    std::erase_if(key, [](char c) { return c == '"' || c == '\''; });  // sweep.grid."device.read_noise", as in a file
     try {
-      config.set_from_text(setting.substr(0, equals), setting.substr(equals + 1));
+      config.set_from_text(key, setting.substr(equals + 1));
     } catch (const UserError& error) {
       problems.emplace_back(error.what());
-      bad_keys.push_back(setting.substr(0, equals));
+      bad_keys.push_back(key);
     }
   }
 };

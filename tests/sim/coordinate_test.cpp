@@ -28,7 +28,7 @@ class Quadratic final : public Dynamics<double>, private Layered<double> {
   void force(ConstMatrixRef<double> z, MatrixRef<double> f, Part /*part*/) override { f = b_ - z * a_; }
   Linearization<double>& linearize(ConstMatrixRef<double> /*z*/) override { throw std::logic_error("not needed"); }
   DynamicsTraits<double> traits() const override { return {.noisy = reads_noise, .box = boxed ? &box_ : nullptr}; }
-  Layered<double>* layered() override { return this; }
+  Powers<double> powers() override { return {.layered = this}; }
   double energy_at(const Matrix<double>& z) const {
     return 0.5 * (z * a_).cwiseProduct(z).sum() - b_.cwiseProduct(z).sum();
   }
@@ -37,8 +37,10 @@ class Quadratic final : public Dynamics<double>, private Layered<double> {
   Matrix<double> a_, b_;
 
  private:
-  std::size_t nodes() const override { return 4; }
-  Columns node_columns(std::size_t node) const override { return {2 * static_cast<Index>(node), 2}; }
+  std::span<const Columns> node_columns() const override {
+    static constexpr Columns pairs[] = {{0, 2}, {2, 2}, {4, 2}, {6, 2}};
+    return pairs;
+  }
   void node_force(ConstMatrixRef<double> z, MatrixRef<double> f, std::size_t /*node*/) override {
     force(z, f, Part::all);
   }

@@ -51,7 +51,9 @@ KeyEffect effect_of(const std::string& key, const std::vector<std::string>& own,
 }  // namespace
 
 bool KeyEffect::certain() const {
-  if (difference.failed > 0) return sign_test(difference.won, difference.lost) < 0.05;
+  // Equal differences have an interval of no width: shares of few samples, which do not say how they scatter.
+  const bool counted = difference.failed > 0 || (difference.seeds > 1 && difference.deviation == 0);
+  if (counted) return sign_test(difference.won, difference.lost) < 0.05;
   return difference.low > 0 || difference.high < 0;
 }
 

@@ -17,7 +17,8 @@ struct KeyEffect {
   std::size_t point = 0;      ///< that has the value `to`; that of number 0 has `from`
   PairedDifference difference;
   CellSpread from_spread, to_spread;  ///< of the result, over the same pairs
-  bool certain() const;  ///< the 95 % interval leaves out 0; where a run failed, the sign test says so at that level
+  /// The 95 % interval leaves out 0; where a run failed, or all differences are equal, the sign test says so at that level.
+  bool certain() const;
 };
 
 /// The effects of all values of all keys on a result, the largest first. `values[k][i]`: of keys[k] at point i, as text; `seeds` and

@@ -269,6 +269,13 @@ ConfigRule transformer_has_hidden_units() {
           }};
 }
 
+ConfigRule trainings_are_tested() {
+  return {{"sweep.test", "sweep.run"}, [](const Config& c) {
+            return c.flag("sweep.test") && c.text("sweep.run") != "train" ? "must be false for sweep.run = gradcheck"
+                                                                          : "";
+          }};
+}
+
 ConfigRule gradcheck_needs_circuit() {
   return {{"sweep.run", "network.kind"}, [](const Config& c) {
             return c.text("sweep.run") == "gradcheck" && !network_kind(c).is_circuit()
@@ -359,6 +366,7 @@ std::vector<ConfigRule> program_rules() {
       null_needs_devices(),
       gradcheck_needs_circuit(),
       nominal_needs_programmed(),
+      trainings_are_tested(),
       age_needs_programmed(),
       text_needs_characters(),
       estimator_fits("estimator"),

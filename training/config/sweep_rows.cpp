@@ -6,6 +6,7 @@ namespace nudge {
 ParamTable sweep_rows() {
   using param::choice;
   using param::distinct;
+  using param::flag;
   using param::grid;
   using param::integer;
   using param::integers;
@@ -13,6 +14,10 @@ ParamTable sweep_rows() {
   using param::zero_is;
   return {
       choice("sweep.run", "train", {"train", "gradcheck"}, "What each point of the sweep runs."),
+      flag("sweep.test", "false",
+           "Whether every training is also tested on the test part at its end (columns test_*). Choose by the "
+           "validation "
+           "part: what is chosen by the test part is no longer measured by it."),
       choice(
           "sweep.mode", "grid", {"grid", "one_at_a_time", "zip", "sobol", "random"},
           "grid: every combination of values; one_at_a_time: the config as it is, and beside it every other value of "

@@ -52,7 +52,9 @@ const Section<DataOptions>& data_section() {
           path("data.file", "",
                "Samples to learn: CSV, IDX (MNIST as distributed), NPZ or HDF5, the first two also as .gz; the format "
                "is "
-               "told by the first bytes. Empty: the 1797 handwritten digits of 8 x 8 pixels that ship with the project "
+               "told by the first bytes. \"fashion-mnist\": the 70,000 pictures of Debian's package "
+               "dataset-fashion-mnist, "
+               "with their test part. Empty: the 1797 handwritten digits of 8 x 8 pixels that ship with the project "
                "(as regression: their labels as numbers)."),
           &DataOptions::file),
       field(text("data.features", "",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "sim/base/errors.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/samples.hpp"
@@ -20,10 +22,32 @@ const std::string& first_of(const std::string& own, const std::string& otherwise
   return own.empty() ? otherwise : own;
 }
 
+/// The four files of a named data set, its 10,000 test pictures as the test part.
+DataOptions with_named_data(DataOptions d) {
+  const std::filesystem::path pictures = named_data_file(d.file);
+  if (pictures.empty()) return d;
+  if (!d.labels.empty() || !d.test_file.empty()) {
+    throw UserError(fmt::format(
+        "data.file = \"{}\" has its labels and its test part (leave data.labels and data.test_file empty)", d.file));
+  }
+  const std::filesystem::path folder = pictures.parent_path();
+  d.file = pictures;
+  d.labels = folder / "train-labels-idx1-ubyte.gz";
+  d.test_file = folder / "t10k-images-idx3-ubyte.gz";
+  d.test_labels = folder / "t10k-labels-idx1-ubyte.gz";
+  return d;
+}
+
 }  // namespace
 
+std::filesystem::path named_data_file(const std::string& name) {
+  // Xiao, Rasul and Vollgraf, arXiv:1708.07747.
+  if (std::filesystem::path(name).filename() != "fashion-mnist" || std::filesystem::exists(name)) return {};
+  return std::filesystem::path(kPackagedData) / "fashion-mnist" / "train-images-idx3-ubyte.gz";
+}
+
 SampleOptions sample_options(const Config& config) {
-  const DataOptions d = data_options(config);
+  const DataOptions d = with_named_data(data_options(config));
   expect_beside("data.features", d.features, "data.file", d.file);
   expect_beside("data.labels", d.labels, "data.file", d.file);
   expect_beside("data.test_file", d.test_file, "data.file", d.file);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
@@ -118,6 +119,12 @@ SampleParts load_samples(const SampleOptions& options, Target target) {
     LabelledData digits = parse_csv(default_digits(), name, {}, target);
     if (options.shape.empty()) digits.shape = {8, 8};
     return prepare_samples(std::move(digits), name, {}, "", options);
+  }
+  if (source.path.starts_with(kPackagedData) && !std::filesystem::exists(source.path)) {
+    throw UserError(
+        fmt::format("{} is not there (apt-get install dataset-fashion-mnist, or name the files in data.file, "
+                    "data.labels, data.test_file, data.test_labels)",
+                    source.path));
   }
   LabelledData test;
   if (!options.test_source.path.empty()) test = read_labelled_data(options.test_source, target);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
+#include <string>
+
 #include "sim/config/config.hpp"
 #include "training/data/batches.hpp"
 #include "training/data/feature_scaling.hpp"
@@ -17,6 +20,13 @@ struct SampleOptions {
   double validation_fraction = 0.05, test_fraction = 0.05;
   std::uint64_t split_seed = 0;
 };
+
+/// Where Debian's packages of data sets put them.
+inline constexpr const char* kPackagedData = "/usr/share/datasets/";
+
+/// The training pictures of a data set that is called by its name, "fashion-mnist", where Debian's package puts them; empty for all other
+/// names of data.file, and where a file of that name is here.
+std::filesystem::path named_data_file(const std::string& name);
 
 /// UserError for keys that contradict each other.
 SampleOptions sample_options(const Config& config);

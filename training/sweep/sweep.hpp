@@ -26,6 +26,9 @@ struct ConfigSource {
 /// Reads the file. UserError when it cannot be read.
 ConfigSource read_config_source(const std::string& path, const std::vector<std::string>& settings);
 
+/// The value of a key in tables and figures: an empty text has a name, "none".
+inline std::string shown_value(const std::string& value) { return value.empty() ? "none" : value; }
+
 /// One run of a sweep.
 struct SweepPoint {
   std::vector<std::string> values;  ///< of the swept keys, as the config prints them

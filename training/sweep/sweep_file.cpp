@@ -28,8 +28,9 @@ void SweepFile::expect_same_config(const H5Reader& file, const SweepGrid& grid) 
                             stored, keys));
     }
   }
-  expect_stored_config(file, "sweep", grid.base,
-                       [](const std::string& key) { return key.starts_with("sweep.") && key != "sweep.run"; });
+  expect_stored_config(file, "sweep", grid.base, [](const std::string& key) {
+    return key.starts_with("sweep.") && key != "sweep.run" && key != "sweep.test";
+  });
 }
 
 void SweepFile::restore(Stored kept, SweepGrid& grid) {

@@ -35,6 +35,11 @@ std::vector<MetricRow<Result>> in_units(std::vector<MetricRow<Result>> rows, con
   return rows;
 }
 
+/// A heat of pulses; NaN where what a pulse of the device takes is not known.
+double known(const TrainSummary& s, double heat_J) {
+  return s.step_energy.pulses_known ? heat_J : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// Of a circuit's run alone.
 std::vector<TrainRow> circuit_rows() {
   using S = const TrainSummary&;
@@ -50,14 +55,15 @@ std::vector<TrainRow> circuit_rows() {
       {{"pulses", "1", "pulses of learning sent to all crossbars in the whole run, without those of programming"},
        [](S s) { return s.pulses; }},
       {{"write_energy", "J",
-        "heat of the pulses of one training step, mean over the steps; 0 where the pulses of the device are not known"},
-       [](S s) { return s.step_energy.items.writes_J; }},
+        "heat of the pulses of one training step, mean over the steps; NaN where the pulses of the device are not "
+        "known"},
+       [](S s) { return known(s, s.step_energy.items.writes_J); }},
       {{"array_energy", "J", "heat in the devices during the reads of one training step, median over accepted steps"},
        [](S s) { return s.array_energy; }},
       {{"programming_pulses", "1", "pulses by which the crossbars were first written"},
        [](S s) { return s.programming_pulses; }},
-      {{"programming_energy", "J", "heat of these; 0 where the pulses of the device are not known"},
-       [](S s) { return s.programming_energy; }}};
+      {{"programming_energy", "J", "heat of these; NaN where the pulses of the device are not known"},
+       [](S s) { return known(s, s.programming_energy); }}};
 }
 
 std::vector<TrainRow> train_rows(const std::string& score, bool circuit) {

@@ -94,7 +94,8 @@ class PacedStore {
 }  // namespace
 
 PointJob sweep_job(const Config& base) {
-  return base.text("sweep.run") == "train" ? PointJob::train : PointJob::gradcheck;
+  if (base.text("sweep.run") != "train") return PointJob::gradcheck;
+  return base.flag("sweep.test") ? PointJob::train_and_test : PointJob::train;
 }
 
 int sweep_threads(const Config& base) {
