@@ -16,6 +16,7 @@
   X(case)                 \
   X(devices)              \
   X(crossbar)             \
+  X(netlist)              \
   X(report)               \
   X(info)                 \
   X(export)               \

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the libFuzzer targets of a build with NUDGE_FUZZ for so many seconds each (default 60), or RUNS executions each where these
 # are done sooner; ends at the first finding.
-#   bash tests/fuzz/run.sh build/fuzz 600 [config contents csv run_file samples spec]
+#   bash tests/fuzz/run.sh build/fuzz 600 [config contents csv netlist run_file samples spec]
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 build=$1
 seconds=${2:-60}
 shift $(($# < 2 ? $# : 2))
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(config contents csv run_file samples spec); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(config contents csv netlist run_file samples spec); fi
 
 work=$build/fuzzing
 mkdir -p "$work"
@@ -26,6 +26,7 @@ for target in "${targets[@]}"; do
   options=(-max_len=4096 -timeout=20 -rss_limit_mb=3000 -entropic=0 -use_cmp=0)  # these two cost more time than they find
   if [ "$target" = config ] || [ "$target" = spec ]; then options+=("-dict=$work/config.dict"); fi
   if [ "$target" = config ]; then seeds+=(examples); fi
+  if [ "$target" = netlist ]; then seeds+=(tests/circuits/netlists); fi
   if [ "$target" = run_file ]; then options=(-max_len=65536 -timeout=60 -rss_limit_mb=3000); fi
   if [ "$target" = contents ] || [ "$target" = spec ]; then options+=(-max_len=256); fi
   echo "== $target"

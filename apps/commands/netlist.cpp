@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.hpp"
+#include "apps/commands/text_table.hpp"
+#include "apps/streams.hpp"
+#include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/operating_point.hpp"
+#include "sim/base/units.hpp"
+#include "sim/io/json_text.hpp"
+
+namespace nudge {
+namespace {
+
+struct NetlistCommand {
+  std::string file;
+  bool op = false, json = false;
+};
+
+nlohmann::json json_of(const NodalEquations& equations, const OperatingPoint& found, const std::vector<double>& x) {
+  nlohmann::json nodes = nlohmann::json::object(), currents = nlohmann::json::object();
+  const Netlist& netlist = equations.netlist();
+  for (std::size_t i = 0; i < netlist.nodes.size(); ++i) nodes[netlist.nodes[i]] = x[i];
+  for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
+    if (equations.branch(k) >= 0) currents[netlist.elements[k].name] = x[static_cast<std::size_t>(equations.branch(k))];
+  }
+  return {{"nodes", nodes},
+          {"currents_A", currents},
+          {"residual_A", found.residual_A},
+          {"iterations", found.iterations},
+          {"status", to_string(found.status)}};
+}
+
+std::string table_of(const NodalEquations& equations, const OperatingPoint& found, const std::vector<double>& x) {
+  std::vector<std::vector<std::string>> cells = {{"unknown", "value"}};
+  for (int i = 0; i < equations.unknowns(); ++i) {
+    cells.push_back({equations.unknown_name(i), format_quantity(x[static_cast<std::size_t>(i)],
+                                                                i < equations.nodes() ? Unit::volt : Unit::ampere, 7)});
+  }
+  return fmt::format("{}{} iterations, largest net current of a node {}\n", text_table(cells, 0), found.iterations,
+                     format_quantity(found.residual_A, Unit::ampere, 3));
+}
+
+ExitCode run_netlist(const NetlistCommand& options) {
+  const NodalEquations equations(read_netlist(options.file));
+  if (!options.op) {
+    const Netlist& netlist = equations.netlist();
+    answer("{}\n{} elements, {} nodes, {} unknowns, {} entries of the matrix (--op: its operating point)\n",
+           netlist.title, netlist.elements.size(), netlist.nodes.size(), equations.unknowns(),
+           equations.pattern().entries());
+    return ExitCode::ok;
+  }
+  OperatingPointSolver solver(equations);
+  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  const OperatingPoint found = solver.solve(equations.values(), {}, x);
+  if (found.status != Status::converged) {
+    throw NumericalFailure(fmt::format("{}: {}", options.file, describe_failure(equations, found)));
+  }
+  answer("{}", options.json ? json_text(json_of(equations, found, x), 2) + "\n" : table_of(equations, found, x));
+  return ExitCode::ok;
+}
+
+std::function<ExitCode()> add_netlist(CLI::App& app) {
+  const auto options = std::make_shared<NetlistCommand>();
+  app.add_option("file", options->file, "SPICE netlist")->required();
+  app.add_flag("--op", options->op, "Solve for its operating point");
+  app.add_flag("--json", options->json, "Print JSON");
+  return [options] { return run_netlist(*options); };
+}
+
+}  // namespace
+
+Command netlist_command() {
+  return {"netlist", "Read a SPICE netlist, solve for its operating point",
+          "nudge netlist examples/grid.cir --op --json", add_netlist};
+}
+
+}  // namespace nudge

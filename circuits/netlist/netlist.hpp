@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuits/netlist/junction_law.hpp"
+#include "circuits/netlist/mosfet_law.hpp"
+
+namespace nudge {
+
+/// Where something stands in a netlist.
+struct Place {
+  std::shared_ptr<const std::string> file;
+  int line = 0, column = 0;
+};
+
+/// "file:line:column".
+std::string to_string(const Place& place);
+
+enum class ElementKind { resistor, capacitor, voltage, current, diode, vcvs, vccs, cccs, ccvs, mosfet };
+
+/// The node 0 of SPICE.
+inline constexpr int kGround = -1;
+
+/// One element between nodes. Currents count from nodes[0] through the element to nodes[1], as in SPICE.
+struct Element {
+  ElementKind kind = ElementKind::resistor;
+  std::string name;  ///< in lower case, within instances "x1.x2.r3"
+  std::vector<int>
+      nodes;         ///< numbers of nodes; vcvs and vccs: and the two that control; mosfet: drain, gate, source, bulk
+  double value = 0;  ///< Ohm, F, V, A; of controlled sources the gain, S or Ohm
+  int control = -1;  ///< cccs, ccvs: number of the voltage source whose current controls
+  JunctionLaw junction;  ///< diode
+  MosfetLaw mosfet;
+  Place place;
+};
+
+/// Whether the current through it is an unknown of its own: a voltage source, independent or controlled.
+constexpr bool has_branch(ElementKind kind) {
+  return kind == ElementKind::voltage || kind == ElementKind::vcvs || kind == ElementKind::ccvs;
+}
+
+/// A circuit as a SPICE netlist has it, its instances of .subckt taken apart and its expressions evaluated. A diode with a series
+/// resistance has a node of its own between the two, "NAME#internal", and a resistor "NAME#rs".
+struct Netlist {
+  std::string title;
+  std::vector<std::string> nodes;  ///< names but ground's, in the order in which they appear
+  std::vector<Element> elements;   ///< names are distinct
+  double gmin_S = 1e-12;           ///< across every junction: default of SPICE (ngspice manual, .options)
+};
+
+/// Number of the node or element of that name, in any case; −1 where there is none. Ground is no node.
+int find_node(const Netlist& netlist, const std::string& name);
+int find_element(const Netlist& netlist, const std::string& name);
+
+}  // namespace nudge

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "circuits/netlist/card_reader.hpp"
+#include "circuits/netlist/netlist.hpp"
+
+namespace nudge {
+
+/// The circuit of a SPICE netlist in ngspice's dialect:
+///     R C V I            DC VALUE, or what a PULSE, SIN, EXP or PWL begins with
+///     D                  .model NAME D (IS N RS CJO), AREA
+///     E G F H            linear
+///     M                  .model NAME NMOS|PMOS (LEVEL=1 VTO KP LAMBDA IS N), W L; bulk junctions to source and drain
+///     X, .subckt, .ends  with parameters
+///     .param .global .model .include .options gmin= .title .end
+/// Analyses and outputs (.op, .tran, .print, …, .control … .endc) say nothing of the circuit and are left out; all else is refused by its
+/// name, as are two elements of one name, a circuit without ground, nodes that no path of direct current joins to ground, and loops
+/// of voltage sources. UserError "file:line:column: …". `include`: see ReadInclude.
+Netlist parse_netlist(const std::string& name, const std::string& text, const ReadInclude& include);
+
+/// The same of a file, whose .include are relative to the file that has them.
+Netlist read_netlist(const std::filesystem::path& file);
+
+}  // namespace nudge

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "circuits/netlist/netlist.hpp"
+#include "circuits/netlist/sparse_lu.hpp"
+
+namespace nudge {
+
+/// Two nodes whose difference of voltages is looked at; kGround is one.
+struct NodePair {
+  int plus = kGround, minus = kGround;
+};
+
+/// What acts between the nodes of an output: a current q − load (v₊ − v₋) into the first and out of the second, or a source that
+/// holds v₊ − v₋ = value.
+struct OutputAction {
+  bool held = false;
+  double value = 0;  ///< q in A, or V
+  double load_S = 0;
+};
+
+/// How the equations are made easier on the way to a solution.
+struct Easing {
+  double gmin_S = 0;   ///< from every node to ground
+  double sources = 1;  ///< factor of all independent sources and of what acts on outputs
+};
+
+/// The voltages at which the junctions and transistors were linearised; what limits their steps (JunctionLaw::limited).
+struct JunctionState {
+  std::vector<double> volts;
+  bool limited = false;  ///< the last evaluation held some back
+  int worst = -1;        ///< the element that was held back most
+};
+
+/// Modified nodal analysis (Ho, Ruehli & Brennan, IEEE Trans. Circuits Syst. 22 (1975) 504) of a netlist at direct current. Unknowns x are the voltages of the
+/// nodes, then the currents of voltage sources (V, E, H) in the order of the netlist, then those of the outputs. Equations are Kirchhoff's law
+/// of currents that leave a node, then the laws of the branches,
+///     r_node = Σ I(elements) = 0,      r_V = v₊ − v₋ − e,   r_E = v₊ − v₋ − k (v_c₊ − v_c₋),   r_H = v₊ − v₋ − k i_c
+///     outputs: i − (load (v₊ − v₋) − q) = 0,  or v₊ − v₋ − value = 0 where held
+/// Capacitors carry nothing. gmin lies across every junction. Read-only: threads share it.
+class NodalEquations {
+ public:
+  explicit NodalEquations(Netlist netlist, std::vector<NodePair> outputs = {});
+
+  const Netlist& netlist() const { return netlist_; }
+  const std::vector<NodePair>& outputs() const { return outputs_; }
+  int nodes() const { return static_cast<int>(netlist_.nodes.size()); }
+  int unknowns() const { return pattern_.size; }
+  const SparsePattern& pattern() const { return pattern_; }
+  bool linear() const { return junctions_ == 0; }
+  /// Of an unknown: "v(node)", "i(source)".
+  std::string unknown_name(int unknown) const;
+  /// Unknown of the current of a source of voltage, by its number in the netlist; −1: it has none.
+  int branch(std::size_t element) const { return branch_[element]; }
+
+  /// A number per element that the equations have from outside: conductance of a resistor in S, else Element::value.
+  std::vector<double> values() const;
+
+  /// At x: residual (unknowns) and Jacobian (entries of the pattern). With `state` junctions are linearised at limited voltages, which it
+  /// keeps; without, where x has them. Elements whose kind is not in `kinds` (bits by ElementKind) are left out, all loads of outputs where it is
+  /// not kAllElements.
+  static constexpr std::uint32_t kAllElements = ~0U;
+  void evaluate(const std::vector<double>& x, const std::vector<double>& values,
+                const std::vector<OutputAction>& actions, const Easing& easing, JunctionState* state,
+                std::vector<double>& residual, std::vector<double>& jacobian, std::uint32_t kinds = kAllElements) const;
+
+  /// The state of junctions at x.
+  JunctionState junctions_at(const std::vector<double>& x) const;
+
+ private:
+  class Stamps;
+  void build();
+  void entries_of(const Element& element, int branch, std::vector<std::pair<int, int>>& entries) const;
+
+  Netlist netlist_;
+  std::vector<NodePair> outputs_;
+  std::vector<int> branch_;
+  std::vector<std::string> branch_names_;
+  std::vector<std::size_t> first_entry_;  ///< of an element in slots_, then of outputs, then of the diagonal of nodes
+  std::vector<int> slots_;                ///< entry of the pattern, or one behind the last for what ground has
+  SparsePattern pattern_;
+  std::size_t junctions_ = 0;
+};
+
+}  // namespace nudge

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/netlist/operating_point.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr int kIterations = 150;  // of one Newton run
+constexpr double kRelativeStep = 1e-9;
+constexpr double kAbsoluteStep = 1e-12;
+constexpr double kFirstGmin_S = 1e-2;
+constexpr double kLastGmin_S = 1e-13;
+constexpr double kSmallestRise = 1e-6;  // of the sources
+
+}  // namespace
+
+struct OperatingPointSolver::Attempt {
+  const std::vector<double>& values;
+  const std::vector<OutputAction>& actions;
+};
+
+OperatingPointSolver::OperatingPointSolver(const NodalEquations& equations)
+    : equations_(&equations), lu_(equations.pattern()) {}
+
+OperatingPointSolver::OperatingPointSolver(const OperatingPointSolver& other)
+    : equations_(other.equations_), lu_(other.lu_) {}
+
+/// Pivots are those of the state 0 with these values, once: every thread then has the same.
+void OperatingPointSolver::prepare(const std::vector<double>& values) {
+  if (pivots_) return;
+  pivots_ = true;
+  const std::vector<double> rest(static_cast<std::size_t>(equations_->unknowns()), 0.0);
+  equations_->evaluate(rest, values, {}, {}, nullptr, residual_, jacobian_);
+  lu_.choose_pivots(jacobian_);
+}
+
+/// x ← x − J⁻¹ r until a step is small and no junction is held back.
+bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, std::vector<double>& x,
+                                  OperatingPoint& found) {
+  JunctionState state = equations_->junctions_at(x);
+  for (int n = 0; n < kIterations; ++n) {
+    equations_->evaluate(x, attempt.values, attempt.actions, easing, &state, residual_, jacobian_);
+    ++found.iterations;
+    if (!lu_.factor(jacobian_)) {
+      found.singular = lu_.singular_column();
+      return false;
+    }
+    lu_.solve(residual_.data());
+    bool small = true;
+    double most = -1;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double step = std::abs(residual_[i]);
+      x[i] -= residual_[i];
+      if (!std::isfinite(x[i])) return false;
+      const double excess = step / (kRelativeStep * std::abs(x[i]) + kAbsoluteStep);
+      small = small && excess <= 1;
+      if (excess <= most) continue;
+      most = excess;
+      found.worst_unknown = static_cast<int>(i);
+    }
+    found.worst_element = state.limited ? state.worst : -1;
+    if (equations_->linear() || (small && !state.limited)) return true;
+  }
+  return false;
+}
+
+bool OperatingPointSolver::by_gmin(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found) {
+  std::fill(x.begin(), x.end(), 0.0);
+  for (double gmin = kFirstGmin_S; gmin > kLastGmin_S; gmin /= 10) {
+    if (!newton(attempt, {gmin, 1}, x, found)) return false;
+  }
+  return newton(attempt, {}, x, found);
+}
+
+bool OperatingPointSolver::by_sources(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found) {
+  std::fill(x.begin(), x.end(), 0.0);
+  std::vector<double> reached = x;
+  double share = 0, rise = 0.1;
+  while (share < 1) {
+    const double next = std::min(1.0, share + rise);
+    if (newton(attempt, {0, next}, x, found)) {
+      share = next;
+      reached = x;
+      rise *= 2;
+    } else {
+      x = reached;
+      rise /= 4;
+      if (rise < kSmallestRise) return false;
+    }
+  }
+  return true;
+}
+
+double OperatingPointSolver::net_current(const Attempt& attempt, const std::vector<double>& x) {
+  equations_->evaluate(x, attempt.values, attempt.actions, {}, nullptr, residual_, jacobian_);
+  double largest = 0;
+  for (int i = 0; i < equations_->nodes(); ++i)
+    largest = std::max(largest, std::abs(residual_[static_cast<std::size_t>(i)]));
+  return largest;
+}
+
+OperatingPoint OperatingPointSolver::solve(const std::vector<double>& values, const std::vector<OutputAction>& actions,
+                                           std::vector<double>& x) {
+  NUDGE_EXPECT(static_cast<int>(x.size()) == equations_->unknowns());
+  prepare(values);
+  const Attempt attempt{values, actions};
+  OperatingPoint found;
+  trial_ = x;
+  const bool done = newton(attempt, {}, trial_, found) ||
+                    (!equations_->linear() && (by_gmin(attempt, trial_, found) || by_sources(attempt, trial_, found)));
+  found.residual_A = net_current(attempt, trial_);
+  if (!done) {
+    found.status = Status::stalled;
+    return found;
+  }
+  found.singular = found.worst_element = -1;
+  x.swap(trial_);
+  return found;
+}
+
+OperatingPoint OperatingPointSolver::solve_transposed(const std::vector<double>& values, const std::vector<double>& x,
+                                                      std::vector<double>& b) {
+  prepare(values);
+  OperatingPoint found;
+  equations_->evaluate(x, values, {}, {}, nullptr, residual_, jacobian_);
+  ++found.iterations;
+  if (lu_.factor(jacobian_)) {
+    lu_.solve_transposed(b.data());
+  } else {
+    found.status = Status::stalled;
+    found.singular = lu_.singular_column();
+  }
+  return found;
+}
+
+std::string describe_failure(const NodalEquations& equations, const OperatingPoint& found) {
+  const std::string residual = format_quantity(found.residual_A, Unit::ampere, 3);
+  if (found.singular >= 0) {
+    return fmt::format(
+        "the equations are singular at {} (residual {}): what sets it depends on others (a node that nothing "
+        "loads, a source that contradicts another)",
+        equations.unknown_name(found.singular), residual);
+  }
+  std::string at = fmt::format("{} moved most", equations.unknown_name(found.worst_unknown));
+  if (found.worst_element >= 0) {
+    const Element& element = equations.netlist().elements[static_cast<std::size_t>(found.worst_element)];
+    at += fmt::format(", {} ({}) was held back most", element.name, to_string(element.place));
+  }
+  return fmt::format("Newton's method did not converge in {} steps, with gmin and source stepping: {}, residual {}",
+                     found.iterations, at, residual);
+}
+
+}  // namespace nudge

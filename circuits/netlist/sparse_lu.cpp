@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/netlist/sparse_lu.hpp"
+
+#include <klu.h>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// Least reciprocal pivot growth, max |A| over max |U| of a column, that fixed pivots may have: rounding is then below 1e-10 of the values.
+constexpr double kLeastGrowth = 1e-6;
+
+}  // namespace
+
+struct SparseLu::Ordering {
+  SparsePattern pattern;
+  klu_symbolic* symbolic = nullptr;
+
+  explicit Ordering(const SparsePattern& of) : pattern(of) {
+    klu_common common;
+    klu_defaults(&common);
+    symbolic = klu_analyze(pattern.size, pattern.column_begin.data(), pattern.row.data(), &common);
+    if (symbolic == nullptr && common.status == KLU_OUT_OF_MEMORY) throw std::bad_alloc();
+  }
+  Ordering(const Ordering&) = delete;
+  Ordering& operator=(const Ordering&) = delete;
+  ~Ordering() {
+    klu_common common;
+    klu_defaults(&common);
+    klu_free_symbolic(&symbolic, &common);
+  }
+  // KLU takes pointers to what it does not write.
+  int* columns() const { return const_cast<int*>(pattern.column_begin.data()); }
+  int* rows() const { return const_cast<int*>(pattern.row.data()); }
+};
+
+struct SparseLu::Factors {
+  klu_common common;
+  klu_numeric* fixed = nullptr;  ///< with the pivots that were chosen
+  klu_numeric* own = nullptr;    ///< of values for which these are poor
+  const Ordering* ordering;
+
+  explicit Factors(const Ordering* of) : ordering(of) { klu_defaults(&common); }
+  Factors(const Factors&) = delete;
+  Factors& operator=(const Factors&) = delete;
+  ~Factors() {
+    klu_free_numeric(&fixed, &common);
+    klu_free_numeric(&own, &common);
+  }
+  klu_numeric* made(const std::vector<double>& values) {
+    return klu_factor(ordering->columns(), ordering->rows(), const_cast<double*>(values.data()), ordering->symbolic,
+                      &common);
+  }
+  klu_numeric* present() { return own != nullptr ? own : fixed; }
+};
+
+SparseLu::SparseLu(const SparsePattern& pattern)
+    : ordering_(std::make_shared<const Ordering>(pattern)), factors_(std::make_unique<Factors>(ordering_.get())) {}
+
+SparseLu::SparseLu(const SparseLu& other)
+    : ordering_(other.ordering_), factors_(std::make_unique<Factors>(ordering_.get())) {}
+
+SparseLu::~SparseLu() = default;
+
+bool SparseLu::choose_pivots(const std::vector<double>& values) {
+  NUDGE_EXPECT(values.size() == ordering_->pattern.entries());
+  Factors& f = *factors_;
+  klu_free_numeric(&f.fixed, &f.common);
+  klu_free_numeric(&f.own, &f.common);
+  singular_ = -1;
+  if (ordering_->symbolic == nullptr) return false;  // singular whatever the values are
+  f.fixed = f.made(values);
+  if (f.fixed != nullptr && f.common.status == KLU_OK) return true;
+  singular_ = f.common.singular_col < ordering_->pattern.size ? f.common.singular_col : -1;
+  klu_free_numeric(&f.fixed, &f.common);
+  return false;
+}
+
+bool SparseLu::factor(const std::vector<double>& values) {
+  Factors& f = *factors_;
+  if (f.fixed == nullptr) return choose_pivots(values);
+  NUDGE_EXPECT(values.size() == ordering_->pattern.entries());
+  klu_free_numeric(&f.own, &f.common);
+  singular_ = -1;
+  auto* numbers = const_cast<double*>(values.data());
+  const bool done =
+      klu_refactor(ordering_->columns(), ordering_->rows(), numbers, ordering_->symbolic, f.fixed, &f.common) != 0 &&
+      f.common.status == KLU_OK;
+  if (done &&
+      klu_rgrowth(ordering_->columns(), ordering_->rows(), numbers, ordering_->symbolic, f.fixed, &f.common) != 0 &&
+      f.common.rgrowth >= kLeastGrowth) {
+    return true;
+  }
+  f.own = f.made(values);
+  if (f.own != nullptr && f.common.status == KLU_OK) return true;
+  singular_ = f.common.singular_col < ordering_->pattern.size ? f.common.singular_col : -1;
+  klu_free_numeric(&f.own, &f.common);
+  return false;
+}
+
+void SparseLu::solve(double* b) {
+  NUDGE_EXPECT(factors_->present() != nullptr);
+  klu_solve(ordering_->symbolic, factors_->present(), ordering_->pattern.size, 1, b, &factors_->common);
+}
+
+void SparseLu::solve_transposed(double* b) {
+  NUDGE_EXPECT(factors_->present() != nullptr);
+  klu_tsolve(ordering_->symbolic, factors_->present(), ordering_->pattern.size, 1, b, &factors_->common);
+}
+
+}  // namespace nudge

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Netlists that are read, and those that are refused, with the place and the reason.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+
+#include "circuits/netlist/expression.hpp"
+#include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/operating_point.hpp"
+#include "sim/base/errors.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+using namespace nudge;
+
+namespace {
+
+Netlist parsed(const std::string& text) {
+  return parse_netlist("t.cir", text, [](const std::string&, const std::string&, std::string&) -> std::string {
+    throw UserError("no files here");
+  });
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parsed("title\n" + text);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void check_refused(const std::string& text, const std::string& place, const std::string& reason) {
+  const std::string what = refusal(text);
+  INFO(text << "\n" << what);
+  CHECK(what.rfind(place, 0) == 0);
+  CHECK(what.find(reason) != std::string::npos);
+}
+
+double value_of(const std::string& expression) {
+  return evaluate_expression(expression, {}, [](const std::string&, const Place&) { return 7.0; });
+}
+
+}  // namespace
+
+TEST_CASE("netlist: numbers of SPICE", "[netlist]") {
+  // Decimal numbers times a power of ten: one rounding more than the literal has.
+  const auto number = [](const std::string& text) {
+    double value = 0;
+    std::size_t used = 0;
+    REQUIRE(read_spice_number(text, 0, value, used));
+    CHECK(used == text.size());
+    return value;
+  };
+  constexpr double kRounding = 4e-16;
+  CHECK(number("4.7kohm") == Approx(4700).epsilon(kRounding));
+  CHECK(number("1meg") == Approx(1e6).epsilon(kRounding));
+  CHECK(number("1m") == Approx(1e-3).epsilon(kRounding));
+  CHECK(number("2mil") == Approx(50.8e-6).epsilon(kRounding));
+  CHECK(number("100nf") == Approx(1e-7).epsilon(kRounding));
+  CHECK(number("5f") == Approx(5e-15).epsilon(kRounding));
+  CHECK(number("5a") == 5);  // amperes, as ngspice reads it
+  CHECK(number("-1.5e-3u") == Approx(-1.5e-9).epsilon(kRounding));
+  CHECK(number("+.5t") == Approx(5e11).epsilon(kRounding));
+  double value = 0;
+  std::size_t used = 0;
+  CHECK_FALSE(read_spice_number("x1", 0, value, used));
+  CHECK_FALSE(read_spice_number("nan", 0, value, used));
+  CHECK_FALSE(read_spice_number("1e999", 0, value, used));
+}
+
+TEST_CASE("netlist: expressions", "[netlist]") {
+  CHECK(value_of("1+2*3-4/2") == 5);
+  CHECK(value_of("-2^2+10") == 6);
+  CHECK(value_of("2^3^2") == 64);  // as ngspice has it
+  CHECK(value_of("2**-1") == 0.5);
+  CHECK(value_of("(1+x)*2k") == 16000);
+  CHECK(value_of("x>=7 ? max(1, 2) : min(1,2)") == 2);
+  CHECK(value_of("!(1<0) && 0 || 1!=1") == 0);
+  CHECK(value_of("atan2(1,1)") == Approx(std::atan(1.0)));
+  CHECK_THROWS_WITH(value_of("1/0"), Catch::Contains("division by 0"));
+  CHECK_THROWS_WITH(value_of("sqrt(-1)"), Catch::Contains("not a finite number"));
+  CHECK_THROWS_WITH(value_of("1+"), Catch::Contains("ends too early"));
+  CHECK_THROWS_WITH(value_of("(1"), Catch::Contains("\")\" is missing"));
+  CHECK_THROWS_WITH(value_of("sqr(2)"), Catch::Contains("did you mean sqrt?"));
+  CHECK_THROWS_WITH(value_of("pow(2)"), Catch::Contains("takes 2 arguments"));
+  CHECK_THROWS_WITH(value_of(std::string(5000, '(') + "1"), Catch::Contains("too deep"));
+  CHECK_THROWS_WITH(value_of(std::string(5000, '-') + "1"), Catch::Contains("too deep"));
+}
+
+TEST_CASE("netlist: what is read", "[netlist]") {
+  const Netlist net = parsed(
+      "a title\n.subckt half in out params: r=1k\nR1 in out {r}\nR2 out 0 {r}\n.ends\nV1 A 0 dc 2\nX1 a b half "
+      "r={2*500}\n"
+      "D1 b 0 dd\n.model dd D(is=1f n=2 rs=3)\n");
+  CHECK(net.title == "a title");
+  CHECK(net.nodes == std::vector<std::string>{"a", "b", "d1#internal"});
+  REQUIRE(net.elements.size() == 5);
+  CHECK(net.elements[1].name == "x1.r1");
+  CHECK(net.elements[1].value == 1000);
+  CHECK(to_string(net.elements[1].place) == "t.cir:3:1");
+  CHECK(net.elements[3].name == "d1#rs");
+  CHECK(net.elements[3].nodes == std::vector<int>{1, 2});
+  CHECK(net.elements[4].nodes == std::vector<int>{2, kGround});
+  CHECK(net.elements[4].junction.thermal_V == Approx(2 * kSpiceThermal_V));
+  CHECK(find_node(net, "B") == 1);
+  CHECK(find_element(net, "X1.R2") == 2);
+  CHECK(find_element(net, "r2") == -1);
+}
+
+TEST_CASE("netlist: files include files beside them", "[netlist]") {
+  const test::TemporaryDirectory folder;
+  std::filesystem::create_directory(folder.path() / "parts");
+  std::ofstream(folder.path() / "top.cir") << "top\nV1 a 0 1\n.include parts/one.inc\n";
+  std::ofstream(folder.path() / "parts" / "one.inc") << "R1 a b 1\n.inc \"two parts.inc\"\n.end\n";
+  std::ofstream(folder.path() / "parts" / "two parts.inc") << "R2 b 0 1\n";
+  CHECK(read_netlist(folder.path() / "top.cir").elements.size() == 3);
+  std::ofstream(folder.path() / "parts" / "two parts.inc") << ".include one.inc\n";
+  CHECK_THROWS_WITH(read_netlist(folder.path() / "top.cir"), Catch::Contains("include each other"));
+  CHECK_THROWS_WITH(read_netlist(folder.path() / "none.cir"), Catch::Contains("no such file"));
+  CHECK_THROWS_WITH(read_netlist(folder.path()), Catch::Contains("no regular file"));
+}
+
+TEST_CASE("netlist: cards that are refused", "[netlist]") {
+  const std::string rest = "\nV9 z 0 1\nR9 z 0 1\n";
+  check_refused("R1 a 0" + rest, "t.cir:2:6:", "its value is missing");
+  check_refused("R1 a 0 x" + rest, "t.cir:2:8:", "\"x\" is not a number");
+  check_refused("R1 a 0 0" + rest, "t.cir:2:8:", "resistance of 0");
+  check_refused("R1 a 0 1k tc=1" + rest, "t.cir:2:11:", "tc is not simulated");
+  check_refused("L1 a 0 1m" + rest, "t.cir:2:1:", "inductors are not simulated");
+  check_refused("Q1 a b c qq" + rest, "t.cir:2:1:", "bipolar transistors");
+  check_refused("B1 a 0 v=1" + rest, "t.cir:2:1:", "behavioural sources");
+  check_refused("E1 a 0 POLY(1) z 0 1" + rest, "t.cir:2:8:", "POLY is not simulated");
+  check_refused("G1 a 0 value={1}" + rest, "t.cir:2:8:", "value is not simulated");
+  check_refused("F1 a 0 R9 1" + rest, "t.cir:2:8:", "no voltage source");
+  check_refused("D1 a 0 dd" + rest, "t.cir:2:8:", "no .model dd");
+  check_refused("D1 a 0 ddx\n.model dddx D" + rest, "t.cir:2:8:", "did you mean dddx?");
+  check_refused("D1 a 0 dd\n.model dd D(bv=5)" + rest, "t.cir:3:13:", "parameter bv is not simulated");
+  check_refused("D1 a 0 dd\n.model dd D(is=0)" + rest, "t.cir:3:16:", "must be > 0");
+  check_refused("M1 a b 0 0 nn\n.model nn NMOS(level=3)" + rest, "t.cir:3:22:", "must be 1");
+  check_refused("M1 a b 0 0 nn\n.model nn D" + rest, "t.cir:2:12:", "must be NMOS or PMOS");
+  check_refused("M1 a b 0 0 nn w=-1u\n.model nn NMOS" + rest, "t.cir:2:17:", "must be > 0");
+  check_refused("M1 a b 0 0 nn\n.model nn NPN" + rest, "t.cir:3:11:", "type NPN is not simulated");
+  check_refused("V1 a 0 SFFM(1 2)" + rest, "t.cir:2:8:", "\"SFFM\" is not simulated");
+  check_refused("V1 a 0 1 2" + rest, "t.cir:2:10:", "a second value");
+  check_refused("R1 a 0 {1+" + rest, "t.cir:2:8:", "not closed");
+  check_refused("R1 a 0 {2*foo}\n.param bar=1" + rest, "t.cir:2:11:", "unknown parameter foo");
+  check_refused(".param a={b} b={2*a}\nR1 a 0 {a}" + rest, "t.cir:2:", "needs its own value");
+  check_refused(".param a = 1 + 2" + rest, "t.cir:2:14:", "stands in {}");
+  check_refused(".temp 50" + rest, "t.cir:2:1:", ".temp is not understood");
+  check_refused(".options temp=50" + rest, "t.cir:2:10:", "one temperature");
+  check_refused(".lib x" + rest, "t.cir:2:1:", ".lib is not understood");
+  check_refused("+ R1 a 0 1" + rest, "t.cir:2:1:", "must follow a card");
+}
+
+TEST_CASE("netlist: circuits that are refused", "[netlist]") {
+  check_refused("R1 a b 1\nR2 b a 1\n", "t.cir:", "no element is on ground");
+  check_refused("\n", "t.cir:", "no element");
+  check_refused("V1 a 0 1\nR1 a 0 1\nC1 a b 1n\nI1 b c 1\nR2 c d 1\n", "t.cir:", "nodes b, c, d to ground");
+  check_refused("V1 a 0 1\nR1 b 0 1\nE1 a b 0 b 2\nV2 b 0 1\n",
+                "t.cir:5:1:", "v2 closes a loop of voltage sources with");
+  check_refused("V1 a 0 1\nR1 a 0 1\nV2 a 0 1\n", "t.cir:4:1:", "with v1");
+  check_refused("V1 a a 1\nR1 a 0 1\n", "t.cir:2:1:", "shorted");
+  check_refused("R1 a 0 1\nV1 a 0 1\nr1 a 0 2\n", "t.cir:4:1:", "a second element r1 (the first: t.cir:2:1)");
+  check_refused(".subckt s a\nR1 a 0 1\n.ends\nX1 a b s\n", "t.cir:5:1:", "2 nodes (.subckt s has 1)");
+  check_refused(".subckt s a\nR1 a 0 1\n.ends\nX1 a s q=1\n", "t.cir:5:8:", "no parameter q");
+  check_refused(".subckt s a\nX1 a s\n.ends\nX1 a s\n", "t.cir:3:1:", "within itself");
+  check_refused(".subckt s a\nR1 a 0 1\n", "t.cir:2:1:", "no .ends");
+  check_refused("R1 a 0 1\nX1 a res\n.subckt rest a\n.ends\n", "t.cir:3:6:", "did you mean rest?");
+}
+
+TEST_CASE("netlist: what cannot be solved names its place", "[netlist]") {
+  const auto failure = [](const std::string& text) {
+    const NodalEquations equations(parsed("title\n" + text));
+    OperatingPointSolver solver(equations);
+    std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+    const OperatingPoint found = solver.solve(equations.values(), {}, x);
+    CHECK(found.status == Status::stalled);
+    for (const double value : x) CHECK(value == 0);  // as it was
+    return describe_failure(equations, found);
+  };
+  // Two resistances that cancel leave b and c to nothing.
+  CHECK_THAT(failure("V1 a 0 1\nR1 a 0 1\nR2 b 0 1\nR3 b 0 -1\n"), Catch::Contains("singular at v(b)"));
+  // I_s (exp(v/V_t) - 1) - v + 10 has no zero: the line falls to the left and the exponential rises to the right of its minimum.
+  const std::string held = failure("I1 a 0 10\nG1 0 a a 0 1\nD1 a 0 dd\n.model dd D\n");
+  CHECK_THAT(held, Catch::Contains("did not converge"));
+  CHECK_THAT(held, Catch::Contains("residual"));
+}

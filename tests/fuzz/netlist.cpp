@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A SPICE netlist, which may include itself; of what is read, the operating point, which must be found or not.
+#include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/operating_point.hpp"
+#include "tests/fuzz/one_input.hpp"
+
+using namespace nudge;
+
+namespace {
+
+constexpr int kMostUnknowns = 200;  // more say nothing new and take time
+
+void solve(Netlist netlist) {
+  const NodalEquations equations(std::move(netlist));
+  if (equations.unknowns() > kMostUnknowns) return;
+  OperatingPointSolver solver(equations);
+  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  const OperatingPoint found = solver.solve(equations.values(), {}, x);
+  if (found.status != Status::converged && describe_failure(equations, found).empty()) std::terminate();
+  for (const double value : x) {
+    if (!std::isfinite(value)) std::terminate();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return fuzz::refused_or_read([&] {
+    const std::string text = fuzz::text_of(data, size);
+    solve(parse_netlist("fuzz.cir", text, [&](const std::string& name, const std::string&, std::string& path) {
+      path = name;
+      return text;
+    }));
+  });
+}
