@@ -37,7 +37,8 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   /// By correlation reads, of the conservative terms.
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink) override;
   using Dynamics<S>::accumulate_energy_gradient;
-  Powers<S> powers() override { return {&read_, this, keeps_points_ ? this : nullptr}; }
+  /// Direct of a circuit whose one term solves itself, its nodes having no leaks of their own.
+  Powers<S> powers() override { return {&read_, this, keeps_points_ ? this : nullptr, direct_}; }
 
   using Layered<S>::node_columns;
   std::span<const Columns> node_columns() const override { return node_columns_; }
@@ -78,6 +79,7 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   Index max_rows_;
   Matrix<S> input_, input_gradient_;
   std::vector<std::unique_ptr<TermSystem<S>>> systems_;  ///< of the circuit's terms, in their order
+  Direct<S>* direct_ = nullptr;                          ///< of the one term
   ReadContext read_;
   bool noisy_ = false, keeps_points_ = false;  ///< of the circuit when it was bound
   ReadMemory memory_;                          ///< of the reads of the present example

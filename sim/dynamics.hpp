@@ -7,6 +7,7 @@
 
 #include "sim/base/matrix.hpp"
 #include "sim/box.hpp"
+#include "sim/direct.hpp"
 #include "sim/gradient_sink.hpp"
 #include "sim/kept_points.hpp"
 #include "sim/layered.hpp"
@@ -84,6 +85,7 @@ struct Powers {
   Reading* reading = nullptr;
   Layered<S>* layered = nullptr;
   KeptPoints<S>* kept_points = nullptr;  ///< null also where its reads as they are cannot be put aside
+  Direct<S>* direct = nullptr;
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread. A system must have the
@@ -121,6 +123,7 @@ class Dynamics {
   Reading* reading() { return powers().reading; }
   Layered<S>* layered() { return powers().layered; }
   KeptPoints<S>* kept_points() { return powers().kept_points; }
+  Direct<S>* direct() { return powers().direct; }
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
     return accumulate_energy_gradient(z, std::span<const S>(&scale, 1), sink);
   }

@@ -14,12 +14,13 @@
 namespace nudge {
 namespace {
 
-constexpr std::array<std::pair<const char*, SettleSolver>, 6> kNames{{{"euler", SettleSolver::euler},
+constexpr std::array<std::pair<const char*, SettleSolver>, 7> kNames{{{"euler", SettleSolver::euler},
                                                                       {"rk4", SettleSolver::rk4},
                                                                       {"dopri5", SettleSolver::dopri5},
                                                                       {"anderson", SettleSolver::anderson},
                                                                       {"newton_gmres", SettleSolver::newton_gmres},
-                                                                      {"coordinate", SettleSolver::coordinate}}};
+                                                                      {"coordinate", SettleSolver::coordinate},
+                                                                      {"direct", SettleSolver::direct}}};
 
 template <class S>
 Solver<S> function_of(SettleSolver solver) {
@@ -30,6 +31,7 @@ Solver<S> function_of(SettleSolver solver) {
     case SettleSolver::anderson: return settle_anderson<S>;
     case SettleSolver::newton_gmres: return settle_newton_gmres<S>;
     case SettleSolver::coordinate: return settle_coordinate<S>;
+    case SettleSolver::direct: return settle_direct<S>;
   }
   throw ContractViolation("no such solver");
 }

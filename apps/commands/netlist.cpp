@@ -4,20 +4,28 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "apps/commands.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/streams.hpp"
 #include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/netlist_writer.hpp"
 #include "circuits/netlist/operating_point.hpp"
 #include "sim/base/units.hpp"
+#include "sim/io/atomic_file.hpp"
+#include "sim/io/h5_reader.hpp"
 #include "sim/io/json_text.hpp"
+#include "training/config/stored_config.hpp"
+#include "training/models/netlist/netlist_config.hpp"
+#include "training/models/registry.hpp"
+#include "training/models/weight_file.hpp"
 
 namespace nudge {
 namespace {
 
 struct NetlistCommand {
-  std::string file;
+  std::string file, trained, out;
   bool op = false, json = false;
 };
 
@@ -45,7 +53,26 @@ std::string table_of(const NodalEquations& equations, const OperatingPoint& foun
                      format_quantity(found.residual_A, Unit::ampere, 3));
 }
 
+/// The netlist of a trained run with the values that it has learnt, as a file.
+ExitCode write_trained(const NetlistCommand& options) {
+  if (options.out.empty()) throw UserError("netlist: --trained needs -o OUT.cir, the file to write");
+  const Config config = stored_program_config(H5Reader(options.trained));
+  if (network_kind(config).name != "netlist") {
+    throw UserError(fmt::format("{}: network.kind = {} (must be netlist)", options.trained, network_kind(config).name));
+  }
+  const auto plan = netlist_plan_alone(config, options.file);
+  std::vector<Matrix<double>> weights;
+  plan->initial(0, weights);
+  read_weights(options.trained, *plan, weights);
+  const std::string text = netlist_text(plan->with_values(weights), "values learnt in " + options.trained);
+  write_atomically(options.out, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
+  answer("{}\n", options.out);
+  return ExitCode::ok;
+}
+
 ExitCode run_netlist(const NetlistCommand& options) {
+  if (!options.trained.empty()) return write_trained(options);
+  if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
   const NodalEquations equations(read_netlist(options.file));
   if (!options.op) {
     const Netlist& netlist = equations.netlist();
@@ -66,7 +93,10 @@ ExitCode run_netlist(const NetlistCommand& options) {
 
 std::function<ExitCode()> add_netlist(CLI::App& app) {
   const auto options = std::make_shared<NetlistCommand>();
-  app.add_option("file", options->file, "SPICE netlist")->required();
+  app.add_option("file", options->file, "SPICE netlist");
+  app.add_option("--trained", options->trained,
+                 "Run file of nudge train: write its netlist with the values that it has learnt");
+  app.add_option("-o,--out", options->out, "File to write, which must not exist");
   app.add_flag("--op", options->op, "Solve for its operating point");
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run_netlist(*options); };
@@ -75,7 +105,7 @@ std::function<ExitCode()> add_netlist(CLI::App& app) {
 }  // namespace
 
 Command netlist_command() {
-  return {"netlist", "Read a SPICE netlist, solve for its operating point",
+  return {"netlist", "Read a SPICE netlist, solve for its operating point, write a trained one",
           "nudge netlist examples/grid.cir --op --json", add_netlist};
 }
 

@@ -34,6 +34,18 @@ struct JunctionLaw {
     return {grown * (1 + x - edge) - saturation_A, grown / thermal_V};
   }
 
+  /// ∫₀ᵛ I dV.
+  double energy(double volts) const {
+    constexpr double kLargest = 200;
+    const double x = volts / thermal_V, scale = saturation_A * thermal_V;
+    if (x < -3) {
+      const double floor = std::exp(-3.0);  // (3/e)³/(2 x²) is 1.5 e⁻³ at x = −3, and e⁻³ − 1 + 3 there
+      return scale * (-x + 13.5 * floor / (x * x) - 0.5 * floor - 1);
+    }
+    const double edge = std::min(x, kLargest), beyond = x - edge;
+    return scale * (std::exp(edge) * (1 + beyond + beyond * beyond / 2) - 1 - x);
+  }
+
   /// Where the exponential begins to outrun Newton's tangent, V_e ln(V_e/(√2 I_s)): there the curvature of the curve is largest
   /// (Nagel 1975, UCB/ERL M520, appendix).
   double critical_V() const { return thermal_V * std::log(thermal_V / (std::sqrt(2.0) * saturation_A)); }

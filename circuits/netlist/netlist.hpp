@@ -48,6 +48,7 @@ struct Netlist {
   std::string title;
   std::vector<std::string> nodes;  ///< names but ground's, in the order in which they appear
   std::vector<Element> elements;   ///< names are distinct
+  double shunt_S = 0;              ///< from every node to ground, 1/rshunt of .options
   double gmin_S = 1e-12;           ///< across every junction: default of SPICE (ngspice manual, .options)
 };
 

@@ -152,10 +152,11 @@ class Expansion {
     if (depth > 0) refuse(card.front().place, ".options stands outside of .subckt");
     for (std::size_t i = 1; i < card.size();) {
       const bool valued = i + 2 < card.size() && card[i + 1].text == "=";
-      if (card[i].text == "gmin" && valued) {
+      if (valued && (card[i].text == "gmin" || card[i].text == "rshunt")) {
         ParameterScope none;
-        netlist_.gmin_S = none.number(card[i + 2]);
-        if (!(netlist_.gmin_S > 0)) refuse(card[i + 2].place, "gmin must be > 0");
+        const double value = none.number(card[i + 2]);
+        if (!(value > 0)) refuse(card[i + 2].place, fmt::format("{} must be > 0", card[i].text));
+        (card[i].text == "gmin" ? netlist_.gmin_S : netlist_.shunt_S) = card[i].text == "gmin" ? value : 1 / value;
       } else if (kOptionsLeftOut.count(card[i].text) == 0) {
         refuse(card[i].place,
                fmt::format(".options {} is not understood (one temperature is simulated, 27 C)", card[i].raw));

@@ -289,9 +289,10 @@ void NodalEquations::evaluate(const std::vector<double>& x, const std::vector<do
              actions.empty() ? OutputAction{} : actions[k], easing.sources);
   }
   s.begin(first_entry_[elements + outputs_.size()], -1);
+  const double shunt = easing.gmin_S + netlist_.shunt_S;
   for (int i = 0; i < nodes(); ++i) {
-    s.slope(easing.gmin_S);
-    s.current(i, easing.gmin_S * s.at(i));
+    s.slope(shunt);
+    s.current(i, shunt * s.at(i));
   }
   jacobian.pop_back();
 }

@@ -32,12 +32,12 @@ OperatingPointSolver::OperatingPointSolver(const NodalEquations& equations)
 OperatingPointSolver::OperatingPointSolver(const OperatingPointSolver& other)
     : equations_(other.equations_), lu_(other.lu_) {}
 
-/// Pivots are those of the state 0 with these values, once: every thread then has the same.
-void OperatingPointSolver::prepare(const std::vector<double>& values) {
+/// Pivots are those of the state 0 with the netlist's own values, once: every thread then has the same.
+void OperatingPointSolver::prepare() {
   if (pivots_) return;
   pivots_ = true;
   const std::vector<double> rest(static_cast<std::size_t>(equations_->unknowns()), 0.0);
-  equations_->evaluate(rest, values, {}, {}, nullptr, residual_, jacobian_);
+  equations_->evaluate(rest, equations_->values(), {}, {}, nullptr, residual_, jacobian_);
   lu_.choose_pivots(jacobian_);
 }
 
@@ -109,7 +109,7 @@ double OperatingPointSolver::net_current(const Attempt& attempt, const std::vect
 OperatingPoint OperatingPointSolver::solve(const std::vector<double>& values, const std::vector<OutputAction>& actions,
                                            std::vector<double>& x) {
   NUDGE_EXPECT(static_cast<int>(x.size()) == equations_->unknowns());
-  prepare(values);
+  prepare();
   const Attempt attempt{values, actions};
   OperatingPoint found;
   trial_ = x;
@@ -127,7 +127,7 @@ OperatingPoint OperatingPointSolver::solve(const std::vector<double>& values, co
 
 OperatingPoint OperatingPointSolver::solve_transposed(const std::vector<double>& values, const std::vector<double>& x,
                                                       std::vector<double>& b) {
-  prepare(values);
+  prepare();
   OperatingPoint found;
   equations_->evaluate(x, values, {}, {}, nullptr, residual_, jacobian_);
   ++found.iterations;

@@ -49,7 +49,7 @@ class OperatingPointSolver {
   bool by_gmin(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found);
   bool by_sources(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found);
   double net_current(const Attempt& attempt, const std::vector<double>& x);
-  void prepare(const std::vector<double>& values);
+  void prepare();
 
   const NodalEquations* equations_;
   SparseLu lu_;

@@ -79,16 +79,15 @@ bool SparseLu::choose_pivots(const std::vector<double>& values) {
 
 bool SparseLu::factor(const std::vector<double>& values) {
   Factors& f = *factors_;
-  if (f.fixed == nullptr) return choose_pivots(values);
   NUDGE_EXPECT(values.size() == ordering_->pattern.entries());
   klu_free_numeric(&f.own, &f.common);
   singular_ = -1;
   auto* numbers = const_cast<double*>(values.data());
-  const bool done =
-      klu_refactor(ordering_->columns(), ordering_->rows(), numbers, ordering_->symbolic, f.fixed, &f.common) != 0 &&
-      f.common.status == KLU_OK;
-  if (done &&
-      klu_rgrowth(ordering_->columns(), ordering_->rows(), numbers, ordering_->symbolic, f.fixed, &f.common) != 0 &&
+  int *columns = ordering_->columns(), *rows = ordering_->rows();
+  klu_symbolic* symbolic = ordering_->symbolic;
+  if (symbolic == nullptr) return false;
+  if (f.fixed != nullptr && klu_refactor(columns, rows, numbers, symbolic, f.fixed, &f.common) != 0 &&
+      f.common.status == KLU_OK && klu_rgrowth(columns, rows, numbers, symbolic, f.fixed, &f.common) != 0 &&
       f.common.rgrowth >= kLeastGrowth) {
     return true;
   }

@@ -25,7 +25,7 @@ class SparseLu {
   SparseLu& operator=(const SparseLu&) = delete;
   ~SparseLu();
 
-  /// Chooses the pivots by these values (entries). False: singular; then singular_column() says where, and there are no factors.
+  /// Chooses the pivots by these values (entries). False: singular; then values get pivots of their own each time.
   bool choose_pivots(const std::vector<double>& values);
   /// False: singular.
   bool factor(const std::vector<double>& values);

@@ -26,6 +26,9 @@ SettleResult settle_anderson(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, S
 template <class S>
 SettleResult settle_newton_gmres(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 
+template <class S>
+SettleResult settle_direct(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+
 /// The node that coordinate descent visits k-th: every second one, then the others. Layers joined to their neighbours alone thus
 /// move in two groups.
 inline std::size_t alternating_node(std::size_t k, std::size_t nodes) {

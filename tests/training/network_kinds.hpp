@@ -40,6 +40,8 @@ inline Config small(const std::string& kind, std::vector<std::string> settings =
     all.insert(all.end(),
                {"hopfield.form=energy", "hopfield.activation=tanh", "hopfield.hidden=[10]", "convolutional.maps=[2]",
                 "data.validation_samples=30", "relaxation.free_steps=800", "relaxation.nudged_steps=800",
+                "netlist.file=" NUDGE_SOURCE_DIR "/tests/training/netlists/small.cir", "netlist.inputs=['v?', 'v1?']",
+                "netlist.outputs=['o0', 'o1', 'o2', 'o3']", "netlist.conductance=1 mS", "netlist.initial_spread=0.1",
                 "resistive.diode=none", "resistive.hidden=[10]", "resistive.gain=[2.0]", "task.kind=classification"});
   }
   all.push_back("network.kind=" + kind);  // behind what only some kinds read
@@ -55,6 +57,9 @@ inline TaskSizes sizes_for(const Config& config) {
 /// Variants of a kind.
 inline std::vector<std::string> variants(const std::string& kind) {
   if (kind == "resistive") return {"resistive.bias=current", "resistive.bias=rails", "resistive.gain=[2.0, 1.5]"};
+  if (kind == "netlist")
+    return {"netlist.initial_spread=0.2", "netlist.learn=['r?_*', 'vbias', 'ib']",
+            "netlist.file=" NUDGE_SOURCE_DIR "/tests/training/netlists/mixed.cir"};
   if (of_samples(kind))
     return {"hopfield.feedback=transpose", "hopfield.feedback=separate", "hopfield.cost=cross_entropy"};
   if (kind != "transformer") return {"model.embedding_scale=0.5", "model.attention_gain=1.2"};

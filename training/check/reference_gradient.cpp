@@ -7,6 +7,7 @@
 #include "circuits/digital_matrix.hpp"
 #include "circuits/terms/leak_spread.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 
 namespace nudge {
@@ -69,7 +70,8 @@ std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth tru
 
 BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, SettleSolver solver, double step) {
   BatchGradientOptions options = exact_options<double>(config);
-  options.estimator = unknowns <= kDenseUnknowns ? "implicit_dense" : "implicit";
+  const bool direct = solver == SettleSolver::direct;  // which is exact at any size
+  options.estimator = unknowns <= kDenseUnknowns ? "implicit_dense" : (direct ? "adjoint" : "implicit");
   options.phases.free.solver = solver;
   if (solver != SettleSolver::euler) options.phases.free.schedule = RelaxationSchedule::parallel;
   options.phases.free.max_steps = solver == SettleSolver::newton_gmres ? kNewtonSteps : kEulerSteps;
@@ -82,7 +84,8 @@ BatchGradientOptions fixed_point_options(const Config& config, Index unknowns, S
 Reference reference_gradient(const Config& config, const Network<double>& network, double step, const Batch& batch) {
   const Index unknowns = network.rows() * network.cols();
   Matrix<double> loads;
-  const SettleSolver way = network.circuit().loads(loads) ? SettleSolver::coordinate : SettleSolver::euler;
+  SettleSolver way = network.circuit().loads(loads) ? SettleSolver::coordinate : SettleSolver::euler;
+  if (phase_options(config).phases.free.solver == SettleSolver::direct) way = SettleSolver::direct;
   Reference first = attempt(network, fixed_point_options(config, unknowns, way, step), batch);
   const auto& nodes = network.circuit().nodes();
   const bool boxed = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.bounded(); });

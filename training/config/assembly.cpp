@@ -175,6 +175,12 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
     return "it contrasts energies, which network.kind = " + kind.name +
            " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";
   }
+  const bool direct = options.phases.free.solver == SettleSolver::direct;
+  if (how->direct && !direct)
+    return "relaxation.solver must be direct: it needs a circuit that solves itself (a netlist)";
+  if (direct && how->nudge != Nudge::none && !how->plain) {
+    return "relaxation.solver = direct solves the circuit's own equations, which have no corrected or anchored force";
+  }
   if (!how->unrolls) return "";
   if (options.phases.free.solver != SettleSolver::euler)
     return "relaxation.solver must be euler, whose steps it unrolls";

@@ -23,6 +23,7 @@
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/own/own_network.hpp"
+#include "training/models/netlist/netlist_config.hpp"
 #include "training/models/registry.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/stack/stack_plan.hpp"
@@ -49,6 +50,7 @@ ParamTable concatenated() {
                           convolutional_section().rows(),
                           resistive_section().rows(),
                           own_section().rows(),
+                          netlist_section().rows(),
                           mixer_section().rows(),
                           phase_section().rows(),
                           gradcheck_section().rows(),

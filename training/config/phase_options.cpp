@@ -19,7 +19,8 @@ std::pair<const char*, SettleSolver> named_by_itself(SettleSolver solver) { retu
 const Choices<SettleSolver> solvers{
     named_by_itself(SettleSolver::euler),        named_by_itself(SettleSolver::rk4),
     named_by_itself(SettleSolver::dopri5),       named_by_itself(SettleSolver::anderson),
-    named_by_itself(SettleSolver::newton_gmres), named_by_itself(SettleSolver::coordinate)};
+    named_by_itself(SettleSolver::newton_gmres), named_by_itself(SettleSolver::coordinate),
+    named_by_itself(SettleSolver::direct)};
 
 }  // namespace
 
@@ -31,10 +32,12 @@ const Section<PhaseOptions>& phase_section() {
   using param::zero_is;
   static const Section<PhaseOptions> section = {
       field(
-          named("relaxation.solver", "euler",
-                "How a phase is relaxed: fixed steps, adaptive physical time, an accelerated reference, or (resistive "
-                "networks) "
-                "one layer after the other to where its currents vanish."),
+          named(
+              "relaxation.solver", "euler",
+              "How a phase is relaxed: fixed steps, adaptive physical time, an accelerated reference, (resistive "
+              "networks) "
+              "one layer after the other to where its currents vanish, or (netlists) Newton's method on the circuit's "
+              "sparse equations: direct."),
           solvers, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
       field(named("relaxation.schedule", "parallel",
                   "parallel: all nodes move at once; sweep: one after the other in the order in which they drive each "

@@ -11,6 +11,7 @@
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/hopfield/hopfield_netlist.hpp"
 #include "training/models/own/own_network.hpp"
+#include "training/models/netlist/netlist_config.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/resistive/resistive_export.hpp"
 #include "training/models/stack/stack_plan.hpp"
@@ -81,6 +82,17 @@ OpenList<NetworkKind>& list() {
        .contrastive = [](const Config&) { return true; },
        .netlist = resistive_netlist_export(),
        .reads = {"model.weights", "resistive."}},
+      {.name = "netlist",
+       .summary = "a circuit as a SPICE netlist draws it, whose resistors and sources learn",
+       .plan = netlist_plan,
+       .leak = resistive_leak,
+       .feed_forward = recurrent,
+       .couples_rows = false,
+       .takes = Rows::features,
+       .check = check_netlist_keys,
+       .lacks = netlist_lacks(),
+       .contrastive = netlist_contrasts,
+       .reads = {"model.weights", "netlist."}},
       sequence_network(),
       free_transformer_network(),
       argmax_network(),

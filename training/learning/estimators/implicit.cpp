@@ -49,6 +49,17 @@ void ImplicitEstimator<S>::solve_gmres(Linearization<S>& at, SequenceReport& rep
 }
 
 template <class S>
+void ImplicitEstimator<S>::solve_direct(Example<S>& example, SequenceReport& report) {
+  Direct<S>* direct = example.dynamics->direct();
+  if (direct == nullptr) {
+    throw UserError(
+        "estimator adjoint: this network does not solve itself (it is for network.kind = netlist; take implicit)");
+  }
+  report.nudged = direct->solve_transposed(cost_gradient_, this->adjoint_).status;
+  report.cost_in_forces += 1;
+}
+
+template <class S>
 SequenceReport ImplicitEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
   compute_derivatives(example);
@@ -60,7 +71,9 @@ SequenceReport ImplicitEstimator<S>::estimate(Example<S>& example) {
   example.cost->gradient(z, cost_gradient_);
   const Matrix<S> moving = moving_units<S>(*example.dynamics, at, z);
   if (moving.size() > 0) cost_gradient_.array() *= moving.array();
-  if (solver_ == AdjointSolver::dense) {
+  if (solver_ == AdjointSolver::direct) {
+    solve_direct(example, report);
+  } else if (solver_ == AdjointSolver::dense) {
     solve_dense(at, moving);
     report.cost_in_forces += static_cast<double>(z.size());
   } else {

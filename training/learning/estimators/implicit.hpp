@@ -6,10 +6,11 @@
 namespace nudge {
 
 /// How the exact adjoint is solved.
-enum class AdjointSolver { gmres, dense };
+enum class AdjointSolver { gmres, dense, direct };
 
 /// Implicit differentiation, the exact reference: solves J_F(z*)ᵀ a = −∂C/∂z(z*) by GMRES on the vjp, or densely with
-/// J built column by column (T·C unknowns, T·C at most 4096: 134 MB in double). At a fixed point a = dC/dx_in exactly.
+/// J built column by column (T·C unknowns, T·C at most 4096: 134 MB in double), or by the one transposed solution of a system that
+/// solves itself (Direct), the adjoint network of a circuit. At a fixed point a = dC/dx_in exactly.
 /// On units that rest on a bound of their box a is 0.
 template <class S>
 class ImplicitEstimator final : public GradientEstimator<S> {
@@ -21,6 +22,7 @@ class ImplicitEstimator final : public GradientEstimator<S> {
  private:
   using GradientEstimator<S>::options_;
   void solve_dense(Linearization<S>& at, const Matrix<S>& moving);
+  void solve_direct(Example<S>& example, SequenceReport& report);
   void solve_gmres(Linearization<S>& at, SequenceReport& report);
 
   AdjointSolver solver_;

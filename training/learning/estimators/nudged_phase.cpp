@@ -19,6 +19,8 @@ constexpr double kSettledNudge = 1e-2;
 
 bool descends(const EstimatorOptions& options) { return options.free.solver == SettleSolver::coordinate; }
 
+bool solves(const EstimatorOptions& options) { return options.free.solver == SettleSolver::direct; }
+
 template <class S>
 bool sweeps(const Example<S>& example, const EstimatorOptions& options) {
   return descends(options) || sweeping(*example.dynamics, options.free.schedule) != nullptr;
@@ -35,6 +37,24 @@ void require_descent(Example<S>& example, const EstimatorOptions& options) {
                   to_string(SettleSolver::coordinate)));
 }
 
+/// A system that solves itself does so under its own law.
+template <class S>
+void require_direct(Example<S>& example, const EstimatorOptions& options, NudgeLaw law, bool anchored) {
+  if (example.dynamics->direct() == nullptr) {
+    throw UserError(
+        "relaxation.solver = direct: this network does not solve itself (it is for network.kind = netlist)");
+  }
+  if (law != NudgeLaw::plain || anchored || example.filter != nullptr) {
+    throw UserError(
+        "relaxation.solver = direct: the circuit solves its own equations, which have no corrected or anchored force "
+        "(take estimator = ep, ep_contrastive, coupled_learning or adjoint, or relaxation.solver = euler)");
+  }
+  if (options.frozen_cost || example.cost->curvature() > 0) return;
+  throw UserError(
+      "relaxation.solver = direct: a nudge by this cost is no conductance (take squared error, or nudge.cost_current = "
+      "frozen)");
+}
+
 }  // namespace
 
 template <class S>
@@ -43,7 +63,7 @@ void NudgedPhase<S>::prepare(Example<S>& example, Linearization<S>* at, Index co
   const Matrix<S>& z = *example.state;
   for (Matrix<S>* m : {&states_, &force_, &cost_gradient_}) m->resize(copies * z.rows(), z.cols());
   cost_gradient_.setZero();  // outside the columns of the cost it stays so
-  frozen_ = false;
+  frozen_ = unsolved_ = false;
   if (!anchored) return;
   anchor_.resize(z.rows(), z.cols());
   const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
@@ -199,6 +219,23 @@ bool NudgedPhase<S>::settled_by_sweep(Example<S>& example, const std::vector<dou
   return true;
 }
 
+/// Every copy to where nothing pushes it, F(z) − β (C'(z*) + c (z − z*)) = 0, by the system itself.
+template <class S>
+void NudgedPhase<S>::solve(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options) {
+  const Matrix<S>& z = *example.state;
+  const Columns nudged = example.cost->columns(z.cols());
+  const auto curvature = static_cast<S>(options.frozen_cost ? 0 : example.cost->curvature());
+  example.cost->own_gradient(z, cost_gradient_.topRows(z.rows()));
+  const auto own = [&](const auto& x) { return x.middleCols(nudged.begin, nudged.count); };
+  const Matrix<S> current = own(cost_gradient_).topRows(z.rows()) - curvature * own(z);
+  for (std::size_t k = 0; k < betas.size(); ++k) {
+    const auto beta = static_cast<S>(betas[k]);
+    const DirectLoad<S> load{DirectLoad<S>::Kind::driven, nudged, -beta * current, beta * curvature};
+    auto copy = states_.middleRows(static_cast<Index>(k) * z.rows(), z.rows());
+    unsolved_ = unsolved_ || example.dynamics->direct()->solve(copy, load).status != Status::converged;
+  }
+}
+
 /// The copies of z* and what they are taken through T2 steps to: the last states, or the mean of the last.
 template <class S>
 const Matrix<S>& NudgedPhase<S>::relax(Example<S>& example, const std::vector<double>& betas, NudgeLaw law,
@@ -208,10 +245,11 @@ const Matrix<S>& NudgedPhase<S>::relax(Example<S>& example, const std::vector<do
   if (example.filter != nullptr) example.filter->restart();
   const Lag<S> lag(options.free.lag, options.step);
   lag.start(states_.rows(), states_.cols(), flow_);
-  const int averaged = std::clamp(options.average_nudged, 1, options.nudged_steps);
+  const int averaged = solves(options) ? 1 : std::clamp(options.average_nudged, 1, options.nudged_steps);
   if (averaged > 1) mean_.setZero(states_.rows(), states_.cols());
   const Box<S>* box = example.dynamics->box();
-  for (int n = 0; n < options.nudged_steps; ++n) {
+  if (solves(options)) solve(example, betas, options);
+  for (int n = 0; n < options.nudged_steps && !solves(options); ++n) {
     if (sweeps(example, options)) {
       sweep(example, betas, law, anchored, options, report);
     } else {
@@ -236,8 +274,10 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   prepare(example, at, copies, law, anchored);
   check_minimum(example, betas, options);
   if (descends(options)) require_descent(example, options);
+  if (solves(options)) require_direct(example, options, law, anchored);
   const ReadTiming timing = begin_nudged_reads(example, options);
-  if (descends(options)) example.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
+  const bool timeless = descends(options) || solves(options);
+  if (timeless) example.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
   const bool twice = example.measures_noise && (example.dynamics->noisy() || example.hold != nullptr);
   if (twice) again_ = relax(example, betas, law, anchored, options, report);
   const Matrix<S>& taken = relax(example, betas, law, anchored, options, report);
@@ -246,7 +286,8 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   if (twice) add_noise<S>(taken, again_, betas, options.beta, report.signal);
   drive_ = static_cast<double>(cost_gradient_.norm()) / std::sqrt(static_cast<double>(copies));
   // What the last step saw has the noise of that step in it; what a sweep saw is not of one state.
-  if (example.dynamics->noisy() || (sweeps(example, options) && !settled_by_sweep(example, betas, law, options))) {
+  if (example.dynamics->noisy() || solves(options) ||
+      (sweeps(example, options) && !settled_by_sweep(example, betas, law, options))) {
     example.dynamics->begin_reads(ReadClass::monitor);
     evaluate(example, betas, law, anchored, options, report);
   }
@@ -261,13 +302,14 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   report.nudge_ratio = displacement / (std::sqrt(static_cast<double>(copies)) * static_cast<double>(z.norm()));
   if (!std::isfinite(force_norm) || !std::isfinite(displacement)) {
     report.nudged = Status::diverged;
+  } else if (unsolved_) {
+    report.nudged = Status::stalled;
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   }
   const double visits = sweeps(example, options) ? static_cast<double>(example.dynamics->layered()->nodes()) : 1.0;
-  report.nudged_time = descends(options) ? 0
-                                         : timing.duration * visits * static_cast<double>(copies) *
-                                               options.nudged_steps * (twice ? 2 : 1);
+  report.nudged_time =
+      timeless ? 0 : timing.duration * visits * static_cast<double>(copies) * options.nudged_steps * (twice ? 2 : 1);
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
   report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
   return taken;

@@ -47,7 +47,9 @@ class NudgedPhase {
                          const EstimatorOptions& options, SequenceReport& report);
   void sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
-  void descend(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options, Columns columns);
+  void descend(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options,
+               Columns columns);
+  void solve(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options);
   void check_minimum(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options) const;
   bool settled_by_sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law,
                         const EstimatorOptions& options);
@@ -58,7 +60,8 @@ class NudgedPhase {
   Matrix<S> flow_, anchor_before_, displacement_, again_;
   Matrix<S> inverse_;  ///< 1/(D + β c) of one phase
   double drive_ = 0;
-  bool frozen_ = false;  ///< the cost's current of z* is in cost_gradient_
+  bool unsolved_ = false;  ///< a direct solution was not found
+  bool frozen_ = false;    ///< the cost's current of z* is in cost_gradient_
 };
 
 }  // namespace nudge

@@ -12,6 +12,7 @@
 #include "sim/config/suggest.hpp"
 #include "training/learning/estimators/backprop.hpp"
 #include "training/learning/estimators/contrastive.hpp"
+#include "training/learning/estimators/coupled_learning.hpp"
 #include "training/learning/estimators/implicit.hpp"
 #include "training/learning/estimators/linear_adjoint.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
@@ -49,10 +50,12 @@ EstimatorKind computed(const char* name) {
 /// One entry per estimator: adding one is its file and an entry here.
 std::vector<EstimatorKind> our_kinds() {
   using O = const EstimatorOptions&;
+  EstimatorKind ep = kind("ep", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, false, o); });
+  ep.plain = true;
   EstimatorKind contrastive = kind("ep_contrastive", Nudge::live, []<class S>(O o) -> Made<S> {
     return std::make_unique<ContrastiveEstimator<S>>(sided_nodes<S>(o.sides, o.beta), o);
   });
-  contrastive.contrasts = true;
+  contrastive.contrasts = contrastive.plain = true;
   // Energies are differences of large numbers: rounding/β against β², equal near the cube root of rounding.
   contrastive.beta_in_float = 1e-2;
   contrastive.beta_in_double = 1e-4;
@@ -67,8 +70,18 @@ std::vector<EstimatorKind> our_kinds() {
   dyadic.all_at_once = true;
   EstimatorKind bptt = computed<BackpropThroughTime>("bptt");
   bptt.unrolls = true;
+  EstimatorKind coupled = kind("coupled_learning", Nudge::live, []<class S>(O o) -> Made<S> {
+    return std::make_unique<CoupledLearningEstimator<S>>(o);
+  });
+  coupled.contrasts = coupled.plain = coupled.direct = true;
+  coupled.beta_in_float = 1e-2;  // as of ep_contrastive
+  coupled.beta_in_double = 1e-4;
+  EstimatorKind adjoint = kind("adjoint", Nudge::none, []<class S>(O o) -> Made<S> {
+    return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::direct, o);
+  });
+  adjoint.direct = true;
   return {
-      kind("ep", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, false, o); }),
+      ep,
       contrastive,
       kind("ep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, true, o); }),
       kind("aep", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), false, o); }),
@@ -82,7 +95,9 @@ std::vector<EstimatorKind> our_kinds() {
            []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::gmres, o); }),
       kind("implicit_dense", Nudge::none,
            []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o); }),
-      bptt};
+      bptt,
+      coupled,
+      adjoint};
 }
 
 OpenList<EstimatorKind>& list() {

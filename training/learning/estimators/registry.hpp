@@ -28,6 +28,8 @@ struct EstimatorKind {
   bool all_at_once = false;  ///< state and adjoint of all nodes move together: no sweeps
   bool both_sides = false;   ///< nudge.sides has to be centered
   bool contrasts = false;    ///< it takes the difference of energies, of the whole force
+  bool plain = false;        ///< nudged phases have the force as it is: neither corrected nor anchored
+  bool direct = false;       ///< it needs a system that solves itself (Dynamics::direct)
   bool unrolls = false;      ///< it goes back through the steps of the free phase
 };
 

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/netlist/netlist_term.hpp"
+
+#include <algorithm>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr std::uint32_t bit(ElementKind kind) { return 1U << static_cast<unsigned>(kind); }
+constexpr std::uint32_t kConservative =
+    bit(ElementKind::resistor) | bit(ElementKind::diode) | bit(ElementKind::current);
+constexpr std::uint32_t kRest = bit(ElementKind::vccs) | bit(ElementKind::mosfet);
+
+}  // namespace
+
+template <class S>
+NetlistTerm<S>::NetlistTerm(std::shared_ptr<const NodalEquations> equations,
+                            std::shared_ptr<const NodeCoordinates> coordinates, NetlistPorts ports,
+                            std::vector<const LinearMap<S>*> maps, std::vector<int> nodes)
+    : equations_(std::move(equations)),
+      coordinates_(std::move(coordinates)),
+      ports_(std::move(ports)),
+      maps_(std::move(maps)),
+      nodes_(std::move(nodes)),
+      values_(equations_->values()),
+      solver_(*equations_) {
+  NUDGE_EXPECT(maps_.size() == ports_.learned.size() && ports_.volts > 0 && ports_.siemens > 0);
+}
+
+template <class S>
+NetlistTerm<S>::~NetlistTerm() = default;
+
+/// The kinds of elements whose currents are of the part, but for those that sources of voltage carry.
+template <class S>
+std::uint32_t NetlistTerm<S>::kinds(Part part) const {
+  if (part == Part::all) return kConservative | kRest;
+  const bool split = coordinates_->reciprocal();
+  if (part == Part::conservative) return split ? kConservative : 0;
+  return split ? kRest : kConservative | kRest;
+}
+
+template <class S>
+TermTraits NetlistTerm<S>::traits() const {
+  std::uint32_t present = 0;
+  for (const Element& e : equations_->netlist().elements) present |= bit(e.kind);
+  TermTraits traits{.name = "netlist", .sources = nodes_, .targets = nodes_};
+  traits.sources.push_back(Term<S>::kInput);
+  traits.conservative = coordinates_->reciprocal();
+  traits.nonconservative = (present & kinds(Part::nonconservative)) != 0;
+  traits.takes_difference = false;
+  return traits;
+}
+
+template <class S>
+class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
+ public:
+  System(const NetlistTerm& term, Index rows)
+      : term_(&term),
+        at_(term.coordinates_.get()),
+        solver_(term.solver_),
+        values_(static_cast<std::size_t>(rows), term.values_),
+        points_(static_cast<std::size_t>(rows)),
+        unknowns_(static_cast<std::size_t>(term.equations_->unknowns())),
+        nodes_(static_cast<std::size_t>(term.equations_->nodes())),
+        columns_(static_cast<std::size_t>(at_->columns())) {
+    for (std::vector<double>* x : {&x_, &w_, &y_}) x->assign(unknowns_, 0.0);
+    z_.resize(columns_);
+  }
+
+  void bind(const Matrix<S>& input) override {
+    for (std::size_t row = 0; row < values_.size(); ++row) {
+      std::vector<double>& values = values_[row];
+      for (const ElementRow& in : term_->ports_.inputs) {
+        for (std::size_t i = 0; i < in.elements.size(); ++i) {
+          values[in.elements[i]] =
+              in.offset + in.unit * static_cast<double>(input(static_cast<Index>(row), static_cast<Index>(i)));
+        }
+      }
+      for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
+        const ElementRow& learned = term_->ports_.learned[p];
+        const Matrix<S>& weights = term_->maps_[p]->weights();
+        for (std::size_t i = 0; i < learned.elements.size(); ++i) {
+          values[learned.elements[i]] =
+              learned.offset + learned.unit * static_cast<double>(weights(0, static_cast<Index>(i)));
+        }
+      }
+    }
+  }
+
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+             ReadContext& /*read*/) override {
+    for (Index row = 0; row < z.rows(); ++row) add_force(z, row, part, f);
+  }
+
+  void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& /*read*/) override {
+    for (Index row = 0; row < z.rows(); ++row) {
+      Point& point = points_[static_cast<std::size_t>(row)];
+      add_force(z, row, Part::conservative, conservative);
+      point.conservative = jacobian_;
+      add_force(z, row, Part::nonconservative, rest);
+      point.rest = jacobian_;
+      point.x = x_;
+    }
+  }
+
+  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
+    for (Index row = 0; row < v.rows(); ++row) {
+      take(v, row);
+      at_->displaced(z_.data(), w_.data());
+      std::fill(y_.begin(), y_.end(), 0.0);
+      for_entries(row, part, [&](std::size_t of, std::size_t by, double slope) { y_[of] += slope * w_[by]; });
+      std::fill(z_.begin(), z_.end(), 0.0);
+      at_->gather(y_.data(), z_.data());
+      give(-static_cast<double>(scale) / term_->ports_.siemens, f, row);
+    }
+  }
+
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& /*read*/) override {
+    for (Index row = 0; row < u.rows(); ++row) {
+      pull(u, row, part);
+      add_pulled(f, row);
+    }
+  }
+
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
+                  ReadContext& /*read*/) override {
+    const auto factor = static_cast<double>(scale);
+    start_rows(u.rows());
+    for (Index row = 0; row < u.rows(); ++row) {
+      pull(u, row, Part::all);  // w = N u, y = (∂r/∂v)ᵀ w
+      const std::vector<double>& v = points_[static_cast<std::size_t>(row)].x;
+      for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
+        const ElementRow& learned = term_->ports_.learned[p];
+        for (std::size_t i = 0; i < learned.elements.size(); ++i) {
+          rows_[p](row, static_cast<Index>(i)) = static_cast<S>(-learned.unit * moved(learned.elements[i], v));
+        }
+      }
+      for (const ElementRow& in : term_->ports_.inputs) {
+        for (std::size_t i = 0; i < in.elements.size() && input_gradient.size() > 0; ++i) {
+          input_gradient(row, static_cast<Index>(i)) -= static_cast<S>(factor * in.unit * moved(in.elements[i], v));
+        }
+      }
+      if (f.size() > 0) add_pulled(f, row);
+    }
+    send(scale, sink);
+  }
+
+  std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override {
+    if (!at_->reciprocal()) return std::nullopt;
+    double sum = 0;
+    for (Index row = 0; row < z.rows(); ++row) sum += row_energy(z, row);
+    return sum / (term_->ports_.siemens * term_->ports_.volts * term_->ports_.volts);
+  }
+
+  bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
+                                  ReadContext& /*read*/) override {
+    if (term_->traits().nonconservative || !at_->reciprocal()) return false;
+    const auto rows = static_cast<Index>(values_.size());
+    const double unit = term_->ports_.siemens * term_->ports_.volts * term_->ports_.volts;
+    for (std::size_t k = 0; k < scales.size(); ++k) {
+      start_rows(rows);
+      for (Index row = 0; row < rows; ++row) {
+        evaluate(z, static_cast<Index>(k) * rows + row, Part::all);
+        for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
+          const ElementRow& learned = term_->ports_.learned[p];
+          for (std::size_t i = 0; i < learned.elements.size(); ++i) {
+            rows_[p](row, static_cast<Index>(i)) =
+                static_cast<S>(-learned.unit / unit * energy_slope(learned.elements[i]));
+          }
+        }
+      }
+      send(scales[k], sink);
+    }
+    return true;
+  }
+
+  DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) override {
+    using Kind = typename DirectLoad<S>::Kind;
+    const double volts = term_->ports_.volts, amperes = volts * term_->ports_.siemens;
+    NUDGE_EXPECT(load.kind == Kind::none ||
+                 (load.columns.begin == at_->inner() && load.columns.count == at_->outputs()));
+    DirectResult result;
+    for (Index row = 0; row < z.rows(); ++row) {
+      actions_.assign(static_cast<std::size_t>(at_->outputs()), {});
+      for (std::size_t k = 0; load.kind != Kind::none && k < actions_.size(); ++k) {
+        const auto value = static_cast<double>(load.value(row, static_cast<Index>(k)));
+        const bool held = load.kind == Kind::held;
+        actions_[k] = {held, value * (held ? volts : amperes), static_cast<double>(load.load) * term_->ports_.siemens};
+      }
+      take(z, row);
+      for (double& one : z_) one *= volts;
+      const std::vector<double>& values = values_[static_cast<std::size_t>(row)];
+      at_->voltages(z_.data(), values, x_.data());
+      std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
+      const OperatingPoint found = solver_.solve(values, actions_, x_);
+      result.iterations = std::max(result.iterations, found.iterations);
+      if (found.status != Status::converged) {
+        result.status = found.status;
+        continue;
+      }
+      at_->state(x_, z_.data());
+      for (Index j = 0; j < z.cols(); ++j) z(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)] / volts);
+    }
+    return result;
+  }
+
+  /// Jᵀ a = −c: (∂r/∂x)ᵀ of the whole equations with c/siemens into the nodes of the outputs.
+  DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) override {
+    DirectResult result;
+    for (Index row = 0; row < c.rows(); ++row) {
+      std::fill(y_.begin(), y_.end(), 0.0);
+      for (int k = 0; k < at_->outputs(); ++k) {
+        const double pushed = term_->ports_.siemens * static_cast<double>(c(row, at_->inner() + k));
+        const NodePair& output = term_->equations_->outputs()[static_cast<std::size_t>(k)];
+        if (output.plus >= 0) y_[static_cast<std::size_t>(output.plus)] += pushed;
+        if (output.minus >= 0) y_[static_cast<std::size_t>(output.minus)] -= pushed;
+      }
+      const auto at = static_cast<std::size_t>(row);
+      const OperatingPoint found = solver_.solve_transposed(values_[at], points_[at].x, y_);
+      result.iterations = std::max(result.iterations, found.iterations);
+      if (found.status != Status::converged) result.status = found.status;
+      at_->state(y_, z_.data());
+      for (Index j = 0; j < a.cols(); ++j) a(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)]);
+    }
+    return result;
+  }
+
+ private:
+  /// Of one row: voltages, and slopes of the two parts by entries of the pattern.
+  struct Point {
+    std::vector<double> x, conservative, rest;
+  };
+
+  void take(ConstMatrixRef<S> z, Index row) {
+    for (std::size_t j = 0; j < columns_; ++j) z_[j] = static_cast<double>(z(row, static_cast<Index>(j)));
+  }
+  void give(double factor, MatrixRef<S> f, Index row) const {
+    for (std::size_t j = 0; j < columns_; ++j) f(row, static_cast<Index>(j)) += static_cast<S>(factor * z_[j]);
+  }
+
+  /// Currents that leave the nodes, of the part's elements and, with what is conservative, of the shunts: residual_, jacobian_, at x_.
+  void evaluate(ConstMatrixRef<S> z, Index row, Part part) {
+    take(z, row);
+    for (double& one : z_) one *= term_->ports_.volts;
+    const std::vector<double>& values = values_[static_cast<std::size_t>(row) % values_.size()];
+    at_->voltages(z_.data(), values, x_.data());
+    std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
+    const NodalEquations& equations = *term_->equations_;
+    const bool shunted = part == Part::all || (part == Part::conservative) == at_->reciprocal();
+    const Easing easing{shunted ? 0.0 : -equations.netlist().shunt_S, 1};
+    equations.evaluate(x_, values, {}, easing, nullptr, residual_, jacobian_, term_->kinds(part));
+  }
+
+  void add_force(ConstMatrixRef<S> z, Index row, Part part, MatrixRef<S> f) {
+    evaluate(z, row, part);
+    std::fill(z_.begin(), z_.end(), 0.0);
+    at_->gather(residual_.data(), z_.data());
+    give(-1 / (term_->ports_.siemens * term_->ports_.volts), f, row);
+  }
+
+  /// act(row, column, slope) of ∂r/∂v between nodes at the linearised point.
+  template <class Act>
+  void for_entries(Index row, Part part, Act act) const {
+    const Point& point = points_[static_cast<std::size_t>(row) % points_.size()];
+    const SparsePattern& pattern = term_->equations_->pattern();
+    for (std::size_t column = 0; column < nodes_; ++column) {
+      for (int k = pattern.column_begin[column]; k < pattern.column_begin[column + 1]; ++k) {
+        const auto entry = static_cast<std::size_t>(k);
+        const auto of = static_cast<std::size_t>(pattern.row[entry]);
+        if (of >= nodes_) break;
+        double slope = 0;
+        if (part != Part::nonconservative) slope += point.conservative[entry];
+        if (part != Part::conservative) slope += point.rest[entry];
+        act(of, column, slope);
+      }
+    }
+  }
+
+  /// w_ = N u, y_ = (∂r/∂v)ᵀ w_.
+  void pull(ConstMatrixRef<S> u, Index row, Part part) {
+    take(u, row);
+    at_->spread(z_.data(), w_.data());
+    std::fill(y_.begin(), y_.end(), 0.0);
+    for_entries(row, part, [&](std::size_t of, std::size_t by, double slope) { y_[by] += slope * w_[of]; });
+  }
+  void add_pulled(MatrixRef<S> f, Index row) {
+    std::fill(z_.begin(), z_.end(), 0.0);
+    at_->pull(y_.data(), z_.data());
+    give(-1 / term_->ports_.siemens, f, row);
+  }
+
+  static double between(const Element& e, const std::vector<double>& x) {
+    const auto at = [&x](int node) { return node < 0 ? 0 : x[static_cast<std::size_t>(node)]; };
+    return at(e.nodes[0]) - at(e.nodes[1]);
+  }
+
+  /// −⟨u, ∂F/∂value⟩ of an element after pull().
+  double moved(std::size_t element, const std::vector<double>& v) const {
+    const Element& e = term_->equations_->netlist().elements[element];
+    const NetlistPorts& ports = term_->ports_;
+    const double amperes = ports.siemens * ports.volts;
+    if (e.kind == ElementKind::voltage) return at_->pull_source(element, y_.data()) / amperes;
+    const double drop = between(e, w_);
+    return (e.kind == ElementKind::resistor ? drop * between(e, v) : drop) / amperes;
+  }
+
+  /// ∂E/∂value in W per unit of it, after evaluate().
+  double energy_slope(std::size_t element) const {
+    const Element& e = term_->equations_->netlist().elements[element];
+    if (e.kind == ElementKind::voltage) return at_->pull_source(element, residual_.data());
+    const double drop = between(e, x_);
+    return e.kind == ElementKind::resistor ? 0.5 * drop * drop : drop;
+  }
+
+  double row_energy(ConstMatrixRef<S> z, Index row) {
+    evaluate(z, row, Part::conservative);
+    const std::vector<double>& values = values_[static_cast<std::size_t>(row) % values_.size()];
+    const Netlist& netlist = term_->equations_->netlist();
+    double sum = 0;
+    for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
+      const Element& e = netlist.elements[k];
+      if ((kConservative & bit(e.kind)) == 0) continue;
+      const double drop = between(e, x_);
+      switch (e.kind) {
+        case ElementKind::resistor: sum += 0.5 * values[k] * drop * drop; break;
+        case ElementKind::diode: sum += e.junction.energy(drop) + 0.5 * netlist.gmin_S * drop * drop; break;
+        default: sum += values[k] * drop;
+      }
+    }
+    for (std::size_t i = 0; i < nodes_; ++i) sum += 0.5 * netlist.shunt_S * x_[i] * x_[i];
+    return sum;
+  }
+
+  void start_rows(Index rows) {
+    rows_.resize(term_->maps_.size());
+    for (std::size_t p = 0; p < rows_.size(); ++p) {
+      rows_[p].resize(rows, static_cast<Index>(term_->ports_.learned[p].elements.size()));
+    }
+    ones_.setOnes(rows, 1);
+  }
+  void send(S scale, GradientSink<S>& sink) {
+    for (std::size_t p = 0; p < rows_.size(); ++p) {
+      sink.accumulate(static_cast<int>(p), {0, rows_[p].cols()}, scale, ones_, rows_[p]);
+    }
+  }
+
+  const NetlistTerm* term_;
+  const NodeCoordinates* at_;
+  OperatingPointSolver solver_;
+  std::vector<std::vector<double>> values_;  ///< of the elements, by row
+  std::vector<Point> points_;
+  std::size_t unknowns_, nodes_, columns_;
+  std::vector<double> x_, w_, y_, z_, residual_, jacobian_;
+  std::vector<OutputAction> actions_;
+  std::vector<Matrix<S>> rows_;  ///< what every row of the state gives a parameter
+  Matrix<S> ones_;
+};
+
+template <class S>
+std::unique_ptr<TermSystem<S>> NetlistTerm<S>::make_system(Index rows, Index /*max_copies*/) const {
+  return std::make_unique<System>(*this, rows);
+}
+
+template class NetlistTerm<float>;
+template class NetlistTerm<double>;
+
+}  // namespace nudge

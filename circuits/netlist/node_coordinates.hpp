@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "circuits/netlist/nodal_equations.hpp"
+
+namespace nudge {
+
+/// A state of a netlist without the voltages that sources set: columns z are the voltages of the other nodes, then those of the outputs,
+///     v = P z + Q e,      F_z = Nᵀ F_v,      z_output = v₊ − v₋
+/// e the values of independent voltage sources. P, Q follow from the laws of V and E, N from those of the currents that they and F carry:
+/// displacements of z move charge through nodes that hang on each other by a source. Without controlled sources of voltage and current
+/// N = P, and a force that is minus the slope of an energy stays one. An output between two nodes takes the place of one of them.
+class NodeCoordinates {
+ public:
+  struct Share {
+    int number;  ///< of a column, or of an element
+    double weight;
+  };
+
+  /// UserError for H, whose voltage no state of nodes has; for sources that set each other to no finite value; for an output whose
+  /// voltage sources set, or that others give (`output_names` in messages).
+  NodeCoordinates(const NodalEquations& equations, const std::vector<std::string>& output_names);
+
+  int columns() const { return static_cast<int>(node_of_.size()) + outputs_; }
+  int outputs() const { return outputs_; }
+  /// Columns before the outputs.
+  int inner() const { return static_cast<int>(node_of_.size()); }
+  /// N = P.
+  bool reciprocal() const { return reciprocal_; }
+
+  /// v (nodes) of a state and of the values of all elements.
+  void voltages(const double* z, const std::vector<double>& values, double* v) const;
+  /// z of voltages.
+  void state(const std::vector<double>& v, double* z) const;
+  /// The same without sources: P d.
+  void displaced(const double* d, double* v) const;
+  /// out += Pᵀ y.
+  void pull(const double* y, double* out) const;
+  /// w = N u, and out += Nᵀ f.
+  void spread(const double* u, double* w) const;
+  void gather(const double* f, double* out) const;
+  /// (Qᵀ y) of one source.
+  double pull_source(std::size_t element, const double* y) const;
+
+ private:
+  struct Elimination;
+
+  const NodalEquations* equations_;
+  int outputs_ = 0;
+  bool reciprocal_ = true;
+  std::vector<int> node_of_;                   ///< of the inner columns
+  std::vector<std::vector<Share>> p_, n_;      ///< by node
+  std::vector<std::vector<Share>> q_;          ///< by node: elements
+  std::vector<std::vector<Share>> by_source_;  ///< by element: nodes
+};
+
+}  // namespace nudge

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/base/matrix.hpp"
+#include "sim/base/status.hpp"
+
+namespace nudge {
+
+/// What acts on some columns of a state while the system is solved (Direct).
+template <class S>
+struct DirectLoad {
+  enum class Kind {
+    none,    ///< nothing
+    driven,  ///< the force value − load z beside the system's own: a current source with its conductance
+    held,    ///< the state is `value` there, whatever it takes
+  };
+  Kind kind = Kind::none;
+  Columns columns = {};
+  Matrix<S> value;  ///< (rows, columns.count)
+  S load = 0;
+};
+
+/// What became of a direct solution.
+struct DirectResult {
+  Status status =
+      Status::converged;  ///< stalled: Newton's method found no solution, or a matrix was singular; z is as it was
+  int iterations = 0;     ///< factorisations, of all rows
+};
+
+/// The optional power of a Dynamics (Dynamics::direct) that solves its equations itself instead of relaxing.
+template <class S>
+class Direct {
+ public:
+  virtual ~Direct() = default;
+
+  /// Moves z (rows, cols) to where F(z) and the load, which acts on the system's outputs alone, are 0: by Newton's method from z on.
+  virtual DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) = 0;
+
+  /// a (rows, cols) with Jᵀ a = −c at the point that was linearised last; c is 0 but on the outputs.
+  virtual DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) = 0;
+};
+
+}  // namespace nudge

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system's own solution (Dynamics::direct): one step, no time. The residual is that of the force at the state found, as of any
+// solver; a solution that was not found leaves the state, with `stalled`.
+#include "sim/base/errors.hpp"
+#include "sim/steady/monitor.hpp"
+#include "sim/steady/solvers.hpp"
+
+namespace nudge {
+
+template <class S>
+SettleResult settle_direct(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
+                           SettleWorkspace<S>& scratch) {
+  Direct<S>* direct = dynamics.direct();
+  if (direct == nullptr) throw UserError("solver direct: this system does not solve itself (it is for netlists)");
+  dynamics.set_read_timing({options.step, 0});
+  Monitor monitor(options, scratch.residuals);
+  SettleResult result;
+  const DirectResult solved = direct->solve(z, {});
+  result.steps = solved.iterations;
+  scratch.force.resize(z.rows(), z.cols());
+  dynamics.force(z, scratch.force);
+  result.force_evaluations = solved.iterations + 1;
+  monitor.observe(frobenius_norm<S>(z), frobenius_norm<S>(scratch.force));
+  if (solved.status != Status::converged) monitor.give_up();
+  return monitor.finish(result);
+}
+
+#define NUDGE_INSTANTIATE(S) \
+  template SettleResult settle_direct<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

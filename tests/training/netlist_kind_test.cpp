@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// network.kind = netlist: its own solutions, the adjoint network, equilibrium propagation and coupled learning on circuits that are drawn,
+// against central differences of its own operating points and of ngspice's.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "circuits/netlist/netlist_reader.hpp"
+#include "tests/circuits/ngspice.hpp"
+#include "tests/support/numerics.hpp"
+#include "training/learning/estimators/registry.hpp"
+#include "training/learning/gradient.hpp"
+#include "training/learning/squared_error.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
+#include "training/models/network.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+
+namespace {
+
+struct Drawn {
+  std::string text;
+  std::vector<std::string> inputs, outputs, learn = {"r*"};
+};
+
+/// A passive divider with diodes; one whose output lies between two nodes; an amplifier; a transistor that follows; all kinds.
+const std::vector<Drawn>& circuits() {
+  static const std::vector<Drawn> all = {
+      {"bridge\nVa a 0 0\nVb b 0 0\nR1 a x 1k\nR2 b x 2k\nR3 x 0 3k\nR4 x y 1.5k\nR5 y 0 4k\nD1 y 0 dd\nD2 0 x dd\n"
+       ".model dd D(is=1n n=1.2)\n",
+       {"va", "vb"},
+       {"y"}},
+      {"between two nodes\nVa a 0 0\nVb b a 0\nR1 a x 1k\nR2 b y 2k\nR3 x y 5k\nR4 x 0 3k\nR5 y 0 800\nIc 0 y 0.1m\nVc "
+       "c 0 0.3\n"
+       "R6 c x 2k\n",
+       {"va", "vb"},
+       {"x,y", "y"},
+       {"r*", "ic", "vc"}},
+      {"bidirectional amplifier\nVa a 0 0\nVb b 0 0\nR1 a n 10k\nR2 b n 20k\nD1 0 n dd\nEa e 0 n 0 4\nVs e t 0\nFa n 0 "
+       "Vs 0.25\n"
+       "R3 t o 20k\nR4 o 0 30k\n.model dd D(is=1n)\n",
+       {"va", "vb"},
+       {"o"}},
+      {"transistors\nVa a 0 0\nVb b 0 0\nVg g 0 1.2\nR1 a x 10k\nM1 x g y 0 nn W=4u L=2u\nR2 y 0 20k\nM2 z x 0 0 nn "
+       "W=2u L=1u\n"
+       "Vdd d 0 2\nR3 d z 50k\nR4 b x 30k\n.model nn NMOS(VTO=0.4 KP=80u LAMBDA=0.03)\n",
+       {"va", "vb"},
+       {"z", "y"},
+       {"r*", "vg"}},
+  };
+  return all;
+}
+
+constexpr double kA = 0.7, kB = -0.4, kTarget = 0.1;  // features, and the target of every output, V
+
+struct Bound {
+  explicit Bound(const Drawn& drawn) {
+    NetlistChoice choice;
+    choice.inputs = drawn.inputs;
+    choice.outputs = drawn.outputs;
+    choice.learn = drawn.learn;
+    const auto no_files = [](const std::string&, const std::string&, std::string&) { return std::string(); };
+    plan = std::make_shared<NetlistPlan>(parse_netlist("t.cir", drawn.text, no_files), choice, 2,
+                                         static_cast<Index>(drawn.outputs.size()));
+    std::vector<Matrix<double>> weights;
+    plan->initial(1, weights);
+    Maps<double> maps;
+    for (std::size_t p = 0; p < weights.size(); ++p)
+      maps.push_back(number_map<double>(plan->parameters()[p], weights[p]));
+    network = std::make_unique<Network<double>>(plan, std::move(maps));
+    dynamics = std::make_unique<CircuitDynamics<double>>(network->circuit(), 1, 4);
+    rebind();
+    cost = std::make_unique<SquaredError<double>>(network->circuit().nodes().back().columns);
+    cost->bind(Matrix<double>::Constant(1, static_cast<Index>(drawn.outputs.size()), kTarget));
+  }
+  void rebind() {
+    Matrix<double> input(1, 2);
+    input << kA, kB;
+    dynamics->bind(input, ReadContext{});
+  }
+  Matrix<double> solved() {
+    Matrix<double> z = Matrix<double>::Zero(1, network->cols());
+    REQUIRE(dynamics->direct()->solve(z, {}).status == Status::converged);
+    return z;
+  }
+  Gradient<double> gradient(const std::string& estimator, double beta, SettleSolver solver = SettleSolver::direct) {
+    EstimatorOptions options;
+    options.free.solver = solver;
+    options.beta = beta;
+    const auto made = make_estimator<double>(estimator, options);
+    Gradient<double> sum(network->parameter_shapes());
+    Matrix<double> z = Matrix<double>::Zero(1, network->cols()), unused = z;
+    Example<double> example{dynamics.get(), cost.get(), &z, &unused, 1.0, &sum};
+    report = made->estimate(example);
+    return sum;
+  }
+
+  std::shared_ptr<NetlistPlan> plan;
+  std::unique_ptr<Network<double>> network;
+  std::unique_ptr<CircuitDynamics<double>> dynamics;
+  std::unique_ptr<SquaredError<double>> cost;
+  SequenceReport report;
+};
+
+/// All numbers of a gradient in one column.
+Eigen::VectorXd flat(const Gradient<double>& g) {
+  std::vector<double> all;
+  for (int p = 0; p < g.size(); ++p) {
+    for (Index i = 0; i < g[p].size(); ++i) all.push_back(g[p].data()[i]);
+  }
+  return Eigen::Map<Eigen::VectorXd>(all.data(), static_cast<Index>(all.size()));
+}
+
+/// ∂C/∂number by central differences with steps of h of the number: h² of curvature against rounding/h of the solutions.
+Eigen::VectorXd central(Bound& bound, double h) {
+  std::vector<double> all;
+  for (int p = 0; p < bound.network->parameters(); ++p) {
+    const Matrix<double> kept = bound.network->map(p).weights();
+    for (Index i = 0; i < kept.size(); ++i) {
+      double value[2];
+      const double step = h * std::max(1.0, std::abs(kept.data()[i]));
+      for (const int side : {0, 1}) {
+        Matrix<double> moved = kept;
+        moved.data()[i] += side == 0 ? step : -step;
+        bound.network->map(p).program(moved);
+        bound.rebind();
+        value[side] = bound.cost->value(bound.solved());
+      }
+      all.push_back((value[0] - value[1]) / (2 * step));
+    }
+    bound.network->map(p).program(kept);
+  }
+  bound.rebind();
+  return Eigen::Map<Eigen::VectorXd>(all.data(), static_cast<Index>(all.size()));
+}
+
+double relative(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a - b).norm() / b.norm(); }
+double cosine(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return a.dot(b) / (a.norm() * b.norm()); }
+
+}  // namespace
+
+TEST_CASE("netlist kind: a direct solution is where the force is 0, nudged and held", "[netlist]") {
+  for (const Drawn& drawn : circuits()) {
+    CAPTURE(drawn.text);
+    Bound bound(drawn);
+    Matrix<double> z = bound.solved(), f(z);
+    bound.dynamics->force(z, f);
+    // Newton's last step is of the square of 1e-9; slopes of conducting diodes are some tens of the unit.
+    CHECK(f.cwiseAbs().maxCoeff() < 1e-12 * (1 + z.cwiseAbs().maxCoeff()));
+    const Columns outputs = bound.network->circuit().nodes().back().columns;
+    DirectLoad<double> load{DirectLoad<double>::Kind::driven, outputs, Matrix<double>::Constant(1, outputs.count, 0.05),
+                            0.3};
+    REQUIRE(bound.dynamics->direct()->solve(z, load).status == Status::converged);
+    bound.dynamics->force(z, f);
+    f.middleCols(outputs.begin, outputs.count).array() +=
+        0.05 - 0.3 * z.middleCols(outputs.begin, outputs.count).array();
+    CHECK(f.cwiseAbs().maxCoeff() < 1e-12 * (1 + z.cwiseAbs().maxCoeff()));
+    load.kind = DirectLoad<double>::Kind::held;
+    REQUIRE(bound.dynamics->direct()->solve(z, load).status == Status::converged);
+    CHECK((z.middleCols(outputs.begin, outputs.count).array() - 0.05).abs().maxCoeff() < 1e-14);
+    bound.dynamics->force(z, f);
+    if (outputs.begin > 0)
+      CHECK(f.leftCols(outputs.begin).cwiseAbs().maxCoeff() < 1e-12 * (1 + z.cwiseAbs().maxCoeff()));
+  }
+}
+
+TEST_CASE("netlist kind: the adjoint network gives the slope of the cost", "[netlist]") {
+  for (const Drawn& drawn : circuits()) {
+    CAPTURE(drawn.text);
+    Bound bound(drawn);
+    const Eigen::VectorXd adjoint = flat(bound.gradient("adjoint", 0));
+    CHECK(relative(flat(bound.gradient("implicit_dense", 0)), adjoint) < 1e-10);  // the same by J of the reduced state
+    // h² of third derivatives of order 1 (junctions: (h V/V_t)² ≈ 1e-7) against 1e-12/h of the solutions' last step.
+    CHECK(relative(central(bound, 1e-5), adjoint) < 1e-6);
+  }
+}
+
+TEST_CASE("netlist kind: equilibrium propagation is right where elements are reciprocal and biased where not",
+          "[netlist]") {
+  for (const Drawn& drawn : circuits()) {
+    CAPTURE(drawn.text);
+    Bound bound(drawn);
+    const Eigen::VectorXd adjoint = flat(bound.gradient("adjoint", 0));
+    const double near = relative(flat(bound.gradient("ep", 1e-4)), adjoint);
+    if (bound.plan->reciprocal()) {
+      CHECK(near < 1e-6);  // β² of curvatures, and rounding/β
+      CHECK(relative(flat(bound.gradient("ep_contrastive", 1e-3)), adjoint) < 1e-4);
+      CHECK(relative(flat(bound.gradient("ep", 0.2)), adjoint) < 0.2);
+    } else {
+      CHECK(near > 1e-3);
+      CHECK_THROWS_WITH(bound.gradient("ep_contrastive", 1e-3), Catch::Contains("not the gradient of an energy"));
+    }
+  }
+}
+
+TEST_CASE("netlist kind: coupled learning follows the power that holds the output", "[netlist]") {
+  // One output: K is a number, the direction exact, and of two resistors K = g₁ + g₂ in units of the mean g.
+  Bound divider({"divider\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nR2 b y 2k\n", {"va", "vb"}, {"y"}});
+  const Eigen::VectorXd exact = flat(divider.gradient("adjoint", 0));
+  const Eigen::VectorXd coupled = flat(divider.gradient("coupled_learning", 1e-5));
+  CHECK(relative(coupled, 2.0 * exact) < 1e-4);  // O(η), and the shunt of 1e-12 S
+  // Two outputs that are loaded differently: biased, and still downhill here.
+  Bound two(circuits()[1]);
+  const double agreement = cosine(flat(two.gradient("coupled_learning", 1e-4)), flat(two.gradient("adjoint", 0)));
+  CHECK(agreement < 0.9999);
+  CHECK(agreement > 0.5);
+  Bound transistors(circuits()[3]);
+  CHECK_THROWS_WITH(transistors.gradient("coupled_learning", 1e-3), Catch::Contains("not the gradient of an energy"));
+}
+
+TEST_CASE("netlist kind: gradients are those of ngspice's operating points", "[netlist][ngspice]") {
+  if (!ngspice_installed()) return;
+  const TemporaryDirectory folder;
+  const auto spice_cost = [&](const Drawn& drawn, const std::string& text) {
+    std::string commands =
+        ".options reltol=1e-10 abstol=1e-18 vntol=1e-15 itl1=1000 rshunt=1e12\n.control\nset numdgt=15\nop\n";
+    for (const std::string& output : drawn.outputs) commands += "print v(" + output + ")\n";
+    const std::string log = run_ngspice(folder.path(), text + commands + "quit 0\n.endc\n.end\n");
+    double sum = 0;
+    for (const std::string& output : drawn.outputs) {
+      const std::string name = "v(" + output + ") = ";
+      const auto at = log.find(name);
+      REQUIRE(at != std::string::npos);
+      const double error = std::stod(log.substr(at + name.size())) - kTarget;
+      sum += 0.5 * error * error;
+    }
+    return sum;
+  };
+  for (const Drawn& drawn : circuits()) {
+    CAPTURE(drawn.text);
+    Bound bound(drawn);
+    const Gradient<double> adjoint = bound.gradient("adjoint", 0);
+    const NetlistPorts& ports = bound.plan->ports();
+    std::string text = drawn.text;
+    text.replace(text.find("Va a 0 0"), 8, "Va a 0 " + std::to_string(kA));
+    const bool stacked = text.find("Vb b a 0") != std::string::npos;
+    text.replace(text.find(stacked ? "Vb b a 0" : "Vb b 0 0"), 8,
+                 (stacked ? "Vb b a " : "Vb b 0 ") + std::to_string(kB));
+    std::vector<double> ours, theirs;
+    const auto& elements = bound.plan->equations().netlist().elements;
+    for (std::size_t p = 0; p < ports.learned.size(); ++p) {
+      for (std::size_t i = 0; i < ports.learned[p].elements.size(); ++i) {
+        const Element& e = elements[ports.learned[p].elements[i]];
+        const bool resistor = e.kind == ElementKind::resistor;
+        const double value = resistor ? 1 / e.value : e.value, step = 1e-3 * std::abs(value);
+        double cost[2];
+        for (const int side : {0, 1}) {
+          const double moved = value + (side == 0 ? step : -step);
+          std::string changed = text;
+          const auto line =
+              changed.find("\n" + std::string(1, static_cast<char>(std::toupper(e.name[0]))) + e.name.substr(1) + " ") +
+              1;
+          const auto end = changed.find('\n', line), last = changed.rfind(' ', end) + 1;
+          char number[40];
+          std::snprintf(number, sizeof number, "%.17g", resistor ? 1 / moved : moved);
+          changed.replace(last, end - last, number);
+          cost[side] = spice_cost(drawn, changed);
+        }
+        theirs.push_back((cost[0] - cost[1]) / (2 * step) * ports.learned[p].unit);
+        ours.push_back(adjoint[static_cast<int>(p)](0, static_cast<Index>(i)));
+      }
+    }
+    const Eigen::Map<Eigen::VectorXd> a(ours.data(), static_cast<Index>(ours.size())), b(theirs.data(), a.size());
+    // (1e-3)² of relative third derivatives of order 1, and 3.4e-7 of kT/q times 1/V_t: below 1e-4.
+    CHECK(relative(a, b) < 1e-4);
+  }
+}
+
+TEST_CASE("netlist kind: what does not fit is refused", "[netlist]") {
+  const auto refused = [](Drawn drawn, const std::string& reason) {
+    CHECK_THROWS_WITH(Bound(drawn), Catch::Contains(reason));
+  };
+  const Drawn& good = circuits()[0];
+  refused({good.text, {"va"}, {"y"}}, "netlist.inputs has 1 entries (must have 2");
+  refused({good.text, {"va", "r1"}, {"y"}}, "\"r1\" is no independent source");
+  refused({good.text, {"va", "va"}, {"y"}}, "stands twice");
+  refused({good.text, {"va", "vb"}, {"z"}}, "no node \"z\"");
+  refused({good.text, {"va", "vb"}, {"a"}}, "output a: sources or other outputs set its voltage");
+  refused({good.text, {"va", "vb"}, {"y,y"}}, "0 V whatever happens");
+  refused({good.text, {"va", "vb"}, {"y", "y"}}, "output y: sources or other outputs");
+  refused({good.text, {"va", "vb"}, {"y"}, {"q*"}}, "\"q*\" fits no resistor");
+  refused({good.text, {"va", "vb"}, {"y"}, {}}, "netlist.learn is empty");
+  refused({"n\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nR2 b y -2k\n", {"va", "vb"}, {"y"}}, "is negative");
+  refused({"h\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nHq y b va 2k\nR2 y 0 1k\n", {"va", "vb"}, {"y"}},
+          "hq: a voltage that a current sets");
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/netlist/netlist_config.hpp"
+
+#include <algorithm>
+
+#include "circuits/circuit_config.hpp"
+#include "circuits/netlist/netlist_reader.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+const Section<NetlistKeys>& netlist_section() {
+  using param::path;
+  using param::quantity;
+  using param::real;
+  using param::texts;
+  using param::zero_is;
+  static const Section<NetlistKeys> section = {
+      field(path("netlist.file", "", "SPICE netlist of a network.kind = netlist (docs/netlists.md)."),
+            &NetlistKeys::file),
+      field(
+          texts("netlist.inputs", "[]", {},
+                "Its independent sources that the features of a sample set, in this order: names, or globs that stand "
+                "for sources in the order of the file."),
+          &NetlistKeys::inputs),
+      field(
+          texts("netlist.mirrored", "[]", {},
+                "Sources that the same features set with the other sign, offset - scale x: resistors, which are never "
+                "negative, can then weigh either sign. As many as features, or none."),
+          &NetlistKeys::mirrored),
+      field(real("netlist.input_scale", "1", any_number(), "Volts (or amperes) of an input per unit of its feature."),
+            &NetlistKeys::input_scale),
+      field(real("netlist.input_offset", "0", any_number(), "Volts (or amperes) of an input whose feature is 0."),
+            &NetlistKeys::input_offset),
+      field(
+          texts("netlist.outputs", "[]", {},
+                "What the cost compares with the targets, in circuit.read_voltage: a node, or \"plus,minus\", one per "
+                "class or value."),
+          &NetlistKeys::outputs),
+      field(
+          texts("netlist.learn", "[\"r*\"]", {},
+                "Globs of the resistors and independent sources whose values learn; * stands for any characters, ? for "
+                "one."),
+          &NetlistKeys::learn),
+      field(
+          zero_is("auto",
+                  quantity("netlist.conductance", "auto", Unit::siemens, at_least(0),
+                           "Conductance that the number 1 stands for, and beta 1 at an output; every node then has the "
+                           "capacitance of that times circuit.time_constant. auto: the mean of the resistors that "
+                           "learn.")),
+          &NetlistKeys::conductance),
+      field(
+          real("netlist.initial_spread", "0", at_least(0),
+               "Standard deviation of the logarithm of the conductances that learn around those of the file, by seed."),
+          &NetlistKeys::initial_spread)};
+  return section;
+}
+
+namespace {
+
+/// Globs of sources as the names that fit them, in the order of the netlist; what fits none stays, to be refused by name.
+std::vector<std::string> source_names(const Netlist& netlist, const std::vector<std::string>& globs) {
+  std::vector<std::string> names;
+  for (const std::string& glob : globs) {
+    const std::size_t before = names.size();
+    for (const Element& e : netlist.elements) {
+      const bool source = e.kind == ElementKind::voltage || e.kind == ElementKind::current;
+      if (source && fits_glob(glob, e.name)) names.push_back(e.name);
+    }
+    if (names.size() == before) names.push_back(glob);
+  }
+  return names;
+}
+
+}  // namespace
+
+void check_netlist_keys(const Config& config) {
+  const NetlistKeys keys = netlist_section().read(config);
+  if (keys.file.empty())
+    throw UserError("netlist.file is empty (must name a SPICE netlist for network.kind = netlist)");
+  static_cast<void>(read_netlist(keys.file));
+}
+
+namespace {
+
+NetlistChoice netlist_choice(const Config& config, const Netlist& netlist) {
+  const NetlistKeys keys = netlist_section().read(config);
+  NetlistChoice choice;
+  choice.inputs = source_names(netlist, keys.inputs);
+  choice.mirrored = source_names(netlist, keys.mirrored);
+  choice.outputs = keys.outputs;
+  choice.learn = keys.learn;
+  choice.scale = keys.input_scale;
+  choice.offset = keys.input_offset;
+  choice.conductance_S = keys.conductance;
+  choice.volts = circuit_section().read(config).read_voltage_V;
+  choice.spread = keys.initial_spread;
+  return choice;
+}
+
+}  // namespace
+
+std::shared_ptr<const NetworkPlan> netlist_plan(const Config& config, const TaskSizes& task) {
+  check_netlist_keys(config);
+  Netlist netlist = read_netlist(netlist_section().read(config).file);
+  NetlistChoice choice = netlist_choice(config, netlist);
+  choice.rows = task.rows;
+  return std::make_shared<NetlistPlan>(std::move(netlist), std::move(choice), task.features,
+                                       task.classes > 0 ? task.classes : task.values);
+}
+
+std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, const std::string& file) {
+  if (file.empty()) check_netlist_keys(config);
+  Netlist netlist = read_netlist(file.empty() ? netlist_section().read(config).file : file);
+  NetlistChoice choice = netlist_choice(config, netlist);
+  const auto features = static_cast<Index>(choice.inputs.size()), values = static_cast<Index>(choice.outputs.size());
+  return std::make_shared<NetlistPlan>(std::move(netlist), std::move(choice), features, values);
+}
+
+bool netlist_contrasts(const Config& config) {
+  try {
+    const Netlist netlist = read_netlist(netlist_section().read(config).file);
+    return std::none_of(netlist.elements.begin(), netlist.elements.end(), [](const Element& e) {
+      return e.kind == ElementKind::vcvs || e.kind == ElementKind::vccs || e.kind == ElementKind::cccs ||
+             e.kind == ElementKind::ccvs || e.kind == ElementKind::mosfet;
+    });
+  } catch (const UserError&) {
+    return false;  // which check() says
+  }
+}
+
+std::vector<Lack> netlist_lacks() {
+  return {{"device.model", "digital", ": what of a netlist learns is held as numbers"},
+          {"growth.samples", "false", ", whose rows are solved one by one"}};
+}
+
+}  // namespace nudge

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/config/section.hpp"
+#include "training/data/task.hpp"
+#include "training/models/lack.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
+
+namespace nudge {
+
+/// The section [netlist].
+struct NetlistKeys {
+  std::string file;
+  std::vector<std::string> inputs, mirrored, outputs, learn;
+  double input_scale = {}, input_offset = {};
+  double conductance = {};
+  double initial_spread = {};
+};
+const Section<NetlistKeys>& netlist_section();
+
+/// The plan of netlist.* for a task of samples. UserError for a file that is no netlist and for names or sizes that do not fit.
+std::shared_ptr<const NetworkPlan> netlist_plan(const Config& config, const TaskSizes& task);
+
+/// The same of as many features and values as it has inputs and outputs, of another file where one is named.
+std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, const std::string& file);
+
+/// A file must be named, and be a netlist.
+void check_netlist_keys(const Config& config);
+
+/// Whether its elements are all reciprocal; false where it cannot be read.
+bool netlist_contrasts(const Config& config);
+
+std::vector<Lack> netlist_lacks();
+
+}  // namespace nudge

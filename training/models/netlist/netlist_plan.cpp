@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/models/netlist/netlist_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+#include "sim/config/suggest.hpp"
+#include "training/models/initial.hpp"
+
+namespace nudge {
+namespace {
+
+/// From every node to ground where the netlist has no rshunt of its own, so that resistors which learn to be open leave no node
+/// to nothing. It is of the order of gmin.
+constexpr double kShunt_S = 1e-12;
+
+/// The kinds of elements that learn, as parameters by their numbers.
+struct LearningKind {
+  ElementKind kind;
+  const char* parameter;
+};
+constexpr std::array<LearningKind, 3> kLearning = {
+    {{ElementKind::resistor, "g"}, {ElementKind::voltage, "v"}, {ElementKind::current, "i"}}};
+
+bool is_source(ElementKind kind) { return kind == ElementKind::voltage || kind == ElementKind::current; }
+
+std::size_t source_named(const Netlist& netlist, const std::string& name, const char* key) {
+  const int found = find_element(netlist, name);
+  if (found >= 0 && is_source(netlist.elements[static_cast<std::size_t>(found)].kind))
+    return static_cast<std::size_t>(found);
+  std::vector<std::string> sources;
+  for (const Element& e : netlist.elements) {
+    if (is_source(e.kind)) sources.push_back(e.name);
+  }
+  throw UserError(fmt::format("{}: \"{}\" is no independent source of the netlist ({})", key, name,
+                              sources.empty() ? "it has none" : did_you_mean(name, sources)));
+}
+
+int node_named(const Netlist& netlist, std::string name) {
+  name.erase(std::remove_if(name.begin(), name.end(), [](unsigned char c) { return std::isspace(c) != 0; }),
+             name.end());
+  if (name == "0" || name == "gnd") return kGround;
+  const int found = find_node(netlist, name);
+  if (found >= 0) return found;
+  throw UserError(
+      fmt::format("netlist.outputs: the netlist has no node \"{}\" ({})", name, did_you_mean(name, netlist.nodes)));
+}
+
+NodePair pair_named(const Netlist& netlist, const std::string& text) {
+  const std::size_t comma = text.find(',');
+  NodePair pair{node_named(netlist, text.substr(0, comma)), kGround};
+  if (comma != std::string::npos) pair.minus = node_named(netlist, text.substr(comma + 1));
+  if (pair.plus == pair.minus) throw UserError(fmt::format("netlist.outputs: \"{}\" is 0 V whatever happens", text));
+  return pair;
+}
+
+}  // namespace
+
+bool fits_glob(const std::string& glob, const std::string& name) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  std::size_t g = 0, n = 0, star = std::string::npos, mark = 0;
+  while (n < name.size()) {
+    if (g < glob.size() && (glob[g] == '?' || (glob[g] != '*' && same(glob[g], name[n])))) {
+      ++g;
+      ++n;
+    } else if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      mark = n;
+    } else if (star != std::string::npos) {
+      g = star + 1;
+      n = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, Index values)
+    : choice_(std::move(choice)), features_(features) {
+  if (netlist.shunt_S == 0) netlist.shunt_S = kShunt_S;
+  std::vector<NodePair> outputs;
+  for (const std::string& name : choice_.outputs) outputs.push_back(pair_named(netlist, name));
+  if (static_cast<Index>(outputs.size()) != values) {
+    throw UserError(
+        fmt::format("netlist.outputs has {} entries (must have {}, as many as the task has classes or values)",
+                    outputs.size(), values));
+  }
+  equations_ = std::make_shared<const NodalEquations>(std::move(netlist), std::move(outputs));
+  coordinates_ = std::make_shared<const NodeCoordinates>(*equations_, choice_.outputs);
+  ports_.output_names = choice_.outputs;
+  ports_.volts = choice_.volts;
+  connect_inputs();
+  choose_learned();
+}
+
+void NetlistPlan::connect_inputs() {
+  const Netlist& netlist = equations_->netlist();
+  const auto connect = [&](const std::vector<std::string>& names, const char* key, double scale) {
+    if (static_cast<Index>(names.size()) != features_) {
+      throw UserError(fmt::format("{} has {} entries (must have {}, one source per feature of a sample)", key,
+                                  names.size(), features_));
+    }
+    ElementRow row{{}, scale, choice_.offset};
+    for (const std::string& name : names) {
+      const std::size_t source = source_named(netlist, name, key);
+      for (const ElementRow& other : ports_.inputs) {
+        if (std::count(other.elements.begin(), other.elements.end(), source) > 0) {
+          throw UserError(fmt::format("{}: {} is an input already", key, name));
+        }
+      }
+      if (std::count(row.elements.begin(), row.elements.end(), source) > 0) {
+        throw UserError(fmt::format("{}: {} stands twice", key, name));
+      }
+      row.elements.push_back(source);
+    }
+    ports_.inputs.push_back(std::move(row));
+  };
+  connect(choice_.inputs, "netlist.inputs", choice_.scale);
+  if (!choice_.mirrored.empty()) connect(choice_.mirrored, "netlist.mirrored", -choice_.scale);
+}
+
+void NetlistPlan::choose_learned() {
+  const Netlist& netlist = equations_->netlist();
+  std::vector<bool> taken(netlist.elements.size(), false), fed(netlist.elements.size(), false);
+  for (const ElementRow& row : ports_.inputs) {
+    for (const std::size_t source : row.elements) fed[source] = true;
+  }
+  for (const std::string& glob : choice_.learn) {
+    int fitting = 0;
+    for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
+      const Element& e = netlist.elements[k];
+      const bool possible = e.kind == ElementKind::resistor || (is_source(e.kind) && !fed[k]);
+      if (!possible || !fits_glob(glob, e.name)) continue;
+      if (e.kind == ElementKind::resistor && e.value < 0) {
+        throw UserError(
+            fmt::format("netlist.learn: \"{}\" takes {} ({}), whose resistance of {:g} Ohm is negative (only those "
+                        "above 0 learn)",
+                        glob, e.name, to_string(e.place), e.value));
+      }
+      taken[k] = true;
+      ++fitting;
+    }
+    if (fitting == 0) {
+      throw UserError(
+          fmt::format("netlist.learn: \"{}\" fits no resistor, and no independent source that is no input", glob));
+    }
+  }
+  std::vector<ElementRow> rows(kLearning.size());
+  double sum = 0;
+  for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
+    for (std::size_t p = 0; p < kLearning.size() && taken[k]; ++p) {
+      if (netlist.elements[k].kind == kLearning[p].kind) rows[p].elements.push_back(k);
+    }
+    if (taken[k] && netlist.elements[k].kind == ElementKind::resistor) sum += 1 / netlist.elements[k].value;
+  }
+  const auto resistors = static_cast<double>(rows[0].elements.size());
+  ports_.siemens = choice_.conductance_S > 0 ? choice_.conductance_S : (resistors > 0 ? sum / resistors : 1e-3);
+  rows[0].unit = ports_.siemens;
+  rows[1].unit = ports_.volts;
+  rows[2].unit = ports_.siemens * ports_.volts;
+  for (ElementRow& row : rows) {
+    if (!row.elements.empty()) ports_.learned.push_back(std::move(row));
+  }
+  if (ports_.learned.empty()) throw UserError("netlist.learn is empty: nothing of the netlist would learn");
+}
+
+Netlist NetlistPlan::with_values(const std::vector<Matrix<double>>& weights) const {
+  Netlist netlist = equations_->netlist();
+  for (std::size_t p = 0; p < ports_.learned.size(); ++p) {
+    const ElementRow& row = ports_.learned[p];
+    for (std::size_t i = 0; i < row.elements.size(); ++i) {
+      Element& e = netlist.elements[row.elements[i]];
+      const double value = row.offset + row.unit * weights[p](0, static_cast<Index>(i));
+      e.value = e.kind == ElementKind::resistor ? 1 / std::max(value, kShunt_S) : value;
+    }
+  }
+  return netlist;
+}
+
+bool NetlistPlan::reciprocal() const {
+  if (!coordinates_->reciprocal()) return false;
+  const auto& elements = equations_->netlist().elements;
+  return std::none_of(elements.begin(), elements.end(),
+                      [](const Element& e) { return e.kind == ElementKind::vccs || e.kind == ElementKind::mosfet; });
+}
+
+std::vector<Node> NetlistPlan::nodes() const {
+  std::vector<Node> all;
+  const Index inner = coordinates_->inner();
+  for (const auto& [name, columns] :
+       {std::pair("inner", Columns{0, inner}), std::pair("outputs", Columns{inner, coordinates_->outputs()})}) {
+    if (columns.count == 0) continue;
+    all.push_back({name, columns});
+    all.back().leak = 0;
+  }
+  return all;
+}
+
+NodeReadout NetlistPlan::readout() const { return {-1, coordinates_->inner() > 0 ? 1 : 0, Normalization::none, -1}; }
+
+std::vector<Parameter> NetlistPlan::parameters() const {
+  std::vector<Parameter> all;
+  for (const ElementRow& row : ports_.learned) {
+    const ElementKind kind = equations_->netlist().elements[row.elements.front()].kind;
+    const auto* of =
+        std::find_if(kLearning.begin(), kLearning.end(), [&](const LearningKind& one) { return one.kind == kind; });
+    const bool resistors = kind == ElementKind::resistor;
+    all.push_back({of->parameter, {1, static_cast<Index>(row.elements.size())}, false, resistors, resistors});
+  }
+  return all;
+}
+
+std::vector<ParameterGroup> NetlistPlan::groups() const {
+  std::vector<ParameterGroup> all;
+  for (const Parameter& parameter : parameters()) {
+    all.push_back({parameter.name, static_cast<int>(all.size()), {0, parameter.shape.cols}, false});
+  }
+  return all;
+}
+
+namespace {
+
+template <class S>
+void initial_values(const NetlistPlan& plan, double spread, std::uint64_t seed, std::vector<Matrix<S>>& weights) {
+  weights.clear();
+  const std::vector<double> values = plan.equations().values();
+  const auto& elements = plan.equations().netlist().elements;
+  for (const ElementRow& row : plan.ports().learned) {
+    const auto count = static_cast<Index>(row.elements.size());
+    const auto stream = static_cast<std::uint32_t>(weights.size());
+    const Matrix<double> drawn = normal_matrix<double>(1, count, spread, seed, stream);
+    Matrix<S> numbers(1, count);
+    for (Index i = 0; i < count; ++i) {
+      const std::size_t element = row.elements[static_cast<std::size_t>(i)];
+      const bool resistor = elements[element].kind == ElementKind::resistor;
+      numbers(0, i) = static_cast<S>(values[element] / row.unit * (resistor ? std::exp(drawn(0, i)) : 1.0));
+    }
+    weights.push_back(std::move(numbers));
+  }
+}
+
+template <class S>
+std::vector<std::unique_ptr<Term<S>>> netlist_terms(const NetlistPlan& plan,
+                                                    std::shared_ptr<const NodalEquations> equations,
+                                                    std::shared_ptr<const NodeCoordinates> coordinates,
+                                                    const Maps<S>& maps) {
+  std::vector<const LinearMap<S>*> learned;
+  for (const auto& map : maps) learned.push_back(map.get());
+  std::vector<int> nodes;
+  for (std::size_t i = 0; i < plan.nodes().size(); ++i) nodes.push_back(static_cast<int>(i));
+  std::vector<std::unique_ptr<Term<S>>> terms;
+  terms.push_back(std::make_unique<NetlistTerm<S>>(std::move(equations), std::move(coordinates), plan.ports(),
+                                                   std::move(learned), std::move(nodes)));
+  return terms;
+}
+
+}  // namespace
+
+void NetlistPlan::initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const {
+  initial_values(*this, choice_.spread, seed, weights);
+}
+void NetlistPlan::initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const {
+  initial_values(*this, choice_.spread, seed, weights);
+}
+std::vector<std::unique_ptr<Term<float>>> NetlistPlan::terms(const Maps<float>& maps) const {
+  return netlist_terms<float>(*this, equations_, coordinates_, maps);
+}
+std::vector<std::unique_ptr<Term<double>>> NetlistPlan::terms(const Maps<double>& maps) const {
+  return netlist_terms<double>(*this, equations_, coordinates_, maps);
+}
+
+}  // namespace nudge

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuits/netlist/netlist_term.hpp"
+#include "training/models/network_plan.hpp"
+
+namespace nudge {
+
+/// What of a netlist is fed, read and learns, by names.
+struct NetlistChoice {
+  std::vector<std::string> inputs;    ///< independent sources, one per feature x: offset + scale x
+  std::vector<std::string> mirrored;  ///< the same with offset − scale x; none, or one per feature
+  std::vector<std::string> outputs;   ///< "node", or "plus,minus"
+  std::vector<std::string> learn;     ///< globs (* and ?) of resistors and independent sources
+  double scale = 1, offset = 0;       ///< V or A
+  double conductance_S = 0;           ///< of a number of 1; 0: the mean of the resistors that learn
+  double volts = 1;                   ///< of a unit of the state
+  double spread = 0;                  ///< standard deviation of ln g of the initial conductances around the netlist's
+  Index rows = 1;                     ///< samples side by side
+};
+
+/// A netlist as a network: one term (NetlistTerm), the node `inner` of all columns of its state but the outputs, and the node `outputs`,
+/// whose squared error is the cost. Parameters: g (1, resistors that learn) in units of conductance_S, v (1, sources of voltage) in volts of
+/// the state, i (1, sources of current) in these units of both; each where there are such elements.
+class NetlistPlan final : public NetworkPlan {
+ public:
+  /// For samples of so many features and an output of so many numbers. UserError where names, features or outputs do not fit.
+  NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, Index values);
+
+  std::string_view kind() const override { return "netlist"; }
+  Index rows() const override { return choice_.rows; }
+  bool couples_rows() const override { return false; }
+  StartState start() const override { return StartState::rest; }
+  Index inputs() const override { return features_; }
+  std::vector<Node> nodes() const override;
+  std::vector<Parameter> parameters() const override;
+  std::vector<ParameterGroup> groups() const override;
+  Embedding embedding() const override { return {-1, -1}; }
+  NodeReadout readout() const override;
+  void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override;
+  void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const override;
+  std::vector<std::unique_ptr<Term<float>>> terms(const Maps<float>& maps) const override;
+  std::vector<std::unique_ptr<Term<double>>> terms(const Maps<double>& maps) const override;
+
+  const NodalEquations& equations() const { return *equations_; }
+  const NetlistPorts& ports() const { return ports_; }
+  /// The netlist with the values of parameters in place of its own. A conductance of 0 is a resistor of 1 TOhm.
+  Netlist with_values(const std::vector<Matrix<double>>& weights) const;
+  /// Whether its force is minus the slope of an energy.
+  bool reciprocal() const;
+
+ private:
+  void connect_inputs();
+  void choose_learned();
+  std::shared_ptr<const NodalEquations> equations_;
+  std::shared_ptr<const NodeCoordinates> coordinates_;
+  NetlistChoice choice_;
+  NetlistPorts ports_;
+  Index features_;
+};
+
+/// Whether a name fits a glob: * stands for any characters, ? for one; case does not matter.
+bool fits_glob(const std::string& glob, const std::string& name);
+
+}  // namespace nudge
