@@ -189,7 +189,7 @@ class ElementCard {
     if (card_.size() > 4) area = only_value(4, "area", {"ic"}, form);
     if (!(area > 0)) fail(4, fmt::format("area = {:g} (must be > 0)", area));
     element_.junction.saturation_A = area * value_of(model, "is", value_of(model, "js", 1e-14));
-    element_.junction.thermal_V = value_of(model, "n", 1) * kSpiceThermal_V;
+    element_.junction.thermal_V = value_of(model, "n", 1) * context_.thermal_V;
     const double series = value_of(model, "rs", 0) / area;
     if (series > 0) {
       Element resistor;
@@ -228,7 +228,7 @@ class ElementCard {
     law.beta_A_per_V2 = value_of(model, "kp", 2e-5) * width / length;
     law.modulation_per_V = value_of(model, "lambda", 0);
     law.body.saturation_A = value_of(model, "is", 1e-14);
-    law.body.thermal_V = value_of(model, "n", 1) * kSpiceThermal_V;
+    law.body.thermal_V = value_of(model, "n", 1) * context_.thermal_V;
     add();
   }
 

@@ -30,6 +30,7 @@ struct CardContext {
   /// The voltage source that controls the element, a word to be looked up when all are known.
   std::function<void(const Word& source)> controlled_by;
   std::string prefix;  ///< of the instance, "x1."
+  double thermal_V;    ///< kT/q
 };
 
 /// Adds the element of a card whose first letter says what it is, X excepted. UserError naming the place.

@@ -14,11 +14,13 @@
 #include "circuits/netlist/element_cards.hpp"
 #include "circuits/netlist/netlist_check.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
 
 namespace nudge {
 namespace {
 
+constexpr double kNominal_C = 27;  // of SPICE
 constexpr int kDeepestInstance = 32;
 constexpr std::size_t kMostElements = 4000000;
 
@@ -60,6 +62,7 @@ class Expansion {
   }
 
   Netlist run() {
+    read_options();
     ParameterScope scope;
     Level top{&scope, "", {}, {}, nullptr};
     expand(top_, top, 0);
@@ -146,23 +149,43 @@ class Expansion {
   void command(const Card& card, int depth) {
     const std::string& word = card.front().text;
     if (word == ".param" || word == ".model" || word == ".global" || kLeftOut.count(word) > 0) return;
-    if (word != ".options" && word != ".option" && word != ".opt") {
-      refuse(card.front().place, fmt::format("{} is not understood", card.front().raw));
-    }
+    if (!is_options(word)) refuse(card.front().place, fmt::format("{} is not understood", card.front().raw));
     if (depth > 0) refuse(card.front().place, ".options stands outside of .subckt");
-    for (std::size_t i = 1; i < card.size();) {
-      const bool valued = i + 2 < card.size() && card[i + 1].text == "=";
-      if (valued && (card[i].text == "gmin" || card[i].text == "rshunt")) {
-        ParameterScope none;
-        const double value = none.number(card[i + 2]);
-        if (!(value > 0)) refuse(card[i + 2].place, fmt::format("{} must be > 0", card[i].text));
-        (card[i].text == "gmin" ? netlist_.gmin_S : netlist_.shunt_S) = card[i].text == "gmin" ? value : 1 / value;
-      } else if (kOptionsLeftOut.count(card[i].text) == 0) {
-        refuse(card[i].place,
-               fmt::format(".options {} is not understood (one temperature is simulated, 27 C)", card[i].raw));
+  }
+
+  static bool is_options(const std::string& word) { return word == ".options" || word == ".option" || word == ".opt"; }
+
+  /// What of .options the circuit depends on.
+  void read_options() {
+    double celsius = kNominal_C, nominal = kNominal_C;
+    const Word* temperature = nullptr;
+    for (const Card& card : top_) {
+      for (std::size_t i = 1; is_options(card.front().text) && i < card.size();) {
+        const Word& name = card[i];
+        const bool valued = i + 2 < card.size() && card[i + 1].text == "=";
+        if (valued && (name.text == "temp" || name.text == "tnom")) {
+          (name.text == "temp" ? celsius : nominal) = plain_number(card[i + 2]);
+          temperature = &name;
+        } else if (valued && (name.text == "gmin" || name.text == "rshunt")) {
+          const double value = plain_number(card[i + 2]);
+          if (!(value > 0)) refuse(card[i + 2].place, fmt::format("{} must be > 0", name.text));
+          (name.text == "gmin" ? netlist_.gmin_S : netlist_.shunt_S) = name.text == "gmin" ? value : 1 / value;
+        } else if (kOptionsLeftOut.count(name.text) == 0) {
+          refuse(name.place, fmt::format(".options {} is not understood", name.raw));
+        }
+        i += valued ? 3 : 1;
       }
-      i += valued ? 3 : 1;
     }
+    if (temperature == nullptr) return;
+    if (celsius != nominal || !(celsius > -zero_celsius_K)) {
+      refuse(temperature->place,
+             "temp and tnom must be one temperature above 0 K: models are not taken from one to another");
+    }
+    thermal_V_ = kSpiceThermal_V * (celsius + zero_celsius_K) / (kNominal_C + zero_celsius_K);
+  }
+  static double plain_number(const Word& word) {
+    ParameterScope none;
+    return none.number(word);
   }
 
   int new_node(const std::string& name) {
@@ -205,7 +228,7 @@ class Expansion {
                  {*level.scope, [&](const Word& word) { return node(word, level); },
                   [&](const Word& word) -> const ModelCard& { return model(word, level); },
                   [&](const std::string& name) { return new_node(name); }, [&](Element made) { add(std::move(made)); },
-                  [&](const Word& word) { source = word; }, level.prefix});
+                  [&](const Word& word) { source = word; }, level.prefix, thermal_V_});
     if (source) controls_.push_back({netlist_.elements.size() - 1, level.prefix + source->text, *source});
   }
 
@@ -278,6 +301,7 @@ class Expansion {
   }
 
   Netlist netlist_;
+  double thermal_V_ = kSpiceThermal_V;
   std::vector<Card> top_;
   std::map<std::string, Definition> definitions_;
   std::set<std::string> globals_;

@@ -15,7 +15,7 @@ namespace nudge {
 ///     E G F H            linear
 ///     M                  .model NAME NMOS|PMOS (LEVEL=1 VTO KP LAMBDA IS N), W L; bulk junctions to source and drain
 ///     X, .subckt, .ends  with parameters
-///     .param .global .model .include .options gmin= rshunt= .title .end
+///     .param .global .model .include .options gmin= rshunt= temp= tnom= .title .end
 /// Analyses and outputs (.op, .tran, .print, …, .control … .endc) say nothing of the circuit and are left out; all else is refused by its
 /// name, as are two elements of one name, a circuit without ground, nodes that no path of direct current joins to ground, and loops
 /// of voltage sources. UserError "file:line:column: …". `include`: see ReadInclude.

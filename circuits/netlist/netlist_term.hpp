@@ -24,6 +24,7 @@ struct NetlistPorts {
   std::vector<ElementRow> learned;  ///< by parameter (1, elements): resistors, or independent sources
   std::vector<std::string> output_names;
   double volts = 1;    ///< of a unit of the state
+  double tau_s = 1;    ///< unit of time: what tells the conductance of a device from its heat (MapTraits::unit_heat_J)
   double siemens = 1;  ///< conductance whose current at that voltage is the unit of force
 };
 
@@ -35,7 +36,7 @@ struct NetlistPorts {
 ///     E = (Σ ½ g v² + Σ ∫ I dv + Σ I v)/(siemens · volts²)
 /// all else is not: transistors and controlled sources. Local rule of a resistor: ⟨a, ∂F/∂g⟩ = −(w₊ − w₋)(v₊ − v₋)/volts, w = N a, of an energy
 /// −½ (v₊ − v₋)²; of a source what it moves. It solves itself (Direct), one state per row. Capacitors carry nothing: every column of the
-/// state has the same capacitance, siemens · τ.
+/// state has the same capacitance, siemens · τ. A resistor that is a device has the conductance which the device has.
 template <class S>
 class NetlistTerm final : public Term<S> {
  public:

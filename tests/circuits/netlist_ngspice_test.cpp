@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operating points of the netlists of this folder, in ngspice and here.
+// Operating points of the netlists of this folder, in ngspice and here; what is written is read as the same circuit; and the netlist of a
+// deep resistive network is that network.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <regex>
 
 #include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/netlist_writer.hpp"
 #include "circuits/netlist/operating_point.hpp"
+#include "circuits/spice/resistive_netlist.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/circuits/resistive_networks.hpp"
+#include "tests/support/resistive/shockley_solver.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
@@ -68,14 +73,69 @@ void compare(const std::filesystem::path& file, const std::filesystem::path& fol
 
 }  // namespace
 
-TEST_CASE("netlist: operating points are ngspice's", "[netlist][ngspice]") {
-  if (!ngspice_installed()) return;
-  const TemporaryDirectory folder;
+namespace {
+
+std::vector<std::filesystem::path> netlists() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(NUDGE_SOURCE_DIR "/tests/circuits/netlists")) {
     if (entry.path().extension() == ".cir") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  REQUIRE(files.size() >= 30);
-  for (const auto& file : files) compare(file, folder.path());
+  return files;
+}
+
+std::vector<double> solved(const NodalEquations& equations) {
+  OperatingPointSolver solver(equations);
+  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  REQUIRE(solver.solve(equations.values(), {}, x).status == Status::converged);
+  return x;
+}
+
+NodalEquations parsed(const std::string& text) {
+  return NodalEquations(parse_netlist("t.cir", text, [](const auto&, const auto&, auto&) { return std::string(); }));
+}
+
+}  // namespace
+
+TEST_CASE("netlist: operating points are ngspice's", "[netlist][ngspice]") {
+  if (!ngspice_installed()) return;
+  const TemporaryDirectory folder;
+  REQUIRE(netlists().size() >= 30);
+  for (const auto& file : netlists()) compare(file, folder.path());
+}
+
+TEST_CASE("netlist: what is written is read as the same circuit", "[netlist]") {
+  for (const auto& file : netlists()) {
+    INFO(file.string());
+    const NodalEquations first(read_netlist(file));
+    const NodalEquations again = parsed(netlist_text(first.netlist(), "again"));
+    REQUIRE(again.netlist().nodes.size() == first.netlist().nodes.size());
+    const std::vector<double> x = solved(first), y = solved(again);
+    for (std::size_t i = 0; i < first.netlist().nodes.size(); ++i) {
+      const int node = find_node(again.netlist(), first.netlist().nodes[i]);
+      REQUIRE(node >= 0);
+      // Both end with a step below 1e-9, the next would be of its square; values are written to the last bit.
+      CHECK(std::abs(y[static_cast<std::size_t>(node)] - x[i]) <= 1e-9 * std::abs(x[i]) + 1e-12);
+    }
+  }
+}
+
+TEST_CASE("netlist: that of a deep resistive network has its state", "[netlist][resistive]") {
+  const ShockleyDiode diode{1e-14, 1.2, 310};
+  for (const ResistiveMake& make : {ResistiveMake{{6, 5, 4, 3}, {3.0, 2.0, 1.5}, ResistiveBias::rails, 1e-5, 0.7, 4},
+                                    ResistiveMake{{6, 6, 4}, {1.0, 1.0}, ResistiveBias::current, 1e-5, 0.7, 3}}) {
+    const ResistiveNetwork net = make_resistive(make);
+    const Matrix<double> sources = make_sources(net, 1, 5);
+    const Matrix<double> expected = ShockleySolver(net, diode).solve(sources);
+    const NodalEquations equations = parsed(resistive_netlist(net, sources, {}, "unused", 1e12, diode));
+    const std::vector<double> x = solved(equations);
+    for (Index l = 1; l <= net.depth(); ++l) {
+      for (Index j = 0; j < net.width(l); ++j) {
+        const int node = find_node(equations.netlist(), "n" + std::to_string(l) + "_" + std::to_string(j));
+        REQUIRE(node >= 0);
+        // Reverse currents differ by I_s/20 (JunctionLaw): 5e-16 A on some 1e-6 S. Newton's last step: 1e-9.
+        CHECK(std::abs(x[static_cast<std::size_t>(node)] - expected(0, net.columns(l).begin + j)) < 1e-8);
+      }
+    }
+  }
 }

@@ -147,7 +147,7 @@ TEST_CASE("netlist: cards that are refused", "[netlist]") {
   check_refused(".param a={b} b={2*a}\nR1 a 0 {a}" + rest, "t.cir:2:", "needs its own value");
   check_refused(".param a = 1 + 2" + rest, "t.cir:2:14:", "stands in {}");
   check_refused(".temp 50" + rest, "t.cir:2:1:", ".temp is not understood");
-  check_refused(".options temp=50" + rest, "t.cir:2:10:", "one temperature");
+  check_refused(".options temp=50" + rest, "t.cir:2:10:", "one temperature above 0 K");
   check_refused(".lib x" + rest, "t.cir:2:1:", ".lib is not understood");
   check_refused("+ R1 a 0 1" + rest, "t.cir:2:1:", "must follow a card");
 }

@@ -40,9 +40,11 @@ inline Config small(const std::string& kind, std::vector<std::string> settings =
     all.insert(all.end(),
                {"hopfield.form=energy", "hopfield.activation=tanh", "hopfield.hidden=[10]", "convolutional.maps=[2]",
                 "data.validation_samples=30", "relaxation.free_steps=800", "relaxation.nudged_steps=800",
-                "netlist.file=" NUDGE_SOURCE_DIR "/tests/training/netlists/small.cir", "netlist.inputs=['v?', 'v1?']",
-                "netlist.outputs=['o0', 'o1', 'o2', 'o3']", "netlist.conductance=1 mS", "netlist.initial_spread=0.1",
-                "resistive.diode=none", "resistive.hidden=[10]", "resistive.gain=[2.0]", "task.kind=classification"});
+                "netlist.file=" NUDGE_SOURCE_DIR "/tests/training/netlists/small.cir",
+                "netlist.inputs=['v0?', 'v1?', 'v2?', 'v3?', 'v4?', 'v5?', 'v6?']",
+                "netlist.outputs=['o0', 'o1', 'o2', 'o3', 'o4', 'o5', 'o6', 'o7', 'o8', 'o9']",
+                "netlist.conductance=1 mS", "netlist.initial_spread=0.1", "resistive.diode=none",
+                "resistive.hidden=[10]", "resistive.gain=[2.0]", "task.kind=classification"});
   }
   all.push_back("network.kind=" + kind);  // behind what only some kinds read
   all.insert(all.end(), settings.begin(), settings.end());
@@ -51,6 +53,7 @@ inline Config small(const std::string& kind, std::vector<std::string> settings =
 
 inline TaskSizes sizes_for(const Config& config) {
   if (!of_samples(config.text("network.kind"))) return character_sizes(config, 9);
+  if (config.text("network.kind") == "netlist") return {3, 0, 10, 64, 0, {8, 8}};  // as its file has them
   return {3, 0, 4, 16, 0, {4, 4}};
 }
 

@@ -85,7 +85,7 @@ template <class S>
 void set_thermal_noise(Network<S>& network, const CircuitSpec& circuit, SettleSolver solver) {
   if (!circuit.thermal_noise) return;
   const double sampled = sampled_noise(circuit, node_capacitance(network, circuit));
-  if (solver == SettleSolver::coordinate) {
+  if (solver == SettleSolver::coordinate || solver == SettleSolver::direct) {
     network.circuit().set_sampled_noise(sampled);
   } else {
     network.circuit().set_node_noise(std::sqrt(2.0) * sampled);

@@ -6,6 +6,7 @@
 #include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
+#include "training/models/registry.hpp"
 
 namespace nudge {
 
@@ -14,9 +15,18 @@ void expect_sound_devices(const Config& config) {
   validate_linear_map(spec);
   CrossbarSpec resistors = spec;
   const bool coordinate = phase_options(config).phases.free.solver == SettleSolver::coordinate;
-  if (coordinate) resistors.circuit.thermal_noise = false;  // that of their nodes, which is sampled
+  const bool netlist = network_kind(config).name == "netlist";
+  if (coordinate || netlist) resistors.circuit.thermal_noise = false;  // that of their nodes, which is sampled
   const auto one = make_linear_map<float>(resistors, Matrix<float>::Ones(1, 1), 0, 0);
-  if (!coordinate || !one->noisy()) return;
+  if (!(coordinate || netlist) || !one->noisy()) return;
+  if (netlist) {
+    throw UserError(
+        "network.kind = netlist (must have reads without fresh noise: device.read_noise = 0, device.read_saturating = "
+        "0, "
+        "device.noise_white empty, and no slow noise that circuit.noise_within_phases lets move; a solved circuit has "
+        "no "
+        "reads to average)");
+  }
   throw UserError(
       "relaxation.solver = coordinate (must be euler, or reads without fresh noise: device.read_noise = 0, "
       "device.read_saturating = 0, device.noise_white empty, and no slow noise that circuit.noise_within_phases lets "

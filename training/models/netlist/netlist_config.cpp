@@ -6,6 +6,7 @@
 #include "circuits/circuit_config.hpp"
 #include "circuits/netlist/netlist_reader.hpp"
 #include "sim/base/errors.hpp"
+#include "training/models/resistive/resistive_config.hpp"
 
 namespace nudge {
 
@@ -93,7 +94,9 @@ NetlistChoice netlist_choice(const Config& config, const Netlist& netlist) {
   choice.scale = keys.input_scale;
   choice.offset = keys.input_offset;
   choice.conductance_S = keys.conductance;
-  choice.volts = circuit_section().read(config).read_voltage_V;
+  const CircuitSpec circuit = circuit_section().read(config);
+  choice.volts = circuit.read_voltage_V;
+  choice.tau_s = circuit.time_constant_s;
   choice.spread = keys.initial_spread;
   return choice;
 }
@@ -129,9 +132,6 @@ bool netlist_contrasts(const Config& config) {
   }
 }
 
-std::vector<Lack> netlist_lacks() {
-  return {{"device.model", "digital", ": what of a netlist learns is held as numbers"},
-          {"growth.samples", "false", ", whose rows are solved one by one"}};
-}
+std::vector<Lack> netlist_lacks() { return resistive_lacks(); }
 
 }  // namespace nudge

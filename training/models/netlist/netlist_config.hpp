@@ -30,6 +30,7 @@ void check_netlist_keys(const Config& config);
 /// Whether its elements are all reciprocal; false where it cannot be read.
 bool netlist_contrasts(const Config& config);
 
+/// Those of a resistive network: its resistors are no lines of an array either.
 std::vector<Lack> netlist_lacks();
 
 }  // namespace nudge

@@ -98,6 +98,7 @@ NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, 
   coordinates_ = std::make_shared<const NodeCoordinates>(*equations_, choice_.outputs);
   ports_.output_names = choice_.outputs;
   ports_.volts = choice_.volts;
+  ports_.tau_s = choice_.tau_s;
   connect_inputs();
   choose_learned();
 }
@@ -214,7 +215,7 @@ std::vector<Parameter> NetlistPlan::parameters() const {
     const auto* of =
         std::find_if(kLearning.begin(), kLearning.end(), [&](const LearningKind& one) { return one.kind == kind; });
     const bool resistors = kind == ElementKind::resistor;
-    all.push_back({of->parameter, {1, static_cast<Index>(row.elements.size())}, false, resistors, resistors});
+    all.push_back({of->parameter, {1, static_cast<Index>(row.elements.size())}, resistors, resistors, resistors});
   }
   return all;
 }

@@ -19,13 +19,15 @@ struct NetlistChoice {
   double scale = 1, offset = 0;       ///< V or A
   double conductance_S = 0;           ///< of a number of 1; 0: the mean of the resistors that learn
   double volts = 1;                   ///< of a unit of the state
+  double tau_s = 1;                   ///< circuit.time_constant
   double spread = 0;                  ///< standard deviation of ln g of the initial conductances around the netlist's
   Index rows = 1;                     ///< samples side by side
 };
 
 /// A netlist as a network: one term (NetlistTerm), the node `inner` of all columns of its state but the outputs, and the node `outputs`,
 /// whose squared error is the cost. Parameters: g (1, resistors that learn) in units of conductance_S, v (1, sources of voltage) in volts of
-/// the state, i (1, sources of current) in these units of both; each where there are such elements.
+/// the state, i (1, sources of current) in these units of both; each where there are such elements. g may be devices: a number is then the
+/// conductance that its array has for it.
 class NetlistPlan final : public NetworkPlan {
  public:
   /// For samples of so many features and an output of so many numbers. UserError where names, features or outputs do not fit.
