@@ -9,12 +9,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "circuits/netlist/netlist_reader.hpp"
 #include "circuits/netlist/operating_point.hpp"
 #include "sim/base/rng.hpp"
+#include "sim/io/atomic_file.hpp"
 
 namespace nudge::bench {
 namespace {
@@ -54,16 +56,13 @@ std::pair<double, double> in_ngspice(int n, bool diodes, int points) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("nudge-bench-{}-{}", n, diodes ? 1 : 0);
   std::filesystem::create_directories(folder);
   const auto seconds = [&](int count) {
-    std::ofstream(folder / "grid.cir") << grid(n, diodes) << ".options reltol=1e-6\n.control\nset numdgt=12\n"
-                                       <<
-        [&] {
-          std::string text;
-          for (int p = 0; p < count; ++p) {
-            for (int k = 0; k < kSources; ++k) text += fmt::format("alter v{} = {:.12g}\n", k, source_volts(p, k));
-            text += "op\n";
-          }
-          return text;
-        }() << fmt::format("print v(n{0}_{0})\nquit 0\n.endc\n.end\n", n / 2);
+    std::string text = grid(n, diodes) + ".options reltol=1e-6\n.control\nset numdgt=12\n";
+    for (int p = 0; p < count; ++p) {
+      for (int k = 0; k < kSources; ++k) text += fmt::format("alter v{} = {:.12g}\n", k, source_volts(p, k));
+      text += "op\n";
+    }
+    text += fmt::format("print v(n{0}_{0})\nquit 0\n.endc\n.end\n", n / 2);
+    write_atomically(folder / "grid.cir", std::as_bytes(std::span(text)), Overwrite::allowed);
     const std::string command = "cd '" + folder.string() + "' && ngspice -b grid.cir > log.txt 2>&1 < /dev/null";
     const auto start = std::chrono::steady_clock::now();
     if (std::system(command.c_str()) != 0) return -1.0;

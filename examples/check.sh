@@ -51,6 +51,10 @@ try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mi
 try "resistive" "$program" train examples/resistive.toml --out "$folder/resistive.h5" --set train.steps=20
 try "resistive on devices" "$program" train examples/resistive.toml --out "$folder/resistive_devices.h5" --set train.steps=3 \
   --set device.preset=ecram --set relaxation.solver=euler --set relaxation.free_steps=60 --set relaxation.nudged_steps=40
+try "netlist, operating point" "$program" netlist examples/grid.cir --op --json
+try "netlist_grid" "$program" train examples/netlist_grid.toml --out "$folder/grid.h5" --set train.steps=20
+try "netlist, trained" "$program" netlist --trained "$folder/grid.h5" -o "$folder/grid.cir"
+try "transistor_xor" "$program" train examples/transistor_xor.toml --out "$folder/xor.h5" --set train.steps=20
 try "hopfield, netlist" "$program" crossbar examples/digits.toml --block "$folder/digits.cir" \
   --set device.model=soft_bounds --set hopfield.hidden=[5]
 try "resistive, netlist" "$program" crossbar examples/resistive.toml --block "$folder/resistive.cir" \

@@ -16,6 +16,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "sim/io/json_text.hpp"
+#include "training/config/assembly.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/models/netlist/netlist_config.hpp"
 #include "training/models/registry.hpp"
@@ -64,7 +65,11 @@ ExitCode write_trained(const NetlistCommand& options) {
   std::vector<Matrix<double>> weights;
   plan->initial(0, weights);
   read_weights(options.trained, *plan, weights);
-  const std::string text = netlist_text(plan->with_values(weights), "values learnt in " + options.trained);
+  std::vector<double> unit_heat_J;
+  const auto network =
+      make_network<double>(config, plan, Weights::configured);  // whose arrays say what a number stands for
+  for (int p = 0; p < network->parameters(); ++p) unit_heat_J.push_back(network->map(p).traits().unit_heat_J);
+  const std::string text = netlist_text(plan->with_values(weights, unit_heat_J), "values learnt in " + options.trained);
   write_atomically(options.out, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   answer("{}\n", options.out);
   return ExitCode::ok;

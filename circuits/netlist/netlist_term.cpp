@@ -29,7 +29,7 @@ NetlistTerm<S>::NetlistTerm(std::shared_ptr<const NodalEquations> equations,
   NUDGE_EXPECT(maps_.size() == ports_.learned.size() && ports_.volts > 0 && ports_.siemens > 0);
   for (std::size_t p = 0; p < maps_.size(); ++p) {
     const double heat_J = maps_[p]->traits().unit_heat_J;
-    if (heat_J > 0) ports_.learned[p].unit = heat_J / (ports_.volts * ports_.volts * ports_.tau_s);
+    if (heat_J > 0) ports_.learned[p].unit = device_unit_S(ports_, heat_J);
   }
 }
 

@@ -28,6 +28,11 @@ struct NetlistPorts {
   double siemens = 1;  ///< conductance whose current at that voltage is the unit of force
 };
 
+/// Conductance that the number 1 stands for in an array of this heat (MapTraits::unit_heat_J).
+inline double device_unit_S(const NetlistPorts& ports, double unit_heat_J) {
+  return unit_heat_J / (ports.volts * ports.volts * ports.tau_s);
+}
+
 /// All of a netlist as one term: the state is what no source sets (NodeCoordinates), z = v/volts, and the force the net current into every
 /// column of it,
 ///     F(z) = −Nᵀ r(P z + Q e)/(siemens · volts),     J = −Nᵀ (∂r/∂v) P/siemens

@@ -4,9 +4,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/netlist/netlist_reader.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/training/network_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
 #include "training/learning/squared_error.hpp"
@@ -263,6 +265,48 @@ TEST_CASE("netlist kind: gradients are those of ngspice's operating points", "[n
     const Eigen::Map<Eigen::VectorXd> a(ours.data(), static_cast<Index>(ours.size())), b(theirs.data(), a.size());
     // (1e-3)² of relative third derivatives of order 1, and 3.4e-7 of kT/q times 1/V_t: below 1e-4.
     CHECK(relative(a, b) < 1e-4);
+  }
+}
+
+TEST_CASE("netlist kind: resistors that are devices have the conductances of these", "[netlist]") {
+  const Config config = small("netlist", {"device.model=soft_bounds", "relaxation.solver=direct", "estimator=ep",
+                                          "gradcheck.estimators=['ep', 'adjoint']"});
+  const auto plan = network_plan(config, sizes_for(config));
+  const auto network = make_network<double>(config, plan, Weights::configured);
+  CircuitDynamics<double> dynamics(network->circuit(), network->rows(), 1);
+  const Matrix<double> input = random_matrix<double>(network->rows(), network->circuit().inputs(), 5);
+  dynamics.bind(input, ReadContext{});
+  Matrix<double> z = Matrix<double>::Zero(network->rows(), network->cols());
+  REQUIRE(dynamics.direct()->solve(z, {}).status == Status::converged);
+
+  const auto& drawn = dynamic_cast<const NetlistPlan&>(*plan);
+  std::vector<Matrix<double>> weights;
+  std::vector<double> unit_heat_J;
+  for (int p = 0; p < network->parameters(); ++p) {
+    weights.push_back(network->map(p).weights());
+    unit_heat_J.push_back(network->map(p).traits().unit_heat_J);
+  }
+  REQUIRE(unit_heat_J[0] > 0);
+  Netlist netlist = drawn.with_values(weights, unit_heat_J);
+  const CrossbarSpec arrays = crossbar_spec(config);
+  for (const std::size_t k : drawn.ports().learned[0].elements) {
+    const double siemens = 1 / netlist.elements[k].value;
+    CHECK(siemens >= arrays.device.g_min_S * (1 - 1e-12));
+    CHECK(siemens <= arrays.device.g_max_S * (1 + 1e-12));
+  }
+  for (std::size_t i = 0; i < drawn.ports().inputs[0].elements.size(); ++i) {
+    netlist.elements[drawn.ports().inputs[0].elements[i]].value = input(0, static_cast<Index>(i));
+  }
+  const NodalEquations equations(netlist);
+  OperatingPointSolver solver(equations);
+  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  REQUIRE(solver.solve(equations.values(), {}, x).status == Status::converged);
+  const Columns outputs = network->circuit().nodes().back().columns;
+  for (Index k = 0; k < outputs.count; ++k) {
+    const int node = find_node(equations.netlist(), "o" + std::to_string(k));
+    // The same equations with a resistance in place of a conductance: rounding, and Newton's last step below 1e-9.
+    CHECK(z(0, outputs.begin + k) * drawn.ports().volts ==
+          Approx(x[static_cast<std::size_t>(node)]).epsilon(1e-9).margin(1e-12));
   }
 }
 

@@ -10,8 +10,8 @@
 #include "training/models/block/block_export.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/hopfield/hopfield_netlist.hpp"
-#include "training/models/own/own_network.hpp"
 #include "training/models/netlist/netlist_config.hpp"
+#include "training/models/own/own_network.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/resistive/resistive_export.hpp"
 #include "training/models/stack/stack_plan.hpp"
@@ -85,7 +85,7 @@ OpenList<NetworkKind>& list() {
       {.name = "netlist",
        .summary = "a circuit as a SPICE netlist draws it, whose resistors and sources learn",
        .plan = netlist_plan,
-       .leak = resistive_leak,
+       .leak = [](const Config&) { return NodeLeak{.constant = 0}; },
        .feed_forward = recurrent,
        .couples_rows = false,
        .takes = Rows::features,

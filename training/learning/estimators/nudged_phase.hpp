@@ -47,8 +47,7 @@ class NudgedPhase {
                          const EstimatorOptions& options, SequenceReport& report);
   void sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
-  void descend(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options,
-               Columns columns);
+  void descend(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options, Columns columns);
   void solve(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options);
   void check_minimum(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options) const;
   bool settled_by_sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law,

@@ -174,13 +174,15 @@ void NetlistPlan::choose_learned() {
   if (ports_.learned.empty()) throw UserError("netlist.learn is empty: nothing of the netlist would learn");
 }
 
-Netlist NetlistPlan::with_values(const std::vector<Matrix<double>>& weights) const {
+Netlist NetlistPlan::with_values(const std::vector<Matrix<double>>& weights,
+                                 const std::vector<double>& unit_heat_J) const {
   Netlist netlist = equations_->netlist();
   for (std::size_t p = 0; p < ports_.learned.size(); ++p) {
     const ElementRow& row = ports_.learned[p];
+    const double unit = unit_heat_J[p] > 0 ? device_unit_S(ports_, unit_heat_J[p]) : row.unit;
     for (std::size_t i = 0; i < row.elements.size(); ++i) {
       Element& e = netlist.elements[row.elements[i]];
-      const double value = row.offset + row.unit * weights[p](0, static_cast<Index>(i));
+      const double value = row.offset + unit * weights[p](0, static_cast<Index>(i));
       e.value = e.kind == ElementKind::resistor ? 1 / std::max(value, kShunt_S) : value;
     }
   }

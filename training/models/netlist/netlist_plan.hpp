@@ -50,8 +50,9 @@ class NetlistPlan final : public NetworkPlan {
 
   const NodalEquations& equations() const { return *equations_; }
   const NetlistPorts& ports() const { return ports_; }
-  /// The netlist with the values of parameters in place of its own. A conductance of 0 is a resistor of 1 TOhm.
-  Netlist with_values(const std::vector<Matrix<double>>& weights) const;
+  /// The netlist with the values of parameters in place of its own, held by maps of these (MapTraits::unit_heat_J, 0 of numbers). A
+  /// conductance of 0 is a resistor of 1 TOhm.
+  Netlist with_values(const std::vector<Matrix<double>>& weights, const std::vector<double>& unit_heat_J) const;
   /// Whether its force is minus the slope of an energy.
   bool reciprocal() const;
 

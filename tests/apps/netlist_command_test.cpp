@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// nudge netlist: an operating point as a table and as JSON, what is wrong with a netlist, and a trained one written back.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/run_nudge.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const char* const divider = "divider\nV1 in 0 10\nR1 in out 3k\nR2 out 0 {2*1k}\n";
+
+/// A weighted mean of two voltages learns to weigh them otherwise.
+const char* const mean = "mean\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nR2 b y 1k\nR3 y 0 10k\n";
+const char* const config =
+    "estimator = 'ep'\nbeta = 1e-3\nprecision = 'double'\n[network]\nkind = 'netlist'\n[netlist]\nfile = 'mean.cir'\n"
+    "inputs = ['va', 'vb']\noutputs = ['y']\n[circuit]\nread_voltage = '1 V'\n[task]\nkind = "
+    "'regression'\n[data]\nfile = "
+    "'mean.csv'\nlabels = 'y'\nscaling = 'none'\n[relaxation]\nsolver = 'direct'\n[train]\nsteps = 400\nbatch = "
+    "4\nlearning_rate = 2e-2\n";
+
+std::string samples() {
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 40; ++i) {
+    const double a = std::sin(1.3 * i), b = std::cos(2.1 * i);
+    text += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(0.5 * a + 0.2 * b) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+namespace {
+
+std::string refused(const Folder& folder, const std::string& arguments, int code) {
+  const Outcome run = run_nudge(folder, arguments);
+  CHECK(run.exit_code == code);
+  return run.errors;
+}
+
+}  // namespace
+
+TEST_CASE("netlist: an operating point as JSON and as a table", "[apps]") {
+  const Folder folder;
+  folder.write("d.cir", divider);
+  const auto json = nlohmann::json::parse(run_nudge(folder, "netlist d.cir --op --json").output);
+  CHECK(json["nodes"]["out"].get<double>() == Approx(4).epsilon(1e-14));
+  CHECK(json["currents_A"]["v1"].get<double>() == Approx(-2e-3).epsilon(1e-14));
+  CHECK(json["residual_A"].get<double>() < 1e-15);
+  CHECK_THAT(run_nudge(folder, "netlist d.cir --op").output, Contains("v(out)") && Contains("4 V"));
+  CHECK_THAT(run_nudge(folder, "netlist d.cir").output, Contains("3 elements, 2 nodes"));
+}
+
+TEST_CASE("netlist: what cannot be read ends with 2, what cannot be solved with 3", "[apps]") {
+  const Folder folder;
+  folder.write("q.cir", "t\nQ1 a b c m\n");
+  folder.write("open.cir", "t\nV1 a 0 1\nR1 a 0 1\nR2 b 0 1\nR3 b 0 -1\n");
+  CHECK_THAT(refused(folder, "netlist q.cir --op", 2), Contains("q.cir:2:1: Q1: bipolar transistors"));
+  CHECK_THAT(refused(folder, "netlist none.cir", 2), Contains("no such file"));
+  CHECK_THAT(refused(folder, "netlist", 2), Contains("FILE.cir is missing"));
+  CHECK_THAT(refused(folder, "netlist open.cir --op", 3), Contains("singular at v(b)"));
+}
+
+TEST_CASE("netlist: what was learnt is written back as a netlist", "[apps]") {
+  const Folder folder;
+  folder.write("mean.cir", mean);
+  folder.write("mean.csv", samples());
+  folder.write("c.toml", config);
+  REQUIRE(run_nudge(folder, "train c.toml --out run.h5").exit_code == 0);
+  CHECK_THAT(refused(folder, "netlist --trained run.h5", 2), Contains("needs -o"));
+  REQUIRE(run_nudge(folder, "netlist --trained run.h5 -o trained.cir").exit_code == 0);
+  CHECK_THAT(refused(folder, "netlist --trained run.h5 -o trained.cir", 2), Contains("trained.cir"));
+  const std::string again = read_file(folder.file("trained.cir"));
+  // Its output is 0.5 a + 0.2 b, as far as 400 steps go.
+  const auto at = again.find("va a 0 DC 0");
+  REQUIRE(at != std::string::npos);
+  folder.write("one.cir", std::string(again).replace(at, 11, "va a 0 DC 1"));
+  const auto json = nlohmann::json::parse(run_nudge(folder, "netlist one.cir --op --json").output);
+  CHECK(json["nodes"]["y"].get<double>() == Approx(0.5).margin(0.01));
+}
