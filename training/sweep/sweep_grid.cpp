@@ -21,6 +21,7 @@
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
 #include "training/sweep/sweep_metrics.hpp"
+#include "training/sweep/sweep_points.hpp"
 #include "training/train/reference_budget.hpp"
 
 namespace nudge {
