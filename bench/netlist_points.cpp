@@ -62,7 +62,7 @@ std::pair<double, double> in_ngspice(int n, bool diodes, int points) {
       text += "op\n";
     }
     text += fmt::format("print v(n{0}_{0})\nquit 0\n.endc\n.end\n", n / 2);
-    write_atomically(folder / "grid.cir", std::as_bytes(std::span(text)), Overwrite::allowed);
+    write_atomically(folder / "grid.cir", std::as_bytes(std::span(text)), Overwrite::replace);
     const std::string command = "cd '" + folder.string() + "' && ngspice -b grid.cir > log.txt 2>&1 < /dev/null";
     const auto start = std::chrono::steady_clock::now();
     if (std::system(command.c_str()) != 0) return -1.0;
