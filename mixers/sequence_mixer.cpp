@@ -81,15 +81,18 @@ MixerOptions options_of(const std::string& name, Index width, Index heads, Index
     o.outer_gate = gated;
     return gated_linear(o, tokens, gated ? heads : 0);
   }
-  return attention(width, heads);
+  MixerOptions o = attention(width, heads);
+  o.temperature = 1;
+  return o;
 }
 
 }  // namespace
 
 const std::vector<std::string>& sequence_mixer_names() {
   static const std::vector<std::string> names = {
-      "mha",         "momen",  "nag", "light2nd1st", "fem_softmax_l", "fem_softmax_lt", "fem_softmax_ltg",
-      "fem_softmax", "linear", "gla", "fem_gla"};
+      "mha",         "momen",       "nag",        "light2nd1st",  "fem_softmax_l", "fem_softmax_lt", "fem_softmax_ltg",
+      "fem_softmax", "linear",      "gla",        "fem_gla",      "mha2nd1st",     "mha2nd1st_nov",  "mha2nd",
+      "gd_inner",    "gd_elastic",  "loop_inner", "loop_elastic"};
   return names;
 }
 

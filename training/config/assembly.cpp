@@ -175,6 +175,12 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
     return "it contrasts energies, which network.kind = " + kind.name +
            " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";
   }
+  if (how->of_layers) {
+    if (kind.lacks_layer_energy == nullptr) {
+      return "network.kind = " + kind.name + " has no energy per layer beside a read-out that learns from the cost";
+    }
+    return kind.lacks_layer_energy(config);
+  }
   if (!how->unrolls) return "";
   if (options.phases.free.solver != SettleSolver::euler)
     return "relaxation.solver must be euler, whose steps it unrolls";

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sim/base/errors.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/models/mixer_keys.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
@@ -50,7 +51,7 @@ bool begins(const std::string& key, const std::vector<std::string>& beginnings) 
 /// What every training on exact numbers reads.
 bool is_of_training(const std::string& key) {
   static const std::vector<std::string> of_circuits = {"train.step_time", "train.skip_ratio", "train.leave_out_ratio",
-                                                       "train.cosine_every"};
+                                                       "train.cosine_every", "train.learns"};
   static const std::vector<std::string> all = {"preset",  "seed",     "threads",      "precision",   "estimator",
                                                "output.", "product.", "network.kind", "task.",       "data.",
                                                "train.",  "sweep.",   "compare.",     "model.tokens"};
@@ -158,6 +159,36 @@ Choice of_network() {
           }};
 }
 
+/// Every estimator that a run asks, and where it compares several, all of those.
+std::vector<std::string> asked_estimators(const Config& config, bool training) {
+  std::vector<std::string> names{config.text("estimator"), config.text("train.beside")};
+  if (training) return names;
+  for (const char* list : {"gradcheck.estimators", "compare.entrants"}) {
+    for (const std::string& entry : config.texts(list)) {
+      for (const EstimatorKind& kind : estimator_kinds()) {
+        if (entry == "all" || entry.find(kind.name) != std::string::npos) names.push_back(kind.name);
+      }
+    }
+  }
+  return names;
+}
+
+Choice of_estimator(bool training) {
+  return {"estimator",
+          [training](const Config& c, const std::string& key) {
+            if (!network_kind(c).is_circuit() || !has_owner(estimator_kinds(), key)) return false;
+            const auto names = asked_estimators(c, training);
+            return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+              const EstimatorKind* kind = find_estimator(name);
+              return kind != nullptr && begins(key, kind->reads);
+            });
+          },
+          [](const Config& c, const std::string& key) {
+            return fmt::format("estimator = {}{}", c.text("estimator"),
+                               readers_of_kind("estimator", estimator_kinds(), key));
+          }};
+}
+
 Choice of_task() {
   return {"task.kind",
           [](const Config& c, const std::string& key) {
@@ -202,17 +233,19 @@ const std::vector<Choice>& choices() {
       of_network(),
       of_task(),
       of_device_model(),
+      of_estimator(false),
       only_with("train.optimizer", {"sgd"}, {"train.momentum"}),
       only_with("train.optimizer", {"adam"}, {"train.adam_beta1", "train.adam_beta2", "train.adam_epsilon"}),
+      only_with("transformer.feed_forward", {"two_layer"}, {"transformer.activation"}),
       only_with("relaxation.solver", {"dopri5"}, {"relaxation.ode_tolerance"}),
       only_with("relaxation.solver", {"anderson", "newton_gmres"}, {"relaxation.memory"})};
   return all;
 }
 
-std::string unread_lines(const Config& config, const AskedKeys& asked) {
+std::string unread_lines(const Config& config, const AskedKeys& asked, const std::vector<Choice>& all) {
   std::string problems;
   for (const std::string& key : config.keys()) {
-    for (const Choice& choice : choices()) {
+    for (const Choice& choice : all) {
       if (key == choice.key || !choice.leaves(config, key) || !asked.outlives(key, choice.key)) continue;
       problems += fmt::format("{}{} = {} (nothing reads it: {})", problems.empty() ? "" : "\n", key,
                               config.as_text(key), choice.why(config, key));
@@ -226,8 +259,14 @@ std::string unread_lines(const Config& config, const AskedKeys& asked) {
 
 void expect_keys_read(const Config& config) {
   const AskedKeys asked(config);
-  const std::string unread = unread_lines(config, asked);
+  const std::string unread = unread_lines(config, asked, choices());
   const std::string problems = unread.empty() ? unread_mixer_lines(config, asked) : unread;
+  if (!problems.empty()) throw UserError(problems);
+}
+
+void expect_estimator_keys_read(const Config& config) {
+  const AskedKeys asked(config);
+  const std::string problems = unread_lines(config, asked, {of_estimator(true)});
   if (!problems.empty()) throw UserError(problems);
 }
 

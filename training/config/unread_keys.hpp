@@ -13,4 +13,8 @@ namespace nudge {
 /// - the keys of a file that says most of them, as files of results and `nudge config dump` do.
 void expect_keys_read(const Config& config);
 
+/// The same of keys that only some estimators read, where the config is trained: `estimator` and train.beside run, and what `nudge
+/// gradcheck` or `nudge compare` would compare does not.
+void expect_estimator_keys_read(const Config& config);
+
 }  // namespace nudge

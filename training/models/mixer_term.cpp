@@ -57,6 +57,31 @@ Value<S> mixed(const MixerChoice& choice, Value<S> z, const std::vector<Value<S>
   return call.outputs.front();
 }
 
+bool has_layer_energy(const MixerChoice& choice) {
+  return !choice.is_fused() && mixer_kind<double>(choice.kind).energy != nullptr;
+}
+
+const std::vector<std::string>& layer_energy_mixers() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const std::string& name : force_mixers()) {
+      if (mixer_kind<double>(name).energy != nullptr) all.push_back(name);
+    }
+    return all;
+  }();
+  return names;
+}
+
+template <class S>
+Value<S> mixed_energy(const MixerChoice& choice, Value<S> z, Value<S> context, const std::vector<Value<S>>& weights) {
+  const MixerSpec spec = mixer_spec(choice);
+  MixerCall<S> call{choice.options, {}, {}, mask_of(choice, z.rows())};
+  call.inputs.add("z", z);
+  call.inputs.add("context", context);
+  for (std::size_t k = 0; k < weights.size(); ++k) call.parameters.add(spec.parameters[k].name, weights[k]);
+  return mixer_kind<S>(choice.kind).energy(call);
+}
+
 namespace {
 
 /// A product.
@@ -120,13 +145,20 @@ std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& cho
   const auto record = [choice](Tape<S>& /*tape*/, Value<S> z, const std::vector<Value<S>>& values) {
     return mixed(choice, z, values);
   };
+  typename TapeTerm<S>::RecordEnergy energy;
+  if (has_layer_energy(choice)) {  // the tokens are their own context (eq. 13)
+    energy = [choice](Value<S> z, Value<S> /*source*/, const std::vector<Value<S>>& values) {
+      return mixed_energy(choice, z, z, values);
+    };
+  }
   return std::make_unique<TapeTerm<S>>(choice.kind, TapePlace{node, at, node, at, gain, spec.residual ? -1.0 : 0.0},
-                                       std::move(held), record);
+                                       std::move(held), record, std::move(energy));
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                     \
-  template Value<S> mixed<S>(const MixerChoice&, Value<S>, const std::vector<Value<S>>&);        \
-  template std::unique_ptr<Term<S>> mixer_term<S>(int, Columns, const MixerChoice&, double, int, \
+#define NUDGE_INSTANTIATE(S)                                                                               \
+  template Value<S> mixed<S>(const MixerChoice&, Value<S>, const std::vector<Value<S>>&);                  \
+  template Value<S> mixed_energy<S>(const MixerChoice&, Value<S>, Value<S>, const std::vector<Value<S>>&); \
+  template std::unique_ptr<Term<S>> mixer_term<S>(int, Columns, const MixerChoice&, double, int,           \
                                                   const std::vector<const LinearMap<S>*>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

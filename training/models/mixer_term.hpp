@@ -33,6 +33,14 @@ MixerSpec mixer_spec(const MixerChoice& choice);
 template <class S>
 Value<S> mixed(const MixerChoice& choice, Value<S> z, const std::vector<Value<S>>& weights);
 
+/// Whether its weights are all those of a free energy that it descends (MixerKind::energy), and the kinds of which it is so.
+bool has_layer_energy(const MixerChoice& choice);
+const std::vector<std::string>& layer_energy_mixers();
+
+/// F* (T, 1) of the tokens z against the context, both (T, C) on one tape.
+template <class S>
+Value<S> mixed_energy(const MixerChoice& choice, Value<S> z, Value<S> context, const std::vector<Value<S>>& weights);
+
 /// Which parameters, in the order of mixer_spec(), the mixer only multiplies by, so that arrays of devices may hold them: found
 /// by recording it on weights that are read. Gains, biases, temperatures and what is inverted stay numbers.
 std::vector<bool> readable_parameters(const MixerChoice& choice);

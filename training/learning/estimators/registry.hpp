@@ -28,7 +28,11 @@ struct EstimatorKind {
   bool all_at_once = false;  ///< state and adjoint of all nodes move together: no sweeps
   bool both_sides = false;   ///< nudge.sides has to be centered
   bool contrasts = false;    ///< it takes the difference of energies, of the whole force
-  bool unrolls = false;      ///< it goes back through the steps of the free phase
+  bool of_layers = false;    ///< it descends the energies of the layers, not the cost (LayerEnergies)
+  /// Keys and beginnings of keys ("correction.") that it reads of those that only some estimators do; others that are set are refused
+  /// where it alone runs (expect_estimator_keys_read).
+  std::vector<std::string> reads = {};
+  bool unrolls = false;  ///< it goes back through the steps of the free phase
 };
 
 /// The value of estimator of networks that are no circuits: backprop through the tape. No EstimatorKind, since nothing settles.
