@@ -83,6 +83,8 @@ MixerOptions options_of(const std::string& name, Index width, Index heads, Index
   }
   MixerOptions o = attention(width, heads);
   o.temperature = 1;
+  if (name == "gated_deltanet") o.head_width /= 2;
+  if (name == "mamba2") o.states = std::max<Index>(1, width / 2);
   return o;
 }
 
@@ -92,7 +94,8 @@ const std::vector<std::string>& sequence_mixer_names() {
   static const std::vector<std::string> names = {
       "mha",         "momen",       "nag",        "light2nd1st",  "fem_softmax_l", "fem_softmax_lt", "fem_softmax_ltg",
       "fem_softmax", "linear",      "gla",        "fem_gla",      "mha2nd1st",     "mha2nd1st_nov",  "mha2nd",
-      "gd_inner",    "gd_elastic",  "loop_inner", "loop_elastic"};
+      "gd_inner",    "gd_elastic",  "loop_inner", "loop_elastic", "deltanet",      "gated_deltanet", "mamba2",
+      "hyena",       "differential"};
   return names;
 }
 

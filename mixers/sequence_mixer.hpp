@@ -38,6 +38,8 @@ struct SequenceMixer {
 ///   mha2nd         Newton's step, 2 width² weights, those of the energy whose step it is
 ///   gd_inner, gd_elastic, loop_inner, loop_elastic  descent of the free energy, once or repeated: 2 width² weights, which are those of
 ///                  the energy, and no positions
+///   deltanet, gated_deltanet, mamba2, hyena, differential  baselines of the Free Energy Mixer's tables: keys D/2 of the second, D/2 states
+///                  of the third; short filters, decays and norms of theirs beside the 4 width² weights
 const std::vector<std::string>& sequence_mixer_names();
 
 /// UserError naming a width or number of heads that the mixer cannot have. But for gd_* and loop_* they have rotary positions.
