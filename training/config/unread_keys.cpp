@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/mixer_keys.hpp"
@@ -228,6 +229,65 @@ Choice of_device_model() {
           }};
 }
 
+/// Keys of something that is there only above 0.
+Choice needs(const char* choice, const std::vector<std::string>& keys) {
+  return {choice, [=](const Config& c, const std::string& key) { return begins(key, keys) && c.real(choice) == 0; },
+          [=](const Config& c, const std::string&) {
+            return fmt::format("{} = {}; a value above 0 would", choice, c.as_text(choice));
+          }};
+}
+
+/// Keys of something that is switched on.
+Choice switched(const char* choice, const std::vector<std::string>& keys) {
+  return {choice, [=](const Config& c, const std::string& key) { return begins(key, keys) && !c.flag(choice); },
+          [=](const Config&, const std::string&) { return fmt::format("{} = false; true would", choice); }};
+}
+
+/// What can grow: a network that feeds forward forgets in one step, and independent samples have a direction each where they are asked to.
+Choice of_growth() {
+  return {"network.kind",
+          [](const Config& c, const std::string& key) {
+            const NetworkKind& kind = network_kind(c);
+            if (!kind.is_circuit() || section_of(key) != "growth" || (key == "growth.strength" && c.real(key) == 0)) {
+              return false;
+            }
+            if (kind.feed_forward(c)) return true;
+            return kind.couples_rows ? key == "growth.samples" : !c.flag("growth.samples");
+          },
+          [](const Config& c, const std::string& key) {
+            const NetworkKind& kind = network_kind(c);
+            if (kind.feed_forward(c))
+              return fmt::format("this network.kind = {} feeds forward, nothing grows", kind.name);
+            return key == "growth.samples" ? fmt::format("network.kind = {} couples its rows", kind.name)
+                                           : "growth.samples = false; true would";
+          }};
+}
+
+/// Rows of independent samples are those of data.side_by_side, and their held-out parts are looked at whole.
+Choice of_samples() {
+  return {"network.kind",
+          [](const Config& c, const std::string& key) {
+            const NetworkKind& kind = network_kind(c);
+            const bool of_rows = key == "model.tokens" && kind.is_circuit() && !kind.couples_rows;
+            const bool of_parts = key == "train.evaluation_batches" || key == "train.test_batches";
+            return of_rows || (of_parts && kind.is_circuit() && kind.takes == Rows::features);
+          },
+          [](const Config& c, const std::string& key) {
+            return fmt::format("network.kind = {} is fed by samples; {}", network_kind(c).name,
+                               key == "model.tokens" ? "data.side_by_side has so many at a time"
+                                                     : "their held-out parts are taken whole");
+          }};
+}
+
+/// The time between steps ages devices alone.
+Choice of_devices() {
+  return {"device.model",
+          [](const Config& c, const std::string& key) {
+            return key == "train.step_time" && c.text("device.model") == digital_model;
+          },
+          [](const Config&, const std::string&) { return std::string("device.model = digital: numbers do not age"); }};
+}
+
 const std::vector<Choice>& choices() {
   static const std::vector<Choice> all = {
       of_network(),
@@ -237,6 +297,28 @@ const std::vector<Choice>& choices() {
       only_with("train.optimizer", {"sgd"}, {"train.momentum"}),
       only_with("train.optimizer", {"adam"}, {"train.adam_beta1", "train.adam_beta2", "train.adam_epsilon"}),
       only_with("transformer.feed_forward", {"two_layer"}, {"transformer.activation"}),
+      of_growth(),
+      of_samples(),
+      of_devices(),
+      needs("growth.strength", {"growth.threshold", "growth.probe", "growth.iterations", "growth.samples"}),
+      needs("memory_bound.fraction", {"memory_bound.iterations"}),
+      needs("model.coupling_scale", {"model.coupling_symmetric", "model.coupling_antisymmetric"}),
+      needs("device.leak_time", {"device.leak_spread", "device.leak_rest"}),
+      needs("device.endurance", {"device.endurance_spread", "device.endurance_failure"}),
+      needs("device.programming_saturating", {"device.programming_scale"}),
+      needs("device.read_saturating", {"device.read_scale"}),
+      needs("device.telegraph_share",
+            {"device.telegraph_amplitude", "device.telegraph_spread", "device.telegraph_time_high",
+             "device.telegraph_time_low", "device.telegraph_time_spread"}),
+      switched("damping.control", {"damping.high", "damping.low", "damping.raise", "damping.lower", "damping.minimum",
+                                   "damping.maximum", "damping.patience", "damping.raise_on_skip"}),
+      only_with("resistive.diode", {"shockley"}, {"resistive.saturation_current", "resistive.emission"}),
+      only_with("resistive.bias", {"rails"}, {"resistive.rail_voltage"}),
+      only_with("latent.sampler", {"device"},
+                {"latent.bit_offset", "latent.bit_offset_spread", "latent.bit_gain_spread", "latent.bit_correlation"}),
+      only_with("crossbar.scheme", {"tiki_taka"},
+                {"crossbar.transfer_every", "crossbar.transfer_columns", "crossbar.transfer_rate", "crossbar.fast_gain",
+                 "crossbar.fast_share", "crossbar.zero_shift_cycles"}),
       only_with("relaxation.solver", {"dopri5"}, {"relaxation.ode_tolerance"}),
       only_with("relaxation.solver", {"anderson", "newton_gmres"}, {"relaxation.memory"})};
   return all;
