@@ -40,6 +40,7 @@ struct SequenceMixer {
 ///                  the energy, and no positions
 ///   deltanet, gated_deltanet, mamba2, hyena, differential  baselines of the Free Energy Mixer's tables: keys D/2 of the second, D/2 states
 ///                  of the third; short filters, decays and norms of theirs beside the 4 width² weights
+///   fem_aft, fem_lrnn, fem_ssmlti, fem_ssmsel  Free Energy Mixers over the other priors with both gates; aft, lrnn, ssmsel: their priors alone
 const std::vector<std::string>& sequence_mixer_names();
 
 /// UserError naming a width or number of heads that the mixer cannot have. But for gd_* and loop_* they have rotary positions.

@@ -223,7 +223,7 @@ void SharedArray<S>::System::accumulate_layer_energy(ConstMatrixRef<S> z, S scal
   input.forward(own(z), h, input.all_columns(), Store::assign, read);
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const auto& [term, at, traits] = array_->terms()[i];
-    term->force(h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), g, *points_[i], read);
+    term->force(h.middleCols(at.begin, at.count), nothing_, g.middleCols(at.begin, at.count), g, *points_[i], read);
   }
   input.correlate(ReadDirection::forward, own(z), g, input.all_columns(), -scale, array_->parameter(), sink, read);
 }

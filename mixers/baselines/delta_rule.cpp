@@ -25,7 +25,7 @@ MixerSpec delta_spec(const MixerOptions& o, Forgets forgets) {
     all.push_back(dense("Wa", c, o.heads));
     all.push_back({"A", {o.heads}, 1.0, 0.7});    // e^A around the middle of (0, 16)
     all.push_back({"dt", {o.heads}, -3.0, 0.5});  // softplus: steps of a few hundredths
-    all.push_back(dense("Wg", c, c));
+    all.push_back(dense("W_g", c, c));
   }
   all.push_back({"n", {c}, 1});
   all.push_back(dense("Wo", c, c));
@@ -58,7 +58,7 @@ void delta_rule(MixerCall<S>& call) {
                                columns(decay, h, 1)));
   }
   Value<S> out = rms_norm(join_columns(reads), heads) * p["n"];
-  if constexpr (forgets == Forgets::by_gate) out = out * apply(Function::silu, product(z, p["Wg"]));
+  if constexpr (forgets == Forgets::by_gate) out = out * apply(Function::silu, product(z, p["W_g"]));
   call.outputs = {product(out, p["Wo"])};
 }
 

@@ -110,7 +110,7 @@ TEST_CASE("deltanet and gated_deltanet: S_t = a S (1 - b k k') + b v k', read by
       }
     }
     M u = scaled(rms(o, kHeads), s.w.at("n"));
-    if (gated) u.array() *= M(s.x * s.w.at("Wg")).unaryExpr(&silu).array();
+    if (gated) u.array() *= M(s.x * s.w.at("W_g")).unaryExpr(&silu).array();
     CHECK(test::relative_error(computed(kind, s), u * s.w.at("Wo")) < kRounding);
   }
 }

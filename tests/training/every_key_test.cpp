@@ -160,6 +160,7 @@ std::set<std::string> silent_keys(const std::string& kind, const Settings& base)
 
 TEST_CASE("a key set to another value changes what a training shows, or is refused", "[every_key]") {
   for (const NetworkKind& kind : network_kinds()) {
+    if (kind.name == "own") continue;  // of a program that lends one
     CAPTURE(kind.name);
     const std::set<std::string> silent = silent_keys(kind.name, {});
     CHECK(silent == std::set<std::string>{});

@@ -181,7 +181,7 @@ Choice of_estimator(bool training) {
             const auto names = asked_estimators(c, training);
             return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
               const EstimatorKind* kind = find_estimator(name);
-              return kind != nullptr && begins(key, kind->reads);
+              return kind != nullptr && (!kind->declares || begins(key, kind->reads));
             });
           },
           [](const Config& c, const std::string& key) {

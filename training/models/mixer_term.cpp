@@ -21,6 +21,7 @@ bool maps_states(const MixerKind<double>& kind) {
 }
 
 Mask mask_of(const MixerChoice& choice, Index tokens) {
+  if (choice.bidirectional) return Mask::full(tokens, tokens);
   if (choice.window == 0 || choice.window >= tokens) return Mask::causal(tokens);
   return Mask::causal_window(tokens, choice.window);
 }
@@ -42,6 +43,11 @@ MixerSpec mixer_spec(const MixerChoice& choice) {
   MixerSpec spec = mixer_kind<double>(choice.kind).spec(choice.options);
   if (choice.window > 0 && spec.only_causal) {
     throw UserError(fmt::format("window = {} ({} has no window: use 0)", choice.window, choice.kind));
+  }
+  if (choice.bidirectional && (spec.only_causal || choice.window > 0)) {
+    throw UserError(fmt::format("mixer.mask = bidirectional ({})", spec.only_causal
+                                                                       ? choice.kind + " is causal"
+                                                                       : "mixer.window is of the past: use all"));
   }
   return spec;
 }

@@ -16,6 +16,7 @@ struct MixerChoice {
   std::string kind = fused;
   MixerOptions options = {};   ///< of a kind of the registry
   Index window = 0;            ///< tokens that a token attends to, itself included; 0: all before it
+  bool bidirectional = false;  ///< to those behind it too
   double initial_scale = 1.0;  ///< factor of the standard deviations that training starts from
 
   bool is_fused() const { return kind == fused; }

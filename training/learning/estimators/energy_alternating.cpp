@@ -7,20 +7,20 @@
 namespace nudge {
 
 template <class S>
-SequenceReport EnergyAlternatingEstimator<S>::estimate(SequenceTask<S>& task) {
+SequenceReport EnergyAlternatingEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
-  free_.settle(task, options_.free, report);
-  auto* energies = dynamic_cast<LayerEnergies<S>*>(task.dynamics);
-  if (energies == nullptr || !energies->accumulate_layer_energies(*task.state, task.weight, *task.sink)) {
+  free_.settle(example, options_.free, report);
+  auto* energies = dynamic_cast<LayerEnergies<S>*>(example.dynamics);
+  if (energies == nullptr || !energies->accumulate_layer_energies(*example.state, example.weight, *example.sink)) {
     throw UserError(
         "energy_alternating: a layer has weights that are in no energy of its own (take aep_transposed, or a mixer "
         "with "
         "such an energy: gd_inner, gd_elastic)");
   }
-  task.cost->accumulate_parameter_gradient(*task.state, task.weight, *task.sink);
+  example.cost->accumulate_parameter_gradient(*example.state, example.weight, *example.sink);
   report.cost_in_forces += 3;  // the energies and their derivative
-  this->adjoint_.setZero(task.state->rows(), task.state->cols());
-  this->point_ = *task.state;
+  this->adjoint_.setZero(example.state->rows(), example.state->cols());
+  this->point_ = *example.state;
   return report;
 }
 

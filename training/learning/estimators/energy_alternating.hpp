@@ -18,7 +18,7 @@ class EnergyAlternatingEstimator final : public GradientEstimator<S> {
   using GradientEstimator<S>::GradientEstimator;
 
   /// UserError for a system whose weights are not all in energies of its layers.
-  SequenceReport estimate(SequenceTask<S>& task) override;
+  SequenceReport estimate(Example<S>& example) override;
   Index copies() const override { return 1; }
 
  private:

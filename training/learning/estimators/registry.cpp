@@ -97,7 +97,7 @@ std::vector<EstimatorKind> our_kinds() {
   npoint.reads = nudged_keys({kFrozen, kMean, kAnchor, kPath, kDrive, kPoints});
   dyadic.reads = iterated_keys();
   const std::vector<std::string> solved{"relaxation.adjoint_tolerance", "train.leave_out_ratio"};
-  return {
+  std::vector<EstimatorKind> all = {
       reading(kind("ep", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, false, o); }),
               nudged_keys({kFrozen, kMean})),
       contrastive,
@@ -124,6 +124,8 @@ std::vector<EstimatorKind> our_kinds() {
           {"train.leave_out_ratio"}),
       bptt,
       alternating};
+  for (EstimatorKind& one : all) one.declares = true;
+  return all;
 }
 
 OpenList<EstimatorKind>& list() {
