@@ -8,7 +8,6 @@
 
 #include "circuits/circuit.hpp"
 #include "sim/dynamics.hpp"
-#include "sim/layer_energies.hpp"
 
 namespace nudge {
 
@@ -40,7 +39,7 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   using Dynamics<S>::accumulate_energy_gradient;
   /// Of terms that have it (LayerEnergy), and of the conservative ones that have the contrastive rule.
   bool accumulate_layer_energies(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
-  Powers<S> powers() override { return {&read_, this, keeps_points_ ? this : nullptr}; }
+  Powers<S> powers() override { return {&read_, this, keeps_points_ ? this : nullptr, this}; }
 
   using Layered<S>::node_columns;
   std::span<const Columns> node_columns() const override { return node_columns_; }

@@ -110,12 +110,35 @@ MixerOptions options_of(const std::string& name, Index width, Index heads, Index
 }  // namespace
 
 const std::vector<std::string>& sequence_mixer_names() {
-  static const std::vector<std::string> names = {
-      "mha",         "momen",        "nag",        "light2nd1st",  "fem_softmax_l", "fem_softmax_lt", "fem_softmax_ltg",
-      "fem_softmax", "linear",       "gla",        "fem_gla",      "mha2nd1st",     "mha2nd1st_nov",  "mha2nd",
-      "gd_inner",    "gd_elastic",   "loop_inner", "loop_elastic", "deltanet",      "gated_deltanet", "mamba2",
-      "hyena",       "differential", "fem_aft",    "aft",          "fem_lrnn",      "lrnn",           "fem_ssmlti",
-      "fem_ssmsel",  "ssmsel"};
+  static const std::vector<std::string> names = {"mha",
+                                                 "momen",
+                                                 "nag",
+                                                 "light2nd1st",
+                                                 "fem_softmax_l",
+                                                 "fem_softmax_lt",
+                                                 "fem_softmax_ltg",
+                                                 "fem_softmax",
+                                                 "linear",
+                                                 "gla",
+                                                 "fem_gla",
+                                                 "mha2nd1st",
+                                                 "mha2nd1st_nov",
+                                                 "gd_inner",
+                                                 "gd_elastic",
+                                                 "loop_inner",
+                                                 "loop_elastic",
+                                                 "deltanet",
+                                                 "gated_deltanet",
+                                                 "mamba2",
+                                                 "hyena",
+                                                 "differential",
+                                                 "fem_aft",
+                                                 "aft",
+                                                 "fem_lrnn",
+                                                 "lrnn",
+                                                 "fem_ssmlti",
+                                                 "fem_ssmsel",
+                                                 "ssmsel"};
   return names;
 }
 

@@ -35,7 +35,6 @@ struct SequenceMixer {
 ///   gla            gated linear attention: decay per head, outer gate, keys D/2 (D decay weights per head more)
 ///   fem_gla        Free Energy Mixer over the same prior, budget (i) (the same more)
 ///   mha2nd1st      Newton's step to first order (two numbers per head more); mha2nd1st_nov: without values, 3 width²
-///   mha2nd         Newton's step, 2 width² weights, those of the energy whose step it is
 ///   gd_inner, gd_elastic, loop_inner, loop_elastic  descent of the free energy, once or repeated: 2 width² weights, which are those of
 ///                  the energy, and no positions
 ///   deltanet, gated_deltanet, mamba2, hyena, differential  baselines of the Free Energy Mixer's tables: keys D/2 of the second, D/2 states

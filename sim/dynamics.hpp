@@ -9,6 +9,7 @@
 #include "sim/box.hpp"
 #include "sim/gradient_sink.hpp"
 #include "sim/kept_points.hpp"
+#include "sim/layer_energies.hpp"
 #include "sim/layered.hpp"
 #include "sim/read_class.hpp"
 
@@ -84,6 +85,7 @@ struct Powers {
   Reading* reading = nullptr;
   Layered<S>* layered = nullptr;
   KeptPoints<S>* kept_points = nullptr;  ///< null also where its reads as they are cannot be put aside
+  LayerEnergies<S>* layer_energies = nullptr;
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread. A system must have the

@@ -5,7 +5,7 @@
 
 namespace nudge {
 
-/// Optional power of a Dynamics, found by dynamic_cast: every part that has weights descends an energy E_k of its own in the state of
+/// Optional power of a Dynamics: every part that has weights descends an energy E_k of its own in the state of
 /// what it acts on, while what it reads is held: the layers of a network that is no gradient flow as a whole, since what one
 /// layer reads is another one's state (Ren et al., "Transformers as Intrinsic Optimizers", eqs. 12, 13 and 15).
 template <class S>

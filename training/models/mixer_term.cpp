@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "mixers/registry.hpp"
@@ -20,6 +21,13 @@ bool maps_states(const MixerKind<double>& kind) {
   return spec.inputs.size() == 1 && spec.outputs.front().rows() < 0 && spec.outputs.front().cols() == options.width;
 }
 
+/// Kinds that are layers alone: what they read is normed or multiplied by itself, so that a state which hears itself has no
+/// equilibrium near 0 (the block with one of them does not settle).
+bool is_layer(const std::string& name) {
+  static const std::vector<std::string> layers = {"deltanet", "gated_deltanet", "mamba2", "hyena", "differential"};
+  return std::find(layers.begin(), layers.end(), name) != layers.end();
+}
+
 Mask mask_of(const MixerChoice& choice, Index tokens) {
   if (choice.bidirectional) return Mask::full(tokens, tokens);
   if (choice.window == 0 || choice.window >= tokens) return Mask::causal(tokens);
@@ -32,7 +40,7 @@ const std::vector<std::string>& force_mixers() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const auto& kind : mixer_kinds<double>()) {
-      if (maps_states(kind)) all.push_back(kind.name);
+      if (maps_states(kind) && !is_layer(kind.name)) all.push_back(kind.name);
     }
     return all;
   }();

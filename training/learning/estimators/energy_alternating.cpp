@@ -2,7 +2,6 @@
 #include "training/learning/estimators/energy_alternating.hpp"
 
 #include "sim/base/errors.hpp"
-#include "sim/layer_energies.hpp"
 
 namespace nudge {
 
@@ -10,7 +9,7 @@ template <class S>
 SequenceReport EnergyAlternatingEstimator<S>::estimate(Example<S>& example) {
   SequenceReport report;
   free_.settle(example, options_.free, report);
-  auto* energies = dynamic_cast<LayerEnergies<S>*>(example.dynamics);
+  LayerEnergies<S>* energies = example.dynamics->powers().layer_energies;
   if (energies == nullptr || !energies->accumulate_layer_energies(*example.state, example.weight, *example.sink)) {
     throw UserError(
         "energy_alternating: a layer has weights that are in no energy of its own (take aep_transposed, or a mixer "
