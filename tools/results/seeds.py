@@ -15,6 +15,7 @@ import results
 import seeds_rows
 
 KEPT = results.FOLDER / "seeds"
+VERDICTS = ("reproduced in part", "reproduced where", "reproduced", "refuted", "not seen", "out of reach", "not run")
 
 
 def kept(key, make):
@@ -97,7 +98,7 @@ def compared(config, name, settings, short):
     texts = []
     for one in answer["entrants"]:
         value = results.percent(one[metric]) if metric == "test_accuracy" else results.spread(one[metric], 3)
-        against = "" if one is answer["entrants"][0] else f" ({results.difference(one['difference'], 1, 3)})"
+        against = "" if one is answer["entrants"][0] else f" ({results.difference(one['difference'], 1, 3)} nat)"
         texts.append(f"{one['name']} {value}{against}")
     return "; ".join(texts)
 
@@ -110,7 +111,7 @@ def main():
         lines = [["what", "published", "ours", "command, seeds", "verdict"]]
         for row in rows:
             ours, verdict = measured(row)
-            kind = verdict.split(":")[0]
+            kind = next((one for one in VERDICTS if verdict.startswith(one)), verdict)
             counts[kind] = counts.get(kind, 0) + 1
             lines.append([row["item"], row["published"], ours, row["command"], verdict])
         body.append(f"## {title}\n{results.table(lines)}")
