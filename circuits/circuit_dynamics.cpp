@@ -7,6 +7,7 @@
 
 #include "circuits/circuit_point.hpp"
 #include "circuits/leaky_step.hpp"
+#include "circuits/terms/layer_energy.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "sim/base/sums.hpp"
@@ -245,6 +246,27 @@ bool CircuitDynamics<S>::accumulate_energy_gradient(ConstMatrixRef<S> z, std::sp
   bool all = true;
   for (auto& system : systems_) all = system->accumulate_energy_gradient(z, scales, sink, read_) && all;
   return all;
+}
+
+template <class S>
+bool CircuitDynamics<S>::accumulate_layer_energies(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
+  NUDGE_EXPECT(z.rows() == rows_);
+  std::vector<LayerEnergy<S>*> own;
+  for (auto& system : systems_) {
+    own.push_back(dynamic_cast<LayerEnergy<S>*>(system.get()));
+    if (own.back() != nullptr && !own.back()->has_layer_energy()) return false;
+  }
+  const ReadingAs correlation(read_, ReadClass::correlation);
+  read_.pass();
+  const S down = -scale;
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (own[i] != nullptr) {
+      own[i]->accumulate_layer_energy(z, scale, sink, read_);
+    } else if (!systems_[i]->accumulate_energy_gradient(z, std::span<const S>(&down, 1), sink, read_)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 template class CircuitDynamics<float>;

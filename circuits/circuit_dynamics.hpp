@@ -14,7 +14,7 @@ namespace nudge {
 /// One example settling in a Circuit: the circuit's force with what clamps its input, its read noise, and all working memory.
 /// One object per thread; bind() moves it to the next example without allocating.
 template <class S>
-class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public KeptPoints<S> {
+class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public KeptPoints<S>, public LayerEnergies<S> {
  public:
   /// max_copies: how many states are evaluated side by side at most (2 for ±β, N for N-point nudging).
   CircuitDynamics(const Circuit<S>& circuit, Index rows, Index max_copies);
@@ -37,8 +37,10 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   /// By correlation reads, of the conservative terms.
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink) override;
   using Dynamics<S>::accumulate_energy_gradient;
+  /// Of terms that have it (LayerEnergy), and of the conservative ones that have the contrastive rule.
+  bool accumulate_layer_energies(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
   /// Direct of a circuit whose one term solves itself, its nodes having no leaks of their own.
-  Powers<S> powers() override { return {&read_, this, keeps_points_ ? this : nullptr, direct_}; }
+  Powers<S> powers() override { return {&read_, this, keeps_points_ ? this : nullptr, direct_, this}; }
 
   using Layered<S>::node_columns;
   std::span<const Columns> node_columns() const override { return node_columns_; }

@@ -71,6 +71,9 @@ struct MixerKind {
   /// UserError naming the option that is wrong.
   MixerSpec (*spec)(const MixerOptions& options);
   void (*forward)(MixerCall<S>& call);
+  /// F*(z_t; context) of every token, (tokens, 1), of the inputs "z" and "context": the energy that forward() descends in z with its
+  /// context held, of kinds that have no weights beside those of this energy. null: a weight of its own (W_v, W_o) is in none.
+  Value<S> (*energy)(const MixerCall<S>& call) = nullptr;
 };
 
 }  // namespace nudge

@@ -31,7 +31,12 @@
   X(fem_aft)            \
   X(fem_lrnn)           \
   X(fem_ssmlti)         \
-  X(fem_ssmsel)
+  X(fem_ssmsel)         \
+  X(deltanet)           \
+  X(gated_deltanet)     \
+  X(mamba2)             \
+  X(hyena)              \
+  X(differential)
 
 namespace nudge {
 

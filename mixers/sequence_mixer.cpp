@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "mixers/checks.hpp"
 #include "mixers/fem/free_energy_mixer.hpp"
@@ -59,6 +60,23 @@ MixerOptions with_inner_gate(Index width, Index heads) {
   return o;
 }
 
+/// Priors without queries: 4 d D weights with all gates (d = D), 2 d D without (d = 2 D); of ssmsel a step of every channel more (d = 3D/4, 5D/4), and
+/// N = D/8 states.
+std::optional<MixerOptions> of_other_prior(const std::string& name, Index width, Index heads) {
+  const bool whole = name.rfind("fem_", 0) == 0, selective = name.ends_with("ssmsel");
+  const bool known = name.ends_with("aft") || name.ends_with("lrnn") || name.ends_with("ssmlti") || selective;
+  if (!known) return std::nullopt;
+  if (selective) require_divides("4", 4, "channels", width);
+  const Index values = selective ? (whole ? 3 * width / 4 : 5 * width / 4) : (whole ? width : 2 * width);
+  MixerOptions o = free_energy(width, heads, values, width);
+  require_divides("heads", heads, "values", values);
+  o.groups = o.decays = heads;
+  o.states = std::max<Index>(1, width / 8);
+  o.log_sum_exp = o.inner_gate = o.outer_gate = whole;
+  o.hidden = std::max<Index>(1, width / 16);
+  return o;
+}
+
 MixerOptions options_of(const std::string& name, Index width, Index heads, Index tokens) {
   if (name == "fem_softmax" || name == "fem_softmax_ltg" || name == "fem_gla") {
     MixerOptions o = free_energy_budget(Budget::half, width, heads);
@@ -67,6 +85,7 @@ MixerOptions options_of(const std::string& name, Index width, Index heads, Index
     if (name == "fem_softmax") o.modulation = Modulation::before;
     return name == "fem_gla" ? gated_linear(o, tokens, heads) : o;
   }
+  if (const auto prior = of_other_prior(name, width, heads)) return *prior;
   if (name == "fem_softmax_lt") return with_inner_gate(width, heads);
   if (name == "fem_softmax_l") {
     MixerOptions o = free_energy(width, heads, width, width);
@@ -81,15 +100,45 @@ MixerOptions options_of(const std::string& name, Index width, Index heads, Index
     o.outer_gate = gated;
     return gated_linear(o, tokens, gated ? heads : 0);
   }
-  return attention(width, heads);
+  MixerOptions o = attention(width, heads);
+  o.temperature = 1;
+  if (name == "gated_deltanet") o.head_width /= 2;
+  if (name == "mamba2") o.states = std::max<Index>(1, width / 2);
+  return o;
 }
 
 }  // namespace
 
 const std::vector<std::string>& sequence_mixer_names() {
-  static const std::vector<std::string> names = {
-      "mha",         "momen",  "nag", "light2nd1st", "fem_softmax_l", "fem_softmax_lt", "fem_softmax_ltg",
-      "fem_softmax", "linear", "gla", "fem_gla"};
+  static const std::vector<std::string> names = {"mha",
+                                                 "momen",
+                                                 "nag",
+                                                 "light2nd1st",
+                                                 "fem_softmax_l",
+                                                 "fem_softmax_lt",
+                                                 "fem_softmax_ltg",
+                                                 "fem_softmax",
+                                                 "linear",
+                                                 "gla",
+                                                 "fem_gla",
+                                                 "mha2nd1st",
+                                                 "mha2nd1st_nov",
+                                                 "gd_inner",
+                                                 "gd_elastic",
+                                                 "loop_inner",
+                                                 "loop_elastic",
+                                                 "deltanet",
+                                                 "gated_deltanet",
+                                                 "mamba2",
+                                                 "hyena",
+                                                 "differential",
+                                                 "fem_aft",
+                                                 "aft",
+                                                 "fem_lrnn",
+                                                 "lrnn",
+                                                 "fem_ssmlti",
+                                                 "fem_ssmsel",
+                                                 "ssmsel"};
   return names;
 }
 
@@ -104,6 +153,7 @@ SequenceMixer sequence_mixer(const std::string& name, Index width, Index heads, 
   }
   if (name.rfind("fem_softmax", 0) == 0) mixer.kind = "fem_softmax";
   if (name == "linear" || name == "gla") mixer.kind = "fem_gla";
+  if (name == "aft" || name == "lrnn" || name == "ssmsel") mixer.kind = "fem_" + name;
   static_cast<void>(mixer_kind<float>(mixer.kind).spec(mixer.options));  // its own checks
   return mixer;
 }

@@ -15,7 +15,7 @@ enum class StepRule {
   nesterov,    ///< the same with the look-ahead as printed
 };
 
-/// A mixer as it stands in the blocks of a sequence model, with 4 width² weights (and the little that is said below).
+/// A mixer as it stands in the blocks of a sequence model, with 4 width² weights (and what else is said below).
 struct SequenceMixer {
   std::string name;
   std::string kind;  ///< of the mixer registry
@@ -34,9 +34,15 @@ struct SequenceMixer {
 ///   linear         linear attention, features relu + 1e-6, normalised
 ///   gla            gated linear attention: decay per head, outer gate, keys D/2 (D decay weights per head more)
 ///   fem_gla        Free Energy Mixer over the same prior, budget (i) (the same more)
+///   mha2nd1st      Newton's step to first order (two numbers per head more); mha2nd1st_nov: without values, 3 width²
+///   gd_inner, gd_elastic, loop_inner, loop_elastic  descent of the free energy, once or repeated: 2 width² weights, which are those of
+///                  the energy, and no positions
+///   deltanet, gated_deltanet, mamba2, hyena, differential  baselines of the Free Energy Mixer's tables: keys D/2 of the second, D/2 states
+///                  of the third; short filters, decays and norms of theirs beside the 4 width² weights
+///   fem_aft, fem_lrnn, fem_ssmlti, fem_ssmsel  Free Energy Mixers over the other priors with both gates; aft, lrnn, ssmsel: their priors alone
 const std::vector<std::string>& sequence_mixer_names();
 
-/// UserError naming a width or number of heads that the mixer cannot have. All have rotary positions.
+/// UserError naming a width or number of heads that the mixer cannot have. But for gd_* and loop_* they have rotary positions.
 SequenceMixer sequence_mixer(const std::string& name, Index width, Index heads, Index tokens);
 
 }  // namespace nudge

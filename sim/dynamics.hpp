@@ -10,6 +10,7 @@
 #include "sim/direct.hpp"
 #include "sim/gradient_sink.hpp"
 #include "sim/kept_points.hpp"
+#include "sim/layer_energies.hpp"
 #include "sim/layered.hpp"
 #include "sim/read_class.hpp"
 
@@ -86,6 +87,7 @@ struct Powers {
   Layered<S>* layered = nullptr;
   KeptPoints<S>* kept_points = nullptr;  ///< null also where its reads as they are cannot be put aside
   Direct<S>* direct = nullptr;
+  LayerEnergies<S>* layer_energies = nullptr;
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread. A system must have the

@@ -18,6 +18,7 @@
 #include "training/config/config_table.hpp"
 #include "training/config/idle_keys.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/config/unread_keys.hpp"
 #include "training/data/samples.hpp"
 #include "training/sweep/sweep_grid.hpp"
 
@@ -41,6 +42,8 @@ std::string missing_data(const Config& config) {
 /// What the commands that take the config refuse it for when they begin: its data and network, the points of its sweep and of its
 /// comparison. Without the data, what does not need it.
 void begin(const ConfigArguments& arguments, const Config& config, const std::vector<ConfigDifference>& changes) {
+  if (!changes_section(changes, "gradcheck") && !changes_section(changes, "compare"))
+    expect_estimator_keys_read(config);
   if (const std::string key = missing_data(config); !key.empty()) {
     say("nudge: warning: {} = \"{}\" is not here (relative to the working directory): whether it fits was not "
         "checked\n",

@@ -35,6 +35,10 @@ class NodeCoupling<S>::System final : public TermSystem<S> {
                   MatrixRef<S> f, ReadContext& read) override {
     if (f.size() > 0) vjp(u, f, Part::all, read);
   }
+  bool accumulate_energy_gradient(ConstMatrixRef<S> /*z*/, std::span<const S> /*scales*/, GradientSink<S>& /*sink*/,
+                                  ReadContext& /*read*/) override {
+    return true;  // no parameters
+  }
 
  private:
   static void drive(ConstMatrixRef<S> z, Columns from, MatrixRef<S> f, Columns to, S gain) {

@@ -206,6 +206,28 @@ std::optional<double> SharedArray<S>::System::energy(ConstMatrixRef<S> z, const 
   return total;
 }
 
+template <class S>
+bool SharedArray<S>::System::has_layer_energy() const {
+  const auto& all = array_->terms();
+  return std::all_of(all.begin(), all.end(),
+                     [](const auto& one) { return one.traits.conservative && one.traits.returns_through_input; });
+}
+
+template <class S>
+void SharedArray<S>::System::accumulate_layer_energy(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink,
+                                                     ReadContext& read) {
+  const LinearMap<S>& input = array_->input();
+  if (input.outputs() == 0) return;
+  auto h = h_.topRows(rows_);
+  auto g = g_.topRows(rows_);
+  input.forward(own(z), h, input.all_columns(), Store::assign, read);
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const auto& [term, at, traits] = array_->terms()[i];
+    term->force(h.middleCols(at.begin, at.count), nothing_, g.middleCols(at.begin, at.count), g, *points_[i], read);
+  }
+  input.correlate(ReadDirection::forward, own(z), g, input.all_columns(), -scale, array_->parameter(), sink, read);
+}
+
 // One forward product, one with W_o each way, and one transposed product carry F, J v and Jᵀ v: projections are linear,
 // so h(z) − h(z₀) replaces the projections of v, and everything that returns through the array returns at once.
 template <class S>

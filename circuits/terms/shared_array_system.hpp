@@ -2,6 +2,7 @@
 // Private to shared_array.cpp and shared_array_system.cpp.
 #pragma once
 
+#include "circuits/terms/layer_energy.hpp"
 #include "circuits/terms/shared_array.hpp"
 
 namespace nudge {
@@ -9,7 +10,7 @@ namespace nudge {
 /// The array for one thread. The cached point z₀: its projections h₀ in h0_, what returns through the array in g0_, the terms'
 /// own caches in their TermPoints.
 template <class S>
-class SharedArray<S>::System final : public TermSystem<S> {
+class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
  public:
   System(const SharedArray& array, Index rows, Index max_copies);
 
@@ -23,6 +24,9 @@ class SharedArray<S>::System final : public TermSystem<S> {
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& read) override;
   void law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
            ReadContext& read) override;
+  /// Of terms that all return through the array: E is then a function of h = z W alone, and ∂E/∂W = −zᵀ g with g = −∂E/∂h.
+  bool has_layer_energy() const override;
+  void accumulate_layer_energy(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override;
   const TermPoint& point(std::size_t term) const { return *points_.at(term); }
 
  private:

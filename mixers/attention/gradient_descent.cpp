@@ -14,6 +14,17 @@
 
 namespace nudge {
 
+namespace {
+
+/// −E/T of every pair of a head.
+template <class S>
+Value<S> pair_scores(PairEnergy kind, Value<S> a, Value<S> b, double temperature) {
+  return kind == PairEnergy::elastic ? affine(squared_distance(a, b), -0.5 / temperature)
+                                     : affine(product_nt(a, b), 1.0 / temperature);
+}
+
+}  // namespace
+
 template <class S>
 EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S> w1, Value<S> w2,
                           const MixerOptions& options, const Mask& mask) {
@@ -27,8 +38,7 @@ EnergyStep<S> energy_step(PairEnergy kind, Value<S> z, Value<S> context, Value<S
   for (Index h = 0; h < heads; ++h) {
     const Value<S> a_h = columns(a, h * m, m);
     const Value<S> b_h = columns(b, h * m, m);
-    const Value<S> scores = kind == PairEnergy::elastic ? affine(squared_distance(a_h, b_h), -0.5 / temperature)
-                                                        : affine(product_nt(a_h, b_h), 1.0 / temperature);
+    const Value<S> scores = pair_scores(kind, a_h, b_h, temperature);
     const Value<S> drive = product(softmax(scores, mask), b_h);
     drives.push_back(kind == PairEnergy::elastic ? drive - a_h : drive);
     add_free_energy(energy, scores, temperature / static_cast<double>(heads), mask);
@@ -68,6 +78,30 @@ void repeated(MixerCall<S>& call) {
   loop<S, kind>(call, call.options.iterations);
 }
 
+template <class S, PairEnergy kind>
+Value<S> energy_against(const MixerCall<S>& call, Value<S> context) {
+  const MixerOptions& o = call.options;
+  const Value<S> a = product_nt(call.inputs["z"], call.parameters["W1"]);
+  const Value<S> b = product_nt(context, call.parameters["W2"]);
+  const Index m = a.cols() / o.heads;
+  Value<S> energy;
+  for (Index h = 0; h < o.heads; ++h) {
+    const Value<S> scores = pair_scores(kind, columns(a, h * m, m), columns(b, h * m, m), o.temperature);
+    add_free_energy(energy, scores, o.temperature / static_cast<double>(o.heads), call.mask);
+  }
+  return energy;
+}
+
+template <class S, PairEnergy kind>
+Value<S> energy_once(const MixerCall<S>& call) {
+  return energy_against<S, kind>(call, call.inputs["context"]);
+}
+/// Algorithm 3: where the attended tokens have moved along, they are the state itself.
+template <class S, PairEnergy kind>
+Value<S> energy_repeated(const MixerCall<S>& call) {
+  return energy_against<S, kind>(call, call.inputs[call.options.refresh ? "z" : "context"]);
+}
+
 }  // namespace
 
 /// gd_elastic, gd_inner: one step of energy_step() with the state as its own context. loop_*: `iterations` of them, the
@@ -76,19 +110,23 @@ void repeated(MixerCall<S>& call) {
 /// W1ᵀW1‖). Options: width, heads, head_width, temperature, eta, iterations, refresh.
 template <class S>
 MixerKind<S> gd_elastic_mixer() {
-  return {"gd_elastic", "gradient step on the free energy of elastic pairs", energy_spec, once<S, PairEnergy::elastic>};
+  return {"gd_elastic", "gradient step on the free energy of elastic pairs", energy_spec, once<S, PairEnergy::elastic>,
+          energy_once<S, PairEnergy::elastic>};
 }
 template <class S>
 MixerKind<S> gd_inner_mixer() {
-  return {"gd_inner", "gradient step on the free energy of inner products", energy_spec, once<S, PairEnergy::inner>};
+  return {"gd_inner", "gradient step on the free energy of inner products", energy_spec, once<S, PairEnergy::inner>,
+          energy_once<S, PairEnergy::inner>};
 }
 template <class S>
 MixerKind<S> loop_elastic_mixer() {
-  return {"loop_elastic", "repeated gradient steps, elastic pairs", energy_spec, repeated<S, PairEnergy::elastic>};
+  return {"loop_elastic", "repeated gradient steps, elastic pairs", energy_spec, repeated<S, PairEnergy::elastic>,
+          energy_repeated<S, PairEnergy::elastic>};
 }
 template <class S>
 MixerKind<S> loop_inner_mixer() {
-  return {"loop_inner", "repeated gradient steps, inner products", energy_spec, repeated<S, PairEnergy::inner>};
+  return {"loop_inner", "repeated gradient steps, inner products", energy_spec, repeated<S, PairEnergy::inner>,
+          energy_repeated<S, PairEnergy::inner>};
 }
 
 #define NUDGE_INSTANTIATE(S)                                                                                     \

@@ -26,9 +26,10 @@ template <class S>
 struct Heads {
   Value<S> q, k;
   Index count, width;
-  Heads(const MixerCall<S>& call, Value<S> z)
+  Heads(const MixerCall<S>& call, Value<S> z) : Heads(call, z, z) {}
+  Heads(const MixerCall<S>& call, Value<S> z, Value<S> context)
       : q(with_positions(product_nt(z, call.parameters["Wq"]), call.options)),
-        k(with_positions(product_nt(z, call.parameters["Wk"]), call.options)),
+        k(with_positions(product_nt(context, call.parameters["Wk"]), call.options)),
         count(call.options.heads),
         width(q.cols() / count) {}
   Value<S> query(Index h) const { return columns(q, h * width, width); }
@@ -60,6 +61,19 @@ void second_order(MixerCall<S>& call) {
   });
   if (o.observe) call.observed.add("energy", energy);
   call.outputs = {z + affine(step, -o.eta / static_cast<double>(heads.count))};
+}
+
+/// The energy whose Newton step it is.
+template <class S>
+Value<S> second_order_energy(const MixerCall<S>& call) {
+  const MixerOptions& o = call.options;
+  const Heads<S> heads(call, call.inputs["z"], call.inputs["context"]);
+  Value<S> energy;
+  for (Index h = 0; h < heads.count; ++h) {
+    const Value<S> scores = affine(squared_distance(heads.query(h), heads.key(h)), -0.5 / o.temperature);
+    add_free_energy(energy, scores, o.temperature / static_cast<double>(heads.count), call.mask);
+  }
+  return energy;
 }
 
 MixerSpec first_order_spec(const MixerOptions& o) {
@@ -112,7 +126,7 @@ void first_order(MixerCall<S>& call) {
 /// energy of the pairs whose softmax p is.
 template <class S>
 MixerKind<S> mha2nd_mixer() {
-  return {"mha2nd", "Newton step per head", second_order_spec, second_order<S>};
+  return {"mha2nd", "Newton step per head", second_order_spec, second_order<S>, second_order_energy<S>};
 }
 
 /// mha2nd1st: y = z + Σ_h Wo_h Wv_h M_h (r + τ_h Cov_p(k) r), r = q − k̄, p_i ∝ exp(−‖q − k_i‖²/2T_h): the Newton

@@ -41,6 +41,7 @@ S slope(Function function, S x, S y) {
       return normal_cdf(x) + x * std::exp(-x * x / S(2)) * static_cast<S>(0.39894228040143267794);  // 1/√(2π)
     case Function::exponential: return y;
     case Function::logarithm: return S(1) / x;
+    case Function::sine: return std::cos(x);
     case Function::square: return S(2) * x;
     case Function::squared_relu: return S(2) * std::max(x, S(0));
     case Function::bit_information: return x * sigmoid(x) * sigmoid(-x);
@@ -72,6 +73,7 @@ bool evaluate_all(Function function, const X& x, Y& y) {
     case Function::silu: y = x * sigmoid_of(x); return true;
     case Function::exponential: y = x.exp(); return true;
     case Function::logarithm: y = x.log(); return true;
+    case Function::sine: y = x.sin(); return true;
     case Function::square: y = x.square(); return true;
     case Function::squared_relu: y = x.max(S(0)).square(); return true;
     case Function::gelu:
@@ -94,6 +96,7 @@ bool add_slope_all(Function function, const X& x, const X& y, const X& d, Y& out
     }
     case Function::exponential: out += d * y; return true;
     case Function::logarithm: out += d / x; return true;
+    case Function::sine: out += d * x.cos(); return true;
     case Function::square: out += S(2) * d * x; return true;
     case Function::squared_relu: out += S(2) * d * x.max(S(0)); return true;
     case Function::gelu:
@@ -171,6 +174,7 @@ S evaluate(Function function, S x) {
     case Function::gelu: return x * normal_cdf(x);
     case Function::exponential: return std::exp(x);
     case Function::logarithm: return std::log(x);
+    case Function::sine: return std::sin(x);
     case Function::square: return x * x;
     case Function::squared_relu: return std::max(x, S(0)) * std::max(x, S(0));
     // log 2 + σ log σ + (1 − σ) log(1 − σ) with log σ = −softplus(−x), log(1 − σ) = −softplus(x); even in x.

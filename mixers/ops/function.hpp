@@ -14,6 +14,7 @@ enum class Function {
   gelu,             ///< x (1 + erf(x/√2))/2
   exponential,      ///< eˣ
   logarithm,        ///< log x, for x > 0
+  sine,             ///< sin x
   square,           ///< x²
   squared_relu,     ///< max(x, 0)², slope 2 max(x, 0) (So et al., "Primer", arXiv:2109.08668)
   bit_information,  ///< log 2 − H_b(sigmoid(x)): what a bit with logit x tells beyond a fair coin, in nats

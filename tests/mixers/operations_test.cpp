@@ -6,6 +6,7 @@
 #include "mixers/ops/cross_entropy.hpp"
 #include "mixers/ops/decay.hpp"
 #include "mixers/ops/decaying_read.hpp"
+#include "mixers/ops/delta_read.hpp"
 #include "mixers/ops/distance.hpp"
 #include "mixers/ops/free_energy_read.hpp"
 #include "mixers/ops/function.hpp"
@@ -67,6 +68,7 @@ std::map<std::string, Differentiable> examples() {
   all["gelu"] = of_function(Function::gelu, normal(3, 4, 6));
   all["exponential"] = of_function(Function::exponential, normal(3, 4, 6));
   all["logarithm"] = of_function(Function::logarithm, positive(3, 4, 6));
+  all["sine"] = of_function(Function::sine, normal(3, 4, 6));
   all["square"] = of_function(Function::square, normal(3, 4, 6));
   all["squared_relu"] = of_function(Function::squared_relu, normal(3, 4, 6));
   all["bit_information"] = of_function(Function::bit_information, 3 * normal(3, 4, 6));
@@ -76,6 +78,12 @@ std::map<std::string, Differentiable> examples() {
                            return X{join_columns<double>({v[0], v[1]})};
                          }};
   all["gather_rows"] = {{normal(4, 3, 7)}, [](const X& v) { return X{gather_rows(v[0], {2, 0, 2, 3, 2})}; }};
+  all["delta_read"] = {{normal(5, 3, 1), 0.5 * normal(5, 3, 2), normal(5, 2, 3), positive(5, 1, 4), -positive(5, 1, 5)},
+                       [](const X& v) { return X{delta_read(v[0], v[1], v[2], v[3], v[4])}; }};
+  all["causal_convolution"] = {{normal(5, 3, 1), normal(3, 3, 2)},
+                               [](const X& v) { return X{causal_convolution(v[0], v[1])}; }};
+  all["causal_convolution of a long filter"] = {{normal(4, 3, 1), normal(6, 3, 2)},
+                                                [](const X& v) { return X{causal_convolution(v[0], v[1])}; }};
   const Mask window = Mask::causal_window(5, 2);
   all["softmax"] = {{normal(5, 5, 9)}, [window](const X& v) { return X{softmax(v[0], window)}; }};
   all["log_sum_exp"] = {{normal(5, 5, 9)}, [window](const X& v) { return X{log_sum_exp(v[0], window)}; }};

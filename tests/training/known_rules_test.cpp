@@ -94,7 +94,7 @@ TEST_CASE("what a correction path no longer forbids runs") {
        {with(kCoordinate, {}), with({"network.kind=transformer"}, sweep),
         with({"network.kind=hopfield", "task.kind=classification", "hopfield.feedback=none"}, sweep)}) {
     CAPTURE(kind);
-    CHECK(train(read(with(kind, path)), std::nullopt).done == 1);
+    CHECK(train(read(with(path, kind)), std::nullopt).done == 1);
   }
 }
 

@@ -143,7 +143,7 @@ TEST_CASE("keys in the weights are learnt by currents as by backprop", "[train]"
   for (int e = 0; e < 2; ++e) {
     const Config config =
         config_of(MadKind::memorization, 32,
-                  {std::string("estimator=") + estimators[e], "beta=1e-2", "task.examples=256", "train.steps=60",
+                  {"beta=1e-2", std::string("estimator=") + estimators[e], "task.examples=256", "train.steps=60",
                    "train.batch=16", "train.learning_rate=1e-2", "model.channels=32", "train.evaluate_every=0"});
     results[e] = train(config, std::nullopt);
   }

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 
 #include "mixers/ops/cross_entropy.hpp"
 #include "sim/base/errors.hpp"
@@ -64,10 +65,18 @@ const std::vector<int> kText = {0, 3, 1, 4, 4, 2, 0};
 
 }  // namespace
 
-TEST_CASE("every mixer of the sequence model has 4 D² weights") {
+TEST_CASE("every mixer of the sequence model has 4 D² weights, but for those of energies, and what heads have each") {
+  const std::map<std::string, Index> fewer = {
+      {"mha2nd1st_nov", 3}, {"gd_inner", 2}, {"gd_elastic", 2}, {"loop_inner", 2}, {"loop_elastic", 2}};
+  const std::map<std::string, Index> of_heads = {
+      {"deltanet", 1}, {"gated_deltanet", 2}, {"mamba2", 1}, {"aft", 1}, {"fem_aft", 1}};
+  const auto in = [](const std::map<std::string, Index>& all, const std::string& name, Index otherwise) {
+    const auto at = all.find(name);
+    return at == all.end() ? otherwise : at->second;
+  };
   for (const std::string& name : sequence_mixer_names()) {
     CAPTURE(name);
-    CHECK(mixer_weights(small(name)) == 4 * 32 * 32);
+    CHECK(mixer_weights(small(name)) == in(fewer, name, 4) * 32 * 32 + in(of_heads, name, 0) * 32 * 2);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/numerics.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/models/model_options.hpp"
@@ -22,19 +23,30 @@ namespace {
 
 /// Another legal value of every key of [mixer], for 8 channels, 2 heads and 4 tokens.
 const std::map<std::string, std::string>& others() {
-  static const std::map<std::string, std::string> all = {
-      {"mixer.initial_scale", "0.7"}, {"mixer.window", "2"},
-      {"mixer.head_width", "2"},      {"mixer.temperature", "0.6"},
-      {"mixer.eta", "0.4"},           {"mixer.ridge", "0.3"},
-      {"mixer.iterations", "3"},      {"mixer.momentum_start", "0.5"},
-      {"mixer.refresh", "false"},     {"mixer.layers", "1"},
-      {"mixer.values", "6"},          {"mixer.keys", "4"},
-      {"mixer.decays", "4"},          {"mixer.groups", "2"},
-      {"mixer.states", "3"},          {"mixer.rope", "true"},
-      {"mixer.epsilon", "0.1"},       {"mixer.gate_groups", "1"},
-      {"mixer.conditioner", "after"}, {"mixer.conditioner_width", "2"},
-      {"mixer.log_sum_exp", "false"}, {"mixer.inner_gate", "false"},
-      {"mixer.outer_gate", "false"}};
+  static const std::map<std::string, std::string> all = {{"mixer.initial_scale", "0.7"},
+                                                         {"mixer.window", "2"},
+                                                         {"mixer.mask", "bidirectional"},
+                                                         {"mixer.head_width", "2"},
+                                                         {"mixer.temperature", "0.6"},
+                                                         {"mixer.eta", "0.4"},
+                                                         {"mixer.ridge", "0.3"},
+                                                         {"mixer.iterations", "3"},
+                                                         {"mixer.momentum_start", "0.5"},
+                                                         {"mixer.refresh", "false"},
+                                                         {"mixer.layers", "1"},
+                                                         {"mixer.values", "6"},
+                                                         {"mixer.keys", "4"},
+                                                         {"mixer.decays", "4"},
+                                                         {"mixer.groups", "2"},
+                                                         {"mixer.states", "3"},
+                                                         {"mixer.rope", "true"},
+                                                         {"mixer.epsilon", "0.1"},
+                                                         {"mixer.gate_groups", "1"},
+                                                         {"mixer.conditioner", "after"},
+                                                         {"mixer.conditioner_width", "2"},
+                                                         {"mixer.log_sum_exp", "false"},
+                                                         {"mixer.inner_gate", "false"},
+                                                         {"mixer.outer_gate", "false"}};
   return all;
 }
 
@@ -209,4 +221,32 @@ TEST_CASE("every key that describes networks has a kind that reads it") {
                          [&](const std::string& one) { return row.key.starts_with(one); });
     }));
   }
+}
+
+TEST_CASE("mixer.mask = bidirectional: a token hears those behind it, and is refused where they hold its answer",
+          "[unread]") {
+  const Settings compress{"task.kind=compression", "network.kind=sequence_model", "sequence.mixer=differential"};
+  const auto with = [&](Settings more) {
+    more.insert(more.begin(), compress.begin(), compress.end());
+    return parse_program_config("mask.toml", "", more);
+  };
+  CHECK_NOTHROW(with({"mixer.mask=bidirectional"}));
+  CHECK_THROWS_WITH(with({"task.kind=in_context_recall", "mixer.mask=bidirectional"}), Contains("hold its answer"));
+  CHECK_THROWS_WITH(with({"sequence.mixer=mamba2", "mixer.mask=bidirectional"}), Contains("mixer.mask"));
+  MixerChoice choice;
+  choice.kind = "mha";
+  const MixerSpec spec = mixer_spec(choice);
+  std::vector<Matrix<double>> weights;
+  for (const Field& field : spec.parameters) weights.push_back(random_matrix<double>(field.rows(), field.cols(), 3));
+  const auto first_row = [&](bool bidirectional, double last) {
+    choice.bidirectional = bidirectional;
+    Tape<double> tape;
+    Matrix<double> x = random_matrix<double>(4, choice.options.width, 5);
+    x.row(3) *= last;
+    std::vector<Value<double>> values;
+    for (const auto& w : weights) values.push_back(tape.parameter(w));
+    return Matrix<double>(mixed(choice, tape.input(x), values).matrix().topRows(1));
+  };
+  CHECK((first_row(false, 1) - first_row(false, -2)).norm() < 1e-14);
+  CHECK((first_row(true, 1) - first_row(true, -2)).norm() > 1e-2);
 }

@@ -181,6 +181,12 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
   if (direct && how->nudge != Nudge::none && !how->plain) {
     return "relaxation.solver = direct solves the circuit's own equations, which have no corrected or anchored force";
   }
+  if (how->of_layers) {
+    if (kind.lacks_layer_energy == nullptr) {
+      return "network.kind = " + kind.name + " has no energy per layer beside a read-out that learns from the cost";
+    }
+    return kind.lacks_layer_energy(config);
+  }
   if (!how->unrolls) return "";
   if (options.phases.free.solver != SettleSolver::euler)
     return "relaxation.solver must be euler, whose steps it unrolls";

@@ -64,7 +64,7 @@ class RelaxationStep {
 };
 
 /// Why an estimator cannot work as the config relaxes, or nothing: bptt unrolls Euler steps, of sweeps only unit ones over a
-/// feed-forward network; dyadic and aep_tracked move all nodes at once; ep_contrastive needs the energy of the whole force.
+/// feed-forward network; dyadic and aep_tracked move all nodes at once; ep_contrastive needs the energy of the whole force, energy_alternating one of every layer.
 std::string estimator_misfit(const Config& config, const std::string& estimator);
 
 /// Options of a BatchGradient for one estimator ("" : the configured one) at the initial damping. beta = 0 in the config

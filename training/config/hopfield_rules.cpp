@@ -62,6 +62,14 @@ ConfigRule links_are_driven_by_states() {
           }};
 }
 
+ConfigRule readout_alone() {
+  return {{"train.learns", "hopfield.cost", "network.kind"}, [](const Config& c) {
+            return layered(c) && c.text("train.learns") == "readout" && c.text("hopfield.cost") != "cross_entropy"
+                       ? "must be all unless hopfield.cost = cross_entropy: there is no read-out to learn alone"
+                       : "";
+          }};
+}
+
 ConfigRule odd_kernels() {
   return {{"convolutional.kernel", "network.kind"}, [](const Config& c) {
             if (c.text("network.kind") != "convolutional") return std::string();
@@ -126,6 +134,7 @@ std::vector<ConfigRule> hopfield_rules() {
           feedback_has_a_form(),
           boxes_need_euler(),
           links_are_driven_by_states(),
+          readout_alone(),
           odd_kernels(),
           some_convolution(),
           entry_per_layer("convolutional.kernel"),

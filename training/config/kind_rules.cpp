@@ -64,6 +64,17 @@ ConfigRule tables_of_symbols() {
           }};
 }
 
+/// In most tasks the answer to a token stands behind it.
+ConfigRule mask_hides_answers() {
+  return {{"mixer.mask", "task.kind"}, [](const Config& c) {
+            const std::string& task = c.text("task.kind");
+            const bool hidden = task == "compression" || task == "selective_copy";
+            return c.text("mixer.mask") == "causal" || hidden
+                       ? std::string()
+                       : fmt::format("must be causal for task.kind = {}: tokens behind a token hold its answer", task);
+          }};
+}
+
 /// Whether a key has the value that is written so.
 bool is_written(const Config& c, const std::string& key, const std::string& value) {
   const ParamRow& row = *find_row(c.table(), key);
@@ -86,7 +97,7 @@ ConfigRule without(const std::string& kind, const Lack& lack) {
 }  // namespace
 
 std::vector<ConfigRule> kind_rules() {
-  std::vector<ConfigRule> rules = {own_is_lent(), network_takes_task(), tables_of_symbols()};
+  std::vector<ConfigRule> rules = {own_is_lent(), network_takes_task(), tables_of_symbols(), mask_hides_answers()};
   for (const NetworkKind& kind : network_kinds()) {
     for (const Lack& lack : kind.lacks) rules.push_back(without(kind.name, lack));
   }

@@ -39,7 +39,8 @@ const Section<RunOptions>& run_section() {
                    "several nudges; "
                    "dyadic: state and adjoint together; linear_adjoint: a <- a + eps (J' a + dC/dz); implicit: exact "
                    "adjoint "
-                   "solve; bptt: backprop through the free phase; backprop: what sequence_model, free_transformer and "
+                   "solve; bptt: backprop through the free phase; energy_alternating: every layer descends its own "
+                   "free energy at z*, the read-out the cost; backprop: what sequence_model, free_transformer and "
                    "argmax_read learn by, "
                    "which do not settle, whatever stands here.",
                    "anchoring repairs an unsettled free phase, measured"),

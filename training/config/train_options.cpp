@@ -93,6 +93,11 @@ const Section<TrainOptions>& train_section() {
                  "this estimator, or feed_forward: a plain transformer or perceptron of as many weights by ordinary "
                  "backprop."),
           &TrainOptions::beside),
+      field(
+          choice("train.learns", "all", {"all", "readout"},
+                 "readout: the read-out alone learns and every other parameter stays as it starts: what is won against "
+                 "that the layers have learnt. On devices crossbar.update = none freezes them alone."),
+          &TrainOptions::learns),
       field(choice("train.null", "auto", {"auto", "none", "frozen_devices"},
                    "frozen_devices: beside a run on devices the same run whose devices are programmed and never "
                    "written again (crossbar.update = none), while numbers learn as they do in the run: what is won "

@@ -26,6 +26,7 @@ struct TrainOptions {
   std::uint64_t cosine_every = {};      ///< 0: never
   std::uint64_t checkpoint_every = {};  ///< 0: at the end
   std::string beside;                   ///< an estimator, feed_forward, or none
+  std::string learns;                   ///< all, or readout: the other parameters stay as they are
   std::string null;                     ///< auto, none, frozen_devices: see null_lane.hpp
 };
 const Section<TrainOptions>& train_section();

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 
+#include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/models/mixer_keys.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
@@ -50,7 +52,7 @@ bool begins(const std::string& key, const std::vector<std::string>& beginnings) 
 /// What every training on exact numbers reads.
 bool is_of_training(const std::string& key) {
   static const std::vector<std::string> of_circuits = {"train.step_time", "train.skip_ratio", "train.leave_out_ratio",
-                                                       "train.cosine_every"};
+                                                       "train.cosine_every", "train.learns"};
   static const std::vector<std::string> all = {"preset",  "seed",     "threads",      "precision",   "estimator",
                                                "output.", "product.", "network.kind", "task.",       "data.",
                                                "train.",  "sweep.",   "compare.",     "model.tokens"};
@@ -158,6 +160,36 @@ Choice of_network() {
           }};
 }
 
+/// Every estimator that a run asks, and where it compares several, all of those.
+std::vector<std::string> asked_estimators(const Config& config, bool training) {
+  std::vector<std::string> names{config.text("estimator"), config.text("train.beside")};
+  if (training) return names;
+  for (const char* list : {"gradcheck.estimators", "compare.entrants"}) {
+    for (const std::string& entry : config.texts(list)) {
+      for (const EstimatorKind& kind : estimator_kinds()) {
+        if (entry == "all" || entry.find(kind.name) != std::string::npos) names.push_back(kind.name);
+      }
+    }
+  }
+  return names;
+}
+
+Choice of_estimator(bool training) {
+  return {"estimator",
+          [training](const Config& c, const std::string& key) {
+            if (!network_kind(c).is_circuit() || !has_owner(estimator_kinds(), key)) return false;
+            const auto names = asked_estimators(c, training);
+            return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+              const EstimatorKind* kind = find_estimator(name);
+              return kind != nullptr && (!kind->declares || begins(key, kind->reads));
+            });
+          },
+          [](const Config& c, const std::string& key) {
+            return fmt::format("estimator = {}{}", c.text("estimator"),
+                               readers_of_kind("estimator", estimator_kinds(), key));
+          }};
+}
+
 Choice of_task() {
   return {"task.kind",
           [](const Config& c, const std::string& key) {
@@ -197,22 +229,105 @@ Choice of_device_model() {
           }};
 }
 
+/// Keys of something that is there only above 0.
+Choice needs(const char* choice, const std::vector<std::string>& keys) {
+  return {choice, [=](const Config& c, const std::string& key) { return begins(key, keys) && c.real(choice) == 0; },
+          [=](const Config& c, const std::string&) {
+            return fmt::format("{} = {}; a value above 0 would", choice, c.as_text(choice));
+          }};
+}
+
+/// Keys of something that is switched on.
+Choice switched(const char* choice, const std::vector<std::string>& keys) {
+  return {choice, [=](const Config& c, const std::string& key) { return begins(key, keys) && !c.flag(choice); },
+          [=](const Config&, const std::string&) { return fmt::format("{} = false; true would", choice); }};
+}
+
+/// What can grow: a network that feeds forward forgets in one step, and independent samples have a direction each where they are asked to.
+Choice of_growth() {
+  return {"network.kind",
+          [](const Config& c, const std::string& key) {
+            const NetworkKind& kind = network_kind(c);
+            if (!kind.is_circuit() || section_of(key) != "growth" || (key == "growth.strength" && c.real(key) == 0)) {
+              return false;
+            }
+            if (kind.feed_forward(c)) return true;
+            return kind.couples_rows ? key == "growth.samples" : !c.flag("growth.samples");
+          },
+          [](const Config& c, const std::string& key) {
+            const NetworkKind& kind = network_kind(c);
+            if (kind.feed_forward(c))
+              return fmt::format("this network.kind = {} feeds forward, nothing grows", kind.name);
+            return key == "growth.samples" ? fmt::format("network.kind = {} couples its rows", kind.name)
+                                           : "growth.samples = false; true would";
+          }};
+}
+
+/// Rows of independent samples are those of data.side_by_side, and their held-out parts are looked at whole.
+Choice of_samples() {
+  return {"network.kind",
+          [](const Config& c, const std::string& key) {
+            const NetworkKind& kind = network_kind(c);
+            const bool of_rows = key == "model.tokens" && kind.is_circuit() && !kind.couples_rows;
+            const bool of_parts = key == "train.evaluation_batches" || key == "train.test_batches";
+            return of_rows || (of_parts && kind.is_circuit() && kind.takes == Rows::features);
+          },
+          [](const Config& c, const std::string& key) {
+            return fmt::format("network.kind = {} is fed by samples; {}", network_kind(c).name,
+                               key == "model.tokens" ? "data.side_by_side has so many at a time"
+                                                     : "their held-out parts are taken whole");
+          }};
+}
+
+/// The time between steps ages devices alone.
+Choice of_devices() {
+  return {"device.model",
+          [](const Config& c, const std::string& key) {
+            return key == "train.step_time" && c.text("device.model") == digital_model;
+          },
+          [](const Config&, const std::string&) { return std::string("device.model = digital: numbers do not age"); }};
+}
+
 const std::vector<Choice>& choices() {
   static const std::vector<Choice> all = {
       of_network(),
       of_task(),
       of_device_model(),
+      of_estimator(false),
       only_with("train.optimizer", {"sgd"}, {"train.momentum"}),
       only_with("train.optimizer", {"adam"}, {"train.adam_beta1", "train.adam_beta2", "train.adam_epsilon"}),
+      only_with("transformer.feed_forward", {"two_layer"}, {"transformer.activation"}),
+      of_growth(),
+      of_samples(),
+      of_devices(),
+      needs("growth.strength", {"growth.threshold", "growth.probe", "growth.iterations", "growth.samples"}),
+      needs("memory_bound.fraction", {"memory_bound.iterations"}),
+      needs("model.coupling_scale", {"model.coupling_symmetric", "model.coupling_antisymmetric"}),
+      needs("device.leak_time", {"device.leak_spread", "device.leak_rest"}),
+      needs("device.endurance", {"device.endurance_spread", "device.endurance_failure"}),
+      needs("device.programming_saturating", {"device.programming_scale"}),
+      needs("device.read_saturating", {"device.read_scale"}),
+      needs("device.telegraph_share",
+            {"device.telegraph_amplitude", "device.telegraph_spread", "device.telegraph_time_high",
+             "device.telegraph_time_low", "device.telegraph_time_spread"}),
+      switched("damping.control", {"damping.high", "damping.low", "damping.raise", "damping.lower", "damping.minimum",
+                                   "damping.maximum", "damping.patience", "damping.raise_on_skip"}),
+      only_with("resistive.diode", {"shockley"}, {"resistive.saturation_current", "resistive.emission"}),
+      only_with("resistive.bias", {"rails"}, {"resistive.rail_voltage"}),
+      only_with("latent.sampler", {"device"},
+                {"latent.bit_offset", "latent.bit_offset_spread", "latent.bit_gain_spread", "latent.bit_correlation"}),
+      only_with("crossbar.scheme", {"tiki_taka"},
+                {"crossbar.transfer_every", "crossbar.transfer_columns", "crossbar.transfer_rate", "crossbar.fast_gain",
+                 "crossbar.fast_share", "crossbar.zero_shift_cycles"}),
       only_with("relaxation.solver", {"dopri5"}, {"relaxation.ode_tolerance"}),
       only_with("relaxation.solver", {"anderson", "newton_gmres"}, {"relaxation.memory"})};
   return all;
 }
 
-std::string unread_lines(const Config& config, const AskedKeys& asked) {
+std::string unread_lines(const Config& config, const AskedKeys& asked, const std::vector<Choice>& all) {
   std::string problems;
   for (const std::string& key : config.keys()) {
-    for (const Choice& choice : choices()) {
+    for (const Choice& choice : all) {
       if (key == choice.key || !choice.leaves(config, key) || !asked.outlives(key, choice.key)) continue;
       problems += fmt::format("{}{} = {} (nothing reads it: {})", problems.empty() ? "" : "\n", key,
                               config.as_text(key), choice.why(config, key));
@@ -226,8 +341,14 @@ std::string unread_lines(const Config& config, const AskedKeys& asked) {
 
 void expect_keys_read(const Config& config) {
   const AskedKeys asked(config);
-  const std::string unread = unread_lines(config, asked);
+  const std::string unread = unread_lines(config, asked, choices());
   const std::string problems = unread.empty() ? unread_mixer_lines(config, asked) : unread;
+  if (!problems.empty()) throw UserError(problems);
+}
+
+void expect_estimator_keys_read(const Config& config) {
+  const AskedKeys asked(config);
+  const std::string problems = unread_lines(config, asked, {of_estimator(true)});
   if (!problems.empty()) throw UserError(problems);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "mixers/registry.hpp"
@@ -20,7 +21,15 @@ bool maps_states(const MixerKind<double>& kind) {
   return spec.inputs.size() == 1 && spec.outputs.front().rows() < 0 && spec.outputs.front().cols() == options.width;
 }
 
+/// Kinds that are layers alone: what they read is normed or multiplied by itself, so that a state which hears itself has no
+/// equilibrium near 0 (the block with one of them does not settle).
+bool is_layer(const std::string& name) {
+  static const std::vector<std::string> layers = {"deltanet", "gated_deltanet", "mamba2", "hyena", "differential"};
+  return std::find(layers.begin(), layers.end(), name) != layers.end();
+}
+
 Mask mask_of(const MixerChoice& choice, Index tokens) {
+  if (choice.bidirectional) return Mask::full(tokens, tokens);
   if (choice.window == 0 || choice.window >= tokens) return Mask::causal(tokens);
   return Mask::causal_window(tokens, choice.window);
 }
@@ -31,7 +40,7 @@ const std::vector<std::string>& force_mixers() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const auto& kind : mixer_kinds<double>()) {
-      if (maps_states(kind)) all.push_back(kind.name);
+      if (maps_states(kind) && !is_layer(kind.name)) all.push_back(kind.name);
     }
     return all;
   }();
@@ -42,6 +51,11 @@ MixerSpec mixer_spec(const MixerChoice& choice) {
   MixerSpec spec = mixer_kind<double>(choice.kind).spec(choice.options);
   if (choice.window > 0 && spec.only_causal) {
     throw UserError(fmt::format("window = {} ({} has no window: use 0)", choice.window, choice.kind));
+  }
+  if (choice.bidirectional && (spec.only_causal || choice.window > 0)) {
+    throw UserError(fmt::format("mixer.mask = bidirectional ({})", spec.only_causal
+                                                                       ? choice.kind + " is causal"
+                                                                       : "mixer.window is of the past: use all"));
   }
   return spec;
 }
@@ -55,6 +69,31 @@ Value<S> mixed(const MixerChoice& choice, Value<S> z, const std::vector<Value<S>
   for (std::size_t k = 0; k < weights.size(); ++k) call.parameters.add(spec.parameters[k].name, weights[k]);
   mixer_kind<S>(choice.kind).forward(call);
   return call.outputs.front();
+}
+
+bool has_layer_energy(const MixerChoice& choice) {
+  return !choice.is_fused() && mixer_kind<double>(choice.kind).energy != nullptr;
+}
+
+const std::vector<std::string>& layer_energy_mixers() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const std::string& name : force_mixers()) {
+      if (mixer_kind<double>(name).energy != nullptr) all.push_back(name);
+    }
+    return all;
+  }();
+  return names;
+}
+
+template <class S>
+Value<S> mixed_energy(const MixerChoice& choice, Value<S> z, Value<S> context, const std::vector<Value<S>>& weights) {
+  const MixerSpec spec = mixer_spec(choice);
+  MixerCall<S> call{choice.options, {}, {}, mask_of(choice, z.rows())};
+  call.inputs.add("z", z);
+  call.inputs.add("context", context);
+  for (std::size_t k = 0; k < weights.size(); ++k) call.parameters.add(spec.parameters[k].name, weights[k]);
+  return mixer_kind<S>(choice.kind).energy(call);
 }
 
 namespace {
@@ -120,13 +159,20 @@ std::unique_ptr<Term<S>> mixer_term(int node, Columns at, const MixerChoice& cho
   const auto record = [choice](Tape<S>& /*tape*/, Value<S> z, const std::vector<Value<S>>& values) {
     return mixed(choice, z, values);
   };
+  typename TapeTerm<S>::RecordEnergy energy;
+  if (has_layer_energy(choice)) {  // the tokens are their own context (eq. 13)
+    energy = [choice](Value<S> z, Value<S> /*source*/, const std::vector<Value<S>>& values) {
+      return mixed_energy(choice, z, z, values);
+    };
+  }
   return std::make_unique<TapeTerm<S>>(choice.kind, TapePlace{node, at, node, at, gain, spec.residual ? -1.0 : 0.0},
-                                       std::move(held), record);
+                                       std::move(held), record, std::move(energy));
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                     \
-  template Value<S> mixed<S>(const MixerChoice&, Value<S>, const std::vector<Value<S>>&);        \
-  template std::unique_ptr<Term<S>> mixer_term<S>(int, Columns, const MixerChoice&, double, int, \
+#define NUDGE_INSTANTIATE(S)                                                                               \
+  template Value<S> mixed<S>(const MixerChoice&, Value<S>, const std::vector<Value<S>>&);                  \
+  template Value<S> mixed_energy<S>(const MixerChoice&, Value<S>, Value<S>, const std::vector<Value<S>>&); \
+  template std::unique_ptr<Term<S>> mixer_term<S>(int, Columns, const MixerChoice&, double, int,           \
                                                   const std::vector<const LinearMap<S>*>&);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)

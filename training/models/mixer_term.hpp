@@ -16,6 +16,7 @@ struct MixerChoice {
   std::string kind = fused;
   MixerOptions options = {};   ///< of a kind of the registry
   Index window = 0;            ///< tokens that a token attends to, itself included; 0: all before it
+  bool bidirectional = false;  ///< to those behind it too
   double initial_scale = 1.0;  ///< factor of the standard deviations that training starts from
 
   bool is_fused() const { return kind == fused; }
@@ -32,6 +33,14 @@ MixerSpec mixer_spec(const MixerChoice& choice);
 /// an update, both.
 template <class S>
 Value<S> mixed(const MixerChoice& choice, Value<S> z, const std::vector<Value<S>>& weights);
+
+/// Whether its weights are all those of a free energy that it descends (MixerKind::energy), and the kinds of which it is so.
+bool has_layer_energy(const MixerChoice& choice);
+const std::vector<std::string>& layer_energy_mixers();
+
+/// F* (T, 1) of the tokens z against the context, both (T, C) on one tape.
+template <class S>
+Value<S> mixed_energy(const MixerChoice& choice, Value<S> z, Value<S> context, const std::vector<Value<S>>& weights);
 
 /// Which parameters, in the order of mixer_spec(), the mixer only multiplies by, so that arrays of devices may hold them: found
 /// by recording it on weights that are read. Gains, biases, temperatures and what is inverted stay numbers.

@@ -12,6 +12,7 @@ const Choices<Modulation> modulations{{"auto", Modulation::none},
                                       {"before", Modulation::before},
                                       {"after", Modulation::after}};
 
+const Choices<bool> masks{{"causal", false}, {"bidirectional", true}};
 const Choices<bool> embeddings{{"digital", false}, {"devices", true}};
 
 }  // namespace
@@ -112,6 +113,11 @@ const Section<MixerChoice>& mixer_section() {
                     "mixer.window", "all", size,
                     "Tokens that a token attends to, itself included; all: every one before it. Softmax mixers only.")),
             &MixerChoice::window),
+      field(named("mixer.mask", "causal",
+                  "bidirectional: a token also attends to those behind it, where these do not hold its answer. Softmax "
+                  "mixers "
+                  "and gd_*, loop_* only."),
+            masks, &MixerChoice::bidirectional),
       field(zero_is("auto", integer("mixer.head_width", "auto", size,
                                     "Channels of the queries, keys and values of one head; auto: C/H.")),
             &MixerChoice::options, &MixerOptions::head_width),
@@ -145,8 +151,8 @@ const Section<MixerChoice>& mixer_section() {
             &MixerChoice::options, &MixerOptions::decays),
       field(integer("mixer.groups", "1", between(1, 65536), "fem_aft: groups of channels that share a weight."),
             &MixerChoice::options, &MixerOptions::groups),
-      field(integer("mixer.states", "16", between(1, 65536), "fem_ssm*: states N per channel."), &MixerChoice::options,
-            &MixerOptions::states),
+      field(integer("mixer.states", "16", between(1, 65536), "fem_ssm*: states N per channel; mamba2: per head."),
+            &MixerChoice::options, &MixerOptions::states),
       field(flag("mixer.rope", "false",
                  "Rotary positions, for an even head width: mha, *_stack, mha2nd*, light2nd*, fem_softmax (fem_gla "
                  "always)."),

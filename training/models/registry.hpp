@@ -49,6 +49,9 @@ struct NetworkKind {
   /// Whether the force is minus the gradient of an energy all of whose terms have the contrastive rule
   /// (TermSystem::accumulate_energy_gradient); null: never.
   bool (*contrastive)(const Config& config) = nullptr;
+  /// Which of its weights have no layer energy (sim/layer_energies.hpp), in words; empty: all have, and a read-out of its own learns
+  /// from the cost. null: it has none.
+  std::string (*lacks_layer_energy)(const Config& config) = nullptr;
   /// The mixer of its config that reads the keys of [mixer]; nothing: this config has none. null: no config has.
   std::optional<MixerChoice> (*mixer)(const Config& config) = nullptr;
   /// The whole network as a circuit for ngspice (`nudge crossbar --block`); nothing: it is not exported.

@@ -4,14 +4,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "circuits/terms/layer_energy.hpp"
 #include "sim/base/errors.hpp"
 #include "training/models/map_reader.hpp"
 
 namespace nudge {
 
 template <class S>
-TapeTerm<S>::TapeTerm(std::string name, const TapePlace& place, std::vector<Weight> weights, Record record)
-    : name_(std::move(name)), place_(place), weights_(std::move(weights)), record_(std::move(record)) {}
+TapeTerm<S>::TapeTerm(std::string name, const TapePlace& place, std::vector<Weight> weights, Record record,
+                      RecordEnergy energy)
+    : name_(std::move(name)),
+      place_(place),
+      weights_(std::move(weights)),
+      record_(std::move(record)),
+      energy_(std::move(energy)) {}
 
 template <class S>
 bool TapeTerm<S>::noisy() const {
@@ -19,7 +25,7 @@ bool TapeTerm<S>::noisy() const {
 }
 
 template <class S>
-class TapeTerm<S>::System final : public TermSystem<S> {
+class TapeTerm<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
  public:
   System(const TapeTerm& term, Index rows)
       : term_(&term), rows_(rows), moving_(make(rows)), fixed_(make(rows)), direction_(rows, target().count) {
@@ -104,18 +110,40 @@ class TapeTerm<S>::System final : public TermSystem<S> {
     if (identity() != S(0)) out += (gain() * identity()) * direction_;
   }
 
+  bool has_layer_energy() const override { return static_cast<bool>(term_->energy_); }
+  void accumulate_layer_energy(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override {
+    if (energy_ == nullptr) energy_ = make(rows_, Computes::energy);
+    reads_ = {&read, &sink, scale * gain()};
+    Tape<S>& tape = energy_->tape;
+    read.work(3 * tape.operations());
+    tape.leaf(energy_->state) = target_of(z, 0);
+    if (from_input()) {
+      tape.leaf(energy_->source) = *input_;
+    } else {
+      tape.leaf(energy_->source) = source_of(z, 0);
+    }
+    tape.run();
+    tape.clear_cotangents();
+    tape.add_cotangent(energy_->y, Matrix<S>::Ones(energy_->y.rows(), 1));
+    tape.pull_back(Leaves::parameters);
+    hand_over_numbers(*energy_, scale, sink);
+  }
+
  private:
-  /// The computation on a tape of its own, from the source of one copy to y.
+  enum class Computes { force, energy };
+
+  /// The computation on a tape of its own, from the source of one copy (and, of the energy, the state of the target) to y.
   struct Recording {
     std::vector<std::unique_ptr<MapReader<S>>> readers;
     Tape<S> tape;
-    Value<S> source, y;
+    Value<S> source, state, y;
     std::vector<Value<S>> weights;
   };
 
-  std::unique_ptr<Recording> make(Index rows) {
+  std::unique_ptr<Recording> make(Index rows, Computes what = Computes::force) {
     ReadContext unread;  // the first evaluation only finds the shapes
     unread.policy = ReadPolicy::all_ideal();
+    const TapeReads<S> before = reads_;
     reads_.read = &unread;
     auto recording = std::make_unique<Recording>();
     recording->source = recording->tape.input(Matrix<S>::Zero(rows, term_->place_.source_columns.count));
@@ -127,9 +155,14 @@ class TapeTerm<S>::System final : public TermSystem<S> {
       recording->readers.push_back(std::make_unique<MapReader<S>>(*weight.map, weight.parameter, reads_));
       recording->weights.push_back(recording->tape.weights(weight.map->weights(), *recording->readers.back()));
     }
-    recording->y = term_->record_(recording->tape, recording->source, recording->weights);
-    reads_.read = nullptr;
-    NUDGE_EXPECT(recording->y.rows() == rows && recording->y.cols() == target().count);
+    if (what == Computes::energy) {
+      recording->state = recording->tape.input(Matrix<S>::Zero(rows, target().count));
+      recording->y = term_->energy_(recording->state, recording->source, recording->weights);
+    } else {
+      recording->y = term_->record_(recording->tape, recording->source, recording->weights);
+    }
+    reads_ = before;
+    NUDGE_EXPECT(recording->y.rows() == rows && recording->y.cols() == (what == Computes::energy ? 1 : target().count));
     return recording;
   }
 
@@ -198,8 +231,13 @@ class TapeTerm<S>::System final : public TermSystem<S> {
       input_gradient += (scale * gain()) * fixed_->tape.cotangent(fixed_->source);
       if (identity() != S(0)) input_gradient += (scale * gain() * identity()) * direction_;
     }
-    for (std::size_t k = 0; k < fixed_->weights.size(); ++k) {
-      const Matrix<S>& gradient = fixed_->tape.cotangent(fixed_->weights[k]);
+    hand_over_numbers(*fixed_, scale, sink);
+  }
+
+  /// What has arrived at weights that are numbers; those that are read have correlated already.
+  void hand_over_numbers(Recording& recording, S scale, GradientSink<S>& sink) {
+    for (std::size_t k = 0; k < recording.weights.size(); ++k) {
+      const Matrix<S>& gradient = recording.tape.cotangent(recording.weights[k]);
       if (gradient.size() > 0) sink.accumulate(term_->weights_[k].parameter, scale * gain(), gradient);
     }
     reads_.sink = nullptr;
@@ -208,7 +246,7 @@ class TapeTerm<S>::System final : public TermSystem<S> {
   const TapeTerm* term_;
   Index rows_;
   TapeReads<S> reads_;
-  std::unique_ptr<Recording> moving_, fixed_;
+  std::unique_ptr<Recording> moving_, fixed_, energy_;  ///< the last where it is asked for
   const Matrix<S>* input_ = nullptr;
   bool evaluated_ = false;  ///< moving_, since the last bind(), at the source it holds
   bool noisy_ = false;

@@ -36,8 +36,12 @@ class TapeTerm final : public Term<S> {
     bool read = true;
   };
 
-  /// The maps must outlive the term.
-  TapeTerm(std::string name, const TapePlace& place, std::vector<Weight> weights, Record record);
+  /// Records Σ E (tokens, 1) of the term from the state of its target, the source and the weights (LayerEnergies).
+  using RecordEnergy = std::function<Value<S>(Value<S> state, Value<S> source, const std::vector<Value<S>>& weights)>;
+
+  /// The maps must outlive the term. No `energy`: it has none that holds all of its weights.
+  TapeTerm(std::string name, const TapePlace& place, std::vector<Weight> weights, Record record,
+           RecordEnergy energy = {});
 
   TermTraits traits() const override {
     return {.name = name_,
@@ -58,6 +62,7 @@ class TapeTerm final : public Term<S> {
   TapePlace place_;
   std::vector<Weight> weights_;
   Record record_;
+  RecordEnergy energy_;
 };
 
 }  // namespace nudge

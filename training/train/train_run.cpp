@@ -29,6 +29,7 @@
 #include "training/config/step_stages.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
+#include "training/config/unread_keys.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/train/reference_budget.hpp"
 #include "training/train/tape_learner.hpp"
@@ -225,6 +226,7 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
 
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
                    const TrainObserver& observer, FinalTest final_test) {
+  expect_estimator_keys_read(config);
   start_run(config);
   std::optional<OutputLock> lock;
   if (output && leads_batches()) {

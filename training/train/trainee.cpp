@@ -140,7 +140,9 @@ void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
     optimizer_->step(gradient_.matrices(), rate, deltas_);
   }
   const std::vector<Parameter> parameters = network_->plan().parameters();
+  const NodeReadout readout = network_->plan().readout();
   for (int p = 0; p < network_->parameters(); ++p) {
+    if (options_.learns == "readout" && p != readout.parameter && p != readout.bias) continue;
     LinearMap<S>& map = network_->map(p);
     if (decay > S(0) && parameters[static_cast<std::size_t>(p)].decays) {
       deltas_[static_cast<std::size_t>(p)] -= decay * map.weights();

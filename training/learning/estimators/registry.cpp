@@ -13,6 +13,7 @@
 #include "training/learning/estimators/backprop.hpp"
 #include "training/learning/estimators/contrastive.hpp"
 #include "training/learning/estimators/coupled_learning.hpp"
+#include "training/learning/estimators/energy_alternating.hpp"
 #include "training/learning/estimators/implicit.hpp"
 #include "training/learning/estimators/linear_adjoint.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
@@ -39,6 +40,28 @@ EstimatorKind kind(const char* name, Nudge nudge, Make /*make*/) {
   one.nudge = nudge;
   if (nudge == Nudge::transposed) one.beta_in_float = 1e-2;
   return one;
+}
+
+/// What every nudged phase reads, and those of some.
+std::vector<std::string> nudged_keys(std::vector<std::string> more) {
+  for (const char* key : {"beta", "nudge.sides", "nudge.below_rounding", "nudge.below_noise", "relaxation.nudged_steps",
+                          "reads.nudged", "train.leave_out_ratio"}) {
+    more.emplace_back(key);
+  }
+  return more;
+}
+constexpr const char *kFrozen = "nudge.cost_current", *kMean = "relaxation.average_nudged", *kClip = "nudge.clip",
+                     *kAnchor = "reads.anchor", *kPath = "correction.", *kDrive = "nudge.drive",
+                     *kPoints = "nudge.points";
+
+/// What the iterations of an adjoint read: their steps.
+std::vector<std::string> iterated_keys() {
+  return {"relaxation.nudged_steps", "reads.nudged", kPath, "train.leave_out_ratio"};
+}
+
+EstimatorKind reading(EstimatorKind kind, std::vector<std::string> keys) {
+  kind.reads = std::move(keys);
+  return kind;
 }
 
 template <template <class> class Estimator>
@@ -68,6 +91,8 @@ std::vector<EstimatorKind> our_kinds() {
   npoint.both_sides = true;
   EstimatorKind dyadic = computed<DyadicEstimator>("dyadic");
   dyadic.all_at_once = true;
+  EstimatorKind alternating = computed<EnergyAlternatingEstimator>("energy_alternating");
+  alternating.of_layers = true;
   EstimatorKind bptt = computed<BackpropThroughTime>("bptt");
   bptt.unrolls = true;
   EstimatorKind coupled = kind("coupled_learning", Nudge::live, []<class S>(O o) -> Made<S> {
@@ -80,24 +105,40 @@ std::vector<EstimatorKind> our_kinds() {
     return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::direct, o);
   });
   adjoint.direct = true;
-  return {
-      ep,
+  contrastive.reads = nudged_keys({kFrozen, kMean});
+  tracked.reads = nudged_keys({kMean, kPath});
+  npoint.reads = nudged_keys({kFrozen, kMean, kAnchor, kPath, kDrive, kPoints});
+  dyadic.reads = iterated_keys();
+  const std::vector<std::string> solved{"relaxation.adjoint_tolerance", "train.leave_out_ratio"};
+  std::vector<EstimatorKind> all = {
+      reading(ep, nudged_keys({kFrozen, kMean})),
       contrastive,
-      kind("ep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, true, o); }),
-      kind("aep", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), false, o); }),
-      kind("aep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), true, o); }),
+      reading(kind("ep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, true, o); }),
+              nudged_keys({kFrozen, kMean, kAnchor})),
+      reading(kind("aep", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), false, o); }),
+              nudged_keys({kFrozen, kMean, kPath, kClip})),
+      reading(kind("aep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), true, o); }),
+              nudged_keys({kFrozen, kMean, kPath, kClip, kAnchor})),
       tracked,
-      kind("aep_transposed", Nudge::transposed, []<class S>(O o) { return nudged<S>(NudgeLaw::transposed, true, o); }),
+      reading(kind("aep_transposed", Nudge::transposed,
+                   []<class S>(O o) { return nudged<S>(NudgeLaw::transposed, true, o); }),
+              nudged_keys({kFrozen, kMean, kAnchor, kPath, kDrive})),
       npoint,
       dyadic,
-      computed<LinearAdjointEstimator>("linear_adjoint"),
-      kind("implicit", Nudge::none,
-           []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::gmres, o); }),
-      kind("implicit_dense", Nudge::none,
-           []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o); }),
+      reading(computed<LinearAdjointEstimator>("linear_adjoint"), iterated_keys()),
+      reading(
+          kind("implicit", Nudge::none,
+               []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::gmres, o); }),
+          solved),
+      reading(
+          kind("implicit_dense", Nudge::none,
+               []<class S>(O o) -> Made<S> { return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::dense, o); }),
+          {"train.leave_out_ratio"}),
       bptt,
-      coupled,
-      adjoint};
+      alternating};
+  for (EstimatorKind& one : all) one.declares = true;
+  all.insert(all.end(), {coupled, adjoint});
+  return all;
 }
 
 OpenList<EstimatorKind>& list() {

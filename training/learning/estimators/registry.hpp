@@ -30,7 +30,12 @@ struct EstimatorKind {
   bool contrasts = false;    ///< it takes the difference of energies, of the whole force
   bool plain = false;        ///< nudged phases have the force as it is: neither corrected nor anchored
   bool direct = false;       ///< it needs a system that solves itself (Dynamics::direct)
-  bool unrolls = false;      ///< it goes back through the steps of the free phase
+  bool of_layers = false;    ///< it descends the energies of the layers, not the cost (LayerEnergies)
+  /// Keys and beginnings of keys ("correction.") that it reads of those that only some estimators do; others that are set are refused
+  /// where it alone runs (expect_estimator_keys_read).
+  std::vector<std::string> reads = {};
+  bool declares = false;  ///< `reads` is told; else it may read them all
+  bool unrolls = false;   ///< it goes back through the steps of the free phase
 };
 
 /// The value of estimator of networks that are no circuits: backprop through the tape. No EstimatorKind, since nothing settles.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/block/block_config.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace nudge {
 namespace {
 
@@ -71,6 +74,16 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task) {
   const ModelOptions model = model_options(config);
   return std::make_shared<BlockPlan>(model_shape(config, task.symbols), model.scales, model.initial_damping());
+}
+
+std::string block_lacks_energy(const Config& config) {
+  const ModelShape s = model_shape(config, 1);
+  if (!has_layer_energy(s.mixer)) {
+    return fmt::format("model.mixer = {} has weights that no energy has (W_v, W_o or the like; {} have none)",
+                       s.mixer.kind, fmt::join(layer_energy_mixers(), ", "));
+  }
+  if (s.coupling) return "model.coupling_scale > 0: a coupling that is not reciprocal has no energy";
+  return s.memories > 0 && s.memory_arrays == 2 ? "model.memory_arrays = 2: the memory returns by other weights" : "";
 }
 
 NodeLeak block_leak(const Config& config) { return {.per_damping = model_options(config).attention_gain}; }

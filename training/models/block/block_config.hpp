@@ -24,6 +24,9 @@ ModelShape model_shape(const Config& config, Index vocabulary);
 
 std::shared_ptr<const NetworkPlan> block_plan(const Config& config, const TaskSizes& task);
 
+/// Which weights are in no energy of the block (NetworkKind::lacks_layer_energy); empty: all are.
+std::string block_lacks_energy(const Config& config);
+
 /// 1 + s c.
 NodeLeak block_leak(const Config& config);
 

@@ -172,6 +172,13 @@ bool hopfield_contrasts(const Config& config) {
   return hopfield_section().read(config).feedback == HopfieldFeedback::transpose;
 }
 
+std::string hopfield_lacks_energy(const Config& config) {
+  if (!hopfield_contrasts(config))
+    return "hopfield.feedback must be transpose: only links that act both ways have an energy";
+  const bool head = hopfield_section().read(config).cost == "cross_entropy";
+  return head ? "" : "hopfield.cost must be cross_entropy: without a read-out nothing learns from the cost";
+}
+
 bool hopfield_feeds_forward(const Config& config) {
   return hopfield_section().read(config).feedback == HopfieldFeedback::none;
 }

@@ -40,6 +40,8 @@ void check_hopfield(const Config& config);
 
 /// A reciprocal network has an energy.
 bool hopfield_contrasts(const Config& config);
+/// Which weights have no layer energy (NetworkKind::lacks_layer_energy); empty: all have.
+std::string hopfield_lacks_energy(const Config& config);
 /// Whether hopfield.feedback = none.
 bool hopfield_feeds_forward(const Config& config);
 

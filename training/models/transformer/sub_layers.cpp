@@ -15,6 +15,12 @@ namespace {
 
 constexpr double kNormEpsilon = RowNorm<double>::epsilon;  // one norm for nodes and read-out
 
+/// Where a layer has moved its normed tokens to: m + z_j − u, at rest m + G.
+template <class S>
+Value<S> moved_tokens(Value<S> state, Value<S> u, Value<S> m) {
+  return m + (state - u);
+}
+
 }  // namespace
 
 template <class S>
@@ -48,7 +54,14 @@ std::unique_ptr<TapeTerm<S>> mixer_layer(const TapePlace& place, const MixerChoi
     const Value<S> y = mixed(mixer, m, w);
     return residual ? y - m : y;
   };
-  return std::make_unique<TapeTerm<S>>(mixer.kind, place, std::move(weights), record);
+  typename TapeTerm<S>::RecordEnergy energy;
+  if (has_layer_energy(mixer)) {
+    energy = [mixer](Value<S> state, Value<S> u, const std::vector<Value<S>>& w) {
+      const Value<S> m = rms_norm(u, 1, kNormEpsilon);
+      return mixed_energy(mixer, moved_tokens(state, u, m), m, w);
+    };
+  }
+  return std::make_unique<TapeTerm<S>>(mixer.kind, place, std::move(weights), record, std::move(energy));
 }
 
 template <class S>
@@ -63,6 +76,19 @@ std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activati
                                        std::vector<typename TapeTerm<S>::Weight>{first, second}, record);
 }
 
+template <class S>
+std::unique_ptr<TapeTerm<S>> memory_layer(const TapePlace& place, typename TapeTerm<S>::Weight patterns) {
+  const auto record = [](Tape<S>& /*tape*/, Value<S> u, const std::vector<Value<S>>& w) {
+    return product_nt(affine(apply(Function::relu, product(rms_norm(u, 1, kNormEpsilon), w[0])), 2.0), w[0]);
+  };
+  const auto energy = [](Value<S> state, Value<S> u, const std::vector<Value<S>>& w) {
+    const Value<S> m = moved_tokens(state, u, rms_norm(u, 1, kNormEpsilon));
+    return affine(row_sum(apply(Function::squared_relu, product(m, w[0]))), -1.0);
+  };
+  return std::make_unique<TapeTerm<S>>("memory_layer", place, std::vector<typename TapeTerm<S>::Weight>{patterns},
+                                       record, energy);
+}
+
 #define NUDGE_INSTANTIATE(S)                                                                                     \
   template Value<S> attention_update<S>(Value<S>, Value<S>, Value<S>, Index, bool, std::vector<Matrix<S>>*);     \
   template std::unique_ptr<TapeTerm<S>> attention_layer<S>(const TapePlace&, Index, bool, TapeTerm<S>::Weight,   \
@@ -70,7 +96,8 @@ std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activati
   template std::unique_ptr<TapeTerm<S>> mixer_layer<S>(const TapePlace&, const MixerChoice&,                     \
                                                        std::vector<TapeTerm<S>::Weight>);                        \
   template std::unique_ptr<TapeTerm<S>> feed_forward_layer<S>(const TapePlace&, Activation, TapeTerm<S>::Weight, \
-                                                              TapeTerm<S>::Weight);
+                                                              TapeTerm<S>::Weight);                              \
+  template std::unique_ptr<TapeTerm<S>> memory_layer<S>(const TapePlace&, TapeTerm<S>::Weight);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

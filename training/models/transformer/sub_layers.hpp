@@ -20,7 +20,8 @@ std::unique_ptr<TapeTerm<S>> attention_layer(const TapePlace& place, Index heads
                                              typename TapeTerm<S>::Weight qkv, typename TapeTerm<S>::Weight output);
 
 /// Another mixer of mixers/registry as an attention node: G is what it computes of N(u), of a kind that is the state plus an
-/// update the update alone.
+/// update the update alone. Where the mixer has a free energy, that of the tokens N(u) + z_j − u, which at rest are Mixer(N(u)),
+/// against the context N(u) is the layer's (TapeTerm::RecordEnergy): Algorithm 1 of Ren et al., "Transformers as Intrinsic Optimizers".
 template <class S>
 std::unique_ptr<TapeTerm<S>> mixer_layer(const TapePlace& place, const MixerChoice& mixer,
                                          std::vector<typename TapeTerm<S>::Weight> weights);
@@ -30,5 +31,9 @@ template <class S>
 std::unique_ptr<TapeTerm<S>> feed_forward_layer(const TapePlace& place, Activation activation,
                                                 typename TapeTerm<S>::Weight first,
                                                 typename TapeTerm<S>::Weight second);
+
+/// G = 2 max(N(u) W, 0) Wᵀ, the descent of E(m) = −Σ max(m W, 0)² at m = N(u); the layer's energy is E(N(u) + z_j − u).
+template <class S>
+std::unique_ptr<TapeTerm<S>> memory_layer(const TapePlace& place, typename TapeTerm<S>::Weight patterns);
 
 }  // namespace nudge

@@ -2,6 +2,7 @@
 #include "training/models/transformer/transformer_config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
@@ -12,6 +13,7 @@ namespace nudge {
 namespace {
 
 const Choices<Activation> activations{{"relu2", Activation::relu2}, {"gelu", Activation::gelu}};
+const Choices<FeedForward> forward_parts{{"two_layer", FeedForward::two_layer}, {"memory", FeedForward::memory}};
 const Choices<bool> rotary_positions{{"rotary", true}, {"learned", false}};
 
 TransformerShape transformer_shape(const Config& config, Index vocabulary) {
@@ -53,6 +55,12 @@ const Section<TransformerOptions>& transformer_section() {
               "sizes it has "
               "as a sequence.mixer (mha: the same attention)."),
           &TransformerOptions::shape, &TransformerShape::mixer, &MixerChoice::kind),
+      field(
+          named(
+              "transformer.feed_forward", "two_layer",
+              "The feed-forward nodes. two_layer: phi(m W1) W2 of two arrays; memory: 2 max(m W1, 0) W1' of one, read "
+              "both ways, as the founding note's Hopfield memory: the descent of an energy."),
+          forward_parts, &TransformerOptions::shape, &TransformerShape::feed_forward),
       field(named("transformer.activation", "relu2", "phi of the feed-forward nodes.", recipe), activations,
             &TransformerOptions::shape, &TransformerShape::activation),
       field(named("transformer.positions", "rotary",
@@ -95,6 +103,18 @@ std::shared_ptr<const NetworkPlan> transformer_plan(const Config& config, const 
 
 NodeLeak transformer_leak(const Config& config) {
   return {.constant = 1 + transformer_section().read(config).shape.feedback};
+}
+
+std::string transformer_lacks_energy(const Config& config) {
+  const TransformerShape s = transformer_shape(config, 1);
+  if (!has_layer_energy(s.mixer)) {
+    return fmt::format("transformer.mixer = {} has weights that no energy has (W_v, W_o or the like; {} have none)",
+                       s.mixer.is_fused() ? MixerChoice::fused : transformer_section().read(config).shape.mixer.kind,
+                       fmt::join(layer_energy_mixers(), ", "));
+  }
+  return s.feed_forward == FeedForward::memory
+             ? ""
+             : "transformer.feed_forward = two_layer has W1 and W2 that no energy has (memory has one)";
 }
 
 bool transformer_feeds_forward(const Config& config) { return transformer_section().read(config).shape.feedback == 0; }

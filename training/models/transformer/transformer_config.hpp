@@ -30,6 +30,8 @@ std::vector<std::string> transformer_mixers();
 
 /// 1 + κ; damping has no part in it.
 NodeLeak transformer_leak(const Config& config);
+/// Which weights are in no energy of their layer (NetworkKind::lacks_layer_energy); empty: all are.
+std::string transformer_lacks_energy(const Config& config);
 /// κ = 0.
 bool transformer_feeds_forward(const Config& config);
 

@@ -126,11 +126,12 @@ class Writer {
   void feed_forward(Index j, const TransformerPlan::Layer& layer) {
     const std::string h = fmt::format("h{}", j);
     for (Index t = 0; t < s_.tokens; ++t) {
+      const bool memory = s_.feed_forward == FeedForward::memory;
       for (Index i = 0; i < s_.hidden; ++i) {
-        source(at(h, t, i),
-               fmt::format("max({},0)^2", combination(fmt::format("m{}", j), t, weights(layer.first).col(i))));
+        const std::string drive = combination(fmt::format("m{}", j), t, weights(layer.first).col(i));
+        source(at(h, t, i), memory ? fmt::format("2*max({},0)", drive) : fmt::format("max({},0)^2", drive));
       }
-      charge(j, t, h, weights(layer.second));
+      charge(j, t, h, memory ? Matrix<double>(weights(layer.first).transpose()) : weights(layer.second));
     }
   }
 
@@ -215,7 +216,7 @@ std::string transformer_netlist(const Network<double>& network, const Transforme
     throw UserError(
         fmt::format("transformer.mixer = {} cannot be exported: only attention is", plan.shape().mixer.kind));
   }
-  if (plan.shape().activation == Activation::gelu) {
+  if (plan.shape().activation == Activation::gelu && plan.shape().feed_forward == FeedForward::two_layer) {
     throw UserError("transformer.activation = gelu cannot be exported: ngspice has no error function (use relu2)");
   }
   return Writer(network, plan, spec).text(data_file);

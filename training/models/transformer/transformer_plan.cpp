@@ -43,6 +43,8 @@ std::vector<std::unique_ptr<Term<S>>> transformer_terms(const TransformerPlan& p
         weights.back().read = plan.readable()[k];
       }
       terms.push_back(mixer_layer<S>(place, s.mixer, std::move(weights)));
+    } else if (s.feed_forward == FeedForward::memory) {
+      terms.push_back(memory_layer<S>(place, weight(layer.first)));
     } else {
       terms.push_back(feed_forward_layer<S>(place, s.activation, weight(layer.first), weight(layer.second)));
     }
@@ -75,6 +77,10 @@ void initial_weights(const TransformerPlan& plan, const TransformerScales& scale
       add(field.rows(), field.cols(), scales.projection * field.deviation);
       weights.back().array() += static_cast<S>(field.mean);
     }
+    if (s.feed_forward == FeedForward::memory) {
+      add(s.channels, s.hidden, std::sqrt(scales.output / (static_cast<double>(s.hidden) * root(s.layers))));
+      continue;
+    }
     add(s.channels, s.hidden, scales.projection / root(s.channels));
     add(s.hidden, s.channels, scales.output / root(s.hidden * s.layers));
   }
@@ -104,8 +110,9 @@ std::vector<Node> TransformerPlan::nodes() const {
 
 TransformerPlan::Layer TransformerPlan::layer(Index l) const {
   const int mixing = shape_.mixer.is_fused() ? 2 : static_cast<int>(mixer_.size());
-  const int first = (shape_.rotary ? 1 : 2) + (mixing + 2) * static_cast<int>(l);
-  return {first, first + mixing, first + mixing + 1};
+  const int forward = shape_.feed_forward == FeedForward::memory ? 1 : 2;
+  const int first = (shape_.rotary ? 1 : 2) + (mixing + forward) * static_cast<int>(l);
+  return {first, first + mixing, first + mixing + forward - 1};
 }
 
 NodeReadout TransformerPlan::readout() const {
@@ -126,7 +133,9 @@ std::vector<Parameter> TransformerPlan::parameters() const {
           {fmt::format("l{}_{}", l, mixer_[k].name), {mixer_[k].rows(), mixer_[k].cols()}, readable_[k], readable_[k]});
     }
     all.push_back({fmt::format("l{}_1", l), {c, shape_.hidden}, true});
-    all.push_back({fmt::format("l{}_2", l), {shape_.hidden, c}, true});
+    if (shape_.feed_forward == FeedForward::two_layer) {
+      all.push_back({fmt::format("l{}_2", l), {shape_.hidden, c}, true});
+    }
   }
   all.push_back({"Wh", {c, shape_.vocabulary}, true});
   return all;
@@ -151,7 +160,7 @@ std::vector<ParameterGroup> TransformerPlan::groups() const {
       add(mixer_[k].name.c_str(), at.mixer + static_cast<int>(k), {0, mixer_[k].cols()});
     }
     add("W1", at.first, {0, shape_.hidden});
-    add("W2", at.second, {0, c});
+    if (shape_.feed_forward == FeedForward::two_layer) add("W2", at.second, {0, c});
   }
   groups.push_back({"Wh", readout().parameter, {0, shape_.vocabulary}, true});
   return groups;

@@ -9,6 +9,10 @@ namespace nudge {
 /// φ of the feed-forward nodes: relu2 = max(h, 0)²; gelu = ½ h (1 + erf(h/√2)).
 enum class Activation { relu2, gelu };
 
+/// What the feed-forward nodes compute: φ(N(u) W1) W2 of two arrays, or the founding note's Hopfield memory of one, which is the
+/// descent of an energy: 2 max(N(u) W1, 0) W1ᵀ.
+enum class FeedForward { two_layer, memory };
+
 /// Sizes of the layered equilibrium transformer: L layers of weights, repeated K times, C channels, M hidden units, H heads.
 struct TransformerShape {
   Index vocabulary = 65;
@@ -18,8 +22,9 @@ struct TransformerShape {
   Index heads = 4;
   Index layers = 2;
   Index loops = 1;
-  Activation activation = Activation::relu2;
-  bool rotary = true;   ///< else learned positions
+  FeedForward feed_forward = FeedForward::two_layer;
+  Activation activation = Activation::relu2;  ///< of two_layer
+  bool rotary = true;                         ///< else learned positions
   MixerChoice mixer;    ///< of the attention nodes: softmax attention, or a kind of mixers/registry of C channels
   double feedback = 0;  ///< κ ≥ 0
   bool tables_on_devices = false;  ///< tok and pos
@@ -28,7 +33,8 @@ struct TransformerShape {
 };
 
 /// Standard deviations that training starts from, in the units of the recipe: Wq, Wk, Wv, W1 projection/√C; Wo output/√(C L);
-/// W2 output/√(M L); Wh readout/√C; tok and pos embedding.
+/// W2 output/√(M L), W1 of a memory √(output/(M √L)), which moves a token by about output/√L of itself; Wh readout/√C; tok and
+/// pos embedding.
 struct TransformerScales {
   double embedding = 1.0;
   double projection = 1.0;
@@ -40,12 +46,12 @@ struct TransformerScales {
 ///     x[t] = tok[idx_t] (+ pos[t]),   N(u) = u (mean_C u² + 1e-5)^(−1/2)
 ///     F_j = z_{j−1} + G_j(z_{j−1}) − z_j + κ (z_{j+1} − z_j)[j < n],   logits = N(z_n) Wh
 ///     j odd:  G = attention of N(u), rotary or not: o = concat_h softmax_causal(q kᵀ/√d) v, G = o Wo
-///     j even: G = φ(N(u) W1) W2
+///     j even: G = φ(N(u) W1) W2, or of a memory 2 max(N(u) W1, 0) W1ᵀ
 /// with the weights of layer ⌊(j − 1)/2⌋ mod L. κ = 0: J is lower triangular, the equilibrium is the forward pass, a sweep or n
 /// unit steps reach it exactly, and the transposed nudged phase is backpropagation carried out by relaxing currents. Products
 /// with weights are reads of their maps; norms and the products of activations are digital.
 /// Another mixer may stand for attention: G = Mixer(N(u)). Parameters: tok, pos where positions are learned, per layer l<l>_qkv
-/// (C, 3C: W_q | W_k | W_v), l<l>_o (or the mixer's own, l<l>_<name>), l<l>_1, l<l>_2, then Wh. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
+/// (C, 3C: W_q | W_k | W_v), l<l>_o (or the mixer's own, l<l>_<name>), l<l>_1, l<l>_2 but for memories, then Wh. Groups: tok, pos, l<l>_Wq, l<l>_Wk, l<l>_Wv, l<l>_Wo, l<l>_W1, l<l>_W2, Wh.
 class TransformerPlan final : public NetworkPlan {
  public:
   TransformerPlan(const TransformerShape& shape, const TransformerScales& scales);
@@ -65,7 +71,7 @@ class TransformerPlan final : public NetworkPlan {
 
   const TransformerShape& shape() const { return shape_; }
   /// Numbers of the parameters of a layer: those of the mixer from `mixer` on (attention: q|k|v and output), and the two of the
-  /// feed-forward part.
+  /// feed-forward part (of a memory twice the same).
   struct Layer {
     int mixer, first, second;
     int qkv() const { return mixer; }
