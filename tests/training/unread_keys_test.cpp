@@ -232,7 +232,10 @@ TEST_CASE("mixer.mask = bidirectional: a token hears those behind it, and is ref
   };
   CHECK_NOTHROW(with({"mixer.mask=bidirectional"}));
   CHECK_THROWS_WITH(with({"task.kind=in_context_recall", "mixer.mask=bidirectional"}), Contains("hold its answer"));
-  CHECK_THROWS_WITH(with({"sequence.mixer=mamba2", "mixer.mask=bidirectional"}), Contains("mixer.mask"));
+  MixerChoice recurrent;
+  recurrent.kind = "mamba2";
+  recurrent.bidirectional = true;
+  CHECK_THROWS_WITH(mixer_spec(recurrent), Contains("mixer.mask"));
   MixerChoice choice;
   choice.kind = "mha";
   const MixerSpec spec = mixer_spec(choice);
