@@ -278,7 +278,7 @@ TEST_CASE("regression: values beside features, scaled and back") {
 TEST_CASE("a network of symbols refuses a task of features") {
   CHECK_THROWS_WITH(
       config_of({"network.kind=block"}),
-      Catch::Contains("network.kind = block (must be hopfield, convolutional or resistive for task.kind = "
+      Catch::Contains("network.kind = block (must be hopfield, convolutional, resistive or netlist for task.kind = "
                       "classification, which has features"));
 }
 
