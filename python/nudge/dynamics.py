@@ -11,6 +11,10 @@ from .errors import InputError
 __all__ = ["Dynamics", "EnergyDynamics", "SquaredError", "settle", "estimate", "check"]
 
 
+#: Estimators of networks that solve themselves (netlists), or whose layers have energies of their own.
+ELSEWHERE = ("coupled_learning", "adjoint", "energy_alternating")
+
+
 class Dynamics:
     """Anything that settles, τ dz/dt = F(z, θ): a state z (rows, cols) of float64 and a dict of parameters.
 
@@ -168,8 +172,7 @@ def check(dynamics, cost, z0=None, estimators=None, **options):
     exact, _ = estimate(dynamics, cost, z0, "implicit_dense", **options)
     reference = np.concatenate([one.ravel() for one in exact.values()])
     rows = []
-    left_out = ("ep_contrastive", "coupled_learning", "adjoint")
-    for name in estimators or [one for one in _core.estimators() if one not in left_out]:
+    for name in estimators or [one for one in _core.estimators() if one not in ("ep_contrastive", *ELSEWHERE)]:
         gradient, report = estimate(dynamics, cost, z0, name, **options)
         found = np.concatenate([one.ravel() for one in gradient.values()])
         sizes = np.linalg.norm(found) * np.linalg.norm(reference)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import xarray as xr
 
-from .dynamics import Dynamics, estimate, settle
+from .dynamics import ELSEWHERE, Dynamics, estimate, settle
 from .errors import InputError
 
 __all__ = ["gradcheck_rows", "sweep_table"]
@@ -18,7 +18,7 @@ _MOST_FOR_SPECTRUM = 512  # a dense J of more numbers than 512² takes longer th
 def _default_estimators(dynamics):
     from . import _core
 
-    left_out = ["implicit_dense", "coupled_learning", "adjoint"] + ([] if dynamics.contrastive else ["ep_contrastive"])
+    left_out = ["implicit_dense", *ELSEWHERE] + ([] if dynamics.contrastive else ["ep_contrastive"])
     return [name for name in _core.estimators() if name not in left_out]
 
 

@@ -74,8 +74,9 @@ def hopfield():
 
 @pytest.mark.parametrize("estimator", ["ep", "ep_contrastive", "aep_transposed", "bptt"])
 def test_it_trains_as_the_same_network_of_the_program(hopfield, estimator):
-    ours = nudge.train(None, **BUILT_IN, **SMALL, estimator=estimator)
-    own = nudge.train(hopfield, **SMALL, estimator=estimator)
+    settings = {key: value for key, value in SMALL.items() if estimator != "bptt" or key != "relaxation__nudged_steps"}
+    ours = nudge.train(None, **BUILT_IN, **settings, estimator=estimator)
+    own = nudge.train(hopfield, **settings, estimator=estimator)
     # The same sums in another order: rounding 1e-16, and of nudged phases over beta, 1e-16/1e-5, grows little in six steps.
     assert np.allclose(own.train.loss, ours.train.loss, rtol=1e-9, atol=0)
     assert own.summary["validation_loss"] == pytest.approx(ours.summary["validation_loss"], rel=1e-9)
