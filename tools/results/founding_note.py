@@ -14,16 +14,25 @@ def mean(cell):
     return "–" if cell["mean"] is None else f"{cell['mean']:.1f}"
 
 
+def place(point, keys):
+    """Values of the swept keys; numbers are texts in a summary."""
+    def plain(value):
+        try:
+            return f"{float(value):g}"
+        except ValueError:
+            return "0" if value == "off" else value
+    return tuple(plain(point[key]) for key in keys)
+
+
 commits = results.noted("founding_note")
 answer = results.study("sweep", CONFIG, "founding_note", [], SHORT)
 rows = [["recipe", "validation loss, nat", "what was left out had bought, nat (paired)", "runs that failed", "steps skipped", "not finite", "residual at the end"]]
 losses = {}
 for point in answer["points"]:
-    key = tuple(str(point[k]) for k in answer["keys"])
-    losses.setdefault(key, {})[point["seed"]] = point["validation_loss"] if point["status"] == "ok" else None
+    losses.setdefault(place(point, answer["keys"]), {})[point["seed"]] = point["validation_loss"] if point["status"] == "ok" else None
 whole = None
 for name, cell in zip(ROWS, answer["summary"]):
-    own = losses[tuple(str(cell[k]) for k in answer["keys"])]
+    own = losses[place(cell, answer["keys"])]
     both = [own[s] - whole[s] for s in own if whole and own[s] is not None and whole.get(s) is not None]
     rows.append([name, results.spread(cell["validation_loss"], 3), results.paired(both) if both else "–", f"{cell['failed']} of {cell['failed'] + cell['runs']}",
                  mean(cell["skipped"]), mean(cell["nonfinite"]), "–" if cell["residual"]["mean"] is None else f"{cell['residual']['mean']:.1e}"])
