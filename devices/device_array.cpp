@@ -25,7 +25,8 @@ constexpr std::uint32_t offset_part = 31;
 }  // namespace
 
 template <class S>
-DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads)
+DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads,
+                            const Matrix<double>* stuck_S)
     : spec_(spec),
       identity_(identity),
       threads_(threads),
@@ -48,6 +49,7 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
   sample();
   if (model_->bounded()) cells_.g = cells_.g.cwiseMax(cells_.lower).cwiseMin(cells_.upper);
   sample_faults();
+  if (stuck_S != nullptr) stick(*stuck_S);
   sample_life();
   if (spec.programming.write_noise > 0) offset_ = Matrix<S>::Zero(rows, cols);
   before_ = follows_writes_ ? cells_.g : Matrix<S>();
@@ -113,6 +115,16 @@ void DeviceArray<S>::sample_faults() {
     const S upper = cells_.upper.data()[i];
     // The sum may round above the bound.
     faults_.push_back({i, std::min(lower + static_cast<S>(at) * (upper - lower), upper)});
+  }
+}
+
+// Behind those that are drawn: what was measured of a device counts.
+template <class S>
+void DeviceArray<S>::stick(const Matrix<double>& stuck_S) {
+  NUDGE_EXPECT(stuck_S.rows() == cells_.g.rows() && stuck_S.cols() == cells_.g.cols());
+  for (Index i = 0; i < stuck_S.size(); ++i) {
+    const double g = stuck_S.data()[i];
+    if (!std::isnan(g)) faults_.push_back({i, static_cast<S>(g)});
   }
 }
 

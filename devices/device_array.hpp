@@ -22,8 +22,10 @@ namespace nudge {
 template <class S>
 class DeviceArray {
  public:
-  /// The spec must be valid (DeviceSpec::validate). threads as in parallel_for.
-  DeviceArray(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads = 1);
+  /// The spec must be valid (DeviceSpec::validate). threads as in parallel_for. stuck_S (rows, cols): devices that are stuck, and at
+  /// what conductance, within their bounds or not; NaN: free. Null: none but those that the spec draws.
+  DeviceArray(const DeviceSpec& spec, Index rows, Index cols, const ArrayIdentity& identity, int threads = 1,
+              const Matrix<double>* stuck_S = nullptr);
 
   /// g ← target + σ(target) N(0, 1), clipped to the bounds of each device: σ² is the sum of the squares of
   /// programming_error · (g_max − g_min) and of the state-dependent fit. `number` says which programming of this array it
@@ -82,6 +84,7 @@ class DeviceArray {
   void written(Purpose purpose, std::uint64_t step);
   void sample();
   void sample_faults();
+  void stick(const Matrix<double>& stuck_S);
   /// How many pulses each device lasts.
   void sample_life();
   /// Notes the devices that have come to the end of their lives.

@@ -70,9 +70,11 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
       "weight error: |W_device - W|/|W| after programming and wires; read noise: rms over the rms product of a white\n"
       "input, per sqrt(tau); IR drop: L of the worst tile, up to L/(1 + L) of the signal is lost;\n"
       "power: V^2 times the sum of all conductances, for drives of rms 1\n");
-  answer("circuit: {} stands for 1, tau = {}: a free phase takes {}; thermal noise of a node of {}: {} rms\n",
+  const std::string phase =
+      facts.phase_s ? fmt::format(": a free phase takes {}", format_quantity(*facts.phase_s, Unit::second, 4)) : "";
+  answer("circuit: {} stands for 1, tau = {}{}; thermal noise of a node of {}: {} rms\n",
          format_quantity(circuit.read_voltage_V, Unit::volt, 4),
-         format_quantity(circuit.time_constant_s, Unit::second, 4), format_quantity(facts.phase_s, Unit::second, 4),
+         format_quantity(circuit.time_constant_s, Unit::second, 4), phase,
          format_quantity(circuit.node_capacitance_F, Unit::farad, 4),
          format_quantity(facts.node_noise_V, Unit::volt, 3));
   double load = 0;
@@ -112,13 +114,14 @@ nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec&
                       {"curve", f.curve},
                       {"curve_missed", f.curve_missed}});
   }
-  return {{"arrays", arrays},
-          {"circuit",
-           {{"read_voltage_V", circuit.read_voltage_V},
-            {"time_constant_s", circuit.time_constant_s},
-            {"free_phase_s", facts.phase_s},
-            {"node_noise_V", facts.node_noise_V},
-            {"amplifier_lag", amplifier_lag(circuit)}}}};
+  nlohmann::json out = {{"arrays", arrays},
+                        {"circuit",
+                         {{"read_voltage_V", circuit.read_voltage_V},
+                          {"time_constant_s", circuit.time_constant_s},
+                          {"node_noise_V", facts.node_noise_V},
+                          {"amplifier_lag", amplifier_lag(circuit)}}}};
+  if (facts.phase_s) out["circuit"]["free_phase_s"] = *facts.phase_s;
+  return out;
 }
 
 }  // namespace nudge

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct ArrayFacts {
 
 /// Physical scale of the whole circuit.
 struct CircuitFacts {
-  double phase_s = 0;  ///< the free phase of the config
+  std::optional<double> phase_s = {};  ///< the free phase of the config; none: there is no network
   double node_noise_V = 0;
 };
 

@@ -15,6 +15,7 @@
 #include "apps/commands/array_facts.hpp"
 #include "apps/commands/block_export.hpp"
 #include "apps/commands/crossbar_file.hpp"
+#include "apps/commands/lone_array.hpp"
 #include "apps/commands/netlist_currents.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
@@ -25,17 +26,24 @@
 #include "circuits/energy.hpp"
 #include "circuits/spice/crossbar_netlist.hpp"
 #include "circuits/wires/wire_watch.hpp"
+#include "devices/registry.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
+#include "sim/config/toml_reader.hpp"
 #include "sim/io/atomic_file.hpp"
+#include "sim/io/h5_reader.hpp"
 #include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/config/stored_config.hpp"
+#include "training/config/stuck_maps.hpp"
 #include "training/data/file_bytes.hpp"
+#include "training/data/matrix_file.hpp"
 
 namespace nudge {
 namespace {
@@ -43,6 +51,11 @@ namespace {
 struct CrossbarOptions {
   ConfigArguments config;
   std::string array, spice, block, printed, out;  ///< array: empty, all; exported: the first
+  std::string weights, conductances;
+  std::string unit = "uS";
+
+  /// Whether there is one matrix and no network.
+  bool alone() const { return !conductances.empty() || is_matrix_file(weights); }
   double volts = 0.1;
   bool negative = false, json = false;
 };
@@ -126,26 +139,41 @@ Netlist export_netlist(const CrossbarOptions& options, const std::string& name, 
   return out;
 }
 
+/// Adds what is asked for of one array that holds `nominal`.
+void measure_one(const CrossbarOptions& options, const std::string& name, const Crossbar<double>& array,
+                 const Matrix<double>& nominal, const CrossbarSpec& spec, Answer& out) {
+  out.facts.push_back(array_facts(name, array, nominal, spec));
+  if (!options.out.empty()) out.reads.push_back(array_read(name, array, spec));
+  const bool exports = !options.spice.empty() || !options.printed.empty();
+  if (exports && !out.netlist) out.netlist = export_netlist(options, name, array, spec);
+}
+
 /// Programs and measures the wanted arrays, one after the other.
 Answer measure(const CrossbarOptions& options, const CrossbarSpec& spec, const NetworkPlan& plan,
                const Network<double>& digital, std::uint64_t seed) {
-  std::vector<Matrix<double>> initial;
-  plan.initial(seed, initial);
+  std::vector<Matrix<double>> weights;
+  for (int p = 0; p < digital.parameters(); ++p) weights.push_back(digital.map(p).weights());
   const auto parameters = plan.parameters();
-  const double largest = largest_conductance(parameters, initial);
+  const double largest = largest_conductance(parameters, weights);
   Answer out;
-  for (int p = 0; p < digital.parameters(); ++p) {
-    const Parameter& parameter = parameters[static_cast<std::size_t>(p)];
-    const Matrix<double>& nominal = digital.map(p).weights();
-    if (!parameter.on_devices || nominal.size() == 0 || !is_wanted(options, parameter.name)) continue;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const Parameter& parameter = parameters[p];
+    if (!parameter.on_devices || weights[p].size() == 0 || !is_wanted(options, parameter.name)) continue;
     const WireLine line(parameter.name);
     const CrossbarSpec own = parameter_array(spec, parameter, largest);
-    const Crossbar<double> array(own, nominal, static_cast<std::uint32_t>(p), seed);
-    out.facts.push_back(array_facts(parameter.name, array, nominal, own));
-    if (!options.out.empty()) out.reads.push_back(array_read(parameter.name, array, own));
-    const bool exports = !options.spice.empty() || !options.printed.empty();
-    if (exports && !out.netlist) out.netlist = export_netlist(options, parameter.name, array, own);
+    const Crossbar<double> array(own, weights[p], static_cast<std::uint32_t>(p), seed);
+    measure_one(options, parameter.name, array, weights[p], own, out);
   }
+  return out;
+}
+
+/// The same of one matrix of its own.
+Answer measure_alone(const CrossbarOptions& options, const CrossbarSpec& spec, std::uint64_t seed) {
+  const WireLine line(lone_array_name);
+  const LoneArray lone = options.conductances.empty() ? programmed_array(options.weights, spec, seed)
+                                                      : measured_array(options.conductances, options.unit, spec, seed);
+  Answer out;
+  measure_one(options, lone_array_name, *lone.array, lone.nominal, lone.spec, out);
   return out;
 }
 
@@ -189,9 +217,18 @@ void write_file(const CrossbarOptions& options, const Config& config, const Answ
   file.write(options.out, Overwrite::must_not_exist);
 }
 
-void check(const CrossbarOptions& options, const CrossbarSpec& spec) {
-  if (spec.device.model == "digital") {
-    throw UserError("crossbar: device.model is digital: there is no array (set device.model, for example soft_bounds)");
+/// UserError for options that do not go together.
+void check_options(const CrossbarOptions& options) {
+  if (!options.conductances.empty() && !options.weights.empty()) {
+    throw UserError("crossbar: --weights and --conductances: the array holds the one or the other");
+  }
+  if (options.conductances.empty() && options.unit != "uS") {
+    throw UserError("crossbar: --unit is the unit of --conductances FILE");
+  }
+  if (options.alone() && (!options.array.empty() || !options.block.empty())) {
+    throw UserError(fmt::format("crossbar: {} is of a network; {} is one array without one",
+                                options.array.empty() ? "--block" : "--array",
+                                options.conductances.empty() ? options.weights : options.conductances));
   }
   if (!std::isfinite(options.volts)) throw UserError("crossbar: --volts must be a finite number of volts");
   for (const std::string& path : {options.spice, options.block, options.out}) {
@@ -199,38 +236,101 @@ void check(const CrossbarOptions& options, const CrossbarSpec& spec) {
   }
 }
 
-ExitCode run_crossbar(const CrossbarOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  const std::string started = now_utc();
-  const Config config = load_config(options.config);
-  const CrossbarSpec spec = model_arrays(config);
-  check(options, spec);
+/// That of CONFIG; without one, of the run file whose weights are asked for, or the standard one for a matrix.
+Config config_of(const CrossbarOptions& options) {
+  std::vector<std::string> settings = options.config.settings;
+  if (options.alone()) {
+    if (!options.config.file.empty()) return load_config(options.config);
+    return parse_program_config("no CONFIG", "", settings);
+  }
+  if (!options.weights.empty()) settings.push_back("model.weights=" + nudge::quoted(options.weights));
+  if (!options.config.file.empty()) return load_config({options.config.file, settings});
+  if (options.weights.empty()) throw UserError("crossbar: CONFIG is required (or --weights or --conductances FILE)");
+  if (options.weights.ends_with(".npz") || options.weights.ends_with(".safetensors")) {
+    throw UserError(fmt::format("crossbar: {}: does not say of which network its weights are: CONFIG is required",
+                                options.weights));
+  }
+  const H5Reader file(options.weights);
+  if (const std::string kind = file.text_attribute("kind"); kind != "train") {
+    file.fail("attribute kind", fmt::format("\"{}\" (must be \"train\", or give CONFIG)", kind));
+  }
+  return config_on_top(stored_program_config(file), options.weights, settings);
+}
+
+/// The arrays of the config for one matrix: no tokens share it.
+CrossbarSpec lone_arrays(const Config& config) {
+  CrossbarSpec spec = crossbar_spec(config);
+  spec.threads = thread_count(run_options(config).threads);
+  return spec;
+}
+
+struct Measured {
+  Answer found;
+  CircuitFacts facts;
+};
+
+Measured measure_network(const CrossbarOptions& options, const Config& config, const CrossbarSpec& spec) {
   const auto plan = circuit_parts(config).plan;
   check_arrays_fit(spec, *plan, sizeof(double));
   if (!options.array.empty()) check_array(options.array, *plan);
   const auto digital = make_network<double>(config, plan, Weights::digital);
-  const Answer found = measure(options, spec, *plan, *digital, run_options(config).seed);
-  if (!options.out.empty()) write_file(options, config, found, started, start);
-  if (!options.block.empty()) export_block(config, options.block);
   const double free_phase =
       static_cast<double>(phase_options(config).phases.free.max_steps) * RelaxationStep(config).of(digital->circuit());
-  const CircuitFacts facts = {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)};
+  return {measure(options, spec, *plan, *digital, run_options(config).seed),
+          {seconds(free_phase, spec.circuit), node_noise_V(spec.circuit)}};
+}
+
+void print_answer(const CrossbarOptions& options, const Measured& measured, const CrossbarSpec& spec) {
+  const auto& [found, facts] = measured;
   if (options.json) {
     nlohmann::json out = facts_json(found.facts, spec.circuit, facts);
     if (found.netlist) out["netlist"] = netlist_json(options, *found.netlist);
     answer("{}\n", json_text(out, 2));
-    return ExitCode::ok;
+    return;
   }
   print_facts(found.facts, spec.circuit, facts);
   if (found.netlist) print_netlist(options, *found.netlist, spec);
   if (!options.block.empty()) answer("{}: netlist of the network (ngspice -b)\n", options.block);
   if (!options.out.empty()) answer("{}\n", options.out);
+}
+
+ExitCode run_crossbar(const CrossbarOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string started = now_utc();
+  check_options(options);
+  const Config config = config_of(options);
+  const CrossbarSpec spec = options.alone() ? lone_arrays(config) : model_arrays(config);
+  if (spec.device.model == digital_model && options.conductances.empty()) {
+    throw UserError("crossbar: device.model is digital: there is no array (set device.model, for example soft_bounds)");
+  }
+  const Measured measured = options.alone() ? Measured{measure_alone(options, spec, run_options(config).seed),
+                                                       {{}, node_noise_V(spec.circuit)}}
+                                            : measure_network(options, config, spec);
+  if (!options.out.empty()) write_file(options, config, measured.found, started, start);
+  if (!options.block.empty()) export_block(config, options.block);
+  print_answer(options, measured, spec);
   return ExitCode::ok;
+}
+
+void add_file_options(CLI::App& app, CrossbarOptions& options) {
+  app.add_option(
+         "--weights", options.weights,
+         "Weights for the arrays of the network, by name: a run file (whose config stands in for CONFIG), .npz, "
+         ".safetensors; or one matrix (CSV, .npy) for an array of its own")
+      ->type_name("FILE");
+  app.add_option("--conductances", options.conductances,
+                 "A measured matrix of conductances (CSV, .npy), which one array holds as they are: rows are driven, "
+                 "columns sensed")
+      ->type_name("FILE");
+  app.add_option("--unit", options.unit, "Unit of --conductances")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"S", "mS", "uS", "nS"}));
 }
 
 std::function<ExitCode()> add_crossbar(CLI::App& app) {
   const auto options = std::make_shared<CrossbarOptions>();
-  add_config_arguments(app, options->config);
+  add_config_arguments(app, options->config)->get_option("CONFIG")->required(false);
+  add_file_options(app, *options);
   app.add_option("--array", options->array,
                  "The one array to solve, show and export: a parameter of the network (Winput, Wo or Wh of the block). "
                  "Not given: all are shown, the first is exported");

@@ -104,6 +104,14 @@ const Section<CrossbarSpec>& crossbar_section() {
             named("crossbar.scale", "keep",
                   "Whether the scale between weights and conductances stays, or is chosen anew at every programming."),
             scale_policies, &CrossbarSpec::mapping, &MappingSpec::scale),
+        field(
+            param::texts(
+                "device.stuck_map", "[]", {},
+                "Stuck devices as measured: files (CSV or .npy, the shape of the array) with a conductance in uS where "
+                "a device is stuck, nothing or NaN where it is free. \"FILE\" is for the array of `nudge crossbar "
+                "--weights|--conductances`, \"NAME=FILE\" for the array NAME of a network, \"NAME.minus=FILE\" for its "
+                "negative or reference devices."),
+            &CrossbarSpec::stuck, &StuckMap::files),
         field(quantity("crossbar.row_resistance", "0 Ohm", Unit::ohm, at_least(0),
                        "Wire resistance between neighbouring devices of a row; 0: ideal.",
                        "copper lines: 0.24 (100 nm) to 2.5 ohm (22 nm) per cell of 2F"),

@@ -4,6 +4,7 @@
 #include "circuits/circuit_spec.hpp"
 #include "circuits/crossbar/mapping_spec.hpp"
 #include "circuits/crossbar/periphery_spec.hpp"
+#include "circuits/crossbar/stuck_map.hpp"
 #include "circuits/programming/programming_spec.hpp"
 #include "circuits/token_spec.hpp"
 #include "circuits/wires/tiled_array.hpp"
@@ -22,6 +23,7 @@ struct CrossbarSpec {
   TransferSpec transfer = {};
   CircuitSpec circuit = {};
   TokenSpec tokens = {};  ///< what make_linear_map makes of one matrix
+  StuckMap stuck = {};    ///< what a measurement says of single devices
   int threads = 1;        ///< for programming and updates; reads belong to the thread that calls them
 
   /// Throws UserError naming the field, its value and the rule.

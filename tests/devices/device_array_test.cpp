@@ -92,3 +92,28 @@ TEST_CASE("arrays with other identities are other devices", "[devices]") {
     CHECK((a.cells().step_up.array() != b.cells().step_up.array()).all());
   }
 }
+
+TEST_CASE("stuck devices of a map stay where they were measured; the others do not know of them", "[devices]") {
+  DeviceSpec spec;
+  spec.programming_error = 0.02;
+  spec.step_spread = 0.2;
+  spec.faults.low = 0.5;  // of those that are drawn the map takes some over
+  Matrix<double> map = Matrix<double>::Constant(4, 5, std::numeric_limits<double>::quiet_NaN());
+  map(0, 0) = 0;
+  map(1, 3) = 7e-6;
+  map(3, 4) = 90e-6;  // beyond the window of 25 uS
+  DeviceArray<double> free(spec, 4, 5, {9, 1, 0}), stuck(spec, 4, 5, {9, 1, 0}, 1, &map);
+  const auto compare = [&] {
+    for (Index i = 0; i < map.size(); ++i) {
+      const bool is_free = std::isnan(map.data()[i]);
+      CHECK(stuck.conductance().data()[i] == (is_free ? free.conductance().data()[i] : map.data()[i]));
+    }
+  };
+  compare();
+  for (DeviceArray<double>* array : {&free, &stuck}) array->program(Matrix<double>::Constant(4, 5, 12e-6), 0);
+  compare();
+  for (DeviceArray<double>* array : {&free, &stuck}) array->update(Matrix<double>::Constant(4, 5, 1e-6), -1, 1);
+  compare();
+  CHECK(stuck.conductance()(0, 0) == 0);
+  CHECK(stuck.conductance()(3, 4) == 90e-6);
+}

@@ -13,6 +13,7 @@
 #include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/stuck_maps.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/block/block_config.hpp"
@@ -39,6 +40,11 @@ CrossbarSpec model_arrays(const Config& config) {
 
 void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::size_t scalar_bytes) {
   if (spec.device.model == digital_model) return;
+  std::vector<std::string> names;
+  for (const Parameter& p : plan.parameters()) {
+    if (p.on_devices) names.push_back(p.name);
+  }
+  check_stuck_names(spec, names);
   for (const Parameter& p : plan.parameters()) {
     if (!p.on_devices) continue;
     check_array_memory(p.shape.rows, p.shape.cols, parameter_array(spec, p, 1).mapping.kind, scalar_bytes,
@@ -49,11 +55,13 @@ void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::si
 CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& parameter, double largest) {
   CrossbarSpec own = spec;
   if (parameter.table) own.tokens.hold_time_s = 0;  // a line is chosen, nothing waits for its slot
-  if (!parameter.conductance) return own;
-  own.circuit.thermal_noise = false;  // its resistors hold nodes, whose noise theirs is (Circuit::node_noise)
-  own.mapping.kind = MappingKind::single;
-  own.mapping.scale = ScalePolicy::keep;
-  if (own.mapping.w_max == 0) own.mapping.w_max = spec.mapping.headroom * largest;
+  if (parameter.conductance) {
+    own.circuit.thermal_noise = false;  // its resistors hold nodes, whose noise theirs is (Circuit::node_noise)
+    own.mapping.kind = MappingKind::single;
+    own.mapping.scale = ScalePolicy::keep;
+    if (own.mapping.w_max == 0) own.mapping.w_max = spec.mapping.headroom * largest;
+  }
+  set_stuck_map(own, parameter.name, parameter.shape.rows, parameter.shape.cols);
   return own;
 }
 

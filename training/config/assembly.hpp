@@ -33,7 +33,7 @@ enum class Weights {
 };
 
 /// The array of one parameter: conductances are bare devices (MappingKind::single), all of a network on the scale on which the
-/// largest, `largest`, takes crossbar.headroom of the way to g_max, unless crossbar.w_max sets it.
+/// largest, `largest`, takes crossbar.headroom of the way to g_max, unless crossbar.w_max sets it. Reads what device.stuck_map says of it.
 CrossbarSpec parameter_array(const CrossbarSpec& spec, const Parameter& parameter, double largest);
 
 /// The largest weight of all conductances of a network; 0 where it has none.

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
 
@@ -21,10 +24,33 @@ std::string without_experiment(std::string text) {
 }  // namespace
 
 Config stored_program_config(const H5Reader& file) {
-  const std::string text = without_experiment(file.text_attribute("config"));
+  return stored_program_config(file.name(), file.text_attribute("config"));
+}
+
+Config stored_program_config(const std::string& name, const std::string& stored) {
+  const std::string text = without_experiment(stored);
   std::vector<std::string> settings;
   if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
-  return parse_program_config(file.name() + " (stored config)", text, settings);
+  return parse_program_config(name + " (stored config)", text, settings);
+}
+
+Config config_on_top(const Config& stored, const std::string& name, const std::vector<std::string>& settings) {
+  const bool digital = !on_devices(stored);
+  const bool other_devices = std::any_of(settings.begin(), settings.end(), [](const std::string& setting) {
+    return setting.starts_with("device.preset=") || setting.starts_with("device.model=");
+  });
+  std::string text;
+  for (const std::string& key : stored.keys()) {
+    if (find_row(stored.table(), key)->kind == ParamKind::grid) continue;
+    const bool kept = digital ? !stored.at_default(key) : true;
+    if (kept && !(other_devices && key.starts_with("device."))) {
+      text += fmt::format("{} = {}\n", key, stored.as_toml(key));
+    }
+  }
+  // Choices behind the record: what they left idle in it stays there.
+  std::vector<std::string> all = settings;
+  all.insert(all.end(), {"network.kind=" + stored.text("network.kind"), "task.kind=" + stored.text("task.kind")});
+  return parse_program_config(name + " (stored config)", text, all);
 }
 
 void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,

@@ -11,7 +11,6 @@
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
-#include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/stored_config.hpp"
@@ -44,27 +43,6 @@ void check(const AgedTestOptions& options) {
   if (options.part != "test" && options.part != "validation") {
     throw UserError(fmt::format("part = {} (must be test or validation)", options.part));
   }
-}
-
-bool of_devices(const std::string& key) { return key.starts_with("device."); }
-
-/// The stored config with settings on top. Where they choose other devices, nothing of the old ones is kept, and on a run of numbers,
-/// which had no circuit, nothing but what was asked for.
-Config changed(const Config& stored, const std::string& name, const std::vector<std::string>& settings) {
-  const bool digital = !on_devices(stored);
-  const bool other_devices = std::any_of(settings.begin(), settings.end(), [](const std::string& setting) {
-    return setting.starts_with("device.preset=") || setting.starts_with("device.model=");
-  });
-  std::string text;
-  for (const std::string& key : stored.keys()) {
-    if (find_row(stored.table(), key)->kind == ParamKind::grid) continue;
-    const bool kept = digital ? !stored.at_default(key) : true;
-    if (kept && !(other_devices && of_devices(key))) text += fmt::format("{} = {}\n", key, stored.as_toml(key));
-  }
-  // Choices behind the record: what they left idle in it stays there.
-  std::vector<std::string> all = settings;
-  all.insert(all.end(), {"network.kind=" + stored.text("network.kind"), "task.kind=" + stored.text("task.kind")});
-  return parse_program_config(name + " (stored config)", text, all);
 }
 
 void set_temperature(Config& config, const AgedTestOptions& options, AgedTest& out) {
@@ -147,7 +125,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
       settings.push_back(fmt::format("model.damping={}", damping.back()));
       settings.emplace_back("damping.control=false");
     }
-    config = changed(config, run.string(), settings);
+    config = config_on_top(config, run.string(), settings);
   }
   if (!on_devices(config)) {
     throw UserError(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -53,7 +54,10 @@ char separator_of(std::string_view line) {
 /// The lines of a CSV, and what its first one says.
 class Table {
  public:
-  Table(std::string_view text, const std::string& name) : name_(name) {
+  /// What the first line is that is not all numbers.
+  enum class First { header, header_without_numbers };
+
+  Table(std::string_view text, const std::string& name, First first_line = First::header) : name_(name) {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     for (std::size_t at = 0, line = 1; at < text.size(); ++line) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -67,7 +71,13 @@ class Table {
     separator_ = separator_of(lines_.front().text);
     const auto first = fields_of(lines_.front().text, separator_);
     columns_ = first.size();
-    if (std::all_of(first.begin(), first.end(), [](auto field) { return number_of(field).has_value(); })) return;
+    const auto is_number = [](auto field) { return number_of(field).has_value(); };
+    const auto is_name = [&](auto field) { return !field.empty() && !is_number(field); };
+    if (std::all_of(first.begin(), first.end(), is_number)) return;
+    if (first_line == First::header_without_numbers &&
+        (std::any_of(first.begin(), first.end(), is_number) || std::none_of(first.begin(), first.end(), is_name))) {
+      return;
+    }
     std::string_view header = lines_.front().text;
     names_ = read_csv_record(header, separator_);
     columns_ = names_.size();
@@ -96,8 +106,10 @@ class Table {
     return static_cast<std::size_t>(found - names_.begin());
   }
 
+  std::size_t line(std::size_t row) const { return lines_[row].number; }
+
   /// The numbers of a row, columns() many.
-  void numbers(std::size_t row, std::vector<double>& out) const {
+  void numbers(std::size_t row, std::vector<double>& out, EmptyFields empty = EmptyFields::refused) const {
     const auto fields = fields_of(lines_[row].text, separator_);
     if (fields.size() != columns_) {
       throw UserError(fmt::format("{}: {} fields (must be {}, as many as the first line has)", place(row),
@@ -105,7 +117,8 @@ class Table {
     }
     out.resize(columns_);
     for (std::size_t c = 0; c < columns_; ++c) {
-      const auto number = number_of(fields[c]);
+      const bool missing = fields[c].empty() && empty == EmptyFields::nan;
+      const auto number = missing ? std::numeric_limits<double>::quiet_NaN() : number_of(fields[c]);
       if (!number) {
         throw UserError(fmt::format("{}: field {} is \"{}\" (must be a number)", place(row), c + 1, fields[c]));
       }
@@ -139,6 +152,20 @@ std::vector<std::size_t> target_columns(const Table& table, const DataSource& so
 }
 
 }  // namespace
+
+NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty) {
+  const Table table(text, name, Table::First::header_without_numbers);
+  NumberTable out;
+  out.values.resize(static_cast<Index>(table.rows()), static_cast<Index>(table.columns()));
+  std::vector<double> row;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    stop_point();
+    table.numbers(i, row, empty);
+    out.lines.push_back(table.line(i));
+    for (std::size_t j = 0; j < row.size(); ++j) out.values(static_cast<Index>(i), static_cast<Index>(j)) = row[j];
+  }
+  return out;
+}
 
 LabelledData parse_csv(std::string_view text, const std::string& name, const DataSource& source, Target target) {
   const Table table(text, name);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstring>
 #include <optional>
 
 #include "sim/base/errors.hpp"
@@ -69,6 +70,24 @@ void set_shape(std::string_view header, RawArray& array) {
   }
 }
 
+/// Elements whose first index is the fastest, put in the order in which the last one is.
+void turn_to_c_order(RawArray& array) {
+  const std::size_t size = element_size(array.type);
+  std::string turned(array.bytes.size(), '\0');
+  std::vector<Index> at(array.shape.size(), 0);  // indices of the element to be placed
+  for (Index to = 0; to < array.count(); ++to) {
+    Index from = 0;
+    for (std::size_t d = at.size(); d-- > 0;) from = from * array.shape[d] + at[d];
+    std::memcpy(turned.data() + static_cast<std::size_t>(to) * size,
+                array.bytes.data() + static_cast<std::size_t>(from) * size, size);
+    for (std::size_t d = at.size(); d-- > 0;) {
+      if (++at[d] < array.shape[d]) break;
+      at[d] = 0;
+    }
+  }
+  array.bytes = std::move(turned);
+}
+
 }  // namespace
 
 RawArray parse_npy(std::string_view bytes, const std::string& name) {
@@ -86,14 +105,12 @@ RawArray parse_npy(std::string_view bytes, const std::string& name) {
   array.name = name;
   set_type(header, array);
   set_shape(header, array);
-  if (value_of(header, "fortran_order", name).starts_with("True") && array.shape.size() > 1) {
-    fail("is stored in Fortran order (must be in C order: save numpy.ascontiguousarray(x))");
-  }
   array.bytes = bytes.substr(before + length);
   const std::size_t needed = static_cast<std::size_t>(checked_count(array.shape, name)) * element_size(array.type);
   if (array.bytes.size() != needed) {
     fail(fmt::format("{} bytes of elements, shape {} needs {}", array.bytes.size(), shape_text(array.shape), needed));
   }
+  if (value_of(header, "fortran_order", name).starts_with("True") && array.shape.size() > 1) turn_to_c_order(array);
   return array;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "training/data/labelled_data.hpp"
 
@@ -18,6 +19,18 @@ std::string data_name(const std::string& path);
 /// list "a,b" for Target::value). CR LF, a byte order mark and quotes around names are taken off.
 LabelledData parse_csv(std::string_view text, const std::string& name, const DataSource& source, Target target);
 
+/// A matrix of numbers, and the line of the file that each row stands in.
+struct NumberTable {
+  Matrix<double> values;
+  std::vector<std::size_t> lines;
+};
+
+/// What an empty field of a matrix is.
+enum class EmptyFields { refused, nan };
+
+/// The same lines as a matrix, "nan" and "inf" included; a first line without any number is a header. Not of an empty text.
+NumberTable parse_csv_matrix(std::string_view text, const std::string& name, EmptyFields empty);
+
 /// IDX, the format of MNIST: 00 00, element type (08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64), number of dimensions,
 /// their sizes (32 bit), the elements; all most significant byte first. Source: LeCun, Cortes and Burges, The MNIST
 /// database, "File formats".
@@ -26,7 +39,8 @@ RawArray parse_idx(std::string_view bytes, const std::string& name);
 /// NPZ: a zip archive (PKWARE's APPNOTE: stored or deflated, no zip64, not encrypted) of npy arrays.
 LabelledData read_npz(std::string_view bytes, const DataSource& source, Target target);
 
-/// npy: magic 93 NUMPY, version 1 to 3, a header that names type, order and shape, the elements in C order. Source: NEP 1.
+/// npy: magic 93 NUMPY, version 1 to 3, a header that names type, order and shape, the elements in C or Fortran order, which is
+/// turned into C order. Source: NEP 1.
 RawArray parse_npy(std::string_view bytes, const std::string& name);
 
 /// Two datasets of an HDF5 file, of floats or integers.

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// nudge crossbar of what a lab brings: measured conductances, weights of a file, stuck devices.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/run_nudge.hpp"
+#include "tests/support/data_files.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr double volts = 0.1;  // --volts
+
+std::string floats_of(const std::vector<float>& values) {
+  std::string out(sizeof(float) * values.size(), '\0');
+  std::memcpy(out.data(), values.data(), out.size());
+  return out;
+}
+
+nlohmann::json json_of(const Folder& folder, const std::string& arguments) {
+  const Outcome run = run_nudge(folder, "crossbar " + arguments + " --json");
+  INFO(run.errors);
+  REQUIRE(run.exit_code == 0);
+  return nlohmann::json::parse(run.output);
+}
+
+std::vector<double> currents_of(const nlohmann::json& json) {
+  return json["netlist"]["currents_A"].get<std::vector<double>>();
+}
+
+void check_error(const Folder& folder, const std::string& arguments, const std::string& what) {
+  const Outcome run = run_nudge(folder, "crossbar " + arguments);
+  INFO(arguments);
+  CHECK(run.exit_code == 2);
+  CHECK_THAT(run.errors, Contains(what));
+}
+
+const char* small =
+    "[model]\nchannels = 4\ntokens = 2\nmemories = 3\nheads = 2\n[device]\nmodel = 'soft_bounds'\n[circuit]\n"
+    "read_voltage = '0.1 V'\n";
+
+}  // namespace
+
+TEST_CASE("measured conductances are held as they are: currents are Ohm's law", "[apps]") {
+  const Folder folder;
+  folder.write("g.csv", "1,2\n3,4.5\n0,26\n");
+  // An array of 1 V reads; the window and the errors of a device would change what is held: none of them may.
+  const auto json = json_of(folder, "--conductances g.csv --spice a.cir");
+  const auto& array = json["arrays"].at(0);
+  CHECK(array["rows"] == 3);
+  CHECK(array["columns"] == 2);
+  CHECK(array["devices"] == 3 * 2);
+  // Sums of a few products: a few roundings of 2^-53.
+  CHECK(array["mean_conductance_S"].get<double>() == Approx(36.5e-6 / 6).epsilon(1e-14));
+  CHECK(array["siemens_per_weight"].get<double>() == Approx(26e-6).epsilon(1e-14));
+  CHECK(array["weight_error"].get<double>() < 1e-15);
+  const auto currents = currents_of(json);
+  CHECK(currents.at(0) == Approx(volts * 4e-6).epsilon(1e-14));
+  CHECK(currents.at(1) == Approx(volts * 32.5e-6).epsilon(1e-14));
+  CHECK_THAT(read_file(folder.file("a.cir")), Contains("rg2_1 in2 out1 38461.53846153"));
+  // Devices of a config give the window, and none of their errors.
+  const auto noisy = json_of(folder,
+                             "--conductances g.csv --spice b.cir --set device.preset=taox_sandia --set "
+                             "device.programming_error=0.1 --set device.stuck_low=0.3");
+  CHECK(currents_of(noisy) == currents);
+}
+
+TEST_CASE("measured conductances behind resistances: one device against the closed form", "[apps]") {
+  const Folder folder;
+  folder.write("one.csv", "20\n");
+  const auto json = json_of(folder,
+                            "--conductances one.csv --spice a.cir --set crossbar.row_resistance='100 Ohm' --set "
+                            "crossbar.column_resistance='200 Ohm' --set crossbar.driver_resistance='300 Ohm' --set "
+                            "crossbar.sense_resistance='400 Ohm'");
+  // 0.1 V over driver, a segment of the row, 50 kohm, a segment of the column and amplifier: 51 kohm.
+  CHECK(currents_of(json).at(0) == Approx(volts / 51000).epsilon(1e-12));
+  CHECK(json["netlist"]["ideal_A"].at(0).get<double>() == Approx(volts / 50000).epsilon(1e-14));
+  // What wires take is the error of the weight: 1/51 of it.
+  CHECK(json["arrays"].at(0)["weight_error"].get<double>() == Approx(1 / 51.0).epsilon(1e-12));
+}
+
+TEST_CASE("units and orders of a measured matrix", "[apps]") {
+  const Folder folder;
+  folder.write("u.csv", "1,2\n3,4\n");
+  folder.write("n.csv", "1000,2000\n3000,4000\n");
+  folder.write("f.npy", npy("<f4", "(2, 2)", floats_of({1, 3, 2, 4}), true));
+  const auto in_uS = currents_of(json_of(folder, "--conductances u.csv --spice a.cir"));
+  CHECK(currents_of(json_of(folder, "--conductances f.npy --spice b.cir")) == in_uS);
+  const auto in_nS = currents_of(json_of(folder, "--conductances n.csv --unit nS --spice c.cir"));
+  for (std::size_t j = 0; j < 2; ++j) CHECK(in_nS.at(j) == Approx(in_uS.at(j)).epsilon(1e-14));
+  check_error(folder, "--conductances u.csv --unit kS", "--unit");
+}
+
+TEST_CASE("one matrix of weights is an array of its own", "[apps]") {
+  const Folder folder;
+  folder.write("w.csv", "0.5,-1\n0.25,2\n");
+  // G = middle + k w, k half of the window over w_max: 12.625 uS and 12.375 uS/4.
+  const auto json = json_of(folder,
+                            "--weights w.csv --spice a.cir --set device.model=ideal --set crossbar.mapping=offset "
+                            "--set crossbar.w_max=4");
+  const double middle = 12.625e-6, k = 12.375e-6 / 4;
+  CHECK(currents_of(json).at(0) == Approx(volts * (2 * middle + 0.75 * k)).epsilon(1e-13));
+  CHECK(currents_of(json).at(1) == Approx(volts * (2 * middle + 1.0 * k)).epsilon(1e-13));
+  check_error(folder, "--weights w.csv", "device.model is digital");
+  check_error(folder, "--weights w.csv --array Wo --set device.model=ideal", "--array is of a network");
+}
+
+TEST_CASE("weights of a run file go into the arrays of its network, by name", "[apps]") {
+  const Folder folder;
+  folder.write("c.toml", small);
+  const Outcome run = run_nudge(folder, "train c.toml --set train.steps=2 --set train.batch=2 --out r.h5");
+  INFO(run.errors);
+  REQUIRE(run.exit_code == 0);
+  const auto again = json_of(folder, "--weights r.h5");
+  REQUIRE(again["arrays"].size() == 3);
+  const auto beside = json_of(folder, "c.toml --weights r.h5");
+  CHECK(again["arrays"] == beside["arrays"]);
+  // Other weights than those of the start: another largest weight, hence another scale.
+  const auto start = json_of(folder, "c.toml");
+  CHECK(again["arrays"].at(0)["w_max"] != start["arrays"].at(0)["w_max"]);
+  // On ideal devices the arrays hold them up to rounding of doubles in k.
+  const auto ideal = json_of(folder, "--weights r.h5 --set device.model=ideal");
+  for (const auto& array : ideal["arrays"]) CHECK(array["weight_error"].get<double>() < 1e-14);
+  check_error(folder, "--weights absent.npz", "CONFIG is required");
+  check_error(folder, "", "CONFIG is required");
+}
+
+TEST_CASE("stuck devices of a map are in the arrays that it names", "[apps]") {
+  const Folder folder;
+  folder.write("c.toml", small);
+  const std::string row = "5,5,5,5\n";
+  folder.write("all.csv", row + row + row + row);
+  folder.write("free.csv", ",,,\n,,,\n,,,\n,,,\n");
+  folder.write("short.csv", row);
+  folder.write("negative.csv", row + row + "5,-1,5,5\n" + row);
+  const auto map = [](const std::string& entry) { return "--set device.stuck_map='[\"" + entry + "\"]'"; };
+  const std::string wo = "c.toml --array Wo --spice ";
+  const auto plain = json_of(folder, wo + "a.cir");
+  CHECK(json_of(folder, wo + "b.cir " + map("Wo=free.csv")).at("arrays") == plain.at("arrays"));
+  const auto stuck = json_of(folder, wo + "c.cir " + map("Wo=all.csv"));
+  for (const double current : currents_of(stuck)) CHECK(current == Approx(volts * 4 * 5e-6).epsilon(1e-14));
+  // The negative devices alone: the positive ones are as without.
+  const auto minus = json_of(folder, wo + "d.cir " + map("Wo.minus=all.csv"));
+  CHECK(currents_of(minus) == currents_of(plain));
+  CHECK(minus["arrays"] != plain["arrays"]);
+  const auto negative = json_of(folder, wo + "e.cir --negative " + map("Wo.minus=all.csv"));
+  for (const double current : currents_of(negative)) CHECK(current == Approx(volts * 4 * 5e-6).epsilon(1e-14));
+  // The array of the command.
+  folder.write("g.csv", "1,2\n3,4\n");
+  folder.write("s.csv", "10,\n,\n");
+  const auto lone =
+      json_of(folder, "--conductances g.csv --spice f.cir --set device.model=soft_bounds " + map("s.csv"));
+  CHECK(currents_of(lone).at(0) == Approx(volts * 13e-6).epsilon(1e-14));
+  CHECK(currents_of(lone).at(1) == Approx(volts * 6e-6).epsilon(1e-14));
+  check_error(folder, wo + "x.cir " + map("Wx=all.csv"), "unknown array Wx");
+  check_error(folder, wo + "x.cir " + map("all.csv"), "a network has arrays by name");
+  check_error(folder, wo + "x.cir " + map("Wo=short.csv"), "1 x 4 (must be 4 x 4");
+  check_error(folder, wo + "x.cir " + map("Wo=negative.csv"),
+              "line 3, field 2: -1 uS (a conductance must be at least 0)");
+  check_error(folder, wo + "x.cir " + map("Wo=absent.csv"), "absent.csv");
+  check_error(folder, wo + "x.cir --set crossbar.mapping=offset " + map("Wo.minus=all.csv"),
+              "no negative or reference");
+}
+
+TEST_CASE("a measured matrix that cannot be one is refused with its place", "[apps]") {
+  const Folder folder;
+  folder.write("nan.csv", "1,2\nnan,4\n");
+  folder.write("negative.csv", "1,2\n3,-4\n");
+  folder.write("zero.csv", "0,0\n");
+  folder.write("g.csv", "1,2\n");
+  check_error(folder, "--conductances nan.csv", "nan.csv\", line 2, field 1: nan (must be a finite number)");
+  check_error(folder, "--conductances negative.csv", "line 2, field 2: -4 uS (a conductance must be at least 0)");
+  check_error(folder, "--conductances zero.csv", "all conductances are 0");
+  check_error(folder, "--conductances absent.csv", "absent.csv");
+  check_error(folder, "--conductances g.csv --weights g.csv", "the one or the other");
+  check_error(folder, "--weights g.csv --unit nS --set device.model=ideal", "--unit is the unit of --conductances");
+  check_error(folder, "--conductances g.csv --block b.cir", "--block is of a network");
+}
