@@ -120,6 +120,15 @@ void load_arrays(const H5Reader& file, const std::string& prefix, Lane& trainee)
       trainee.arrays[array].emplace(name, std::move(series));
     }
   }
+  for (const auto& [array, readings] : trainee.arrays) {
+    const std::string group = fmt::format("{}checkpoint/maps/{}", prefix, array);
+    if (!file.has(group)) continue;
+    for (const std::string& path : file.all_datasets(group)) {
+      const H5Shape shape = file.shape(path);
+      if (path.ends_with("g_plus") && shape.size() == 2)
+        trainee.array_shapes[array] = {static_cast<Index>(shape[0]), static_cast<Index>(shape[1])};
+    }
+  }
   for (const std::string& name : file.datasets(prefix + "parameters")) {
     const std::string path = fmt::format("{}parameters/{}", prefix, name);
     const H5Shape shape = file.shape(path);

@@ -45,9 +45,10 @@ struct Lane {
   std::vector<std::string> groups;
   std::map<std::string, ConfusionMatrix> confusion;  ///< "validation", "test": of a classifier
   std::map<std::string, std::map<std::string, TimeSeries>>
-      arrays;                                     ///< array -> reading -> values; digital weights: empty
-  std::map<std::string, Matrix<double>> weights;  ///< final values, where arrays hold them
-  std::vector<Histogram> conductances;            ///< of the arrays, before training and after
+      arrays;                                                   ///< array -> reading -> values; digital weights: empty
+  std::map<std::string, std::pair<Index, Index>> array_shapes;  ///< rows, columns of weights; of one of the copies
+  std::map<std::string, Matrix<double>> weights;                ///< final values, where arrays hold them
+  std::vector<Histogram> conductances;                          ///< of the arrays, before training and after
   Matrix<double> cosine;  ///< (steps, groups); the first group is `all`, the equilibrium's parameters together
 
   const TimeSeries& of(const std::string& name) const;  ///< empty series when the file has none

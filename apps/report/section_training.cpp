@@ -316,12 +316,12 @@ Section training_section(const std::vector<RunFile>& runs) {
   }
   if (!still.empty()) out.body += paragraph("The same at every step: " + still + ".");
   if (dampings.empty() && !constant_of(trainees, "damping")) out.body += paragraph("No damping was recorded.");
-  out.body +=
-      confusion_tables(trainees) +
-      other_series(trainees,
-                   {"loss", "validation_loss", "test_loss", "validation_accuracy", "validation_rmse", "test_accuracy",
-                    "test_rmse", "residual", "nudged_residual", "damping", "growth", "skipped", "nonfinite"}) +
-      events_of(runs) + "</section>\n" + agreement_figures(trainees) + step_stages(runs) + hardware_figures(trainees);
+  out.body += confusion_tables(trainees) +
+              other_series(trainees, {"loss", "validation_loss", "test_loss", "validation_accuracy", "validation_rmse",
+                                      "test_accuracy", "test_rmse", "residual", "nudged_residual", "damping", "growth",
+                                      "skipped", "nonfinite"}) +
+              events_of(runs) + "</section>\n" + agreement_figures(trainees) + step_stages(runs) + cost_cards(runs) +
+              hardware_figures(trainees);
   return out;
 }
 

@@ -72,6 +72,9 @@ std::string hardware_figures(const std::vector<NamedLane>& trainees);
 /// Who does which stage of a training step, of every run on devices, and what of its circuit was ideal.
 std::string step_stages(const std::vector<RunFile>& runs);
 
+/// What the circuit of each training run on devices costs, by part (apps/info/cost_card.hpp).
+std::string cost_cards(const std::vector<RunFile>& runs);
+
 /// Gradient agreement of the trainees that measured it, with a table.
 std::string agreement_figures(const std::vector<NamedLane>& trainees);
 

@@ -46,7 +46,7 @@ const std::vector<std::pair<std::string, std::string>>& exempt() {
       {"memory_bound.iterations", "of a bound that does not bind here"},
       {"growth.strength", "of a penalty on what does not decay: here everything does"},
       {"growth.probe", "the same"},
-      {"model.embeddings", "the same as of devices"},
+      {"model.embeddings", "devices: `nudge config check` warns of them where device.model = digital"},
       {"nudge.below_rounding", "allows what is refused otherwise"},
       {"nudge.below_noise", "the same"},
       {"relaxation.divergence_ratio", "a limit that sound runs stay below"},
@@ -58,12 +58,12 @@ const std::vector<std::pair<std::string, std::string>>& exempt() {
       {"mixer.", "every key with every mixer: unread_keys_test.cpp"},
       {"model.weights", "a file"},
       {"latent.pairs", "how many pairs are generated to be measured"},
-      {"device.",
-       "of devices, which no config here has; `nudge config check` warns of them where device.model = digital"},
+      {"device.", "of devices: below"},
       {"crossbar.", "the same"},
       {"circuit.", "the same"},
       {"reads.", "the same"},
-      {"correction.", "the same"}};
+      {"correction.", "the same"},
+      {"cost.", "of the cost card of a run that is over: tests/apps/cost_card_test.cpp"}};
   return all;
 }
 
@@ -116,7 +116,7 @@ std::optional<std::string> shown(const std::string& kind, const Settings& settin
 /// Other values of a key, the nearest to the default first.
 std::vector<std::string> others(const ParamRow& row, const std::string& kind) {
   if (row.key == "precision") return {"float"};  // what the base has changed goes back
-  if ((kind == "hopfield" || kind == "convolutional") && row.key == "hopfield.form") return {"projected"};
+  if (of_samples(kind) && row.key == "hopfield.form" && kind != "resistive") return {"projected"};
   if (kind == "resistive" && row.key == "resistive.diode") return {"ideal"};
   std::vector<std::string> candidates = row.choices;
   for (const char* one :

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/config_table.hpp"
+#include "training/config/cost_options.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -60,6 +61,7 @@ ParamTable concatenated() {
                           growth_section().rows(),
                           hardware_section().rows(),
                           device_rows(),
+                          cost_section().rows(),
                           read_policy_rows(),
                           sweep_rows(),
                           compare_rows(),

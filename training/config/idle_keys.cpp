@@ -14,7 +14,8 @@ bool chooses_device(const std::string& text) {
 }
 
 bool is_of_device(const std::string& key) {
-  return key.starts_with("device.") || key.starts_with("crossbar.") || key == "model.embeddings";
+  return key.starts_with("device.") || key.starts_with("crossbar.") || key.starts_with("cost.") ||
+         key == "model.embeddings";
 }
 
 }  // namespace

@@ -7,6 +7,31 @@
 #include "training/train/trainee.hpp"
 
 namespace nudge {
+namespace {
+
+/// What a batch would have taken if nothing was to be learnt: reads of its free phases and of its outputs, per example.
+void record_inference(TrainLog& log, const BatchReport& r, const CircuitSpec& circuit) {
+  if (r.passes <= 0) return;
+  const auto examples = static_cast<double>(r.passes);
+  ReadTotals reads = r.reads.at(ReadClass::free);
+  reads += r.reads.at(ReadClass::loss);
+  const EnergyReport energy = energy_report(reads, circuit);
+  const auto add = [&](const char* name, double value, const char* unit, const char* description) {
+    log.add(std::string("train/inference_") + name, value / examples, unit, description);
+  };
+  add("array_energy", energy.arrays_J, "J", "of an example's free phase and outputs: heat in the devices");
+  add("dac_energy", energy.dac_J, "J", "of the same reads: conversions (circuit.dac_energy)");
+  add("adc_energy", energy.adc_J, "J", "of the same reads: conversions (circuit.adc_energy)");
+  add("amplifier_energy", energy.amplifiers_J, "J", "of the same reads (circuit.amplifier_power)");
+  add("driver_energy", energy.drivers_J, "J", "of the same reads (circuit.line_capacitance)");
+  add("digital_energy", energy.digital_J, "J", "of what was read so (circuit.digital_energy)");
+  const double outputs = r.reads.times[static_cast<std::size_t>(ReadClass::loss)];
+  add("time", (r.time * examples + outputs) * circuit.time_constant_s, "s",
+      "simulated time of an example's free phase and of the reads of its outputs");
+}
+
+}  // namespace
+
 template <class S>
 void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, StepDecision decision) {
   log_.axis("train/step");
@@ -28,6 +53,7 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   const ReadTotals reads = r.reads.total();
   if (reads.reads > 0) {
     record_energy(reads, decision);
+    record_inference(log_, r, circuit_spec(config_));
     for (std::size_t kind = 0; kind < read_classes; ++kind) {
       log_.add(std::string("train/reads_") + read_class_names()[kind], static_cast<double>(r.reads.of[kind].reads), "1",
                "those of the class " + std::string(read_class_names()[kind]));
@@ -90,6 +116,7 @@ void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   add("array_energy", energy.arrays_J, "J", "heat in the devices during all reads of the step's phases");
   add("conversion_energy", energy.conversions_J(), "J", "conversions of these reads (circuit.dac_energy, adc_energy)");
+  add("dac_energy", energy.dac_J, "J", "of conversion_energy, those to analog (circuit.dac_energy)");
   add("amplifier_energy", energy.amplifiers_J, "J",
       "amplifiers of the sensed lines while read (circuit.amplifier_power)");
   add("driver_energy", energy.drivers_J, "J", "charging of the driven lines, C V^2 (circuit.line_capacitance)");

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/text_table.hpp"
+#include "apps/info/cost_card.hpp"
+#include "sim/base/units.hpp"
+
+namespace nudge {
+namespace {
+
+std::string or_dash(const std::optional<double>& value, Unit unit) {
+  return value ? format_quantity(*value, unit, 3) : "-";
+}
+
+std::string square_um(const std::optional<double>& area_m2) {
+  return area_m2 ? fmt::format("{:.4g} um^2", 1e12 * *area_m2) : "-";
+}
+
+nlohmann::json number_or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::string>> card_rows(const CostCard& card) {
+  std::vector<std::vector<std::string>> rows = {{"part", "per inference", "per training step", "area", "from"}};
+  for (const CostPart& part : card.parts) {
+    rows.push_back({part.part, or_dash(part.inference_J, Unit::joule), or_dash(part.step_J, Unit::joule),
+                    square_um(part.area_m2), part.source});
+  }
+  rows.push_back({"what is counted", format_quantity(card.inference_J(), Unit::joule, 3),
+                  format_quantity(card.step_J(), Unit::joule, 3), square_um(card.area_m2()), "sums of the above"});
+  return rows;
+}
+
+std::vector<std::string> card_notes(const CostCard& card) {
+  std::vector<std::string> out;
+  const auto second = [](double s) { return format_quantity(s, Unit::second, 3); };
+  if (card.inference_s) {
+    out.push_back(
+        fmt::format("latency of an inference: {} (its free phase and the reads of its outputs): {:.4g} a "
+                    "second",
+                    second(*card.inference_s), 1 / *card.inference_s));
+  }
+  if (card.phases_s) {
+    out.push_back(fmt::format(
+        "latency of a training step: {} of phases, its examples one after the other{}", second(*card.phases_s),
+        card.writes_s ? fmt::format(", and at most {} of pulses, if they are sent one by one", second(*card.writes_s))
+                      : "; the time of its pulses is not known"));
+  }
+  if (std::isfinite(card.tops_per_watt())) {
+    out.push_back(
+        fmt::format("{:.4g} TOPS/W of what is counted: {:.4g} operations, a product and a sum for every "
+                    "weight and token; that a circuit reads its weights many times while it settles counts "
+                    "as no work",
+                    card.tops_per_watt(), card.operations));
+  }
+  if (card.mean_pulses && card.most_pulses) {
+    std::string spent = fmt::format("pulses of a device, programming too: mean {:.4g}, most {:.4g}", *card.mean_pulses,
+                                    *card.most_pulses);
+    if (card.endurance > 0) {
+      spent += fmt::format("; of {:.3g} that it lasts (device.endurance): {:.3g} %, at most {:.3g} %", card.endurance,
+                           100 * *card.mean_pulses / card.endurance, 100 * *card.most_pulses / card.endurance);
+    }
+    out.push_back(spent);
+  }
+  out.push_back(fmt::format("left out: {}", fmt::join(card.left_out, "; ")));
+  return out;
+}
+
+std::string card_text(const CostCard& card) {
+  auto rows = card_rows(card);
+  for (auto& row : rows) row.pop_back();  // sources: sentences, below
+  std::string out = text_table(rows, 1);
+  for (const CostPart& part : card.parts) out += fmt::format("{}: {}\n", part.part, part.source);
+  for (const std::string& note : card_notes(card)) out += note + "\n";
+  return out;
+}
+
+nlohmann::json card_json(const CostCard& card) {
+  nlohmann::json parts = nlohmann::json::array();
+  for (const CostPart& part : card.parts) {
+    parts.push_back({{"part", part.part},
+                     {"inference_J", number_or_null(part.inference_J)},
+                     {"step_J", number_or_null(part.step_J)},
+                     {"area_m2", number_or_null(part.area_m2)},
+                     {"source", part.source}});
+  }
+  const auto share = [&](const std::optional<double>& pulses) {
+    return card.endurance > 0 && pulses ? number_or_null(*pulses / card.endurance) : nlohmann::json(nullptr);
+  };
+  return {{"parts", parts},
+          {"node_m", card.node_m},
+          {"inference_J", card.inference_J()},
+          {"step_J", card.step_J()},
+          {"area_m2", card.area_m2()},
+          {"inference_s", number_or_null(card.inference_s)},
+          {"step_phases_s", number_or_null(card.phases_s)},
+          {"step_writes_at_most_s", number_or_null(card.writes_s)},
+          {"operations", card.operations},
+          {"tops_per_watt", number_or_null(card.tops_per_watt())},
+          {"device_pulses_mean", number_or_null(card.mean_pulses)},
+          {"device_pulses_max", number_or_null(card.most_pulses)},
+          {"endurance_spent_mean", share(card.mean_pulses)},
+          {"endurance_spent_max", share(card.most_pulses)},
+          {"left_out", card.left_out}};
+}
+
+}  // namespace nudge
