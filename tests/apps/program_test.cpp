@@ -25,7 +25,7 @@ TEST_CASE("asking for help or the version exits 0") {
     CHECK_THAT(help.output, Contains("Sections of a config: "));
     for (const char* section : {"device", "crossbar", "train", "sweep"}) CHECK_THAT(help.output, Contains(section));
   }
-  CHECK_THAT(run_nudge(folder, "info --help").output, !Contains("Sections of a config"));
+  CHECK_THAT(run_nudge(folder, "report --help").output, !Contains("Sections of a config"));
 }
 
 TEST_CASE("a wrong command line exits 2 and names what was meant") {

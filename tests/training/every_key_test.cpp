@@ -116,7 +116,7 @@ std::optional<std::string> shown(const std::string& kind, const Settings& settin
 /// Other values of a key, the nearest to the default first.
 std::vector<std::string> others(const ParamRow& row, const std::string& kind) {
   if (row.key == "precision") return {"float"};  // what the base has changed goes back
-  if (of_samples(kind) && row.key == "hopfield.form" && kind != "resistive") return {"projected"};
+  if ((kind == "hopfield" || kind == "convolutional") && row.key == "hopfield.form") return {"projected"};
   if (kind == "resistive" && row.key == "resistive.diode") return {"ideal"};
   std::vector<std::string> candidates = row.choices;
   for (const char* one :
