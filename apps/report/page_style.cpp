@@ -45,6 +45,7 @@ figcaption { font-weight: 600; margin-bottom: 6px; }
 table { border-collapse: collapse; margin: 10px 0; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 14px 4px 0; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
 th:first-child { text-align: left; }
+.words { text-align: left; white-space: normal; min-width: 16em; }
 tr:first-child th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
 th { font-weight: 500; }
 .heat td, .heat tr:first-child th { padding: 4px 10px; text-align: center; }

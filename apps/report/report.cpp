@@ -52,13 +52,28 @@ std::string heading(const std::vector<Section>& sections, const std::vector<RunF
 
 }  // namespace
 
+namespace {
+
+/// Whether a column has sentences, which wrap, and no numbers, which stand below each other.
+bool of_words(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
+  constexpr std::size_t longest_number = 44;
+  return std::any_of(rows.begin() + 1, rows.end(), [&](const std::vector<std::string>& row) {
+    return column < row.size() && row[column].size() > longest_number;
+  });
+}
+
+}  // namespace
+
 std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<bool> words;
+  for (std::size_t c = 0; !rows.empty() && c < rows[0].size(); ++c) words.push_back(c > 0 && of_words(rows, c));
   std::string out = "<div class=\"scroll\"><table>\n";
   for (std::size_t r = 0; r < rows.size(); ++r) {
     out += "<tr>";
     for (std::size_t c = 0; c < rows[r].size(); ++c) {
       const char* tag = r == 0 || c == 0 ? "th" : "td";
-      out += fmt::format("<{0}>{1}</{0}>", tag, escape(rows[r][c]));
+      const char* of = c < words.size() && words[c] ? " class=\"words\"" : "";
+      out += fmt::format("<{0}{2}>{1}</{0}>", tag, escape(rows[r][c]), of);
     }
     out += "</tr>\n";
   }
