@@ -16,7 +16,7 @@ import zipfile
 
 def package_of(library):
     """The Debian package of a grafted library, libz-eb09ad1d.so.1.2.13, by the file that it was copied from."""
-    stem = re.sub(r"-[0-9a-f]{8}(\.so.*)$", r"\1", library)
+    stem = re.sub(r"-[0-9a-f]{8}(?=\.)", "", library, count=1)  # liblber-2-64f183c1.5.so.0.1.8 of liblber-2.5.so.0.1.8
     found = subprocess.run(["dpkg", "-S", f"*/{stem}"], capture_output=True, text=True, check=False).stdout
     names = {line.split(": ")[0].split(":")[0] for line in found.splitlines()}
     if not names:
