@@ -45,7 +45,7 @@ def share(features, hidden, batch, steps=12, warm=3):
     def progress(event):
         marks.append((time.perf_counter(), *spent))
 
-    nudge.train(system, data, train__steps=steps, train__batch=batch, train__evaluate_every=steps, train__evaluation_batches=1,
+    nudge.train(system, data, train__steps=steps, train__batch=batch, train__evaluate_every=steps,
                 data__validation_samples=batch, relaxation__free_steps=60, relaxation__nudged_steps=30, task__references="off", threads=1,
                 progress=progress)
     first, last = marks[warm - 1], marks[steps - 2]

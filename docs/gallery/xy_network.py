@@ -86,7 +86,7 @@ print(check)
 
 # %%
 training = {**digits, "relaxation__free_steps": 60, "relaxation__nudged_steps": 30, "relaxation__step": 0.2, "train__steps": 240,
-            "train__learning_rate": 0.02, "train__evaluate_every": 40, "train__evaluation_batches": 8}
+            "train__learning_rate": 0.02, "train__evaluate_every": 40}
 numbers = nudge.train(network, cost=Angle(), estimator="ep", beta=0.01, **training)
 devices = nudge.train(network, cost=Angle(), estimator="ep", beta=0.2, **training, device__preset="ecram", hardware__level="ideal")
 for name, run in (("numbers", numbers), ("ecram", devices)):

@@ -26,13 +26,13 @@ Lent::Lent(const nb::object& system, const nb::object& cost, const nb::object& e
     throw UserError("a run with a system or an estimator of one's own within another (call it after that has ended)");
   }
   only_ = std::unique_lock(one_run());
-  holder = std::this_thread::get_id();
   if (!system.is_none()) {
     network_.emplace([&system, &cost](const Config& /*config*/, const TaskSizes& task) {
       return own_plan(system, cost, task.rows, task.features, task.classes + task.values);
     });
   }
   if (!estimator.is_none()) estimator_.emplace(own_estimator_kind(estimator));
+  holder = std::this_thread::get_id();  // last: what throws above leaves nobody behind
 }
 
 Lent::~Lent() {

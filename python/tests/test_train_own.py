@@ -297,6 +297,13 @@ def test_what_does_not_fit_is_said(graph, hopfield):
         nudge.train(hopfield, **SMALL, progress=nested)
     assert nudge.train(hopfield, **SMALL).summary["status"] == "ok"  # nothing is left behind
 
+    class Sideways(Clamped):
+        nudge = "sideways"
+
+    with pytest.raises(nudge.InputError, match="must be none, live or transposed"):
+        nudge.train(hopfield, **SMALL, estimator=Sideways())
+    assert nudge.train(hopfield, **SMALL).summary["status"] == "ok"  # nor by one that could not be lent
+
 
 def test_sweep(hopfield):
     table = nudge.sweep(hopfield, **SMALL, sweep={"seeds": [1, 2], "grid": {"train.learning_rate": [1e-3, 1e-2]}})

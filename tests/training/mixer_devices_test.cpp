@@ -99,9 +99,9 @@ TEST_CASE("every mixer, as numbers and on arrays: the gradient of the settled no
       // a feed-forward sweep of one step has one state, and a gradient of some weights that are hardly driven.
       // What noise makes of layers that write with keys and gates of their own reads is not small: the cosine is .06 for deltanet, .91 for
       // gated_deltanet and .86 for mamba2 here. No bound is known for them.
-      const bool open = noisy && (mixer == "deltanet" || mixer == "gated_deltanet" || mixer == "mamba2");
-      CHECK(transposed->agreement.cosine > (open ? -1 : noisy ? 0.95 : 1 - 1e-6));
-      CHECK(unrolled->agreement.cosine > (open ? -1 : noisy ? 0.95 : 1 - 1e-6));
+      if (noisy && (mixer == "deltanet" || mixer == "gated_deltanet" || mixer == "mamba2")) continue;
+      CHECK(transposed->agreement.cosine > (noisy ? 0.95 : 1 - 1e-6));
+      CHECK(unrolled->agreement.cosine > (noisy ? 0.95 : 1 - 1e-6));
     }
   }
 }
