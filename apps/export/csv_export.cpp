@@ -209,6 +209,7 @@ std::vector<std::filesystem::path> export_csv(const std::filesystem::path& file,
   std::deque<RemovedOnInterrupt> whole_or_none;
   for (const CsvFile& one : files) {
     out.push_back(directory / one.name);
+    const SignalsWait until_registered;
     write_atomically(out.back(), std::as_bytes(std::span(one.text)), Overwrite::must_not_exist, Links::refused);
     whole_or_none.emplace_back(out.back());
   }

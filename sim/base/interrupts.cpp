@@ -28,8 +28,8 @@ std::atomic<int> signal_that_came = 0;
 std::atomic<bool> saves_by_itself = false;
 
 /// Held for good by a thread that ends the process: no file is registered or renamed any more behind its back.
-std::mutex& files_mutex() {
-  static std::mutex* const mutex = new std::mutex;  // outlives all
+std::recursive_mutex& files_mutex() {
+  static auto* const mutex = new std::recursive_mutex;  // outlives all
   return *mutex;
 }
 std::multiset<std::filesystem::path>& files() {
@@ -94,14 +94,17 @@ void end_by_signal() {
 }
 
 RemovedOnInterrupt::RemovedOnInterrupt(const std::filesystem::path& path) : path_(path) {
-  const std::lock_guard<std::mutex> lock(files_mutex());
+  const std::lock_guard lock(files_mutex());
   files().insert(path_);
 }
 
 RemovedOnInterrupt::~RemovedOnInterrupt() {
-  const std::lock_guard<std::mutex> lock(files_mutex());
+  const std::lock_guard lock(files_mutex());
   files().erase(files().find(path_));
 }
+
+SignalsWait::SignalsWait() { files_mutex().lock(); }
+SignalsWait::~SignalsWait() { files_mutex().unlock(); }
 
 void survive_writes() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);

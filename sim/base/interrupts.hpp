@@ -62,6 +62,15 @@ class RemovedOnInterrupt {
   std::filesystem::path path_;
 };
 
+/// While it lives no signal ends the process: a file is made and registered, or gets its name, in one move. May be nested.
+class SignalsWait {
+ public:
+  SignalsWait();
+  ~SignalsWait();
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+};
+
 /// A reader that has gone and a limit on the size of files are errors of the write that meets them, not the end of the
 /// process.
 void survive_writes();

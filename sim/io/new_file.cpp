@@ -63,6 +63,7 @@ NewFile::NewFile(fs::path target, fs::path shown, unsigned mode)
     std::uint64_t number = 0;
     if (::getrandom(&number, sizeof number, 0) != sizeof number) cannot_write(shown_, errno);
     hidden_ = folder_of(target_) / fmt::format("{}{:0{}x}", hidden_prefix(target_), number, kDigits);
+    const SignalsWait until_registered;
     file_ = Descriptor(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (!file_.ok()) cannot_write(shown_, errno);
     removed_.emplace(hidden_);

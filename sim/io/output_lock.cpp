@@ -86,6 +86,7 @@ std::optional<std::string> output_writer(const fs::path& output) try {
 }
 
 OutputLock::OutputLock(const fs::path& output) : path_(lock_beside(output_target(output))) {
+  const SignalsWait until_registered;
   while (!lock_.ok()) {
     Descriptor found = existing_lock(output, path_);
     if (!found.ok()) {
