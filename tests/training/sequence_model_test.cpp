@@ -49,7 +49,7 @@ struct Model {
       values.push_back(tape.parameter(parameters[k]));
       named.add(fields[k].name, values.back());
     }
-    logits = sequence_logits<double>(tape, shape, named, tokens_read);
+    logits = sequence_logits<double>(gather_rows(named["emb"], tokens_read), shape, named);
   }
 
   std::vector<Field> fields;

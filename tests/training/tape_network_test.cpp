@@ -47,7 +47,8 @@ const std::vector<std::pair<std::string, std::string>>& pairs() {
       {"sequence_model", "characters"},       {"sequence_model", "in_context_recall"},
       {"sequence_model", "compression"},      {"sequence_model", "latent"},
       {"free_transformer", "characters"},     {"free_transformer", "latent"},
-      {"free_transformer", "selective_copy"}, {"argmax_read", "argmax"}};
+      {"free_transformer", "selective_copy"}, {"argmax_read", "argmax"},
+      {"sequence_model", "forecasting"}};
   return all;
 }
 

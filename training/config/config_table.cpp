@@ -21,6 +21,7 @@
 #include "training/config/train_options.hpp"
 #include "training/config/unread_keys.hpp"
 #include "training/data/data_options.hpp"
+#include "training/data/series.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/netlist/netlist_config.hpp"
@@ -43,6 +44,7 @@ ParamTable concatenated() {
   ParamTable table;
   for (ParamTable part : {run_section().rows(),
                           data_section().rows(),
+                          series_section().rows(),
                           network_rows(),
                           model_section().rows(),
                           stack_section().rows(),

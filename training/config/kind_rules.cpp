@@ -26,8 +26,8 @@ std::string names_of(const std::vector<Kind>& kinds, const std::function<bool(co
 }
 
 bool can_learn(const NetworkKind& network, const TaskKind& task) {
-  return network.takes == task.rows && (task.only_network.empty() || task.only_network == network.name) &&
-         (network.only_task.empty() || network.only_task == task.name);
+  const bool fits = task.only_network.empty() ? network.takes == task.rows : task.only_network == network.name;
+  return fits && (network.only_task.empty() || network.only_task == task.name);
 }
 
 ConfigRule network_takes_task() {
@@ -68,7 +68,7 @@ ConfigRule tables_of_symbols() {
 ConfigRule mask_hides_answers() {
   return {{"mixer.mask", "task.kind"}, [](const Config& c) {
             const std::string& task = c.text("task.kind");
-            const bool hidden = task == "compression" || task == "selective_copy";
+            const bool hidden = task == "compression" || task == "selective_copy" || task == "forecasting";
             return c.text("mixer.mask") == "causal" || hidden
                        ? std::string()
                        : fmt::format("must be causal for task.kind = {}: tokens behind a token hold its answer", task);

@@ -53,9 +53,9 @@ bool begins(const std::string& key, const std::vector<std::string>& beginnings) 
 bool is_of_training(const std::string& key) {
   static const std::vector<std::string> of_circuits = {"train.step_time", "train.skip_ratio", "train.leave_out_ratio",
                                                        "train.cosine_every", "train.learns"};
-  static const std::vector<std::string> all = {"preset",  "seed",     "threads",      "precision",   "estimator",
-                                               "output.", "product.", "network.kind", "task.",       "data.",
-                                               "train.",  "sweep.",   "compare.",     "model.tokens"};
+  static const std::vector<std::string> all = {"preset",  "seed",     "threads",      "precision", "estimator",
+                                               "output.", "product.", "network.kind", "task.",     "data.",
+                                               "series.", "train.",   "sweep.",       "compare.",  "model.tokens"};
   return begins(key, all) && !begins(key, of_circuits);
 }
 

@@ -26,7 +26,8 @@ const Section<DataOptions>& data_section() {
                             "that are drawn, "
                             "of the "
                             "MAD suite (Poli et al., arXiv:2403.17844), whose answers are scored by their accuracy; "
-                            "argmax: the largest value of every channel; latent: "
+                            "argmax: the largest value of every channel; forecasting: what follows in a series "
+                            "(series.*); latent: "
                             "sequences with a hidden place and noise.")),
             &DataOptions::kind),
 
@@ -38,7 +39,8 @@ const Section<DataOptions>& data_section() {
           param::texts(
               "task.references", "auto", {"auto", "off", "chance", "majority", "mean", "linear"},
               "Trivial models that a run on samples is measured against, after its first checkpoint: \"auto\" (chance, "
-              "majority and linear of a classification, mean and linear of a regression), \"off\", or a list of them. "
+              "majority and linear of a classification, mean and linear of a regression or forecast), \"off\", or a "
+              "list of them. "
               "linear is "
               "fitted within a tenth of the run or a second of a core, whichever is more, to fewer samples where it "
               "has to be, "

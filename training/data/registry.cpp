@@ -7,6 +7,7 @@
 #include "training/data/argmax_task.hpp"
 #include "training/data/characters.hpp"
 #include "training/data/data_options.hpp"
+#include "training/data/forecasting_task.hpp"
 #include "training/data/latent_task.hpp"
 #include "training/data/mad/mad_task.hpp"
 #include "training/data/sample_task.hpp"
@@ -59,10 +60,18 @@ OpenList<TaskKind>& list() {
        "the largest value of every channel, read at once",
        argmax_task,
        "rmse",
-       Rows::features,
+       Rows::steps,
        nullptr,
        {"task.kind"},
        "argmax_read"},
+      {"forecasting",
+       "what follows in a series (series.file, or one that is generated)",
+       forecasting_task,
+       "rmse",
+       Rows::steps,
+       check_forecasting_task,
+       {"series.", "task.references", "data.validation_fraction", "data.test_fraction"},
+       "sequence_model"},
       {"latent",
        "sequences with a hidden place and noise",
        latent_task,

@@ -63,8 +63,9 @@ class Task {
   virtual std::int64_t fingerprint() const = 0;
 };
 
-/// What the rows of an example are made of: symbols, which a network embeds, or features, which it is fed.
-enum class Rows { symbols, features };
+/// What the rows of an example are made of: symbols, which a network embeds; features, which it is fed, a sample's each; or steps, features of rows
+/// that belong together.
+enum class Rows { symbols, features, steps };
 
 /// A kind of task by the name that task.kind has.
 struct TaskKind {

@@ -90,7 +90,7 @@ NetworkKind argmax_network() {
   NetworkKind kind;
   kind.name = "argmax_read";
   kind.summary = "one layer whose last token reads every channel once, on exact numbers, by backprop";
-  kind.takes = Rows::features;
+  kind.takes = Rows::steps;
   kind.tape = {model<float>, model<double>, [](const Config&) -> std::vector<Measure> {
                  return {{"index_accuracy", "1", "share of channels whose prediction is nearest to the winner's value"},
                          {"beta", "1", "mean inverse temperature beta over the channels"}};

@@ -87,7 +87,13 @@ std::vector<Field> sequence_fields(const SequenceShape& s) {
   require_at_least("blocks", s.blocks, 1);
   const StepMixer mixer = mixer_of(s);
   const double narrow = 1.0 / std::sqrt(static_cast<double>(s.width));
-  std::vector<Field> fields = {{"emb", {s.vocabulary, s.width}, 0, s.embedding_scale}};
+  std::vector<Field> fields;
+  if (s.features > 0) {
+    fields = {{"in_W", {s.features, s.width}, 0, 1.0 / std::sqrt(static_cast<double>(s.features))},
+              {"in_b", {s.width}}};
+  } else {
+    fields = {{"emb", {s.vocabulary, s.width}, 0, s.embedding_scale}};
+  }
   for (Index l = 0; l < s.blocks; ++l) {
     const std::string prefix = block_prefix(l);
     fields.push_back({prefix + "n1", {s.width}, 1});
@@ -112,24 +118,22 @@ std::vector<Field> sequence_fields(const SequenceShape& s) {
 }
 
 template <class S>
-Value<S> sequence_logits(Tape<S>& tape, const SequenceShape& s, const NamedValues<S>& p, const SharedIndices& tokens) {
+Value<S> sequence_logits(Value<S> x, const SequenceShape& s, const NamedValues<S>& p) {
   const StepMixer mixer = mixer_of(s);
-  Motion<S> at{gather_rows(p["emb"], tokens), {}};
-  if (mixer.rule != StepRule::residual) at.p = tape.constant(Matrix<S>::Zero(at.z.rows(), at.z.cols()));
+  Motion<S> at{x, {}};
+  if (mixer.rule != StepRule::residual) at.p = x.tape->constant(Matrix<S>::Zero(at.z.rows(), at.z.cols()));
   for (Index l = 0; l < s.blocks; ++l) {
     const std::string prefix = block_prefix(l);
     take_step<S>(mixer.rule, at, p, prefix, 0,
-                 [&](Value<S> x) { return update_of(mixer.choice, rms_norm(x) * p[prefix + "n1"], p, prefix); });
-    take_step<S>(mixer.rule, at, p, prefix, 1, [&](Value<S> x) { return feed_forward(x, p, prefix); });
+                 [&](Value<S> z) { return update_of(mixer.choice, rms_norm(z) * p[prefix + "n1"], p, prefix); });
+    take_step<S>(mixer.rule, at, p, prefix, 1, [&](Value<S> z) { return feed_forward(z, p, prefix); });
   }
   Value<S> out = rms_norm(at.z) * p["nf"];
   if (s.readout == Readout::last_vector) out = decode_last_vector(out, p);
   return product(out, p["read"]);
 }
 
-template Value<float> sequence_logits<float>(Tape<float>&, const SequenceShape&, const NamedValues<float>&,
-                                             const SharedIndices&);
-template Value<double> sequence_logits<double>(Tape<double>&, const SequenceShape&, const NamedValues<double>&,
-                                               const SharedIndices&);
+template Value<float> sequence_logits<float>(Value<float>, const SequenceShape&, const NamedValues<float>&);
+template Value<double> sequence_logits<double>(Value<double>, const SequenceShape&, const NamedValues<double>&);
 
 }  // namespace nudge

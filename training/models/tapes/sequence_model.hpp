@@ -19,7 +19,8 @@ enum class Readout {
 
 /// Sizes of a sequence model.
 struct SequenceShape {
-  Index vocabulary = 65;
+  Index vocabulary = 65;  ///< V, symbols; or values of a row
+  Index features = 0;     ///< F of a row; 0: rows are symbols
   Index tokens = 64;
   Index width = 128;
   Index heads = 4;
@@ -31,20 +32,20 @@ struct SequenceShape {
   Readout readout = Readout::each_token;
 };
 
-/// The parameters, in the order of the computation: emb (V, D), per block b<l>_n1 and the mixer's own, b<l>_n2, Wg, Wu,
+/// The parameters, in the order of the computation: emb (V, D), or of features in_W (F, D) and in_b (D), per block b<l>_n1 and the mixer's own, b<l>_n2, Wg, Wu,
 /// Wd, with momentum b<l>_beta, b<l>_eta (2); nf (D), read (D, V); with last_vector dec_*. UserError naming a size.
 std::vector<Field> sequence_fields(const SequenceShape& shape);
 
-/// Logits (T, V) of a causal stack of pre-norm blocks:
-///     x = emb[token];  per block x ← x + mixer(RMS(x) ∘ n1), x ← x + feed_forward(x)  (or by its StepRule, p = 0 first)
+/// Logits (T, V) of a stack of pre-norm blocks, from x (T, D), its symbols' rows of emb or features in_W + in_b:
+///     per block x ← x + mixer(RMS(x) ∘ n1), x ← x + feed_forward(x)  (or by its StepRule, p = 0 first)
 ///     logits = (RMS(x) ∘ nf) read
 /// With last_vector h = the last row of RMS(x) ∘ nf, logits_t = gelu(RMS(h + s_t) W1 + b1) → RMS → read, s_t the sine and
 /// cosine position code. Positions are rotary, in the mixers.
 template <class S>
-Value<S> sequence_logits(Tape<S>& tape, const SequenceShape& shape, const NamedValues<S>& parameters,
-                         const SharedIndices& tokens);
+Value<S> sequence_logits(Value<S> x, const SequenceShape& shape, const NamedValues<S>& parameters);
 
-/// The same as a model that learns: the loss of an example is the mean cross-entropy over its targets, of which it has at least one.
+/// The same as a model that learns: the loss of an example is the mean over its rows that count, at least one, of the cross-entropy of its target, or
+/// with features of ½|y − logits|².
 template <class S>
 std::unique_ptr<TapeModel<S>> sequence_tape_model(const SequenceShape& shape);
 

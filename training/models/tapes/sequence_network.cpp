@@ -3,6 +3,8 @@
 
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/cross_entropy.hpp"
+#include "mixers/ops/function.hpp"
+#include "mixers/ops/product.hpp"
 #include "mixers/sequence_mixer.hpp"
 #include "sim/base/errors.hpp"
 #include "training/models/mixer_keys.hpp"
@@ -22,7 +24,7 @@ class SequenceTape final : public ExampleTape<S> {
         targets_(std::make_shared<std::vector<int>>(static_cast<std::size_t>(shape.tokens))) {
     const NamedValues<S> named = this->bind(fields, parameters);
     share_ = this->tape().constant(Matrix<S>::Ones(1, 1));
-    const Value<S> logits = sequence_logits<S>(this->tape(), shape, named, tokens_);
+    const Value<S> logits = sequence_logits<S>(gather_rows(named["emb"], SharedIndices(tokens_)), shape, named);
     const Value<S> cost = cross_entropy<S>(logits, SharedIndices(targets_)) * share_;
     this->set_results(logits, cost, cost);
   }
@@ -39,6 +41,35 @@ class SequenceTape final : public ExampleTape<S> {
  private:
   std::shared_ptr<std::vector<int>> tokens_, targets_;
   Value<S> share_;
+};
+
+/// The same of features, with values to fit.
+template <class S>
+class StepTape final : public ExampleTape<S> {
+ public:
+  StepTape(const SequenceShape& shape, const std::vector<Field>& fields, const std::vector<Matrix<S>>& parameters) {
+    const NamedValues<S> named = this->bind(fields, parameters);
+    Tape<S>& tape = this->tape();
+    features_ = tape.constant(Matrix<S>::Zero(shape.tokens, shape.features));
+    values_ = tape.constant(Matrix<S>::Zero(shape.tokens, shape.vocabulary));
+    shares_ = tape.constant(Matrix<S>::Zero(shape.tokens, 1));
+    const Value<S> out = sequence_logits<S>(product(features_, named["in_W"]) + named["in_b"], shape, named);
+    const Value<S> cost = affine(total(apply(Function::square, out - values_) * shares_), 0.5);
+    this->set_results(out, cost, cost);
+  }
+
+  void load(const Batch& batch, Index b, const ExampleId& /*id*/) override {
+    this->tape().leaf(features_) = batch.features_of(b).template cast<S>();
+    this->tape().leaf(values_) = batch.values_of(b).template cast<S>();
+    const Index asked = batch.counted(b);
+    NUDGE_EXPECT(asked > 0);
+    for (Index t = 0; t < batch.tokens; ++t) {
+      this->tape().leaf(shares_)(t, 0) = batch.counts(b * batch.tokens + t) ? S(1) / static_cast<S>(asked) : S(0);
+    }
+  }
+
+ private:
+  Value<S> features_, values_, shares_;
 };
 
 template <class S>
@@ -64,6 +95,7 @@ class SequenceModel final : public TapeModel<S> {
 
   std::vector<Field> fields() const override { return fields_; }
   std::unique_ptr<ExampleTape<S>> record(const std::vector<Matrix<S>>& parameters) const override {
+    if (shape_.features > 0) return std::make_unique<StepTape<S>>(shape_, fields_, parameters);
     return std::make_unique<SequenceTape<S>>(shape_, fields_, parameters);
   }
   std::unique_ptr<TextWriter> writer(const std::vector<Matrix<S>>& parameters,
@@ -87,7 +119,8 @@ SequenceShape sequence_shape(const Config& config, const TaskSizes& sizes) {
   const ModelOptions model = model_options(config);
   const SequenceOptions options = sequence_section().read(config);
   SequenceShape shape;
-  shape.vocabulary = sizes.symbols;
+  shape.vocabulary = sizes.features > 0 ? sizes.values : sizes.symbols;
+  shape.features = sizes.features;
   shape.tokens = sizes.rows;
   shape.width = model.channels;
   shape.heads = model.heads;

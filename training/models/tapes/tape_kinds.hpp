@@ -31,7 +31,7 @@ struct ArgmaxOptions {
 };
 const Section<ArgmaxOptions>& argmax_section();
 
-/// sequence_model: the stack of sequence.mixer (sequence_logits()) on any task of symbols; the last token's vector alone is read on
+/// sequence_model: the stack of sequence.mixer (sequence_logits()) on any task of symbols, and on task.kind = forecasting; the last token's vector alone is read on
 /// task.kind = compression.
 NetworkKind sequence_network();
 

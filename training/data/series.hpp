@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+#include "sim/config/section.hpp"
+
+namespace nudge {
+
+/// The section [series].
+struct SeriesOptions {
+  std::string file;  ///< empty: one of `kind`
+  std::string kind;  ///< of series_names()
+  Index length = {};
+  std::uint64_t seed = {};
+  Index patch = {}, horizon = {};  ///< P values to a row, and rows to be forecast
+};
+const Section<SeriesOptions>& series_section();
+inline SeriesOptions series_options(const Config& config) { return series_section().read(config); }
+
+/// Series that are generated, seasonal and mackey_glass.
+std::vector<std::string> series_names();
+
+/// Mackey and Glass, Science 197:287 (1977), with the constants at which it is chaotic and which forecasts use:
+///     dx/dt = 0.2 x(t − 17)/(1 + x(t − 17)^10) − 0.1 x,  x(t) = history for t ≤ 0
+/// at t = 0, 1, ..., by Heun's method of `steps` steps a unit of time (second order, the delay lies on its grid).
+std::vector<double> mackey_glass(double history, Index length, int steps);
+
+/// x_t = sin(2π t/24) + ½ sin(2π t/168) + n_t, a day's and a week's course of hours, n_t = φ n_{t−1} + σ ε_t with φ = 0.7, σ = 0.3, n from its
+/// stationary law. A forecast h steps ahead that knows all this is left with the variance seasonal_floor(h).
+std::vector<double> seasonal(Index length, std::uint64_t seed);
+double seasonal_floor(Index ahead);
+
+/// (length, variables): the columns of the file (CSV, or npy), or one generated series. UserError for what a file lacks.
+Matrix<double> read_series(const SeriesOptions& options);
+
+}  // namespace nudge
