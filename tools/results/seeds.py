@@ -80,6 +80,8 @@ def measured(row):
         return answer["ours"], row["verdict"] if answer["holds"] else "refuted"
     if kind == "compare":
         return compared(*of), row["verdict"]
+    if kind == "mad":
+        return mad(*of), row["verdict"]
     if kind == "sweep":
         return swept(*of), row["verdict"]
     raise SystemExit(f"unknown source {kind}")
@@ -89,6 +91,26 @@ def swept(config, name, settings, short, key, metric):
     """A metric of every cell of a sweep, mean ± standard deviation over its seeds."""
     answer = results.study("sweep", config, name, settings, short)
     return ", ".join(f"{one[key]} {results.spread(one[metric], 3)}" for one in answer["summary"])
+
+
+# Those of examples/mad.toml; compression at its published 32 tokens; memorization at its published size.
+ONE_THREAD = ["threads=1", "sweep.seeds=[1, 2]"]
+COMPRESSION = ["task.kind=compression", "model.tokens=32", 'sweep.grid.task.kind=["compression"]']
+MAD = {"compress": ("mad", COMPRESSION, None), "fuzzy": ("mad", [], "fuzzy_recall"), "in context": ("mad", [], "in_context_recall"),
+       "memorize": ("memorization", [], None), "noisy": ("mad", [], "noisy_recall"), "copy": ("mad", [], "selective_copy")}
+
+
+def mad(mixer):
+    """Accuracies of a mixer in the tasks of the MAD suite, seed by seed."""
+    texts = []
+    for label, (example, settings, task) in MAD.items():
+        name = "_".join(["seeds_mad", mixer] + ([] if example == "mad" and not settings else [label]))
+        answer = results.study("sweep", f"examples/{example}.toml", name, settings + [f'sweep.grid.sequence.mixer=["{mixer}"]'] + ONE_THREAD,
+                               ["train.steps=5", "train.evaluate_every=5"])
+        own = [p for p in answer["points"] if task in (None, p.get("task.kind"))]
+        texts.append(f"{label} " + " / ".join(f"{100 * p['validation_accuracy']:.3g}" if p["status"] == "ok" else "failed"
+                                              for p in sorted(own, key=lambda p: p["seed"])))
+    return ", ".join(texts)
 
 
 def compared(config, name, settings, short):

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a latent per token does to a small decoder of text, at five kappa, beside the decoder without one."""
+import math
+
+import results
+
+CONFIG = "examples/latent_text.toml"
+SHORT = ["train.steps=5", "train.evaluate_every=5", "sweep.seeds=[1]"]
+KAPPA = ["sweep.grid.latent.free_bits=[0.25, 0.5, 1, 2, 4]"]
+DECODER = ["network.kind=sequence_model"]
+RATE = "train.learning_rate"
+
+
+def by_seed(answer, cell, key, value):
+    """Of the runs of a cell, by seed."""
+    same = lambda point: all(str(float(point[k])) == str(float(cell[k])) for k in answer["keys"])
+    return {p["seed"]: value(p) for p in answer["points"] if same(p) and p["status"] == "ok"}
+
+
+def best(answer, value, where=lambda cell: True):
+    """The cell with the least mean of a value of its points: the rate is chosen for each alike."""
+    cells = [(sum(v.values()) / len(v), cell) for cell in answer["summary"] if where(cell) for v in [by_seed(answer, cell, RATE, value)] if v]
+    return min(cells, key=lambda one: one[0])[1]
+
+
+def mean(values):
+    values = list(values)
+    middle = sum(values) / len(values)
+    spread = math.sqrt(sum((v - middle) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else 0
+    return f"{middle:.3f} ± {spread:.3f}"
+
+
+def bound(point):
+    return point["validation_loss"] + math.log(2) * point["information"]
+
+
+commits = results.noted("latent_text")
+decoder = results.study("sweep", CONFIG, "latent_text_decoder", DECODER, SHORT)
+latent = results.study("sweep", CONFIG, "latent_text", KAPPA, SHORT)
+plain = best(decoder, lambda p: p["validation_loss"])
+losses = by_seed(decoder, plain, RATE, lambda p: p["validation_loss"])
+rows = [["κ, bit a token", "rate", "loss given Z, nat", "information, bit", "loss + information: bound of the text's", "bound less the decoder's (paired)"],
+        ["decoder without Z", plain[RATE], mean(losses.values()), "–", mean(losses.values()), "–"]]
+for kappa in sorted({float(c["latent.free_bits"]) for c in latent["summary"]}):
+    cell = best(latent, bound, lambda c: float(c["latent.free_bits"]) == kappa)
+    bounds = by_seed(latent, cell, RATE, bound)
+    rows.append([f"{kappa:g}", cell[RATE], mean(by_seed(latent, cell, RATE, lambda p: p["validation_loss"]).values()),
+                 mean(by_seed(latent, cell, RATE, lambda p: p["information"]).values()), mean(bounds.values()),
+                 results.paired([bounds[s] - losses[s] for s in bounds if s in losses])])
+body = results.table(rows) + "\n\n" + ("Validation part, mean ± standard deviation over three seeds, at the rate of two with the lower bound, chosen alike for every row. "
+                                       + results.lines(latent.get("text")))
+results.write("latent_text", [results.shown("sweep", CONFIG, KAPPA), results.shown("sweep", CONFIG, DECODER, "decoder")], body, commits, "docs/experiments.md")
