@@ -243,6 +243,21 @@ Choice switched(const char* choice, const std::vector<std::string>& keys) {
           [=](const Config&, const std::string&) { return fmt::format("{} = false; true would", choice); }};
 }
 
+/// Keys of something that is there while any of others is not at its default; the choice is the first.
+Choice beside(const std::vector<const char*>& others, const std::vector<std::string>& keys) {
+  return {others.front(),
+          [=](const Config& c, const std::string& key) {
+            return begins(key, keys) &&
+                   std::all_of(others.begin(), others.end(), [&](const char* one) { return c.at_default(one); });
+          },
+          [=](const Config& c, const std::string&) {
+            return fmt::format("{} = {}; another value{} would", others.front(), c.as_text(others.front()),
+                               others.size() == 1
+                                   ? std::string()
+                                   : fmt::format(", or of {}", fmt::join(others.begin() + 1, others.end(), ", ")));
+          }};
+}
+
 /// What can grow: a network that feeds forward forgets in one step, and independent samples have a direction each where they are asked to.
 Choice of_growth() {
   return {"network.kind",
@@ -310,6 +325,23 @@ const std::vector<Choice>& choices() {
       needs("device.telegraph_share",
             {"device.telegraph_amplitude", "device.telegraph_spread", "device.telegraph_time_high",
              "device.telegraph_time_low", "device.telegraph_time_spread"}),
+      needs("device.telegraph_amplitude", {"device.telegraph_share"}),
+      beside({"device.flicker_noise", "device.flicker_fit", "device.noise_flicker"},
+             {"device.flicker_power", "device.flicker_limit", "device.flicker_exponent", "device.flicker_fastest",
+              "device.flicker_slowest"}),
+      beside({"device.drift_exponent", "device.drift_spread", "device.drift_fit", "device.drift_spread_fit"},
+             {"device.drift_start"}),
+      beside({"device.decay_slope", "device.decay_spread", "device.decay_spread_slope"}, {"device.decay_start"}),
+      beside({"device.relaxation_level"}, {"device.relaxation_memory", "device.relaxation_jumps",
+                                           "device.relaxation_activation", "device.relaxation_reference"}),
+      needs("device.relaxation_activation", {"device.relaxation_reference"}),
+      needs("crossbar.forward_saturation", {"crossbar.forward_saturation_shape"}),
+      needs("crossbar.transposed_saturation", {"crossbar.transposed_saturation_shape"}),
+      needs("circuit.hold_time", {"circuit.turn_slots"}),
+      beside({"crossbar.row_resistance", "crossbar.column_resistance", "crossbar.driver_resistance",
+              "crossbar.sense_resistance"},
+             {"crossbar.line_ends", "crossbar.transposed_path"}),
+      only_with("crossbar.directions", {"simultaneous"}, {"crossbar.load_trim", "crossbar.trim"}),
       switched("damping.control", {"damping.high", "damping.low", "damping.raise", "damping.lower", "damping.minimum",
                                    "damping.maximum", "damping.patience", "damping.raise_on_skip"}),
       only_with("resistive.diode", {"shockley"}, {"resistive.saturation_current", "resistive.emission"}),

@@ -92,6 +92,8 @@ std::vector<Lack> resistive_lacks() {
   lacks.push_back({"circuit.shot_noise", "false", lines, true});
   lacks.push_back({"circuit.phase_adc_bits", "0", lines, true});
   lacks.push_back({"crossbar.scheme", "single", lines, true});
+  lacks.push_back(
+      {"crossbar.mapping", "differential", ", each of whose conductances is one device and has none beside it", true});
   lacks.push_back({"train.learns", "all", ", which has no read-out to learn alone"});
   lacks.push_back({"growth.samples", "false",
                    ": resistors and diodes are passive, every direction of their Jacobian decays, and none can be made "
