@@ -119,9 +119,28 @@ std::string left_over(const Table& points, const std::string& result, const std:
   return out;
 }
 
+/// Of the points, which are no better than a linear model of the same samples.
+std::string no_better_than_linear(const Table& points, const std::string& result,
+                                  const std::optional<ReferenceScores>& references) {
+  if (!references) return "";
+  const std::size_t bar = result.find('_');
+  if (bar == std::string::npos || result.substr(bar + 1) != references->metric) return "";
+  const ReferenceScore* linear = references->find("linear", result.substr(0, bar));
+  if (linear == nullptr) return "";
+  const auto& values = points.numbers.at(result);
+  const bool larger = references->metric == "accuracy";
+  const auto idle = std::count_if(values.begin(), values.end(), [&](double v) {
+    return std::isfinite(v) && (larger ? v <= linear->score : v >= linear->score);
+  });
+  if (idle == 0) return "";
+  return fmt::format(" {} of {} ended no better than a linear model ({}).", idle, count(points.rows, "run"),
+                     result_text(points, result, linear->score));
+}
+
 }  // namespace
 
-Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line) {
+Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line,
+                      const std::optional<ReferenceScores>& references) {
   std::string keys;
   for (const std::string& key : points.keys) keys += (keys.empty() ? "" : ", ") + key;
   if (points.results.empty()) return {"Sweep of " + keys, "The sweep has no result that can be compared.", ""};
@@ -162,7 +181,7 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
       if (!several) out.sentence += " With one seed no difference can be told from chance.";
     }
   }
-  out.sentence += left_over(points, result, line);
+  out.sentence += left_over(points, result, line) + no_better_than_linear(points, result, references);
   return out;
 }
 

@@ -85,7 +85,8 @@ std::string figures_by_key(const Table& points, const std::optional<TextEntropy>
   return out;
 }
 
-Section sweep_of(const Table& all, const std::optional<TextEntropy>& line) {
+Section sweep_of(const Table& all, const std::optional<TextEntropy>& line,
+                 const std::optional<ReferenceScores>& references) {
   Section out;
   if (all.keys.empty() || all.rows == 0) {
     out.opening = {"A sweep without points", "No run has ended, or the file does not name its swept keys.", ""};
@@ -93,7 +94,7 @@ Section sweep_of(const Table& all, const std::optional<TextEntropy>& line) {
     return out;
   }
   const Table points = ranked_failures(all);
-  out.opening = sweep_opening(points, line);
+  out.opening = sweep_opening(points, line, references);
   out.body = failures(points);
   const std::string effects = points.keys.size() > 1 ? effects_figure(points) : "";
   if (points.scattered || points.one_at_a_time) {
@@ -202,7 +203,8 @@ Section sweep_section(const std::vector<RunFile>& runs) {
   const std::vector<RunFile> sweeps = pooled(runs);
   for (const RunFile& run : sweeps) {
     const Section one =
-        sweep_of(run.points, run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt);
+        sweep_of(run.points, run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt,
+                 run.references);
     const bool first = out.body.empty();
     if (first) {
       out.opening = one.opening;

@@ -45,8 +45,9 @@ std::string provenance_section(const std::vector<RunFile>& runs);
 
 /// Title and sentences about trained networks.
 Opening training_opening(const std::vector<NamedLane>& trainees);
-/// Title and sentences about the points of a sweep; `line`: of the validation part, for losses.
-Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line);
+/// Title and sentences about the points of a sweep; `line`: of the validation part, for losses; `references`: of its samples, for scores.
+Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& line,
+                      const std::optional<ReferenceScores>& references = std::nullopt);
 
 /// The points with what a run that failed ranks as, worse than any other, instead of its results (failed_value); one that was not run, its values
 /// break a rule, has none.

@@ -183,7 +183,8 @@ const std::map<std::string, Settings>& act_beside() {
   static const Settings drift{"device.drift_exponent=0.1", "device.drift_spread=0.02", "train.step_time=100 s"};
   static const Settings decay{"device.decay_slope=10 nS", "train.step_time=100 s"};
   static const Settings flicker{"device.flicker_noise=0.05", "device.flicker_power=0.3", "train.step_time=100 s"};
-  static const Settings verify{"crossbar.update=write_verify", "device.read_noise=0.002"};
+  static const Settings verify{"crossbar.update=write_verify", "crossbar.programming=write_verify",
+                               "device.read_noise=0.002"};
   static const Settings converters{"crossbar.forward_dac_bits=5", "crossbar.forward_adc_bits=5"};
   static const Settings coincidence{"crossbar.update=coincidence", "train.optimizer=sgd"};
   static const Settings both_ways{"crossbar.transposed_dac_bits=5", "crossbar.transposed_adc_bits=5"};
