@@ -14,6 +14,7 @@
 
 #include "apps/commands/table_fits.hpp"
 #include "apps/streams.hpp"
+#include "circuits/spice/device_netlist.hpp"
 #include "devices/catalogue.hpp"
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
@@ -23,6 +24,7 @@
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
+#include "sim/io/atomic_file.hpp"
 #include "sim/io/json_text.hpp"
 #include "sim/io/run_record.hpp"
 #include "training/config/config_table.hpp"
@@ -31,6 +33,7 @@ namespace nudge {
 namespace {
 
 struct DevicesOptions {
+  std::string pulses = "100 up, 100 down";
   std::string name, out, model = "piecewise", interval = "1 ms", window, read_voltage, rate, activation;
   std::vector<std::string> settings, csv;
   CharacterizeOptions measure;
@@ -117,6 +120,17 @@ void write_measured(H5Document& file, const PulseRecord& record) {
   file.group("measured", "the laboratory's record that the device was fitted to");
   file.column("measured/pulse", pulse, {"1", "pulses sent so far", {"point"}});
   file.column("measured/conductance", record.conductance_S, {"S", "conductance after them", {"point"}});
+}
+
+ExitCode spice_command(const DevicesOptions& options) {
+  const std::string text = pulse_netlist(subject_named(options).spec, read_pulse_blocks(options.pulses));
+  if (options.out.empty()) {
+    answer("{}", text);
+    return ExitCode::ok;
+  }
+  write_atomically(options.out, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
+  answer("{}: run it with ngspice -b {}\n", options.out, options.out);
+  return ExitCode::ok;
 }
 
 ExitCode characterize_command(DevicesOptions options) {
@@ -278,6 +292,20 @@ CLI::App* add_characterize(CLI::App& app, const std::shared_ptr<DevicesOptions>&
   return sub;
 }
 
+CLI::App* add_spice(CLI::App& app, const std::shared_ptr<DevicesOptions>& options) {
+  CLI::App* sub = app.add_subcommand(
+      "spice", "Write the mean device as a subcircuit for ngspice that moves under pulses, and a train of them");
+  sub->footer("Example: nudge devices spice ecram --pulses \"100 up, 50 down\" --out ecram.cir");
+  sub->add_option("NAME", options->name,
+                  "Preset, model, config (.toml, its [device]), or measured pulses (.csv, fitted first)")
+      ->required();
+  sub->add_option("--set", options->settings, "device.KEY=VALUE, may be given several times")->allow_extra_args(false);
+  sub->add_option("--pulses", options->pulses, "Blocks of pulses; the conductance is printed behind each")
+      ->capture_default_str();
+  sub->add_option("--out", options->out, "Netlist to write, which must not exist; without it to standard output");
+  return sub;
+}
+
 CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options) {
   CLI::App* sub = app.add_subcommand(
       "fit",
@@ -331,7 +359,9 @@ std::function<ExitCode()> add_devices(CLI::App& app) {
   show->add_flag("--json", options->json, "Print JSON");
   CLI::App* measure = add_characterize(app, options);
   CLI::App* fit = add_fit(app, options);
+  CLI::App* spice = add_spice(app, options);
   return [=, &app] {
+    if (spice->parsed()) return spice_command(*options);
     if (measure->parsed()) return characterize_command(*options);
     if (fit->parsed()) return fit_command(*options);
     if (show->parsed()) {

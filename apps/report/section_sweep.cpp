@@ -202,9 +202,8 @@ Section sweep_section(const std::vector<RunFile>& runs) {
   Section out;
   const std::vector<RunFile> sweeps = pooled(runs);
   for (const RunFile& run : sweeps) {
-    const Section one =
-        sweep_of(run.points, run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt,
-                 run.references);
+    const Section one = sweep_of(
+        run.points, run.lines ? std::optional<TextEntropy>(run.lines->validation) : std::nullopt, run.references);
     const bool first = out.body.empty();
     if (first) {
       out.opening = one.opening;

@@ -37,6 +37,20 @@ TEST_CASE("devices characterize refuses bad input with exit code 2", "[apps]") {
   CHECK(run_nudge(folder, "devices characterize ecram --devices 0").exit_code == 2);
 }
 
+TEST_CASE("devices spice writes a netlist of the mean device, once, and refuses what it cannot move") {
+  const Folder folder;
+  const Outcome out = run_nudge(folder, "devices spice ecram --pulses '3 up, 2 down' --out ecram.cir");
+  CHECK(out.exit_code == 0);
+  CHECK_THAT(out.output, Contains("ngspice -b ecram.cir"));
+  CHECK_THAT(run_nudge(folder, "devices spice ecram --pulses '3 up'").output,
+             Contains(".subckt device p n x") && Contains("print g1"));
+  CHECK(run_nudge(folder, "devices spice ecram --out ecram.cir").exit_code == 2);
+  const Outcome blocks = run_nudge(folder, "devices spice ecram --pulses sideways");
+  CHECK(blocks.exit_code == 2);
+  CHECK_THAT(blocks.errors, Contains("100 up, 50 down"));
+  CHECK(run_nudge(folder, "devices spice ideal").exit_code == 2);
+}
+
 TEST_CASE("devices fit turns measured pulses into a configuration", "[apps]") {
   const Folder folder;
   std::string csv = "pulse,conductance,direction\n0,2 uS,\n";
