@@ -76,6 +76,9 @@ struct WeightUpdate {
   std::span<const FactorPair<S>> factors = {};
   S scale = 1;
   UpdateKind kind = UpdateKind::learning;
+  /// The learning rate of this step over the largest of the run, which the request has in it: rules that gather changes
+  /// at a constant rate take it out again. Positive where the request is not zero.
+  S schedule = 1;
   Matrix<S> delta() const { return scale * *direction; }
 };
 

@@ -3,14 +3,14 @@
 
 #include "circuits/digital_matrix.hpp"
 #include "circuits/held_map.hpp"
-#include "circuits/programming/tiki_taka.hpp"
 #include "circuits/replicated_map.hpp"
+#include "circuits/rules/ruled_map.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
 
-// Replica t of a matrix is array id + t · 2¹⁸; the fast arrays of Tiki-Taka are those plus 2¹⁶. Replica 0 is the array that
+// Replica t of a matrix is array id + t · 2¹⁸; those of an update rule are id, id + 2¹⁶, …. Replica 0 is the array that
 // the matrix has without replicas.
 constexpr std::uint32_t replica_stride = std::uint32_t{1} << 18U;
 constexpr Index most_replicas = Index{1} << 14;
@@ -18,7 +18,7 @@ constexpr Index most_replicas = Index{1} << 14;
 template <class S>
 std::unique_ptr<LinearMap<S>> make_array(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id,
                                          std::uint64_t seed) {
-  if (spec.transfer.active) return std::make_unique<TikiTaka<S>>(spec, weights, id, seed);
+  if (find_rule(spec.programming.update) != nullptr) return std::make_unique<RuledMap<S>>(spec, weights, id, seed);
   return std::make_unique<Crossbar<S>>(spec, weights, id, seed);
 }
 

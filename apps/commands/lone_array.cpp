@@ -77,7 +77,6 @@ LoneArray measured_array(const std::string& path, const std::string& unit, const
   CrossbarSpec own = spec;
   own.device = bare_device(spec.device, g.maxCoeff());
   own.programming = {};
-  own.transfer = {};
   own.mapping.kind = MappingKind::single;
   if (own.mapping.w_max == 0) own.mapping.w_max = 1;
   out.spec = lone_spec(own, g.rows(), g.cols());

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "devices/pulse_heat.hpp"
 #include "sim/base/errors.hpp"
@@ -133,7 +134,7 @@ class Card {
   void count_lines() {
     const double copies =
         (arrays_.tokens.use == TokenUse::replicated ? static_cast<double>(coupled_rows(config_)) : 1) *
-        (arrays_.transfer.active ? 2 : 1);
+        arrays_per_matrix(arrays_);
     double weights = 0;
     for (const auto& [name, shape] : lane_.array_shapes) {
       lines_ += copies * static_cast<double>(shape.first + shape.second);
@@ -225,7 +226,7 @@ class Card {
     }
     const auto transfers = readings_.sum("transfer_energy");
     if (transfers.value_or(0) > 0) {
-      card_.parts.push_back({"transfers", std::nullopt, *transfers / steps_, std::nullopt, "crossbar.scheme"});
+      card_.parts.push_back({"transfers", std::nullopt, *transfers / steps_, std::nullopt, "crossbar.update"});
     }
     const auto pulses_up = readings_.sum("pulses_up"), pulses_down = readings_.sum("pulses_down"),
                first = readings_.sum("programming_pulses");

@@ -45,6 +45,19 @@ void Crossbar<S>::apply(const WeightUpdate<S>& update) {
 }
 
 template <class S>
+void Crossbar<S>::pulse(const Matrix<S>& counts) {
+  pairs_.pulse(counts);
+  renew_view();
+}
+
+template <class S>
+Index Crossbar<S>::refresh_pairs(double high, double low) {
+  const Index written = pairs_.refresh_pairs(high, low);
+  if (written > 0) renew_view();
+  return written;
+}
+
+template <class S>
 void Crossbar<S>::program(const Matrix<S>& target) {
   pairs_.program(target);
   renew_view();

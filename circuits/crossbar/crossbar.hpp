@@ -43,6 +43,12 @@ class Crossbar final : public LinearMap<S> {
   /// Those of DevicePairs, and the power of the array.
   std::vector<MapReading> readings() const override;
 
+  // Of DevicePairs, for update rules.
+  S weight_per_pulse() const { return pairs_.weight_per_pulse(); }
+  void pulse(const Matrix<S>& counts);
+  Matrix<S> read_weights(const std::vector<Index>& which) { return pairs_.read_weights(which); }
+  Index refresh_pairs(double high, double low);
+
   /// Siemens per unit of weight.
   S siemens_per_weight() const { return pairs_.siemens_per_weight(); }
   /// The largest weight of the window.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/crossbar/crossbar_config.hpp"
 
+#include <fmt/format.h>
+
 #include "circuits/circuit_config.hpp"
+#include "circuits/rules/rule_config.hpp"
+#include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 
 namespace nudge {
@@ -10,18 +14,32 @@ namespace {
 const Choices<Saturation> saturations{{"tanh", Saturation::tanh}, {"clip", Saturation::clip}};
 const Choices<MappingKind> mappings{{"differential", MappingKind::differential},
                                     {"reference_column", MappingKind::reference_column},
-                                    {"offset", MappingKind::offset}};
+                                    {"offset", MappingKind::offset},
+                                    {"one_sided", MappingKind::one_sided}};
 const Choices<ScalePolicy> scale_policies{{"keep", ScalePolicy::keep}, {"renew", ScalePolicy::renew}};
 const Choices<LineEnds> line_ends{{"one", LineEnds::one}, {"both", LineEnds::both}};
 const Choices<ProgrammingScheme> programming_schemes{{"open_loop_error", ProgrammingScheme::open_loop_error},
                                                      {"open_loop_pulses", ProgrammingScheme::open_loop_pulses},
                                                      {"write_verify", ProgrammingScheme::write_verify}};
-const Choices<UpdateScheme> update_schemes{{"pulses", UpdateScheme::pulses},
-                                           {"write_verify", UpdateScheme::write_verify},
-                                           {"coincidence", UpdateScheme::coincidence},
-                                           {"none", UpdateScheme::none}};
+/// What an array does by itself, and the rules.
+Choices<UpdateScheme> update_schemes() {
+  std::vector<std::pair<std::string, UpdateScheme>> all = {{"pulses", UpdateScheme::pulses},
+                                                           {"write_verify", UpdateScheme::write_verify},
+                                                           {"coincidence", UpdateScheme::coincidence}};
+  for (const RuleKind& kind : rule_kinds()) all.emplace_back(kind.name, kind.update);
+  all.emplace_back("none", UpdateScheme::none);
+  return Choices<UpdateScheme>(std::move(all));
+}
+
+std::string update_doc() {
+  std::string doc =
+      "How training changes weights. pulses: the summed change as pulses; write_verify: a digital copy, written and "
+      "verified; coincidence: stochastic pulse trains on rows and columns (plain SGD only)";
+  for (const RuleKind& kind : rule_kinds()) doc += fmt::format("; {}: {}", kind.name, kind.summary);
+  return doc + "; none: devices that are programmed once and never written again (train.null). docs/programming.md";
+}
+
 const Choices<PulseOrder> pulse_orders{{"batch", PulseOrder::batch}, {"sample", PulseOrder::sample}};
-const Choices<bool> transfers{{"single", false}, {"tiki_taka", true}};
 const Choices<Directions> directions{{"sequential", Directions::sequential},
                                      {"simultaneous", Directions::simultaneous}};
 const Choices<bool> trims{{"once", false}, {"every_update", true}};
@@ -86,8 +104,9 @@ const Section<CrossbarSpec>& crossbar_section() {
     Section<CrossbarSpec> s = {
         field(
             named("crossbar.mapping", "differential",
-                  "What a device is compared with: a second device, one reference device per row, or the middle of the "
-                  "window, taken off digitally."),
+                  "What a device is compared with: a second device, one reference device per row, the middle of the "
+                  "window, taken off digitally, or (one_sided) a second device with both at the bottom of the window, "
+                  "which only go up (crossbar.update = one_sided)."),
             mappings, &CrossbarSpec::mapping, &MappingSpec::kind),
         field(real("crossbar.headroom", "2", at_least(1),
                    "Largest weight the window can hold, over the largest weight at the start: room to learn, paid for "
@@ -137,12 +156,8 @@ const Section<CrossbarSpec>& crossbar_section() {
                     "(device.programming_error), a "
                     "computed number of pulses sent blindly, or write-verify."),
               programming_schemes, &CrossbarSpec::programming, &ProgrammingSpec::scheme),
-        field(
-            named("crossbar.update", "pulses",
-                  "How training changes weights: the summed change as pulses, a digital copy written and verified, "
-                  "stochastic pulse trains on rows and columns (plain SGD only), or none: devices that are programmed "
-                  "once and never written again (train.null)."),
-            update_schemes, &CrossbarSpec::programming, &ProgrammingSpec::update),
+        field(named("crossbar.update", "pulses", update_doc()), update_schemes(), &CrossbarSpec::programming,
+              &ProgrammingSpec::update),
         field(real("crossbar.verify_tolerance", "0.01", Range{0, 1, true, true},
                    "Largest accepted distance of a conductance from its target, of the window.",
                    "chosen: 1 % of the window"),
@@ -165,29 +180,6 @@ const Section<CrossbarSpec>& crossbar_section() {
                 "crossbar.pulse_order", "batch",
                 "Coincidence: pulses are counted over a batch and then sent, or sent sample by sample (slow, exact)."),
             pulse_orders, &CrossbarSpec::programming, &ProgrammingSpec::order),
-        field(named("crossbar.scheme", "single",
-                    "One array, or a fast one that takes the updates and a slow one it is transferred to (Tiki-Taka).",
-                    "Gokmen and Haensch, Front. Neurosci. 14:103 (2020), doi:10.3389/fnins.2020.00103"),
-              transfers, &CrossbarSpec::transfer, &TransferSpec::active),
-        field(integer("crossbar.transfer_every", "1", between(1, 1000000), "Tiki-Taka: updates between transfers."),
-              &CrossbarSpec::transfer, &TransferSpec::every),
-        field(integer("crossbar.transfer_columns", "1", between(1, 1000000),
-                      "Tiki-Taka: columns transferred at a time, in turn."),
-              &CrossbarSpec::transfer, &TransferSpec::columns),
-        field(real("crossbar.transfer_rate", "0.02", above(0),
-                   "Tiki-Taka: share of what the fast array holds that a transfer asks the slow array for.",
-                   "chosen: lowest error of a linear regression on asymmetric soft bounds among 0.02, 0.1, 0.5"),
-              &CrossbarSpec::transfer, &TransferSpec::rate),
-        field(
-            real("crossbar.fast_gain", "1", above(0), "Tiki-Taka: an update d asks the fast array for fast_gain * d."),
-            &CrossbarSpec::transfer, &TransferSpec::fast_gain),
-        field(real("crossbar.fast_share", "0", at_least(0), "Tiki-Taka: weight of the fast array in what is read."),
-              &CrossbarSpec::transfer, &TransferSpec::share),
-        field(integer(
-                  "crossbar.zero_shift_cycles", "8", between(0, 1000),
-                  "Tiki-Taka: cycles per level of the search for the symmetry point of the fast array; 0: taken as 0.",
-                  "idea: Kim et al., arXiv:1907.10228"),
-              &CrossbarSpec::transfer, &TransferSpec::zero_shift),
         field(
             named("crossbar.transposed_path", "same_ends",
                   "Line ends of a transposed read: those of the forward read (its exact transpose) or the other ones."),
@@ -214,6 +206,7 @@ const Section<CrossbarSpec>& crossbar_section() {
             rangings, &CrossbarSpec::periphery, &PeripherySpec::ranged_once)};
     s.add(port_section("forward", "columns"), &CrossbarSpec::periphery, &PeripherySpec::forward);
     s.add(port_section("transposed", "rows"), &CrossbarSpec::periphery, &PeripherySpec::transposed);
+    s.add(rule_section(), &CrossbarSpec::rule);
     s.add(circuit_section(), &CrossbarSpec::circuit);
     s.add(token_section(), &CrossbarSpec::tokens);
     return s;

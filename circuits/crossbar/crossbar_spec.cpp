@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -40,7 +41,8 @@ void CrossbarSpec::validate() const {
   wires.validate();
   periphery.validate();
   programming.validate(device);
-  transfer.validate();
+  rule.validate();
+  check_rule(*this);
   circuit.validate();
   // Drives are a few times the read voltage at most; sinh of hundreds would overflow.
   constexpr double steepest = 20;

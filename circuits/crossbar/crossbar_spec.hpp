@@ -6,6 +6,7 @@
 #include "circuits/crossbar/periphery_spec.hpp"
 #include "circuits/crossbar/stuck_map.hpp"
 #include "circuits/programming/programming_spec.hpp"
+#include "circuits/rules/rule_spec.hpp"
 #include "circuits/token_spec.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "devices/device_spec.hpp"
@@ -20,7 +21,7 @@ struct CrossbarSpec {
   TileSpec tiles = {};  ///< how large arrays are cut
   PeripherySpec periphery = {};
   ProgrammingSpec programming = {};
-  TransferSpec transfer = {};
+  RuleSpec rule = {};  ///< of rules that programming.update names
   CircuitSpec circuit = {};
   TokenSpec tokens = {};  ///< what make_linear_map makes of one matrix
   StuckMap stuck = {};    ///< what a measurement says of single devices

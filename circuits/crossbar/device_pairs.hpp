@@ -40,6 +40,18 @@ class DevicePairs {
   /// opposite directions.
   void coincide(std::span<const FactorPair<S>> factors, S rate);
 
+  // What update rules ask for (circuits/rules).
+  /// q: what one pulse of nominal size, of either device of a pair, moves a weight by.
+  S weight_per_pulse() const { return plus_.cells().mean_step / mapping_->steps(scale_(0, 0)).first; }
+  /// Sends |counts| whole pulses to every device, those of a pair in opposite directions; counts > 0 raise the weight.
+  void pulse(const Matrix<S>& counts);
+  /// Reads the devices at the flat places once, with the noise of a verify read: (1, which.size()), in units of weight and up
+  /// to what single devices are compared with.
+  Matrix<S> read_weights(const std::vector<Index>& which);
+  /// Reads both devices of all pairs; where the larger is above `high` and the smaller above `low` of the window, writes
+  /// the smaller to the bottom and the larger to what then holds the weight that was read. Returns the pairs written.
+  Index refresh_pairs(double high, double low);
+
   /// Time passes for the devices (DeviceArray::advance_time).
   bool advance_time(double seconds, std::uint64_t step);
 
@@ -76,7 +88,11 @@ class DevicePairs {
   void check_target(const Matrix<S>& target) const;
   void choose_scale(const Matrix<S>& target);
   void write(const Matrix<S>& target);
-  S middle() const { return static_cast<S>(0.5 * (spec_.device.g_min_S + spec_.device.g_max_S)); }
+  S middle() const { return static_cast<S>(mapping_->rest_S(spec_.device.g_min_S, spec_.device.g_max_S)); }
+  Matrix<S> read_devices(const DeviceArray<S>& array, const std::vector<Index>& which);
+  void raise(const Matrix<S>& delta);
+  void write_places(DeviceArray<S>& array, const std::vector<Index>& which, const std::vector<S>& target,
+                    WriteReport& report);
   void rewrite(const Matrix<S>& delta);
   void send(const Matrix<S>& up, const Matrix<S>& down);
   void record(const WriteReport& report);

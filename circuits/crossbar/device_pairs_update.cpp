@@ -15,6 +15,8 @@ void DevicePairs<S>::update(const Matrix<S>& delta) {
   NUDGE_EXPECT(delta.rows() == weights().rows() && delta.cols() == weights().cols());
   if (spec_.programming.update == UpdateScheme::write_verify) {
     rewrite(delta);
+  } else if (spec_.mapping.kind == MappingKind::one_sided) {
+    raise(delta);
   } else {
     const auto change = mapping_->steps(scale_(0, 0));
     writes_.pulses += plus_.update(delta, change.first, writes_.operations);

@@ -6,7 +6,7 @@ namespace {
 
 /// G^± = middle ± k w/2; updates are split evenly.
 template <class S>
-class Differential final : public Mapping<S> {
+class Differential : public Mapping<S> {
  public:
   Index second_columns(Index outputs) const override { return outputs; }
   double reach_S(double low, double high) const override { return high - low; }
@@ -20,6 +20,17 @@ class Differential final : public Mapping<S> {
 
   void view(const Matrix<S>& first, const Matrix<S>& second, S, S k, bool want_total, LineView<S>& out) const override {
     view_pairs(first, second, k, want_total, out);
+  }
+};
+
+/// G⁺ = low + k max(w, 0), G⁻ = low + k max(−w, 0): the same pairs, at the bottom of the window.
+template <class S>
+class OneSidedPairs final : public Differential<S> {
+ public:
+  double rest_S(double low, double /*high*/) const override { return low; }
+  void targets(const Matrix<S>& w, S low, S k, Matrix<S>& first, Matrix<S>& second) const override {
+    first = (low + k * w.array().max(S(0))).matrix();
+    second = (low - k * w.array().min(S(0))).matrix();
   }
 };
 
@@ -94,6 +105,7 @@ std::unique_ptr<const Mapping<S>> make_mapping(MappingKind kind) {
     case MappingKind::differential: return std::make_unique<Differential<S>>();
     case MappingKind::reference_column: return std::make_unique<ReferenceColumn<S>>();
     case MappingKind::offset: return std::make_unique<Offset<S>>();
+    case MappingKind::one_sided: return std::make_unique<OneSidedPairs<S>>();
     case MappingKind::single: return std::make_unique<Single<S>>();
   }
   return nullptr;

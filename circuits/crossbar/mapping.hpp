@@ -21,11 +21,14 @@ class Mapping {
   /// k w_max: the window g_max − g_min for a pair, half of it for single devices around the middle, g_max for a bare device.
   virtual double reach_S(double g_min_S, double g_max_S) const = 0;
 
+  /// Where the devices of a weight 0 stand.
+  virtual double rest_S(double g_min_S, double g_max_S) const { return 0.5 * (g_min_S + g_max_S); }
+
   /// The least weight that the window can hold, where the largest is w_max.
   virtual double least(double /*g_min_S*/, double /*g_max_S*/, double w_max) const { return -w_max; }
 
-  /// Conductances that hold w: first (N, M), second (N, second_columns), around `middle`.
-  virtual void targets(const Matrix<S>& w, S middle, S k, Matrix<S>& first, Matrix<S>& second) const = 0;
+  /// Conductances that hold w: first (N, M), second (N, second_columns), around `rest`.
+  virtual void targets(const Matrix<S>& w, S rest, S k, Matrix<S>& first, Matrix<S>& second) const = 0;
 
   /// Changes of both arrays that change the weight by 1; second_step 0: that array is not updated.
   struct Steps {

@@ -8,7 +8,8 @@ enum class MappingKind {
   differential,      ///< w = (G⁺ − G⁻)/k: two devices per weight
   reference_column,  ///< w = (G − G_ref)/k: one device per weight, one reference device per row
   offset,            ///< w = (G − G_middle)/k: one device per weight, the middle taken off digitally
-  single,            ///< w = G/k: the conductance itself; of networks whose weights are conductances, w ≥ g_min/k > 0
+  one_sided,  ///< w = (G⁺ − G⁻)/k: two devices per weight that start at the bottom of the window and only go up
+  single,     ///< w = G/k: the conductance itself; of networks whose weights are conductances, w ≥ g_min/k > 0
 };
 
 /// What program() does with the scale between weights and conductances.

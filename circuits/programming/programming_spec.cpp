@@ -24,22 +24,14 @@ void ProgrammingSpec::validate(const DeviceSpec& device) const {
   check(burst >= 0 && burst <= 1, "verify_burst", burst, "in [0, 1]; 0 sends single pulses");
   check(read_time > 0 && std::isfinite(read_time), "verify_time", read_time, "> 0 and finite, in units of tau");
   check(train >= 1 && train <= 64, "pulse_train", train, "in [1, 64]");
-  const bool verifies = scheme == ProgrammingScheme::write_verify || update == UpdateScheme::write_verify;
+  const bool verifies = scheme == ProgrammingScheme::write_verify || update == UpdateScheme::write_verify ||
+                        update == UpdateScheme::one_sided;
   if (verifies && tolerance < 0.5 / device.pulses) {
     throw UserError(fmt::format(
         "crossbar.verify_tolerance = {:g} (must be >= {:g}): half a pulse of this device (device.pulses = {:g} across "
         "the window) is larger, so that no number of pulses can reach it; raise the tolerance or choose a finer device",
         tolerance, 0.5 / device.pulses, device.pulses));
   }
-}
-
-void TransferSpec::validate() const {
-  check(every >= 1, "transfer_every", every, ">= 1 updates");
-  check(columns >= 1, "transfer_columns", columns, ">= 1");
-  check(rate > 0 && std::isfinite(rate), "transfer_rate", rate, "> 0 and finite");
-  check(fast_gain > 0 && std::isfinite(fast_gain), "fast_gain", fast_gain, "> 0 and finite");
-  check(share >= 0 && std::isfinite(share), "fast_share", share, ">= 0 and finite");
-  check(zero_shift >= 0, "zero_shift_cycles", zero_shift, ">= 0");
 }
 
 }  // namespace nudge

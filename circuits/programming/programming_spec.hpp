@@ -18,6 +18,15 @@ enum class UpdateScheme {
   write_verify,  ///< a digital copy takes the change; devices that it has moved away from are written and verified
   coincidence,   ///< stochastic pulse trains on rows and columns: rank-1 updates inside the array
   none,          ///< no change is made: frozen devices, which are programmed and then left alone
+  // By a rule of circuits/rules (rule_kinds()), which has arrays that are pulsed:
+  accumulate,
+  tiki_taka,
+  ttv2,
+  c_ttv2,
+  agad,
+  residual,
+  multi_tile,
+  one_sided,
 };
 
 /// In which order the pulses of a batch of coincidences reach a device.
@@ -43,19 +52,6 @@ struct ProgrammingSpec {
 
   /// Throws UserError naming the field, its value and the rule.
   void validate(const DeviceSpec& device) const;
-};
-
-/// Two arrays instead of one (Tiki-Taka): see tiki_taka.hpp.
-struct TransferSpec {
-  bool active = false;
-  int every = 1;         ///< updates between transfers
-  int columns = 1;       ///< columns transferred at a time, in turn
-  double rate = 0.02;    ///< share of what the fast array has gathered that a transfer asks the slow array for
-  double fast_gain = 1;  ///< an update δ asks the fast array for fast_gain δ
-  double share = 0;      ///< γ of W = γ (A − A₀) + C
-  int zero_shift = 8;    ///< cycles per level of the search for the symmetry point A₀; 0: taken as 0
-
-  void validate() const;
 };
 
 }  // namespace nudge

@@ -79,6 +79,26 @@ struct Pending {
 }  // namespace
 
 template <class S>
+Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& which, const ProgrammingSpec& spec,
+                      std::uint64_t operation) {
+  const DeviceSpec& device = array.spec();
+  const ArrayIdentity& id = array.identity();
+  const double shorter = 1 / std::sqrt(spec.read_time);
+  Matrix<S> read = Matrix<S>::Zero(1, static_cast<Index>(which.size()));
+  const bool noisy = device.read_is_noisy();
+  if (noisy) {
+    fill_normal<S>({id.seed, Purpose::verify_read, id.entity}, operation, id.side,
+                   std::span<S>(read.data(), which.size()));
+  }
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    const S g = array.conductance().data()[which[k]];
+    S& one = read.data()[k];
+    one = noisy ? g + static_cast<S>(shorter * device.read_sigma_S(static_cast<double>(g))) * one : g;
+  }
+  return read;
+}
+
+template <class S>
 WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which, const Matrix<S>& target,
                          const ProgrammingSpec& spec, std::uint64_t& operation) {
   NUDGE_EXPECT(static_cast<std::size_t>(target.size()) == which.size());
@@ -86,24 +106,15 @@ WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which,
   const double tolerance = spec.tolerance * device.window_S();
   const double limit = spec.pulse_limit(device);
   const double pulse = device.window_S() / device.pulses;
-  const bool noisy = device.read_is_noisy();
-  const double shorter = 1 / std::sqrt(spec.read_time);
-  const ArrayIdentity& id = array.identity();
   WriteReport report;
   Pending<S> open{which, {target.data(), target.data() + target.size()}, std::vector<double>(which.size(), 0.0)};
-  Eigen::Array<S, Eigen::Dynamic, 1> noise = Eigen::Array<S, Eigen::Dynamic, 1>::Zero(target.size());
   while (!open.place.empty()) {
     const std::size_t count = open.place.size();
-    if (noisy) {
-      fill_normal<S>({id.seed, Purpose::verify_read, id.entity}, operation, id.side, std::span<S>(noise.data(), count));
-    }
+    const Matrix<S> read = verify_read(array, open.place, spec, operation);
     report.reads += count;
     Matrix<S> pulses(1, static_cast<Index>(count));
     for (std::size_t k = 0; k < count; ++k) {
-      const S g = array.conductance().data()[open.place[k]];
-      const S read =
-          g + static_cast<S>(shorter * device.read_sigma_S(static_cast<double>(g))) * noise[static_cast<Index>(k)];
-      const auto missing = static_cast<double>(open.target[k] - read);
+      const auto missing = static_cast<double>(open.target[k] - read.data()[k]);
       if (std::abs(missing) <= tolerance) continue;
       const double left = limit - open.sent[k];
       if (!(left >= 1) || !std::isfinite(missing)) {
@@ -163,6 +174,8 @@ WriteReport write_array(DeviceArray<S>& array, const Matrix<S>& target, const Pr
   template WriteReport write_verify<S>(DeviceArray<S>&, const std::vector<Index>&, const Matrix<S>&,                  \
                                        const ProgrammingSpec&, std::uint64_t&);                                       \
   template WriteReport write_open_loop<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t&); \
+  template Matrix<S> verify_read<S>(const DeviceArray<S>&, const std::vector<Index>&, const ProgrammingSpec&,         \
+                                    std::uint64_t);                                                                   \
   template WriteReport write_array<S>(DeviceArray<S>&, const Matrix<S>&, const ProgrammingSpec&, std::uint64_t,       \
                                       std::uint64_t&);
 NUDGE_INSTANTIATE(float)

@@ -9,6 +9,12 @@
 
 namespace nudge {
 
+/// One read of the devices at the flat places, m = g + σ N(0, 1), σ that of a verify read: (1, which.size()), siemens.
+/// `operation` addresses its random numbers.
+template <class S>
+Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& which, const ProgrammingSpec& spec,
+                      std::uint64_t operation);
+
 /// Brings the devices at the flat places `which` to target(0, k), siemens, by write–verify. In each round the controller
 /// reads every device that is not done, m = g + σ N(0, 1) with σ = read_noise · window/√read_time; accepts it where
 /// |m − target| ≤ tolerance · window; and otherwise sends max(1, ⌊burst |m − target|/s₀⌋) pulses in the right direction,

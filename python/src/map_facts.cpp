@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "circuits/crossbar/crossbar.hpp"
+#include "circuits/rules/ruled_map.hpp"
 #include "python/src/arrays.hpp"
 
 namespace nudge::python {
@@ -33,6 +34,9 @@ nb::dict facts_of(const LinearMap<S>& map, nb::handle owner) {
   out["readings"] = readings;
   out["noisy"] = map.noisy();
   const auto* crossbar = dynamic_cast<const Crossbar<S>*>(&map);
+  if (const auto* ruled = dynamic_cast<const RuledMap<S>*>(&map); ruled != nullptr && ruled->arrays().alone()) {
+    crossbar = ruled->arrays().all.front().get();
+  }
   if (crossbar == nullptr) return out;
   add_devices(out, "", crossbar->plus(), owner);
   if (crossbar->minus().cells().g.size() > 0) add_devices(out, "reference_", crossbar->minus(), owner);

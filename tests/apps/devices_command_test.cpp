@@ -225,7 +225,7 @@ TEST_CASE("train with amplifiers, curved devices and useless wires runs and warn
                "[model]\nchannels = 16\ntokens = 8\nmemories = 16\nheads = 2\n[train]\nsteps = 2\nbatch = 2\n"
                "evaluation_batches = 1\n[device]\npreset = 'ecram'\niv_cubic = 1\nread_saturating = '1 nS'\n"
                "[circuit]\namplifier_bandwidth = '20 MHz'\n[crossbar]\nrow_resistance = '500 Ohm'\n"
-               "scheme = 'tiki_taka'\n");
+               "update = 'tiki_taka'\n");
   const Outcome run = run_nudge(folder, "train wires.toml --out w.h5 --json");
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.errors, Contains("wire resistance: IR drop figure L ="));

@@ -7,7 +7,7 @@
 
 #include "circuits/circuit_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
-#include "circuits/programming/tiki_taka.hpp"
+#include "circuits/rules/ruled_map.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/settle.hpp"
@@ -170,23 +170,23 @@ TEST_CASE("energy: verify reads and transfers are counted", "[energy]") {
     CHECK(reading(array, "verify_energy") == Approx(reads * (heat + 1e-12)));
   }
   SECTION("transfer: one column driven by 1 for one tau, and kept by a checkpoint") {
-    spec.transfer.active = true;
-    spec.transfer.zero_shift = 0;
-    spec.transfer.columns = 2;
-    TikiTaka<float> map(spec, w.cast<float>(), 0, 1);
+    spec.programming.update = UpdateScheme::tiki_taka;
+    spec.rule.zero_shift = 0;
+    spec.rule.columns = 2;
+    RuledMap<float> map(spec, w.cast<float>(), 0, 1);
     map.apply_update(test::random_matrix<float>(4, 6, 5, 0.02));
-    const auto value = [](const TikiTaka<float>& of, const std::string& name) {
+    const auto value = [](const RuledMap<float>& of, const std::string& name) {
       for (const MapReading& one : of.readings()) {
         if (one.name == name) return one.value;
       }
       return -1.0;
     };
     CHECK(value(map, "transfer_reads") == 2);
-    const double siemens = static_cast<double>(map.fast().plus().conductance().leftCols(2).sum() +
-                                               map.fast().minus().conductance().leftCols(2).sum());
+    const double siemens = static_cast<double>(map.arrays().all.back()->plus().conductance().leftCols(2).sum() +
+                                               map.arrays().all.back()->minus().conductance().leftCols(2).sum());
     // Sums of conductances in float.
     CHECK(value(map, "transfer_energy") == Approx(0.04 * siemens * 25e-9).epsilon(1e-5));  // a transposed read: no ADC
-    TikiTaka<float> other(spec, w.cast<float>(), 0, 1);
+    RuledMap<float> other(spec, w.cast<float>(), 0, 1);
     auto saved = map.state();
     auto restored = other.state();
     for (std::size_t i = 0; i < saved.size(); ++i) *restored[i].values = *saved[i].values;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "circuits/linear_map_factory.hpp"
+#include "circuits/rules/rule_kinds.hpp"
 #include "devices/registry.hpp"
 
 using namespace nudge;
@@ -41,9 +42,13 @@ std::vector<CrossbarSpec> specs() {
   written.programming.update = UpdateScheme::write_verify;
   out.push_back(written);
   written.programming.scheme = ProgrammingScheme::write_verify;
-  written.programming.update = UpdateScheme::pulses;
-  written.transfer.active = true;
-  out.push_back(written);
+  written.rule.columns = kOut;  // so that one update is seen
+  written.rule.rate = 1;
+  for (const RuleKind& kind : rule_kinds()) {
+    written.programming.update = kind.update;
+    written.mapping.kind = kind.one_sided ? MappingKind::one_sided : MappingKind::offset;
+    out.push_back(written);
+  }
   return out;
 }
 

@@ -237,7 +237,7 @@ TEST_CASE("bad input to programming", "[circuits]") {
   spec.programming.limit = -1;
   CHECK_THROWS_WITH(Crossbar<double>(spec, w, 0, 1), Contains("crossbar.verify_limit = -1"));
   spec.programming.limit = 0;
-  spec.transfer.rate = 0;
+  spec.rule.rate = 0;
   CHECK_THROWS_AS(Crossbar<double>(spec, w, 0, 1), UserError);
 }
 

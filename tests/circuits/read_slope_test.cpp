@@ -110,8 +110,8 @@ TEST_CASE("a read's derivative is that of its noise-free circuit, for every impe
 TEST_CASE("the circuit of Tiki-Taka reads both arrays as the map does", "[slope]") {
   CrossbarSpec spec;
   spec.device.curve = {0.25, 0};
-  spec.transfer.active = true;
-  spec.transfer.share = 0.3;
+  spec.programming.update = UpdateScheme::residual;
+  spec.rule.share = 0.3;
   spec.periphery.forward.amplifier.saturation = 3;
   const auto map = make_linear_map<double>(spec, random_matrix<double>(kRows, kCols, 1, 0.4), 0, 1);
   map->apply_update(random_matrix<double>(kRows, kCols, 5, 0.05));

@@ -145,8 +145,8 @@ TEST_CASE("wire gradient: the circuit of arrays behind wires, by every mapping a
   spec.device.programming_error = 0.02;
   if (holder == 1) spec.tokens = {.use = TokenUse::replicated, .count = 2};
   if (holder == 2) {
-    spec.transfer.active = true;
-    spec.transfer.share = 0.3;
+    spec.programming.update = UpdateScheme::residual;
+    spec.rule.share = 0.3;
   }
   CAPTURE(static_cast<int>(kind), static_cast<int>(path), static_cast<int>(way), holder);
   const Index rows = 5, cols = 7;

@@ -105,7 +105,7 @@ TEST_CASE("histograms count all devices of replicas and of both arrays of Tiki-T
   REQUIRE(record.histograms().size() == 2);
   CHECK(sum(record.histograms()[0].before) == 12);
   spec.tokens = {};
-  spec.transfer.active = true;
+  spec.programming.update = UpdateScheme::tiki_taka;
   const auto two = make_linear_map<double>(spec, w, 0, 1);
   record.begin(*two);
   REQUIRE(record.histograms().size() == 4);

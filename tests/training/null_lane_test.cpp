@@ -55,8 +55,8 @@ TEST_CASE("frozen devices are programmed and never written, numbers beside them 
   const TemporaryDirectory dir;
   // Scheme and rule of the run do not matter: none of them may write, not even the bound of the memory.
   const Settings more = GENERATE(
-      Settings{}, Settings{"crossbar.update=write_verify"},
-      Settings{"crossbar.scheme=tiki_taka", "crossbar.fast_share=0.5"}, Settings{"circuit.tokens=replicated"},
+      Settings{}, Settings{"crossbar.update=write_verify"}, Settings{"crossbar.update=tiki_taka"},
+      Settings{"crossbar.update=one_sided", "crossbar.mapping=one_sided"}, Settings{"circuit.tokens=replicated"},
       Settings{"crossbar.update=coincidence", "train.optimizer=sgd", "train.momentum=0", "train.gradient_clip=0"});
   CAPTURE(more);
   const Config config = tiny_config(with(kDevices, more));

@@ -58,7 +58,7 @@ TEST_CASE("resistive: what cannot be is refused with the key and the rule", "[re
   refused("crossbar.transposed_offset=1 mV", "must be 0 for network.kind = resistive");
   refused("device.iv_sinh=0.25 V", "must be 0 for network.kind = resistive");
   refused("circuit.phase_adc_bits=12", "must be 0 for network.kind = resistive");
-  refused("crossbar.scheme=tiki_taka", "must be single for network.kind = resistive");
+  refused("crossbar.update=tiki_taka", "must be a rule of single devices for network.kind = resistive");
   refused("relaxation.solver=anderson", "must be euler or coordinate for network.kind = resistive");
   refused("resistive.gain=[-1]", "resistive.gain");
   refused("resistive.hidden=[0]", "resistive.hidden");

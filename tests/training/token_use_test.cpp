@@ -80,7 +80,7 @@ TEST_CASE("leaking holds change what is computed", "[tokens]") {
 TEST_CASE("replicas: T times the devices; any thread count and a broken run give the same bits", "[tokens]") {
   const TemporaryDirectory dir;
   Settings settings = GENERATE(
-      Settings{}, Settings{"crossbar.scheme=tiki_taka", "crossbar.fast_share=0.5"},
+      Settings{}, Settings{"crossbar.update=residual", "crossbar.residual_share=0.5"},
       Settings{"crossbar.update=coincidence", "train.optimizer=sgd", "train.momentum=0", "train.gradient_clip=0"});
   settings.emplace_back("circuit.tokens=replicated");
   const TrainSummary whole = train(tiny(settings), dir / "whole.h5");

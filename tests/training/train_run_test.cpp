@@ -37,7 +37,16 @@ Settings coincidence() {
   return all;
 }
 Settings write_verify() { return in_situ({"crossbar.programming=write_verify", "crossbar.update=write_verify"}); }
-Settings tiki_taka() { return in_situ({"crossbar.scheme=tiki_taka", "crossbar.fast_share=0.5"}); }
+/// A rule that gathers, at settings that move devices within a few steps.
+Settings by_rule(const std::string& update) {
+  Settings all = in_situ({"crossbar.update=" + update});
+  if (update == "one_sided") all.insert(all.end(), {"crossbar.mapping=one_sided", "crossbar.refresh_every=2"});
+  if (update == "accumulate") all.insert(all.end(), {"crossbar.read_back=true", "crossbar.random_start=true"});
+  if (update == "residual") all.emplace_back("crossbar.residual_share=0.5");
+  if (update == "c_ttv2") all.emplace_back("crossbar.chopper_probability=0.3");
+  if (update == "agad") all.emplace_back("crossbar.chopper_period=2");
+  return all;
+}
 
 }  // namespace
 
@@ -106,7 +115,8 @@ TEST_CASE("AEP and backprop go below the entropy of letter frequencies: they use
 TEST_CASE("the bits of a run do not depend on the threads", "[train]") {
   const TemporaryDirectory dir;
   Settings settings = GENERATE(Settings{"train.beside=bptt", "train.cosine_every=6"}, kNoisyCrossbar, coincidence(),
-                               write_verify(), tiki_taka());
+                               write_verify(), by_rule("tiki_taka"), by_rule("accumulate"), by_rule("residual"),
+                               by_rule("c_ttv2"), by_rule("agad"), by_rule("multi_tile"), by_rule("one_sided"));
   settings.emplace_back("train.steps=12");
   settings.emplace_back("threads=1");
   train(tiny_config(settings), dir / "one.h5");
@@ -118,10 +128,12 @@ TEST_CASE("the bits of a run do not depend on the threads", "[train]") {
 
 TEST_CASE("a stopped run resumes to the bits of an unbroken one", "[train]") {
   const TemporaryDirectory dir;
-  Settings settings = GENERATE(Settings{"train.beside=bptt", "train.cosine_every=8"},
-                               Settings{"precision=double", "train.optimizer=sgd", "estimator=aep_tracked"},
-                               Settings{"estimator=aep", "train.skip_ratio=1.01", "damping.high=6e-3"}, kNoisyCrossbar,
-                               coincidence(), write_verify(), tiki_taka());
+  Settings settings =
+      GENERATE(Settings{"train.beside=bptt", "train.cosine_every=8"},
+               Settings{"precision=double", "train.optimizer=sgd", "estimator=aep_tracked"},
+               Settings{"estimator=aep", "train.skip_ratio=1.01", "damping.high=6e-3"}, kNoisyCrossbar, coincidence(),
+               write_verify(), by_rule("tiki_taka"), by_rule("accumulate"), by_rule("residual"), by_rule("c_ttv2"),
+               by_rule("agad"), by_rule("multi_tile"), by_rule("one_sided"));
   CAPTURE(settings);
   const Config config = tiny_config(settings);
   train(config, dir / "straight.h5");

@@ -6,6 +6,7 @@
 #include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "circuits/rules/rule_kinds.hpp"
 #include "circuits/terms/leak_spread.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/product_kernel.hpp"
@@ -48,7 +49,7 @@ void check_arrays_fit(const CrossbarSpec& spec, const NetworkPlan& plan, std::si
   for (const Parameter& p : plan.parameters()) {
     if (!p.on_devices) continue;
     check_array_memory(p.shape.rows, p.shape.cols, parameter_array(spec, p, 1).mapping.kind, scalar_bytes,
-                       physical_memory_bytes(), spec.tokens.replicas() * (spec.transfer.active ? 2 : 1));
+                       physical_memory_bytes(), spec.tokens.replicas() * arrays_per_matrix(spec));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "circuits/rules/rule_kinds.hpp"
 #include "devices/registry.hpp"
 #include "training/config/rows.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
@@ -100,7 +101,7 @@ ConfigRule some_convolution() {
 /// Both ends of an array must be known before it is driven, and the loads of its lines be all that tells G (x − g) from two reads.
 ConfigRule simultaneous_drives() {
   return {{"crossbar.directions", "network.kind", "hopfield.feedback", "relaxation.schedule", "crossbar.mapping",
-           "crossbar.scheme", "device.model", "device.iv_sinh", "device.iv_cubic", "crossbar.row_resistance",
+           "crossbar.update", "device.model", "device.iv_sinh", "device.iv_cubic", "crossbar.row_resistance",
            "crossbar.column_resistance", "crossbar.driver_resistance", "crossbar.sense_resistance"},
           [](const Config& c) {
             if (c.text("crossbar.directions") == "sequential" || c.text("device.model") == digital_model) {
@@ -112,9 +113,15 @@ ConfigRule simultaneous_drives() {
             }
             for (const auto& [key, value] : {std::pair{"hopfield.feedback", "transpose"},
                                              {"relaxation.schedule", "parallel"},
-                                             {"crossbar.mapping", "differential"},
-                                             {"crossbar.scheme", "single"}}) {
+                                             {"crossbar.mapping", "differential"}}) {
               if (c.text(key) != value) return unless(fmt::format("{} = {}", key, value));
+            }
+            const RuleKind* rule = find_rule(c.text("crossbar.update"));
+            if (rule != nullptr && (rule->share != nullptr)) {
+              return unless(
+                  fmt::format("crossbar.update is none of the rules whose weights are several "
+                              "arrays, as {} is",
+                              rule->name));
             }
             for (const char* key :
                  {"device.iv_sinh", "device.iv_cubic", "crossbar.row_resistance", "crossbar.column_resistance",

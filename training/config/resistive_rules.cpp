@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the solvers of a network whose nodes are joined by its devices themselves ask of it.
+#include <fmt/format.h>
+
+#include "circuits/linear_map_factory.hpp"
+#include "circuits/rules/rule_kinds.hpp"
+#include "devices/registry.hpp"
 #include "training/config/rows.hpp"
 
 namespace nudge {
@@ -31,6 +36,18 @@ std::vector<ConfigRule> resistive_rules() {
                      return shockley && c.real("circuit.temperature") == 0
                                 ? "must be above 0 for resistive.diode = shockley, whose voltages are in units of k T/q"
                                 : "";
+                   }});
+  rules.push_back({{"crossbar.update", "network.kind", "device.model"}, [](const Config& c) {
+                     const RuleKind* rule = find_rule(c.text("crossbar.update"));
+                     const std::string& kind = c.text("network.kind");
+                     const bool resistors = kind == "resistive" || kind == "netlist";
+                     return resistors && rule != nullptr && (rule->arrays(RuleSpec{}) > 1 || rule->one_sided) &&
+                                    c.text("device.model") != digital_model
+                                ? fmt::format(
+                                      "must be a rule of single devices for network.kind = {}, whose weights "
+                                      "are the conductances of bare devices",
+                                      kind)
+                                : std::string();
                    }});
   return rules;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/hardware.hpp"
@@ -158,13 +159,16 @@ ConfigRule tracked_needs_both_sides() {
 /// Pulse trains carry the factors of one batch straight to the devices: there is no gradient that a rule could keep a
 /// memory of, divide by its size or clip.
 ConfigRule coincidence_is_plain_sgd(const std::string& key, bool (*fits)(const Config&), const std::string& rule) {
-  return {{key, "crossbar.update", "device.model"}, [=](const Config& c) {
-            const bool coincides = c.text("crossbar.update") == "coincidence" && c.text("device.model") != "digital";
-            if (!coincides || fits(c)) return std::string();
+  return {{key, "crossbar.update", "crossbar.fast_update", "device.model"}, [=](const Config& c) {
+            const bool own = c.text("crossbar.update") == "coincidence";
+            const bool fast = c.text("crossbar.fast_update") == "coincidence" &&
+                              find_rule(c.text("crossbar.update")) != nullptr &&
+                              find_rule(c.text("crossbar.update"))->arrays(RuleSpec{}) > 1;
+            if ((!own && !fast) || c.text("device.model") == "digital" || fits(c)) return std::string();
             return fmt::format(
-                "{} for crossbar.update = coincidence: pulse trains apply x and y of each sample to the "
+                "{} for crossbar.{} = coincidence: pulse trains apply x and y of each sample to the "
                 "devices and never form the gradient",
-                rule);
+                rule, own ? "update" : "fast_update");
           }};
 }
 

@@ -7,6 +7,7 @@
 #include "sim/config/config_load.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/run_options.hpp"
+#include "training/config/write_threshold.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -18,7 +19,9 @@ RunParts run_parts(const Config& config) {
     check_network(c, parts.task->sizes());
     if (!network_kind(c).is_circuit()) return;
     parts.plan = network_plan(c, parts.task->sizes());
-    check_arrays_fit(model_arrays(c), *parts.plan, run_options(c).twofold() ? sizeof(double) : sizeof(float));
+    const CrossbarSpec arrays = model_arrays(c);
+    check_arrays_fit(arrays, *parts.plan, run_options(c).twofold() ? sizeof(double) : sizeof(float));
+    check_write_threshold(c, arrays, *parts.plan);
   });
   return parts;
 }

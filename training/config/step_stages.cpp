@@ -7,6 +7,7 @@
 
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "circuits/rules/rule_kinds.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
@@ -104,7 +105,9 @@ class Stages {
     add("stored point (gates, attention, derivatives of activations)", StageHome::digital,
         "exact functions of what was read at z*");
     add("differences of states over beta", StageHome::digital, "exact");
-    const bool trains = arrays_.programming.update == UpdateScheme::coincidence && on_devices();
+    const bool several = arrays_per_matrix(arrays_) > 1;
+    const bool trains = on_devices() && (arrays_.programming.update == UpdateScheme::coincidence ||
+                                         (several && arrays_.rule.coincidence));
     add("local correlation", trains ? StageHome::device : StageHome::digital,
         trains ? "pulse trains on rows and columns" : "outer products, summed exactly");
     add("mean over the batch, clipping, outlier guard", StageHome::digital, "exact");
@@ -116,6 +119,11 @@ class Stages {
     if (train.weight_decay > 0) add("weight decay", StageHome::digital, "reads the exact weights");
     if (on_devices()) {
       const bool verify = arrays_.programming.update == UpdateScheme::write_verify;
+      const RuleKind* rule = find_rule(arrays_.programming.update);
+      if (rule != nullptr && rule->numbers(arrays_.rule) > 0) {
+        add("update rule " + rule->name, StageHome::digital,
+            fmt::format("{} numbers per weight", rule->numbers(arrays_.rule)));
+      }
       const bool whole = config_.text("device.update") == "pulsed";
       add("changes of weights", StageHome::device,
           verify ? "written and verified" : (whole ? "whole pulses" : "fractions of pulses, which no device takes"));

@@ -21,6 +21,17 @@ std::string without_experiment(std::string text) {
   return text.erase(begin, end == std::string::npos ? end : end - begin);
 }
 
+/// Nor keys that had a value of the same meaning before rules were values of crossbar.update.
+std::string without_scheme(std::string text) {
+  for (const std::string line : {"\nscheme = \"single\"", "\nfast_share = 0"}) {
+    const std::size_t begin = text.find(line);
+    if (begin == std::string::npos) continue;
+    const std::size_t end = text.find('\n', begin + 1);
+    text.erase(begin, end == std::string::npos ? end : end - begin);
+  }
+  return text;
+}
+
 }  // namespace
 
 Config stored_program_config(const H5Reader& file) {
@@ -28,7 +39,7 @@ Config stored_program_config(const H5Reader& file) {
 }
 
 Config stored_program_config(const std::string& name, const std::string& stored) {
-  const std::string text = without_experiment(stored);
+  const std::string text = without_scheme(without_experiment(stored));
   std::vector<std::string> settings;
   if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
   return parse_program_config(name + " (stored config)", text, settings);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "circuits/crossbar/mapping.hpp"
+#include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/data/matrix_file.hpp"
@@ -69,7 +70,10 @@ void check_stuck_names(const CrossbarSpec& spec, const std::vector<std::string>&
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) entry.fail("names an array twice");
     seen.push_back(key);
     if (spec.tokens.replicas() > 1) entry.fail("circuit.tokens = replicated has an array for each token");
-    if (spec.transfer.active) entry.fail("crossbar.scheme = tiki_taka has two arrays for each matrix");
+    if (arrays_per_matrix(spec) > 1) {
+      entry.fail(fmt::format("crossbar.update = {} has several arrays for each matrix",
+                             find_rule(spec.programming.update)->name));
+    }
   }
 }
 

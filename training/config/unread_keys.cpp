@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "circuits/rules/rule_kinds.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -213,6 +214,19 @@ Choice only_with(const char* choice, const std::vector<std::string>& values, con
           }};
 }
 
+/// Keys of update rules are read by some of them.
+Choice of_update_rule() {
+  return {"crossbar.update",
+          [](const Config& c, const std::string& key) {
+            const std::vector<std::string> rules = rules_reading(key);
+            return !rules.empty() && std::find(rules.begin(), rules.end(), c.text("crossbar.update")) == rules.end();
+          },
+          [](const Config& c, const std::string& key) {
+            return fmt::format("crossbar.update = {}; {} would", c.text("crossbar.update"),
+                               fmt::join(rules_reading(key), " or "));
+          }};
+}
+
 /// [device.soft_bounds] is of device.model = soft_bounds.
 Choice of_device_model() {
   const auto model_of = [](const std::string& key) {
@@ -348,9 +362,7 @@ const std::vector<Choice>& choices() {
       only_with("resistive.bias", {"rails"}, {"resistive.rail_voltage"}),
       only_with("latent.sampler", {"device"},
                 {"latent.bit_offset", "latent.bit_offset_spread", "latent.bit_gain_spread", "latent.bit_correlation"}),
-      only_with("crossbar.scheme", {"tiki_taka"},
-                {"crossbar.transfer_every", "crossbar.transfer_columns", "crossbar.transfer_rate", "crossbar.fast_gain",
-                 "crossbar.fast_share", "crossbar.zero_shift_cycles"}),
+      of_update_rule(),
       only_with("relaxation.solver", {"dopri5"}, {"relaxation.ode_tolerance"}),
       only_with("relaxation.solver", {"anderson", "newton_gmres"}, {"relaxation.memory"})};
   return all;

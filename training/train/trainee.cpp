@@ -133,6 +133,7 @@ template <class S>
 void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
   const double clip = clip_factor(norms.clipped, options_.gradient_clip);
   const double rate = learning_rate_at(options_.rate, step);
+  const S schedule = options_.rate.learning_rate > 0 ? static_cast<S>(rate / options_.rate.learning_rate) : S(0);
   const S decay = static_cast<S>(rate * options_.weight_decay);
   const std::optional<S> factor = decay > S(0) ? std::nullopt : optimizer_->factor(clip * rate);
   if (!factor) {
@@ -149,13 +150,13 @@ void Trainee<S>::apply(std::uint64_t step, const GradientNorms& norms) {
     }
     const auto& factors = factors_[static_cast<std::size_t>(p)];
     if (map.takes_factors()) {
-      map.apply_factors(factors, static_cast<S>(rate));
+      map.apply({.factors = factors, .scale = -static_cast<S>(rate), .schedule = schedule});
     } else if (!factors.empty()) {
       map.apply_factors(factors, static_cast<S>(clip * rate));
     } else if (factor) {
-      map.apply({.direction = &gradient_[p], .scale = *factor});
+      map.apply({.direction = &gradient_[p], .scale = *factor, .schedule = schedule});
     } else {
-      map.apply_update(deltas_[static_cast<std::size_t>(p)]);
+      map.apply({.direction = &deltas_[static_cast<std::size_t>(p)], .schedule = schedule});
     }
   }
   for (auto& hook : hooks_) hook->updated(*network_, step);

@@ -91,7 +91,6 @@ std::vector<Lack> resistive_lacks() {
   }
   lacks.push_back({"circuit.shot_noise", "false", lines, true});
   lacks.push_back({"circuit.phase_adc_bits", "0", lines, true});
-  lacks.push_back({"crossbar.scheme", "single", lines, true});
   lacks.push_back(
       {"crossbar.mapping", "differential", ", each of whose conductances is one device and has none beside it", true});
   lacks.push_back({"train.learns", "all", ", which has no read-out to learn alone"});

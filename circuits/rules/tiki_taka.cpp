@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiki-Taka (TTv1: Gokmen and Haensch, Front. Neurosci. 14:103 (2020), doi:10.3389/fnins.2020.00103): the fast array A takes
+// every update at a constant rate, A += f δ/s, s the schedule of the learning rate; devices whose up and down pulses differ
+// pull it towards its symmetry point A₀, so that A − A₀ follows a decaying mean of the gradient. Every `every` updates the
+// next `columns` columns of A are read and C is asked for λ s (A − A₀) on them by pulses. At the optimum the mean gradient
+// is zero, so that A rests at A₀ and C rests where the loss is lowest, wherever its own symmetry point lies.
+//
+// The schedule acts on the transfer, as in IBM aihwkit 1.1.0 (its chopped class; by default its transfers carry the current
+// learning rate): on the fast array it would drown the gradient in the noise of the devices as the rate falls.
+// What A₀ is wrong by is transferred at every step: C drifts until the gradient balances it.
+#include "circuits/rules/column_transfer.hpp"
+#include "circuits/rules/rule_kinds.hpp"
+#include "circuits/rules/symmetry_point.hpp"
+
+namespace nudge {
+namespace {
+
+template <class S>
+class TikiTaka final : public UpdateRule<S> {
+ public:
+  explicit TikiTaka(const CrossbarSpec& spec)
+      : spec_(spec.rule), transfer_(spec, static_cast<std::uint64_t>(spec.rule.every)) {}
+
+  void begin(RuleArrays<S>& arrays) override {
+    arrays.zero.back() = find_symmetry_point(arrays.fast(), spec_.zero_shift);
+    transfer_.begin();
+  }
+
+  void learn(const WeightUpdate<S>& update, RuleArrays<S>& arrays) override {
+    send_chopped<S>(update, static_cast<S>(spec_.fast_gain) / update.schedule, nullptr, arrays.fast());
+    const auto read = transfer_.after_update(arrays.fast(), arrays.seed);
+    if (!read) return;
+    Crossbar<S>& slow = arrays.slow();
+    const Matrix<S>& zero = arrays.zero.back();
+    const S rate = static_cast<S>(spec_.rate) * update.schedule;
+    Matrix<S> delta = Matrix<S>::Zero(slow.inputs(), slow.outputs());
+    for (Index k = 0; k < read->count(); ++k) {
+      const Index column = read->column(k, slow.outputs());
+      delta.col(column) = rate * (read->held.row(k).transpose() - zero.col(column));
+    }
+    slow.apply_update(delta);
+  }
+
+  std::vector<StateArray<S>> state() override {
+    std::vector<StateArray<S>> all;
+    transfer_.append_state(all);
+    return all;
+  }
+  void restored(const RuleArrays<S>& arrays) override { transfer_.restored(arrays.all.front()->outputs()); }
+  std::vector<MapReading> readings() const override {
+    std::vector<MapReading> all;
+    transfer_.append_readings(all);
+    return all;
+  }
+
+ private:
+  RuleSpec spec_;
+  ColumnTransfer<S> transfer_;
+};
+
+}  // namespace
+
+RuleKind tiki_taka_rule() {
+  return {.update = UpdateScheme::tiki_taka,
+          .name = "tiki_taka",
+          .summary = "a fast array gathers the gradient around its symmetry point, columns of it are transferred",
+          .source = "Gokmen and Haensch, Front. Neurosci. 14:103 (2020), doi:10.3389/fnins.2020.00103",
+          .keys = {"crossbar.transfer_every", "crossbar.transfer_columns", "crossbar.transfer_rate",
+                   "crossbar.fast_gain", "crossbar.fast_update", "crossbar.zero_shift_cycles"},
+          .make_float = make_rule<float, TikiTaka>,
+          .make_double = make_rule<double, TikiTaka>,
+          .arrays = [](const RuleSpec&) { return 2; },
+          .numbers = [](const RuleSpec& spec) { return spec.zero_shift > 0 ? 1.0 : 0.0; },
+          .symmetric = true};
+}
+
+}  // namespace nudge
