@@ -51,9 +51,6 @@ struct DeviceModel {
   void (*check)(const DeviceSpec& spec) = nullptr;  ///< throws UserError for numbers that do not go together
   /// Its up and down pulse, of a model that has volts and widths: V is what heats a conductance G by V² G. Null: unknown.
   std::pair<WritePulse, WritePulse> (*pulses)(const DeviceSpec& spec) = nullptr;
-  /// Whether alternating up and down pulses leave a device where they cancel: steps change along the window. Transfers of
-  /// Tiki-Taka need it.
-  bool symmetry_point = true;
 };
 
 }  // namespace nudge

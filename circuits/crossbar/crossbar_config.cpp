@@ -21,15 +21,14 @@ const Choices<LineEnds> line_ends{{"one", LineEnds::one}, {"both", LineEnds::bot
 const Choices<ProgrammingScheme> programming_schemes{{"open_loop_error", ProgrammingScheme::open_loop_error},
                                                      {"open_loop_pulses", ProgrammingScheme::open_loop_pulses},
                                                      {"write_verify", ProgrammingScheme::write_verify}};
-/// What an array does by itself, and the rules.
-Choices<UpdateScheme> update_schemes() {
-  std::vector<std::pair<std::string, UpdateScheme>> all = {{"pulses", UpdateScheme::pulses},
-                                                           {"write_verify", UpdateScheme::write_verify},
-                                                           {"coincidence", UpdateScheme::coincidence}};
-  for (const RuleKind& kind : rule_kinds()) all.emplace_back(kind.name, kind.update);
-  all.emplace_back("none", UpdateScheme::none);
-  return Choices<UpdateScheme>(std::move(all));
-}
+// Those between are the rules of circuits/rules, by the names of rule_kinds().
+const Choices<UpdateScheme> update_schemes{
+    {"pulses", UpdateScheme::pulses},           {"write_verify", UpdateScheme::write_verify},
+    {"coincidence", UpdateScheme::coincidence}, {"accumulate", UpdateScheme::accumulate},
+    {"tiki_taka", UpdateScheme::tiki_taka},     {"ttv2", UpdateScheme::ttv2},
+    {"c_ttv2", UpdateScheme::c_ttv2},           {"agad", UpdateScheme::agad},
+    {"residual", UpdateScheme::residual},       {"multi_tile", UpdateScheme::multi_tile},
+    {"one_sided", UpdateScheme::one_sided},     {"none", UpdateScheme::none}};
 
 std::string update_doc() {
   std::string doc =
@@ -156,7 +155,7 @@ const Section<CrossbarSpec>& crossbar_section() {
                     "(device.programming_error), a "
                     "computed number of pulses sent blindly, or write-verify."),
               programming_schemes, &CrossbarSpec::programming, &ProgrammingSpec::scheme),
-        field(named("crossbar.update", "pulses", update_doc()), update_schemes(), &CrossbarSpec::programming,
+        field(named("crossbar.update", "pulses", update_doc()), update_schemes, &CrossbarSpec::programming,
               &ProgrammingSpec::update),
         field(real("crossbar.verify_tolerance", "0.01", Range{0, 1, true, true},
                    "Largest accepted distance of a conductance from its target, of the window.",

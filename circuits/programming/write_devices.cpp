@@ -36,19 +36,7 @@ std::vector<Index> all_places(Index size) {
 
 /// Conductance of the nominal device after 0, 1, …, limit up pulses from g_min.
 std::vector<double> nominal_curve(const DeviceSpec& spec, Index limit) {
-  DeviceSpec nominal = spec;
-  nominal.step_spread = nominal.asymmetry_spread = nominal.upper_bound_spread = nominal.lower_bound_spread = 0;
-  nominal.programming_error = nominal.update_noise = nominal.step_log_spread = 0;
-  nominal.programming = {};
-  nominal.retention = {};
-  nominal.telegraph = {};
-  nominal.flicker = {};
-  nominal.noise = {};
-  nominal.faults = {};
-  for (const DeviceParameter& row : device_model(spec.model).shape) {  // symmetry_spread, gamma_spread
-    if (row.name.ends_with("_spread")) nominal.shape[row.name] = 0;
-  }
-  DeviceArray<double> devices(nominal, 1, limit + 1, {});
+  DeviceArray<double> devices(nominal_device(spec), 1, limit + 1, {});
   Matrix<double> counts(1, limit + 1);
   for (Index k = 0; k <= limit; ++k) counts(0, k) = static_cast<double>(k);
   devices.pulse(counts, 0);
@@ -77,6 +65,22 @@ struct Pending {
 };
 
 }  // namespace
+
+DeviceSpec nominal_device(const DeviceSpec& spec) {
+  DeviceSpec nominal = spec;
+  nominal.step_spread = nominal.asymmetry_spread = nominal.upper_bound_spread = nominal.lower_bound_spread = 0;
+  nominal.programming_error = nominal.update_noise = nominal.update_noise_floor = nominal.step_log_spread = 0;
+  nominal.programming = {};
+  nominal.retention = {};
+  nominal.telegraph = {};
+  nominal.flicker = {};
+  nominal.noise = {};
+  nominal.faults = {};
+  for (const DeviceParameter& row : device_model(spec.model).shape) {  // symmetry_spread, gamma_spread
+    if (row.name.ends_with("_spread")) nominal.shape[row.name] = 0;
+  }
+  return nominal;
+}
 
 template <class S>
 Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& which, const ProgrammingSpec& spec,

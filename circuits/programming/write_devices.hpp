@@ -9,6 +9,9 @@
 
 namespace nudge {
 
+/// The device itself: as spec without spreads, noise, errors, faults and what time does.
+DeviceSpec nominal_device(const DeviceSpec& spec);
+
 /// One read of the devices at the flat places, m = g + σ N(0, 1), σ that of a verify read: (1, which.size()), siemens.
 /// `operation` addresses its random numbers.
 template <class S>

@@ -24,8 +24,9 @@ class Accumulate final : public UpdateRule<S> {
     buffer_.begin(array.inputs(), array.outputs());
     if (!spec_.random_start) return;
     Matrix<S>& sum = buffer_.sum();
-    fill_uniform<S>({arrays.seed, Purpose::accumulator_start, array.plus().identity().entity},
-                    array.writes().programmings, 0, {sum.data(), static_cast<std::size_t>(sum.size())});
+    // A static draw of the array, behind those of its devices (StaticDraw).
+    fill_uniform<S>({arrays.seed, Purpose::device_to_device, array.plus().identity().entity},
+                    1024 + array.writes().programmings, 0, {sum.data(), static_cast<std::size_t>(sum.size())});
     const S width = static_cast<S>(spec_.threshold) * array.weight_per_pulse();
     sum = (width * (S(2) * sum.array() - S(1))).matrix();
   }

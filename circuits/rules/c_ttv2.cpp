@@ -10,6 +10,9 @@
 namespace nudge {
 namespace {
 
+// Coins beside those of the order of pulses (DeviceArray::pulse_both), whose lanes are numbers of chunks.
+constexpr std::uint32_t chopper_lane = 0xffffffff;
+
 template <class S>
 class ChoppedTtv2 final : public UpdateRule<S> {
  public:
@@ -31,12 +34,13 @@ class ChoppedTtv2 final : public UpdateRule<S> {
     const auto read = transfer_.after_update(fast, arrays.seed);
     if (!read) return;
     const S rate = static_cast<S>(spec_.rate) * update.schedule;
-    const RngKey key{arrays.seed, Purpose::chopper, fast.plus().identity().entity};
+    const RngKey key{arrays.seed, Purpose::pulse_order, fast.plus().identity().entity};
     for (Index k = 0; k < read->count(); ++k) {
       const Index column = read->column(k, slow.outputs());
       buffer_.sum().col(column) += rate * signs_(0, column) * read->held.row(k).transpose();
       // Every update has a number of its own among the writes of the fast array.
-      const std::uint64_t bits = random_bits(key, fast.writes().operations, 0, static_cast<std::uint32_t>(column));
+      const std::uint64_t bits =
+          random_bits(key, fast.writes().operations, chopper_lane, static_cast<std::uint32_t>(column));
       if (static_cast<double>(bits >> 11U) * 0x1p-53 < spec_.chopper) signs_(0, column) = -signs_(0, column);
     }
     if (buffer_.take(slow.weight_per_pulse(), read->first, read->count(), counts_)) slow.pulse(counts_);

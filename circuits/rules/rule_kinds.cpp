@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "devices/registry.hpp"
+#include "circuits/rules/symmetry_point.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -37,10 +37,11 @@ int arrays_per_matrix(const CrossbarSpec& spec) {
 
 void check_rule(const CrossbarSpec& spec) {
   const RuleKind* kind = find_rule(spec.programming.update);
-  if (kind != nullptr && kind->symmetric && !device_model(spec.device.model).symmetry_point) {
+  if (kind != nullptr && kind->symmetric && !has_symmetry_point(spec.device)) {
     throw UserError(
         fmt::format("crossbar.update = {} (must be another rule for device.model = {}): its fast array has to relax to "
-                    "a symmetry point between up and down pulses, which these devices have not; accumulate, c_ttv2 and "
+                    "a symmetry point between up and down pulses, which devices have not whose steps do not change "
+                    "along the window; accumulate, c_ttv2 and "
                     "agad need none",
                     kind->name, spec.device.model));
   }

@@ -2,6 +2,9 @@
 #include "circuits/rules/symmetry_point.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "circuits/programming/write_devices.hpp"
 
 namespace nudge {
 namespace {
@@ -43,6 +46,23 @@ Matrix<S> find_symmetry_point(Crossbar<S>& array, int cycles) {
   zero /= S(2 * averaged_cycles);
   array.count_as_programming(before);
   return zero;
+}
+
+bool has_symmetry_point(const DeviceSpec& spec) {
+  const DeviceSpec nominal = nominal_device(spec);
+  // Two devices at a quarter of the window and two at three quarters; one of each is raised, the other lowered.
+  DeviceArray<double> devices(nominal, 2, 2, {});
+  Matrix<double> start(2, 2), counts(2, 2);
+  const double quarter = 0.25 * nominal.window_S();
+  start << nominal.g_min_S + quarter, nominal.g_min_S + 3 * quarter, nominal.g_min_S + quarter,
+      nominal.g_min_S + 3 * quarter;
+  counts << 1, 1, -1, -1;
+  devices.program(start, 0);
+  devices.pulse(counts, 0);
+  const Matrix<double> moved = (devices.conductance() - start).cwiseAbs();
+  // Rounding of a step of 1/pulses of the window, which is 1e-16 pulses of it.
+  const double tolerance = 1e-9;
+  return std::abs(moved(0, 0) * moved(1, 1) - moved(0, 1) * moved(1, 0)) > tolerance * moved(0, 0) * moved(1, 1);
 }
 
 template Matrix<float> find_symmetry_point(Crossbar<float>&, int);

@@ -12,4 +12,8 @@ namespace nudge {
 template <class S>
 Matrix<S> find_symmetry_point(Crossbar<S>& array, int cycles);
 
+/// Whether alternating pulses leave a nominal device (no spreads, no noise) at a point of its window: the ratio of its up to its
+/// down step must change along it.
+bool has_symmetry_point(const DeviceSpec& spec);
+
 }  // namespace nudge

@@ -16,7 +16,6 @@ DeviceModel constant_step_model() {
       "devices whose response is linear up to the bounds; asymmetry only between directions, not along the "
       "window, so the pair has no symmetry point";
   model.not_modelled = "state-dependent steps, retention, write noise on top of the stored state";
-  model.symmetry_point = false;
   model.make = [](const DeviceSpec&) -> std::unique_ptr<StepModel> {
     return std::make_unique<RuleModel<AffineStep>>(AffineStep{0.0, 0.0});
   };

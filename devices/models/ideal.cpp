@@ -38,7 +38,6 @@ DeviceModel ideal_model() {
       "a mathematical reference: g_min and g_max only set the scale of weights and of noise, conductances may "
       "leave the window and become negative";
   model.not_modelled = "bounds, pulses, pulse counts, spreads, asymmetry and update noise (ignored)";
-  model.symmetry_point = false;
   model.make = [](const DeviceSpec&) -> std::unique_ptr<StepModel> { return std::make_unique<Ideal>(); };
   return model;
 }

@@ -33,8 +33,6 @@ enum class Purpose : std::uint32_t {
   sample_hold = 34,
   load_trim = 35,
   generation = 36,
-  chopper = 45,
-  accumulator_start = 46,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based

@@ -19,8 +19,6 @@ class Choices {
     for (const auto& [name, value] : values) values_.emplace_back(name, value);
   }
 
-  explicit Choices(std::vector<std::pair<std::string, E>> values) : values_(std::move(values)) {}
-
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     all.reserve(values_.size());
