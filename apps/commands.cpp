@@ -9,6 +9,7 @@
 #define NUDGE_COMMANDS(X) \
   X(train)                \
   X(gradcheck)            \
+  X(stability)            \
   X(sweep)                \
   X(merge)                \
   X(compare)              \

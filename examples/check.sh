@@ -42,6 +42,8 @@ try "compare_digits" "$program" compare examples/compare_digits.toml --out "$fol
   --set 'compare.grid.train.learning_rate=[1e-3]'
 try "digits_devices" "$program" sweep examples/digits_devices.toml --out "$folder/digits_devices.h5" --set train.steps=1 \
   --set sweep.seeds=[1]
+try "rules_digits" "$program" sweep examples/rules_digits.toml --out "$folder/rules_digits.h5" --set train.steps=1 \
+  --set sweep.seeds=[1] --set 'sweep.grid.device.preset=["taox_hfox"]'
 try "digits_noise" "$program" sweep examples/digits_noise.toml --out "$folder/digits_noise.h5" --set train.steps=1 \
   --set sweep.seeds=[1]
 try "digits_nudge" "$program" sweep examples/digits_nudge.toml --out "$folder/digits_nudge.h5" --set train.steps=1 \

@@ -54,6 +54,10 @@ std::vector<TrainRow> circuit_rows() {
        [](S s) { return static_cast<double>(s.nonfinite); }},
       {{"pulses", "1", "pulses of learning sent to all crossbars in the whole run, without those of programming"},
        [](S s) { return s.pulses; }},
+      {{"verify_reads", "1", "reads of single devices by which they learnt, without those of programming"},
+       [](S s) { return s.verify_reads; }},
+      {{"transfer_reads", "1", "reads of columns by update rules with a fast array"},
+       [](S s) { return s.transfer_reads; }},
       {{"write_energy", "J",
         "heat of the pulses of one training step, mean over the steps; NaN where the pulses of the device are not "
         "known"},

@@ -37,6 +37,7 @@ nlohmann::json hardware_json(const TrainSummary& s) {
       {"array_energy_J", s.array_energy},
       {"pulses", s.pulses},
       {"verify_reads", s.verify_reads},
+      {"transfer_reads", s.transfer_reads},
       {"write_failures", s.write_failures},
       {"write_energy_J", s.write_energy},
       {"programming",

@@ -119,6 +119,7 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.programming_energy = log.sum_last("device", "programming_energy");
   s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down") - s.programming_pulses;
   s.verify_reads = log.sum_last("device", "verify_reads") - s.programming_reads;
+  s.transfer_reads = log.sum_last("device", "transfer_reads");
   s.ir_drop = log.largest_last("device", "ir_drop");
   s.write_failures = log.sum_last("device", "write_failures");
   s.write_energy = log.sum_last("device", "write_energy") - s.programming_energy;

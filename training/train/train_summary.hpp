@@ -59,6 +59,7 @@ struct TrainSummary {
   double array_energy = 0;              ///< J of all reads of a step, median over accepted steps; 0 without crossbars
   double phase_time = 0;                ///< s, simulated time of all phases of a sequence, median over accepted steps
   double pulses = 0, verify_reads = 0;  ///< by which all crossbars learnt, since the start
+  double transfer_reads = 0;            ///< of columns, by update rules with a fast array
   double write_energy = 0;              ///< J of these pulses; 0 where the pulses of the device are not known
   double programming_pulses = 0, programming_reads = 0;  ///< by which their weights were first written
   double programming_energy = 0;                         ///< J of these pulses

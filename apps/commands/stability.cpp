@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.hpp"
+#include "apps/commands/text_table.hpp"
+#include "apps/config_arguments.hpp"
+#include "apps/streams.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/io/h5_reader.hpp"
+#include "sim/io/json_text.hpp"
+#include "training/check/chip_yield.hpp"
+#include "training/config/stored_config.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr int kMostChips = 100000;
+
+struct StabilityArguments {
+  ConfigArguments arguments;
+  int chips = 20;
+  bool json = false;
+};
+
+/// The config of a run with its trained weights, damping where the run had brought it; or a config as it is.
+Config config_of(const StabilityArguments& options) {
+  if (!options.arguments.file.ends_with(".h5")) return load_config(options.arguments);
+  const H5Reader file(options.arguments.file);
+  if (const std::string kind = file.text_attribute("kind"); kind != "train") {
+    file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" has a network)", kind));
+  }
+  const Config stored = stored_program_config(file);
+  std::vector<std::string> settings = options.arguments.settings;
+  settings.push_back("model.weights=" + options.arguments.file);
+  const std::vector<double> damping =
+      file.has("train/damping") ? file.reals<double>("train/damping") : std::vector<double>{};
+  if (stored.flag("damping.control") && !damping.empty()) {
+    settings.push_back(fmt::format("model.damping={}", damping.back()));
+    settings.emplace_back("damping.control=false");
+  }
+  return config_on_top(stored, options.arguments.file, settings);
+}
+
+nlohmann::json stability_json(const ChipYield& found) {
+  nlohmann::json leading = nlohmann::json::array(), chips = nlohmann::json::array();
+  for (const Eigenvalue& e : found.report.leading) leading.push_back({e.value.real(), e.value.imag()});
+  for (const ChipStability& chip : found.chips) {
+    chips.push_back({{"seed", chip.seed},
+                     {"abscissa", chip.abscissa},
+                     {"hopf_frequency", chip.frequency},
+                     {"residual", chip.residual},
+                     {"settles", chip.settles}});
+  }
+  return {{"abscissa", found.chips.front().abscissa},
+          {"hopf_frequency", found.hopf_frequency},
+          {"margin", found.margin},
+          {"yield", found.yield},
+          {"yield_interval", {found.interval.low, found.interval.high}},
+          {"asymmetry", found.report.asymmetry},
+          {"converged", found.report.converged},
+          {"leading", leading},
+          {"verdict", found.verdict},
+          {"chips", chips}};
+}
+
+std::string stability_text(const ChipYield& found) {
+  std::string out = fmt::format("Jacobian at z*, {} sequences: abscissa {:.4f} 1/tau, margin {:.4f}, asymmetry {:.3g}\n",
+                                found.report.sequences, found.chips.front().abscissa, found.margin,
+                                found.report.asymmetry);
+  out += found.hopf_frequency > 0
+             ? fmt::format("leading pair turns at {:.4f} radians per tau: past the margin a Hopf bifurcation\n",
+                           found.hopf_frequency)
+             : std::string("leading eigenvalue real: past the margin a fold or a branching, no oscillation\n");
+  out += found.verdict + "\n";
+  int settled = 0;
+  double worst = -std::numeric_limits<double>::infinity();
+  for (const ChipStability& chip : found.chips) {
+    settled += chip.settles ? 1 : 0;
+    worst = std::isfinite(chip.abscissa) ? std::max(worst, chip.abscissa) : worst;
+  }
+  return out + fmt::format("yield: {} of {} chips settle, {:.1f} % [{:.1f}, {:.1f}] (95 %, Wilson); largest abscissa "
+                           "{:.4f}\n",
+                           settled, found.chips.size(), 100 * found.yield, 100 * found.interval.low,
+                           100 * found.interval.high, worst);
+}
+
+ExitCode run_stability(const StabilityArguments& options) {
+  if (options.chips < 1 || options.chips > kMostChips) {
+    throw UserError(fmt::format("--chips {} (must be in [1, {}])", options.chips, kMostChips));
+  }
+  const Config config = config_of(options);
+  ChipYield found;
+  {
+    ProgressLine progress;
+    found = chip_yield(config, options.chips, [&progress](const std::string& what) { progress.show(what); });
+  }
+  answer("{}", options.json ? json_text(stability_json(found), 2) + "\n" : stability_text(found));
+  if (found.chips.front().settles) return ExitCode::ok;
+  say("nudge: the chip of this seed does not settle\n");
+  return ExitCode::numerical_failure;
+}
+
+std::function<ExitCode()> add_stability(CLI::App& app) {
+  const auto options = std::make_shared<StabilityArguments>();
+  add_config_arguments(app, options->arguments);
+  app.add_option("--chips", options->chips,
+                 "Chips, with the seeds seed, seed + 1, ...: each has devices and circuits of its own, and where no "
+                 "trained weights are given other initial weights too")
+      ->capture_default_str();
+  app.add_flag("--json", options->json, "Print JSON");
+  return [options] { return run_stability(*options); };
+}
+
+}  // namespace
+
+Command stability_command() {
+  return {"stability", "How far equilibria are from being lost, and how many chips settle (RUN.h5 or CONFIG.toml)",
+          "nudge stability run.h5 --chips 50 --json", add_stability};
+}
+
+}  // namespace nudge

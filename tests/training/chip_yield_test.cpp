@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two neurons that drive each other, F = x + z W − z: eigenvalues of J = Wᵀ − 1 by hand, over chips of other seeds.
+#include "training/check/chip_yield.hpp"
+
+#include <catch2/catch.hpp>
+#include <complex>
+
+#include "tests/support/numerics.hpp"
+#include "training/config/assembly.hpp"
+#include "training/config/config_table.hpp"
+#include "training/config/run_parts.hpp"
+
+using namespace nudge;
+
+namespace {
+
+Config two_neurons(std::uint64_t seed, double scale, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> all = {"seed=" + std::to_string(seed), fmt::format("model.coupling_scale={}", scale)};
+  all.insert(all.end(), more.begin(), more.end());
+  return parse_program_config(
+      "two.toml",
+      "precision = 'double'\nthreads = 1\n[hardware]\nlevel = 'ideal'\n[model]\nchannels = 2\ntokens = 3\nmemories = 0\nheads = 1\n"
+      "attention_gain = 0\ncoupling_antisymmetric = 2\n[damping]\ncontrol = false\n[train]\nbatch = 2\n"
+      "[relaxation]\nstep = 0.1\nfree_steps = 100\nnudged_steps = 100\n",
+      all);
+}
+
+/// The leading eigenvalue −1 + tr/2 + √(tr²/4 − det) of the 2 × 2 matrix.
+std::complex<double> by_hand(const Config& config) {
+  const RunParts parts = circuit_parts(config);
+  const auto network = make_network<double>(config, parts.plan, Weights::digital);
+  const std::vector<Parameter> parameters = parts.plan->parameters();
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const Matrix<double>& w = network->map(static_cast<int>(p)).weights();
+    if (w.rows() != 2 || w.cols() < 2 || parameters[p].name != "Winput") continue;
+    const Matrix<double> c = w.rightCols(2);
+    const double half = (c(0, 0) + c(1, 1)) / 2, det = c(0, 0) * c(1, 1) - c(0, 1) * c(1, 0);
+    return -1.0 + half + std::sqrt(std::complex<double>(half * half - det));
+  }
+  FAIL("no coupling");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the spectrum of two neurons is that of their coupling, chip by chip", "[stability]") {
+  // W = P of spread 1.2/√2 with twice its antisymmetric part: some turn, some do not, some grow.
+  const ChipYield found = chip_yield(two_neurons(1, 1.2), 24);
+  REQUIRE(found.chips.size() == 24);
+  int settles = 0, turning = 0;
+  for (std::size_t k = 0; k < found.chips.size(); ++k) {
+    const std::complex<double> exact = by_hand(two_neurons(1 + k, 1.2));
+    CAPTURE(k, exact.real(), exact.imag());
+    // Arnoldi stops at 1e-6 of |λ|, and rotations of a non-normal 2 × 2 matrix keep that of the eigenvalue to a few times it.
+    CHECK(found.chips[k].abscissa == Approx(exact.real()).margin(1e-5));
+    CHECK(found.chips[k].frequency == Approx(std::abs(exact.imag())).margin(1e-5));
+    CHECK(found.chips[k].settles == (exact.real() < 0));
+    settles += exact.real() < 0 ? 1 : 0;
+    turning += exact.imag() != 0 ? 1 : 0;
+  }
+  REQUIRE(settles > 0);
+  REQUIRE(settles < 24);
+  REQUIRE(turning > 0);
+  CHECK(found.yield == settles / 24.0);
+  CHECK(found.interval.low < found.yield);
+  CHECK(found.interval.high > found.yield);
+  CHECK(found.margin == -found.chips.front().abscissa);
+}
+
+TEST_CASE("two neurons that turn lose their equilibrium at a Hopf point of the frequency of their coupling", "[stability]") {
+  // Scaling the coupling by g moves the eigenvalues to −1 + g μ: it is lost at g = 1/Re μ, turning at g |Im μ|.
+  std::uint64_t seed = 1;
+  std::complex<double> leading = by_hand(two_neurons(seed, 1));
+  while (leading.imag() == 0 || leading.real() < -0.9) leading = by_hand(two_neurons(++seed, 1));
+  const std::complex<double> mu = leading + 1.0;
+  for (const double side : {0.99, 1.01}) {
+    const double g = side / mu.real();
+    const ChipYield found = chip_yield(two_neurons(seed, g), 1);
+    CHECK(found.margin == Approx(1 - side).margin(1e-5));
+    CHECK(found.hopf_frequency == Approx(g * std::abs(mu.imag())).margin(1e-5));
+    CHECK(found.yield == (side < 1 ? 1 : 0));
+    CHECK(found.verdict.find(side < 1 ? "near the margin" : "unstable") == 0);
+    CHECK_THAT(found.verdict, Catch::Matchers::Contains("Hopf"));
+  }
+}
