@@ -71,9 +71,9 @@ nlohmann::json stability_json(const ChipYield& found) {
 }
 
 std::string stability_text(const ChipYield& found) {
-  std::string out = fmt::format("Jacobian at z*, {} sequences: abscissa {:.4f} 1/tau, margin {:.4f}, asymmetry {:.3g}\n",
-                                found.report.sequences, found.chips.front().abscissa, found.margin,
-                                found.report.asymmetry);
+  std::string out =
+      fmt::format("Jacobian at z*, {} sequences: abscissa {:.4f} 1/tau, margin {:.4f}, asymmetry {:.3g}\n",
+                  found.report.sequences, found.chips.front().abscissa, found.margin, found.report.asymmetry);
   out += found.hopf_frequency > 0
              ? fmt::format("leading pair turns at {:.4f} radians per tau: past the margin a Hopf bifurcation\n",
                            found.hopf_frequency)
@@ -85,10 +85,11 @@ std::string stability_text(const ChipYield& found) {
     settled += chip.settles ? 1 : 0;
     worst = std::isfinite(chip.abscissa) ? std::max(worst, chip.abscissa) : worst;
   }
-  return out + fmt::format("yield: {} of {} chips settle, {:.1f} % [{:.1f}, {:.1f}] (95 %, Wilson); largest abscissa "
-                           "{:.4f}\n",
-                           settled, found.chips.size(), 100 * found.yield, 100 * found.interval.low,
-                           100 * found.interval.high, worst);
+  return out + fmt::format(
+                   "yield: {} of {} chips settle, {:.1f} % [{:.1f}, {:.1f}] (95 %, Wilson); largest abscissa "
+                   "{:.4f}\n",
+                   settled, found.chips.size(), 100 * found.yield, 100 * found.interval.low, 100 * found.interval.high,
+                   worst);
 }
 
 ExitCode run_stability(const StabilityArguments& options) {

@@ -91,7 +91,7 @@ TEST_CASE("known conductances give known counts, and what is written keeps the s
   }
 }
 
-TEST_CASE("histograms count all devices of replicas and of both arrays of Tiki-Taka; exact matrices have none",
+TEST_CASE("histograms count all devices of replicas and of both arrays of a rule; exact matrices have none",
           "[train]") {
   CrossbarSpec spec = exact_pairs();
   spec.device.step_spread = 0.1;
@@ -105,7 +105,7 @@ TEST_CASE("histograms count all devices of replicas and of both arrays of Tiki-T
   REQUIRE(record.histograms().size() == 2);
   CHECK(sum(record.histograms()[0].before) == 12);
   spec.tokens = {};
-  spec.programming.update = UpdateScheme::tiki_taka;
+  spec.programming.update = UpdateScheme::c_ttv2;
   const auto two = make_linear_map<double>(spec, w, 0, 1);
   record.begin(*two);
   REQUIRE(record.histograms().size() == 4);

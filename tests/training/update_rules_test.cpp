@@ -57,7 +57,8 @@ TEST_CASE("a threshold beyond four learning rates of Adam is refused, one pulse 
   // reram_es: 2/0.00135 pulses; the weights of the tiny block are below 1, so that w_max < 2 and q < 0.0027.
   CHECK_NOTHROW(run_parts(tiny_config(on_devices_by("accumulate", {"crossbar.w_max=1", "crossbar.threshold=8"}))));
   // q = 2/1481.5 = 0.00135: 4 · 3e-3/q = 8.9.
-  const Settings over = on_devices_by("accumulate", {"crossbar.w_max=1", "crossbar.threshold=9", "train.learning_rate=3e-3"});
+  const Settings over =
+      on_devices_by("accumulate", {"crossbar.w_max=1", "crossbar.threshold=9", "train.learning_rate=3e-3"});
   refused(over, "crossbar.threshold = 9 (must be at most 8, or 1)");
   Settings sgd = over;
   sgd.emplace_back("train.optimizer=sgd");
@@ -74,7 +75,8 @@ TEST_CASE("the schedule acts on transfers: at a falling rate the fast arrays get
                                                   "train.schedule=" + schedule, "train.optimizer=sgd"})),
           dir / "run.h5");
     const H5Reader file(dir / "run.h5");
-    const auto up = file.reals<double>("device/Winput/fast_pulses_up"), down = file.reals<double>("device/Winput/fast_pulses_down");
+    const auto up = file.reals<double>("device/Winput/fast_pulses_up"),
+               down = file.reals<double>("device/Winput/fast_pulses_down");
     return up.back() + down.back() - up.front() - down.front();
   };
   const double constant = pulses("constant"), falling = pulses("cosine");

@@ -33,8 +33,8 @@ ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& b
   out.chip.seed = run.seed;
   out.chip.residual = points.facts.residual;
   out.chip.abscissa = std::numeric_limits<double>::quiet_NaN();
-  const bool finite = std::all_of(points.states.begin(), points.states.end(),
-                                  [](const Matrix<double>& z) { return z.allFinite(); });
+  const bool finite =
+      std::all_of(points.states.begin(), points.states.end(), [](const Matrix<double>& z) { return z.allFinite(); });
   if (!finite) return out;
   out.report = measure_stability(*exact, batch, points.states, step, run.seed, run.threads);
   if (out.report.leading.empty()) return out;
@@ -64,8 +64,8 @@ ChipYield chip_yield(const Config& asked, int chips, const std::function<void(co
     if (tell) tell(fmt::format("chip {} of {}", k + 1, chips));
     Config own = config;
     own.set_from_text("seed", std::to_string(first + static_cast<std::uint64_t>(k)));
-    const ChipStudy study = run_options(own).twofold() ? study_chip<double>(own, parts, batch)
-                                                       : study_chip<float>(own, parts, batch);
+    const ChipStudy study =
+        run_options(own).twofold() ? study_chip<double>(own, parts, batch) : study_chip<float>(own, parts, batch);
     if (k == 0) out.report = study.report;
     settled += study.chip.settles ? 1 : 0;
     out.chips.push_back(study.chip);

@@ -25,8 +25,9 @@ struct ChipStability {
 struct ChipYield {
   StabilityReport report;
   std::string verdict;
-  double margin = 0;          ///< −abscissa: what every leak could lose before the equilibrium does, 1/τ
-  double hopf_frequency = 0;  ///< of the leading pair, radians per τ: how fast it turns where it crosses the axis; 0: real
+  double margin = 0;  ///< −abscissa: what every leak could lose before the equilibrium does, 1/τ
+  double hopf_frequency =
+      0;  ///< of the leading pair, radians per τ: how fast it turns where it crosses the axis; 0: real
   std::vector<ChipStability> chips;
   double yield = 0;   ///< share of the chips that settle
   Interval interval;  ///< 95 %, Wilson
