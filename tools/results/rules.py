@@ -47,7 +47,8 @@ def row(preset, name, answer, cell):
 
 rows = [["preset", "rule", "runs (failed)", "validation loss", "lost against exact numbers", "validation accuracy", "pulses of learning",
          "reads of devices", "reads of columns"],
-        row("none", "exact numbers", digital, digital["summary"][0]), row("`ideal` devices", "`pulses`", ideal, ideal["summary"][0])]
+        row("none", "exact numbers", digital, digital["summary"][0])[:4] + ["–"] + row("none", "", digital, digital["summary"][0])[5:],
+        row("`ideal` devices", "`pulses`", ideal, ideal["summary"][0])]
 for preset in dict.fromkeys(cell["device.preset"] for cell in answers["rules"]["summary"]):
     for part, answer in answers.items():
         rows += [row(f"`{preset}`", name_of(part, cell), answer, cell) for cell in answer["summary"] if cell["device.preset"] == preset]
