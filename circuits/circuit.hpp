@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circuits/terms/term.hpp"
+#include "devices/stochastic_bit.hpp"
 
 namespace nudge {
 
@@ -22,8 +23,10 @@ struct Node {
   /// Its states are kept in [lower, upper] (sim/box.hpp); infinite: everywhere.
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
-  Index turned = 0;  ///< of its last columns the negative is kept there: a diode the other way round
-  double scale = 1;  ///< of its state over its voltage in circuit.read_voltage
+  Index turned = 0;        ///< of its last columns the negative is kept there: a diode the other way round
+  double scale = 1;        ///< of its state over its voltage in circuit.read_voltage
+  double temperature = 0;  ///< of its bath (sim/bath.hpp), in units of E; 0: of no node, there is none
+  std::shared_ptr<const StochasticBits> bits = nullptr;  ///< what makes its units binary there, one per unit
   bool bounded() const { return std::isfinite(lower) || std::isfinite(upper); }
 };
 

@@ -32,6 +32,7 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
     if (straight > 0) ranges.push_back({{node.columns.begin, straight}, lower, upper});
     if (node.turned > 0) ranges.push_back({{node.columns.begin + straight, node.turned}, -upper, -lower});
   }
+  bath_ = in_bath();
   if (!ranges.empty()) box_.emplace(std::move(ranges));
   point_ = std::make_unique<Point>(*this);
 }

@@ -14,7 +14,11 @@ namespace nudge {
 /// One example settling in a Circuit: the circuit's force with what clamps its input, its read noise, and all working memory.
 /// One object per thread; bind() moves it to the next example without allocating.
 template <class S>
-class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public KeptPoints<S>, public LayerEnergies<S> {
+class CircuitDynamics final : public Dynamics<S>,
+                              public Layered<S>,
+                              public KeptPoints<S>,
+                              public LayerEnergies<S>,
+                              public Bath<S> {
  public:
   /// max_copies: how many states are evaluated side by side at most (2 for ±β, N for N-point nudging).
   CircuitDynamics(const Circuit<S>& circuit, Index rows, Index max_copies);
@@ -40,7 +44,9 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   /// Of terms that have it (LayerEnergy), and of the conservative ones that have the contrastive rule.
   bool accumulate_layer_energies(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
   /// Direct of a circuit whose one term solves itself, its nodes having no leaks of their own.
-  Powers<S> powers() override { return {&read_, this, keeps_points_ ? this : nullptr, direct_, this}; }
+  Powers<S> powers() override {
+    return {&read_, this, keeps_points_ ? this : nullptr, direct_, this, bath_ ? this : nullptr};
+  }
 
   using Layered<S>::node_columns;
   std::span<const Columns> node_columns() const override { return node_columns_; }
@@ -50,6 +56,9 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   bool pull_node(MatrixRef<S> u, S scale, GradientSink<S>& sink, std::size_t node) override;
   const Matrix<S>* loads() override;
   void balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& inverse, Columns columns) override;
+
+  void move(MatrixRef<S> z, ConstMatrixRef<S> f, std::size_t node, S step, std::span<const S> added) override;
+  bool binary(std::size_t node) const override;
 
   void remember(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t number) override;
   Linearization<S>& recall(std::size_t number) override;
@@ -72,6 +81,7 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   const Matrix<S>& drive(Part part) const { return part == Part::all && has_rest_ ? all_drive_ : drive_; }
   void leak_and_drive(const Node& node, Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
   void leak_and_drive(Part part, ConstMatrixRef<S> z, MatrixRef<S> f) const;
+  bool in_bath() const;
   void add_node_noise(MatrixRef<S> f);
   void add_node_noise(const Node& node, MatrixRef<S> f);
 
@@ -84,7 +94,8 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   Direct<S>* direct_ = nullptr;                          ///< of the one term
   ReadContext read_;
   bool noisy_ = false, keeps_points_ = false;  ///< of the circuit when it was bound
-  ReadMemory memory_;                          ///< of the reads of the present example
+  bool bath_ = false;
+  ReadMemory memory_;  ///< of the reads of the present example
   std::optional<Box<S>> box_;
   Matrix<S> loads_;  ///< of the present example, once they have been asked for
   bool loads_known_ = false, has_loads_ = false;
@@ -93,7 +104,7 @@ class CircuitDynamics final : public Dynamics<S>, public Layered<S>, public Kept
   Matrix<S> drive_, rest_drive_, all_drive_;
   Matrix<S> held_;                          ///< (1, cols): leak, and load of the terms that handed it over
   bool has_rest_ = false, uniform_ = true;  ///< of held_: it is the leak alone
-  Matrix<S> node_noise_;                    ///< working memory of add_node_noise
+  Matrix<S> node_noise_;                    ///< working memory of add_node_noise and move
   std::unique_ptr<Point> point_;
 };
 

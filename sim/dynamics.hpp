@@ -6,6 +6,7 @@
 #include <span>
 
 #include "sim/base/matrix.hpp"
+#include "sim/bath.hpp"
 #include "sim/box.hpp"
 #include "sim/direct.hpp"
 #include "sim/gradient_sink.hpp"
@@ -88,6 +89,7 @@ struct Powers {
   KeptPoints<S>* kept_points = nullptr;  ///< null also where its reads as they are cannot be put aside
   Direct<S>* direct = nullptr;
   LayerEnergies<S>* layer_energies = nullptr;
+  Bath<S>* bath = nullptr;  ///< of a system that is layered too
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread. A system must have the

@@ -14,13 +14,14 @@
 namespace nudge {
 namespace {
 
-constexpr std::array<std::pair<const char*, SettleSolver>, 7> kNames{{{"euler", SettleSolver::euler},
+constexpr std::array<std::pair<const char*, SettleSolver>, 8> kNames{{{"euler", SettleSolver::euler},
                                                                       {"rk4", SettleSolver::rk4},
                                                                       {"dopri5", SettleSolver::dopri5},
                                                                       {"anderson", SettleSolver::anderson},
                                                                       {"newton_gmres", SettleSolver::newton_gmres},
                                                                       {"coordinate", SettleSolver::coordinate},
-                                                                      {"direct", SettleSolver::direct}}};
+                                                                      {"direct", SettleSolver::direct},
+                                                                      {"sample", SettleSolver::sample}}};
 
 template <class S>
 Solver<S> function_of(SettleSolver solver) {
@@ -32,6 +33,7 @@ Solver<S> function_of(SettleSolver solver) {
     case SettleSolver::newton_gmres: return settle_newton_gmres<S>;
     case SettleSolver::coordinate: return settle_coordinate<S>;
     case SettleSolver::direct: return settle_direct<S>;
+    case SettleSolver::sample: return settle_sample<S>;
   }
   throw ContractViolation("no such solver");
 }

@@ -15,7 +15,7 @@ enum class RelaxationSchedule {
   sweep,     ///< one after the other, in the order in which they drive each other (sim/steady/sweep.cpp); euler only
 };
 
-enum class SettleSolver { euler, rk4, dopri5, anderson, newton_gmres, coordinate, direct };
+enum class SettleSolver { euler, rk4, dopri5, anderson, newton_gmres, coordinate, direct, sample };
 const char* to_string(SettleSolver solver);
 /// UserError for an unknown name, naming the nearest.
 SettleSolver settle_solver(const std::string& name);
@@ -74,8 +74,8 @@ Layered<S>* sweeping(Dynamics<S>& dynamics, RelaxationSchedule schedule) {
 template <class S>
 SettleResult settle(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options, SettleWorkspace<S>& scratch);
 
-/// The solvers of any system: all but coordinate, which is for those with loads (Layered::loads; sim/steady/coordinate.cpp), and direct,
-/// for those that solve themselves (Dynamics::direct; sim/steady/direct.cpp).
+/// The solvers of any system: all but coordinate, which is for those with loads (Layered::loads; sim/steady/coordinate.cpp), direct,
+/// for those that solve themselves (Dynamics::direct; sim/steady/direct.cpp), and sample, for those in a bath (sim/steady/sample.cpp).
 const std::vector<SettleSolver>& settle_solvers();
 
 }  // namespace nudge

@@ -12,6 +12,7 @@
 #include "circuits/netlist/netlist_reader.hpp"
 #include "circuits/netlist/netlist_writer.hpp"
 #include "circuits/netlist/operating_point.hpp"
+#include "circuits/netlist/step_response.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/h5_reader.hpp"
@@ -26,7 +27,7 @@ namespace nudge {
 namespace {
 
 struct NetlistCommand {
-  std::string file, trained, out;
+  std::string file, trained, out, tran, capacitance = "0 F";
   bool op = false, json = false;
 };
 
@@ -75,10 +76,49 @@ ExitCode write_trained(const NetlistCommand& options) {
   return ExitCode::ok;
 }
 
+/// How it settles when its sources come on.
+ExitCode print_transient(const NetlistCommand& options, const NodalEquations& equations) {
+  StepResponseOptions how;
+  how.stop_s = parse_quantity(options.tran, Unit::second);
+  how.node_capacitance_F = parse_quantity(options.capacitance, Unit::farad);
+  if (!(how.stop_s > 0)) throw UserError("netlist: --tran must be a time above 0, as 1 ms");
+  if (!(how.node_capacitance_F >= 0)) throw UserError("netlist: --capacitance must be at least 0 F");
+  const StepResponse found = step_response(equations, how);
+  const auto& names = equations.netlist().nodes;
+  if (found.status == Status::stalled) {
+    throw NumericalFailure(fmt::format("{}: the transient stopped at {} of {} (no step is small enough)", options.file,
+                                       format_quantity(found.time_s.back(), Unit::second, 4),
+                                       format_quantity(how.stop_s, Unit::second, 4)));
+  }
+  const bool settled = found.status == Status::converged;
+  if (options.json) {
+    nlohmann::json nodes = nlohmann::json::object(), ends = nlohmann::json::object();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      for (const auto& volts : found.volts) nodes[names[i]].push_back(volts[i]);
+      ends[names[i]] = found.end_V[i];
+    }
+    nlohmann::json out{{"time_s", found.time_s}, {"nodes", nodes}, {"end", ends}, {"status", to_string(found.status)}};
+    out["settled_s"] = settled ? nlohmann::json(found.settled_s) : nlohmann::json(nullptr);
+    answer("{}\n", json_text(out, 2));
+    return ExitCode::ok;
+  }
+  std::vector<std::vector<std::string>> cells = {{"node", "reached", "operating point"}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    cells.push_back({names[i], format_quantity(found.volts.back()[i], Unit::volt, 7),
+                     format_quantity(found.end_V[i], Unit::volt, 7)});
+  }
+  const std::string band = fmt::format("{:g} of the largest change of a node", how.band);
+  answer("{}{} after {} in {} steps\n", text_table(cells, 0),
+         settled ? "within " + band : "not within " + band + " even", format_quantity(found.settled_s, Unit::second, 4),
+         found.time_s.size() - 1);
+  return ExitCode::ok;
+}
+
 ExitCode run_netlist(const NetlistCommand& options) {
   if (!options.trained.empty()) return write_trained(options);
   if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
   const NodalEquations equations(read_netlist(options.file));
+  if (!options.tran.empty()) return print_transient(options, equations);
   if (!options.op) {
     const Netlist& netlist = equations.netlist();
     answer("{}\n{} elements, {} nodes, {} unknowns, {} entries of the matrix (--op: its operating point)\n",
@@ -103,6 +143,10 @@ std::function<ExitCode()> add_netlist(CLI::App& app) {
                  "Run file of nudge train: write its netlist with the values that it has learnt");
   app.add_option("-o,--out", options->out, "File to write, which must not exist");
   app.add_flag("--op", options->op, "Solve for its operating point");
+  app.add_option("--tran", options->tran,
+                 "How it settles: all capacitances empty, sources on at t = 0, for so long (as 1 ms)");
+  app.add_option("--capacitance", options->capacitance,
+                 "Of --tran: from every node to ground, beside the capacitors drawn");
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run_netlist(*options); };
 }

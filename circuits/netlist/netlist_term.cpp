@@ -2,8 +2,10 @@
 #include "circuits/netlist/netlist_term.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
 
 namespace nudge {
 namespace {
@@ -11,6 +13,8 @@ namespace {
 constexpr std::uint32_t bit(ElementKind kind) { return 1U << static_cast<unsigned>(kind); }
 constexpr std::uint32_t kConservative =
     bit(ElementKind::resistor) | bit(ElementKind::diode) | bit(ElementKind::current);
+/// The twin among the groups of devices: behind all arrays.
+constexpr std::uint32_t kTwin = 1U << 20U;
 constexpr std::uint32_t kRest = bit(ElementKind::vccs) | bit(ElementKind::mosfet);
 
 }  // namespace
@@ -30,6 +34,16 @@ NetlistTerm<S>::NetlistTerm(std::shared_ptr<const NodalEquations> equations,
   for (std::size_t p = 0; p < maps_.size(); ++p) {
     const double heat_J = maps_[p]->traits().unit_heat_J;
     if (heat_J > 0) ports_.learned[p].unit = device_unit_S(ports_, heat_J);
+  }
+  if (ports_.twin_mismatch == 0) return;
+  std::vector<double> drawn(values_.size());
+  fill_normal<double>({ports_.seed, Purpose::device_to_device, kTwin}, 0, 0, drawn);
+  twin_.assign(values_.size(), 1.0);
+  for (const ElementRow& row : ports_.learned) {
+    for (const std::size_t k : row.elements) {
+      const bool resistor = equations_->netlist().elements[k].kind == ElementKind::resistor;
+      if (resistor) twin_[k] = std::exp(ports_.twin_mismatch * drawn[k]);
+    }
   }
 }
 
@@ -195,7 +209,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
       }
       take(z, row);
       for (double& one : z_) one *= volts;
-      const std::vector<double>& values = values_[static_cast<std::size_t>(row)];
+      const std::vector<double>& values = solved_values(static_cast<std::size_t>(row), load);
       at_->voltages(z_.data(), values, x_.data());
       std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
       const OperatingPoint found = solver_.solve(values, actions_, x_);
@@ -236,6 +250,16 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
   struct Point {
     std::vector<double> x, conservative, rest;
   };
+
+  /// The twin's where it has the state that is solved for: of what drives the outputs, +β.
+  const std::vector<double>& solved_values(std::size_t row, const DirectLoad<S>& load) {
+    const bool free = load.kind == DirectLoad<S>::Kind::none;
+    const bool opposite = load.kind == DirectLoad<S>::Kind::driven && load.load < S(0);
+    if (term_->twin_.empty() || free || opposite) return values_[row];
+    twin_values_ = values_[row];
+    for (std::size_t k = 0; k < twin_values_.size(); ++k) twin_values_[k] *= term_->twin_[k];
+    return twin_values_;
+  }
 
   void take(ConstMatrixRef<S> z, Index row) {
     for (std::size_t j = 0; j < columns_; ++j) z_[j] = static_cast<double>(z(row, static_cast<Index>(j)));
@@ -354,6 +378,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
   const NodeCoordinates* at_;
   OperatingPointSolver solver_;
   std::vector<std::vector<double>> values_;  ///< of the elements, by row
+  std::vector<double> twin_values_;
   std::vector<Point> points_;
   std::size_t unknowns_, nodes_, columns_;
   std::vector<double> x_, w_, y_, z_, residual_, jacobian_;

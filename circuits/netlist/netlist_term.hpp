@@ -26,6 +26,10 @@ struct NetlistPorts {
   double volts = 1;    ///< of a unit of the state
   double tau_s = 1;    ///< unit of time: what tells the conductance of a device from its heat (MapTraits::unit_heat_J)
   double siemens = 1;  ///< conductance whose current at that voltage is the unit of force
+  /// Standard deviation of ln g between the resistors that learn and those of a twin of the circuit, in which what holds or drives the
+  /// outputs is solved for: free and clamped state as they are built, side by side. 0: one circuit has both, one after the other.
+  double twin_mismatch = 0;
+  std::uint64_t seed = 0;  ///< of the twin
 };
 
 /// Conductance that the number 1 stands for in an array of this heat (MapTraits::unit_heat_J).
@@ -62,8 +66,8 @@ class NetlistTerm final : public Term<S> {
   NetlistPorts ports_;
   std::vector<const LinearMap<S>*> maps_;
   std::vector<int> nodes_;
-  std::vector<double> values_;
-  OperatingPointSolver solver_;  ///< whose ordering those of the systems share
+  std::vector<double> values_, twin_;  ///< of elements; of the twin over those, where there is one
+  OperatingPointSolver solver_;        ///< whose ordering those of the systems share
 };
 
 }  // namespace nudge

@@ -31,6 +31,10 @@ class NodeCoordinates {
   /// N = P.
   bool reciprocal() const { return reciprocal_; }
 
+  /// Columns of z that set the voltage of a node (its row of P), and that its current moves (of N).
+  const std::vector<Share>& set_by(int node) const { return p_[static_cast<std::size_t>(node)]; }
+  const std::vector<Share>& carried(int node) const { return n_[static_cast<std::size_t>(node)]; }
+
   /// v (nodes) of a state and of the values of all elements.
   void voltages(const double* z, const std::vector<double>& values, double* v) const;
   /// z of voltages.

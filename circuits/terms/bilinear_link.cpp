@@ -14,7 +14,7 @@ template <class S>
 BilinearLink<S>::BilinearLink(const LinkEnd& from, const LinkEnd& to, const LinkWeights<S>& weights, LinkWay way)
     : from_(from), to_(to), weights_(weights), way_(way) {
   NUDGE_EXPECT(weights.inputs() == from.columns.count && weights.outputs() == to.columns.count);
-  NUDGE_EXPECT(!clamped() || (from.activation == NodeActivation::identity && way != LinkWay::backward));
+  NUDGE_EXPECT(!clamped() || way != LinkWay::backward);
 }
 
 /// ρ' makes a node one that the link reads even where it only acts on it.
@@ -60,6 +60,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
 
   void bind(const Matrix<S>& input) override {
     input_ = &input;
+    if (term_->clamped()) from0_.set(input);
     known_ = handed_ = false;
   }
 
@@ -159,12 +160,12 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     if (cached_) {  // xᵀ Σ_k s_k ρ(z_k): one product for all copies of what drives them alike
       auto b = on_to_.topRows(rows_);
       contrast_copies<S>(to_.value(z), scales, b);
-      reader_.correlate(ReadDirection::forward, View(*input_), b, S(1), sink, read);
+      reader_.correlate(ReadDirection::forward, source0(), b, S(1), sink, read);
       return true;
     }
     for (std::size_t k = 0; k < scales.size(); ++k) {
       const auto own = [&](const View& all) -> View { return all.middleRows(static_cast<Index>(k) * rows_, rows_); };
-      const View x = term_->clamped() ? View(*input_) : View(own(from_.value(z)));
+      const View x = term_->clamped() ? source0() : View(own(from_.value(z)));
       reader_.correlate(ReadDirection::forward, x, own(to_.value(z)), scales[k], sink, read);
     }
     return true;
@@ -203,7 +204,7 @@ class BilinearLink<S>::System final : public TermSystem<S> {
         auto a = on_from_.topRows(rows_);
         a.setZero();
         reader_.derivative(ReadDirection::forward, Derivative::vjp, source0(), b, a, read);
-        input_gradient += scale * a;
+        from0_.add_gated(a, scale, input_gradient);
       }
     }
     if (!term_->drives_from()) return;
@@ -216,8 +217,8 @@ class BilinearLink<S>::System final : public TermSystem<S> {
     if (!term_->clamped()) from_.set(z);
     to_.set(z);
   }
-  View source(ConstMatrixRef<S> z) const { return term_->clamped() ? View(*input_) : from_.value(z); }
-  View source0() const { return term_->clamped() ? View(*input_) : from0_.value(z0_); }
+  View source(ConstMatrixRef<S> z) const { return term_->clamped() ? source0() : from_.value(z); }
+  View source0() const { return term_->clamped() ? from0_.value(*input_) : from0_.value(z0_); }
 
   /// x M of the example, formed once. Only where it is cached.
   const Matrix<S>& product(ConstMatrixRef<S> r, ReadContext& read) {

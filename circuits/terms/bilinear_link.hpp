@@ -18,7 +18,7 @@ enum class LinkWay {
 ///     E = −r_a M r_bᵀ,   r = ρ(s)
 ///     F_b += ρ'(s_b) ⊙ (r_a M),   F_a += ρ'(s_a) ⊙ (r_b Mᵀ)
 /// M is the matrix of its weights, dense or of a convolution with pooling (circuits/terms/convolution.hpp), one map read both
-/// ways. `from` may be what clamps the circuit, r_a = x as it is: then only `to` moves and the link is conservative too, whatever it
+/// ways. `from` may be what clamps the circuit, r_a = ρ(x): then only `to` moves and the link is conservative too, whatever it
 /// hears back. Numbers that hold the weights of a clamped link are read once per example: its product does not change, and under the
 /// identity neither does its force.
 ///

@@ -27,6 +27,8 @@ void activate(NodeActivation rho, ConstMatrixRef<S> s, MatrixRef<S> r) {
     case NodeActivation::sigmoid: r.array() = (S(1) + (S(-4) * (s.array() - S(0.5))).exp()).inverse(); break;
     case NodeActivation::relu: r.array() = s.array().max(S(0)); break;
     case NodeActivation::hard_sigmoid: r.array() = s.array().max(S(0)).min(S(1)); break;
+    case NodeActivation::cosine: r.array() = s.array().cos(); break;
+    case NodeActivation::sine: r.array() = s.array().sin(); break;
   }
 }
 
@@ -38,6 +40,8 @@ void activation_slope(NodeActivation rho, ConstMatrixRef<S> s, ConstMatrixRef<S>
     case NodeActivation::sigmoid: d.array() = S(4) * r.array() * (S(1) - r.array()); break;
     case NodeActivation::relu: d.array() = (s.array() > S(0)).template cast<S>(); break;
     case NodeActivation::hard_sigmoid: d.array() = (s.array() > S(0) && s.array() < S(1)).template cast<S>(); break;
+    case NodeActivation::cosine: d.array() = -s.array().sin(); break;
+    case NodeActivation::sine: d.array() = s.array().cos(); break;
   }
 }
 
@@ -47,6 +51,8 @@ void activation_curvature(NodeActivation rho, ConstMatrixRef<S> r, MatrixRef<S> 
   switch (rho) {
     case NodeActivation::tanh: c.array() = S(-2) * a * (S(1) - a.square()); break;
     case NodeActivation::sigmoid: c.array() = S(16) * a * (S(1) - a) * (S(1) - S(2) * a); break;
+    case NodeActivation::cosine:
+    case NodeActivation::sine: c.array() = -a; break;
     case NodeActivation::identity:
     case NodeActivation::relu:
     case NodeActivation::hard_sigmoid: c.setZero(); break;
@@ -54,7 +60,8 @@ void activation_curvature(NodeActivation rho, ConstMatrixRef<S> r, MatrixRef<S> 
 }
 
 template <class S>
-ActivatedNode<S>::ActivatedNode(const LinkEnd& end, Index max_rows) : end_(end) {
+ActivatedNode<S>::ActivatedNode(const LinkEnd& end, Index max_rows) : end_(end), gain_(static_cast<S>(end.gain)) {
+  NUDGE_EXPECT(!identity() || end.gain == 1);
   if (identity()) return;
   for (Matrix<S>* m : {&value_, &slope_, &curvature_}) m->resize(max_rows, end.columns.count);
 }
@@ -64,13 +71,22 @@ void ActivatedNode<S>::set(ConstMatrixRef<S> z) {
   rows_ = z.rows();
   if (identity()) return;
   const auto s = z.middleCols(end_.columns.begin, end_.columns.count);
-  activate<S>(end_.activation, s, value_.topRows(rows_));
-  activation_slope<S>(end_.activation, s, value_.topRows(rows_), slope_.topRows(rows_));
+  auto value = value_.topRows(rows_), slope = slope_.topRows(rows_);
+  if (gain_ == S(1)) {
+    activate<S>(end_.activation, s, value);
+    return activation_slope<S>(end_.activation, s, value, slope);
+  }
+  const Matrix<S> scaled = gain_ * s;
+  activate<S>(end_.activation, scaled, value);
+  activation_slope<S>(end_.activation, scaled, value, slope);
+  slope *= gain_;
 }
 
 template <class S>
 void ActivatedNode<S>::set_curvature() {
-  if (!identity()) activation_curvature<S>(end_.activation, value_.topRows(rows_), curvature_.topRows(rows_));
+  if (identity()) return;
+  activation_curvature<S>(end_.activation, value_.topRows(rows_), curvature_.topRows(rows_));
+  if (gain_ != S(1)) curvature_.topRows(rows_) *= gain_ * gain_;
 }
 
 template <class S>

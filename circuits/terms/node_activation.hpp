@@ -14,10 +14,13 @@ namespace nudge {
 ///     sigmoid       1/(1 + exp(−4 (s − ½)))    4 r (1 − r)                  16 r (1 − r)(1 − 2 r)
 ///     relu          max(s, 0)                  1 where s > 0                0
 ///     hard_sigmoid  min(max(s, 0), 1)          1 where 0 < s < 1            0
-/// The sigmoid is that of Ernoult et al. 2019 (arXiv:1905.13633), the hard one that of Scellier & Bengio 2017.
-enum class NodeActivation { identity, tanh, sigmoid, relu, hard_sigmoid };
+///     cosine        cos s                      −sin s                       −r
+///     sine          sin s                      cos s                        −r
+/// The sigmoid is that of Ernoult et al. 2019 (arXiv:1905.13633), the hard one that of Scellier & Bengio 2017. The last two together are
+/// what a phase drives its neighbours with: cos(a − b) = cos a cos b + sin a sin b.
+enum class NodeActivation { identity, tanh, sigmoid, relu, hard_sigmoid, cosine, sine };
 
-/// Their names, in that order.
+/// Names of those that units of a layered network can have: all but the last two, in that order.
 const std::vector<std::string>& node_activations();
 /// The one of a name that is in the list (contract).
 NodeActivation node_activation(const std::string& name);
@@ -37,6 +40,7 @@ struct LinkEnd {
   int node = 0;  ///< its number; Term::kInput: what clamps the circuit, as it is
   Columns columns;
   NodeActivation activation = NodeActivation::identity;
+  double gain = 1;  ///< r = ρ(gain s); 1 for the identity
 };
 
 /// r, ρ' and ρ'' of one node for states side by side; nothing is computed or copied for the identity.
@@ -61,6 +65,7 @@ class ActivatedNode {
 
  private:
   LinkEnd end_;
+  S gain_;
   Index rows_ = 0;  ///< of z
   Matrix<S> value_, slope_, curvature_;
 };

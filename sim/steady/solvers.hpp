@@ -28,6 +28,8 @@ SettleResult settle_newton_gmres(Dynamics<S>&, MatrixRef<S>, const SettleOptions
 
 template <class S>
 SettleResult settle_direct(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+template <class S>
+SettleResult settle_sample(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
 
 /// The node that coordinate descent visits k-th: every second one, then the others. Layers joined to their neighbours alone thus
 /// move in two groups.

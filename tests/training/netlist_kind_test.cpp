@@ -56,8 +56,11 @@ const std::vector<Drawn>& circuits() {
 constexpr double kA = 0.7, kB = -0.4, kTarget = 0.1;  // features, and the target of every output, V
 
 struct Bound {
-  explicit Bound(const Drawn& drawn) {
+  explicit Bound(const Drawn& drawn, double siemens = 0, double tau_s = 1, double mismatch = 0) {
     NetlistChoice choice;
+    choice.conductance_S = siemens;
+    choice.tau_s = tau_s;
+    choice.twin_mismatch = mismatch;
     choice.inputs = drawn.inputs;
     choice.outputs = drawn.outputs;
     choice.learn = drawn.learn;
@@ -89,6 +92,8 @@ struct Bound {
     EstimatorOptions options;
     options.free.solver = solver;
     options.beta = beta;
+    options.input_frequency = input_frequency;
+    options.error_frequency = error_frequency;
     const auto made = make_estimator<double>(estimator, options);
     Gradient<double> sum(network->parameter_shapes());
     Matrix<double> z = Matrix<double>::Zero(1, network->cols()), unused = z;
@@ -102,6 +107,7 @@ struct Bound {
   std::unique_ptr<CircuitDynamics<double>> dynamics;
   std::unique_ptr<SquaredError<double>> cost;
   SequenceReport report;
+  double input_frequency = 0, error_frequency = 0;
 };
 
 /// All numbers of a gradient in one column.
@@ -208,6 +214,73 @@ TEST_CASE("netlist kind: coupled learning follows the power that holds the outpu
   CHECK(agreement > 0.5);
   Bound transistors(circuits()[3]);
   CHECK_THROWS_WITH(transistors.gradient("coupled_learning", 1e-3), Catch::Contains("not the gradient of an energy"));
+}
+
+TEST_CASE("netlist kind: the product of two amplitudes is the gradient where frequencies are low", "[netlist]") {
+  for (const Drawn& drawn : circuits()) {
+    CAPTURE(drawn.text);
+    Bound bound(drawn);
+    const Eigen::VectorXd adjoint = flat(bound.gradient("adjoint", 0));
+    const auto at = [&](double omega) {
+      bound.error_frequency = omega;
+      return flat(bound.gradient("frequency", 0));
+    };
+    const double still = relative(at(0), adjoint);
+    if (!bound.plan->reciprocal()) {
+      CHECK(still > 1e-3);  // J is not Jᵀ, as of ep
+      continue;
+    }
+    CHECK(still < 1e-10);
+    // (ω/λ)², λ the slowest rate of a circuit, which ratio of two frequencies tells: below 1e-3 a fourth power is left.
+    const double low = relative(at(1e-3), adjoint), twice = relative(at(2e-3), adjoint);
+    CHECK(low < 1e-3);
+    CHECK(twice == Approx(4 * low).epsilon(1e-2));
+  }
+  Bound curved(
+      {"diode\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nR2 b y 5k\nD1 y 0 dd\n.model dd D(is=1u)\n", {"va", "vb"}, {"y"}});
+  curved.input_frequency = 0.1;
+  CHECK_THROWS_WITH(curved.gradient("frequency", 0), Catch::Contains("this network is not linear"));
+}
+
+TEST_CASE("netlist kind: amplitudes are those of ngspice's small-signal analysis", "[netlist][ngspice]") {
+  if (!ngspice_installed()) return;
+  // Two nodes of 1 uF (unit of conductance 1 mS, unit of time 1 ms); sources swing at ω₁ or a current at ω₂, both of 700/s.
+  const Drawn drawn{
+      "two nodes\nVa a 0 0\nVb b 0 0\nR1 a x 1k\nR2 b y 500\nR3 x y 2k\nR4 y 0 3k\n", {"va", "vb"}, {"y"}};
+  Bound bound(drawn, 1e-3, 1e-3);
+  bound.input_frequency = bound.error_frequency = 0.7;
+  const Gradient<double> gradient = bound.gradient("frequency", 0);
+  const TemporaryDirectory folder;
+  const auto in_phase = [&](double a, double b, double push, const char* node) {
+    std::string text = "two nodes\nR1 a x 1k\nR2 b y 500\nR3 x y 2k\nR4 y 0 3k\nCx x 0 1u\nCy y 0 1u\n";
+    text += "Va a 0 0 ac " + std::to_string(a) + "\nVb b 0 0 ac " + std::to_string(b) + "\nIe 0 y 0 ac " +
+            std::to_string(push) + "\n.control\nset numdgt=12\n";
+    const std::string hertz = "111.40846016432674";  // 700/2π
+    text += "ac lin 1 " + hertz + " " + hertz + "\nprint real(v(" + node + "))\nquit 0\n.endc\n.end\n";
+    const std::string log = run_ngspice(folder.path(), text);
+    const auto at = log.find(") = ");
+    REQUIRE(at != std::string::npos);
+    return std::stod(log.substr(at + 4));
+  };
+  // A current of 1 mA · 1 V unit: F is in units of 1 mS · 1 V. a answers ∂C/∂y.
+  const double x = in_phase(kA, kB, 0, "x"), y = in_phase(kA, kB, 0, "y");
+  const double ax = (y - kTarget) * in_phase(0, 0, 1e-3, "x"), ay = (y - kTarget) * in_phase(0, 0, 1e-3, "y");
+  // ⟨a, ∂F/∂g⟩ of R1 (a to x), R2 (b to y), R3 (x to y), R4 (y to 0); ngspice prints 12 digits of a gmin of 1e-12.
+  const Eigen::Vector4d expected(ax * (kA - x), ay * (kB - y), -(ax - ay) * (x - y), -ay * y);
+  CHECK(relative(flat(gradient), expected) < 1e-6);
+}
+
+TEST_CASE("netlist kind: a clamped state in a twin is that of other resistors", "[netlist]") {
+  Bound alone(circuits()[0]), twin(circuits()[0], 0, 1, 0.01);
+  const Eigen::VectorXd exact = flat(alone.gradient("adjoint", 0));
+  CHECK(flat(twin.gradient("adjoint", 0)) == exact);  // the free state and its adjoint are one circuit's
+  // The states differ by 1 % of drops, whatever the nudge: over η that is worth the more the smaller η is.
+  const double small =
+      relative(flat(twin.gradient("coupled_learning", 1e-2)), flat(alone.gradient("coupled_learning", 1e-2)));
+  const double large =
+      relative(flat(twin.gradient("coupled_learning", 0.5)), flat(alone.gradient("coupled_learning", 0.5)));
+  CHECK(small > 10 * large);
+  CHECK(large > 1e-4);
 }
 
 TEST_CASE("netlist kind: gradients are those of ngspice's operating points", "[netlist][ngspice]") {

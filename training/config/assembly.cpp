@@ -184,6 +184,11 @@ std::string estimator_misfit(const Config& config, const std::string& estimator)
     return "it contrasts energies, which network.kind = " + kind.name +
            " has not for its whole force (ep, or aep_transposed where the force is not reciprocal)";
   }
+  const bool sampled = options.phases.free.solver == SettleSolver::sample;
+  if (how->in_bath != sampled) {
+    return sampled ? "relaxation.solver = sample draws states of a bath, which finite_nudge alone learns from"
+                   : "relaxation.solver must be sample: it averages over the states of a bath (network.kind = thermal)";
+  }
   const bool direct = options.phases.free.solver == SettleSolver::direct;
   if (how->direct && !direct)
     return "relaxation.solver must be direct: it needs a circuit that solves itself (a netlist)";

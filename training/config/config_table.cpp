@@ -25,11 +25,13 @@
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/netlist/netlist_config.hpp"
+#include "training/models/oscillator/oscillator_network.hpp"
 #include "training/models/own/own_network.hpp"
 #include "training/models/registry.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/stack/stack_plan.hpp"
 #include "training/models/tapes/tape_kinds.hpp"
+#include "training/models/thermal/thermal_network.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 
 namespace nudge {
@@ -54,6 +56,8 @@ ParamTable concatenated() {
                           resistive_section().rows(),
                           own_section().rows(),
                           netlist_section().rows(),
+                          oscillator_section().rows(),
+                          thermal_section().rows(),
                           mixer_section().rows(),
                           phase_section().rows(),
                           gradcheck_section().rows(),

@@ -27,13 +27,13 @@ ConfigRule state_moves(const std::string& key, bool of_step) {
           }};
 }
 
-/// Adam's step is about the learning rate whatever the gradient (Kingma and Ba, arXiv:1412.6980, section 2.1): weights of 1e-3 or more
+/// Adam's step is about the learning rate whatever the gradient (Kingma and Ba, arXiv:1412.6980, section 2.1), a comparator's is: weights of 1e-3 or more
 /// round it away below 1e-3 units. A step of sgd is as large as the gradient makes it; below a unit squared one of 1/unit times the
 /// weight would be needed.
 ConfigRule weights_move() {
   return {{"train.learning_rate", "train.optimizer", "precision"}, [](const Config& c) {
             const double unit = rounding_unit(c);
-            const bool adam = c.text("train.optimizer") == "adam";
+            const bool adam = c.text("train.optimizer") != "sgd";
             const double least = adam ? 1e-3 * unit : unit * unit;
             if (c.real("train.learning_rate") >= least) return std::string();
             return fmt::format(

@@ -20,7 +20,7 @@ const Choices<SettleSolver> solvers{
     named_by_itself(SettleSolver::euler),        named_by_itself(SettleSolver::rk4),
     named_by_itself(SettleSolver::dopri5),       named_by_itself(SettleSolver::anderson),
     named_by_itself(SettleSolver::newton_gmres), named_by_itself(SettleSolver::coordinate),
-    named_by_itself(SettleSolver::direct)};
+    named_by_itself(SettleSolver::direct),       named_by_itself(SettleSolver::sample)};
 
 }  // namespace
 
@@ -31,14 +31,12 @@ const Section<PhaseOptions>& phase_section() {
   using param::real;
   using param::zero_is;
   static const Section<PhaseOptions> section = {
-      field(
-          named(
-              "relaxation.solver", "euler",
-              "How a phase is relaxed: fixed steps, adaptive physical time, an accelerated reference, (resistive "
-              "networks) "
-              "one layer after the other to where its currents vanish, or (netlists) Newton's method on the circuit's "
-              "sparse equations: direct."),
-          solvers, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
+      field(named("relaxation.solver", "euler",
+                  "How a phase is relaxed: fixed steps, adaptive physical time, an accelerated reference, (resistive "
+                  "networks) "
+                  "one layer after the other to where its currents vanish, (netlists) Newton's method on the circuit's "
+                  "sparse equations: direct, or (thermal networks) states of the bath, whose mean is taken: sample."),
+            solvers, &PhaseOptions::phases, &EstimatorOptions::free, &SettleOptions::solver),
       field(named("relaxation.schedule", "parallel",
                   "parallel: all nodes move at once; sweep: one after the other in the order in which they drive each "
                   "other, "
@@ -89,6 +87,16 @@ const Section<PhaseOptions>& phase_section() {
             nudge_sides, &PhaseOptions::phases, &EstimatorOptions::sides),
       field(integer("nudge.points", "4", between(2, 64), "Number N of nudges of aep_npoint, even."),
             &PhaseOptions::phases, &EstimatorOptions::points),
+      field(real("nudge.input_frequency", "0", at_least(0),
+                 "Estimator frequency: angular frequency, in 1/tau, at which all sources of a linear circuit swing; 0: "
+                 "inputs are at rest, and their amplitudes those of the operating point."),
+            &PhaseOptions::phases, &EstimatorOptions::input_frequency),
+      field(
+          real("nudge.error_frequency", "0.01", at_least(0),
+               "Estimator frequency: angular frequency of the error, in 1/tau. A mode that decays with rate r answers "
+               "in phase by 1/(1 + (omega/r)^2) of what it would at rest.",
+               "Anisetti et al., arXiv:2208.08862"),
+          &PhaseOptions::phases, &EstimatorOptions::error_frequency),
       field(zero_is("off", real("nudge.clip", "off", at_least(0),
                                 "Clip each element of the correction to this. A clip that binds ruins the "
                                 "gradient: for comparison "

@@ -2,13 +2,27 @@
 #include "training/config/train_options.hpp"
 
 #include "training/config/feed_forward.hpp"
+#include "training/config/run_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 
 namespace nudge {
 
+namespace {
+
+const Choices<bool> comparator_outputs{{"sign", true}, {"proportional", false}};
+
+}  // namespace
+
+TrainOptions train_options(const Config& config) {
+  TrainOptions options = train_section().read(config);
+  options.rule.seed = run_options(config).seed;
+  return options;
+}
+
 const Section<TrainOptions>& train_section() {
   using param::choice;
   using param::integer;
+  using param::named;
   using param::quantity;
   using param::real;
   using param::zero_is;
@@ -39,6 +53,21 @@ const Section<TrainOptions>& train_section() {
       field(
           real("train.adam_epsilon", "1e-8", above(0), "Adam's denominator offset.", "Kingma and Ba, arXiv:1412.6980"),
           &TrainOptions::rule, &OptimizerOptions::epsilon),
+      field(
+          real(
+              "train.comparator_offset", "0", at_least(0),
+              "Of train.optimizer = comparator: standard deviation, element to element, of what its comparator adds to "
+              "the gradient that it sees.",
+              "offsets of the measurements limit self-adjusting circuits: Dillavou et al., PNAS 2024, "
+              "doi:10.1073/pnas.2319718121"),
+          &TrainOptions::rule, &OptimizerOptions::offset),
+      field(real("train.comparator_threshold", "0", at_least(0),
+                 "Of the same: a gradient that does not exceed this changes nothing."),
+            &TrainOptions::rule, &OptimizerOptions::threshold),
+      field(named("train.comparator_output", "sign",
+                  "Of the same: sign, every change is as large as the learning rate; proportional, that times what is "
+                  "seen."),
+            comparator_outputs, &TrainOptions::rule, &OptimizerOptions::sign),
       field(choice("train.schedule", "cosine", schedule_names(), "Learning rate after the warm-up."),
             &TrainOptions::rate, &Schedule::shape),
       field(integer("train.warmup", "50", at_least(0), "Steps of linear warm-up.", recipe), &TrainOptions::rate,

@@ -30,7 +30,7 @@ struct TrainOptions {
   std::string null;                     ///< auto, none, frozen_devices: see null_lane.hpp
 };
 const Section<TrainOptions>& train_section();
-inline TrainOptions train_options(const Config& config) { return train_section().read(config); }
+TrainOptions train_options(const Config& config);
 
 /// The section [growth].
 const Section<GrowthOptions>& growth_section();

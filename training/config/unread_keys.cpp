@@ -324,6 +324,8 @@ const std::vector<Choice>& choices() {
       of_device_model(),
       of_estimator(false),
       only_with("train.optimizer", {"sgd"}, {"train.momentum"}),
+      only_with("train.optimizer", {"comparator"},
+                {"train.comparator_offset", "train.comparator_threshold", "train.comparator_output"}),
       only_with("train.optimizer", {"adam"}, {"train.adam_beta1", "train.adam_beta2", "train.adam_epsilon"}),
       only_with("transformer.feed_forward", {"two_layer"}, {"transformer.activation"}),
       of_growth(),
@@ -363,6 +365,13 @@ const std::vector<Choice>& choices() {
       only_with("latent.sampler", {"device"},
                 {"latent.bit_offset", "latent.bit_offset_spread", "latent.bit_gain_spread", "latent.bit_correlation"}),
       of_update_rule(),
+      only_with("relaxation.solver", {"direct"}, {"netlist.twin_mismatch"}),
+      only_with("relaxation.solver", {"sample"},
+                {"thermal.temperature", "thermal.units", "thermal.bit_gain_spread", "thermal.bit_offset_spread",
+                 "thermal.bit_correlation"}),
+      only_with("thermal.units", {"binary"},
+                {"thermal.bit_gain_spread", "thermal.bit_offset_spread", "thermal.bit_correlation"}),
+      only_with("thermal.units", {"real"}, {"thermal.stiffness"}),
       only_with("relaxation.solver", {"dopri5"}, {"relaxation.ode_tolerance"}),
       only_with("relaxation.solver", {"anderson", "newton_gmres"}, {"relaxation.memory"})};
   return all;

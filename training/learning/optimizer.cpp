@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
 
 namespace nudge {
 namespace {
@@ -122,6 +123,45 @@ class Adam final : public Optimizer<S> {
   Matrix<S> count_;
 };
 
+/// What a comparator beside every element does that adjusts itself (self-adjusting resistors and transistors: Dillavou et al. 2022,
+/// doi:10.1103/PhysRevApplied.18.014040): it sees g + o, o its static offset, and changes nothing where |g + o| ≤ θ,
+///     Δ = −η sgn(g + o), or −η (g + o)
+template <class S>
+class Comparator final : public Optimizer<S> {
+ public:
+  Comparator(const OptimizerOptions& options, std::span<const ParameterShape> shapes)
+      : offsets_(zeros<S>(shapes)), threshold_(static_cast<S>(options.threshold)), sign_(options.sign) {
+    if (options.offset == 0) return;
+    for (std::size_t p = 0; p < offsets_.size(); ++p) {
+      Matrix<double> drawn(offsets_[p].rows(), offsets_[p].cols());
+      fill_normal<double>({options.seed, Purpose::amplifier, kFirstComparator + static_cast<std::uint32_t>(p)}, 0, 0,
+                          std::span<double>(drawn.data(), static_cast<std::size_t>(drawn.size())));
+      offsets_[p] = (options.offset * drawn).template cast<S>();
+    }
+  }
+
+  void step(const std::vector<Matrix<S>>& gradient, double learning_rate, std::vector<Matrix<S>>& delta) override {
+    NUDGE_EXPECT(gradient.size() == offsets_.size());
+    delta.resize(gradient.size());
+    const S rate = static_cast<S>(-learning_rate);
+    for (std::size_t p = 0; p < gradient.size(); ++p) {
+      const auto seen = (gradient[p] + offsets_[p]).array();
+      const auto told = (seen.abs() > threshold_).template cast<S>();
+      delta[p] = (rate * told * seen).matrix();
+      if (sign_) delta[p] = (rate * told * seen.sign()).matrix();
+    }
+  }
+
+  std::vector<StateArray<S>> state() override { return {}; }
+
+ private:
+  /// Behind the numbers that amplifiers of arrays have.
+  static constexpr std::uint32_t kFirstComparator = 1U << 20U;
+  std::vector<Matrix<S>> offsets_;
+  S threshold_;
+  bool sign_;
+};
+
 void check(bool holds, const char* key, double value, const char* rule) {
   if (!holds) throw UserError(fmt::format("optimizer: {} = {} (must be {})", key, value, rule));
 }
@@ -131,7 +171,7 @@ void check_fraction(const char* key, double value) { check(value >= 0 && value <
 }  // namespace
 
 const std::vector<std::string>& optimizer_names() {
-  static const std::vector<std::string> names{"adam", "sgd"};
+  static const std::vector<std::string> names{"adam", "sgd", "comparator"};
   return names;
 }
 
@@ -139,6 +179,7 @@ const std::vector<std::string>& optimizer_names() {
 // product more, the change a product (correction of v), root, addition, division and product.
 double optimizer_operations(const std::string& name) {
   constexpr double clipping = 3;
+  if (name == "comparator") return clipping + 3;  // offset, comparison, product
   return clipping + (name == "adam" ? 3 + 4 + 5 : 3);
 }
 
@@ -154,6 +195,11 @@ std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const Opti
   if (name == "sgd") {
     check_fraction("momentum", options.momentum);
     return std::make_unique<Sgd<S>>(options, shapes);
+  }
+  if (name == "comparator") {
+    check(options.offset >= 0 && std::isfinite(options.offset), "offset", options.offset, ">= 0 and finite");
+    check(options.threshold >= 0, "threshold", options.threshold, ">= 0");
+    return std::make_unique<Comparator<S>>(options, shapes);
   }
   throw UserError(fmt::format("unknown optimizer \"{}\" (known: {})", name, fmt::join(optimizer_names(), ", ")));
 }

@@ -18,6 +18,10 @@ struct OptimizerOptions {
   double beta1 = 0.9;     ///< adam: decay of the first moment, in [0, 1)
   double beta2 = 0.99;    ///< adam: decay of the second moment, in [0, 1); .99 trained our prototype
   double epsilon = 1e-8;  ///< adam: added to the root of the second moment (Kingma & Ba's default)
+  double offset = 0;      ///< comparator: standard deviation of what it adds to a gradient, element to element  [≥ 0]
+  double threshold = 0;   ///< comparator: what a gradient must exceed to change anything  [≥ 0]
+  bool sign = true;       ///< comparator: only the sign is told
+  std::uint64_t seed = 0;  ///< comparator: of the offsets
 };
 
 /// Turns gradients into weight changes. It never touches weights: the caller hands each delta to its array, which may
@@ -37,7 +41,7 @@ class Optimizer {
   virtual std::vector<StateArray<S>> state() = 0;
 };
 
-/// Names of the rules: adam, sgd.
+/// Names of the rules: adam, sgd, comparator.
 const std::vector<std::string>& optimizer_names();
 
 /// Digital operations per parameter of one step of a rule, the clipping of the norm included.

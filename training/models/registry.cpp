@@ -11,11 +11,13 @@
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/hopfield/hopfield_netlist.hpp"
 #include "training/models/netlist/netlist_config.hpp"
+#include "training/models/oscillator/oscillator_network.hpp"
 #include "training/models/own/own_network.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 #include "training/models/resistive/resistive_export.hpp"
 #include "training/models/stack/stack_plan.hpp"
 #include "training/models/tapes/tape_kinds.hpp"
+#include "training/models/thermal/thermal_network.hpp"
 #include "training/models/transformer/transformer_config.hpp"
 #include "training/models/transformer/transformer_netlist.hpp"
 
@@ -97,6 +99,8 @@ OpenList<NetworkKind>& list() {
        .lacks = netlist_lacks(),
        .contrastive = netlist_contrasts,
        .reads = {"model.weights", "netlist."}},
+      oscillator_network(),
+      thermal_network(),
       sequence_network(),
       free_transformer_network(),
       argmax_network(),

@@ -69,6 +69,23 @@ class MemoryHook final : public StepHook<S> {
   Matrix<S> delta_;
 };
 
+/// What leaks away of parameters between one update and the next (Parameter::leak).
+template <class S>
+class LeakHook final : public StepHook<S> {
+ public:
+  explicit LeakHook(std::vector<std::pair<int, double>> leaks) : leaks_(std::move(leaks)) {}
+  void updated(Network<S>& network, std::uint64_t /*step*/) override {
+    for (const auto& [parameter, leak] : leaks_) {
+      LinearMap<S>& map = network.map(parameter);
+      const Matrix<S> stored = map.weights();
+      map.apply({.direction = &stored, .scale = static_cast<S>(-leak), .kind = UpdateKind::immediate});
+    }
+  }
+
+ private:
+  std::vector<std::pair<int, double>> leaks_;
+};
+
 }  // namespace
 
 template <class S>
@@ -81,6 +98,12 @@ std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const
     options.damping.initial = network.circuit().damping().value;
     hooks.push_back(std::make_unique<DampingHook<S>>(options.damping));
   }
+  std::vector<std::pair<int, double>> leaks;
+  const std::vector<Parameter> parameters = network.plan().parameters();
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (parameters[p].leak > 0) leaks.emplace_back(static_cast<int>(p), parameters[p].leak);
+  }
+  if (!leaks.empty()) hooks.push_back(std::make_unique<LeakHook<S>>(std::move(leaks)));
   if (options.memory.fraction <= 0) return hooks;
   const std::vector<WeightBound> bounds = network.plan().bounds();
   for (const WeightBound& bound : bounds) {

@@ -8,6 +8,7 @@
 
 #include "sim/base/median.hpp"
 #include "training/check/nudge_choice.hpp"
+#include "training/config/phase_options.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/train_options.hpp"
 #include "training/models/registry.hpp"
@@ -152,7 +153,9 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.expected_cosine = log.last("train/expected_cosine");
   if (s.nudge_snr < 1) s.notes.push_back(drowned_note(s.nudge_snr, s.expected_cosine));
   s.stopped = loop.stopped();
-  s.failure = loop.stuck().empty() ? failure_of(s, log, plan != nullptr) : "stopped: " + loop.stuck();
+  // The mean of states of a bath is nowhere that a force vanishes.
+  const bool settles = plan != nullptr && phase_options(config).phases.free.solver != SettleSolver::sample;
+  s.failure = loop.stuck().empty() ? failure_of(s, log, settles) : "stopped: " + loop.stuck();
   return s;
 }
 

@@ -31,6 +31,8 @@ struct EstimatorOptions {
   bool frozen_cost = false;          ///< ep*, aep*: the cost's current is that of z*, held while nudged
   double clip = 0;                   ///< aep: clip of the correction, elementwise; 0 = none
   int average_nudged = 1;            ///< mean of the last n states of each nudged phase (against read noise)
+  double input_frequency = 0;        ///< frequency: ω₁ of the inputs, in 1/τ; 0: they are at rest
+  double error_frequency = 0.01;     ///< frequency: ω₂ of the error
   double adjoint_tolerance = 1e-10;  ///< implicit: relative residual of Jᵀ a = −∂C/∂z
   int adjoint_iterations = 400;      ///< implicit: GMRES iterations at most
 };

@@ -14,6 +14,8 @@
 #include "training/learning/estimators/contrastive.hpp"
 #include "training/learning/estimators/coupled_learning.hpp"
 #include "training/learning/estimators/energy_alternating.hpp"
+#include "training/learning/estimators/finite_nudge.hpp"
+#include "training/learning/estimators/frequency.hpp"
 #include "training/learning/estimators/implicit.hpp"
 #include "training/learning/estimators/linear_adjoint.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
@@ -105,6 +107,11 @@ std::vector<EstimatorKind> our_kinds() {
     return std::make_unique<ImplicitEstimator<S>>(AdjointSolver::direct, o);
   });
   adjoint.direct = true;
+  EstimatorKind finite = kind("finite_nudge", Nudge::live, []<class S>(O o) -> Made<S> {
+    return std::make_unique<FiniteNudgeEstimator<S>>(finite_nodes<S>(o.sides, o.beta), o);
+  });
+  finite.contrasts = finite.plain = finite.in_bath = true;
+  finite.beta_in_float = finite.beta_in_double = 0.5;
   contrastive.reads = nudged_keys({kFrozen, kMean});
   tracked.reads = nudged_keys({kMean, kPath});
   npoint.reads = nudged_keys({kFrozen, kMean, kAnchor, kPath, kDrive, kPoints});
@@ -136,8 +143,12 @@ std::vector<EstimatorKind> our_kinds() {
           {"train.leave_out_ratio"}),
       bptt,
       alternating};
+  all.push_back(reading(computed<FrequencyEstimator>("frequency"),
+                        {"nudge.input_frequency", "nudge.error_frequency", "train.leave_out_ratio"}));
   for (EstimatorKind& one : all) one.declares = true;
-  all.insert(all.end(), {coupled, adjoint});
+  finite.reads = nudged_keys({kMean});
+  finite.declares = true;
+  all.insert(all.end(), {coupled, adjoint, finite});
   return all;
 }
 

@@ -30,6 +30,7 @@ struct EstimatorKind {
   bool contrasts = false;    ///< it takes the difference of energies, of the whole force
   bool plain = false;        ///< nudged phases have the force as it is: neither corrected nor anchored
   bool direct = false;       ///< it needs a system that solves itself (Dynamics::direct)
+  bool in_bath = false;      ///< it needs one in a bath, whose states it averages over (Bath)
   bool of_layers = false;    ///< it descends the energies of the layers, not the cost (LayerEnergies)
   /// Keys and beginnings of keys ("correction.") that it reads of those that only some estimators do; others that are set are refused
   /// where it alone runs (expect_estimator_keys_read).

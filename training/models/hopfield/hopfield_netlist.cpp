@@ -79,7 +79,9 @@ class Writer {
     const std::string at = fmt::format("{}_{}", l, j), r = fmt::format("v(a{})", at);
     std::string value, slope;
     switch (plan_.activation(l)) {
-      case NodeActivation::identity: break;
+      case NodeActivation::identity:
+      case NodeActivation::cosine:
+      case NodeActivation::sine: break;  // of no layered network
       case NodeActivation::tanh:
         value = fmt::format("tanh(v({}))", s);
         slope = fmt::format("1-{0}*{0}", r);

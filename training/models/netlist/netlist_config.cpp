@@ -53,7 +53,19 @@ const Section<NetlistKeys>& netlist_section() {
       field(
           real("netlist.initial_spread", "0", at_least(0),
                "Standard deviation of the logarithm of the conductances that learn around those of the file, by seed."),
-          &NetlistKeys::initial_spread)};
+          &NetlistKeys::initial_spread),
+      field(real("netlist.twin_mismatch", "0", at_least(0),
+                 "Standard deviation of the logarithm of the conductances of a twin of the circuit around those that "
+                 "learn: the clamped state (of nudges of both signs, that of +beta) is the twin's, as circuits are "
+                 "built that "
+                 "hold both states at once. For relaxation.solver = direct.",
+                 "Dillavou et al. 2022, doi:10.1103/PhysRevApplied.18.014040"),
+            &NetlistKeys::twin_mismatch),
+      field(
+          real("netlist.gate_leak", "0", from_below(0, 1),
+               "Share of the value of every source that learns which is lost in a training step: charge that leaks off "
+               "the gate it is stored on."),
+          &NetlistKeys::gate_leak)};
   return section;
 }
 
@@ -98,6 +110,9 @@ NetlistChoice netlist_choice(const Config& config, const Netlist& netlist) {
   choice.volts = circuit.read_voltage_V;
   choice.tau_s = circuit.time_constant_s;
   choice.spread = keys.initial_spread;
+  choice.twin_mismatch = keys.twin_mismatch;
+  choice.gate_leak = keys.gate_leak;
+  choice.seed = static_cast<std::uint64_t>(config.integer("seed"));
   return choice;
 }
 

@@ -15,6 +15,7 @@ struct NetlistKeys {
   double input_scale = {}, input_offset = {};
   double conductance = {};
   double initial_spread = {};
+  double twin_mismatch = {}, gate_leak = {};
 };
 const Section<NetlistKeys>& netlist_section();
 

@@ -99,6 +99,8 @@ NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, 
   ports_.output_names = choice_.outputs;
   ports_.volts = choice_.volts;
   ports_.tau_s = choice_.tau_s;
+  ports_.twin_mismatch = choice_.twin_mismatch;
+  ports_.seed = choice_.seed;
   connect_inputs();
   choose_learned();
 }
@@ -168,8 +170,12 @@ void NetlistPlan::choose_learned() {
   rows[0].unit = ports_.siemens;
   rows[1].unit = ports_.volts;
   rows[2].unit = ports_.siemens * ports_.volts;
+  const bool sources = !rows[1].elements.empty() || !rows[2].elements.empty();
   for (ElementRow& row : rows) {
     if (!row.elements.empty()) ports_.learned.push_back(std::move(row));
+  }
+  if (choice_.gate_leak > 0 && !sources) {
+    throw UserError("netlist.gate_leak must be 0: netlist.learn takes no source, and nothing else is stored on gates");
   }
   if (ports_.learned.empty()) throw UserError("netlist.learn is empty: nothing of the netlist would learn");
 }
@@ -218,6 +224,7 @@ std::vector<Parameter> NetlistPlan::parameters() const {
         std::find_if(kLearning.begin(), kLearning.end(), [&](const LearningKind& one) { return one.kind == kind; });
     const bool resistors = kind == ElementKind::resistor;
     all.push_back({of->parameter, {1, static_cast<Index>(row.elements.size())}, resistors, resistors, resistors});
+    if (!resistors) all.back().leak = choice_.gate_leak;
   }
   return all;
 }

@@ -20,6 +20,9 @@ struct NetlistChoice {
   double conductance_S = 0;           ///< of a number of 1; 0: the mean of the resistors that learn
   double volts = 1;                   ///< of a unit of the state
   double tau_s = 1;                   ///< circuit.time_constant
+  double twin_mismatch = 0;           ///< NetlistPorts::twin_mismatch
+  double gate_leak = 0;               ///< Parameter::leak of sources that learn
+  std::uint64_t seed = 0;             ///< of the twin
   double spread = 0;                  ///< standard deviation of ln g of the initial conductances around the netlist's
   Index rows = 1;                     ///< samples side by side
 };

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "circuits/netlist/nodal_equations.hpp"
+#include "sim/base/status.hpp"
+
+namespace nudge {
+
+struct StepResponseOptions {
+  double stop_s = 1e-3;
+  double node_capacitance_F = 0;  ///< from every node to ground, beside the capacitors of the netlist
+  double relative_error = 1e-6;   ///< of a step
+  double absolute_error_V = 1e-9;
+  double band = 1e-3;  ///< how close to the end is settled, in the largest change of a node
+};
+
+/// How a circuit settles: all capacitances are empty and all sources come on at t = 0.
+struct StepResponse {
+  /// converged: it has settled; max_steps: not within stop_s; stalled: the integrator gave up at the last time that is there.
+  Status status = Status::converged;
+  std::vector<double> time_s;              ///< of the integrator's steps, from 0 on
+  std::vector<std::vector<double>> volts;  ///< of the nodes, by step
+  std::vector<double> end_V;               ///< the operating point
+  double settled_s = 0;                    ///< after which every node is within `band` of it
+  int jacobians = 0;
+};
+
+/// By the states z of what no source sets (NodeCoordinates), v = P z + Q e:
+///     Nᵀ C P dz/dt + Nᵀ r(v) = 0,     Nᵀ C v(0) = 0 where there is a capacitance
+/// with SUNDIALS IDA (Hindmarsh et al., ACM TOMS 31 (2005) 363): backward differentiation of order 1 to 5, variable steps, KLU; nodes without a
+/// capacitance follow at once. UserError where nothing has one, and for elements that NodeCoordinates refuses; NumericalFailure without an
+/// operating point or a consistent start (capacitors that hang on each other alone: give every node one to ground).
+StepResponse step_response(const NodalEquations& equations, const StepResponseOptions& options);
+
+}  // namespace nudge

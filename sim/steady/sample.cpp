@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// States of a system in its bath, one sweep after the other (sim/bath.hpp): what is returned is the mean of the last ones, and the
+// residual that of the force there, which tells how far the mean is from rest and not whether anything has settled.
+#include "sim/base/errors.hpp"
+#include "sim/steady/monitor.hpp"
+#include "sim/steady/solvers.hpp"
+
+namespace nudge {
+
+template <class S>
+SettleResult settle_sample(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOptions& options,
+                           SettleWorkspace<S>& scratch) {
+  const Powers<S> powers = dynamics.powers();
+  if (powers.bath == nullptr) throw UserError("solver sample: this system has no bath (it is for thermal networks)");
+  dynamics.set_read_timing({options.step, options.step});
+  scratch.force.resize(z.rows(), z.cols());
+  Monitor monitor(options, scratch.residuals);
+  FixedStepEnd<S> end(options, scratch);
+  SettleResult result;
+  while (result.steps < options.max_steps) {
+    bath_sweep<S>(*powers.layered, *powers.bath, z, scratch.force, static_cast<S>(options.step),
+                  [](MatrixRef<S>, std::size_t) { return std::span<const S>(); });
+    ++result.force_evaluations;
+    ++result.steps;
+    result.time = result.steps * options.step;
+    end.add(z, result.steps);
+  }
+  return end.finish(dynamics, z, monitor, result);
+}
+
+#define NUDGE_INSTANTIATE(S) \
+  template SettleResult settle_sample<S>(Dynamics<S>&, MatrixRef<S>, const SettleOptions&, SettleWorkspace<S>&);
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
+
+}  // namespace nudge

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "training/learning/estimators/free_phase.hpp"
+
+namespace nudge {
+
+/// Frequency propagation (Anisetti, Kandala, Scellier & Schwarz 2022, arXiv:2208.08862) in its small-signal form: the error ∂C/∂z flows
+/// out of the outputs as a current at ω₂ = error_frequency, beside what the inputs bring about, and every element takes the product of the
+/// two amplitudes that it sees. Of a state of capacitance τ the response to the error is
+///     a = −Re (J − iω₂)⁻¹ ∂C/∂z
+/// in phase, what a lock-in finds: for ω₂ → 0 and Jᵀ = J the adjoint, an error of (ω₂/λ)² in a mode of rate λ, the whole of the difference
+/// of J and Jᵀ where elements are not reciprocal. The inputs are at rest (ω₁ = input_frequency = 0: the amplitude is the operating point's) or, of
+/// a circuit that is linear in its sources, all of these swing at ω₁:  z₁ = −Re (J − iω₁)⁻¹ F(0), of which cost and products then are.
+/// ω in 1/τ. No noise, no overtones: the limit of small currents. One dense LU of twice the columns of a state, of a system that
+/// solves itself (Direct) per row, else of all rows together.
+template <class S>
+class FrequencyEstimator final : public GradientEstimator<S> {
+ public:
+  explicit FrequencyEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
+
+  /// UserError for more than 4096 unknowns, and for ω₁ > 0 of what is not linear.
+  SequenceReport estimate(Example<S>& example) override;
+
+ private:
+  using GradientEstimator<S>::options_;
+  void respond(Example<S>& example, Linearization<S>& at, const Matrix<S>& drive, double omega, Matrix<S>& out);
+  void swing(Example<S>& example);
+
+  FreePhase<S> free_;
+  Matrix<S> cost_gradient_, rest_, force_;
+};
+
+}  // namespace nudge
