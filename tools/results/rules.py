@@ -14,7 +14,7 @@ DIGITAL = ["device.model=digital", 'sweep.grid.device.preset=[""]', 'sweep.grid.
 IDEAL = ["device.model=ideal", 'sweep.grid.device.preset=[""]', 'sweep.grid.crossbar.update=["pulses"]']
 READ_BACK = ["crossbar.read_back=true", 'sweep.grid.crossbar.update=["accumulate"]']
 ONE_SIDED = ["crossbar.mapping=one_sided", 'sweep.grid.crossbar.update=["one_sided"]']
-FAST = ["train.learning_rate=0.2", "crossbar.threshold=1",
+FAST = ["train.learning_rate=0.2", "crossbar.threshold=1", 'sweep.grid.device.preset=["reram_es", "reram_sb"]',
         'sweep.grid.crossbar.update=["tiki_taka", "ttv2", "c_ttv2", "agad", "residual", "multi_tile"]']
 PARTS = (("rules", []), ("read_back", READ_BACK), ("one_sided", ONE_SIDED), ("fast", FAST))
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/run_nudge.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const char* const kConfig =
+    "precision = 'double'\n[hardware]\nlevel = 'ideal'\n[model]\nchannels = 2\ntokens = 3\nmemories = 0\nheads = 1\n"
+    "attention_gain = 0\ncoupling_scale = 0.3\n[damping]\ncontrol = false\n[train]\nbatch = 2\nsteps = 2\n"
+    "evaluation_batches = 1\n[relaxation]\nstep = 0.1\nfree_steps = 40\nnudged_steps = 40\n";
+
+}  // namespace
+
+TEST_CASE("stability of a config and of a run: abscissa, frequency, margin and yield", "[apps]") {
+  const Folder folder;
+  folder.write("two.toml", kConfig);
+  const Outcome text = run_nudge(folder, "stability two.toml --chips 3");
+  CHECK(text.exit_code == 0);
+  CHECK_THAT(text.output, Contains("yield: 3 of 3 chips settle") && Contains("abscissa"));
+  const auto json = nlohmann::json::parse(run_nudge(folder, "stability two.toml --chips 3 --json").output);
+  CHECK(json["margin"].get<double>() == -json["abscissa"].get<double>());
+  CHECK(json["hopf_frequency"].get<double>() >= 0);
+  CHECK(json["yield"] == 1);
+  CHECK(json["yield_interval"][1].get<double>() > 0.99);
+  CHECK(json["chips"].size() == 3);
+  // A run: its trained weights, not those of its config; its other chips have the same ones, which exact numbers hold.
+  REQUIRE(run_nudge(folder, "train two.toml --out run.h5 --set train.learning_rate=0.3").exit_code == 0);
+  const auto run = nlohmann::json::parse(run_nudge(folder, "stability run.h5 --chips 2 --json").output);
+  CHECK(run["abscissa"] != json["abscissa"]);
+  CHECK(run["chips"][0]["abscissa"].get<double>() == Approx(run["chips"][1]["abscissa"].get<double>()).margin(1e-6));
+}
+
+TEST_CASE("stability: a chip that does not settle is a numerical failure, what has none the user's error", "[apps]") {
+  const Folder folder;
+  folder.write("two.toml", kConfig);
+  const Outcome lost = run_nudge(folder, "stability two.toml --chips 1 --set model.coupling_scale=40 --json");
+  CHECK(lost.exit_code == 3);
+  const auto json = nlohmann::json::parse(lost.output);
+  CHECK(json["yield"] == 0);
+  CHECK(json["abscissa"].get<double>() > 0);
+  CHECK(run_nudge(folder, "stability two.toml --chips 0").exit_code == 2);
+  const Outcome none = run_nudge(folder, "stability two.toml --set network.kind=sequence_model");
+  CHECK(none.exit_code == 2);
+  CHECK_THAT(none.errors, Contains("no circuit"));
+}
