@@ -270,8 +270,11 @@ TEST_CASE("so do those of update rules, each with the rules that read it", "[eve
   for (const RuleKind& rule : rule_kinds()) {
     CAPTURE(rule.name);
     // Many pulses in four steps; plain SGD, which trains of pulses need.
-    Settings with{"device.preset=ecram",     "crossbar.update=" + rule.name, "train.optimizer=sgd",
-                  "train.learning_rate=0.5", "crossbar.transfer_rate=0.2",   "crossbar.transfer_columns=4"};
+    Settings with{"device.preset=ecram", "crossbar.update=" + rule.name, "train.optimizer=sgd",
+                  "train.learning_rate=0.5"};
+    if (rule.arrays(RuleSpec{}) > 1) {
+      with.insert(with.end(), {"crossbar.transfer_rate=0.2", "crossbar.transfer_columns=4"});
+    }
     if (rule.one_sided) with.insert(with.end(), {"crossbar.mapping=one_sided", "crossbar.refresh_every=1"});
     const auto own = [&](const std::string& key) {
       return std::find(rule.keys.begin(), rule.keys.end(), key) != rule.keys.end();
