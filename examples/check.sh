@@ -57,6 +57,11 @@ try "netlist, operating point" "$program" netlist examples/grid.cir --op --json
 try "netlist_grid" "$program" train examples/netlist_grid.toml --out "$folder/grid.h5" --set train.steps=20
 try "netlist, trained" "$program" netlist --trained "$folder/grid.h5" -o "$folder/grid.cir"
 try "transistor_xor" "$program" train examples/transistor_xor.toml --out "$folder/xor.h5" --set train.steps=20
+try "netlist, how it settles" "$program" netlist examples/grid.cir --tran "2 us" --capacitance "100 pF" --json
+try "oscillator" "$program" train examples/oscillator.toml --out "$folder/oscillator.h5" --set train.steps=3
+try "thermal" "$program" train examples/thermal.toml --out "$folder/thermal.h5" --set train.steps=3
+try "thermal, bits" "$program" train examples/thermal.toml --out "$folder/bits.h5" --set train.steps=3 \
+  --set thermal.units=binary --set thermal.temperature=1 --set beta=20 --set nudge.sides=positive
 try "hopfield, netlist" "$program" crossbar examples/digits.toml --block "$folder/digits.cir" \
   --set device.model=soft_bounds --set hopfield.hidden=[5]
 try "resistive, netlist" "$program" crossbar examples/resistive.toml --block "$folder/resistive.cir" \

@@ -107,7 +107,14 @@ std::string diagnostics_text(const GradcheckReport& report, int free_steps) {
   for (const Eigenvalue& e : s.leading) out += fmt::format(" {:.4f}{:+.4f}i", e.value.real(), e.value.imag());
   out += fmt::format(" 1/tau{}; abscissa {:.4f}; rho = max|1 + eps lambda| = {:.4f} per step\n",
                      s.converged ? "" : " (not all converged)", s.abscissa, s.decay);
-  return out + report.verdict + "\n";
+  out += report.verdict + "\n";
+  const MultistabilityReport& m = report.multistability;
+  if (m.starts == 0) return out;
+  return out +
+         fmt::format(
+             "{} random starts of each of {} samples: {:.1f} % settled, of these {:.1f} % in the state of the free "
+             "phase and {:.1f} % in one of less energy; {:.2f} different states of a sample were found\n",
+             m.starts, m.sequences, 100 * m.settled, 100 * m.same, 100 * m.lower, m.states);
 }
 
 ExitCode run_gradcheck(const GradcheckOptions& options) {

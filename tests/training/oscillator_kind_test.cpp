@@ -6,6 +6,7 @@
 
 #include "tests/support/numerics.hpp"
 #include "tests/training/network_kinds.hpp"
+#include "training/check/multistability.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
 #include "training/models/network.hpp"
@@ -88,4 +89,37 @@ TEST_CASE("oscillator kind: one oscillator settles between its field and what it
     CHECK(gradient[1](0, 0) == Approx(of_hc).epsilon(tolerance));
     CHECK(gradient[2](0, 0) == Approx(of_hs).epsilon(tolerance));
   }
+}
+
+TEST_CASE("oscillator kind: a ring of six has a twisted state beside the one in phase, which random starts find",
+          "[oscillator]") {
+  // Three hidden and three outputs, every other one of the ring, coupled by 1 and by nothing else: states are φ_k = 2π q k/6, E = −6 cos(2π q/6),
+  // stable where a quarter turn is not reached: q = 0 (−6) and q = ±1 (−3).
+  const Config config = small("oscillator", {"oscillator.hidden=[3]"});
+  const auto network = make_network<double>(config, network_plan(config, {1, 0, 0, 1, 3, {1}}), Weights::digital);
+  for (int p = 0; p < network->parameters(); ++p) {
+    network->map(p).program(0 * Matrix<double>(network->map(p).weights()));
+  }
+  Matrix<double> ring(3, 3);
+  ring << 1, 0, 1, 1, 1, 0, 0, 1, 1;
+  network->map(1).program(ring);
+  Batch batch;
+  batch.sequences = batch.tokens = 1;
+  batch.features = Matrix<float>::Zero(1, 1);
+  CircuitDynamics<double> dynamics(network->circuit(), 1, 1);
+  dynamics.bind(Matrix<double>::Zero(1, 1), ReadContext{});
+  const Matrix<double> in_phase = Matrix<double>::Constant(1, 6, 0.4);
+  Matrix<double> twisted(1, 6);  // hidden 0, 1, 2 stand at 0, 2, 4 of the ring, outputs at 1, 3, 5
+  twisted << 0, 2, 4, 1, 3, 5;
+  twisted *= M_PI / 3;
+  CHECK(*dynamics.energy(in_phase) == Approx(-6).epsilon(1e-12));
+  CHECK(*dynamics.energy(twisted) == Approx(-3).epsilon(1e-12));
+  const MultistabilityReport from_phase = measure_multistability(*network, batch, {in_phase}, 0.3, 150, 3, 1);
+  CHECK(from_phase.settled > 0.95);
+  CHECK(from_phase.states == 2);
+  CHECK(from_phase.lower == 0);
+  CHECK(from_phase.same > 0.5);
+  const MultistabilityReport from_twist = measure_multistability(*network, batch, {twisted}, 0.3, 150, 3, 1);
+  CHECK(from_twist.lower == Approx(from_phase.same));  // the same starts
+  CHECK(from_twist.same == Approx(1 - from_phase.same));
 }

@@ -124,6 +124,10 @@ const Section<GradcheckOptions>& gradcheck_section() {
               "gradcheck.train_steps", "0", at_least(0),
               "Train this many steps first: the gradient near the stability margin is harder than at a random start."),
           &GradcheckOptions::train_steps),
+      field(integer("gradcheck.starts", "0", between(0, 1000000),
+                    "Random starts, uniform in -pi to pi, from which samples of the first batch settle: how many end "
+                    "where the free phase ends tells how many equilibria a network with an energy has."),
+            &GradcheckOptions::starts),
       field(
           choice(
               "gradcheck.weights", "configured", {"configured", "programmed"},

@@ -224,6 +224,12 @@ class Check {
       out_.difference_residual = fd.residual;
       out_.difference_settled = fd.settled;
     }
+    if (options_.starts > 0) {
+      tell("random starts");
+      out_.multistability =
+          measure_multistability(*exact_, batch, reference.states, out_.step, static_cast<int>(options_.starts),
+                                 run_options(config_).seed, run_options(config_).threads);
+    }
     if (!scope_.stability) return;
     tell("leading eigenvalues");
     out_.stability = measure_stability(*exact_, batch, reference.states, out_.step, run_options(config_).seed,

@@ -8,6 +8,7 @@
 #include "sim/config/config.hpp"
 #include "sim/io/h5_document.hpp"
 #include "training/check/gradient_agreement.hpp"
+#include "training/check/multistability.hpp"
 #include "training/check/reference_gradient.hpp"
 #include "training/check/stability.hpp"
 #include "training/gradcheck/trained_start.hpp"
@@ -42,6 +43,7 @@ struct GradcheckReport {
   std::vector<ReferenceFacts> references;  ///< one per batch
   StabilityReport stability;               ///< of the first batch
   std::string verdict;
+  MultistabilityReport multistability;    ///< of the first batch, where gradcheck.starts asks for it
   double loss = 0;                        ///< nat per token after T1 steps
   double residual = 0, residual_max = 0;  ///< ‖F‖/‖z‖ after T1 steps: mean and largest, over all batches
   double settled = 0;                     ///< share of sequences with residual ≤ settled_at

@@ -113,6 +113,13 @@ void write_gradcheck(const GradcheckReport& r, H5Document& d) {
   }
   fact("reference_residual", settled);
   fact("reference_adjoint_residual", solved);
+  if (r.multistability.starts > 0) {
+    fact("multistability_starts", static_cast<std::int64_t>(r.multistability.starts));
+    fact("multistability_settled", r.multistability.settled);
+    fact("multistability_same", r.multistability.same);
+    fact("multistability_lower", r.multistability.lower);
+    fact("multistability_states", r.multistability.states);
+  }
   if (r.stability.sequences == 0) return;
   write_stability(r.stability, d);
   fact("asymmetry", r.stability.asymmetry);

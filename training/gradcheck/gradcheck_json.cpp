@@ -44,6 +44,11 @@ nlohmann::json json_of(const GradcheckReport& report) {
                            {"residual", e.residual},
                            {"converged", e.converged}});
   }
+  const MultistabilityReport& m = report.multistability;
+  const nlohmann::json starts =
+      m.starts == 0 ? nlohmann::json(nullptr)
+                    : nlohmann::json{{"samples", m.sequences}, {"starts", m.starts}, {"settled", m.settled},
+                                     {"same", m.same},         {"lower", m.lower},   {"states", m.states}};
   return {{"rows", rows},
           {"diagnostics",
            {{"loss", report.loss},
@@ -62,6 +67,7 @@ nlohmann::json json_of(const GradcheckReport& report) {
             {"eigenvalues_converged", report.stability.converged},
             {"abscissa", report.stability.abscissa},
             {"decay", report.stability.decay},
+            {"multistability", starts},
             {"verdict", report.verdict}}},
           {"finite", report.finite()}};
 }
