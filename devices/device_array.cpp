@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "devices/device_draws.hpp"
+#include "devices/joint_spread.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 
@@ -69,6 +70,10 @@ void DeviceArray<S>::sample() {
   const auto draw = [&](StaticDraw which) {
     return normal(Purpose::device_to_device, static_cast<std::uint64_t>(which));
   };
+  if (!spec_.joint_covariance.empty()) {
+    draw_joint<S>(spec_, draw, cells_);
+    return model_->prepare(cells_, StaticNormals<S>(draw));
+  }
   const auto spread = [&](double sigma, StaticDraw which) -> Matrix<S> {
     if (sigma == 0) return Matrix<S>::Zero(cells_.g.rows(), cells_.g.cols());
     return static_cast<S>(sigma) * draw(which);

@@ -41,6 +41,7 @@ enum class StaticDraw : std::uint64_t {
   slope_up = 12,
   slope_down = 13,
   life = 14,
+  joint = 16,    // and the five that follow, one per number
   flicker = 32,  // and the following, one per time constant
 };
 

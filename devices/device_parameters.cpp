@@ -278,6 +278,11 @@ const std::vector<DeviceList>& device_lists() {
       "knee, q0, q1, ... appended: q0 + q1 r + ... from r = knee on";
   const std::string table = ", a number for each level and time, level by level";
   static const std::vector<DeviceList> rows = {
+      {"joint_covariance", "1",
+       "how devices differ in all their numbers at once, in place of the spreads: covariance, row by row, of ln g_max, "
+       "logit(g_min/g_max), ln of the up and of the down pulse at the reference, and of linear_step (logit) and "
+       "power_step (ln) of gamma_up and gamma_down",
+       off, [](Spec& s) -> std::vector<double>& { return s.joint_covariance; }},
       {"relaxation_level", "S", "conductances as written, ascending, at which the tables of relaxation stand", off,
        [](Spec& s) -> std::vector<double>& { return s.relaxation.level_S; }},
       {"relaxation_time", "s", "times since the last write, ascending, at which they stand", off,

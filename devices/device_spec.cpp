@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "devices/joint_spread.hpp"
 #include "devices/registry.hpp"
 #include "devices/slow/relaxation_law.hpp"
 #include "sim/base/errors.hpp"
@@ -32,8 +33,8 @@ namespace {
 void check_lists(const DeviceSpec& spec) {
   for (const DeviceList& row : device_lists()) {
     const char* problem = "";
-    const bool is_fit =
-        row.name != "programming_fit" && !row.name.starts_with("relaxation_") && !row.name.starts_with("noise_");
+    const bool is_fit = row.name != "programming_fit" && row.name != "joint_covariance" &&
+                        !row.name.starts_with("relaxation_") && !row.name.starts_with("noise_");
     if (is_fit) problem = StateFit{row.value(spec)}.problem();
     for (double x : row.value(spec)) {
       if (!std::isfinite(x)) problem = "must be finite numbers";
@@ -137,6 +138,7 @@ void DeviceSpec::validate() const {
   check_together(*this);
   check_relaxation(*this);
   check_noise(*this);
+  check_joint(*this);
   std::vector<std::string> names;
   names.reserve(described.shape.size());
   for (const DeviceParameter& row : described.shape) names.push_back(row.name);

@@ -41,6 +41,7 @@ struct DeviceSpec {
   double asymmetry_spread = 0;    ///< device to device, r added to up and taken from down, of the pulse size
   double upper_bound_spread = 0;  ///< device to device, of g_max − g_reference
   double lower_bound_spread = 0;  ///< device to device, of g_reference − g_min
+  std::vector<double> joint_covariance = {};  ///< how all of these differ together (joint_spread.hpp), row by row
   double programming_error = 0;   ///< std of a programmed conductance, of the window; drawn once per programming
   double read_noise = 0;          ///< std of the fresh conductance noise of a read per √τ, of the window
   double read_saturating_S = 0;   ///< A of the state-dependent part of that noise, A (1 − exp(−g/B)); squares add

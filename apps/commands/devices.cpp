@@ -10,8 +10,8 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
 
+#include "apps/commands/pulse_fit.hpp"
 #include "apps/commands/table_fits.hpp"
 #include "apps/streams.hpp"
 #include "circuits/spice/device_netlist.hpp"
@@ -19,7 +19,7 @@
 #include "devices/characterize/characterize.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_population.hpp"
-#include "devices/fit/peer_csv.hpp"
+#include "devices/fit/pulse_law.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
@@ -45,6 +45,7 @@ struct DevicesOptions {
 struct Subject {
   DeviceSpec spec;
   PulseRecord measured = {};
+  std::vector<double> replayed = {};  ///< the same pulses, sent to the device fitted to them
 };
 
 bool ends_with(const std::string& text, std::string_view end) { return std::string_view(text).ends_with(end); }
@@ -81,19 +82,15 @@ CsvScale csv_scale(const DevicesOptions& options) {
   return scale;
 }
 
-std::string listed(const std::vector<std::string>& files) {
-  std::string out;
-  for (const std::string& file : files) out += (out.empty() ? "" : ", ") + file;
-  return out;
-}
-
 /// NAME: a preset, a model with its defaults, the [device] of a config (*.toml), or a fit to measured pulses (*.csv); then --set.
 Subject subject_named(const DevicesOptions& options) {
   const std::string& name = options.name;
   if (ends_with(name, ".csv")) {
     const std::vector<LabRecord> records = read_lab_csv(name, csv_scale(options));
-    const std::string toml = fit_toml(fit_population(records, options.model, options.points), name);
-    return {device_spec(parse_program_config(name, toml, options.settings)), records.front().pulses};
+    const PopulationFit fit = fit_population(records, options.model, options.points);
+    const PulseRecord& first = records.front().pulses;
+    return {device_spec(parse_program_config(name, fit_toml(fit, name), options.settings)), first,
+            replay(fit.each.front().fit.spec, first)};
   }
   if (ends_with(name, ".toml")) {
     const Config config = load_program_config(name, options.settings);
@@ -112,7 +109,8 @@ Subject subject_named(const DevicesOptions& options) {
   return {device_spec(parse_program_config(name, toml, options.settings))};
 }
 
-void write_measured(H5Document& file, const PulseRecord& record) {
+void write_measured(H5Document& file, const Subject& subject) {
+  const PulseRecord& record = subject.measured;
   if (record.pulses() == 0) return;
   std::vector<double> pulse;
   pulse.reserve(record.conductance_S.size());
@@ -120,6 +118,8 @@ void write_measured(H5Document& file, const PulseRecord& record) {
   file.group("measured", "the laboratory's record that the device was fitted to");
   file.column("measured/pulse", pulse, {"1", "pulses sent so far", {"point"}});
   file.column("measured/conductance", record.conductance_S, {"S", "conductance after them", {"point"}});
+  file.column("measured/replayed", subject.replayed,
+              {"S", "conductance of the fitted device, without noise, after the same pulses", {"point"}});
 }
 
 ExitCode spice_command(const DevicesOptions& options) {
@@ -147,7 +147,7 @@ ExitCode characterize_command(DevicesOptions options) {
   if (!options.out.empty()) {
     H5Document file;
     write(file, c);
-    write_measured(file, subject.measured);
+    write_measured(file, subject);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     RunRecord record;
     record.kind = "characterize";
@@ -166,43 +166,6 @@ ExitCode characterize_command(DevicesOptions options) {
   return ExitCode::ok;
 }
 
-std::size_t values_of(const std::vector<LabRecord>& records) {
-  std::size_t n = 0;
-  for (const LabRecord& record : records) n += record.pulses.pulses();
-  return n;
-}
-
-/// The model that was asked for, or of `auto` all of them, the least of Akaike's criterion first. Those that cannot describe the pulses
-/// are left out, where any can.
-std::vector<PopulationFit> fits_of(const std::vector<LabRecord>& records, const DevicesOptions& options) {
-  if (options.model != "auto") return {fit_population(records, options.model, options.points)};
-  std::vector<PopulationFit> fits;
-  std::string problem;
-  for (const std::string& model : fitted_models()) {
-    try {
-      fits.push_back(fit_population(records, model, options.points));
-    } catch (const UserError& error) {
-      problem = error.what();
-    }
-  }
-  if (fits.empty()) throw UserError(problem);
-  const std::size_t n = values_of(records);
-  std::sort(fits.begin(), fits.end(),
-            [n](const PopulationFit& a, const PopulationFit& b) { return a.common.akaike(n) < b.common.akaike(n); });
-  return fits;
-}
-
-nlohmann::ordered_json candidates_json(const std::vector<PopulationFit>& fits, const std::vector<LabRecord>& records) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const PopulationFit& fit : fits) {
-    all.push_back({{"model", fit.common.spec.model},
-                   {"rms_over_window", fit.common.curve_residual},
-                   {"numbers", fit.common.numbers},
-                   {"aic", fit.common.akaike(values_of(records))}});
-  }
-  return all;
-}
-
 ExitCode fit_command(const DevicesOptions& options) {
   if (int{options.relaxation} + int{options.noise} + int{options.bake} > 1) {
     throw UserError("devices fit: one of --relaxation, --noise and --bake");
@@ -211,56 +174,7 @@ ExitCode fit_command(const DevicesOptions& options) {
   if (options.relaxation) return fit_relaxation_table(table);
   if (options.noise) return fit_noise_table(table);
   if (options.bake) return fit_bake_table(table);
-  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
-  const std::vector<LabRecord> records = read_lab_files(options.csv, csv_scale(options));
-  const std::vector<PopulationFit> tried = fits_of(records, options);
-  const PopulationFit& fit = tried.front();
-  const auto n = static_cast<double>(values_of(records));
-  if (!(fit.common.akaike(values_of(records)) < n * std::log(std::pow(fit.common.mean_residual, 2)) + 2)) {
-    throw NumericalFailure(fmt::format(
-        "{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such a device",
-        fit.common.spec.model, 100 * fit.common.curve_residual, listed(options.csv), 100 * fit.common.mean_residual));
-  }
-  const bool one = fit.records == 1;
-  const std::string toml = one ? fit_toml(fit.common, listed(options.csv)) : fit_toml(fit, listed(options.csv));
-  if (!options.out.empty()) {
-    write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
-  }
-  if (options.json) {
-    const auto estimate = [](const DeviceEstimate& e) {
-      return nlohmann::ordered_json{{"mean", e.mean},
-                                    {"mean_95", {e.mean_low, e.mean_high}},
-                                    {"deviation", e.deviation},
-                                    {"deviation_95", {e.deviation_low, e.deviation_high}}};
-    };
-    const nlohmann::ordered_json out = {
-        {"model", fit.common.spec.model},
-        {"rms_over_window", fit.common.curve_residual},
-        {"mean_rms_over_window", fit.common.mean_residual},
-        {"noise_floor", fit.common.read_noise},
-        {"autocorrelation", fit.common.autocorrelation},
-        {"candidates", candidates_json(tried, records)},
-        {"step_residual_pulses", fit.common.step_residual},
-        {"curve_residual", fit.common.curve_residual},
-        {"devices", fit.devices},
-        {"records", fit.records},
-        {"g_min_S", estimate(fit.g_min_S)},
-        {"g_max_S", estimate(fit.g_max_S)},
-        {"pulse_S", estimate(fit.step_S)},
-        {"asymmetry", estimate(fit.asymmetry)},
-        {"repeat", std::isfinite(fit.repeat) ? nlohmann::ordered_json(fit.repeat) : nullptr},
-        {"toml", toml}};
-    answer("{}\n", json_text(out, 2));
-    return ExitCode::ok;
-  }
-  if (options.out.empty()) {
-    answer("{}", toml);
-    return ExitCode::ok;
-  }
-  answer("{}: {}, step residual {:.4g} mean pulses, curve residual {:.4g} % of the window\n", options.out,
-         fit.common.spec.model, fit.common.step_residual, 100 * fit.common.curve_residual);
-  if (!one) answer("{}", population_text(fit));
-  return ExitCode::ok;
+  return fit_pulse_files({options.csv, csv_scale(options), options.model, options.out, options.points, options.json});
 }
 
 constexpr const char* kWindowHelp =
@@ -310,7 +224,8 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
   CLI::App* sub = app.add_subcommand(
       "fit",
       "Fit a model to measured pulses: CSV with the header pulse,conductance,direction (up, down); columns device and "
-      "cycle give the spreads of a population. aihwkit's two columns (after pulses up, after pulses down) and "
+      "cycle give a population, voltage and width pulses that differ. aihwkit's two columns (after pulses up, after "
+      "pulses down) and "
       "CrossSim's "
       "set.csv and reset.csv are read too");
   sub->footer("Example: nudge devices fit pulses.csv --model linear_step --out device.toml");
@@ -338,7 +253,8 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
       "fits relaxation with an activation energy");
   sub->add_option("--activation", options->activation, "Activation energy of --bake if it is known, \"1.2 eV\"");
   sub->add_option("--model", options->model,
-                  "soft_bounds, linear_step, exponential_step or piecewise; auto: the least of Akaike's criterion")
+                  "soft_bounds, linear_step, constant_step, power_step, label_curve, exponential_step, piecewise, of "
+                  "pulses with volts vteam and yakopcic; auto: the least of Akaike's criterion")
       ->capture_default_str();
   sub->add_option("--points", options->points, "Points of the tables of piecewise")->capture_default_str();
   sub->add_option("--out", options->out, "Config with the sections of the device to write, which must not exist");

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -15,7 +16,11 @@
 #include "apps/streams.hpp"
 #include "sim/base/student_t.hpp"
 #include "sim/base/units.hpp"
+#include "sim/io/atomic_file.hpp"
+#include "sim/io/h5_document.hpp"
+#include "sim/io/h5_reader.hpp"
 #include "sim/io/json_text.hpp"
+#include "sim/io/run_record.hpp"
 #include "training/sweep/spread.hpp"
 #include "training/train/aged_test.hpp"
 
@@ -25,7 +30,7 @@ namespace {
 struct TestArguments {
   std::string file;
   std::vector<std::string> ages = {"0 s"};
-  std::string temperature = {};  ///< empty: not given
+  std::string temperature = {}, refresh = {}, out = {};  ///< empty: not given
   AgedTestOptions options;
   bool json = false;
 };
@@ -68,12 +73,52 @@ nlohmann::json json_of(const AgedTest& test) {
     rows.push_back(std::move(one));
   }
   return {{"reprogrammed", test.reprogrammed},
+          {"refresh_s", test.refresh_s},
           {"temperature_K", test.temperature_K},
           {"acceleration", test.acceleration},
           {"rows", std::move(rows)}};
 }
 
+/// The rows as a file that nudge report draws.
+void write_file(const TestArguments& arguments, const AgedTest& test, const std::string& started, double wall_s) {
+  H5Document file;
+  RunRecord record;
+  record.kind = "test";
+  record.config = H5Reader(arguments.file).text_attribute("config");
+  record.precision = "as the run";
+  record.threads = 1;
+  record.started = started;
+  record.wall_time_s = wall_s;
+  add_run_record(file, record);
+  file.attribute("run", arguments.file);
+  file.attribute("metric", test.metric);
+  std::vector<double> age, seed, loss, score;
+  for (const AgedTestRow& row : test.rows) {
+    age.push_back(row.age_s);
+    seed.push_back(row.seed);
+    loss.push_back(row.loss);
+    score.push_back(row.score);
+  }
+  file.group("rows", "what is left of the network after a wait, a row per age and seed");
+  file.attribute("refresh_s", test.refresh_s, "rows");
+  file.attribute("temperature_K", test.temperature_K, "rows");
+  file.column("rows/age", age, {"s", "time since the devices were first written", {"row"}});
+  file.column("rows/seed", seed, {"1", "of devices and noise", {"row"}});
+  file.column("rows/loss", loss, {"nat", "mean cost", {"row"}});
+  if (!test.metric.empty()) file.column("rows/" + test.metric, score, {"1", "metric of the task", {"row"}});
+  file.write(arguments.out, Overwrite::must_not_exist);
+}
+
 ExitCode run_test(TestArguments arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string started = now_utc();
+  if (!arguments.out.empty()) check_output_path(arguments.out, Overwrite::must_not_exist);
+  if (!arguments.refresh.empty()) {
+    const Quantity q = read_quantity(arguments.refresh, Unit::second);
+    if (!q.problem.empty()) throw UserError(fmt::format("--refresh {}: {}", arguments.refresh, q.problem));
+    if (!(q.value > 0)) throw UserError(fmt::format("--refresh {} (must be > 0 s)", arguments.refresh));
+    arguments.options.refresh_s = q.value;
+  }
   arguments.options.ages_s.clear();
   for (const std::string& age : arguments.ages) {
     try {
@@ -90,6 +135,10 @@ ExitCode run_test(TestArguments arguments) {
   ProgressLine progress;
   const AgedTest test =
       aged_test(arguments.file, arguments.options, [&](const std::string& what) { progress.show(what); });
+  if (!arguments.out.empty()) {
+    write_file(arguments, test, started,
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
   std::vector<double> losses;
   for (const AgedTestRow& row : test.rows) losses.push_back(row.loss);
   const ExitCode code = not_finite(losses) > 0 ? ExitCode::numerical_failure : ExitCode::ok;
@@ -100,6 +149,8 @@ ExitCode run_test(TestArguments arguments) {
   answer("{}{}: {} part, {} seed{}\n", table_of(test),
          test.reprogrammed ? "new devices for every seed" : "the devices of the file", arguments.options.part,
          arguments.options.seeds, arguments.options.seeds > 1 ? "s; ± half of the 95 % interval over them" : "");
+  if (test.refresh_s > 0) answer("written anew every {}\n", format_quantity(test.refresh_s, Unit::second, 3));
+  if (!arguments.out.empty()) answer("written: {}\n", arguments.out);
   if (test.acceleration != 1) {
     answer("{:g} K: relaxation {:.3g} times as fast as at the temperature of its tables\n", test.temperature_K,
            test.acceleration);
@@ -116,6 +167,9 @@ std::function<ExitCode()> add_test(CLI::App& app) {
   app.add_option(
       "--temperature", arguments->temperature,
       "At which the devices are left alone and read, \"85 C\" or \"358 K\"; else circuit.temperature of the run");
+  app.add_option("--refresh", arguments->refresh,
+                 "Devices are written anew so often, \"1 h\", with the weights that they were read with at age 0");
+  app.add_option("--out", arguments->out, "HDF5 file to write, which must not exist; nudge report draws it");
   app.add_option("--seeds", options.seeds, "How often: other noise, or with --reprogram other devices")
       ->capture_default_str();
   app.add_flag("--reprogram", options.reprogram, "Write the weights of the file into new devices for every seed");

@@ -38,6 +38,7 @@ DevicePictures load_device_pictures(const H5Reader& file) {
   }
   out.measured_pulse = column(file, "measured/pulse");
   out.measured_mean = column(file, "measured/conductance", out.measured_pulse);
+  out.measured_replayed = column(file, "measured/replayed", out.measured_pulse);
   out.cycle_pulses = column(file, "endurance/pulses");
   out.low = column(file, "endurance/low_mean", out.cycle_pulses);
   out.low_std = column(file, "endurance/low_std", out.cycle_pulses);

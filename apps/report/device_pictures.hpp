@@ -18,7 +18,8 @@ struct DevicePictures {
       double>::quiet_NaN();  ///< pulses to the middle of the mean device's range; NaN: not in the file
   double half_down = std::numeric_limits<double>::quiet_NaN();  ///< and back from the top
   Matrix<double> stairs;                                        ///< (devices, points), in S
-  std::vector<double> measured_pulse, measured_mean;  ///< the laboratory's record that the device was fitted to, in S
+  std::vector<double> measured_pulse, measured_replayed,
+      measured_mean;  ///< the laboratory's record that the device was fitted to, in S
   std::vector<double> cycle_pulses, low, low_std, high, high_std;  ///< endurance, in S
   std::vector<double> time, target, exponent;                      ///< drift: s, S, 1
   Matrix<double> drifted, drifted_std;                             ///< (levels, times), in S

@@ -38,6 +38,27 @@ std::vector<double> row_of(const Matrix<double>& m, Index row) {
   return std::vector<double>(m.data() + row * m.cols(), m.data() + (row + 1) * m.cols());
 }
 
+/// The measured protocol, measured and simulated.
+std::string replay_figure(const DevicePictures& d) {
+  const std::size_t n = d.measured_pulse.size();
+  if (n < 2 || d.measured_replayed.size() != n) return "";
+  double squares = 0;
+  for (std::size_t i = 0; i < n; ++i) squares += std::pow(d.measured_mean[i] - d.measured_replayed[i], 2);
+  const auto [low, high] = std::minmax_element(d.measured_mean.begin(), d.measured_mean.end());
+  Chart chart;
+  chart.title = "Measured and simulated";
+  chart.x_label = "pulses sent";
+  chart.y_label = "conductance (uS)";
+  chart.note = fmt::format(
+      "The laboratory's record, and the fitted device without noise after the same pulses: {:.2f} % rms of the range "
+      "of "
+      "the record apart.",
+      100 * std::sqrt(squares / static_cast<double>(n)) / (*high - *low));
+  chart.series.push_back({"measured", d.measured_pulse, scaled(d.measured_mean, micro), {}, {}, 1, false, true});
+  chart.series.push_back({"simulated", d.measured_pulse, scaled(d.measured_replayed, micro), {}, {}, 0});
+  return chart_figure(chart);
+}
+
 std::string staircase_figure(const DevicePictures& d) {
   if (d.pulse.empty()) return "";
   Chart chart;
@@ -50,10 +71,6 @@ std::string staircase_figure(const DevicePictures& d) {
     chart.series.back().thin = true;
   }
   chart.series.push_back(with_spread("simulated", d.pulse, d.stair_mean, d.stair_std, 0));
-  if (!d.measured_pulse.empty()) {
-    chart.series.push_back({"measured", d.measured_pulse, scaled(d.measured_mean, micro), {}, {}, 1, false, true});
-    chart.note += " Markers: the measured record that the device was fitted to.";
-  }
   return chart_figure(chart);
 }
 
@@ -190,9 +207,10 @@ Section device_section(const std::vector<RunFile>& runs) {
       out.opening.sentence += " " + opening.title + ". " + opening.sentence;
     }
     out.body += "<section>\n<h2>Device: " + escape(run.device.device) + "</h2>\n<div class=\"grid\">\n" +
-                (devices > 1 ? stairs : "") + step_figure(run.device) + endurance_figure(run.device) +
-                (devices == 1 && stairs.empty() ? "" : drift_figure(run.device)) + histogram_figure(run.device) +
-                spectrum_figure(run.device) + map_figure(run.device) + "</div>\n</section>\n";
+                (devices > 1 ? stairs : "") + replay_figure(run.device) + step_figure(run.device) +
+                endurance_figure(run.device) + (devices == 1 && stairs.empty() ? "" : drift_figure(run.device)) +
+                histogram_figure(run.device) + spectrum_figure(run.device) + map_figure(run.device) +
+                "</div>\n</section>\n";
   }
   return out;
 }

@@ -39,6 +39,8 @@ Section training_section(const std::vector<RunFile>& runs);
 Section gradcheck_section(const std::vector<RunFile>& runs);
 Section sweep_section(const std::vector<RunFile>& runs);
 Section compare_section(const std::vector<RunFile>& runs);
+/// Loss and score over the time that devices were left alone.
+Section age_section(const std::vector<RunFile>& runs);
 Section device_section(const std::vector<RunFile>& runs);
 Section crossbar_section(const std::vector<RunFile>& runs);
 std::string provenance_section(const std::vector<RunFile>& runs);

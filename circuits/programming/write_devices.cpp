@@ -70,8 +70,10 @@ DeviceSpec nominal_device(const DeviceSpec& spec) {
   DeviceSpec nominal = spec;
   nominal.step_spread = nominal.asymmetry_spread = nominal.upper_bound_spread = nominal.lower_bound_spread = 0;
   nominal.programming_error = nominal.update_noise = nominal.update_noise_floor = nominal.step_log_spread = 0;
+  nominal.joint_covariance.clear();
   nominal.programming = {};
   nominal.retention = {};
+  nominal.relaxation = {};
   nominal.telegraph = {};
   nominal.flicker = {};
   nominal.noise = {};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "circuits/programming/write_devices.hpp"
 #include "devices/device_array.hpp"
 #include "devices/memristor/memristors.hpp"
 #include "devices/registry.hpp"
@@ -22,25 +23,10 @@ constexpr double kState_F = 1e-6;     // capacitance of the state node: a conven
 
 bool is_memristor(const DeviceSpec& spec) { return spec.model == "vteam" || spec.model == "yakopcic"; }
 
-/// The mean device: no spreads, no noise, nothing that moves by itself.
-DeviceSpec mean_device(const DeviceSpec& spec) {
-  DeviceSpec mean;
-  mean.model = spec.model;
-  mean.g_min_S = spec.g_min_S;
-  mean.g_max_S = spec.g_max_S;
-  mean.pulses = spec.pulses;
-  mean.reference = spec.reference;
-  mean.asymmetry = spec.asymmetry;
-  mean.shape = spec.shape;
-  mean.shape.erase("gamma_spread");
-  mean.tables = spec.tables;
-  return mean;
-}
-
 /// Change of x by one pulse from each of these places.
 std::vector<double> pulse_changes(const DeviceSpec& spec, Direction direction, const std::vector<double>& places) {
   const auto n = static_cast<Index>(places.size());
-  DeviceArray<double> array(mean_device(spec), 1, n, {});
+  DeviceArray<double> array(nominal_device(spec), 1, n, {});
   for (Index k = 0; k < n; ++k) array.cells().g(0, k) = netlist_conductance(spec, places[static_cast<std::size_t>(k)]);
   array.state_restored();
   array.pulse(Matrix<double>::Constant(1, n, direction == Direction::up ? 1.0 : -1.0), 0);
@@ -99,7 +85,7 @@ std::string step_lines(const DeviceSpec& spec) {
 
 /// dx/dt and i of the memristor at u = x kept in [0, 1]; device.asymmetry makes its pulses act longer or shorter.
 std::string memristor_lines(const DeviceSpec& spec) {
-  const DeviceArray<double> mean(mean_device(spec), 1, 1, {});
+  const DeviceArray<double> mean(nominal_device(spec), 1, 1, {});
   const double step = spec.window_S() / spec.pulses;
   const double up = mean.cells().step_up(0, 0) / step, down = mean.cells().step_down(0, 0) / step;
   const std::string u = "min(max(v(x),0),1)", v = "v(p,n)";

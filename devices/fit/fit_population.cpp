@@ -9,7 +9,10 @@
 #include <sstream>
 
 #include "devices/device_config.hpp"
+#include "devices/fit/fit_numbers.hpp"
+#include "devices/joint_spread.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/parallel.hpp"
 #include "sim/base/student_t.hpp"
 #include "sim/base/units.hpp"
 
@@ -60,6 +63,105 @@ std::string estimate_row(const char* name, const DeviceEstimate& e, Unit unit) {
                      text(e.mean_high), text(e.deviation), text(e.deviation_low), text(e.deviation_high));
 }
 
+/// The spec with its pulses and slopes at another reference conductance; the curve stays. Tables and label curves have none; of
+/// exponential_step the curve moves with it, so that its pulses are those at the new one.
+DeviceSpec at_reference(DeviceSpec spec, double g_S) {
+  const bool lines = spec.model == "linear_step" || spec.model == "soft_bounds";
+  const double above = spec.g_max_S - g_S, below = g_S - spec.g_min_S;
+  if (!(above > 0 && below > 0) || !(lines || spec.model == "power_step")) return spec;
+  const double window = spec.window_S(), half = window / 2;  // fits have the reference in the middle
+  auto [up, down] = steps_of_spec(spec);
+  const auto moved = [&](double& step, double room, const char* name) {
+    if (spec.model == "power_step") {
+      step *= std::pow(room / half, spec.shape_value(name));
+      return;
+    }
+    const double gamma = lines && spec.model == "linear_step" ? spec.shape_value(name) : 1;
+    const double there = 1 - gamma * (half - room) / half;
+    step *= there;
+    if (spec.model == "linear_step") spec.shape[name] = std::min(gamma * room / half / there, 1.0);
+  };
+  moved(up, above, "gamma_up");
+  moved(down, below, "gamma_down");
+  spec.reference = below / window;
+  set_steps(spec, up, down);
+  return spec;
+}
+
+/// Mean of what devices have beside their joint coordinates.
+void set_mean_shape(DeviceSpec& spec, const std::vector<DeviceFit>& each) {
+  const auto n = static_cast<double>(each.size());
+  for (auto& [name, value] : spec.shape) {
+    value = 0;
+    for (const DeviceFit& one : each) value += one.fit.spec.shape.at(name) / n;
+  }
+  for (auto& [name, values] : spec.tables) {
+    std::fill(values.begin(), values.end(), 0.0);
+    for (const DeviceFit& one : each) {
+      for (std::size_t k = 0; k < values.size(); ++k) values[k] += one.fit.spec.tables.at(name)[k] / n;
+    }
+  }
+  double squares = 0;
+  for (const DeviceFit& one : each) squares += one.fit.spec.update_noise * one.fit.spec.update_noise / n;
+  spec.update_noise = std::sqrt(squares);
+}
+
+/// Sample mean and covariance of the devices in joint coordinates.
+void set_joint(DeviceSpec& spec, const std::vector<DeviceFit>& each, double reference_S) {
+  const Eigen::Index size = joint_size(spec.model);
+  const auto n = static_cast<Eigen::Index>(each.size());
+  Eigen::MatrixXd all(n, size);
+  for (Eigen::Index d = 0; d < n; ++d) {
+    all.row(d) = joint_coordinates(at_reference(each[static_cast<std::size_t>(d)].fit.spec, reference_S)).transpose();
+  }
+  const Eigen::VectorXd mean = all.colwise().mean().transpose();
+  const Eigen::MatrixXd off = all.rowwise() - mean.transpose();
+  const Eigen::MatrixXd covariance = off.transpose() * off / static_cast<double>(n - 1);
+  set_joint_coordinates(spec, mean);
+  spec.reference = std::clamp((reference_S - spec.g_min_S) / spec.window_S(), 0.05, 0.95);
+  spec.joint_covariance.assign(covariance.data(), covariance.data() + covariance.size());
+}
+
+/// What each fit leaves: root mean squares over devices; criteria of them all.
+void add_residuals(PulseFit& common, const std::vector<DeviceFit>& each) {
+  const auto n = static_cast<double>(each.size());
+  const auto rms = [&](double PulseFit::*field) {
+    double squares = 0;
+    for (const DeviceFit& one : each) squares += one.fit.*field * (one.fit.*field) / n;
+    return std::sqrt(squares);
+  };
+  common.step_residual = rms(&PulseFit::step_residual);
+  common.curve_residual = rms(&PulseFit::curve_residual);
+  common.mean_residual = rms(&PulseFit::mean_residual);
+  common.read_noise = rms(&PulseFit::read_noise);
+  LikelihoodFit& all = common.likelihood;
+  for (const DeviceFit& one : each) {
+    common.autocorrelation += one.fit.autocorrelation / n;
+    all.innovation_correlation += one.fit.likelihood.innovation_correlation / n;
+    all.deviance += one.fit.likelihood.deviance;
+    all.numbers += one.fit.likelihood.numbers;
+    all.values += one.fit.likelihood.values;
+  }
+}
+
+PulseFit common_of(const PopulationFit& fit) {
+  if (fit.devices == 1) return fit.each.front().fit;
+  PulseFit common;
+  common.spec = fit.each.front().fit.spec;
+  set_mean_shape(common.spec, fit.each);
+  set_joint(common.spec, fit.each, fit.g_min_S.mean + 0.5 * (fit.g_max_S.mean - fit.g_min_S.mean));
+  add_residuals(common, fit.each);
+  return common;
+}
+
+DeviceFit fit_device(const LabDevice& device, const std::string& model, int points) {
+  try {
+    return {device.name, fit_records(device.cycles, model, points)};
+  } catch (const UserError& error) {
+    throw UserError(device.name.empty() ? error.what() : fmt::format("device {}: {}", device.name, error.what()));
+  }
+}
+
 }  // namespace
 
 DeviceEstimate device_estimate(const std::vector<double>& values) {
@@ -88,23 +190,20 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
   PopulationFit out;
   out.devices = static_cast<int>(devices.size());
   out.records = static_cast<int>(records.size());
-  std::vector<PulseRecord> all;
+  out.each.resize(devices.size());
+  parallel_for(static_cast<Index>(devices.size()), devices.size() > 1 ? 0 : 1, [&](Index d, int) {
+    const auto k = static_cast<std::size_t>(d);
+    out.each[k] = fit_device(devices[k], model, points);
+  });
   std::vector<double> low, high, step, asymmetry;
-  double squares = 0, pulses = 0, residual = 0;
-  for (const LabDevice& device : devices) {
-    PulseFit own;
-    try {
-      own = fit_records(device.cycles, model, points);
-    } catch (const UserError& error) {
-      throw UserError(device.name.empty() ? error.what() : fmt::format("device {}: {}", device.name, error.what()));
-    }
-    all.insert(all.end(), device.cycles.begin(), device.cycles.end());
-    low.push_back(own.spec.g_min_S);
-    high.push_back(own.spec.g_max_S);
-    step.push_back(own.spec.window_S() / own.spec.pulses);
-    asymmetry.push_back(own.spec.asymmetry);
-    residual += own.spec.update_noise * own.spec.update_noise / static_cast<double>(devices.size());
-    const auto [sum, counted] = repeat_of(device, own.spec.window_S());
+  double squares = 0, pulses = 0;
+  for (std::size_t k = 0; k < devices.size(); ++k) {
+    const DeviceSpec& own = out.each[k].fit.spec;
+    low.push_back(own.g_min_S);
+    high.push_back(own.g_max_S);
+    step.push_back(own.window_S() / own.pulses);
+    asymmetry.push_back(own.asymmetry);
+    const auto [sum, counted] = repeat_of(devices[k], own.window_S());
     squares += sum;
     pulses += counted;
   }
@@ -113,18 +212,19 @@ PopulationFit fit_population(const std::vector<LabRecord>& records, const std::s
   out.step_S = device_estimate(step);
   out.asymmetry = device_estimate(asymmetry);
   out.repeat = pulses > 0 ? std::sqrt(squares / pulses) : std::nan("");
-  out.common = fit_records(all, model, points);
-  DeviceSpec& spec = out.common.spec;
-  spec.g_min_S = out.g_min_S.mean;  // of devices, whose spreads are around them
-  spec.g_max_S = out.g_max_S.mean;
-  const double below = spec.g_reference_S() - spec.g_min_S, above = spec.g_max_S - spec.g_reference_S();
-  spec.lower_bound_spread = out.g_min_S.deviation / below;
-  spec.upper_bound_spread = out.g_max_S.deviation / above;
-  spec.step_spread = out.step_S.deviation / out.step_S.mean;
-  spec.update_noise = std::sqrt(residual);  // of each device around its own curve: their differences are spreads
-  if (std::isfinite(out.repeat)) spec.programming_error = out.repeat;
-  spec.validate();
+  out.common = common_of(out);
+  if (std::isfinite(out.repeat)) out.common.spec.programming_error = out.repeat;
+  out.common.spec.validate();
   return out;
+}
+
+void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records) {
+  if (fit.devices != 1) return;
+  DeviceFit& only = fit.each.front();
+  add_intervals(only.fit, by_device(records).front().cycles);
+  const double repeat = fit.common.spec.programming_error;
+  fit.common = only.fit;
+  fit.common.spec.programming_error = repeat;
 }
 
 std::string population_text(const PopulationFit& fit) {

@@ -19,9 +19,18 @@ struct DeviceEstimate {
 
 DeviceEstimate device_estimate(const std::vector<double>& values);
 
-/// Devices of one wafer: one curve, and how the devices differ.
+/// One of several devices.
+struct DeviceFit {
+  std::string name;
+  PulseFit fit;
+};
+
+/// Devices of one wafer: each, and how they differ.
 struct PopulationFit {
-  PulseFit common;  ///< the curve of all records; its spec holds the spreads too
+  /// Of one device its fit. Of several the device in their middle, whose spec has how they differ; residuals are rms over devices,
+  /// the likelihood's deviance and numbers are summed.
+  PulseFit common;
+  std::vector<DeviceFit> each = {};
   int devices = 0, records = 0;
   DeviceEstimate g_min_S, g_max_S;
   DeviceEstimate step_S;     ///< the larger of a device's two mean pulses
@@ -29,13 +38,18 @@ struct PopulationFit {
   double repeat = 0;  ///< rms over cycles of the conductance after the same pulses, of the window; NaN: one cycle each
 };
 
-/// Fits the model to each device (its cycles together) and to all records. The spec's spreads are those of the devices:
-///     upper_bound_spread = s(g_max)/(g_max − g_ref),   lower_bound_spread = s(g_min)/(g_ref − g_min),   step_spread = s(step)/step,
-/// update_noise is the rms over devices of each around its own curve, and programming_error the repeatability of pulses
+/// Fits the model to each device (its cycles together). The population is the sample mean and covariance of the devices in the coordinates of
+/// JointSpread (devices/joint_spread.hpp), with the pulses of each at one reference, the middle of the mean window: the spec's bounds and
+/// pulses are the mean's, device.joint_covariance is the covariance, update_noise the rms over devices, and other numbers of the shape are
+/// their means. Errors of the single fits are in the covariance too (two-stage estimate; Davidian and Giltinan, Nonlinear Models for
+/// Repeated Measurement Data, 1995, ch. 5). programming_error is the repeatability of pulses
 /// sent blindly: the standard deviation over a device's cycles of the conductance reached by the same pulses, rms over pulses and
 /// devices, of the window. A device's cycles must have the same pulses for that; devices that have not are left out of it.
 /// UserError as fit_pulses(), naming the device.
 PopulationFit fit_population(const std::vector<LabRecord>& records, const std::string& model, int points = 9);
+
+/// add_intervals() of the only device; of several, how they differ says more.
+void add_intervals(PopulationFit& fit, const std::vector<LabRecord>& records);
 
 /// As TOML for a configuration, with the intervals as comments.
 std::string fit_toml(const PopulationFit& fit, const std::string& source);

@@ -3,295 +3,132 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
-#include "devices/fit/fit_trajectory.hpp"
-#include "sim/base/decompositions.hpp"
+#include "devices/fit/first_guess.hpp"
+#include "devices/fit/pulse_law.hpp"
+#include "devices/fit/volt_numbers.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
 
 namespace nudge {
 namespace {
 
-using Vector = Eigen::VectorXd;
-
-/// Single steps of one direction: place x in the window before the pulse (0 at g_min) and size, positive along the
-/// direction, of the window.
-struct Steps {
-  Vector x, size;
-};
-
-/// Whether a step ended at the bound ahead, which cut it.
-bool cut(const PulseRecord& r, std::size_t i, double g_min, double window) {
-  const double x = (r.conductance_S[i] - g_min) / window;
-  return r.direction[i] == Direction::up ? x > 1 - 1e-9 : x < 1e-9;
-}
-
-Steps steps_of(const std::vector<PulseRecord>& records, Direction direction) {
-  std::vector<double> x;
-  std::vector<double> size;
-  for (const PulseRecord& r : records) {
-    const RecordRange window = range_of(r);
-    for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
-      if (r.direction[i] != direction || cut(r, i, window.low, window.size())) continue;
-      x.push_back((r.conductance_S[i - 1] - window.low) / window.size());
-      const double change = (r.conductance_S[i] - r.conductance_S[i - 1]) / window.size();
-      size.push_back(direction == Direction::up ? change : -change);
-    }
-  }
-  if (size.size() < 2) {
-    throw UserError(fmt::format(
-        "devices fit: fewer than 2 pulses {} end inside the measured window (record more pulses, or finer ones)",
-        direction == Direction::up ? "up" : "down"));
-  }
-  const auto count = static_cast<Index>(x.size());
-  return {Eigen::Map<Vector>(x.data(), count), Eigen::Map<Vector>(size.data(), count)};
-}
-
-/// Step at the reference and relative shape numbers of one direction, for each model.
-struct Side {
-  double step = 0;
-  double gamma = 0, A = 0, sign = 1;
-  std::vector<double> table = {};
-  double error = 0;  ///< sum of squares
-};
-
-/// u: distance along the direction from the reference (middle), −1/2 to 1/2.
-Vector along(const Steps& s, Direction direction) {
-  const Vector u = (s.x.array() - 0.5).matrix();
-  return direction == Direction::up ? u : Vector(-u);
-}
-
-Side line(const Steps& s, Direction direction) {
-  const Vector u = along(s, direction);
-  Eigen::MatrixXd design(u.size(), 2);
-  design << Vector::Ones(u.size()), u;
-  const Eigen::Vector2d c = least_squares<double>(design, s.size);
-  Side side;
-  // size = step (1 − gamma u/(1/2)); outside [0, 1] the slope is held at the nearer end and the step fitted alone.
-  side.gamma = c[0] > 0 ? std::clamp(-c[1] / (2 * c[0]), 0.0, 1.0) : 0;
-  const Vector f = (1 - 2 * side.gamma * u.array()).matrix();
-  side.step = f.dot(s.size) / f.squaredNorm();
-  return side;
-}
-
-Side soft(const Steps& s, Direction direction) {
-  const Vector f = (1 - 2 * along(s, direction).array()).matrix();
-  return {f.dot(s.size) / f.squaredNorm(), 1};
-}
-
-/// size = step (1 − A exp(gamma sign u)): linear in (step, step A) for each gamma; sign is the sign of the model's `a`.
-Side exponential(const Steps& s, Direction direction, double sign) {
-  const Vector u = along(s, direction);
-  Side best;
-  best.error = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 60; ++i) {
-    const double gamma = 0.05 * std::pow(400.0, i / 59.0);
-    Eigen::MatrixXd design(u.size(), 2);
-    design << Vector::Ones(u.size()), (gamma * sign * u.array()).exp().matrix();
-    const Eigen::Vector2d c = least_squares<double>(design, s.size);
-    const double error = (design * c - s.size).squaredNorm();
-    // A nearly straight line is also a large step times a small difference from 1: fewer than two pulses across the window.
-    if (!(c[0] > 0 && c[0] <= 0.5) || !(error < best.error)) continue;
-    best = {c[0], gamma, -c[1] / c[0], sign, {}, error};
-  }
-  return best;
-}
-
-/// Piecewise-linear least squares; a point without data is tied weakly to its neighbours.
-Side table(const Steps& s, int points) {
-  const Index n = points;
-  Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(n, n);
-  Vector right = Vector::Zero(n);
-  for (Index i = 0; i < s.x.size(); ++i) {
-    const double at = std::clamp(s.x[i], 0.0, 1.0) * static_cast<double>(n - 1);
-    const Index k = std::min(static_cast<Index>(at), n - 2);
-    const double w = at - static_cast<double>(k);
-    normal(k, k) += (1 - w) * (1 - w);
-    normal(k, k + 1) += w * (1 - w);
-    normal(k + 1, k) += w * (1 - w);
-    normal(k + 1, k + 1) += w * w;
-    right[k] += (1 - w) * s.size[i];
-    right[k + 1] += w * s.size[i];
-  }
-  for (Index k = 0; k + 1 < n; ++k) {
-    const double tie = 1e-6 * static_cast<double>(s.x.size());
-    normal(k, k) += tie;
-    normal(k + 1, k + 1) += tie;
-    normal(k, k + 1) -= tie;
-    normal(k + 1, k) -= tie;
-  }
-  const Vector values = normal.ldlt().solve(right).cwiseMax(0.0);
-  Side side;
-  side.table.assign(values.data(), values.data() + n);
-  side.step = values.mean();
-  return side;
-}
-
-void require_steps(const Side& up, const Side& down, const std::string& model) {
-  if (up.step > 0 && down.step > 0) return;
-  throw UserError(
-      fmt::format("devices fit: {} cannot describe these pulses: the fitted mean step is {:.3g} of the window up and "
-                  "{:.3g} down (both "
-                  "must be > 0; is the direction column that of the pulse before each value?)",
-                  model, up.step, down.step));
-}
-
-/// Mean pulses, asymmetry from the steps of both directions.
-void set_steps(DeviceSpec& spec, double up, double down) {
-  spec.pulses = std::clamp(1 / std::max(up, down), 2.0, 1e9);
-  spec.asymmetry = down < up ? 1 - down / up : up / down - 1;
-}
-
-void fit_shape(DeviceSpec& spec, const Steps& up, const Steps& down, int points) {
-  Side u;
-  Side d;
-  if (spec.model == "linear_step" || spec.model == "soft_bounds") {
-    const auto fit = spec.model == "linear_step" ? line : soft;
-    u = fit(up, Direction::up);
-    d = fit(down, Direction::down);
-  } else if (spec.model == "exponential_step") {
-    u = exponential(up, Direction::up, 1);
-    d = exponential(down, Direction::down, 1);
-    const Side other_u = exponential(up, Direction::up, -1);
-    const Side other_d = exponential(down, Direction::down, -1);
-    if (other_u.error + other_d.error < u.error + d.error) {
-      u = other_u;
-      d = other_d;
-    }
-  } else {
-    u = table(up, points);
-    d = table(down, points);
-  }
-  require_steps(u, d, spec.model);
-  if (spec.model == "linear_step") spec.shape = {{"gamma_up", u.gamma}, {"gamma_down", d.gamma}};
-  if (spec.model == "exponential_step") {
-    spec.shape = {{"A_up", u.A},           {"A_down", d.A},     {"gamma_up", u.gamma},
-                  {"gamma_down", d.gamma}, {"a", 0.5 * u.sign}, {"b", 0}};
-  }
-  if (spec.model != "piecewise") return set_steps(spec, u.step, d.step);
-  set_steps(spec, u.step, d.step);
-  for (double& t : u.table) t /= u.step;
-  for (double& t : d.table) t /= d.step;
-  spec.tables = {{"up", u.table}, {"down", d.table}};
-}
-
-double logit(double p) { return std::log(p / (1 - p)); }
-double share(double x) { return 1 / (1 + std::exp(-x)); }
-/// Values of a table stay within e^±7 = 10^±3 of the mean pulse: places that a record hardly visits say nothing of theirs.
-constexpr double kSteepest = 7;
-double table_value(double x) { return std::exp(kSteepest * std::tanh(x / kSteepest)); }
-
-/// Steps and shape of a model as free numbers: logarithms of what is positive, logits of what lies in (0, 1).
-FitParameters free_numbers(const DeviceSpec& spec) {
-  const double up = 1 / spec.pulses * (spec.asymmetry < 0 ? 1 + spec.asymmetry : 1),
-               down = 1 / spec.pulses * (spec.asymmetry > 0 ? 1 - spec.asymmetry : 1);
-  const auto inside = [](double p) { return std::clamp(p, 1e-3, 1 - 1e-3); };
-  FitParameters out{{std::log(up), std::log(down)}, {}, nullptr};
-  std::vector<std::string> names;
-  if (spec.model == "linear_step") {
-    for (const char* name : {"gamma_up", "gamma_down"}) out.start.push_back(logit(inside(spec.shape_value(name))));
-  } else if (spec.model == "exponential_step") {
-    for (const char* name : {"A_up", "A_down"}) out.start.push_back(spec.shape_value(name));
-    for (const char* name : {"gamma_up", "gamma_down"}) out.start.push_back(std::log(spec.shape_value(name)));
-  } else if (spec.model == "piecewise") {
-    for (const auto& [name, values] : spec.tables) {
-      out.curves.emplace_back(out.start.size(), out.start.size() + values.size());
-      for (const double value : values) out.start.push_back(std::log(std::clamp(value, 2e-3, 5e2)));
-    }
-  }
-  out.apply = [](const std::vector<double>& x, DeviceSpec& made) {
-    double step_up = std::exp(x[0]), step_down = std::exp(x[1]);
-    std::size_t at = 2;
-    for (auto& [name, values] : made.tables) {  // shapes have the mean 1, their scale is that of the step
-      double mean = 0;
-      for (double& value : values) mean += (value = table_value(x[at++])) / static_cast<double>(values.size());
-      for (double& value : values) value /= mean;
-      (name == "up" ? step_up : step_down) *= mean;
-    }
-    set_steps(made, step_up, step_down);
-    if (made.model == "linear_step") made.shape = {{"gamma_up", share(x[2])}, {"gamma_down", share(x[3])}};
-    if (made.model == "exponential_step") {
-      made.shape["A_up"] = x[2];
-      made.shape["A_down"] = x[3];
-      made.shape["gamma_up"] = std::exp(x[4]);
-      made.shape["gamma_down"] = std::exp(x[5]);
-    }
-  };
-  return out;
-}
-
-/// Conductance that the model reaches from g by one pulse.
-double one_pulse(DeviceArray<double>& device, double g, Direction direction, std::uint64_t step) {
-  device.cells().g(0, 0) = g;
-  const double s = device.cells().mean_step;
-  device.update(Matrix<double>::Ones(1, 1), direction == Direction::up ? s : -s, step);
-  return device.conductance()(0, 0);
-}
-
-void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records, const WindowShift& shift) {
+/// Sums over the reads of records that the residuals are made of.
+struct Sums {
   double steps = 0, whole = 0, curve = 0, pulses = 0, flat = 0;
-  double moved = 0, turned = 0, turns = 0, lag = 0;
-  std::size_t number = 0;
-  for (const PulseRecord& record : records) {
-    DeviceSpec own = fit.spec;
-    const RecordRange range = range_of(record);
-    own.g_min_S = std::max(range.low + shift.low * range.size(), 0.0);
-    own.g_max_S = range.high + shift.high * range.size();
-    DeviceArray<double> device(own, 1, 1, {}, 1);
-    const double window = own.window_S();
-    const double pulse = window / own.pulses;
-    const double mean = std::accumulate(record.conductance_S.begin(), record.conductance_S.end(), 0.0) /
-                        static_cast<double>(record.conductance_S.size());
-    const double start = shift.starts.empty() ? 0 : shift.starts[number] * range.size();
-    const std::vector<double> replayed = replay(own, record, record.conductance_S[0] + start);
-    double off = (record.conductance_S[0] - replayed[0]) / range.size(), difference = 0;
-    ++number;
-    for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
-      const Direction direction = record.direction[i];
-      const double next = one_pulse(device, record.conductance_S[i - 1], direction, i);
-      if (!cut(record, i, own.g_min_S, window)) {
-        steps += std::pow((record.conductance_S[i] - next) / pulse, 2);
-        whole += 1;
-      }
-      const double now = (record.conductance_S[i] - replayed[i]) / range.size();
-      curve += now * now;
-      flat += std::pow((record.conductance_S[i] - mean) / range.size(), 2);
-      lag += now * off;
-      moved += (now - off) * (now - off);
-      if (i > 1) turned += (now - off) * difference;
-      turns += i > 1 ? 1 : 0;
-      difference = now - off;
-      off = now;
-    }
-    pulses += static_cast<double>(record.pulses());
+  double turned = 0, turns = 0, lag = 0;
+};
+
+void add_steps_off(const DeviceSpec& spec, const PulseRecord& record, Sums& sums) {
+  PulseLaw law(spec);
+  const double pulse = spec.window_S() / spec.pulses;
+  for (std::size_t i = 1; i < record.conductance_S.size(); ++i) {
+    PulseLaw::Places places{};
+    places.fill(std::clamp(record.conductance_S[i - 1], spec.g_min_S, spec.g_max_S));
+    law.move(record, i, places);
+    if (ends_at_bound(record, i, spec.g_min_S, spec.window_S())) continue;
+    sums.steps += std::pow((record.conductance_S[i] - places[0]) / pulse, 2);
+    sums.whole += 1;
   }
-  fit.step_residual = whole > 0 ? std::sqrt(steps / whole) : 0;  // 0: every pulse ended at a bound
-  fit.curve_residual = std::sqrt(curve / pulses);
-  fit.mean_residual = std::sqrt(flat / pulses);
-  fit.autocorrelation = curve > 0 ? lag / curve : 0;
-  const double of_reads = std::max(0.0, -turned / turns);
-  fit.read_noise = std::sqrt(of_reads);
-  // The range of the records stands for the pulse's window: in pulses.
-  const double range_S = (fit.spec.g_max_S - fit.spec.g_min_S) / (1 + shift.high - shift.low);
-  const double pulse = fit.spec.window_S() / fit.spec.pulses;
-  fit.spec.update_noise = std::sqrt(std::max(0.0, moved / pulses - 2 * of_reads)) * range_S / pulse;
+}
+
+void add_curve_off(const DeviceSpec& spec, const PulseRecord& record, double range_S, Sums& sums) {
+  const std::vector<double>& g = record.conductance_S;
+  const double mean = std::accumulate(g.begin(), g.end(), 0.0) / static_cast<double>(g.size());
+  const std::vector<double> replayed = replay(spec, record);
+  double off = (g[0] - replayed[0]) / range_S, difference = 0;
+  for (std::size_t i = 1; i < g.size(); ++i) {
+    const double now = (g[i] - replayed[i]) / range_S;
+    sums.curve += now * now;
+    sums.flat += std::pow((g[i] - mean) / range_S, 2);
+    sums.lag += now * off;
+    if (i > 1) sums.turned += (now - off) * difference;
+    sums.turns += i > 1 ? 1 : 0;
+    difference = now - off;
+    off = now;
+  }
+  sums.pulses += static_cast<double>(record.pulses());
+}
+
+void measure_residuals(PulseFit& fit, const std::vector<PulseRecord>& records) {
+  const double range = range_of(records).size();
+  Sums sums;
+  for (const PulseRecord& record : records) {
+    add_steps_off(fit.spec, record, sums);
+    add_curve_off(fit.spec, record, range, sums);
+  }
+  fit.step_residual = sums.whole > 0 ? std::sqrt(sums.steps / sums.whole) : 0;  // 0: every pulse ended at a bound
+  fit.curve_residual = std::sqrt(sums.curve / sums.pulses);
+  fit.mean_residual = std::sqrt(sums.flat / sums.pulses);
+  fit.autocorrelation = sums.curve > 0 ? sums.lag / sums.curve : 0;
+  fit.read_noise = std::sqrt(std::max(0.0, -sums.turned / sums.turns));
+}
+
+void check_request(const std::string& model, int points) {
+  const auto& known = fitted_models();
+  if (std::find(known.begin(), known.end(), model) == known.end()) {
+    throw UserError(fmt::format("devices fit: unknown model \"{}\" ({})", model, did_you_mean(model, known)));
+  }
+  if (points < 2 || points > 1000) {
+    throw UserError(fmt::format("devices fit: --points {} (must be in [2, 1000]: values of a table)", points));
+  }
+}
+
+void finish(PulseFit& fit, const std::vector<PulseRecord>& records) {
+  fit.spec = fit.likelihood.spec;
+  if (has_volts(fit.spec.model)) set_volt_pulses(fit.spec);
+  measure_residuals(fit, records);
+  fit.spec.update = PulseMode::pulsed;
+  fit.spec.validate();
+}
+
+/// "12.3 uS (11.8 to 12.9)"; an open end is "?".
+std::string interval_of(const FittedNumber& n) {
+  const auto text = [&](const std::optional<double>& v) {
+    if (!v) return std::string("?");
+    if (n.unit == "S") return format_quantity(*v, Unit::siemens, 4);
+    return fmt::format("{:.4g}{}", *v, n.unit == "1" ? "" : " " + n.unit);
+  };
+  return fmt::format("{} ({} to {})", text(n.value), text(n.low), text(n.high));
 }
 
 }  // namespace
 
 const std::vector<std::string>& fitted_models() {
-  static const std::vector<std::string> names = {"soft_bounds", "linear_step", "exponential_step", "piecewise"};
+  static const std::vector<std::string> names = {"soft_bounds",      "linear_step", "constant_step",
+                                                 "power_step",       "label_curve", "piecewise",
+                                                 "exponential_step", "vteam",       "yakopcic"};
   return names;
 }
 
-double PulseFit::akaike(std::size_t n) const {
-  return static_cast<double>(n) * std::log(curve_residual * curve_residual) + 2.0 * numbers;
+bool PulseFit::better_than_mean() const {
+  const auto n = static_cast<double>(likelihood.values);
+  const int of_curve = likelihood.numbers - 2;  // noise moves no curve
+  return n * std::log(std::pow(curve_residual, 2)) + 2.0 * of_curve < n * std::log(std::pow(mean_residual, 2)) + 2;
+}
+
+std::vector<std::string> PulseFit::warnings() const {
+  std::vector<std::string> out;
+  const auto never = [&](const char* bound, const std::optional<double>& open) {
+    if (open) return;
+    out.push_back(fmt::format("the {} bound was never approached: the record does not say where it is", bound));
+  };
+  for (const FittedNumber& n : intervals) {
+    if (n.name == "g_max") never("upper", n.high);
+    if (n.name == "g_min" && !(n.low || n.value < 0.02 * spec.g_max_S)) never("lower", n.low);
+  }
+  if (std::abs(likelihood.innovation_correlation) > 3 / std::sqrt(static_cast<double>(likelihood.values))) {
+    out.push_back(fmt::format(
+        "errors of prediction correlate by {:+.2f} from pulse to pulse (white noise: within {:.2f}): the curve has "
+        "another shape, or the noise is slow; intervals are too narrow",
+        likelihood.innovation_correlation, 2 / std::sqrt(static_cast<double>(likelihood.values))));
+  }
+  return out;
 }
 
 PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int points) {
@@ -300,44 +137,32 @@ PulseFit fit_pulses(const PulseRecord& record, const std::string& model, int poi
 
 PulseFit fit_records(const std::vector<PulseRecord>& records, const std::string& model, int points) {
   NUDGE_EXPECT(!records.empty());
-  const auto& known = fitted_models();
-  if (std::find(known.begin(), known.end(), model) == known.end()) {
-    throw UserError(fmt::format("devices fit: unknown model \"{}\" ({})", model, did_you_mean(model, known)));
-  }
-  if (points < 2 || points > 1000) {
-    throw UserError(fmt::format("devices fit: --points {} (must be in [2, 1000]: values of a table)", points));
-  }
+  check_request(model, points);
   PulseFit fit;
-  fit.spec.model = model;
-  fit.spec.g_min_S = fit.spec.g_max_S = 0;
-  for (const PulseRecord& record : records) {
-    const RecordRange window = range_of(record);
-    fit.spec.g_min_S += window.low / static_cast<double>(records.size());
-    fit.spec.g_max_S += window.high / static_cast<double>(records.size());
-  }
-  fit_shape(fit.spec, steps_of(records, Direction::up), steps_of(records, Direction::down), points);
-  fit.spec.update = PulseMode::continuous;
-  const FitParameters free = free_numbers(fit.spec);
-  const WindowShift shift = fit_trajectory(fit.spec, free, records);
-  fit.numbers = static_cast<int>(free.start.size() + 2 + records.size());
-  const double range = fit.spec.g_max_S - fit.spec.g_min_S;
-  fit.spec.g_min_S = std::max(fit.spec.g_min_S + shift.low * range, 0.0);
-  fit.spec.g_max_S += shift.high * range;
-  measure_residuals(fit, records, shift);
-  fit.spec.update = PulseMode::pulsed;
-  fit.spec.validate();
+  fit.likelihood = largest_likelihood(first_guesses(records, model, points), records);
+  finish(fit, records);
   return fit;
 }
 
+void add_intervals(PulseFit& fit, const std::vector<PulseRecord>& records) {
+  fit.intervals = profile_intervals(fit.likelihood, records);
+  finish(fit, records);
+}
+
 std::string fit_toml(const PulseFit& fit, const std::string& source) {
-  return fmt::format(
-             "# {} fitted to {}\n# curve residual (rms): {:.4g} % of the record's range; a horizontal line leaves "
-             "{:.4g} %\n"
-             "# of it noise of reads: {:.4g} %; from pulse to pulse it correlates by {:+.2f}\n"
-             "# step residual (rms): {:.4g} mean pulses\n",
-             fit.spec.model, source, 100 * fit.curve_residual, 100 * fit.mean_residual, 100 * fit.read_noise,
-             fit.autocorrelation, fit.step_residual) +
-         device_toml(fit.spec);
+  std::string out = fmt::format(
+      "# {} fitted to {}\n# curve residual (rms): {:.4g} % of the record's range; a horizontal line leaves "
+      "{:.4g} %\n"
+      "# of it noise of reads: {:.4g} %; from pulse to pulse it correlates by {:+.2f}, errors of prediction by "
+      "{:+.2f}\n"
+      "# step residual (rms): {:.4g} mean pulses\n",
+      fit.spec.model, source, 100 * fit.curve_residual, 100 * fit.mean_residual, 100 * fit.read_noise,
+      fit.autocorrelation, fit.likelihood.innovation_correlation, fit.step_residual);
+  if (!fit.intervals.empty()) out += "# 95 % intervals, ? where the record does not close them:\n";
+  for (const FittedNumber& number : fit.intervals)
+    out += fmt::format("#   {} = {}\n", number.name, interval_of(number));
+  for (const std::string& warning : fit.warnings()) out += "# warning: " + warning + "\n";
+  return out + device_toml(fit.spec);
 }
 
 }  // namespace nudge

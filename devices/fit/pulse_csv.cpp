@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstdlib>
 
 #include "devices/fit/peer_csv.hpp"
+#include "sim/base/units.hpp"
 #include "sim/config/suggest.hpp"
 
 namespace nudge {
@@ -17,17 +20,28 @@ constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 /// LabHeader of the header; kAbsent where there is none.
 struct LabHeader {
   std::size_t pulse = kAbsent, conductance = kAbsent, direction = kAbsent, device = kAbsent, cycle = kAbsent;
-  std::string unit = {};  ///< of conductances without one: " uS" from the column's name
+  std::size_t voltage = kAbsent, width = kAbsent;
+  /// Of cells without one, from the name of the column: " uS", " mV", " ns".
+  std::string unit = {}, voltage_unit = {}, width_unit = {};
 };
 
-/// "conductance_uS", "G_uS" and "G" are the conductance; the unit goes to `unit`.
-std::string plain_name(const std::string& cell, std::string& unit) {
-  for (const char* stem : {"conductance", "G"}) {
-    if (cell == stem) return "conductance";
-    for (const char* of : {"S", "mS", "uS", "nS"}) {
-      if (cell != fmt::format("{}_{}", stem, of)) continue;
-      unit = fmt::format(" {}", of);
-      return "conductance";
+/// "conductance_uS", "G_uS" and "G" are the conductance, "voltage_mV" the voltage, "width_ns" the width; the unit goes to `at`.
+std::string plain_name(const std::string& cell, LabHeader& at) {
+  struct Stem {
+    const char *stem, *name;
+    std::vector<const char*> units;
+    std::string* unit;
+  };
+  const std::vector<Stem> stems = {{"conductance", "conductance", {"S", "mS", "uS", "nS"}, &at.unit},
+                                   {"G", "conductance", {"S", "mS", "uS", "nS"}, &at.unit},
+                                   {"voltage", "voltage", {"V", "mV"}, &at.voltage_unit},
+                                   {"width", "width", {"s", "ms", "us", "ns"}, &at.width_unit}};
+  for (const Stem& one : stems) {
+    if (cell == one.stem) return one.name;
+    for (const char* of : one.units) {
+      if (cell != fmt::format("{}_{}", one.stem, of)) continue;
+      *one.unit = fmt::format(" {}", of);
+      return one.name;
     }
   }
   return cell;
@@ -36,39 +50,43 @@ std::string plain_name(const std::string& cell, std::string& unit) {
 /// What is wrong with header[c]; a header without any known name may be that of another program.
 std::string unknown_column(const std::vector<std::string>& header, std::size_t c,
                            const std::vector<std::string>& names) {
-  std::string unit;
+  LabHeader ignored;
   const bool foreign = std::none_of(header.begin(), header.end(), [&](const std::string& cell) {
-    return std::find(names.begin(), names.end(), plain_name(cell, unit)) != names.end();
+    return std::find(names.begin(), names.end(), plain_name(cell, ignored)) != names.end();
   });
   return fmt::format(
-      "unknown column \"{}\" ({}{})", header[c], did_you_mean(plain_name(header[c], unit), names),
+      "unknown column \"{}\" ({}{})", header[c], did_you_mean(plain_name(header[c], ignored), names),
       foreign ? "; CrossSim's set.csv and reset.csv are given together: devices fit SET.csv RESET.csv" : "");
 }
 
 LabHeader columns_of(const std::vector<std::string>& header, const std::string& where) {
   LabHeader at;
-  const std::vector<std::pair<std::string, std::size_t*>> known{{"pulse", &at.pulse},
-                                                                {"conductance", &at.conductance},
-                                                                {"direction", &at.direction},
-                                                                {"device", &at.device},
-                                                                {"cycle", &at.cycle}};
+  const std::vector<std::pair<std::string, std::size_t*>> known{
+      {"pulse", &at.pulse}, {"conductance", &at.conductance}, {"direction", &at.direction}, {"device", &at.device},
+      {"cycle", &at.cycle}, {"voltage", &at.voltage},         {"width", &at.width}};
   std::vector<std::string> names;
   names.reserve(known.size());
   for (const auto& [name, place] : known) names.push_back(name);
   for (std::size_t c = 0; c < header.size(); ++c) {
-    const std::string name = plain_name(header[c], at.unit);
+    const std::string name = plain_name(header[c], at);
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == name; });
     if (found == known.end()) csv_fail(where, unknown_column(header, c, names));
     if (*found->second != kAbsent) csv_fail(where, fmt::format("column \"{}\" occurs twice", header[c]));
     *found->second = c;
   }
+  const bool signed_pulses = at.voltage != kAbsent;
   for (const auto& [name, place] : known) {
-    if (*place == kAbsent && name != "device" && name != "cycle") {
+    const bool needed = name == "pulse" || name == "conductance" || (name == "direction" && !signed_pulses);
+    if (*place == kAbsent && needed) {
       csv_fail(where,
                fmt::format("column \"{}\" is missing (the header must be pulse,conductance,direction, with device and "
-                           "cycle for several records)",
+                           "cycle for several records, voltage and width of pulses that differ)",
                            name));
     }
+  }
+  if ((at.voltage == kAbsent) != (at.width == kAbsent)) {
+    csv_fail(where, fmt::format("column \"{}\" is missing (voltage and width of a pulse go together)",
+                                signed_pulses ? "width" : "voltage"));
   }
   return at;
 }
@@ -86,6 +104,44 @@ Direction direction_of(const std::string& text, const std::string& where) {
   if (text == "up" || text == "+1" || text == "1") return Direction::up;
   if (text == "down" || text == "-1") return Direction::down;
   csv_fail(where, fmt::format("direction \"{}\" must be up or down (or +1, -1)", text));
+}
+
+double cell_number(const std::string& text, const std::string& unit, Unit of, const char* name,
+                   const std::string& where) {
+  const bool bare = text.empty() || std::isalpha(static_cast<unsigned char>(text.back())) == 0;
+  const Quantity q = read_quantity(bare ? text + unit : text, of);
+  if (!q.problem.empty()) csv_fail(where, fmt::format("{} \"{}\": {}", name, text, q.problem));
+  if (!std::isfinite(q.value)) csv_fail(where, fmt::format("{} \"{}\" is not a finite number", name, text));
+  return q.value;
+}
+
+/// Direction, and where the file has them volts and width, of the pulse of a row.
+void add_pulse(const LabHeader& at, const std::vector<std::string>& cells, const std::string& where,
+               PulseRecord& record) {
+  const bool first = record.direction.empty();  // before the first pulse
+  const std::string direction = at.direction == kAbsent ? "" : cells[at.direction];
+  if (at.voltage == kAbsent) {
+    record.direction.push_back(first && direction.empty() ? Direction::up : direction_of(direction, where));
+    return;
+  }
+  const std::string &volts = cells[at.voltage], &width = cells[at.width];
+  if (first) {
+    record.direction.push_back(Direction::up);
+    record.volts.push_back(0);
+    record.width_s.push_back(0);
+    return;
+  }
+  const double size = cell_number(volts, at.voltage_unit, Unit::volt, "voltage", where);
+  const double seconds = cell_number(width, at.width_unit, Unit::second, "width", where);
+  if (size == 0) csv_fail(where, "voltage 0 V is no pulse");
+  if (!(seconds > 0)) csv_fail(where, fmt::format("width {:g} s (must be > 0)", seconds));
+  const bool unsigned_down = size > 0 && !direction.empty() && direction_of(direction, where) == Direction::down;
+  if (size < 0 && !direction.empty() && direction_of(direction, where) == Direction::up) {
+    csv_fail(where, fmt::format("voltage {:g} V of a pulse up (negative voltages go down)", size));
+  }
+  record.direction.push_back(size < 0 || unsigned_down ? Direction::down : Direction::up);
+  record.volts.push_back(unsigned_down ? -size : size);
+  record.width_s.push_back(seconds);
 }
 
 }  // namespace
@@ -129,10 +185,8 @@ std::vector<LabRecord> parse_lab_csv(std::string_view text, const std::string& n
     }
     last[k] = pulse;
     PulseRecord& record = records[k].pulses;
-    const std::string& direction = cells[at.direction];
-    const bool first = record.conductance_S.empty();
     record.conductance_S.push_back(csv_conductance(cells[at.conductance], at.unit, where));
-    record.direction.push_back(first && direction.empty() ? Direction::up : direction_of(direction, where));
+    add_pulse(at, cells, where, record);
   }
   if (records.empty()) check_record({}, name);
   for (const LabRecord& record : records) {

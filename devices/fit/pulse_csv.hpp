@@ -15,6 +15,7 @@ namespace nudge {
 struct PulseRecord {
   std::vector<double> conductance_S;
   std::vector<Direction> direction;
+  std::vector<double> volts = {}, width_s = {};  ///< of pulse i, negative downwards; empty: not known
   std::size_t pulses() const { return conductance_S.empty() ? 0 : conductance_S.size() - 1; }
 };
 
@@ -36,7 +37,8 @@ void check_record(const PulseRecord& record, const std::string& name);
 /// Reads CSV with the header `pulse,conductance,direction` and, for several records, `device` and `cycle` (columns in any order):
 /// rows of one device and cycle belong together, in the order of the file; pulse counts up by one within a record; conductance is in
 /// siemens or has a unit, in the cell ("12.5 uS") or in the name of the column (`conductance_uS`, `G_uS`); direction is that of the
-/// pulse before the value, up or down (+1, -1). Lines that start with # and empty lines are skipped. UserError with name:line for a
+/// pulse before the value, up or down (+1, -1); `voltage` and `width` (together; with units likewise) give the pulse's amplitude, whose
+/// sign may stand for the direction. Lines that start with # and empty lines are skipped. UserError with name:line for a
 /// missing or unknown column, a gap or step back of the pulse number, a number that is not finite, a negative conductance, one above
 /// 0.1 S (no device: the unit is missing), an unknown direction, or a record of fewer than 4 pulses or 2 of one direction.
 /// A file of two columns, up and down, is read by parse_up_down_csv; only there the scale may have a window.

@@ -14,7 +14,8 @@ struct PowerStep {
 
   template <class S>
   S change(const Element<S>& e, Direction direction, S n) const {
-    const S gamma = static_cast<S>(direction == Direction::up ? gamma_up : gamma_down);
+    const S common = static_cast<S>(direction == Direction::up ? gamma_up : gamma_down);
+    const S gamma = e.gamma < S(0) ? common : e.gamma;
     const S u = e.upper - e.g;
     if (u <= 0) return 0;
     const S a = n * (e.step / u) * std::pow(u / (e.upper - e.reference), gamma);
@@ -45,7 +46,7 @@ DeviceModel power_step_model() {
   model.limits =
       "many pulses across the window (mean-field curve between pulses); gamma = 0 is the constant step, 1 "
       "soft bounds with many pulses";
-  model.not_modelled = "exact variance of many noisy pulses where the curve bends, device-to-device spread of gamma";
+  model.not_modelled = "exact variance of many noisy pulses where the curve bends";
   model.shape = {{"gamma_up", "1", 0, 100, false, false, 0.5, "power of the up curve", source},
                  {"gamma_down", "1", 0, 100, false, false, 0.5, "power of the down curve", source}};
   model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {

@@ -127,7 +127,7 @@ TEST_CASE("devices characterize takes presets with --set, configs and measured p
   CHECK(H5Reader(folder.file("fitted.h5")).reals<double>("measured/pulse").size() == 81);
   const Outcome fit = run_nudge(folder, "devices fit lab.csv --model soft_bounds --out lab.toml");
   CHECK_THAT(fit.output, Contains("3 devices, 3 records") && Contains("devices differ by"));
-  CHECK_THAT(run_nudge(folder, "config check lab.toml").output, Contains("device.upper_bound_spread"));
+  CHECK_THAT(run_nudge(folder, "config check lab.toml").output, Contains("device.joint_covariance"));
   CHECK(nlohmann::json::parse(run_nudge(folder, "devices fit lab.csv --model soft_bounds --json").output)["devices"] ==
         3);
   folder.write("exact.toml", "seed = 1\n");

@@ -79,33 +79,40 @@ TEST_CASE("estimates over devices: Student's and the chi-square interval by hand
 
 TEST_CASE("the population that measured devices came from is found again", "[devices]") {
   const DeviceSpec made = wafer();
-  constexpr Index devices = 200;
-  const PopulationFit fit = fit_population(measured(made, devices, 1, 160), "linear_step");
+  constexpr Index devices = 40;
+  const PopulationFit fit = fit_population(measured(made, devices, 1, 120), "linear_step");
   CHECK(fit.devices == devices);
-  // 160 pulses of 1/80 and more of the window reach both bounds: the bounds are read exactly. Each estimate then lies within four
+  // 120 pulses of 1/80 and more of the window reach both bounds: each device's are found to rounding. Estimates then lie within four
   // standard errors of what the devices were drawn with: s/√(2n) for a deviation, s/√n for a mean.
   const double four = 4 / std::sqrt(2.0 * devices);
-  CHECK(fit.common.spec.upper_bound_spread == Approx(0.08).epsilon(four));
-  CHECK(fit.common.spec.lower_bound_spread == Approx(0.05).epsilon(four));
-  // A device's pulse is read off its own window, so that the steps' spread is found to a few percent beside that.
-  CHECK(fit.common.spec.step_spread == Approx(0.1).epsilon(four + 0.05));
+  CHECK(fit.g_max_S.deviation == Approx(0.08 * 10e-6).epsilon(four));
+  CHECK(fit.g_min_S.deviation == Approx(0.05 * 10e-6).epsilon(four));
   CHECK(fit.g_max_S.mean == Approx(25e-6).margin(4 * 0.08 * 10e-6 / std::sqrt(double(devices))));
   CHECK(fit.g_max_S.mean_low < fit.g_max_S.mean);
   CHECK(std::isnan(fit.repeat));
-  // What the table says is what a config reads.
+  // The joint covariance is the sample's, of coordinates that are logarithms: spread of the bound over the bound, of the pulse over itself.
+  const DeviceSpec& spec = fit.common.spec;
+  const std::vector<double>& c = spec.joint_covariance;
+  REQUIRE(c.size() == 36);
+  CHECK(std::sqrt(c[0]) == Approx(0.08 * 10e-6 / 25e-6).epsilon(four + 0.05));
+  // step_spread is drawn for both directions at once: they vary together. The wafer's pulses are at one reference, 15 uS, as the fit's.
+  CHECK(std::sqrt(c[14]) == Approx(0.1).epsilon(four + 0.1));
+  CHECK(c[15] / std::sqrt(c[14] * c[21]) > 0.8);
+  CHECK(std::abs(c[2]) / std::sqrt(c[0] * c[14]) < 4 / std::sqrt(double(devices)));  // drawn independently
+  CHECK(spec.g_reference_S() == Approx(15e-6).epsilon(0.02));
+  // What the table says is what a config reads, and what devices are drawn from.
   const ConfigSchema schema{device_param_rows(), {}, {}};
   const DeviceSpec read = device_spec(parse_config(schema, "fit", fit_toml(fit, "lab.csv"), {}));
-  CHECK(read.step_spread == Approx(fit.common.spec.step_spread).epsilon(1e-5));
-  CHECK(read.upper_bound_spread == Approx(fit.common.spec.upper_bound_spread).epsilon(1e-5));
+  CHECK(read.joint_covariance == spec.joint_covariance);
 }
 
 TEST_CASE("cycles of one device give its repeatability, and no spread between devices", "[devices]") {
   DeviceSpec made = wafer();
   made.step_spread = made.upper_bound_spread = made.lower_bound_spread = 0;
   made.update_noise = 0.5;
-  const PopulationFit fit = fit_population(measured(made, 8, 12, 30), "linear_step");
-  CHECK(fit.devices == 8);
-  CHECK(fit.records == 96);
+  const PopulationFit fit = fit_population(measured(made, 4, 6, 30), "linear_step");
+  CHECK(fit.devices == 4);
+  CHECK(fit.records == 24);
   // After k noisy pulses a device stands 0.5 √k pulses of 1/80 of the window from where it would; the slope of the steps, 2·0.3/80
   // per pulse, pulls back less than half of that over 60 pulses. Of the range that 30 pulses cover: x' = (1.3 − 0.6 x)/80.
   const double range = 1.3 / 0.6 * (1 - std::exp(-0.6 * 30 / 80));

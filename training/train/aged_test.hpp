@@ -16,6 +16,8 @@ struct AgedTestOptions {
   std::string weights = {};                ///< a file of weights instead (read_weights()); reprograms
   std::vector<std::string> settings = {};  ///< of the config; reprograms
   std::string part = "test";               ///< or "validation"
+  /// Seconds after which every device is written anew, with the weights that it was read with at age 0, from then on again and again; 0: never.
+  double refresh_s = 0;
   std::optional<double> temperature_K =
       {};  ///< at which it is kept and read, in place of circuit.temperature of the run
 };
@@ -28,6 +30,7 @@ struct AgedTestRow {
 };
 
 struct AgedTest {
+  double refresh_s = 0;
   bool reprogrammed = false;
   double temperature_K = 0;       ///< of the wait and the reads
   double acceleration = 1;        ///< how much faster relaxation goes there than at device.relaxation_reference
@@ -36,7 +39,8 @@ struct AgedTest {
 };
 
 /// What is left of a trained network after a wait: reads a part of its data with the network of a run file of `nudge train`, after its
-/// devices have been left alone for each of these times (LinearMap::advance_time: drift, decay, leak, telegraph and 1/f noise).
+/// devices have been left alone for each of these times (LinearMap::advance_time: drift, decay, leak, relaxation, telegraph and 1/f noise), or
+/// written anew at intervals.
 /// A temperature acts as circuit.temperature does: on relaxation, whose time goes RelaxationSpec::acceleration() times as fast, and on the thermal
 /// noise of the reads.
 ///

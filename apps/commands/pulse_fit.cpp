@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands/pulse_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <sstream>
+
+#include "apps/commands/text_table.hpp"
+#include "apps/streams.hpp"
+#include "devices/fit/fit_population.hpp"
+#include "devices/fit/peer_csv.hpp"
+#include "devices/fit/pulse_law.hpp"
+#include "sim/base/parallel.hpp"
+#include "sim/io/atomic_file.hpp"
+#include "sim/io/json_text.hpp"
+
+namespace nudge {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string names_of(const std::vector<std::string>& files) {
+  std::string out;
+  for (const std::string& file : files) out += (out.empty() ? "" : ", ") + file;
+  return out;
+}
+
+/// All models that can describe the pulses, the least of Akaike's criterion first.
+std::vector<PopulationFit> tried_fits(const std::vector<LabRecord>& records, const PulseFitOptions& options) {
+  if (options.model != "auto") return {fit_population(records, options.model, options.points)};
+  const bool volts =
+      std::none_of(records.begin(), records.end(), [](const LabRecord& r) { return r.pulses.volts.empty(); });
+  std::vector<std::string> models;
+  for (const std::string& model : fitted_models()) {
+    if (volts || !has_volts(model)) models.push_back(model);
+  }
+  std::vector<std::optional<PopulationFit>> all(models.size());
+  std::vector<std::string> problems(models.size());
+  parallel_for(static_cast<Index>(models.size()), 0, [&](Index m, int) {
+    const auto k = static_cast<std::size_t>(m);
+    try {
+      all[k] = fit_population(records, models[k], options.points);
+    } catch (const UserError& error) {
+      problems[k] = error.what();
+    }
+  });
+  std::vector<PopulationFit> fits;
+  for (auto& fit : all) {
+    if (fit) fits.push_back(std::move(*fit));
+  }
+  if (fits.empty()) throw UserError(problems.front());
+  std::stable_sort(fits.begin(), fits.end(), [](const PopulationFit& a, const PopulationFit& b) {
+    return a.common.likelihood.akaike() < b.common.likelihood.akaike();
+  });
+  return fits;
+}
+
+std::string candidates_text(const std::vector<PopulationFit>& fits) {
+  if (fits.size() < 2) return "";
+  std::vector<std::vector<std::string>> cells = {{"model", "rms, % of the range", "numbers", "AIC", "BIC"}};
+  const double least = fits.front().common.likelihood.akaike();
+  double least_bic = fits.front().common.likelihood.schwarz();
+  for (const PopulationFit& fit : fits) least_bic = std::min(least_bic, fit.common.likelihood.schwarz());
+  for (const PopulationFit& fit : fits) {
+    const LikelihoodFit& l = fit.common.likelihood;
+    cells.push_back({fit.common.spec.model, fmt::format("{:.2f}", 100 * fit.common.curve_residual),
+                     fmt::format("{}", l.numbers), fmt::format("+{:.1f}", l.akaike() - least),
+                     fmt::format("+{:.1f}", l.schwarz() - least_bic)});
+  }
+  std::istringstream rows(text_table(cells, 0));
+  std::string out;
+  for (std::string row; std::getline(rows, row);) out += "# " + row + "\n";
+  return out + fmt::format("# runner-up: {}\n", fits[1].common.spec.model);
+}
+
+Json candidates_json(const std::vector<PopulationFit>& fits) {
+  Json all = Json::array();
+  for (const PopulationFit& fit : fits) {
+    const LikelihoodFit& l = fit.common.likelihood;
+    all.push_back({{"model", fit.common.spec.model},
+                   {"rms_over_window", fit.common.curve_residual},
+                   {"numbers", l.numbers},
+                   {"aic", l.akaike()},
+                   {"bic", l.schwarz()}});
+  }
+  return all;
+}
+
+Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json numbers_json(const std::vector<FittedNumber>& numbers) {
+  Json all = Json::array();
+  for (const FittedNumber& n : numbers) {
+    all.push_back({{"name", n.name},
+                   {"unit", n.unit},
+                   {"value", n.value},
+                   {"interval_95", {number_or_null(n.low), number_or_null(n.high)}}});
+  }
+  return all;
+}
+
+/// Of one device there is no interval over devices.
+Json estimate_json(const DeviceEstimate& e) {
+  Json out = {{"mean", e.mean}};
+  if (e.n < 2) return out;
+  out["mean_95"] = {e.mean_low, e.mean_high};
+  out["deviation"] = e.deviation;
+  out["deviation_95"] = {e.deviation_low, e.deviation_high};
+  return out;
+}
+
+Json each_json(const PopulationFit& fit) {
+  Json all = Json::array();
+  for (const DeviceFit& one : fit.each) {
+    const DeviceSpec& spec = one.fit.spec;
+    Json row = {{"device", one.name},
+                {"rms_over_window", one.fit.curve_residual},
+                {"g_min_S", spec.g_min_S},
+                {"g_max_S", spec.g_max_S},
+                {"pulses", spec.pulses},
+                {"asymmetry", spec.asymmetry},
+                {"update_noise", spec.update_noise},
+                {"read_noise_S", one.fit.likelihood.noise.read_S}};
+    for (const auto& [name, value] : spec.shape) row[name] = value;
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+Json fit_json(const PopulationFit& fit, const std::vector<PopulationFit>& tried, const std::string& toml) {
+  const PulseFit& common = fit.common;
+  Json out = {{"model", common.spec.model},
+              {"rms_over_window", common.curve_residual},
+              {"mean_rms_over_window", common.mean_residual},
+              {"noise_floor", common.read_noise},
+              {"autocorrelation", common.autocorrelation},
+              {"innovation_autocorrelation", common.likelihood.innovation_correlation},
+              {"aic", common.likelihood.akaike()},
+              {"bic", common.likelihood.schwarz()}};
+  if (tried.size() > 1) out["runner_up"] = tried[1].common.spec.model;
+  out["candidates"] = candidates_json(tried);
+  if (fit.devices == 1) {
+    out["numbers"] = numbers_json(common.intervals);
+    out["warnings"] = common.warnings();
+  }
+  out["step_residual_pulses"] = common.step_residual;
+  out["curve_residual"] = common.curve_residual;
+  out["devices"] = fit.devices;
+  out["records"] = fit.records;
+  out["g_min_S"] = estimate_json(fit.g_min_S);
+  out["g_max_S"] = estimate_json(fit.g_max_S);
+  out["pulse_S"] = estimate_json(fit.step_S);
+  out["asymmetry"] = estimate_json(fit.asymmetry);
+  out["joint_covariance"] = common.spec.joint_covariance;
+  out["each"] = each_json(fit);
+  out["repeat"] = std::isfinite(fit.repeat) ? Json(fit.repeat) : Json(nullptr);
+  out["toml"] = toml;
+  return out;
+}
+
+}  // namespace
+
+ExitCode fit_pulse_files(const PulseFitOptions& options) {
+  if (!options.out.empty()) check_output_path(options.out, Overwrite::must_not_exist);
+  const std::vector<LabRecord> records = read_lab_files(options.files, options.scale);
+  std::vector<PopulationFit> tried = tried_fits(records, options);
+  PopulationFit& fit = tried.front();
+  const std::string names = names_of(options.files);
+  if (!fit.common.better_than_mean()) {
+    throw NumericalFailure(fmt::format(
+        "{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such a device",
+        fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
+  }
+  add_intervals(fit, records);
+  const bool one = fit.records == 1;
+  const std::string toml = candidates_text(tried) + (one ? fit_toml(fit.common, names) : fit_toml(fit, names));
+  if (!options.out.empty()) {
+    write_atomically(options.out, std::as_bytes(std::span(toml)), Overwrite::must_not_exist);
+  }
+  if (options.json) {
+    answer("{}\n", json_text(fit_json(fit, tried, toml), 2));
+    return ExitCode::ok;
+  }
+  if (options.out.empty()) {
+    answer("{}", toml);
+    return ExitCode::ok;
+  }
+  answer("{}: {}, curve residual {:.4g} % of the range, a horizontal line {:.4g} %, noise of reads {:.4g} %\n",
+         options.out, fit.common.spec.model, 100 * fit.common.curve_residual, 100 * fit.common.mean_residual,
+         100 * fit.common.read_noise);
+  for (const std::string& warning : fit.common.warnings()) answer("warning: {}\n", warning);
+  if (!one) answer("{}", population_text(fit));
+  return ExitCode::ok;
+}
+
+}  // namespace nudge

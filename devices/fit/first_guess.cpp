@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/fit/first_guess.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "devices/fit/fit_numbers.hpp"
+#include "devices/fit/pulse_law.hpp"
+#include "devices/fit/volt_numbers.hpp"
+#include "sim/base/decompositions.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+/// Single steps of one direction: place x in the window before the pulse (0 at g_min) and size, positive along the
+/// direction, of the window.
+struct Steps {
+  Vector x, size;
+};
+
+Steps steps_of(const std::vector<PulseRecord>& records, Direction direction) {
+  const RecordRange window = range_of(records);
+  std::vector<double> x;
+  std::vector<double> size;
+  for (const PulseRecord& r : records) {
+    for (std::size_t i = 1; i < r.conductance_S.size(); ++i) {
+      if (r.direction[i] != direction || ends_at_bound(r, i, window.low, window.size())) continue;
+      x.push_back((r.conductance_S[i - 1] - window.low) / window.size());
+      const double change = (r.conductance_S[i] - r.conductance_S[i - 1]) / window.size();
+      size.push_back(direction == Direction::up ? change : -change);
+    }
+  }
+  if (size.size() < 2) {
+    throw UserError(fmt::format(
+        "devices fit: fewer than 2 pulses {} end inside the measured window (record more pulses, or finer ones)",
+        direction == Direction::up ? "up" : "down"));
+  }
+  const auto count = static_cast<Index>(x.size());
+  return {Eigen::Map<Vector>(x.data(), count), Eigen::Map<Vector>(size.data(), count)};
+}
+
+/// Step at the reference and relative shape numbers of one direction, for each model.
+struct Side {
+  double step = 0;
+  double gamma = 0, A = 0, sign = 1;
+  std::vector<double> table = {};
+  double error = 0;  ///< sum of squares
+};
+
+/// u: distance along the direction from the reference (middle), −1/2 to 1/2.
+Vector along(const Steps& s, Direction direction) {
+  const Vector u = (s.x.array() - 0.5).matrix();
+  return direction == Direction::up ? u : Vector(-u);
+}
+
+Side line(const Steps& s, Direction direction) {
+  const Vector u = along(s, direction);
+  Eigen::MatrixXd design(u.size(), 2);
+  design << Vector::Ones(u.size()), u;
+  const Eigen::Vector2d c = least_squares<double>(design, s.size);
+  Side side;
+  // size = step (1 − gamma u/(1/2)); outside [0, 1] the slope is held at the nearer end and the step fitted alone.
+  side.gamma = c[0] > 0 ? std::clamp(-c[1] / (2 * c[0]), 0.0, 1.0) : 0;
+  const Vector f = (1 - 2 * side.gamma * u.array()).matrix();
+  side.step = f.dot(s.size) / f.squaredNorm();
+  return side;
+}
+
+Side constant(const Steps& s, Direction /*direction*/) { return {s.size.mean()}; }
+
+Side soft(const Steps& s, Direction direction) {
+  const Vector f = (1 - 2 * along(s, direction).array()).matrix();
+  return {f.dot(s.size) / f.squaredNorm(), 1};
+}
+
+/// size = step (1 − A exp(gamma sign u)): linear in (step, step A) for each gamma; sign is the sign of the model's `a`.
+Side exponential(const Steps& s, Direction direction, double sign) {
+  const Vector u = along(s, direction);
+  Side best{s.size.mean(), 1, 0.5 * sign, sign, {}, std::numeric_limits<double>::infinity()};
+  for (int i = 0; i < 60; ++i) {
+    const double gamma = 0.05 * std::pow(400.0, i / 59.0);
+    Eigen::MatrixXd design(u.size(), 2);
+    design << Vector::Ones(u.size()), (gamma * sign * u.array()).exp().matrix();
+    const Eigen::Vector2d c = least_squares<double>(design, s.size);
+    const double error = (design * c - s.size).squaredNorm();
+    // A nearly straight line is also a large step times a small difference from 1: fewer than two pulses across the window.
+    if (!(c[0] > 0 && c[0] <= 0.5) || !(error < best.error)) continue;
+    best = {c[0], gamma, -c[1] / c[0], sign, {}, error};
+  }
+  return best;
+}
+
+/// Piecewise-linear least squares; a point without data is tied weakly to its neighbours.
+Side table(const Steps& s, int points) {
+  const Index n = points;
+  Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(n, n);
+  Vector right = Vector::Zero(n);
+  for (Index i = 0; i < s.x.size(); ++i) {
+    const double at = std::clamp(s.x[i], 0.0, 1.0) * static_cast<double>(n - 1);
+    const Index k = std::min(static_cast<Index>(at), n - 2);
+    const double w = at - static_cast<double>(k);
+    normal(k, k) += (1 - w) * (1 - w);
+    normal(k, k + 1) += w * (1 - w);
+    normal(k + 1, k) += w * (1 - w);
+    normal(k + 1, k + 1) += w * w;
+    right[k] += (1 - w) * s.size[i];
+    right[k + 1] += w * s.size[i];
+  }
+  for (Index k = 0; k + 1 < n; ++k) {
+    const double tie = 1e-6 * static_cast<double>(s.x.size());
+    normal(k, k) += tie;
+    normal(k + 1, k + 1) += tie;
+    normal(k, k + 1) -= tie;
+    normal(k + 1, k) -= tie;
+  }
+  const Vector values = normal.ldlt().solve(right).cwiseMax(0.0);
+  Side side;
+  side.table.assign(values.data(), values.data() + n);
+  side.step = values.mean();
+  return side;
+}
+
+/// Noise of reads may turn a mean step around; the net way of all pulses of a direction then says how large it is.
+void require_steps(Side& up, Side& down, const Steps& ups, const Steps& downs, const std::string& model) {
+  if (!(up.step > 0)) up.step = ups.size.mean();
+  if (!(down.step > 0)) down.step = downs.size.mean();
+  if (up.step > 0 && down.step > 0) return;
+  throw UserError(
+      fmt::format("devices fit: {} cannot describe these pulses: the fitted mean step is {:.3g} of the window up and "
+                  "{:.3g} down (both "
+                  "must be > 0; is the direction column that of the pulse before each value?)",
+                  model, up.step, down.step));
+}
+
+using SideFit = Side (*)(const Steps&, Direction);
+
+void guess_shape(DeviceSpec& spec, const Steps& up, const Steps& down, int points, double sign) {
+  const bool slopes = spec.model == "linear_step" || spec.model == "power_step" || spec.model == "label_curve";
+  Side u, d;
+  if (spec.model == "piecewise") {
+    u = table(up, points);
+    d = table(down, points);
+  } else if (spec.model == "exponential_step") {
+    u = exponential(up, Direction::up, sign);
+    d = exponential(down, Direction::down, sign);
+  } else {
+    const SideFit fit = slopes ? line : spec.model == "soft_bounds" ? soft : constant;
+    u = fit(up, Direction::up);
+    d = fit(down, Direction::down);
+  }
+  require_steps(u, d, up, down, spec.model);
+  set_steps(spec, u.step, d.step);
+  if (spec.model == "linear_step" || spec.model == "power_step") {
+    spec.shape = {{"gamma_up", u.gamma}, {"gamma_down", d.gamma}};
+  } else if (spec.model == "label_curve") {
+    spec.shape = {{"label_up", 5 * u.gamma}, {"label_down", -5 * d.gamma}};  // a slope of 1 has a label of some 5
+  } else if (spec.model == "exponential_step") {
+    spec.shape = {{"A_up", u.A},           {"A_down", d.A},   {"gamma_up", u.gamma},
+                  {"gamma_down", d.gamma}, {"a", 0.5 * sign}, {"b", 0}};
+  } else if (spec.model == "piecewise") {
+    for (double& t : u.table) t /= u.step;
+    for (double& t : d.table) t /= d.step;
+    spec.tables = {{"up", u.table}, {"down", d.table}};
+  }
+}
+
+}  // namespace
+
+bool ends_at_bound(const PulseRecord& record, std::size_t i, double g_min_S, double window_S) {
+  const double x = (record.conductance_S[i] - g_min_S) / window_S;
+  return record.direction[i] == Direction::up ? x > 1 - 1e-9 : x < 1e-9;
+}
+
+std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, const std::string& model, int points) {
+  if (has_volts(model)) return {first_volt_guess(model, records)};
+  const Steps up = steps_of(records, Direction::up), down = steps_of(records, Direction::down);
+  const RecordRange range = range_of(records);
+  DeviceSpec spec;
+  spec.model = model;
+  spec.g_min_S = std::max(range.low, 0.0);
+  spec.g_max_S = range.high;
+  spec.shape.clear();
+  std::vector<DeviceSpec> guesses;
+  for (const double sign : {1.0, -1.0}) {  // curves that bend away from the bound ahead, and towards it
+    if (sign < 0 && model != "exponential_step") break;
+    guesses.push_back(spec);
+    guess_shape(guesses.back(), up, down, points, sign);
+  }
+  return guesses;
+}
+
+}  // namespace nudge

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/fit/fit_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "devices/fit/pulse_law.hpp"
+#include "devices/fit/volt_numbers.hpp"
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+namespace {
+
+/// Values of a table stay within e^±7 = 10^±3 of the mean pulse: places that a record hardly visits say nothing of theirs.
+constexpr double steepest = 7;
+constexpr double widest_label = 9.89;
+
+double logit(double p) { return std::log(p / (1 - p)); }
+double share(double x) { return 1 / (1 + std::exp(-x)); }
+double inside(double p) { return std::clamp(p, 1e-3, 1 - 1e-3); }
+
+void add_bounds(FitNumbers& out, const RecordRange& range) {
+  const double middle = range.middle(), size = range.size();
+  const double low = logit(inside(range.low / middle));
+  out.numbers.push_back({"g_min", "S", {low, low}, [middle](double x) { return middle * share(x); }, low});
+  const double high = std::log(0.5);
+  out.numbers.push_back({"g_max", "S", {high, high}, [=](double x) { return middle + size * std::exp(x); }, high});
+}
+
+/// Pulses of a direction behind one another, at most.
+double longest_run(const std::vector<PulseRecord>& records, Direction direction) {
+  double longest = 1;
+  for (const PulseRecord& record : records) {
+    double run = 0;
+    for (std::size_t i = 1; i < record.direction.size(); ++i) {
+      run = record.direction[i] == direction ? run + 1 : 0;
+      longest = std::max(longest, run);
+    }
+  }
+  return longest;
+}
+
+void add_steps(FitNumbers& out, const DeviceSpec& first, const std::vector<PulseRecord>& records, double size) {
+  const auto [up, down] = steps_of_spec(first);
+  const auto in_S = [size](double x) { return size * std::exp(x); };
+  const double level_up = std::log(4 / longest_run(records, Direction::up));
+  const double level_down = std::log(4 / longest_run(records, Direction::down));
+  out.numbers.push_back({"pulse_up", "S", {std::log(up), level_up}, in_S, level_up});
+  out.numbers.push_back({"pulse_down", "S", {std::log(down), level_down}, in_S, level_down});
+}
+
+void add_shape(FitNumbers& out, const DeviceSpec& first) {
+  const std::string& model = first.model;
+  const auto add = [&](const std::string& name, double start, double level, double (*value)(double)) {
+    out.numbers.push_back({model + "." + name, "1", {start, level}, value, level});
+  };
+  for (const std::string side : {"up", "down"}) {
+    if (model == "linear_step") {
+      add("gamma_" + side, logit(inside(first.shape_value("gamma_" + side))), 0, share);
+    } else if (model == "power_step") {
+      add("gamma_" + side, std::log(std::max(first.shape_value("gamma_" + side), 0.05)), std::log(0.5),
+          [](double x) { return std::exp(x); });
+    } else if (model == "label_curve") {
+      add("label_" + side, std::atanh(first.shape_value("label_" + side) / widest_label), 0,
+          [](double x) { return widest_label * std::tanh(x); });
+    } else if (model == "exponential_step") {
+      add("A_" + side, first.shape_value("A_" + side), first.shape_value("a") > 0 ? 0.5 : -0.5,
+          [](double x) { return x; });
+      add("gamma_" + side, std::log(first.shape_value("gamma_" + side)), std::log(2.0),
+          [](double x) { return std::exp(x); });
+    } else if (model == "piecewise") {
+      const std::vector<double> table = first.table(side);
+      for (std::size_t k = 1; k < table.size(); ++k) {
+        const auto held = [&](std::size_t j) { return std::log(std::clamp(table[j], 2e-3, 5e2)); };
+        add(side + "[" + std::to_string(k) + "]/[" + std::to_string(k - 1) + "]", held(k) - held(k - 1), 0,
+            [](double x) { return std::exp(x); });
+        out.numbers.back().deviation = 1;
+        out.numbers.back().of_table = true;
+      }
+    }
+  }
+}
+
+/// A table of mean 1 from the differences of its logarithms.
+std::vector<double> table_of(const double* differences, std::size_t size) {
+  std::vector<double> table = {1};
+  double level = 0, sum = 1;
+  for (std::size_t k = 1; k < size; ++k) {
+    level += differences[k - 1];
+    table.push_back(std::exp(steepest * std::tanh(level / steepest)));
+    sum += table.back();
+  }
+  for (double& value : table) value *= static_cast<double>(size) / sum;
+  return table;
+}
+
+void apply_shape(const FitNumbers& all, const double* x, DeviceSpec& spec) {
+  if (spec.model == "piecewise") {
+    const std::size_t size = spec.tables["up"].size();  // both behind the bounds and the pulses
+    spec.tables["up"] = table_of(x + 4, size);
+    spec.tables["down"] = table_of(x + 3 + size, size);
+    return;
+  }
+  const std::string prefix = spec.model + ".";
+  for (std::size_t k = 0; k < all.numbers.size(); ++k) {
+    const FitNumber& number = all.numbers[k];
+    if (number.name.starts_with(prefix)) spec.shape[number.name.substr(prefix.size())] = number.value(x[k]);
+  }
+}
+
+}  // namespace
+
+RecordRange range_of(const std::vector<PulseRecord>& records) {
+  RecordRange range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const PulseRecord& record : records) {
+    const auto [low, high] = std::minmax_element(record.conductance_S.begin(), record.conductance_S.end());
+    range.low = std::min(range.low, *low);
+    range.high = std::max(range.high, *high);
+  }
+  if (!(range.low < range.high)) {
+    throw UserError("devices fit: the conductance never changes: there is no window to fit");
+  }
+  return range;
+}
+
+void set_steps(DeviceSpec& spec, double up, double down) {
+  spec.pulses = std::clamp(1 / std::max(up, down), 2.0, 1e9);
+  spec.asymmetry = down < up ? 1 - down / up : up / down - 1;
+}
+
+std::pair<double, double> steps_of_spec(const DeviceSpec& spec) {
+  return {1 / spec.pulses * (spec.asymmetry < 0 ? 1 + spec.asymmetry : 1),
+          1 / spec.pulses * (spec.asymmetry > 0 ? 1 - spec.asymmetry : 1)};
+}
+
+FitNumbers fit_numbers(const DeviceSpec& first, const std::vector<PulseRecord>& records) {
+  const RecordRange range = range_of(records);
+  FitNumbers out;
+  add_bounds(out, range);
+  const bool volts = has_volts(first.model);
+  if (volts) {
+    add_volt_numbers(out, first, records);
+  } else {
+    add_steps(out, first, records, range.size());
+    add_shape(out, first);
+  }
+  const FitNumbers own = out;
+  out.apply = [own, volts](const double* x, DeviceSpec& spec) {
+    spec.g_min_S = own.numbers[0].value(x[0]);
+    spec.g_max_S = own.numbers[1].value(x[1]);
+    if (!volts)
+      set_steps(spec, own.numbers[2].value(x[2]) / spec.window_S(), own.numbers[3].value(x[3]) / spec.window_S());
+    apply_shape(own, x, spec);
+  };
+  return out;
+}
+
+}  // namespace nudge

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "devices/device_array.hpp"
+#include "devices/fit/pulse_csv.hpp"
+#include "devices/memristor/memristor.hpp"
+#include "devices/memristor/state_scale.hpp"
+
+namespace nudge {
+
+/// What the pulses of a record do to a device without noise, from three places at once: pulses of the model's own size, or, of a model
+/// with volts (memristor_of()) and a record that has them, dx/dt = f(x, V) over the width of each (Runge–Kutta of fourth order, at most 5 % of
+/// the state in a step, so that a step is right to 1e-7 of the window where the speed changes e-fold across it).
+class PulseLaw {
+ public:
+  using Places = std::array<double, 3>;
+
+  /// The spec must be valid.
+  explicit PulseLaw(const DeviceSpec& spec);
+
+  double lower_S() const { return lower_S_; }
+  double upper_S() const { return upper_S_; }
+
+  /// places ← where pulse i of the record (i ≥ 1) takes them; they must lie within the bounds.
+  void move(const PulseRecord& record, std::size_t i, Places& places);
+
+  /// Standard deviation of a pulse that moves a device by `change`, for device.update_noise = 1: its size; of label_curve, whose noise does
+  /// not depend on the state, its mean size.
+  double noise_S(const PulseRecord& record, std::size_t i, double change) const;
+
+ private:
+  void move_by_volts(double volts, double width_s, Places& places) const;
+
+  double lower_S_, upper_S_;
+  bool constant_noise_;
+  std::unique_ptr<Memristor> memristor_;
+  StateScale scale_ = StateScale::conductance;
+  DeviceArray<double> array_;
+  Matrix<double> one_;
+};
+
+/// Whether a model has volts and widths of its pulses, which records of several amplitudes determine.
+bool has_volts(const std::string& model);
+
+/// A whole record replayed: the conductance after every pulse, from `first` on, without noise.
+std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record, double first);
+
+/// The same from the start that leaves the least squares; a measured start has noise of reads.
+std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record);
+
+}  // namespace nudge
