@@ -227,8 +227,8 @@ struct Samples {
 };
 
 /// Directions of one sample by hand: of its residual, without the units that are held, or would leave their box for the probe.
-struct Direction {
-  Direction(Samples& one, Index row, double probe) : eta(probe * one.z.row(row).norm()) {
+struct ProbeDirection {
+  ProbeDirection(Samples& one, Index row, double probe) : eta(probe * one.z.row(row).norm()) {
     moves = Matrix<double>::Ones(1, one.z.cols());
     v = one.force(one.z).row(row);
     const auto outside = [&](Index i, double x) {
@@ -286,7 +286,7 @@ TEST_CASE("of independent samples the growth penalty's gradient agrees with cent
     GrowthPenalty<double> penalty({strength, threshold, probe, 0, true});
     const GrowthReport report = penalty.apply_rows(*one.dynamics, one.z, kStep, one.batch, 0, gradient);
     CHECK(report.active == 1);  // both samples that count
-    const std::vector<Direction> directions{{one, 0, probe}, {one, 1, probe}};
+    const std::vector<ProbeDirection> directions{{one, 0, probe}, {one, 1, probe}};
     const auto mean = [&] { return (directions[0].growth(one, 0) + directions[1].growth(one, 1)) / 2; };
     CHECK(report.growth == Approx(mean()).epsilon(1e-12));  // rounding over the probe
     const auto quotients =

@@ -51,7 +51,7 @@ Found settle_from(const Network<double>& network, CircuitDynamics<double>& dynam
       Matrix<double> hybrid = z0;  // rows do not act on each other: the difference is this sample's
       hybrid.middleRows(i * rows, rows) = own(z);
       const bool settled = own(f).norm() <= 100 * kSettled * own(z).norm();
-      found.above[static_cast<std::size_t>(i)].push_back(settled ? *dynamics.energy(hybrid) - *energy : NAN);
+      found.above[static_cast<std::size_t>(i)].push_back(settled ? *dynamics.energy(hybrid) - *energy : std::nan(""));
     }
   }
   return found;
