@@ -266,7 +266,7 @@ TEST_CASE("so do those of devices, arrays, nodes and reads, alone or beside what
   check_device_keys("hopfield");
 }
 
-TEST_CASE("so do those of update rules, each with the rules that read it", "[every_key]") {
+TEST_CASE("so do those of update rules, each with the rules that read it", "[every_key][slow]") {
   for (const RuleKind& rule : rule_kinds()) {
     CAPTURE(rule.name);
     // Many pulses in four steps; plain SGD, which trains of pulses need.
