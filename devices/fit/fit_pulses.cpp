@@ -82,6 +82,7 @@ void check_request(const std::string& model, int points) {
 void finish(PulseFit& fit, const std::vector<PulseRecord>& records) {
   fit.spec = fit.likelihood.spec;
   if (has_volts(fit.spec.model)) set_volt_pulses(fit.spec);
+  fit.range = range_of(records);
   measure_residuals(fit, records);
   fit.spec.update = PulseMode::pulsed;
   fit.spec.validate();
@@ -114,13 +115,13 @@ bool PulseFit::better_than_mean() const {
 
 std::vector<std::string> PulseFit::warnings() const {
   std::vector<std::string> out;
-  const auto never = [&](const char* bound, const std::optional<double>& open) {
-    if (open) return;
-    out.push_back(fmt::format("the {} bound was never approached: the record does not say where it is", bound));
-  };
   for (const FittedNumber& n : intervals) {
-    if (n.name == "g_max") never("upper", n.high);
-    if (n.name == "g_min" && !(n.low || n.value < 0.02 * spec.g_max_S)) never("lower", n.low);
+    const bool upper = n.name == "g_max" && !(n.high && *n.high < range.high + range.size());
+    const bool lower =
+        n.name == "g_min" && !(n.low && *n.low > range.low - range.size()) && n.value > 0.1 * range.size();
+    if (!upper && !lower) continue;
+    out.push_back(fmt::format("the {} bound was never approached: the record does not say where it is",
+                              upper ? "upper" : "lower"));
   }
   if (std::abs(likelihood.innovation_correlation) > 3 / std::sqrt(static_cast<double>(likelihood.values))) {
     out.push_back(fmt::format(

@@ -22,6 +22,7 @@ struct PulseFit {
   /// Of that distance from one pulse to the next: near 1, noise of pulses or a curve of another shape; near 0, noise of reads.
   double autocorrelation = 0;
   LikelihoodFit likelihood;
+  RecordRange range = {};                    ///< of the reads
   std::vector<FittedNumber> intervals = {};  ///< by add_intervals()
 
   /// Whether the curve beats a horizontal line by Akaike's criterion n ln(residual²) + 2 · numbers.

@@ -27,20 +27,19 @@ class Profile {
     width_ = std::sqrt(covariance(k, k));
   }
 
-  /// The deviance above its minimum where coordinate k is `distance` away; warm from the last one on the same side.
+  /// The deviance above its minimum where coordinate k is `distance` away, from the nearest place on that side that was inside.
   double rise(double distance) {
     residuals_.hold(k_, best_[k_] + distance);
-    const double scale = last_ == 0 ? distance : distance - last_;
-    point_ = (last_ == 0 ? best_ : point_) + scale * along_;
-    residuals_.descend(point_, 4);
-    last_ = distance;
+    point_ = inside_ + (distance - inside_at_) * along_;
+    residuals_.descend(point_, 1);
     residuals_.hold(-1, 0);
     return deviance_of(point_) - least_;
   }
 
   /// Where the rise is `allowed`, on the side of `sign`; absent where it stays below up to the farthest coordinate.
   std::optional<double> end(double sign, double allowed) {
-    last_ = 0;
+    inside_ = best_;
+    inside_at_ = 0;
     const double wanted = std::sqrt(allowed);
     double low = 0, low_root = 0, high = 0, high_root = 0;
     double next = std::min(wanted * width_, farthest);
@@ -52,6 +51,8 @@ class Profile {
       if (root < wanted) {
         if (next >= farthest) return std::nullopt;
         low = next, low_root = root;
+        inside_ = point_;
+        inside_at_ = sign * next;
       } else {
         high = next, high_root = root;
       }
@@ -78,8 +79,8 @@ class Profile {
   PulseResiduals residuals_;
   const Vector& best_;
   Index k_;
-  double least_, lowest_, width_ = 0, last_ = 0;
-  Vector along_, point_;
+  double least_, lowest_, width_ = 0, inside_at_ = 0;
+  Vector along_, inside_, point_;
   bool improved_ = false;
 };
 

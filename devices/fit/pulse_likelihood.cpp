@@ -105,6 +105,7 @@ LikelihoodFit restricted(const LikelihoodFit& fit, const std::vector<PulseRecord
 bool LikelihoodFit::is_long() const { return values >= 6 * static_cast<std::size_t>(numbers); }
 
 bool LikelihoodFit::is_plain() const {
+  if (values > 0 && spec.update_noise < 0.01 && noise.read_S < 1e-4 * spec.window_S()) return true;  // the very curve
   return values > 0 && spec.update_noise < 1 &&
          std::abs(innovation_correlation) < 3 / std::sqrt(static_cast<double>(values));
 }

@@ -33,6 +33,17 @@ TEST_CASE("test: rows of ages and seeds as a table and as JSON; wrong ages and s
   const Outcome table = run_nudge(folder, "test run.h5 --seeds 3 --reprogram");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.output, Contains("accuracy") && Contains("new devices for every seed"));
+  // A file of the rows, and its figures.
+  const Outcome kept =
+      run_nudge(folder, "test run.h5 --age \"1 s\" --age \"2 h\" --seeds 2 --refresh \"1 h\" --out aged.h5");
+  CHECK(kept.exit_code == 0);
+  CHECK_THAT(kept.output, Contains("written anew every 3.6 ks") && Contains("aged.h5"));
+  REQUIRE(run_nudge(folder, "report aged.h5 -o aged.html").exit_code == 0);
+  CHECK_THAT(read_file(folder.file("aged.html")), Contains("What is left after a wait") &&
+                                                      Contains("Accuracy after a wait") &&
+                                                      Contains("Loss after a wait"));
+  CHECK(run_nudge(folder, "test run.h5 --out aged.h5").exit_code == 2);  // it is there
+  CHECK_THAT(run_nudge(folder, "test run.h5 --refresh \"0 s\"").errors, Contains("--refresh 0 s (must be > 0 s)"));
   const Outcome soon = run_nudge(folder, "test run.h5 --age soon");
   CHECK(soon.exit_code == 2);
   CHECK_THAT(soon.errors, Contains("--age soon"));

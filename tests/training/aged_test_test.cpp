@@ -133,3 +133,24 @@ TEST_CASE("aged: what does not fit is refused", "[aged]") {
   refused({.settings = {"device.preset=pcmm"}}, "pcmm");
   refused({.settings = {"hopfield.hidden=[12]"}}, "shape");  // no network of that size has these weights
 }
+
+TEST_CASE("aged: devices that are written anew are as old as their last write", "[aged]") {
+  const TemporaryDirectory dir;
+  run_of(dir / "run.h5", kDrift);
+  const auto losses = [&](std::vector<double> ages, double refresh) {
+    std::vector<double> all;
+    for (const AgedTestRow& row : aged_test(dir / "run.h5", {.ages_s = std::move(ages), .refresh_s = refresh}).rows) {
+      all.push_back(row.loss);
+    }
+    return all;
+  };
+  const double young = losses({50}, 0)[0];
+  CHECK(losses({2050}, 0)[0] > young);
+  // Written at 1000 and 2000 s without an error of programming, then 50 s of drift: rounding of conductances in float.
+  CHECK(losses({2050}, 1000)[0] == Approx(young).epsilon(1e-4));
+  const std::vector<double> several = losses({50, 1050, 2050}, 1000);  // whatever was read in between
+  CHECK(several[0] == Approx(young).epsilon(1e-9));
+  CHECK(several[2] == Approx(young).epsilon(1e-4));
+  CHECK_THROWS_WITH(losses({1e9}, 1), Contains("at most 16384 rewritings"));
+  CHECK_THROWS_WITH(losses({1}, -1), Contains("refresh = -1 s"));
+}

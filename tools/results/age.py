@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is left of trained digits after a wait on measured relaxation, and what helps: one mitigation at a time.
+
+The record is rram_c_relaxation.tsv.gz (RRAM-Relaxation-Master-Model), looked for in ../shared/data/devices.
+"""
+import json
+import statistics
+
+import results
+
+RECORD = "../shared/data/devices/rram_c_relaxation.tsv.gz"
+AGES = ["0 s", "1 s", "1e3 s", "1e5 s"]
+SEEDS = "2" if results.SHORT else "5"
+WAYS = [("headroom 2 (default)", [], []),
+        ("headroom 1: the whole window", ["crossbar.headroom=1"], []),
+        ("headroom 4: far from the window's ends", ["crossbar.headroom=4"], []),
+        ("headroom 1, mean of 16 reads", ["crossbar.headroom=1", "reads.loss=mean 16"], []),
+        ("headroom 1, reference column", ["crossbar.headroom=1", "crossbar.mapping=reference_column"], []),
+        ("headroom 1, written anew every hour", ["crossbar.headroom=1"], ["--refresh", "1 h"]),
+        ("headroom 1, written anew every 10 min", ["crossbar.headroom=1"], ["--refresh", "10 min"])]
+
+
+def made(path, command):
+    if not (results.ROOT / path).exists():
+        results.execute(command + ["--out", path])
+    return path
+
+
+def settings_of(toml):
+    """The tables of the fitted device as KEY=VALUE."""
+    rows = [line.split(" = ", 1) for line in (results.ROOT / toml).read_text().splitlines() if " = " in line and line[0] != "#"]
+    return [f"device.{key}={value}" for key, value in rows if key not in ("model", "update")]
+
+
+def mean(rows, age):
+    found = [100 * row["accuracy"] for row in rows if row["age_s"] == age]
+    return f"{statistics.mean(found):.1f} ± {statistics.stdev(found):.1f}"
+
+
+def main():
+    commits = results.noted("age")
+    folder = results.FOLDER.relative_to(results.ROOT)
+    device = made(f"{folder}/age_device.toml", [results.PROGRAM, "devices", "fit", RECORD, "--relaxation"])
+    steps = ["--set", "train.steps=200"] if results.SHORT else []
+    run = made(f"{folder}/age_digits.h5", [results.PROGRAM, "train", "examples/digits.toml", *steps])
+    tables = ["device.model=soft_bounds"] + settings_of(device)
+    table = [["mitigation"] + [f"after {age}" for age in AGES]]
+    for name, settings, options in WAYS:
+        command = [results.PROGRAM, "test", run, "--seeds", SEEDS, "--json"] + options
+        command += [word for age in AGES for word in ("--age", age)]
+        command += [word for s in tables + settings for word in ("--set", s)]
+        rows = json.loads(results.execute(command))["rows"]
+        table.append([name] + [mean(rows, age) for age in sorted({row["age_s"] for row in rows})])
+    shown = ["nudge devices fit rram_c_relaxation.tsv.gz --relaxation --out age_device.toml",
+             "nudge train examples/digits.toml --out age_digits.h5",
+             f"nudge test age_digits.h5 --seeds {SEEDS} --age ... --set device....=(of age_device.toml) --set crossbar.headroom=1 --json"]
+    results.write("age", shown, results.table(table) + "\n\nTest accuracy, %: mean ± standard deviation over new devices.", commits,
+                  document="docs/devices.md")
+
+
+main()
