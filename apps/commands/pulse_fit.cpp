@@ -172,9 +172,11 @@ ExitCode fit_pulse_files(const PulseFitOptions& options) {
   PopulationFit& fit = tried.front();
   const std::string names = names_of(options.files);
   if (!fit.common.better_than_mean()) {
-    throw NumericalFailure(fmt::format(
-        "{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such a device",
-        fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
+    throw NumericalFailure(
+        fmt::format("{} leaves {:.3g} % rms of the range of {}, a horizontal line {:.3g} %: the record is not of such "
+                    "a device (is the "
+                    "direction column that of the pulse before each value?)",
+                    fit.common.spec.model, 100 * fit.common.curve_residual, names, 100 * fit.common.mean_residual));
   }
   add_intervals(fit, records);
   const bool one = fit.records == 1;

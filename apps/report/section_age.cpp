@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -57,6 +58,7 @@ std::vector<double> drawn_ages(std::vector<double> ages) {
 std::string age_figure(const std::vector<const RunFile*>& tests, const std::string& column) {
   Chart chart;
   chart.title = words(column) + " after a wait";
+  chart.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chart.title[0])));
   chart.x_label = "age (s)";
   chart.y_label = column == "accuracy" ? "accuracy (%)" : words(column);
   chart.x_scale = Scale::logarithmic;

@@ -127,16 +127,9 @@ Side table(const Steps& s, int points) {
   return side;
 }
 
-/// Noise of reads may turn a mean step around; the net way of all pulses of a direction then says how large it is.
-void require_steps(Side& up, Side& down, const Steps& ups, const Steps& downs, const std::string& model) {
-  if (!(up.step > 0)) up.step = ups.size.mean();
-  if (!(down.step > 0)) down.step = downs.size.mean();
-  if (up.step > 0 && down.step > 0) return;
-  throw UserError(
-      fmt::format("devices fit: {} cannot describe these pulses: the fitted mean step is {:.3g} of the window up and "
-                  "{:.3g} down (both "
-                  "must be > 0; is the direction column that of the pulse before each value?)",
-                  model, up.step, down.step));
+/// Noise of reads may turn a mean step around; a step of the size of the net way will do to begin with.
+double begin_with(double step, const Steps& steps) {
+  return step > 0 ? step : std::max(std::abs(steps.size.mean()), 1e-3);
 }
 
 using SideFit = Side (*)(const Steps&, Direction);
@@ -155,7 +148,8 @@ void guess_shape(DeviceSpec& spec, const Steps& up, const Steps& down, int point
     u = fit(up, Direction::up);
     d = fit(down, Direction::down);
   }
-  require_steps(u, d, up, down, spec.model);
+  u.step = begin_with(u.step, up);
+  d.step = begin_with(d.step, down);
   set_steps(spec, u.step, d.step);
   if (spec.model == "linear_step" || spec.model == "power_step") {
     spec.shape = {{"gamma_up", u.gamma}, {"gamma_down", d.gamma}};

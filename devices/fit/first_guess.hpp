@@ -13,7 +13,7 @@ namespace nudge {
 /// what was measured (cut by a bound): window, mean pulses and shape. linear_step, power_step and label_curve: a line per direction, its slope
 /// held within [0, s]; soft_bounds: the line through zero at the bound; exponential_step: s (1 − A exp(γ z)) with the best γ of a grid of 60
 /// from 0.05 to 20, for both signs of z; piecewise: tables of `points` values, steps below zero taken as zero. Noise of reads biases all of
-/// them. UserError for records without steps inside the window, or whose pulses go the wrong way.
+/// them. UserError for records without steps inside the window.
 std::vector<DeviceSpec> first_guesses(const std::vector<PulseRecord>& records, const std::string& model, int points);
 
 /// Whether pulse i ended at the bound ahead, which cut its step.

@@ -79,7 +79,7 @@ TEST_CASE("estimates over devices: Student's and the chi-square interval by hand
 
 TEST_CASE("the population that measured devices came from is found again", "[devices]") {
   const DeviceSpec made = wafer();
-  constexpr Index devices = 40;
+  constexpr Index devices = 24;
   const PopulationFit fit = fit_population(measured(made, devices, 1, 120), "linear_step");
   CHECK(fit.devices == devices);
   // 120 pulses of 1/80 and more of the window reach both bounds: each device's are found to rounding. Estimates then lie within four

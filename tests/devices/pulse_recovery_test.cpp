@@ -140,13 +140,11 @@ TEST_CASE("pulses: the likelihood is that of a normal sum where the law is a con
 }
 
 TEST_CASE("pulses: intervals hold what a device was made of", "[devices]") {
-  // 12 records of 200 pulses: an interval of 95 % misses more than 5 of them once in 10^4.
-  for (const double noise : {0.01, 0.05}) {
-    for (const auto& [name, found] : coverage("soft_bounds", 200, noise, 12)) {
-      CAPTURE(noise, name, found.missed);
-      CHECK(found.all == 12);
-      CHECK(found.missed <= most_misses(found.all, 0.05));
-    }
+  // 10 records of 100 pulses: an interval of 95 % misses more than 5 of them once in 10^4 (the slow test has the grid).
+  for (const auto& [name, found] : coverage("soft_bounds", 100, 0.02, 10)) {
+    CAPTURE(name, found.missed);
+    CHECK(found.all == 10);
+    CHECK(found.missed <= most_misses(found.all, 0.05));
   }
 }
 

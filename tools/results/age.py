@@ -15,7 +15,7 @@ SEEDS = "2" if results.SHORT else "5"
 WAYS = [("headroom 2 (default)", [], []),
         ("headroom 1: the whole window", ["crossbar.headroom=1"], []),
         ("headroom 4: far from the window's ends", ["crossbar.headroom=4"], []),
-        ("headroom 1, mean of 16 reads", ["crossbar.headroom=1", "reads.loss=mean 16"], []),
+        ("headroom 1, mean of 16 reads", ["crossbar.headroom=1", "reads.free=mean 16", "reads.loss=mean 16"], []),
         ("headroom 1, reference column", ["crossbar.headroom=1", "crossbar.mapping=reference_column"], []),
         ("headroom 1, written anew every hour", ["crossbar.headroom=1"], ["--refresh", "1 h"]),
         ("headroom 1, written anew every 10 min", ["crossbar.headroom=1"], ["--refresh", "10 min"])]
