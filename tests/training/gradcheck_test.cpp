@@ -38,7 +38,7 @@ TEST_CASE("gradcheck compares every estimator with the exact adjoint in every gr
   CHECK(
       report.rows.size() ==
       9 * (estimator_names().size() -
-           3));  // 8 groups and all; two that need energies and two of netlists do not fit, finite differences are one more
+           4));  // 8 groups and all; two that need energies, two of netlists and that of a bath do not fit, differences are one more
   CHECK(report.reference_converged());
   CHECK(report.finite());
   CHECK(report.references.size() == 2);
@@ -153,11 +153,11 @@ TEST_CASE("estimators are compared once, and all leaves out what does not fit") 
   CHECK(gradcheck_estimators(small({"gradcheck.estimators=[\"bptt\", \"aep\"]"}), 1) ==
         std::vector<std::string>{"bptt", "aep"});
   CHECK(gradcheck_estimators(small({"gradcheck.estimators=[\"aep\", \"all\"]"}), 1).size() ==
-        estimator_names().size() - 4);
+        estimator_names().size() - 5);
   // The block's attention has no energy, so that ep_contrastive and energy_alternating do not fit it, and does not solve its own equations.
   const Config all = small({"gradcheck.estimators=all"});
-  CHECK(gradcheck_estimators(all, 4096).size() == estimator_names().size() - 4);
-  CHECK(gradcheck_estimators(all, 4097).size() == estimator_names().size() - 5);
+  CHECK(gradcheck_estimators(all, 4096).size() == estimator_names().size() - 5);
+  CHECK(gradcheck_estimators(all, 4097).size() == estimator_names().size() - 6);
 }
 
 TEST_CASE("the verdict tells stable, near the margin and unstable apart") {

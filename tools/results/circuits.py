@@ -106,11 +106,12 @@ def main():
     commits = results.noted("circuits")
     twins = [(f"twin {m:g}", [f"netlist.twin_mismatch={m:g}"]) for m in (1e-3, 1e-2, 1e-1)]
     leaks = [(f"gate leak {k:g}", [f"netlist.gate_leak={k:g}"]) for k in (1e-4, 1e-3, 1e-2)]
+    drawn, grid = graphs(), ranked(GRID, "grid", [], twins)
     xor = [["rule", "test error"]]
     for rule in ("adjoint", "ep", "frequency"):
         xor.append([f"`{rule}`", error([run(XOR, f"xor_{rule}", [f"estimator={rule}"], s) for s in SEEDS])[0]])
-    body = ("**Linear regression on random graphs of resistors** (three a node, 4 features and their negatives, 2 outputs):\n\n" + graphs() +
-            "\n\n**Imperfections of the grid** by coupled learning, the worst first:\n\n" + ranked(GRID, "grid", [], twins) +
+    body = ("**Linear regression on random graphs of resistors** (three a node, 4 features and their negatives, 2 outputs):\n\n" + drawn +
+            "\n\n**Imperfections of the grid** by coupled learning, the worst first:\n\n" + grid +
             "\n\n**Exclusive or by 20 transistors**:\n\n" + results.table(xor) +
             "\n\n**Imperfections of the transistors**, by the adjoint network, the worst first:\n\n" +
             ranked(XOR, "xor", [], leaks) +

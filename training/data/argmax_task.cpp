@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/argmax_task.hpp"
+#include "training/data/run_seed.hpp"
 
 #include "sim/base/rng.hpp"
 
@@ -18,7 +19,7 @@ class ArgmaxTask final : public GeneratedTask {
       : GeneratedTask(config.integer("train.batch"), held_out_sizes(config)),
         tokens_(config.integer("model.tokens")),
         width_(config.integer("model.channels")),
-        seed_(static_cast<std::uint64_t>(config.integer("seed"))) {}
+        seed_(run_seed(config)) {}
 
   TaskSizes sizes() const override { return {tokens_, 0, 0, width_, width_}; }
 

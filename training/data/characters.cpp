@@ -5,6 +5,7 @@
 
 #include "training/data/data_options.hpp"
 #include "training/data/default_text.hpp"
+#include "training/data/run_seed.hpp"
 
 namespace nudge {
 
@@ -23,8 +24,7 @@ TaskSizes character_sizes(const Config& config, Index vocabulary) {
 
 CharacterTask::CharacterTask(const Config& config)
     : CharacterTask(load_dataset(config), static_cast<Index>(config.integer("model.tokens")),
-                    static_cast<Index>(config.integer("train.batch")), held_out_sizes(config),
-                    static_cast<std::uint64_t>(config.integer("seed"))) {}
+                    static_cast<Index>(config.integer("train.batch")), held_out_sizes(config), run_seed(config)) {}
 
 CharacterTask::CharacterTask(TextDataset data, Index tokens, Index batch, const HeldOutSizes& held_out,
                              std::uint64_t seed)

@@ -11,6 +11,7 @@
 #include "sim/base/rng.hpp"
 #include "sim/io/file_seal.hpp"
 #include "training/data/data_options.hpp"
+#include "training/data/run_seed.hpp"
 #include "training/data/sample_references.hpp"
 #include "training/data/series.hpp"
 
@@ -31,7 +32,7 @@ class ForecastingTask final : public Task {
         held_out_(held_out_sizes(config)),
         batch_(static_cast<Index>(config.integer("train.batch"))),
         tokens_(static_cast<Index>(config.integer("model.tokens"))),
-        seed_(static_cast<std::uint64_t>(config.integer("seed"))) {
+        seed_(run_seed(config)) {
     check_forecasting_task(config);
     const Matrix<double> values = read_series(options_);
     split(values.rows(), data_options(config));

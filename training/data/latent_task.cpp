@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/latent_task.hpp"
+#include "training/data/run_seed.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +17,7 @@ constexpr std::uint64_t kTests = std::uint64_t{1} << 40;  ///< numbers of held-o
 class LatentTask final : public GeneratedTask {
  public:
   explicit LatentTask(const Config& config)
-      : GeneratedTask(config.integer("train.batch"), held_out_sizes(config)),
-        seed_(static_cast<std::uint64_t>(config.integer("seed"))) {}
+      : GeneratedTask(config.integer("train.batch"), held_out_sizes(config)), seed_(run_seed(config)) {}
 
   TaskSizes sizes() const override { return {kTokens, SyntheticText::classes, SyntheticText::classes}; }
 

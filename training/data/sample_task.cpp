@@ -11,6 +11,7 @@
 #include "sim/base/product_kernel.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/reference_cache.hpp"
+#include "training/data/run_seed.hpp"
 #include "training/data/sample_notes.hpp"
 #include "training/data/sample_references.hpp"
 
@@ -27,7 +28,7 @@ SampleTask::SampleTask(const Config& config, Target target)
       batch_(static_cast<Index>(config.integer("train.batch"))),
       rows_(samples_side_by_side(config)),
       validation_samples_(data_options(config).validation_samples),
-      seed_(static_cast<std::uint64_t>(config.integer("seed"))) {}
+      seed_(run_seed(config)) {}
 
 std::int64_t SampleTask::fingerprint() const {
   if (!fingerprint_) fingerprint_ = parts_.fingerprint();

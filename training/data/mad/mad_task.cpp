@@ -9,6 +9,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "training/data/data_options.hpp"
+#include "training/data/run_seed.hpp"
 
 namespace nudge {
 namespace {
@@ -79,7 +80,7 @@ Index steps_per_epoch(const MadSizes& sizes) { return (sizes.examples + sizes.ba
 
 MadSizes mad_sizes(MadKind kind, const Config& config) {
   const auto read = static_cast<Index>(config.integer("model.tokens"));
-  const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  const auto seed = run_seed(config);
   if (read < kShortest) {
     throw UserError(
         fmt::format("model.tokens = {} (must be at least {} for task.kind = {})", read, kShortest, to_string(kind)));
@@ -99,8 +100,7 @@ MadSizes mad_sizes(MadKind kind, const Config& config) {
 }
 
 std::unique_ptr<Task> make_mad_task(MadKind kind, const Config& config) {
-  return std::make_unique<MadTask>(kind, mad_sizes(kind, config), held_out_sizes(config),
-                                   static_cast<std::uint64_t>(config.integer("seed")));
+  return std::make_unique<MadTask>(kind, mad_sizes(kind, config), held_out_sizes(config), run_seed(config));
 }
 
 }  // namespace nudge

@@ -6,6 +6,7 @@
 #include "circuits/circuit_config.hpp"
 #include "circuits/netlist/netlist_reader.hpp"
 #include "sim/base/errors.hpp"
+#include "training/data/run_seed.hpp"
 #include "training/models/resistive/resistive_config.hpp"
 
 namespace nudge {
@@ -112,7 +113,7 @@ NetlistChoice netlist_choice(const Config& config, const Netlist& netlist) {
   choice.spread = keys.initial_spread;
   choice.twin_mismatch = keys.twin_mismatch;
   choice.gate_leak = keys.gate_leak;
-  choice.seed = static_cast<std::uint64_t>(config.integer("seed"));
+  choice.seed = run_seed(config);
   return choice;
 }
 

@@ -9,6 +9,7 @@
 #include "mixers/ops/cross_entropy.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
+#include "training/data/run_seed.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/tapes/bit_source.hpp"
 #include "training/models/tapes/latent_agreement.hpp"
@@ -81,7 +82,7 @@ LatentSetting setting_of(const Config& config, const TaskSizes& sizes) {
   LatentSetting setting;
   setting.options = latent_section().read(config);
   setting.tokens = sizes.rows;
-  setting.seed = static_cast<std::uint64_t>(config.integer("seed"));
+  setting.seed = run_seed(config);
   setting.threads = static_cast<int>(config.integer("threads"));
   setting.synthetic = task_kind(config).name == kLatentTask;
   FreeTransformerShape& shape = setting.shape;

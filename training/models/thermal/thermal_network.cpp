@@ -8,6 +8,7 @@
 #include "circuits/terms/bilinear_link.hpp"
 #include "circuits/terms/node_bias.hpp"
 #include "circuits/terms/quartic_well.hpp"
+#include "training/data/run_seed.hpp"
 #include "training/models/initial.hpp"
 
 namespace nudge {
@@ -159,8 +160,7 @@ NetworkKind thermal_network() {
   return {.name = "thermal",
           .summary = "layers of units in a heat bath (Langevin, or stochastic bits) above a clamped sample",
           .plan = [](const Config& config, const TaskSizes& task) -> std::shared_ptr<const NetworkPlan> {
-            return std::make_shared<ThermalPlan>(thermal_section().read(config),
-                                                 static_cast<std::uint64_t>(config.integer("seed")), task);
+            return std::make_shared<ThermalPlan>(thermal_section().read(config), run_seed(config), task);
           },
           .leak =
               [](const Config& config) {
