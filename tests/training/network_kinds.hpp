@@ -48,7 +48,8 @@ inline Config small(const std::string& kind, std::vector<std::string> settings =
          "oscillator.hidden=[10]", "thermal.hidden=[10]", "task.kind=classification"});
   }
   if (kind == "oscillator") {
-    all.insert(all.end(), {"relaxation.step=0.3", "oscillator.field=3"});  // its units have no leak to say a step
+    all.insert(all.end(),
+               {"relaxation.step_fraction=0.3", "oscillator.field=3"});  // its units have no leak to say a step
   }
   if (kind == "thermal") all.emplace_back("thermal.gain=0.3");  // far from where couplings outweigh the wells
   all.push_back("network.kind=" + kind);                        // behind what only some kinds read

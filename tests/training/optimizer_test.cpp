@@ -158,7 +158,8 @@ TEMPLATE_TEST_CASE("a restored optimizer goes on with the same bits", "", float,
 
 TEST_CASE("optimizer errors") {
   OptimizerOptions options;
-  CHECK_THROWS_WITH(make_optimizer<float>("adma", options, kShapes), "unknown optimizer \"adma\" (known: adam, sgd, comparator)");
+  CHECK_THROWS_WITH(make_optimizer<float>("adma", options, kShapes),
+                    "unknown optimizer \"adma\" (known: adam, sgd, comparator)");
   options.beta1 = 1;
   CHECK_THROWS_WITH(make_optimizer<float>("adam", options, kShapes), "optimizer: beta1 = 1 (must be >= 0 and < 1)");
   options.beta1 = 0.9;
