@@ -39,7 +39,7 @@ const Settings kConverters{"crossbar.forward_dac_bits=8", "crossbar.forward_adc_
 
 Settings hopfield(const Settings& more) {
   return with({"device.model=soft_bounds", "device.programming_error=0.03", "estimator=ep", "beta=1e-4",
-               "crossbar.load_trim=2e-3", "relaxation.step=0.4"},
+               "crossbar.directions=simultaneous", "crossbar.load_trim=2e-3", "relaxation.step=0.4"},
               more);
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("arrays driven at both ends keep the gradient: what is left of the loa
   CHECK(differences->agreement.relative_l2 < 1e-6);
   // One-sided in beta it would be β; centred, β² = 1e-8 of third derivatives, and what settling leaves.
   CHECK(report.find("ep", "all")->agreement.cosine > 1 - 1e-6);
-  const Config sequential = small("hopfield", hopfield({}));
+  const Config sequential = small("hopfield", hopfield({"crossbar.load_trim=1e-3", "crossbar.directions=sequential"}));
   CHECK(std::abs(report.loss - gradcheck(sequential).loss) > 1e-6);  // another circuit
 }
 

@@ -30,7 +30,7 @@ class ForecastingTask final : public Task {
   explicit ForecastingTask(const Config& config)
       : options_(series_options(config)),
         held_out_(held_out_sizes(config)),
-        batch_(static_cast<Index>(config.integer("train.batch"))),
+        batch_(held_out_.validation_size),
         tokens_(static_cast<Index>(config.integer("model.tokens"))),
         seed_(run_seed(config)) {
     check_forecasting_task(config);
