@@ -38,13 +38,7 @@ Config config_of(const StabilityArguments& options) {
   }
   const Config stored = stored_program_config(file);
   std::vector<std::string> settings = options.arguments.settings;
-  settings.push_back("model.weights=" + options.arguments.file);
-  const std::vector<double> damping =
-      file.has("train/damping") ? file.reals<double>("train/damping") : std::vector<double>{};
-  if (stored.flag("damping.control") && !damping.empty()) {
-    settings.push_back(fmt::format("model.damping={}", damping.back()));
-    settings.emplace_back("damping.control=false");
-  }
+  for (std::string& one : learnt_settings(file, stored, options.arguments.file)) settings.push_back(std::move(one));
   return config_on_top(stored, options.arguments.file, settings);
 }
 

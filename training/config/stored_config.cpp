@@ -64,6 +64,17 @@ Config config_on_top(const Config& stored, const std::string& name, const std::v
   return parse_program_config(name + " (stored config)", text, all);
 }
 
+std::vector<std::string> learnt_settings(const H5Reader& run, const Config& stored, const std::string& weights) {
+  std::vector<std::string> settings = {"model.weights=" + weights};
+  const std::vector<double> damping =
+      run.has("train/damping") ? run.reals<double>("train/damping") : std::vector<double>{};
+  if (stored.flag("damping.control") && !damping.empty()) {
+    settings.push_back(fmt::format("model.damping={}", damping.back()));
+    settings.emplace_back("damping.control=false");
+  }
+  return settings;
+}
+
 void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,
                           const std::function<bool(const std::string& key)>& may_differ) {
   if (const std::string stored = file.text_attribute("kind"); stored != kind) {

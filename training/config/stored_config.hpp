@@ -20,6 +20,10 @@ Config stored_program_config(const std::string& name, const std::string& text);
 /// kept, and of a run of numbers, which had no circuit, nothing but what was asked for.
 Config config_on_top(const Config& stored, const std::string& name, const std::vector<std::string>& settings);
 
+/// Settings that put what a run has learnt on top of its config: the weights of a file, and of the run's own damping where control had
+/// brought it.
+std::vector<std::string> learnt_settings(const H5Reader& run, const Config& stored, const std::string& weights);
+
 /// Checks before a study is resumed that `file` is of this kind ("sweep") and holds the same config but for threads,
 /// output.* and the keys that may differ. UserError naming each other key that does.
 void expect_stored_config(const H5Reader& file, const std::string& kind, const Config& config,

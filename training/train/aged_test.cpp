@@ -141,13 +141,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   if (out.reprogrammed) {
     const std::string weights = options.weights.empty() ? run.string() : options.weights;
     std::vector<std::string> settings = options.settings;
-    settings.push_back("model.weights=" + weights);
-    const std::vector<double> damping =
-        file.has("train/damping") ? file.reals<double>("train/damping") : std::vector<double>{};
-    if (config.flag("damping.control") && !damping.empty()) {  // where the run had brought it
-      settings.push_back(fmt::format("model.damping={}", damping.back()));
-      settings.emplace_back("damping.control=false");
-    }
+    for (std::string& one : learnt_settings(file, config, weights)) settings.push_back(std::move(one));
     config = config_on_top(config, run.string(), settings);
   }
   if (!on_devices(config)) {
