@@ -39,7 +39,9 @@ TEST_CASE("stability of a config and of a run: abscissa, frequency, margin and y
 TEST_CASE("stability: a chip that does not settle is a numerical failure, what has none the user's error", "[apps]") {
   const Folder folder;
   folder.write("two.toml", kConfig);
-  const Outcome lost = run_nudge(folder, "stability two.toml --chips 1 --set model.coupling_scale=40 --json");
+  // Of these seeds' couplings one in two has an eigenvalue to the right; that of seed 3 has.
+  const Outcome lost =
+      run_nudge(folder, "stability two.toml --chips 1 --set model.coupling_scale=40 --set seed=3 --json");
   CHECK(lost.exit_code == 3);
   const auto json = nlohmann::json::parse(lost.output);
   CHECK(json["yield"] == 0);
