@@ -15,6 +15,7 @@
 #include "tests/fuzz/one_input.hpp"
 #include "training/compare/merge.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/stored_config.hpp"
 #include "training/data/readers/readers.hpp"
 #include "training/train/train_run.hpp"
 
@@ -55,7 +56,7 @@ Base load(const std::filesystem::path& path) {
   Base base{fuzz::load_memory_file(path), std::nullopt};
   const auto& attributes = base.file.objects.at("/")->attributes;
   if (const auto at = attributes.find("config"); at != attributes.end()) {
-    base.config = parse_program_config(path.string(), std::get<std::string>(at->second));
+    base.config = stored_program_config(path.string(), std::get<std::string>(at->second));
     fuzz::MemoryFile::Object root = *base.file.objects.at("/");
     root.attributes["config"] = without_defaults(std::get<std::string>(at->second));
     base.file.objects["/"] = std::make_shared<const fuzz::MemoryFile::Object>(std::move(root));

@@ -66,8 +66,9 @@ Settings with(Settings settings, const Settings& more) {
 TEST_CASE("hopfield: layers that do not fit are refused with what to do", "[hopfield]") {
   check_refusal({"task.kind=characters"},
                 "must be block, stack, transformer, sequence_model or free_transformer for task.kind = characters");
-  check_refusal({"network.kind=block", "estimator=aep_anchored"},
-                "must be hopfield, convolutional, resistive or netlist for task.kind = classification");
+  check_refusal(
+      {"network.kind=block", "estimator=aep_anchored"},
+      "must be hopfield, convolutional, resistive, netlist, oscillator or thermal for task.kind = classification");
   check_refusal({"hopfield.activation=tanh"}, "must be hard_sigmoid or relu for hopfield.form = projected");
   check_refusal({"hopfield.output_activation=sigmoid"}, "must be identity, hard_sigmoid or relu");
   check_refusal({"hopfield.feedback=separate"}, "must be transpose or none for hopfield.form = projected");

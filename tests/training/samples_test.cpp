@@ -276,10 +276,10 @@ TEST_CASE("regression: values beside features, scaled and back") {
 }
 
 TEST_CASE("a network of symbols refuses a task of features") {
-  CHECK_THROWS_WITH(
-      config_of({"network.kind=block"}),
-      Catch::Contains("network.kind = block (must be hopfield, convolutional, resistive or netlist for task.kind = "
-                      "classification, which has features"));
+  CHECK_THROWS_WITH(config_of({"network.kind=block"}),
+                    Catch::Contains("network.kind = block (must be hopfield, convolutional, resistive, netlist, "
+                                    "oscillator or thermal for task.kind = "
+                                    "classification, which has features"));
 }
 
 TEST_CASE("empty and single classes and features of one value are said, and a sound task says nothing") {

@@ -7,8 +7,8 @@ import results
 
 CONFIG = "examples/latent_text.toml"
 SHORT = ["train.steps=5", "train.evaluate_every=5", "sweep.seeds=[1]"]
-KAPPA = ["sweep.grid.latent.free_bits=[0.25, 0.5, 1, 2, 4]"]
-DECODER = ["network.kind=sequence_model"]
+KAPPA = ["sweep.grid.latent.free_bits=[0.25, 0.5, 1, 2, 4]", results.TEXT]
+DECODER = ["network.kind=sequence_model", results.TEXT]
 RATE = "train.learning_rate"
 
 
