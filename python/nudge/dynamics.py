@@ -11,8 +11,8 @@ from .errors import InputError
 __all__ = ["Dynamics", "EnergyDynamics", "SquaredError", "settle", "estimate", "check"]
 
 
-#: Estimators of networks that solve themselves (netlists), or whose layers have energies of their own.
-ELSEWHERE = ("coupled_learning", "adjoint", "energy_alternating")
+#: Estimators of networks that solve themselves (netlists), whose layers have energies of their own, or that stand in a bath.
+ELSEWHERE = ("coupled_learning", "adjoint", "energy_alternating", "finite_nudge")
 
 
 class Dynamics:

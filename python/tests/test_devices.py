@@ -105,7 +105,8 @@ def test_a_fit_of_several_devices():
         low, high = one["mean_interval"]
         assert low < one["mean"] < high and one["deviation_interval"][0] < one["deviation"] < one["deviation_interval"][1]
     device = found["config"]["device"]
-    assert device["model"] == "soft_bounds" and device["g_max"] == pytest.approx(population["g_max"]["mean"], rel=1e-6)
+    # Drawn in ln g: the median of the devices lies below their mean by half the variance of the logarithm, .037²/2.
+    assert device["model"] == "soft_bounds" and device["g_max"] == pytest.approx(population["g_max"]["mean"], rel=1e-3)
     assert device["programming_error"] == pytest.approx(found["repeatability"], rel=1e-6)
     array = nudge.Crossbar(np.zeros((40, 40)), device=device)
     # Bounds of 1600 devices: their deviation is known to 1/√(2·1600) = 1.8 %; four of these. A bound is cut at the other
