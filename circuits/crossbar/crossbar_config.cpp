@@ -155,8 +155,8 @@ const Section<CrossbarSpec>& crossbar_section() {
                     "(device.programming_error), a "
                     "computed number of pulses sent blindly, or write-verify."),
               programming_schemes, &CrossbarSpec::programming, &ProgrammingSpec::scheme),
-        field(named("crossbar.update", "pulses", update_doc()), update_schemes, &CrossbarSpec::programming,
-              &ProgrammingSpec::update),
+        field(param::formerly({"crossbar.scheme"}, named("crossbar.update", "pulses", update_doc())), update_schemes,
+              &CrossbarSpec::programming, &ProgrammingSpec::update),
         field(real("crossbar.verify_tolerance", "0.01", Range{0, 1, true, true},
                    "Largest accepted distance of a conductance from its target, of the window.",
                    "chosen: 1 % of the window"),
