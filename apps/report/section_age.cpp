@@ -72,8 +72,9 @@ std::string age_figure(const std::vector<const RunFile*>& tests, const std::stri
     Series series{tests.size() > 1 ? run->name : "", drawn_ages(curve.age), {}, {}, {}, color++};
     for (std::size_t i = 0; i < curve.mean.size(); ++i) {
       series.y.push_back(factor * curve.mean[i]);
-      series.low.push_back(factor * curve.low[i]);
-      series.high.push_back(factor * curve.high[i]);
+      const bool share = column == "accuracy";  // of which an interval of Student's t knows nothing
+      series.low.push_back(factor * (share ? std::max(curve.low[i], 0.0) : curve.low[i]));
+      series.high.push_back(factor * (share ? std::min(curve.high[i], 1.0) : curve.high[i]));
     }
     chart.series.push_back(std::move(series));
   }
@@ -116,9 +117,10 @@ Section age_section(const std::vector<RunFile>& runs) {
     return columns.front() == "accuracy" ? fmt::format("{:.2f} %", 100 * x) : fmt::format("{:.4f}", x);
   };
   out.opening.title = "What is left after a wait";
-  out.opening.sentence = fmt::format("{} of {}: {} after {}, {} after {}.", words(columns.front()), tests.front()->name,
-                                     text(first.mean.front()), format_quantity(first.age.front(), Unit::second, 3),
-                                     text(first.mean.back()), format_quantity(first.age.back(), Unit::second, 3));
+  out.opening.sentence =
+      fmt::format("Of {} the {} is {} after {}, {} after {}.", tests.front()->name, words(columns.front()),
+                  text(first.mean.front()), format_quantity(first.age.front(), Unit::second, 3),
+                  text(first.mean.back()), format_quantity(first.age.back(), Unit::second, 3));
   out.opening.figure = age_figure(tests, columns.front());
   out.body = "<section>\n<h2>After a wait</h2>\n<div class=\"grid\">\n";
   for (std::size_t c = 1; c < columns.size(); ++c) out.body += age_figure(tests, columns[c]);
