@@ -12,6 +12,7 @@
 #include "apps/commands/text_table.hpp"
 #include "apps/config_arguments.hpp"
 #include "apps/streams.hpp"
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "sim/io/json_text.hpp"
@@ -97,6 +98,10 @@ ExitCode run_stability(const StabilityArguments& options) {
     found = chip_yield(config, options.chips, [&progress](const std::string& what) { progress.show(what); });
   }
   answer("{}", options.json ? json_text(stability_json(found), 2) + "\n" : stability_text(found));
+  if (options.chips > 1 && !on_devices(config)) {
+    say("nudge: device.model = digital: chips differ in their initial weights alone, and those of a run in nothing; "
+        "device.preset gives them devices\n");
+  }
   if (found.chips.front().settles) return ExitCode::ok;
   say("nudge: the chip of this seed does not settle\n");
   return ExitCode::numerical_failure;
