@@ -16,13 +16,15 @@ enum class Modulation {
 struct MixerOptions {
   Index width = 8;  ///< channels of the state
   Index heads = 2;
-  Index head_width = 4;         ///< of queries, keys and values of one head
-  double temperature = 1.3;     ///< T > 0 of the energies and of MHA2nd and LightMHA2nd
-  double eta = 0.5;             ///< step size of gd_*, loop_*, mha2nd, light2nd
-  double ridge = 0.1;           ///< ε > 0 of light2nd
-  int iterations = 5;           ///< of loop_*
-  bool refresh = true;          ///< loop_*: the attended tokens move along (Algorithm 2); else they stay at the start
-  int layers = 2;               ///< of *_stack
+  Index head_width = 4;  ///< of queries, keys and values of one head
+  Index key_value_heads =
+      0;                     ///< of mha, momen, nag, *_stack: G heads of keys and values, each for H/G of queries; 0: H
+  double temperature = 1.3;  ///< T > 0 of the energies and of MHA2nd and LightMHA2nd
+  double eta = 0.5;          ///< step size of gd_*, loop_*, mha2nd, light2nd
+  double ridge = 0.1;        ///< ε > 0 of light2nd
+  int iterations = 5;        ///< of loop_*
+  bool refresh = true;       ///< loop_*: the attended tokens move along (Algorithm 2); else they stay at the start
+  int layers = 2;            ///< of *_stack
   double momentum_start = 0.9;  ///< beta of momen, nag and *_stack before learning (Intrinsic Optimizers, section 3.1)
   bool observe = false;         ///< record quantities to log
 

@@ -85,18 +85,19 @@ std::vector<CaseDataset> inject(const H5Reader& file) {
   const H5Shape down = matrix_shape(file, "params/Wd");
   const Index width = down[1];
   const Index heads = heads_of(file, width);
+  const AttentionHeads attention{heads, heads};
   const Index rows = Index(1) << bits_of(file);
   TapeCase task(file, sizes.batch);
   task.input("x", {sizes.batch, sizes.tokens, width}, sizes.tokens);
   task.input("Z", {sizes.batch, sizes.tokens, rows}, sizes.tokens);
-  for (const Field& field : block_fields("", width, down[0])) task.parameter(field.name, field.shape);
+  for (const Field& field : block_fields("", width, attention, down[0])) task.parameter(field.name, field.shape);
   task.parameter("post", {rows, width});
   task.output("y", {sizes.batch, sizes.tokens, width});
   const Mask mask = read_mask(file, sizes.tokens, sizes.tokens);
   return task.compute([&](TapeCase::Call& call) {
     const auto x = call.inputs["x"];
     const auto r = product(call.inputs["Z"], call.parameters["post"]);
-    call.outputs = {block(x, x + r, call.parameters, "", heads, mask)};
+    call.outputs = {block(x, x + r, call.parameters, "", attention, mask)};
   });
 }
 
@@ -109,7 +110,8 @@ std::vector<CaseDataset> encoder(const H5Reader& file) {
   shape.bits = bits_of(file);
   TapeCase task(file, sizes.batch);
   task.input("x", {sizes.batch, sizes.tokens, shape.width}, sizes.tokens);
-  for (const Field& field : block_fields("enc_", shape.width, down[0])) task.parameter(field.name, field.shape);
+  for (const Field& field : block_fields("enc_", shape.width, {shape.heads, shape.heads}, down[0]))
+    task.parameter(field.name, field.shape);
   task.parameter("enc_nf", {shape.width});
   task.parameter("enc_read", {shape.width, shape.bits});
   task.parameter("zeta", {shape.width});

@@ -31,6 +31,17 @@ Field head_projection(const std::string& name, const MixerOptions& options) {
   return {name, {options.heads, options.head_width, options.width}, 0, fan_in_deviation(options.width)};
 }
 
+Index key_value_heads(const MixerOptions& options) {
+  return options.key_value_heads > 0 ? options.key_value_heads : options.heads;
+}
+
+Field shared_projection(const std::string& name, const MixerOptions& options) {
+  MixerOptions shared = options;
+  shared.heads = key_value_heads(options);
+  require_divides("key_value_heads", shared.heads, "heads", options.heads);
+  return head_projection(name, shared);
+}
+
 Field head_output(const std::string& name, const MixerOptions& options) {
   return {name,
           {options.heads, options.width, options.head_width},
@@ -59,8 +70,8 @@ Value<S> sum_over_heads(Index heads, const std::function<Value<S>(Index)>& f) {
 }
 
 template <class S>
-Value<S> with_positions(Value<S> x, const MixerOptions& options) {
-  return options.rope ? rotate_positions(x, options.heads) : x;
+Value<S> with_positions(Value<S> x, const MixerOptions& options, Index heads) {
+  return options.rope ? rotate_positions(x, heads) : x;
 }
 
 template <class S>
@@ -79,17 +90,18 @@ template <class S>
 Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix,
                           const MixerOptions& options, const Mask& mask, Value<S>* energy) {
   const Index heads = options.heads;
-  const Value<S> q = with_positions(product_nt(z, parameters[prefix + "Wq"]), options);
-  const Value<S> k = with_positions(product_nt(z, parameters[prefix + "Wk"]), options);
+  const Index readers = heads / key_value_heads(options);  // heads of queries to one of keys and values
+  const Value<S> q = with_positions(product_nt(z, parameters[prefix + "Wq"]), options, heads);
+  const Value<S> k = with_positions(product_nt(z, parameters[prefix + "Wk"]), options, key_value_heads(options));
   const Value<S> v = product_nt(z, parameters[prefix + "Wv"]);
   const Index m = q.cols() / heads;
   const double scale = 1.0 / std::sqrt(static_cast<double>(m));
   return sum_over_heads<S>(heads, [&](Index h) {
-    const auto cut = [&](Value<S> x) { return columns(x, h * m, m); };
-    const Value<S> scores = affine(product_nt(cut(q), cut(k)), scale);
+    const auto shared = [&](Value<S> x) { return columns(x, h / readers * m, m); };
+    const Value<S> scores = affine(product_nt(columns(q, h * m, m), shared(k)), scale);
     if (energy != nullptr) add_free_energy(*energy, scores, 1.0 / (scale * static_cast<double>(heads)), mask);
     const Value<S> p = softmax(scores, mask);
-    return product_nt(product(p, cut(v)), head(parameters[prefix + "Wo"], h, heads));
+    return product_nt(product(p, shared(v)), head(parameters[prefix + "Wo"], h, heads));
   });
 }
 
@@ -100,7 +112,7 @@ Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const st
                                         const Mask&, Value<S>*);                                                  \
   template void add_free_energy<S>(Value<S>&, Value<S>, Value<S>, const Mask&);                                   \
   template void add_free_energy<S>(Value<S>&, Value<S>, double, const Mask&);                                     \
-  template Value<S> with_positions<S>(Value<S>, const MixerOptions&);
+  template Value<S> with_positions<S>(Value<S>, const MixerOptions&, Index);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

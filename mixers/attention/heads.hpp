@@ -10,6 +10,10 @@ namespace nudge {
 /// The weights of an attention layer in the layout of Ren et al., "Transformers as Intrinsic Optimizers": Wq, Wk, Wv (H, dh, d), used as q_h = Wq_h z, and Wo (H,
 /// d, dh). Names get the prefix; the standard deviation of what training starts from is 1/√(fan-in).
 Field head_projection(const std::string& name, const MixerOptions& options);
+/// Wk, Wv (G, dh, d) of grouped-query attention (Ainslie et al., arXiv:2305.13245), head h of the queries reading head ⌊h G/H⌋ of them:
+/// G = options.key_value_heads, which must divide H; 0: H, multi-head attention.
+Field shared_projection(const std::string& name, const MixerOptions& options);
+Index key_value_heads(const MixerOptions& options);
 Field head_output(const std::string& name, const MixerOptions& options);
 
 /// The state as only input, `y` as only output, the state plus an update.
@@ -31,14 +35,14 @@ template <class S>
 void add_free_energy(Value<S>& energy, Value<S> scores, double share, const Mask& mask);
 
 /// The multi-head attention update Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i of the tokens z, context included;
-/// parameters <prefix>Wq, Wk, Wv, Wo. Options: heads, rope. `energy`, where given, becomes the free energy of the pairs
+/// parameters <prefix>Wq, Wk, Wv, Wo. Options: heads, key_value_heads, rope. `energy`, where given, becomes the free energy of the pairs
 /// E = −q·k at T = √dh, of which this is the descent direction for Wo_h Wv_h = (η/H) Wq_hᵀ Wk_h.
 template <class S>
 Value<S> attention_update(Value<S> z, const NamedValues<S>& parameters, const std::string& prefix,
                           const MixerOptions& options, const Mask& mask, Value<S>* energy = nullptr);
 
-/// The queries and keys of all heads with rotary positions where options.rope asks for them.
+/// The queries or keys of `heads` heads with rotary positions where options.rope asks for them.
 template <class S>
-Value<S> with_positions(Value<S> x, const MixerOptions& options);
+Value<S> with_positions(Value<S> x, const MixerOptions& options, Index heads);
 
 }  // namespace nudge

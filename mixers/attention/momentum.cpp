@@ -18,7 +18,7 @@ namespace nudge {
 namespace {
 
 std::vector<Field> attention_fields(const MixerOptions& o, const std::string& prefix) {
-  return {head_projection(prefix + "Wq", o), head_projection(prefix + "Wk", o), head_projection(prefix + "Wv", o),
+  return {head_projection(prefix + "Wq", o), shared_projection(prefix + "Wk", o), shared_projection(prefix + "Wv", o),
           head_output(prefix + "Wo", o)};
 }
 

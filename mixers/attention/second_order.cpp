@@ -28,8 +28,8 @@ struct Heads {
   Index count, width;
   Heads(const MixerCall<S>& call, Value<S> z) : Heads(call, z, z) {}
   Heads(const MixerCall<S>& call, Value<S> z, Value<S> context)
-      : q(with_positions(product_nt(z, call.parameters["Wq"]), call.options)),
-        k(with_positions(product_nt(context, call.parameters["Wk"]), call.options)),
+      : q(with_positions(product_nt(z, call.parameters["Wq"]), call.options, call.options.heads)),
+        k(with_positions(product_nt(context, call.parameters["Wk"]), call.options, call.options.heads)),
         count(call.options.heads),
         width(q.cols() / count) {}
   Value<S> query(Index h) const { return columns(q, h * width, width); }

@@ -6,13 +6,13 @@
 namespace nudge {
 
 /// mha: y = z + Σ_h Wo_h Σ_i softmax_i(q_h·k_i/√dh) v_i over the attended tokens, the token itself included (Ren et al., "Transformers as Intrinsic Optimizers",
-/// eq. 13; its footnote 1 leaves the token out). Options: width, heads, head_width, rope. Observed: "update" = y − z and
+/// eq. 13; its footnote 1 leaves the token out). Options: width, heads, head_width, key_value_heads, rope. Observed: "update" = y − z and
 /// "energy" (attention_update).
 template <class S>
 MixerKind<S> mha_mixer() {
   return {"mha", "multi-head softmax attention with residual",
           [](const MixerOptions& o) {
-            return state_to_state(o, {head_projection("Wq", o), head_projection("Wk", o), head_projection("Wv", o),
+            return state_to_state(o, {head_projection("Wq", o), shared_projection("Wk", o), shared_projection("Wv", o),
                                       head_output("Wo", o)});
           },
           [](MixerCall<S>& call) {

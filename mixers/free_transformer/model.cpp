@@ -11,12 +11,17 @@
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/normalize.hpp"
 #include "mixers/ops/product.hpp"
+#include "mixers/read_out.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
 
 std::string block_prefix(Index layer) { return fmt::format("b{}_", layer); }
+
+AttentionHeads heads_of(const FreeTransformerShape& s) {
+  return {s.heads, s.key_value_heads > 0 ? s.key_value_heads : s.heads};
+}
 
 void check(const FreeTransformerShape& s) {
   require_at_least("width", s.width, 1);
@@ -25,6 +30,7 @@ void check(const FreeTransformerShape& s) {
     throw UserError(fmt::format("heads = {}: head width {} is odd (rotary positions turn pairs: use an even width)",
                                 s.heads, s.width / s.heads));
   }
+  require_divides("key_value_heads", heads_of(s).groups, "heads", s.heads);
   if (s.layers < 2 || s.layers % 2 != 0) {
     throw UserError(
         fmt::format("layers = {} (must be even and at least 2: the latent enters in the middle)", s.layers));
@@ -46,9 +52,11 @@ std::vector<Field> free_transformer_fields(const FreeTransformerShape& s) {
   const auto add = [&fields](std::vector<Field> more) {
     for (Field& field : more) fields.push_back(std::move(field));
   };
-  for (Index l = 0; l < s.layers; ++l) add(block_fields(block_prefix(l), s.width, s.inner));
-  add({{"nf", {s.width}, 1}, {"read", {s.width, s.vocabulary}, 0, narrow}, {"zeta", {s.width}, 0, 1}});
-  add(block_fields("enc_", s.width, s.encoder_inner));
+  for (Index l = 0; l < s.layers; ++l) add(block_fields(block_prefix(l), s.width, heads_of(s), s.inner));
+  add({{"nf", {s.width}, 1}});
+  if (!s.tied) add({{"read", {s.width, s.vocabulary}, 0, narrow}});
+  add({{"zeta", {s.width}, 0, 1}});
+  add(block_fields("enc_", s.width, heads_of(s), s.encoder_inner));
   add({{"enc_nf", {s.width}, 1},
        {"enc_read", {s.width, s.bits}, 0, narrow},
        {"post", {Index(1) << s.bits, s.width}, 0, 1}});  // an embedding like emb: a smaller one is not read
@@ -58,9 +66,9 @@ std::vector<Field> free_transformer_fields(const FreeTransformerShape& s) {
 template <class S>
 Value<S> FreeTransformer<S>::decoder_block(Index layer, Value<S> x, Value<S> in_kv, DecoderCache<S>* cache) const {
   const std::string prefix = block_prefix(layer);
-  if (cache == nullptr) return block(x, in_kv, *parameters_, prefix, shape_.heads, Mask::causal(x.rows()));
+  if (cache == nullptr) return block(x, in_kv, *parameters_, prefix, heads_of(shape_), Mask::causal(x.rows()));
   cache->resize(static_cast<std::size_t>(shape_.layers));
-  return continued_block(x, in_kv, *parameters_, prefix, shape_.heads, (*cache)[static_cast<std::size_t>(layer)]);
+  return continued_block(x, in_kv, *parameters_, prefix, heads_of(shape_), (*cache)[static_cast<std::size_t>(layer)]);
 }
 
 template <class S>
@@ -80,7 +88,7 @@ Value<S> FreeTransformer<S>::encode(Value<S> x) const {
   const auto& p = *parameters_;
   const Value<S> ones = x.tape->constant(Matrix<S>::Ones(x.rows(), 1));
   const Value<S> queries = product(ones, p["zeta"]);
-  const Value<S> y = block(queries, x, p, "enc_", shape_.heads, Mask::full(x.rows(), x.rows()));
+  const Value<S> y = block(queries, x, p, "enc_", heads_of(shape_), Mask::full(x.rows(), x.rows()));
   return product(rms_norm(y) * p["enc_nf"], p["enc_read"]);
 }
 
@@ -90,7 +98,8 @@ Value<S> FreeTransformer<S>::upper_half(Value<S> x, Value<S> r, DecoderCache<S>*
   const Index middle = shape_.layers / 2;
   x = decoder_block(middle, x, x + r, cache);
   for (Index l = middle + 1; l < shape_.layers; ++l) x = decoder_block(l, x, x, cache);
-  return product(rms_norm(x) * p["nf"], p["read"]);
+  const Value<S> out = rms_norm(x) * p["nf"];
+  return shape_.tied ? tied_read(out, p["emb"]) : product(out, p["read"]);
 }
 
 template <class S>

@@ -18,11 +18,13 @@ struct FreeTransformerShape {
   Index inner = 48;  ///< of the feed-forward parts
   Index encoder_inner = 48;
   Index vocabulary = 29;
-  Index bits = 4;  ///< H, 1 to 20: latent vectors are rows of a table of 2^H
+  Index bits = 4;             ///< H, 1 to 20: latent vectors are rows of a table of 2^H
+  Index key_value_heads = 0;  ///< G, must divide heads (grouped-query attention, as in the paper's 8B model); 0: heads
+  bool tied = false;          ///< as in its 1.5B model: the read-out is emb'/√D, not a matrix of its own
 };
 
 /// The parameters: b<l>_* and enc_* blocks, emb (V, D), post (2^H, D), zeta (D), enc_nf (D), enc_read (D, H), nf (D),
-/// read (D, V). UserError naming the size that is wrong.
+/// read (D, V) unless tied. UserError naming the size that is wrong.
 std::vector<Field> free_transformer_fields(const FreeTransformerShape& shape);
 
 /// What the blocks of a decoder have seen: one cache per layer.
@@ -32,7 +34,7 @@ using DecoderCache = std::vector<KeyValueCache<S>>;
 /// A decoder whose middle block reads a latent Z_t per token, and an encoder that infers Z from the whole sequence
 /// while training (algorithm 2; its line 15 must start at block B/2 + 2, block B/2 + 1 being the middle one):
 ///     x = emb[token]; blocks 0 .. L/2 − 1 causal; r_t = post[Z_t]; block L/2 with queries x and keys, values x + r;
-///     the rest; logits = (RMS(x) ∘ nf) read
+///     the rest; logits = (RMS(x) ∘ nf) read, or (RMS(x) ∘ nf) emb'/√D where tied
 /// The encoder is one block over x with queries ζ, not causal. Its rotary positions are essential (the paper does not
 /// say so): queries that are all ζ would otherwise give identical rows.
 template <class S>

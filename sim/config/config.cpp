@@ -89,8 +89,6 @@ bool Config::at_default(std::string_view key) const {
   return to_text(*of_key.row, of_key.value) == to_text(*of_key.row, default_of(*of_key.row));
 }
 
-void Config::set_to_default(std::string_view key) { set_from_text(key, entry(key).row->default_text); }
-
 std::string Config::as_text(std::string_view key) const {
   const Entry& found = entry(key);
   const auto* axes = std::get_if<std::vector<GridAxis>>(&found.value);

@@ -44,7 +44,6 @@ class Config {
 
   /// Whether a key has the value of its row, whoever set it; not of a grid.
   bool at_default(std::string_view key) const;
-  void set_to_default(std::string_view key);
 
   /// Sets a key from text (--set, a sweep), or an axis of a grid ("sweep.grid.device.read_noise"), with the checks of the
   /// table. Throws UserError with a line for every rule broken, each starting with `where`.

@@ -368,3 +368,27 @@ TEST_CASE("attention ignores a shift of all keys, springs one of queries and key
   for (const char* name : {"W1", "W2"}) springs[name].col(o.width - 1).array() += 0.8;
   CHECK(relative_error(evaluate("gd_elastic", o, mask, {{"z", z}}, springs).at("observed/energy"), energy) < kExact);
 }
+
+TEST_CASE("grouped-query attention is multi-head attention whose heads share keys and values") {
+  MixerOptions o;
+  o.heads = 4;
+  o.rope = true;
+  o.key_value_heads = 2;
+  const Mask mask = Mask::causal(kTokens);
+  const Named w = random_parameters("mha", o);
+  Named repeated = w;
+  for (const char* name : {"Wk", "Wv"}) {
+    M all(o.heads * o.head_width, o.width);
+    for (Index h = 0; h < o.heads; ++h)
+      all.middleRows(h * o.head_width, o.head_width) = head_rows(w.at(name), h / 2, o);
+    repeated[name] = all;
+  }
+  const Named grouped = evaluate("mha", o, mask, {{"z", tokens()}}, w);
+  MixerOptions whole = o;
+  whole.key_value_heads = 0;
+  const Named full = evaluate("mha", whole, mask, {{"z", tokens()}}, repeated);
+  CHECK(relative_error(grouped.at("y"), full.at("y")) < kExact);
+  CHECK(relative_error(grouped.at("observed/energy"), full.at("observed/energy")) < kExact);
+  o.key_value_heads = 3;
+  CHECK_THROWS_WITH(random_parameters("mha", o), Catch::Contains("key_value_heads = 3"));
+}

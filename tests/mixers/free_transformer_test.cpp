@@ -132,9 +132,67 @@ TEST_CASE("without a latent the free transformer is a plain decoder") {
   const std::vector<int> tokens = {1, 4, 0, 6, 2};
   const auto logits = transformer.upper_half(transformer.lower_half(tokens), transformer.latent({3, 0, 7, 1, 3}));
   auto x = gather_rows(named["emb"], tokens);
-  for (const char* prefix : {"b0_", "b1_", "b2_", "b3_"}) x = block(x, x, named, prefix, 2, Mask::causal(5));
+  for (const char* prefix : {"b0_", "b1_", "b2_", "b3_"}) x = block(x, x, named, prefix, {2, 2}, Mask::causal(5));
   const auto plain = product(rms_norm(x) * named["nf"], named["read"]);
   CHECK(test::relative_error(logits.matrix(), plain.matrix()) < 1e-13);
+}
+
+namespace {
+
+/// Wk or Wv of G heads, each as often as heads of queries read it: by its columns.
+M repeated(const M& shared, Index groups, Index heads) {
+  const Index m = shared.cols() / groups;
+  M all(shared.rows(), m * heads);
+  for (Index h = 0; h < heads; ++h) all.middleCols(h * m, m) = shared.middleCols(h * groups / heads * m, m);
+  return all;
+}
+
+/// Its adjoint: the sum over the heads that read it.
+M summed(const M& all, Index groups, Index heads) {
+  const Index m = all.cols() / heads;
+  M shared = M::Zero(all.rows(), m * groups);
+  for (Index h = 0; h < heads; ++h) shared.middleCols(h * groups / heads * m, m) += all.middleCols(h * m, m);
+  return shared;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "free transformer: grouped keys and values are those of every head, repeated, and a tied read is the table's") {
+  // Both sides are the same sums in another order: 1e-13 is hundreds of roundings.
+  FreeTransformerShape shape{16, 4, 2, 12, 12, 7, 3, 2, true};
+  FreeTransformerShape whole = shape;
+  whole.key_value_heads = 0;
+  whole.tied = false;
+  Tape<double> one, other;
+  NamedValues<double> grouped, plain;
+  std::uint64_t seed = 70;
+  M table;
+  for (const Field& field : free_transformer_fields(shape)) {
+    const M w = random_matrix<double>(field.rows(), field.cols(), seed++, 0.4);
+    const bool shared = field.name.ends_with("Wk") || field.name.ends_with("Wv");
+    if (field.name == "emb") table = w;
+    grouped.add(field.name, one.input(w));
+    plain.add(field.name, other.input(shared ? repeated(w, 2, 4) : w));
+  }
+  plain.add("read", other.input(table.transpose() / 4.0));  // 1/√16
+  const std::vector<int> tokens = {1, 4, 0, 6, 2};
+  const auto logits = [&](const FreeTransformerShape& s, const NamedValues<double>& named) {
+    const FreeTransformer<double> transformer(s, named);
+    return transformer.upper_half(transformer.lower_half(tokens), transformer.latent({3, 0, 7, 1, 3}));
+  };
+  const auto y = logits(shape, grouped), full = logits(whole, plain);
+  CHECK(test::relative_error(y.matrix(), full.matrix()) < 1e-13);
+  const M u = random_matrix<double>(5, 7, 5);
+  one.add_cotangent(y, u);
+  one.pull_back();
+  other.add_cotangent(full, u);
+  other.pull_back();
+  for (const char* name : {"b0_Wk", "b0_Wv", "b1_Wk", "b1_Wv"}) {
+    CHECK(test::relative_error(one.cotangent(grouped[name]), summed(other.cotangent(plain[name]), 2, 4)) < 1e-12);
+  }
+  const M both = other.cotangent(plain["emb"]) + other.cotangent(plain["read"]).transpose() / 4.0;
+  CHECK(test::relative_error(one.cotangent(grouped["emb"]), both) < 1e-12);
 }
 
 TEST_CASE("bit lookup is the mapper times its table") {
@@ -300,4 +358,5 @@ TEST_CASE("free transformer refuses impossible sizes") {
   refuses([](FreeTransformerShape& s) { s.heads = 3; }, "heads = 3");
   refuses([](FreeTransformerShape& s) { s.width = 6; }, "odd");
   refuses([](FreeTransformerShape& s) { s.layers = 3; }, "layers = 3");
+  refuses([](FreeTransformerShape& s) { s.key_value_heads = 3; }, "key_value_heads = 3");
 }

@@ -21,12 +21,13 @@ using Settings = std::vector<std::string>;
 
 namespace {
 
-/// Another legal value of every key of [mixer], for 8 channels, 2 heads and 4 tokens.
+/// Another legal value of every key of [mixer], for 8 channels, 2 heads and 4 tokens; no size that auto stands for in any mixer.
 const std::map<std::string, std::string>& others() {
   static const std::map<std::string, std::string> all = {{"mixer.initial_scale", "0.7"},
                                                          {"mixer.window", "2"},
                                                          {"mixer.mask", "bidirectional"},
-                                                         {"mixer.head_width", "2"},
+                                                         {"mixer.head_width", "6"},
+                                                         {"mixer.key_value_heads", "1"},
                                                          {"mixer.temperature", "0.6"},
                                                          {"mixer.eta", "0.4"},
                                                          {"mixer.ridge", "0.3"},
@@ -34,8 +35,8 @@ const std::map<std::string, std::string>& others() {
                                                          {"mixer.momentum_start", "0.5"},
                                                          {"mixer.refresh", "false"},
                                                          {"mixer.layers", "1"},
-                                                         {"mixer.values", "6"},
-                                                         {"mixer.keys", "4"},
+                                                         {"mixer.values", "14"},
+                                                         {"mixer.keys", "12"},
                                                          {"mixer.decays", "4"},
                                                          {"mixer.groups", "2"},
                                                          {"mixer.states", "3"},
@@ -150,6 +151,8 @@ TEST_CASE("what nothing reads is named with what would read it", "[unread]") {
   refused("hopfield", {"data.text=some.txt"}, "must be empty unless task.kind = characters");
   refused("block", {"gradcheck.age=10 s"}, "must be 0 unless gradcheck.weights = programmed");
   CHECK_NOTHROW(small("block", {"mixer.refresh=true"}));  // as it is anyway
+  CHECK_NOTHROW(
+      small("block", {"model.mixer=mha", "model.heads=2", "mixer.key_value_heads=2"}));  // what auto stands for
 }
 
 TEST_CASE("a network that does not settle refuses what only circuits read, but where one config is for several") {

@@ -56,15 +56,20 @@ Trial trial_of(MixerChoice choice) {
   return trial;
 }
 
-/// Whether a key at its default would give another mixer, or none.
-bool changes(const Config& config, const std::string& key, const std::function<MixerChoice(const Config&)>& mixer) {
-  Config other = config;
-  other.set_to_default(key);
-  try {
-    return !(trial_of(mixer(config)) == trial_of(mixer(other)));
-  } catch (const UserError&) {
-    return true;  // what is wrong with its sizes is said where it is made
-  }
+/// Whether another value of a key would give another mixer, or none: its default, and 1 of a size whose default stands for one that may be
+/// what it says.
+bool changes(const Config& config, const ParamRow& row, const std::function<MixerChoice(const Config&)>& mixer) {
+  std::vector<std::string> values = {row.default_text};
+  if (!row.zero.empty()) values.emplace_back("1");
+  return std::any_of(values.begin(), values.end(), [&](const std::string& value) {
+    Config other = config;
+    other.set_from_text(row.key, value);
+    try {
+      return !(trial_of(mixer(config)) == trial_of(mixer(other)));
+    } catch (const UserError&) {
+      return true;  // what is wrong with its sizes is said where it is made
+    }
+  });
 }
 
 }  // namespace
@@ -85,7 +90,7 @@ std::vector<std::string> unread_mixer_keys(const Config& config,
     // Nothing is asked of a mixer that has no conditioner anyway; files of older versions say so.
     if (row.key == "mixer.conditioner" && config.text(row.key) == "none") continue;
     const bool read =
-        std::any_of(mixers.begin(), mixers.end(), [&](const auto& mixer) { return changes(config, row.key, mixer); });
+        std::any_of(mixers.begin(), mixers.end(), [&](const auto& mixer) { return changes(config, row, mixer); });
     if (!read) unread.push_back(row.key);
   }
   return unread;

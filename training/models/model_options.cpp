@@ -121,6 +121,11 @@ const Section<MixerChoice>& mixer_section() {
       field(zero_is("auto", integer("mixer.head_width", "auto", size,
                                     "Channels of the queries, keys and values of one head; auto: C/H.")),
             &MixerChoice::options, &MixerOptions::head_width),
+      field(zero_is("auto", integer("mixer.key_value_heads", "auto", size,
+                                    "Heads G of keys and values, each read by H/G heads of queries (grouped-query "
+                                    "attention): mha, momen, nag, *_stack and free_transformer; auto: H.",
+                                    "Ainslie et al., arXiv:2305.13245")),
+            &MixerChoice::options, &MixerOptions::key_value_heads),
       field(real("mixer.temperature", "1", above(0), "T of gd_*, loop_*, mha2nd and light2nd.", optimizers),
             &MixerChoice::options, &MixerOptions::temperature),
       field(real("mixer.eta", "0.5", any_number(), "Step size of gd_*, loop_*, mha2nd and light2nd."),

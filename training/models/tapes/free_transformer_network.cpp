@@ -76,6 +76,17 @@ class LatentTape final : public ExampleTape<S> {
   Value<S> share_, information_;
 };
 
+/// The attention of its blocks, which of [mixer] has key_value_heads alone.
+MixerChoice attention_of(const Config& config) {
+  const ModelOptions model = model_options(config);
+  MixerChoice choice{"mha"};
+  choice.options.width = model.channels;
+  choice.options.heads = model.heads;
+  choice.options.head_width = std::max<Index>(1, model.channels / model.heads);
+  choice.options.key_value_heads = mixer_section().read(config).options.key_value_heads;
+  return choice;
+}
+
 LatentSetting setting_of(const Config& config, const TaskSizes& sizes) {
   const ModelOptions model = model_options(config);
   const SequenceOptions options = sequence_section().read(config);
@@ -92,6 +103,8 @@ LatentSetting setting_of(const Config& config, const TaskSizes& sizes) {
   shape.inner = shape.encoder_inner = options.inner > 0 ? options.inner : (8 * shape.width / 3 + 31) / 32 * 32;
   shape.vocabulary = sizes.symbols;
   shape.bits = setting.options.bits;
+  shape.key_value_heads = attention_of(config).options.key_value_heads;
+  shape.tied = options.tied;
   return setting;
 }
 
@@ -263,7 +276,9 @@ NetworkKind free_transformer_network() {
   kind.name = "free_transformer";
   kind.summary = "a decoder that reads a random latent per token, and its encoder, on exact numbers, by backprop";
   kind.tape = {model<float>, model<double>, measures};
-  kind.reads = {"model.channels", "model.heads", "sequence.blocks", "sequence.inner", "latent."};
+  kind.reads = {"model.channels", "model.heads",           "sequence.blocks", "sequence.inner",
+                "sequence.tied",  "mixer.key_value_heads", "latent."};
+  kind.mixer = [](const Config& config) { return std::optional(attention_of(config)); };
   kind.lacks = {{"train.beside", "none", ", which is digital itself"}};
   return kind;
 }

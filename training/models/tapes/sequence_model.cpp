@@ -13,6 +13,7 @@
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/normalize.hpp"
 #include "mixers/ops/product.hpp"
+#include "mixers/read_out.hpp"
 #include "mixers/registry.hpp"
 
 namespace nudge {
@@ -113,7 +114,7 @@ std::vector<Field> sequence_fields(const SequenceShape& s) {
     fields.push_back({"dec_b1", {s.width}});
     fields.push_back({"dec_n2", {s.width}, 1});
   }
-  fields.push_back({"read", {s.width, s.vocabulary}, 0, narrow});
+  if (!s.tied) fields.push_back({"read", {s.width, s.vocabulary}, 0, narrow});
   return fields;
 }
 
@@ -130,7 +131,7 @@ Value<S> sequence_logits(Value<S> x, const SequenceShape& s, const NamedValues<S
   }
   Value<S> out = rms_norm(at.z) * p["nf"];
   if (s.readout == Readout::last_vector) out = decode_last_vector(out, p);
-  return product(out, p["read"]);
+  return s.tied ? tied_read(out, p["emb"]) : product(out, p["read"]);
 }
 
 template Value<float> sequence_logits<float>(Value<float>, const SequenceShape&, const NamedValues<float>&);

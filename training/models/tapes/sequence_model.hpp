@@ -30,15 +30,16 @@ struct SequenceShape {
   std::string mixer = "mha";                         ///< a name of sequence_mixer_names()
   std::optional<MixerChoice> choice = std::nullopt;  ///< the same with options of its own (sequence_choice())
   Readout readout = Readout::each_token;
+  bool tied = false;  ///< the read-out is emb'/√D (tied_read()); not of features
 };
 
 /// The parameters, in the order of the computation: emb (V, D), or of features in_W (F, D) and in_b (D), per block b<l>_n1 and the mixer's own, b<l>_n2, Wg, Wu,
-/// Wd, with momentum b<l>_beta, b<l>_eta (2); nf (D), read (D, V); with last_vector dec_*. UserError naming a size.
+/// Wd, with momentum b<l>_beta, b<l>_eta (2); nf (D), read (D, V) unless tied; with last_vector dec_*. UserError naming a size.
 std::vector<Field> sequence_fields(const SequenceShape& shape);
 
 /// Logits (T, V) of a stack of pre-norm blocks, from x (T, D), its symbols' rows of emb or features in_W + in_b:
 ///     per block x ← x + mixer(RMS(x) ∘ n1), x ← x + feed_forward(x)  (or by its StepRule, p = 0 first)
-///     logits = (RMS(x) ∘ nf) read
+///     logits = (RMS(x) ∘ nf) read, or by tied_read()
 /// With last_vector h = the last row of RMS(x) ∘ nf, logits_t = gelu(RMS(h + s_t) W1 + b1) → RMS → read, s_t the sine and
 /// cosine position code. Positions are rotary, in the mixers.
 template <class S>

@@ -129,6 +129,11 @@ SequenceShape sequence_shape(const Config& config, const TaskSizes& sizes) {
   shape.embedding_scale = model.scales.embedding;
   shape.mixer = options.mixer;
   shape.choice = chosen_mixer(config);
+  shape.tied = options.tied;
+  if (shape.tied && shape.features > 0) {
+    throw UserError("sequence.tied = true needs a table of symbols to read through, and task.kind = " +
+                    task_kind(config).name + " has features: leave it out");
+  }
   shape.readout = task_kind(config).name == "compression" ? Readout::last_vector : Readout::each_token;
   return shape;
 }
@@ -150,6 +155,7 @@ template std::unique_ptr<TapeModel<double>> sequence_tape_model<double>(const Se
 
 const Section<SequenceOptions>& sequence_section() {
   using param::choice;
+  using param::flag;
   using param::formerly;
   using param::integer;
   using param::zero_is;
@@ -168,7 +174,12 @@ const Section<SequenceOptions>& sequence_section() {
                      zero_is("auto", integer("sequence.inner", "auto", between(0, 1048576),
                                              "Width of their gated feed-forward parts; auto: 8/3 of model.channels, up "
                                              "to a multiple of 32."))),
-            &SequenceOptions::inner)};
+            &SequenceOptions::inner),
+      field(flag("sequence.tied", "false",
+                 "true: the read-out of a sequence_model or free_transformer is the table of symbols over sqrt(C), "
+                 "no matrix of its own.",
+                 "Press and Wolf, arXiv:1608.05859; the 1.5B model of The Free Transformer"),
+            &SequenceOptions::tied)};
   return section;
 }
 

@@ -11,6 +11,7 @@ struct SequenceOptions {
   std::string mixer;  ///< of sequence_mixer_names()
   Index blocks = {};
   Index inner = {};  ///< of the feed-forward parts; 0: 8/3 C, up to a multiple of 32
+  bool tied = {};    ///< the read-out to the table of symbols
 };
 const Section<SequenceOptions>& sequence_section();
 
