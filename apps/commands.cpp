@@ -13,6 +13,7 @@
   X(sweep)                \
   X(merge)                \
   X(compare)              \
+  X(advise)               \
   X(energy)               \
   X(case)                 \
   X(devices)              \

@@ -123,7 +123,7 @@ ExitCode dispatch(int argc, char** argv) {
     return ExitCode::user_input;
   }
   const CLI::App* chosen = app.get_subcommands().front();
-  static const std::set<std::string> spread = {"train", "gradcheck", "sweep", "compare"};
+  static const std::set<std::string> spread = {"train", "gradcheck", "sweep", "compare", "advise"};
   if (launched_ranks() > 1 && spread.count(chosen->get_name()) == 0) {
     throw UserError(fmt::format("nudge {} runs in one process, and {} were started (mpirun is for {})",
                                 chosen->get_name(), launched_ranks(), fmt::join(spread, ", ")));

@@ -16,7 +16,6 @@
 #include "apps/commands/text_lines.hpp"
 #include "apps/commands/text_table.hpp"
 #include "apps/streams.hpp"
-#include "sim/base/interrupts.hpp"
 #include "sim/base/ranks.hpp"
 #include "sim/base/share_interval.hpp"
 #include "sim/io/json_text.hpp"
@@ -206,25 +205,6 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
           {"test", points_json(c.test)}};
 }
 
-SweepObserver observer_for(StudyLog& log) {
-  SweepObserver observer;
-  observer.stop = [] { return interrupted(); };
-  observer.doing = [&log](const std::string& text) { log.doing(text); };
-  observer.finished = [&log](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
-    const bool tests = sweep.metrics.back().name.starts_with("test_");
-    std::string place, text = point.status == "ok" ? "" : point.status;
-    for (std::size_t k = 0; k < sweep.keys.size(); ++k)
-      place += fmt::format("{} = {}  ", sweep.keys[k], point.values[k]);
-    for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
-      const std::string& name = sweep.metrics[m].name;
-      const bool shown = name.ends_with("_loss") || name.ends_with("_accuracy") || name.ends_with("_rmse");
-      if (shown && name != "final_loss") text += fmt::format("{} {:.4f}  ", name, point.metrics[m]);
-    }
-    log.point(tests ? "test" : "tuning", sweep, point, done, place, text);
-  };
-  return observer;
-}
-
 /// What a part of the tuning has, and how it goes on.
 std::string part_text(const Comparison& c) {
   const Sweep& own = c.tuning;
@@ -275,7 +255,7 @@ ExitCode run_compare(const StudyOptions& options) {
   Comparison comparison;
   {
     StudyLog log(options.log);
-    comparison = run_compare(source, files, observer_for(log));
+    comparison = run_compare(source, files, comparison_observer(log));
   }
   return is_leader() ? finish(comparison, source.name, files.output.string(), options.json) : ExitCode::ok;
 }

@@ -24,23 +24,27 @@ void add_log_format(CLI::App& app, std::string& format) {
       ->capture_default_str();
 }
 
-void add_study_options(CLI::App& app, StudyOptions& options) {
-  add_config_arguments(app, options.arguments);
+void add_study_files(CLI::App& app, StudyOptions& options) {
   app.add_option("--out", options.out, "HDF5 file to write, which must not exist (default: CONFIG's name with .h5)");
   app.add_option("--resume", options.resume,
                  "Keep the runs of this HDF5 file that ended well and run the others; seeds and values of the axes may "
                  "have changed "
                  "since: what is no longer among them is kept in the file, outside, and comes back with them");
+  app.add_flag(
+      "--dry-run", options.dry_run,
+      "Run nothing: print the points, and the time, memory and disk they take (a short run per kind of point)");
+  add_log_format(app, options.log);
+  app.add_flag("--json", options.json, "Print the result as JSON");
+}
+
+void add_study_options(CLI::App& app, StudyOptions& options) {
+  add_config_arguments(app, options.arguments);
+  add_study_files(app, options);
   app.add_flag("--drop", options.drop,
                "With --resume: remove the finished runs outside the grid of CONFIG, name them, and run nothing; with "
                "--dry-run only name them");
   app.add_option("--shard", options.shard,
                  "i/n: run only the i-th of n parts of the points, for job arrays; nudge merge joins the files");
-  app.add_flag(
-      "--dry-run", options.dry_run,
-      "Run nothing: print the points, and the time, memory and disk they take (a short run per kind of point)");
-  add_log_format(app, options.log);
-  app.add_flag("--json", options.json, "Print the result and all runs as JSON");
 }
 
 SweepFiles study_files(const std::string& command, const StudyOptions& options, const ConfigSource& source) {
@@ -214,6 +218,25 @@ ExitCode print_dropped(const StudyOptions& options, const std::string& file, con
 
 void end_where_nothing_is_saved(const std::string& file) {
   if (!std::filesystem::exists(file)) end_by_signal();
+}
+
+SweepObserver comparison_observer(StudyLog& log) {
+  SweepObserver observer;
+  observer.stop = [] { return interrupted(); };
+  observer.doing = [&log](const std::string& text) { log.doing(text); };
+  observer.finished = [&log](const Sweep& sweep, const SweepPoint& point, std::size_t done) {
+    const bool tests = sweep.metrics.back().name.starts_with("test_");
+    std::string place, text = point.status == "ok" ? "" : point.status;
+    for (std::size_t k = 0; k < sweep.keys.size(); ++k)
+      place += fmt::format("{} = {}  ", sweep.keys[k], point.values[k]);
+    for (std::size_t m = 0; point.status == "ok" && m < sweep.metrics.size(); ++m) {
+      const std::string& name = sweep.metrics[m].name;
+      const bool shown = name.ends_with("_loss") || name.ends_with("_accuracy") || name.ends_with("_rmse");
+      if (shown && name != "final_loss") text += fmt::format("{} {:.4f}  ", name, point.metrics[m]);
+    }
+    log.point(tests ? "test" : "tuning", sweep, point, done, place, text);
+  };
+  return observer;
 }
 
 bool is_leader() { return this_rank() == 0; }

@@ -20,7 +20,8 @@ struct StudyOptions {
   bool json = false, dry_run = false, drop = false;
 };
 
-/// Declares CONFIG, --set, --out, --resume, --drop, --shard, --dry-run, --log-format and --json.
+/// Declares --out, --resume, --dry-run, --log-format and --json; the other CONFIG, --set, --drop and --shard besides.
+void add_study_files(CLI::App& app, StudyOptions& options);
 void add_study_options(CLI::App& app, StudyOptions& options);
 
 /// --log-format text or json, for every command with progress lines.
@@ -49,6 +50,9 @@ class StudyLog {
   std::optional<WorkRate> rate_;
   ProgressLine line_;
 };
+
+/// Of a comparison, whose points are tuning runs and tests.
+SweepObserver comparison_observer(StudyLog& log);
 
 /// Measures with `estimate` and prints the points, and the time, memory and disk they take, as text or JSON.
 ExitCode print_estimate(

@@ -30,7 +30,7 @@
 namespace nudge {
 namespace {
 
-struct TrainOptions {
+struct TrainArguments {
   std::string config, out, resume;
   std::vector<std::string> settings;
   std::string log = "text";
@@ -176,13 +176,13 @@ ExitCode finish(const TrainSummary& summary, const std::string& file, bool json)
   return ExitCode::numerical_failure;
 }
 
-std::string output_path(const TrainOptions& options, const Config& config) {
+std::string output_path(const TrainArguments& options, const Config& config) {
   if (!options.out.empty()) return options.out;
   if (const std::string file = run_options(config).output_file; !file.empty()) return file;
   return std::filesystem::path(options.config).filename().replace_extension(".h5").string();
 }
 
-ExitCode run_train(const TrainOptions& options) {
+ExitCode run_train(const TrainArguments& options) {
   join_ranks();
   share_batches();
   if (options.config.empty() && options.resume.empty()) throw UserError("train: CONFIG or --resume FILE is required");
@@ -204,7 +204,7 @@ ExitCode run_train(const TrainOptions& options) {
 }
 
 std::function<ExitCode()> add_train(CLI::App& app) {
-  const auto options = std::make_shared<TrainOptions>();
+  const auto options = std::make_shared<TrainArguments>();
   app.add_option("CONFIG", options->config, "Config file (TOML)");
   app.add_option("--set", options->settings,
                  "Set a key after reading the file: --set train.steps=500 (may be repeated)")

@@ -26,7 +26,7 @@ std::vector<CommandLine> commands_of(std::string text) {
   text = std::regex_replace(text, continued, " ");
   static const std::regex form(
       "(?:^|[\\s`/])nudge "
-      "(train|gradcheck|sweep|merge|compare|energy|case|crossbar|report|info|export|watch|"
+      "(train|gradcheck|sweep|merge|compare|advise|energy|case|crossbar|report|info|export|watch|"
       "devices (?:list|show|fit|characterize)|config (?:check|dump|keys|presets))\\b([^`\\n|;&>]*)");
   std::vector<CommandLine> found;
   for (std::sregex_iterator at(text.begin(), text.end(), form), end; at != end; ++at) {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/spread_text.hpp"
+#include "apps/commands/study_options.hpp"
+#include "apps/commands/text_table.hpp"
+#include "apps/streams.hpp"
+#include "sim/base/ranks.hpp"
+#include "sim/io/json_text.hpp"
+#include "training/compare/advice.hpp"
+#include "training/sweep/sweep_json.hpp"
+
+namespace nudge {
+namespace {
+
+std::string interval_text(const PairedDifference& d) {
+  if (d.seeds == 0) return "-";
+  if (d.failed > 0) return fmt::format("{} of {} pairs failed", d.failed, d.seeds);
+  if (d.seeds == 1) return fmt::format("{:+.4f} (no interval)", d.mean);
+  return fmt::format("{:+.4f} [{:+.4f}, {:+.4f}]", d.mean, d.low, d.high);
+}
+
+std::string number_text(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "not known"; }
+
+/// What an entrant was given by the tuning, "0.05"; a star where it is an end of its axis.
+std::string chosen_text(const ComparedEntrant& one) {
+  if (!one.choice) return "-";
+  std::string text;
+  for (const std::string& value : one.choice->values) text += (text.empty() ? "" : ", ") + value;
+  return text + (one.choice->edges.empty() ? "" : " *");
+}
+
+std::vector<std::string> row_of(const std::string& place, const ComparedEntrant& one, bool baseline) {
+  return {place, one.entrant.name, chosen_text(one), spread_text(one.test, "{:.4f}", "{:.4f}"),
+          baseline ? "-" : interval_text(one.difference)};
+}
+
+std::string advice_text(const Advice& advice, const Comparison& c, const std::vector<RankedRule>& ranked) {
+  std::vector<std::vector<std::string>> rows(1, {"", "rule", "rate", "test loss", "lost against exact numbers, 95 %",
+                                                 "regained", "behind the first, 95 %", "pulses", "reads", "writes, J"});
+  for (const RankedRule& one : ranked) {
+    const bool first = &one == &ranked.front();
+    auto row = row_of(first ? "1" : one.level() ? "=" : std::to_string(rows.size()), one.result, false);
+    row.insert(row.end(), {std::isfinite(one.regained) ? fmt::format("{:.0f} %", 100 * one.regained) : "-",
+                           first ? "-" : interval_text(one.behind), number_text(one.pulses), number_text(one.reads),
+                           number_text(one.write_energy)});
+    rows.push_back(std::move(row));
+  }
+  for (const ComparedEntrant& one : c.entrants) {
+    const bool exact = one.entrant.name == Advice::exact;
+    if (!exact && one.entrant.name != Advice::frozen) continue;
+    auto row = row_of("", one, exact);
+    row.insert(row.end(), {exact ? "100 %" : "0 %", "-", "-", "-", "-"});
+    rows.push_back(std::move(row));
+  }
+  std::string out = text_table(rows, 3);
+  out += fmt::format(
+      "regained: of what frozen devices lose against exact numbers; =: the seeds do not tell it from the first; "
+      "pulses, "
+      "reads and "
+      "energy of learning in the whole run\n{}\n",
+      c.holds);
+  if (out.find(" *") != std::string::npos) {
+    out += "*: an outermost value of what was tuned, the best may lie beyond it: name compare.grid\n";
+  }
+  if (std::none_of(ranked.begin(), ranked.end(), [](const RankedRule& one) { return std::isfinite(one.regained); })) {
+    out +=
+        "frozen devices lose nothing here that the seeds tell: there is little to learn in so many steps (--set "
+        "train.steps=N)\n";
+  }
+  for (const RefusedRule& one : advice.refused) out += fmt::format("not tried: {}: {}\n", one.rule, one.why);
+  return out;
+}
+
+nlohmann::json interval_json(const PairedDifference& d) {
+  return {{"mean", d.mean}, {"low", d.low}, {"high", d.high}, {"seeds", d.seeds}, {"failed", d.failed}};
+}
+
+nlohmann::json advice_json(const Advice& advice, const Comparison& c, const std::vector<RankedRule>& ranked,
+                           const std::string& file) {
+  nlohmann::json out = {{"file", file},
+                        {"interrupted", c.interrupted},
+                        {"intervals_hold", c.holds},
+                        {"ranking", nlohmann::json::array()},
+                        {"refused", nlohmann::json::array()}};
+  for (const RankedRule& one : ranked) {
+    nlohmann::json row = {{"rule", one.result.entrant.name},
+                          {"test_loss", json_of(one.result.test)},
+                          {"lost", interval_json(one.result.difference)},
+                          {"behind", interval_json(one.behind)},
+                          {"level", one.level()},
+                          {"regained", one.regained},
+                          {"pulses", one.pulses},
+                          {"reads", one.reads},
+                          {"write_energy_J", one.write_energy},
+                          {"chosen", nlohmann::json::object()}};
+    for (std::size_t k = 0; one.result.choice && k < c.keys.size(); ++k) {
+      row["chosen"][c.keys[k]] = one.result.choice->values[k];
+    }
+    out["ranking"].push_back(std::move(row));
+  }
+  for (const ComparedEntrant& one : c.entrants) {
+    if (one.entrant.name == Advice::exact) out["exact"] = json_of(one.test);
+    if (one.entrant.name == Advice::frozen) out["frozen"] = json_of(one.test);
+  }
+  for (const RefusedRule& one : advice.refused) out["refused"].push_back({{"rule", one.rule}, {"why", one.why}});
+  return out;
+}
+
+ExitCode run_advise(const StudyOptions& options) {
+  join_ranks();
+  const ConfigSource given = read_config_source(options.arguments.file, options.arguments.settings);
+  const Advice advice = advice_for(given);
+  const SweepFiles files = study_files("advise", options, advice.source);
+  if (options.dry_run) {
+    return print_estimate(options, [&](const auto& watch) { return estimate_compare(advice.source, files, watch); });
+  }
+  Comparison comparison;
+  {
+    StudyLog log(options.log);
+    comparison = run_compare(advice.source, files, comparison_observer(log));
+  }
+  if (!is_leader()) return ExitCode::ok;
+  const std::string file = files.output.string();
+  if (comparison.interrupted) {
+    end_where_nothing_is_saved(file);
+    say("interrupted; continue with: nudge advise {} --resume {}\n", given.name, file);
+    return ExitCode::ok;
+  }
+  const std::vector<RankedRule> ranked = ranking(comparison);
+  answer("{}\n", options.json ? json_text(advice_json(advice, comparison, ranked, file), 2)
+                              : advice_text(advice, comparison, ranked) + file);
+  if (comparison.test.count_ok() > 0) return ExitCode::ok;
+  say("nudge: no run ended well\n");
+  return ExitCode::numerical_failure;
+}
+
+std::function<ExitCode()> add_advise(CLI::App& app) {
+  const auto options = std::make_shared<StudyOptions>();
+  add_config_arguments(app, options->arguments);
+  add_study_files(app, *options);
+  return [options] { return run_advise(*options); };
+}
+
+}  // namespace
+
+Command advise_command() {
+  return {"advise", "Rank the update rules of crossbar.update on the devices of a config, by short trainings",
+          "nudge advise examples/rules_digits.toml --set device.preset=reram_es --out advice.h5", add_advise};
+}
+
+}  // namespace nudge

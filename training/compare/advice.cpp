@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/compare/advice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "circuits/rules/rule_kinds.hpp"
+#include "sim/base/errors.hpp"
+#include "training/config/config_table.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr std::int64_t kShort = 500;  ///< steps
+
+const std::string kUpdate = "crossbar.update";
+
+/// What a rule sets: itself, and the pairs of devices that it lives on.
+std::vector<std::string> settings_of(const std::string& rule) {
+  std::vector<std::string> settings = {kUpdate + "=" + rule};
+  const RuleKind* kind = find_rule(rule);
+  if (kind != nullptr && kind->one_sided) settings.emplace_back("crossbar.mapping=one_sided");
+  return settings;
+}
+
+/// Why the config cannot have the settings: the first line that says so; empty: it can.
+std::string refusal(const ConfigSource& source, const std::vector<std::string>& more) {
+  std::vector<std::string> settings = source.settings;
+  settings.insert(settings.end(), more.begin(), more.end());
+  try {
+    static_cast<void>(parse_program_config(source.name, source.text, settings));
+  } catch (const UserError& error) {
+    const std::string text = error.what();
+    return text.substr(0, text.find('\n'));
+  }
+  return "";
+}
+
+/// The protocol's keys that nobody has named.
+std::vector<std::string> protocol_settings(const Config& config) {
+  const auto is_free = [&](const char* key) { return config.origin(key).layer == Layer::standard; };
+  std::vector<std::string> settings;
+  if (is_free("compare.tuning_seeds")) settings.emplace_back("compare.tuning_seeds=[1]");
+  if (is_free("compare.test_seeds")) settings.emplace_back("compare.test_seeds=[11, 12, 13]");
+  if (config.grid("compare.grid").empty()) {
+    const double rate = config.real("train.learning_rate");
+    settings.push_back(
+        fmt::format("compare.grid.train.learning_rate=[{:g}, {:g}, {:g}, {:g}]", rate / 4, rate, 4 * rate, 16 * rate));
+  }
+  if (config.origin("train.steps").layer != Layer::option) {
+    settings.push_back(fmt::format("train.steps={}", std::min<std::int64_t>(config.integer("train.steps"), kShort)));
+  }
+  return settings;
+}
+
+/// A result of an entrant's test runs, by seed: failed_value() where a run failed.
+std::map<std::int64_t, double> by_seed(const Sweep& test, const std::string& entrant, const std::string& metric) {
+  std::map<std::int64_t, double> values;
+  for (std::size_t m = 0; m < test.metrics.size(); ++m) {
+    if (test.metrics[m].name != metric) continue;
+    for (const SweepPoint& point : test.points) {
+      if (point.values.front() != entrant || point.status.empty()) continue;
+      values[point.seed] = point.status == "ok" ? point.metrics[m] : failed_value(metric);
+    }
+  }
+  return values;
+}
+
+double mean_of(const Sweep& test, const std::string& entrant, const std::string& metric) {
+  std::vector<double> values;
+  for (const auto& [seed, value] : by_seed(test, entrant, metric)) values.push_back(value);
+  return spread_of_finite(values).mean;
+}
+
+PairedDifference behind(const Sweep& test, const std::string& rule, const std::string& best) {
+  std::vector<double> own, first;
+  const auto of_best = by_seed(test, best, "test_loss");
+  for (const auto& [seed, value] : by_seed(test, rule, "test_loss")) {
+    const auto found = of_best.find(seed);
+    if (found == of_best.end()) continue;
+    own.push_back(value);
+    first.push_back(found->second);
+  }
+  return paired_difference(own, first, "test_loss");
+}
+
+}  // namespace
+
+Advice advice_for(const ConfigSource& given) {
+  const Config config = parse_program_config(given.name, given.text, given.settings);
+  if (config.text("device.model") == "digital") {
+    throw UserError(given.name +
+                    ": no devices to advise on (device.model = digital: name device.preset, or the file of a fitted "
+                    "device)");
+  }
+  Advice advice{given, {}};
+  std::vector<std::string> entrants = {fmt::format("{}: device.preset=; device.model=digital", Advice::exact),
+                                       fmt::format("{}: {}=none", Advice::frozen, kUpdate)};
+  for (const std::string& rule : find_row(config.table(), kUpdate)->choices) {
+    if (rule == "none") continue;
+    const std::vector<std::string> settings = settings_of(rule);
+    const std::string why = refusal(given, settings);
+    if (why.empty()) {
+      entrants.push_back(fmt::format("{}: {}", rule, fmt::join(settings, "; ")));
+    } else {
+      advice.refused.push_back({rule, why});
+    }
+  }
+  std::vector<std::string>& settings = advice.source.settings;
+  settings.push_back(fmt::format("compare.entrants=[\"{}\"]", fmt::join(entrants, "\", \"")));
+  for (std::string& one : protocol_settings(config)) settings.push_back(std::move(one));
+  return advice;
+}
+
+std::vector<RankedRule> ranking(const Comparison& comparison) {
+  double exact = std::nan(""), frozen = std::nan("");  // the latter where seeds tell it from the former
+  std::vector<RankedRule> ranked;
+  for (const ComparedEntrant& one : comparison.entrants) {
+    const std::string& name = one.entrant.name;
+    const double loss = one.test.mean;
+    if (name == Advice::exact) exact = loss;
+    if (name == Advice::frozen && one.difference.low > 0) frozen = loss;
+    if (name == Advice::exact || name == Advice::frozen) continue;
+    const auto mean = [&](const char* metric) { return mean_of(comparison.test, name, metric); };
+    ranked.push_back({one,
+                      (frozen - loss) / (frozen - exact),
+                      {},
+                      mean("pulses"),
+                      mean("verify_reads") + mean("transfer_reads"),
+                      mean("write_energy")});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const RankedRule& a, const RankedRule& b) {
+    const double x = a.result.test.mean, y = b.result.test.mean;
+    return std::isfinite(x) != std::isfinite(y) ? std::isfinite(x) : x < y;
+  });
+  for (RankedRule& one : ranked) {
+    one.behind = behind(comparison.test, one.result.entrant.name, ranked.front().result.entrant.name);
+  }
+  return ranked;
+}
+
+}  // namespace nudge

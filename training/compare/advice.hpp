@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "training/compare/compare.hpp"
+
+namespace nudge {
+
+/// A rule of crossbar.update that the config cannot have, and why.
+struct RefusedRule {
+  std::string rule, why;
+};
+
+/// A comparison of update rules on the devices of a config: exact numbers, then frozen devices, then every rule that the config can have,
+/// each at the best of its learning rates.
+struct Advice {
+  ConfigSource source;  ///< what run_compare() takes
+  std::vector<RefusedRule> refused;
+
+  static constexpr const char* exact = "exact numbers";
+  static constexpr const char* frozen = "frozen devices";
+};
+
+/// Names the entrants and, where neither the file nor --set has them, a grid of 1/4, 1, 4 and 16 times train.learning_rate, tuning
+/// by seed 1, and test seeds 11 to 13; and but for a --set train.steps at most 500 steps. UserError: the config is wrong, or has no devices.
+Advice advice_for(const ConfigSource& given);
+
+/// A rule in the order of what it leaves of the loss.
+struct RankedRule {
+  ComparedEntrant result;
+  double regained =
+      0;  ///< (frozen − rule)/(frozen − exact) of the mean test losses: 0 is a frozen array, 1 exact numbers; NaN where the seeds do not tell frozen devices from exact numbers
+  PairedDifference behind = {};  ///< its test loss with that of the first
+  double pulses = 0, reads = 0;  ///< of learning and of what it reads to learn, mean over the runs; NaN: not known
+  double write_energy = 0;       ///< J, the same
+
+  /// Whether the seeds do not tell it from the first: the 95 % interval holds 0, or there is none.
+  bool level() const { return !(behind.low > 0); }
+};
+
+/// The rules of a finished comparison of advice_for(), the least mean test loss first, those with a run that failed behind.
+std::vector<RankedRule> ranking(const Comparison& comparison);
+
+}  // namespace nudge
