@@ -62,7 +62,8 @@ for tied, heads in ((t, h) for t in ("false", "true") for h in (4, 2, 1)):
                 lambda c: str(c["sequence.tied"]).lower() == tied and float(c["mixer.key_value_heads"]) == heads)
     own = by_seed(saving, cell, RATE, lambda p: p["validation_loss"])
     first = first or own
-    weights = next(iter(by_seed(saving, cell, RATE, lambda p: p.get("weights", 0)).values()))
+    # Two blocks of 64 channels: queries and output, keys and values of so many heads of 16, a gated part of 192, norms; table and read-out of 65 symbols.
+    weights = 2 * (2 * 64 * 64 + 2 * 64 * 16 * heads + 3 * 64 * 192 + 2 * 64) + 65 * 64 * (1 if tied == "true" else 2) + 64
     rows.append([str(heads), "its own" if tied == "false" else "tied", cell[RATE], f"{weights:g}", mean(own.values()),
                  "–" if own is first else results.paired([own[s] - first[s] for s in own if s in first])])
 results.write("grouped_text", [results.shown("sweep", CONFIG, SAVING, "saving")],
