@@ -48,6 +48,8 @@ try "digits_noise" "$program" sweep examples/digits_noise.toml --out "$folder/di
   --set sweep.seeds=[1]
 try "digits_nudge" "$program" sweep examples/digits_nudge.toml --out "$folder/digits_nudge.h5" --set train.steps=1 \
   --set sweep.seeds=[1]
+try "digits_lock_in" "$program" sweep examples/digits_lock_in.toml --out "$folder/digits_lock_in.h5" --set gradcheck.train_steps=1 \
+  --set sweep.seeds=[1] --set 'sweep.grid.beta=[0.3]' --set 'sweep.grid.nudge.frequency=[0.8]' --set 'sweep.grid.nudge.periods=[1]'
 try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
   --set train.evaluation_batches=1
 try "resistive" "$program" train examples/resistive.toml --out "$folder/resistive.h5" --set train.steps=20

@@ -46,7 +46,7 @@ NudgeChoice averaged_longer(const Config& config, const Network<S>& network, con
                             const Batch& batch, const NudgeChoice& now) {
   const double snr = now.signal.snr();
   if (!now.measured() || snr >= kWanted || snr < kSeen || !open(config, "relaxation.average_nudged") ||
-      !open(config, "relaxation.nudged_steps") || phase_options(config).sweeps()) {
+      !open(config, "relaxation.nudged_steps") || phase_options(config).sweeps() || options.phases.oscillation.on()) {
     return now;
   }
   BatchGradientOptions longer = options;
@@ -164,12 +164,15 @@ std::string nudge_warning(const Config& config, const NudgeChoice& choice) {
   if (choice.ratio * lift <= largest) {
     advice = fmt::format("beta = {} lifts it to {}", two_digits(choice.beta * lift), kWanted);
   } else {
+    const Oscillation& swing = options.phases.oscillation;
+    const double longer = 1 / (snr * snr);
     advice = fmt::format(
         "a larger beta leaves the range in which {} is linear (|z - z*|/|z*| = {}): nudge.cost_current = frozen with "
-        "aep_transposed takes a larger one, relaxation.average_nudged = {} with as many more nudged_steps averages the "
-        "noise away",
+        "aep_transposed takes a larger one, {} averages the noise away",
         run_options(config).estimator, largest,
-        static_cast<int>(std::ceil(options.phases.average_nudged / (snr * snr))));
+        swing.on() ? fmt::format("nudge.periods = {}", std::ceil(swing.periods * longer))
+                   : fmt::format("relaxation.average_nudged = {} with as many more nudged_steps",
+                                 std::ceil(options.phases.average_nudged * longer)));
   }
   return fmt::format("{}: below the noise of the nodes; {}", nudge_text(config, choice), advice);
 }

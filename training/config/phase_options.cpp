@@ -9,6 +9,7 @@ namespace {
 
 const Choices<NudgeSides> nudge_sides{
     {"centered", NudgeSides::centered}, {"positive", NudgeSides::positive}, {"negative", NudgeSides::negative}};
+const Choices<NudgeForm> nudge_forms{{"static", NudgeForm::constant}, {"oscillating", NudgeForm::oscillating}};
 const Choices<NudgedDrive> nudged_drives{{"state", NudgedDrive::state}, {"difference", NudgedDrive::difference}};
 const Choices<bool> frozen_currents{{"live", false}, {"frozen", true}};
 const Choices<RelaxationSchedule> relaxation_schedules{{"parallel", RelaxationSchedule::parallel},
@@ -97,6 +98,34 @@ const Section<PhaseOptions>& phase_section() {
                "in phase by 1/(1 + (omega/r)^2) of what it would at rest.",
                "Anisetti et al., arXiv:2208.08862"),
           &PhaseOptions::phases, &EstimatorOptions::error_frequency),
+      field(named("nudge.form", "static",
+                  "static: nudged states at +beta and -beta (nudge.sides); oscillating: one phase nudged by beta sin "
+                  "omega t, whose states are read by a lock-in at every node. Estimators ep, ep_anchored, aep, "
+                  "aep_anchored and aep_transposed.",
+                  "arXiv:2209.00530, section 3.3"),
+            nudge_forms, &PhaseOptions::phases, &EstimatorOptions::oscillation, &Oscillation::form),
+      field(real("nudge.frequency", "0.1", above(0),
+                 "Oscillating: angular frequency omega of the nudge, in 1/tau; the nearest one whose period is a whole "
+                 "number of steps is taken. A mode that decays with rate r answers in phase by 1/(1 + (omega/r)^2) of "
+                 "what it would at rest."),
+            &PhaseOptions::phases, &EstimatorOptions::oscillation, &Oscillation::frequency),
+      field(integer("nudge.periods", "4", between(1, 1000000),
+                    "Oscillating: periods that the lock-in listens to; white noise falls with their root."),
+            &PhaseOptions::phases, &EstimatorOptions::oscillation, &Oscillation::periods),
+      field(integer("nudge.settling_periods", "1", between(0, 1000000),
+                    "Oscillating: periods before that, in which the transient of switching on dies out."),
+            &PhaseOptions::phases, &EstimatorOptions::oscillation, &Oscillation::settling),
+      field(integer("nudge.harmonic", "1", between(1, 63),
+                    "Oscillating: highest harmonic that is read, odd. What a finite beta leaves is of order "
+                    "beta^(harmonic + 1); noise grows with the harmonics."),
+            &PhaseOptions::phases, &EstimatorOptions::oscillation, &Oscillation::harmonic),
+      field(zero_is("off", real("nudge.time_constant", "off", at_least(0),
+                                "Oscillating: time constant of a low-pass behind the lock-in's product, in tau; off: "
+                                "the mean over whole periods, which leaves no ripple.")),
+            &PhaseOptions::phases, &EstimatorOptions::oscillation, &Oscillation::time_constant),
+      field(real("nudge.phase_error", "0", between(-3.2, 3.2),
+                 "Oscillating: phase by which the lock-in's reference runs ahead of the nudge, in radians."),
+            &PhaseOptions::phases, &EstimatorOptions::oscillation, &Oscillation::phase_error),
       field(zero_is("off", real("nudge.clip", "off", at_least(0),
                                 "Clip each element of the correction to this. A clip that binds ruins the "
                                 "gradient: for comparison "

@@ -11,11 +11,12 @@ ParamTable device_rows();   ///< device.preset, device.*, crossbar.*
 ParamTable sweep_rows();    ///< sweep.*
 ParamTable compare_rows();  ///< compare.*
 
-std::vector<ConfigRule> kind_rules();       ///< what networks and tasks require of each other
-std::vector<ConfigRule> resistive_rules();  ///< of network.kind = resistive
-std::vector<ConfigRule> netlist_rules();    ///< of network.kind = netlist
-std::vector<ConfigRule> thermal_rules();    ///< of relaxation.solver = sample
-std::vector<ConfigRule> motion_rules();     ///< steps that rounding does not take back
+std::vector<ConfigRule> kind_rules();         ///< what networks and tasks require of each other
+std::vector<ConfigRule> resistive_rules();    ///< of network.kind = resistive
+std::vector<ConfigRule> netlist_rules();      ///< of network.kind = netlist
+std::vector<ConfigRule> thermal_rules();      ///< of relaxation.solver = sample
+std::vector<ConfigRule> oscillation_rules();  ///< of nudge.form = oscillating
+std::vector<ConfigRule> motion_rules();       ///< steps that rounding does not take back
 std::vector<ConfigRule> program_rules();
 std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield.* and convolutional.*
 

@@ -94,6 +94,10 @@ class Stages {
     const bool rounded = on_devices() && circuit().phase_adc.converts();
     add("read-out of these states", rounded ? StageHome::circuit : StageHome::digital,
         rounded ? fmt::format("{} bits", circuit().phase_adc.bits) : "exact");
+    if (const Oscillation& swing = phases_.phases.oscillation; swing.on()) {
+      add("lock-in of the nudged states", StageHome::digital,
+          fmt::format("exact products with the reference, over {} periods", swing.periods));
+    }
     const int averaged = std::max(phases_.phases.free.average_last, phases_.phases.average_nudged);
     if (averaged > 1) add("means of the last states of a phase", StageHome::digital, "exact sums");
     add("cost and its derivative", StageHome::digital, "softmax or squared error of what was read");

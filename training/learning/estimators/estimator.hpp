@@ -12,6 +12,7 @@
 #include "sim/read_timing.hpp"
 #include "sim/settle.hpp"
 #include "training/learning/cost.hpp"
+#include "training/learning/estimators/lock_in.hpp"
 #include "training/learning/estimators/nudge_signal.hpp"
 
 namespace nudge {
@@ -27,6 +28,7 @@ struct EstimatorOptions {
   int nudged_steps = 30;  ///< T2
   double beta = 1e-4;     ///< nudge per token
   NudgeSides sides = NudgeSides::centered;
+  Oscillation oscillation = {};      ///< ep, ep_anchored, aep*: a nudge that swings, instead of T2 steps and sides
   int points = 4;                    ///< aep_npoint: number of nudged states N, even
   bool frozen_cost = false;          ///< ep*, aep*: the cost's current is that of z*, held while nudged
   double clip = 0;                   ///< aep: clip of the correction, elementwise; 0 = none

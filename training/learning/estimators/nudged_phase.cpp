@@ -265,26 +265,50 @@ const Matrix<S>& NudgedPhase<S>::relax(Example<S>& example, const std::vector<do
   return mean_;
 }
 
+/// One copy through all periods of the nudge: z* + d, what the lock-in makes of it.
 template <class S>
-const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas,
-                                     NudgeLaw law, bool anchored, const EstimatorOptions& options,
-                                     SequenceReport& report) {
+const Matrix<S>& NudgedPhase<S>::oscillate(Example<S>& example, NudgeLaw law, bool anchored,
+                                           const EstimatorOptions& options, SequenceReport& report) {
   const Matrix<S>& z = *example.state;
-  const auto copies = static_cast<Index>(betas.size());
-  prepare(example, at, copies, law, anchored);
-  check_minimum(example, betas, options);
-  if (descends(options)) require_descent(example, options);
-  if (solves(options)) require_direct(example, options, law, anchored);
-  const ReadTiming timing = begin_nudged_reads(example, options);
-  const bool timeless = descends(options) || solves(options);
-  if (timeless) example.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
-  const bool twice = example.measures_noise && (example.dynamics->noisy() || example.hold != nullptr);
-  if (twice) again_ = relax(example, betas, law, anchored, options, report);
-  const Matrix<S>& taken = relax(example, betas, law, anchored, options, report);
-  report.nudged = Status::max_steps;
-  add_displacement<S>(taken, z, betas, options.beta, displacement_, report.signal);
-  if (twice) add_noise<S>(taken, again_, betas, options.beta, report.signal);
-  drive_ = static_cast<double>(cost_gradient_.norm()) / std::sqrt(static_cast<double>(copies));
+  states_ = z;
+  if (example.filter != nullptr) example.filter->restart();
+  const Lag<S> lag(options.free.lag, options.step);
+  lag.start(states_.rows(), states_.cols(), flow_);
+  lock_in_.start(options.oscillation, timing_.duration, z.rows(), z.cols());
+  const Box<S>* box = example.dynamics->box();
+  std::vector<double> beta(1);
+  for (int n = 0; n < lock_in_.steps(); ++n) {
+    beta[0] = options.beta * lock_in_.drive(n);
+    evaluate(example, beta, law, anchored, options, report);
+    lag.advance(states_, force_, flow_);
+    if (box != nullptr) box->project(states_, {0, states_.cols()});
+    displacement_ = states_ - z;
+    lock_in_.take(n, displacement_);
+  }
+  mean_ = z + lock_in_.output();
+  if (example.hold != nullptr) example.hold->take(mean_, lock_in_.listened());
+  return mean_;
+}
+
+template <class S>
+const Matrix<S>& NudgedPhase<S>::phase(Example<S>& example, const std::vector<double>& betas, NudgeLaw law,
+                                       bool anchored, const EstimatorOptions& options, SequenceReport& report) {
+  return options.oscillation.on() ? oscillate(example, law, anchored, options, report)
+                                  : relax(example, betas, law, anchored, options, report);
+}
+
+/// What still pushes the states, over how far the nudge has moved them; what the last period of an oscillating one changed. Returns
+/// whether the states are finite.
+template <class S>
+bool NudgedPhase<S>::measure_settling(Example<S>& example, const std::vector<double>& betas, NudgeLaw law,
+                                      bool anchored, const EstimatorOptions& options, SequenceReport& report) {
+  const Matrix<S>& z = *example.state;
+  if (options.oscillation.on()) {
+    report.nudged_residual = lock_in_.change();
+    const auto size = static_cast<double>(lock_in_.output().norm());
+    report.nudge_ratio = size / static_cast<double>(z.norm());
+    return std::isfinite(size);
+  }
   // What the last step saw has the noise of that step in it; what a sweep saw is not of one state.
   if (example.dynamics->noisy() || solves(options) ||
       (sweeps(example, options) && !settled_by_sweep(example, betas, law, options))) {
@@ -297,21 +321,49 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   for (Index row = 0; row < states_.rows(); row += z.rows()) {
     squares += static_cast<double>((states_.middleRows(row, z.rows()) - z).squaredNorm());
   }
-  const double displacement = std::sqrt(squares);
+  const double displacement = std::sqrt(squares), copies = static_cast<double>(betas.size());
   report.nudged_residual = displacement > 0 ? force_norm / displacement : force_norm;
-  report.nudge_ratio = displacement / (std::sqrt(static_cast<double>(copies)) * static_cast<double>(z.norm()));
-  if (!std::isfinite(force_norm) || !std::isfinite(displacement)) {
+  report.nudge_ratio = displacement / (std::sqrt(copies) * static_cast<double>(z.norm()));
+  return std::isfinite(force_norm) && std::isfinite(displacement);
+}
+
+template <class S>
+const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas,
+                                     NudgeLaw law, bool anchored, const EstimatorOptions& options,
+                                     SequenceReport& report) {
+  const auto copies = static_cast<double>(betas.size());
+  const bool swings = options.oscillation.on();
+  prepare(example, at, static_cast<Index>(betas.size()), law, anchored);
+  if (swings && (sweeps(example, options) || solves(options))) {
+    throw UserError(
+        "nudge.form = oscillating: it takes time, in which all nodes move at once (set relaxation.schedule = "
+        "parallel and relaxation.solver = euler)");
+  }
+  check_minimum(example, betas, options);
+  if (descends(options)) require_descent(example, options);
+  if (solves(options)) require_direct(example, options, law, anchored);
+  timing_ = begin_nudged_reads(example, options);
+  const bool timeless = descends(options) || solves(options);
+  if (timeless) example.dynamics->set_read_timing({options.step, 0});  // no circuit's way: it takes no time
+  const bool twice = example.measures_noise && (example.dynamics->noisy() || example.hold != nullptr);
+  if (twice) again_ = phase(example, betas, law, anchored, options, report);
+  const Matrix<S>& taken = phase(example, betas, law, anchored, options, report);
+  add_displacement<S>(taken, *example.state, betas, options.beta, displacement_, report.signal);
+  if (twice) add_noise<S>(taken, again_, betas, options.beta, report.signal);
+  drive_ = static_cast<double>(cost_gradient_.norm()) / std::sqrt(copies);
+  report.nudged = Status::max_steps;
+  if (!measure_settling(example, betas, law, anchored, options, report)) {
     report.nudged = Status::diverged;
   } else if (unsolved_) {
     report.nudged = Status::stalled;
   } else if (report.nudged_residual <= kSettledNudge) {
     report.nudged = Status::converged;
   }
+  const int steps = swings ? lock_in_.steps() : options.nudged_steps;
   const double visits = sweeps(example, options) ? static_cast<double>(example.dynamics->layered()->nodes()) : 1.0;
-  report.nudged_time =
-      timeless ? 0 : timing.duration * visits * static_cast<double>(copies) * options.nudged_steps * (twice ? 2 : 1);
+  report.nudged_time = timeless ? 0 : timing_.duration * visits * copies * steps * (twice ? 2 : 1);
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
-  report.cost_in_forces += per_step * static_cast<double>(copies) * options.nudged_steps;
+  report.cost_in_forces += per_step * copies * steps;
   return taken;
 }
 

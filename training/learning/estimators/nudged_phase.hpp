@@ -24,6 +24,8 @@ enum class NudgeLaw {
 /// With the solver `coordinate` every step of a node ends where the bracket is 0, z_j ← z_j + [...]/(D + β_k c), D the load of the
 /// units and c the curvature of the cost: sweeps as in the free phase. NumericalFailure where D + β_k c ≤ 0 at an output.
 /// States that are kept in a box are projected after every step, nudge included; the anchor is of what can move at z*.
+/// With an oscillating nudge (Oscillation) there is one copy, nudged by β sin ωt, and what is returned is z* + d, d what a lock-in
+/// makes of it: the state of a nudge β, to first order.
 /// With amplifiers of finite bandwidth (SettleOptions::lag of the free phase) the bracket passes them first.
 template <class S>
 class NudgedPhase {
@@ -45,6 +47,12 @@ class NudgedPhase {
   void add_nudge(const std::vector<double>& betas, bool anchored, Index rows, Columns columns, Columns nudged);
   const Matrix<S>& relax(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
                          const EstimatorOptions& options, SequenceReport& report);
+  const Matrix<S>& oscillate(Example<S>& example, NudgeLaw law, bool anchored, const EstimatorOptions& options,
+                             SequenceReport& report);
+  const Matrix<S>& phase(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+                         const EstimatorOptions& options, SequenceReport& report);
+  bool measure_settling(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
+                        const EstimatorOptions& options, SequenceReport& report);
   void sweep(Example<S>& example, const std::vector<double>& betas, NudgeLaw law, bool anchored,
              const EstimatorOptions& options, SequenceReport& report);
   void descend(Example<S>& example, const std::vector<double>& betas, const EstimatorOptions& options, Columns columns);
@@ -55,6 +63,8 @@ class NudgedPhase {
 
   NudgedLaw<S> laws_;
   NudgedPoint<S> point_ = {};
+  LockIn<S> lock_in_;
+  ReadTiming timing_;
   Matrix<S> states_, force_, cost_gradient_, anchor_, mean_;
   Matrix<S> flow_, anchor_before_, displacement_, again_;
   Matrix<S> inverse_;  ///< 1/(D + β c) of one phase

@@ -29,7 +29,8 @@ using Made = std::unique_ptr<GradientEstimator<S>>;
 
 template <class S>
 Made<S> nudged(NudgeLaw law, bool anchored, const EstimatorOptions& o) {
-  return std::make_unique<NudgedEstimator<S>>(law, anchored, sided_nodes<S>(o.sides, o.beta), o);
+  const NudgeSides sides = o.oscillation.on() ? NudgeSides::positive : o.sides;  // of a lock-in: one state, of +β
+  return std::make_unique<NudgedEstimator<S>>(law, anchored, sided_nodes<S>(sides, o.beta), o);
 }
 
 NudgeLaw corrected(const EstimatorOptions& o) { return o.clip > 0 ? NudgeLaw::clipped : NudgeLaw::corrected; }
@@ -55,6 +56,15 @@ std::vector<std::string> nudged_keys(std::vector<std::string> more) {
 constexpr const char *kFrozen = "nudge.cost_current", *kMean = "relaxation.average_nudged", *kClip = "nudge.clip",
                      *kAnchor = "reads.anchor", *kPath = "correction.", *kDrive = "nudge.drive",
                      *kPoints = "nudge.points";
+
+/// What those read whose nudge may swing.
+std::vector<std::string> swinging_keys(std::vector<std::string> more) {
+  for (const char* key : {"nudge.form", "nudge.frequency", "nudge.periods", "nudge.settling_periods", "nudge.harmonic",
+                          "nudge.time_constant", "nudge.phase_error"}) {
+    more.emplace_back(key);
+  }
+  return nudged_keys(std::move(more));
+}
 
 /// What the iterations of an adjoint read: their steps.
 std::vector<std::string> iterated_keys() {
@@ -118,18 +128,18 @@ std::vector<EstimatorKind> our_kinds() {
   dyadic.reads = iterated_keys();
   const std::vector<std::string> solved{"relaxation.adjoint_tolerance", "train.leave_out_ratio"};
   std::vector<EstimatorKind> all = {
-      reading(ep, nudged_keys({kFrozen, kMean})),
+      reading(ep, swinging_keys({kFrozen, kMean})),
       contrastive,
       reading(kind("ep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(NudgeLaw::plain, true, o); }),
-              nudged_keys({kFrozen, kMean, kAnchor})),
+              swinging_keys({kFrozen, kMean, kAnchor})),
       reading(kind("aep", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), false, o); }),
-              nudged_keys({kFrozen, kMean, kPath, kClip})),
+              swinging_keys({kFrozen, kMean, kPath, kClip})),
       reading(kind("aep_anchored", Nudge::live, []<class S>(O o) { return nudged<S>(corrected(o), true, o); }),
-              nudged_keys({kFrozen, kMean, kPath, kClip, kAnchor})),
+              swinging_keys({kFrozen, kMean, kPath, kClip, kAnchor})),
       tracked,
       reading(kind("aep_transposed", Nudge::transposed,
                    []<class S>(O o) { return nudged<S>(NudgeLaw::transposed, true, o); }),
-              nudged_keys({kFrozen, kMean, kAnchor, kPath, kDrive})),
+              swinging_keys({kFrozen, kMean, kAnchor, kPath, kDrive})),
       npoint,
       dyadic,
       reading(computed<LinearAdjointEstimator>("linear_adjoint"), iterated_keys()),

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sim/base/matrix.hpp"
+
+namespace nudge {
+
+/// What the nudge of a phase does: it stays, or it swings.
+enum class NudgeForm { constant, oscillating };
+
+/// An oscillating nudge β(t) = β sin ωt and the lock-in that listens to it. Times in τ.
+struct Oscillation {
+  NudgeForm form = NudgeForm::constant;
+  double frequency = 0.1;    ///< ω, in 1/τ; rounded so that a period is a whole number of steps  [> 0]
+  int periods = 4;           ///< that are listened to, T = 2π periods/ω  [≥ 1]
+  int settling = 1;          ///< periods before that  [≥ 0]
+  int harmonic = 1;          ///< highest odd harmonic H that is read  [odd, ≥ 1]
+  double time_constant = 0;  ///< of a low-pass behind the product, τ_c; 0: the mean over T  [≥ 0]
+  double phase_error = 0;    ///< φ by which the reference runs ahead, in radians
+
+  bool on() const { return form == NudgeForm::oscillating; }
+};
+
+/// A lock-in amplifier at every node. Of v = z − z* it returns
+///     d = 2 Σ_n w_n r(ωt_n) v(t_n),      r(θ) = Σ_{k odd ≤ H} k sin k(θ + φ),
+/// w_n = 1/T over whole periods, which what stands still does not pass, or e^{(t_n − T)/τ_c} of a low-pass, normalised to Σ w = 1.
+/// Where the nodes follow the nudge at once, v = Σ_m c_m (β sin θ)^m, its odd part is Σ_k h_k sin kθ, and Σ_k k h_k is its
+/// slope by θ at 0, β c_1: with the harmonics up to H what is left is of order β^{H+2}, as of H + 1 nudges that stand still at
+/// Chebyshev points (nudged_estimators.hpp), which are what sin takes at as many equal steps. With H = 1 it is ¾ β³ c_3.
+///
+/// Of a linear response τ dv/dt = J v − β sin(ωt) g it returns d = β Re e^{−iφ} (J − iω)⁻¹ g: for ω → 0 β J⁻¹ g; of a mode of rate λ the
+/// share 1/(1 + (ω/λ)²), less tan φ times ω/λ of it. White noise of spectral density S(ω) leaves in d the variance 2 S(ω)/T (H = 1).
+///
+/// The nudge of step n is held at its value in the middle of the step, and v is taken at its end: the hold's own delay of half a step
+/// is gone, and what is left of it is of order (ωh)²/24.
+template <class S>
+class LockIn {
+ public:
+  /// Steps of this duration h, in τ. UserError where a period has fewer than 8 of them, or no more than 2 H.
+  void start(const Oscillation& oscillation, double duration, Index rows, Index cols);
+
+  int steps() const { return (settling_ + periods_) * period_steps_; }  ///< in all
+  int listened() const { return periods_ * period_steps_; }
+  /// ω as rounded, 2π/(N h).
+  double frequency() const;
+  /// sin ωt in the middle of step n.
+  double drive(int n) const;
+  /// v after step n.
+  void take(int n, ConstMatrixRef<S> v);
+
+  /// d (rows, cols), after the last step.
+  const Matrix<S>& output() const { return sum_; }
+  /// ‖d_P − d_{P−1}‖/‖d_P‖ of the last two periods, each by itself: what is left of the transient, and noise. 1 after a single one.
+  double change() const;
+
+ private:
+  double weight(int n) const;
+
+  Oscillation how_;
+  double duration_ = 1, total_weight_ = 1;
+  int period_steps_ = 8, periods_ = 1, settling_ = 0;
+  std::vector<double> reference_;  ///< 2 r of the steps of a period
+  Matrix<S> sum_, period_, before_;
+};
+
+}  // namespace nudge
