@@ -14,6 +14,7 @@
 #include "training/config/entrants.hpp"
 #include "training/config/grid_repeats.hpp"
 #include "training/config/hardware.hpp"
+#include "training/config/hardware_aware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/rows.hpp"
 #include "training/config/run_options.hpp"
@@ -65,6 +66,7 @@ ParamTable concatenated() {
                           train_section().rows(),
                           stabiliser_section().rows(),
                           growth_section().rows(),
+                          hardware_aware_section().rows(),
                           hardware_section().rows(),
                           device_rows(),
                           cost_section().rows(),

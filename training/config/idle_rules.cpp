@@ -210,6 +210,18 @@ Choice of_samples() {
           }};
 }
 
+/// What numbers learn for devices, where they are none yet.
+Choice of_numbers() {
+  return {"device.model",
+          [](const Config& c, const std::string& key) {
+            return section_of(key) == "hardware_aware" && c.text("device.model") != digital_model;
+          },
+          [](const Config& c, const std::string&) {
+            return fmt::format("device.model = {}: the weights are devices already; digital would",
+                               c.text("device.model"));
+          }};
+}
+
 /// The time between steps ages devices alone.
 Choice of_devices() {
   return {"device.model",
@@ -235,6 +247,8 @@ const std::vector<IdleChoice>& idle_choices() {
       of_growth(),
       of_samples(),
       of_devices(),
+      of_numbers(),
+      beside({"hardware_aware.devices"}, {"hardware_aware.age"}),
       needs("growth.strength", {"growth.threshold", "growth.probe", "growth.iterations", "growth.samples"}),
       needs("memory_bound.fraction", {"memory_bound.iterations"}),
       needs("model.coupling_scale", {"model.coupling_symmetric", "model.coupling_antisymmetric"}),

@@ -59,6 +59,7 @@ Trainee<S>::Trainee(const Config& config, const std::shared_ptr<const NetworkPla
           std::make_unique<BatchGradient<S>>(*network_, learner_options<S>(config, estimator, weights, *optimizer_))),
       guard_({options_.skip_ratio, 0.99, 10}),
       adjoint_guard_(options_.leave_out_ratio),
+      noise_(config, *plan),
       hooks_(make_hooks<S>(config, *network_)),
       gradient_(network_->parameter_shapes()),
       factors_(static_cast<std::size_t>(network_->parameters())),
@@ -81,6 +82,14 @@ double Trainee<S>::begin() {
   return epsilon;
 }
 
+/// The phases of a step and its gradient, of the weights as hardware-aware training shows them.
+template <class S>
+BatchReport Trainee<S>::measure(std::uint64_t step, const Batch& batch) {
+  const NoisyWeights<S> noisy(noise_, *network_, step);
+  noise_share_ = noisy.share();
+  return learner_->compute(batch, step, gradient_);
+}
+
 template <class S>
 void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   const double epsilon = begin();
@@ -91,7 +100,7 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
     cosines = measure_cosines(step, batch, epsilon);
   }
   learner_->set_adjoint_limit(adjoint_guard_.limit());
-  const BatchReport report = learner_->compute(batch, step, gradient_);
+  const BatchReport report = measure(step, batch);
   const Stoppable kept(false);  // what follows changes what the next step depends on
   if (cosines) record_cosines(step, *cosines);
   adjoint_guard_.observe(report.adjoint);

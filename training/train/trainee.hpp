@@ -14,6 +14,7 @@
 #include "training/train/learner.hpp"
 #include "training/train/outlier_guard.hpp"
 #include "training/train/step_hook.hpp"
+#include "training/train/weight_noise.hpp"
 
 namespace nudge {
 
@@ -60,6 +61,7 @@ class Trainee final : public Learner {
   GradientNorms gradient_norms();
   void apply(std::uint64_t step, const GradientNorms& norms);
   double begin();
+  BatchReport measure(std::uint64_t step, const Batch& batch);
   void let_time_pass(std::uint64_t step, const BatchReport& report);
   /// Of the gradient with the exact one, per parameter group and over the equilibrium's.
   struct Cosines {
@@ -85,11 +87,13 @@ class Trainee final : public Learner {
   std::unique_ptr<BatchGradient<S>> learner_, bare_;  ///< bare_: without growth penalty, for cosines
   OutlierGuard guard_;                                ///< of the batch's gradient
   AdjointGuard adjoint_guard_;                        ///< of the adjoints of its sequences
+  WeightNoise<S> noise_;                              ///< hardware-aware: what the phases of a step see of the weights
   std::vector<std::unique_ptr<StepHook<S>>> hooks_;
   Gradient<S> gradient_;
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take them; the others' gradient_
   std::vector<Matrix<S>> deltas_;
   std::vector<ConductanceRecord<S>> conductances_;  ///< of each map
+  double noise_share_ = 0;                          ///< of the last step, ‖ΔW‖/‖W‖ by noise_
   double nonfinite_in_a_row_ = 0;                   ///< a whole number; double as all scalars of a checkpoint
 };
 

@@ -76,6 +76,10 @@ void Trainee<S>::record(std::uint64_t step, const BatchReport& r, double norm, S
   add("skipped_so_far", static_cast<double>(guard_.skipped()), "1", "steps skipped since the start, with this one");
   add("nonfinite_so_far", static_cast<double>(guard_.nonfinite()), "1",
       "steps rolled back since the start, with this one");
+  if (noise_.active()) {
+    add("weight_noise", noise_share_, "1",
+        "norm of what hardware-aware training put on the weights that devices would hold, over theirs");
+  }
   record_nudge(step, r.signal);
 }
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sim/config/section.hpp"
+
+namespace nudge {
+
+/// The section [hardware_aware]: numbers that learn to be written into devices (hardware-aware training; Joshi et al., Nat. Commun. 11
+/// (2020) 2473; Rasch et al., Nat. Commun. 14 (2023) 5282).
+struct HardwareAwareOptions {
+  double weight_noise = {};  ///< σ of a weight over the largest of its matrix; 0: none
+  std::string devices;       ///< a preset, or a file of keys of [device] and [crossbar]; empty: none
+  double age_s = {};         ///< which these have been left alone for
+};
+const Section<HardwareAwareOptions>& hardware_aware_section();
+
+}  // namespace nudge
