@@ -2,7 +2,7 @@
 """The report's figures with matplotlib, for slides and papers.
 
 Every function takes a ``Run`` (``nudge.open``, or what ``train``, ``gradcheck``, ``sweep`` and ``devices.characterize`` return)
-and draws on ``ax``, or on axes of its own; it returns the axes. Axes and units are those that the file stores with each
+and draws on ``ax``, or on axes of its own; it returns the axes (``series`` an array of them, one per unit). Axes and units are those that the file stores with each
 dataset. ``figures(run)`` is all figures of a file, ``save(run, "run.pdf")`` writes them.
 
 >>> nudge.plot.losses(nudge.open("run.h5")).figure.savefig("loss.pdf")
@@ -16,7 +16,7 @@ import numpy as np
 
 try:
     import matplotlib.pyplot as plt
-    from matplotlib.ticker import EngFormatter
+    from matplotlib.ticker import EngFormatter, PercentFormatter
 except ImportError:
     raise ImportError("nudge.plot draws with matplotlib, which is not installed: pip install matplotlib") from None
 
@@ -24,7 +24,7 @@ from . import _core
 from .ranked import cell, effects, results_of
 from .errors import InputError
 
-__all__ = ["agreement", "array", "columns", "drift", "figures", "heat_map", "losses", "points", "read_noise", "ranking", "save", "series", "staircase"]
+__all__ = ["accuracy", "agreement", "array", "columns", "drift", "figures", "heat_map", "losses", "points", "read_noise", "ranking", "save", "series", "staircase"]
 
 # Okabe and Ito, "Color universal design" (2008): told apart by colour-blind eyes; without the yellow, too pale for lines.
 COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
@@ -83,40 +83,83 @@ def _curve(ax, values, **style):
     return _name(dimension)
 
 
-def series(run, *names, group="train"):
-    """Columns of the log over their own axis, one panel per unit, with what was trained beside dashed. Returns an array of axes.
-    No names: every column that is not constant. Raises InputError for an unknown name."""
+def series(run, *names, group="train", ax=None):
+    """Columns of the log over their own axis, one panel per unit, with what was trained beside dashed. Returns an array of axes; ax: those to
+    draw on, as many as there are units. No names: every column that is not constant. Raises InputError for an unknown name."""
     log = columns(run, group)
     unknown = [name for name in names if name not in log]
     if unknown:
         raise InputError(f"no column {', '.join(unknown)} in {group} (there are: {', '.join(log)})")
     chosen = names or [name for name, value in log.items() if np.unique(value.values[np.isfinite(value.values)]).size > 1]
     units = list(dict.fromkeys(_unit(log[name]) for name in chosen))
-    _, panels = plt.subplots(len(units), 1, figsize=(6, 2.4 * len(units)), squeeze=False, layout="constrained")
+    if ax is None:
+        ax = plt.subplots(len(units), 1, figsize=(6, 2.4 * len(units)), squeeze=False, layout="constrained")[1]
+    panels = np.ravel(ax)
+    if len(panels) != len(units):
+        raise InputError(f"series: {len(panels)} axes for columns of {len(units)} units ({', '.join(units)})")
     beside = columns(run, "beside/" + group) if "beside/" + group in run.groups else {}
-    for ax, unit in zip(panels[:, 0], units):
+    for panel, unit in zip(panels, units):
         own = [name for name in chosen if _unit(log[name]) == unit]
         for i, name in enumerate(own):
-            ax.set_xlabel(_curve(ax, log[name], color=COLORS[i % len(COLORS)], label=_name(name)))
+            panel.set_xlabel(_curve(panel, log[name], color=COLORS[i % len(COLORS)], label=_name(name)))
             if name in beside:
-                _curve(ax, beside[name], color=COLORS[i % len(COLORS)], linestyle="--")
-        _label(ax.yaxis, own[0] if len(own) == 1 else "", unit)
-        ax.legend(frameon=False, fontsize="small")
-    return panels[:, 0]
+                _curve(panel, beside[name], color=COLORS[i % len(COLORS)], linestyle="--", label=_name(name) + " (beside)")
+        _label(panel.yaxis, own[0] if len(own) == 1 else "", unit)
+        panel.legend(frameon=False, fontsize="small")
+    return panels
 
 
-def losses(run, ax=None):
-    """Training loss (thin) and validation loss (markers) of what was trained and of what was trained beside it."""
+def _smoothed(values, width):
+    """Mean of the finite ones of the `width` values around each, of fewer at the ends; NaN where there is none."""
+    known = np.isfinite(values)
+    half = width // 2
+    sums, counts = (np.concatenate([[0.0], np.cumsum(one)]) for one in (np.where(known, values, 0.0), known))
+    at = np.arange(values.size)
+    low, high = np.maximum(at - half, 0), np.minimum(at + half + 1, values.size)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (sums[high] - sums[low]) / (counts[high] - counts[low])
+
+
+def losses(run, ax=None, smooth=None):
+    """Training loss (thin, and thick its mean over ``smooth`` logged steps around each; None: a fortieth of the run, 1: no mean) and validation
+    loss (markers) of what was trained, of what was trained beside it and with frozen devices."""
     ax = _axes(ax)
     for color, (label, _, log) in zip(COLORS, _trainees(run)):
-        _curve(ax, log.loss, color=color, linewidth=0.7, alpha=0.6)
+        _curve(ax, log.loss, color=color, linewidth=0.7, alpha=0.4)
+        width = max(1, log.loss.size // 40) if smooth is None else int(smooth)
+        mean = log.loss.copy(data=_smoothed(log.loss.values, width))
+        _curve(ax, mean, color=color, linewidth=1.5, label=label + (f", mean of {2 * (width // 2) + 1} steps" if width > 1 else ", training"))
         if "validation_loss" in log:
-            ax.set_xlabel(_curve(ax, log.validation_loss, color=color, marker="o", markersize=4, label=label + ", validation"))
+            _curve(ax, log.validation_loss, color=color, marker="o", markersize=4, linestyle=":", label=label + ", validation")
         _label(ax.yaxis, "loss", _unit(log.loss))
     if "text" in run.groups:  # what counting letters scores
         table = run["text"]
         ax.axhline(float(table.unigram[0]), color="0.6", linestyle=":", label=f"unigram, {table.split.values[0]} part")
     ax.set_xlabel("training step")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def accuracy(run, ax=None):
+    """Accuracy (or root mean square error, of real values) on the validation part over the steps, of the same; dashed what a linear model of
+    the same samples reaches. Raises InputError for a run that has no such score."""
+    lanes = [(color, label, log) for color, (label, _, log) in zip(COLORS, _trainees(run))]
+    metric = next((one for one in ("accuracy", "rmse") if f"validation_{one}" in lanes[0][2]), None)
+    if metric is None:
+        raise InputError(f"{run!r} has no accuracy: its task is scored by the loss alone (nudge.plot.losses)")
+    ax = _axes(ax)
+    for color, label, log in lanes:
+        if f"validation_{metric}" in log:
+            _curve(ax, log[f"validation_{metric}"], color=color, marker="o", markersize=4, label=label)
+    if "reference" in run.groups:
+        table = run["reference"]
+        linear = (table.model.values == "linear") & (table.split.values == "validation")
+        if linear.any() and table.attrs.get("metric") == metric:
+            ax.axhline(float(table.score.values[linear][0]), color="0.6", linestyle="--", label="linear model")
+    if metric == "accuracy":
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_xlabel("training step")
+    ax.set_ylabel("validation accuracy" if metric == "accuracy" else "validation error (rms)")
     ax.legend(frameon=False, fontsize="small")
     return ax
 
@@ -346,6 +389,8 @@ def figures(run):
     makers = {}
     if "train" in run.groups:
         makers["losses"] = lambda: losses(run)
+        if any(f"validation_{metric}" in run["train"] for metric in ("accuracy", "rmse")):
+            makers["accuracy"] = lambda: accuracy(run)
         makers["residual"] = lambda: series(run, "residual")[0]
         if "cosine" in run["train"]:
             makers["agreement"] = lambda: agreement(run)

@@ -49,17 +49,41 @@ def test_effects(swept):
 
 def test_training(plot, block):
     run = nudge.train(block, train__cosine_every=2, train__beside="bptt")
-    lines = plot.losses(run).lines
+    lines = plot.losses(run, smooth=3).lines
     assert np.array_equal(lines[0].get_ydata(), run.train.loss) and np.array_equal(lines[0].get_xdata(), run.train.step)
-    assert np.array_equal(lines[1].get_xdata(), run.train.validation_step)
+    loss = run.train.loss.values  # the mean of three: both neighbours, of one at the ends
+    assert np.allclose(lines[1].get_ydata()[1:-1], (loss[:-2] + loss[1:-1] + loss[2:]) / 3, rtol=1e-14)
+    assert lines[1].get_ydata()[0] == pytest.approx(loss[:2].mean(), rel=1e-14)
+    assert np.array_equal(lines[2].get_xdata(), run.train.validation_step)
+    shown = [text.get_text() for text in lines[0].axes.get_legend().get_texts()]
+    assert any("mean of 3 steps" in one for one in shown) and any("bptt (beside), validation" in one for one in shown)
     assert any(np.array_equal(line.get_ydata(), run["beside/train"].loss) for line in lines)
     ax = plot.agreement(run)
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"all", *run.train.cosine_groups.values}
     own, = plot.series(run, "residual")
     assert np.array_equal(own.lines[0].get_ydata(), run.train.residual)
+    assert plot.series(run, "residual", ax=own)[0] is own
+    with pytest.raises(nudge.InputError, match="2 axes for columns of 1 units"):
+        plot.series(run, "residual", ax=[own, own])
     with pytest.raises(nudge.InputError, match="no column residuals"):
         plot.series(run, "residuals")
+    with pytest.raises(nudge.InputError, match="scored by the loss alone"):
+        plot.accuracy(run)
     assert len(plot.series(run)) == len({one.attrs["unit"] for one in plot.columns(run).values() if len(set(one.values)) > 1})
+
+
+def test_accuracy(plot):
+    settings = {"network__kind": "hopfield", "hopfield__hidden": [8], "train__steps": 4, "train__batch": 8, "train__evaluate_every": 2,
+                "relaxation__free_steps": 20, "relaxation__nudged_steps": 20, "estimator": "ep", "threads": 1}
+    run = nudge.train(None, task__kind="classification", **settings)
+    ax = plot.accuracy(run)
+    assert np.array_equal(ax.lines[0].get_ydata(), run.train.validation_accuracy)
+    table = run["reference"]
+    linear = table.score.values[(table.model.values == "linear") & (table.split.values == "validation")]
+    assert ax.lines[1].get_ydata()[0] == linear[0] and "accuracy" in plot.figures(run)
+    assert "%" in ax.yaxis.get_major_formatter()(0.5)
+    fitted = nudge.train(None, task__kind="regression", task__references="off", **settings)
+    assert plot.accuracy(fitted).get_ylabel() == "validation error (rms)"
 
 
 def test_gradcheck(plot, block, tmp_path):
