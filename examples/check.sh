@@ -50,6 +50,8 @@ try "digits_nudge" "$program" sweep examples/digits_nudge.toml --out "$folder/di
   --set sweep.seeds=[1]
 try "digits_lock_in" "$program" sweep examples/digits_lock_in.toml --out "$folder/digits_lock_in.h5" --set gradcheck.train_steps=1 \
   --set sweep.seeds=[1] --set 'sweep.grid.beta=[0.3]' --set 'sweep.grid.nudge.frequency=[0.8]' --set 'sweep.grid.nudge.periods=[1]'
+try "stability_map" "$program" sweep examples/stability_map.toml --out "$folder/map.h5" --set sweep.seeds=[1] \
+  --set 'sweep.grid.model.damping=[1]'
 try "mixer_forces" "$program" train examples/mixer_forces.toml --out "$folder/mixer.h5" --set train.steps=2 \
   --set train.evaluation_batches=1
 try "resistive" "$program" train examples/resistive.toml --out "$folder/resistive.h5" --set train.steps=20

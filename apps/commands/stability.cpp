@@ -55,6 +55,7 @@ nlohmann::json stability_json(const ChipYield& found) {
   }
   return {{"abscissa", found.chips.front().abscissa},
           {"hopf_frequency", found.hopf_frequency},
+          {"first_lyapunov", found.hopf.found ? nlohmann::json(found.hopf.lyapunov) : nlohmann::json()},
           {"margin", found.margin},
           {"yield", found.yield},
           {"yield_interval", {found.interval.low, found.interval.high}},
@@ -73,6 +74,11 @@ std::string stability_text(const ChipYield& found) {
              ? fmt::format("leading pair turns at {:.4f} radians per tau: past the margin a Hopf bifurcation\n",
                            found.hopf_frequency)
              : std::string("leading eigenvalue real: past the margin a fold or a branching, no oscillation\n");
+  if (found.hopf.found) {
+    out += fmt::format("first Lyapunov coefficient {:.4g}: {}\n", found.hopf.lyapunov,
+                       found.hopf.lyapunov < 0 ? "a small oscillation grows out of the lost equilibrium (soft)"
+                                               : "there is no small oscillation, the state leaves (hard)");
+  }
   out += found.verdict + "\n";
   int settled = 0;
   double worst = -std::numeric_limits<double>::infinity();

@@ -6,24 +6,28 @@
 #include <complex>
 
 #include "tests/support/numerics.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/training/trainee_run.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
+#include "training/sweep/sweep.hpp"
 
 using namespace nudge;
+using namespace nudge::test;
 
 namespace {
+
+const char* const kTwoNeurons =
+    "precision = 'double'\nthreads = 1\n[hardware]\nlevel = 'ideal'\n[model]\nchannels = 2\ntokens = 3\nmemories = "
+    "0\nheads = 1\n"
+    "attention_gain = 0\ncoupling_antisymmetric = 2\n[damping]\ncontrol = false\n[train]\nbatch = 2\n"
+    "[relaxation]\nstep = 0.1\nfree_steps = 100\nnudged_steps = 100\n";
 
 Config two_neurons(std::uint64_t seed, double scale, const std::vector<std::string>& more = {}) {
   std::vector<std::string> all = {"seed=" + std::to_string(seed), fmt::format("model.coupling_scale={}", scale)};
   all.insert(all.end(), more.begin(), more.end());
-  return parse_program_config(
-      "two.toml",
-      "precision = 'double'\nthreads = 1\n[hardware]\nlevel = 'ideal'\n[model]\nchannels = 2\ntokens = 3\nmemories = "
-      "0\nheads = 1\n"
-      "attention_gain = 0\ncoupling_antisymmetric = 2\n[damping]\ncontrol = false\n[train]\nbatch = 2\n"
-      "[relaxation]\nstep = 0.1\nfree_steps = 100\nnudged_steps = 100\n",
-      all);
+  return parse_program_config("two.toml", kTwoNeurons, all);
 }
 
 /// The leading eigenvalue −1 + tr/2 + √(tr²/4 − det) of the 2 × 2 matrix.
@@ -81,7 +85,54 @@ TEST_CASE("two neurons that turn lose their equilibrium at a Hopf point of the f
     CHECK(found.margin == Approx(1 - side).margin(1e-5));
     CHECK(found.hopf_frequency == Approx(g * std::abs(mu.imag())).margin(1e-5));
     CHECK(found.yield == (side < 1 ? 1 : 0));
+    // F is linear: no derivative of it is left to bend the oscillation, but for rounding of differences of 1e-3, 1e-16/1e-6.
+    REQUIRE(found.hopf.found);
+    CHECK(found.hopf.frequency == Approx(g * std::abs(mu.imag())).margin(1e-9));
+    CHECK(found.hopf.lyapunov == Approx(0).margin(1e-8));
     if (side > 1) CHECK(found.verdict.find("unstable: perturbations of the equilibrium grow") == 0);
     CHECK_THAT(found.verdict, Catch::Matchers::Contains("Hopf"));
   }
+}
+
+TEST_CASE("a sweep over stability has at every point what a chip has", "[stability]") {
+  const TemporaryDirectory folder;
+  const Sweep sweep =
+      run_sweep({"two.toml",
+                 kTwoNeurons,
+                 {"sweep.run=stability", "sweep.seeds=[1, 2]", "sweep.grid.model.coupling_scale=[0.4, 0.8]"}},
+                {folder / "map.h5", false});
+  REQUIRE(sweep.points.size() == 4);
+  REQUIRE(sweep.metrics.front().name == "abscissa");
+  for (const SweepPoint& point : sweep.points) {
+    const std::complex<double> exact =
+        by_hand(two_neurons(static_cast<std::uint64_t>(point.seed), std::stod(point.values.front())));
+    CAPTURE(point.seed, point.values.front());
+    CHECK(point.status == "ok");
+    CHECK(point.metrics.front() == Approx(exact.real()).margin(1e-5));  // as above
+    CHECK(point.metrics.back() == (exact.real() < 0 ? 1 : 0));
+  }
+}
+
+TEST_CASE("a training logs the margin of its batches", "[stability]") {
+  const Config config = two_neurons(1, 0.8, {"train.margin_every=2", "train.learning_rate=1e-3"});
+  TraineeRun run(config);
+  run.train(3);
+  const std::vector<double>& margins = run.trainee.log().values("train/margin");
+  REQUIRE(margins.size() == 2);
+  CHECK(run.trainee.log().values("train/margin_step") == std::vector<double>{0, 2});
+  CHECK(margins.front() == Approx(-by_hand(config).real()).margin(1e-5));  // before any weight has moved
+  CHECK(margins.back() != margins.front());
+}
+
+TEST_CASE("an alarm sounds where free steps no longer forget, whatever the residual", "[stability]") {
+  StabilityReport report;
+  report.leading.push_back({{-0.05, 0.0}});
+  report.abscissa = -0.05;
+  report.decay = 0.995;  // .995^100 = .61, .995^2000 = 4e-5
+  CHECK_THAT(stability_alarm(report, 100), Catch::Matchers::Contains("margin 0.05 per tau: 100 free steps leave 0.61"));
+  CHECK(stability_alarm(report, 2000).empty());
+  report.abscissa = 0.01;
+  CHECK_FALSE(stability_alarm(report, 2000).empty());
+  report.feed_forward = true;
+  CHECK(stability_alarm(report, 100).empty());
 }

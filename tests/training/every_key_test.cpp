@@ -37,6 +37,7 @@ const std::vector<std::pair<std::string, std::string>>& exempt() {
       {"train.checkpoint_every", "when it is written"},
       {"train.test_batches", "of the test part, which the summary of a short text has whole"},
       {"train.evaluate_every", "rows of the log more"},
+      {"train.margin_every", "the same"},
       {"train.null", "a lane beside devices"},
       {"train.gradient_clip", "a limit that sound runs stay below"},
       {"nudge.clip", "the same"},

@@ -19,11 +19,12 @@ namespace {
 
 struct ChipStudy {
   ChipStability chip;
+  HopfForm hopf;
   StabilityReport report;
 };
 
 template <class S>
-ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& batch) {
+ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& batch, bool first) {
   const auto network = make_network<S>(config, parts.plan, Weights::configured);
   const auto exact = exact_copy(*network, Truth::circuit);
   const double step = RelaxationStep(config).of(network->circuit());
@@ -40,6 +41,9 @@ ChipStudy study_chip(const Config& config, const RunParts& parts, const Batch& b
   if (out.report.leading.empty()) return out;
   out.chip.abscissa = out.report.abscissa;
   out.chip.frequency = turning_rate(out.report);
+  const int worst = out.report.worst;
+  if (first && out.chip.frequency > 0)
+    out.hopf = hopf_of(*exact, batch, worst, points.states[static_cast<std::size_t>(worst)]);
   out.chip.settles = points.facts.settled == points.facts.sequences && out.report.abscissa < 0;
   return out;
 }
@@ -64,9 +68,12 @@ ChipYield chip_yield(const Config& asked, int chips, const std::function<void(co
     if (tell) tell(fmt::format("chip {} of {}", k + 1, chips));
     Config own = config;
     own.set_from_text("seed", std::to_string(first + static_cast<std::uint64_t>(k)));
-    const ChipStudy study =
-        run_options(own).twofold() ? study_chip<double>(own, parts, batch) : study_chip<float>(own, parts, batch);
-    if (k == 0) out.report = study.report;
+    const ChipStudy study = run_options(own).twofold() ? study_chip<double>(own, parts, batch, k == 0)
+                                                       : study_chip<float>(own, parts, batch, k == 0);
+    if (k == 0) {
+      out.report = study.report;
+      out.hopf = study.hopf;
+    }
     settled += study.chip.settles ? 1 : 0;
     out.chips.push_back(study.chip);
   }

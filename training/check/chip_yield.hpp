@@ -27,7 +27,8 @@ struct ChipYield {
   std::string verdict;
   double margin = 0;  ///< −abscissa: what every leak could lose before the equilibrium does, 1/τ
   double hopf_frequency =
-      0;  ///< of the leading pair, radians per τ: how fast it turns where it crosses the axis; 0: real
+      0;          ///< of the leading pair, radians per τ: how fast it turns where it crosses the axis; 0: real
+  HopfForm hopf;  ///< of the first chip, at its least stable equilibrium
   std::vector<ChipStability> chips;
   double yield = 0;   ///< share of the chips that settle
   Interval interval;  ///< 95 %, Wilson

@@ -24,6 +24,16 @@ SpectrumOptions spectrum_options(std::uint64_t seed) {
   return options;
 }
 
+/// The system of one sequence, its reads without noise.
+void bind_ideally(const Network<double>& network, const Batch& batch, Index sequence,
+                  CircuitDynamics<double>& dynamics) {
+  Matrix<double> input(network.rows(), network.circuit().inputs());
+  network.clamp(batch, sequence, input);
+  ReadContext read;
+  read.policy = ReadPolicy::all_ideal();
+  dynamics.bind(input, read);
+}
+
 }  // namespace
 
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
@@ -35,11 +45,7 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
   parallel_for(count, threads, [&](Index b, int /*thread*/) {
     const auto at = static_cast<std::size_t>(b);
     CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
-    Matrix<double> input(network.rows(), network.circuit().inputs());
-    network.clamp(batch, b, input);
-    ReadContext read;
-    read.policy = ReadPolicy::all_ideal();
-    dynamics.bind(input, read);
+    bind_ideally(network, batch, b, dynamics);
     Linearization<double>& here = dynamics.linearize(states[at]);
     asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
     if (dynamics.traits().feed_forward) return;
@@ -62,12 +68,29 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
     out.asymmetry += asymmetries[b] / static_cast<double>(count);
     out.converged = out.converged && spectra[b].converged;
     if (b == 0 || spectra[b].abscissa > out.abscissa) {
+      out.worst = static_cast<int>(b);
       out.abscissa = spectra[b].abscissa;
       out.leading = spectra[b].leading;
     }
     for (const Eigenvalue& e : spectra[b].leading) out.decay = std::max(out.decay, std::abs(1.0 + step * e.value));
   }
   return out;
+}
+
+HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state) {
+  if (network.circuit().feed_forward()) return {};
+  CircuitDynamics<double> dynamics(network.circuit(), network.rows(), 1);
+  bind_ideally(network, batch, sequence, dynamics);
+  Linearization<double>& here = dynamics.linearize(state);
+  return hopf_normal_form(dynamics, state, moving_units<double>(dynamics, here, state));
+}
+
+std::string stability_alarm(const StabilityReport& report, int free_steps) {
+  if (report.feed_forward || report.leading.empty()) return "";
+  const double left = std::pow(report.decay, free_steps);
+  if (left <= kForgotten && report.abscissa < 0) return "";
+  return fmt::format("margin {:.3g} per tau: {} free steps leave {:.2g} of the slowest mode, above {:.0e}",
+                     -report.abscissa, free_steps, left, kForgotten);
 }
 
 std::string stability_verdict(const StabilityReport& report, int free_steps) {

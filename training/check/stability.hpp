@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/hopf.hpp"
 #include "sim/spectrum.hpp"
 #include "training/data/batches.hpp"
 #include "training/models/network.hpp"
@@ -13,6 +14,7 @@ namespace nudge {
 /// Where the equilibria stand: leading eigenvalues of J_F(z*) and its asymmetry, over the first sequences of a batch.
 struct StabilityReport {
   int sequences = 0;
+  int worst = 0;                    ///< the one with the largest real part
   double asymmetry = 0;             ///< mean ‖Jv − Jᵀv‖/‖Jv‖
   std::vector<Eigenvalue> leading;  ///< of the sequence that has the largest real part, units 1/τ
   double abscissa = 0;              ///< largest real part of all, 1/τ
@@ -25,6 +27,12 @@ struct StabilityReport {
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
                                   const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
                                   int threads);
+
+/// How sequence `sequence` of the batch, at its fixed point `state`, loses its equilibrium if it turns (hopf_normal_form()).
+HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index sequence, const Matrix<double>& state);
+
+/// What to say of an equilibrium from which `free_steps` steps no longer come back: more than 1e-3 of its slowest mode is left; empty: they do.
+std::string stability_alarm(const StabilityReport& report, int free_steps);
 
 /// One sentence: stable, near the margin or unstable, and what to do. Near the margin: ρ^T1 > 1e-3, so that the slowest
 /// mode does not settle below the residual of 1e-3 at which plain AEP needs its free phase (measured).

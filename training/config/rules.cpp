@@ -275,14 +275,14 @@ ConfigRule transformer_has_hidden_units() {
 
 ConfigRule trainings_are_tested() {
   return {{"sweep.test", "sweep.run"}, [](const Config& c) {
-            return c.flag("sweep.test") && c.text("sweep.run") != "train" ? "must be false for sweep.run = gradcheck"
+            return c.flag("sweep.test") && c.text("sweep.run") != "train" ? "must be false unless sweep.run = train"
                                                                           : "";
           }};
 }
 
 ConfigRule gradcheck_needs_circuit() {
   return {{"sweep.run", "network.kind"}, [](const Config& c) {
-            return c.text("sweep.run") == "gradcheck" && !network_kind(c).is_circuit()
+            return c.text("sweep.run") != "train" && !network_kind(c).is_circuit()
                        ? fmt::format("must be train for network.kind = {}, which learns by backprop itself",
                                      network_kind(c).name)
                        : "";

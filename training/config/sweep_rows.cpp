@@ -13,7 +13,9 @@ ParamTable sweep_rows() {
   using param::texts;
   using param::zero_is;
   return {
-      choice("sweep.run", "train", {"train", "gradcheck"}, "What each point of the sweep runs."),
+      choice("sweep.run", "train", {"train", "gradcheck", "stability"},
+             "What each point of the sweep runs; stability: how far its equilibria are from being lost, as `nudge "
+             "stability` of one chip."),
       flag("sweep.test", "false",
            "Whether every training is also tested on the test part at its end (columns test_*). Choose by the "
            "validation "

@@ -111,6 +111,12 @@ const Section<TrainOptions>& train_section() {
       field(zero_is("never", integer("train.cosine_every", "never", at_least(0),
                                      "Cosine of the gradient with the exact adjoint every so many steps.")),
             &TrainOptions::cosine_every),
+      field(zero_is("never", integer("train.margin_every", "never", at_least(0),
+                                     "Stability margin of the batch's equilibria every so many steps: the leading "
+                                     "eigenvalues of J at the states of its first sequences, some hundred products J v "
+                                     "each. An event of the log says where free steps begin to leave more than 1e-3 of "
+                                     "the slowest mode: before the residual rises.")),
+            &TrainOptions::margin_every),
       field(
           zero_is("end",
                   integer("train.checkpoint_every", "100", at_least(0),

@@ -24,6 +24,7 @@ struct TrainOptions {
   std::uint64_t evaluate_every = {};             ///< steps; 0: at the end
   std::int64_t evaluation_batches = {}, test_batches = {};
   std::uint64_t cosine_every = {};      ///< 0: never
+  std::uint64_t margin_every = {};      ///< 0: never
   std::uint64_t checkpoint_every = {};  ///< 0: at the end
   std::string beside;                   ///< an estimator, feed_forward, or none
   std::string learns;                   ///< all, or readout: the other parameters stay as they are

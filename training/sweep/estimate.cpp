@@ -18,6 +18,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/io/descriptor.hpp"
+#include "training/check/chip_yield.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
@@ -126,12 +127,19 @@ double seconds_of_gradcheck(const Config& config, std::vector<GroupCosine>& grou
   return now() - start;
 }
 
+double seconds_of_stability(const Config& config) {
+  const double start = now();
+  static_cast<void>(chip_yield(config, 1));
+  return now() - start;
+}
+
 void measure(const Config& config, PointJob job, PointKind& kind, std::vector<GroupCosine>& groups) {
   const bool told = forget_peak();
   const double before = memory_of("VmRSS");
   try {
-    kind.seconds =
-        job == PointJob::gradcheck ? seconds_of_gradcheck(config, groups) : seconds_of_training(config, job, groups);
+    kind.seconds = job == PointJob::gradcheck   ? seconds_of_gradcheck(config, groups)
+                   : job == PointJob::stability ? seconds_of_stability(config)
+                                                : seconds_of_training(config, job, groups);
   } catch (const UserError& error) {
     kind.problem = error.what();
   } catch (const NumericalFailure& error) {

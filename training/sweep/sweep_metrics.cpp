@@ -122,6 +122,24 @@ std::vector<CheckRow> check_rows(const std::string& score) {
       score);
 }
 
+std::vector<MetricRow<ChipYield>> stability_rows() {
+  using Y = const ChipYield&;
+  return {
+      {{"abscissa", "1", "largest real part of an eigenvalue of J at the equilibria, per tau"},
+       [](Y y) { return y.chips.front().abscissa; }},
+      {{"margin", "1", "minus the abscissa: what every leak could lose before the equilibrium does, per tau"},
+       [](Y y) { return y.margin; }},
+      {{"hopf_frequency", "1", "of the leading pair, radians per tau; 0: real"}, [](Y y) { return y.hopf_frequency; }},
+      {{"first_lyapunov", "1",
+        "of the leading pair where less leak would lose the equilibrium to it; below 0: a small oscillation grows. "
+        "NaN: it does not turn, or has more than 512 unknowns"},
+       [](Y y) { return y.hopf.found ? y.hopf.lyapunov : std::numeric_limits<double>::quiet_NaN(); }},
+      {{"asymmetry", "1", "mean |Jv - J'v|/|Jv|"}, [](Y y) { return y.report.asymmetry; }},
+      {{"residual", "1", "largest |F|/|z| that a free phase ended at"}, [](Y y) { return y.chips.front().residual; }},
+      {{"settles", "1", "1: every sequence comes to rest, and perturbations there decay"},
+       [](Y y) { return y.chips.front().settles ? 1.0 : 0.0; }}};
+}
+
 template <class Result>
 std::vector<SweepMetric> metrics_of(const std::vector<MetricRow<Result>>& rows) {
   std::vector<SweepMetric> all;
@@ -138,6 +156,7 @@ void add_values(const std::vector<MetricRow<Result>>& rows, const Result& result
 
 std::vector<SweepMetric> sweep_metrics(const std::string& run, const Config& base) {
   const std::string& score = score_metric(base);
+  if (run == "stability") return metrics_of(stability_rows());
   if (run != "train") return metrics_of(check_rows(score));
   std::vector<SweepMetric> all = metrics_of(train_rows(score, network_kind(base).is_circuit()));
   for (const Measure& measure : network_measures(base)) {
@@ -159,6 +178,12 @@ std::vector<double> train_results(const TrainSummary& summary, const std::vector
     const auto found = all.find(metric.name);
     values.push_back(found == all.end() ? std::numeric_limits<double>::quiet_NaN() : found->second);
   }
+  return values;
+}
+
+std::vector<double> stability_results(const ChipYield& found) {
+  std::vector<double> values;
+  add_values(stability_rows(), found, values);
   return values;
 }
 

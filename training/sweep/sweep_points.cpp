@@ -9,6 +9,7 @@
 #include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
+#include "training/check/chip_yield.hpp"
 #include "training/config/run_options.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/sweep/farm.hpp"
@@ -41,6 +42,12 @@ void run_gradcheck(const Config& config, TrainedStarts& starts, SweepPoint& poin
                                                : "ok";
 }
 
+void run_stability(const Config& config, SweepPoint& point) {
+  const ChipYield found = chip_yield(config, 1);
+  point.metrics = stability_results(found);
+  point.status = std::isfinite(found.margin) ? "ok" : "no equilibrium whose eigenvalues could be computed";
+}
+
 /// What goes wrong in a point is its result; only our own bugs end the sweep.
 void run_point(const Config& config, PointJob job, const std::function<bool()>& go_on,
                const std::vector<SweepMetric>& metrics, TrainedStarts& starts, SweepPoint& point) {
@@ -48,6 +55,8 @@ void run_point(const Config& config, PointJob job, const std::function<bool()>& 
   try {
     if (job == PointJob::gradcheck) {
       run_gradcheck(config, starts, point);
+    } else if (job == PointJob::stability) {
+      run_stability(config, point);
     } else {
       run_training(config, job, go_on, metrics, point);
     }
@@ -94,7 +103,8 @@ class PacedStore {
 }  // namespace
 
 PointJob sweep_job(const Config& base) {
-  if (base.text("sweep.run") != "train") return PointJob::gradcheck;
+  if (base.text("sweep.run") == "gradcheck") return PointJob::gradcheck;
+  if (base.text("sweep.run") == "stability") return PointJob::stability;
   return base.flag("sweep.test") ? PointJob::train_and_test : PointJob::train;
 }
 

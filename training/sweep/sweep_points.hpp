@@ -8,7 +8,7 @@
 namespace nudge {
 
 /// What a point does. Only `train_and_test` reads the test part; test_metrics() are then the last ones.
-enum class PointJob { train, train_and_test, gradcheck };
+enum class PointJob { train, train_and_test, gradcheck, stability };
 
 /// What sweep.run says.
 PointJob sweep_job(const Config& base);

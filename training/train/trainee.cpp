@@ -103,6 +103,7 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   const BatchReport report = measure(step, batch);
   const Stoppable kept(false);  // what follows changes what the next step depends on
   if (cosines) record_cosines(step, *cosines);
+  if (options_.margin_every > 0 && step % options_.margin_every == 0) record_margin(step, batch, epsilon);
   adjoint_guard_.observe(report.adjoint);
   // Where every sequence is left out the growth penalty is all there is, and what brings an equilibrium back.
   const bool nothing_left = report.left_out == static_cast<int>(report.sequences.size()) && report.growth_active == 0;
@@ -286,6 +287,8 @@ std::vector<ScalarState> Trainee<S>::scalars() {
   for (auto& hook : hooks_) {
     for (auto& s : hook->scalars()) all.push_back(s);
   }
+  if (options_.margin_every > 0)
+    all.push_back({"alarmed", "1", "the margin was too small at the last look", &alarmed_});
   all.push_back({"nonfinite_in_a_row", "1", "steps in a row that were not finite", &nonfinite_in_a_row_});
   return all;
 }

@@ -69,6 +69,7 @@ class Trainee final : public Learner {
     double all = 0;
   };
   Cosines measure_cosines(std::uint64_t step, const Batch& batch, double epsilon);
+  void record_margin(std::uint64_t step, const Batch& batch, double epsilon);
   void record_cosines(std::uint64_t step, const Cosines& cosines);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_nudge(std::uint64_t step, const NudgeSignal& signal);
@@ -93,6 +94,7 @@ class Trainee final : public Learner {
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take them; the others' gradient_
   std::vector<Matrix<S>> deltas_;
   std::vector<ConductanceRecord<S>> conductances_;  ///< of each map
+  double alarmed_ = 0;                              ///< 1: the last margin that was measured was too small
   double noise_share_ = 0;                          ///< of the last step, ‖ΔW‖/‖W‖ by noise_
   double nonfinite_in_a_row_ = 0;                   ///< a whole number; double as all scalars of a checkpoint
 };

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trainee logs of its steps and evaluations.
+#include <algorithm>
 #include <cmath>
 
 #include "circuits/circuit_config.hpp"
 #include "circuits/energy.hpp"
+#include "training/check/chip_yield.hpp"
+#include "training/check/reference_gradient.hpp"
+#include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
 #include "training/train/trainee.hpp"
 
 namespace nudge {
@@ -102,6 +107,27 @@ void Trainee<S>::record_nudge(std::uint64_t step, const NudgeSignal& signal) {
       "what this noise leaves of the cosine of an adjoint (docs/estimators.md)");
 }
 
+/// Of the states that the step has settled to, as far as they are here (other ranks have the others), before the weights move.
+template <class S>
+void Trainee<S>::record_margin(std::uint64_t step, const Batch& batch, double epsilon) {
+  std::vector<Matrix<double>> states;
+  for (const Matrix<S>& z : learner_->states()) states.push_back(z.template cast<double>());
+  const auto finite = [](const Matrix<double>& z) { return z.size() > 0 && z.allFinite(); };
+  if (!std::all_of(states.begin(), states.end(), finite)) return;
+  const RunOptions run = run_options(config_);
+  const auto copy = exact_copy(*network_, Truth::circuit);
+  const StabilityReport found = measure_stability(*copy, batch, states, epsilon, run.seed, run.threads);
+  log_.axis("train/margin_step");
+  log_.add("train/margin_step", static_cast<double>(step), "1", "steps at whose end the stability was measured");
+  log_.add("train/margin", -found.abscissa, "1",
+           "minus the largest real part of an eigenvalue of J at the batch's first equilibria, per tau");
+  log_.add("train/margin_frequency", turning_rate(found), "1", "of the leading pair, radians per tau; 0: real");
+  const int steps = phase_options(config_).phases.free.max_steps;
+  const std::string alarm = stability_alarm(found, steps);
+  if (!alarm.empty() && alarmed_ == 0) log_.event(step, "stability alarm: " + alarm);
+  alarmed_ = alarm.empty() ? 0 : 1;
+}
+
 /// What the step's reads and its digital work took, each item by itself; pulses are among the readings of the arrays.
 template <class S>
 void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
@@ -163,6 +189,7 @@ void Trainee<S>::record_statistics() {
 
 #define NUDGE_INSTANTIATE(S)                                                                 \
   template void Trainee<S>::record(std::uint64_t, const BatchReport&, double, StepDecision); \
+  template void Trainee<S>::record_margin(std::uint64_t, const Batch&, double);              \
   template void Trainee<S>::record_statistics();
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
