@@ -37,6 +37,7 @@ DeviceArray<S>::DeviceArray(const DeviceSpec& spec, Index rows, Index cols, cons
       telegraph_(spec, rows, cols, identity, threads),
       flicker_(spec, rows, cols, identity, threads),
       heat_(spec),
+      neighbours_(spec),
       follows_writes_(retention_.counts_from_writes() || relaxation_.active() || spec.programming.write_noise > 0),
       noisy_(telegraph_.active() || flicker_.active() || spec.programming.write_noise > 0) {
   cells_.reference = static_cast<S>(spec.g_reference_S());
@@ -309,8 +310,10 @@ UpdateRequest<S> DeviceArray<S>::request(const Matrix<S>& delta, std::uint64_t n
 template <class S>
 PulseCount DeviceArray<S>::send(const UpdateRequest<S>& request) {
   heat_.begin(cells_);
+  neighbours_.begin(cells_);
   const PulseCount sent = model_->update(cells_, request);
   heat_.end(cells_, request, sent);
+  heat_.add(neighbours_.end(cells_, spec_, request, {}, changed_));
   written(Purpose::update_noise, request.number);
   return sent;
 }
@@ -332,14 +335,27 @@ PulseCount DeviceArray<S>::pulse(const Matrix<S>& counts, std::uint64_t number) 
 
 template <class S>
 PulseCount DeviceArray<S>::pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number) {
+  return pulse(which, counts, number, {});
+}
+
+template <class S>
+PulseCount DeviceArray<S>::pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number,
+                                 const PulseChange& change) {
+  const ChangedPulses::Kind* other = change.none() ? nullptr : &changed_.at(spec_, change);
   DeviceCells<S> part = gather(cells_, which);
   UpdateRequest<S> wanted = request(counts, number);
   wanted.mode = PulseMode::continuous;
   wanted.pulse = 1;
   heat_.begin(part);
-  const PulseCount sent = model_->update(part, wanted);
-  heat_.end(part, wanted, sent);
+  neighbours_.begin(cells_);
+  const PulseCount sent = (other == nullptr ? *model_ : *other->model).update(part, wanted);
+  heat_.end(part, wanted, sent, other == nullptr ? nullptr : &other->pulses);
   scatter(part, which, cells_);
+  if (neighbours_.active()) {
+    Matrix<S> asked = Matrix<S>::Zero(cells_.g.rows(), cells_.g.cols());
+    for (std::size_t k = 0; k < which.size(); ++k) asked.data()[which[k]] = counts.data()[k];
+    heat_.add(neighbours_.end(cells_, spec_, request(asked, number), change, changed_));
+  }
   written(Purpose::update_noise, number);
   return sent;
 }

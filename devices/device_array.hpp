@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "devices/array_identity.hpp"
+#include "devices/half_select.hpp"
+#include "devices/pulse_change.hpp"
 #include "devices/pulse_heat.hpp"
 #include "devices/slow/flicker.hpp"
 #include "devices/slow/relaxation.hpp"
@@ -40,6 +42,9 @@ class DeviceArray {
   PulseCount pulse(const Matrix<S>& counts, std::uint64_t number);
   /// The same to the devices at the flat places `which` only; counts (1, which.size()).
   PulseCount pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number);
+  /// And these of other volts and width than the model's own, which then has to have some (DeviceModel::memristor).
+  PulseCount pulse(const std::vector<Index>& which, const Matrix<S>& counts, std::uint64_t number,
+                   const PulseChange& change);
   /// counts_up and counts_down (≥ 0) pulses to every device whose order is not known: half of one direction, all of the
   /// other, the rest of the first; which is which, and which half has the odd pulse, are fair coins per device. The
   /// unknown order then biases nothing to second order in the change. Uses the numbers `number` to `number` + 2.
@@ -71,7 +76,9 @@ class DeviceArray {
   /// Heat of the pulses received so far, and whether that of a pulse is known.
   const PulseHeat<S>& pulse_heat() const { return heat_; }
   /// What was added to it since it was `since_J` is that of programming.
-  void heat_was_programming(double since_J) { heat_.add_programming(heat_.total_J() - since_J); }
+  void heat_was_programming(double since_J, double since_s) {
+    heat_.add_programming(heat_.total_J() - since_J, heat_.total_s() - since_s);
+  }
 
   /// Everything that was sampled or learnt, for checkpoints; after changing it call state_restored().
   DeviceCells<S>& cells() { return cells_; }
@@ -114,6 +121,8 @@ class DeviceArray {
   Telegraph<S> telegraph_;
   Flicker<S> flicker_;
   PulseHeat<S> heat_;
+  HalfSelect<S> neighbours_;
+  ChangedPulses changed_;
   double moving_s_ = 0;  ///< slow noise of shorter correlation is not in seen_
   bool follows_writes_;  ///< an effect needs to know which devices were written
   bool noisy_;           ///< seen_ differs from cells_.g

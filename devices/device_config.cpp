@@ -14,8 +14,13 @@ const Choices<PulseMode> pulse_modes{{"continuous", PulseMode::continuous}, {"pu
 const Choices<EnduranceFailure> endurance_failures{{"none", EnduranceFailure::none},
                                                    {"stuck", EnduranceFailure::stuck}};
 
+const Choices<SelectorKind> selectors{{"none", SelectorKind::none},
+                                      {"transistor", SelectorKind::transistor},
+                                      {"exponential", SelectorKind::exponential},
+                                      {"threshold", SelectorKind::threshold}};
+
 Unit unit_of(const std::string& symbol) {
-  for (const Unit unit : {Unit::siemens, Unit::second, Unit::volt, Unit::kelvin}) {
+  for (const Unit unit : {Unit::siemens, Unit::second, Unit::volt, Unit::kelvin, Unit::ohm, Unit::ampere}) {
     if (symbol == unit_symbol(unit)) return unit;
   }
   return Unit::none;
@@ -50,7 +55,13 @@ ParamTable device_param_rows() {
       param::choice(
           "device.endurance_failure", "none", endurance_failures.names(),
           "What becomes of a device after as many pulses as it lasts (device.endurance): it is counted as worn, "
-          "or it also stays where it is for good.")};
+          "or it also stays where it is for good."),
+      param::choice(
+          "device.selector", "none", selectors.names(),
+          "What stands in series with a device in its cell: a transistor, a resistance where it is on; an exponential "
+          "selector, I = I0 sinh(V/V0); or one that insulates below a threshold. Models with volts (vteam, yakopcic) "
+          "are "
+          "written through it, all devices are read through it.")};
   for (const DeviceParameter& parameter : device_parameters()) table.push_back(row_of(parameter, "device."));
   for (const DeviceList& list : device_lists()) table.push_back(row_of(list, "device."));
   for (const DeviceModel& model : device_models()) {
@@ -69,6 +80,7 @@ DeviceSpec device_spec(const Config& config) {
   spec.model = config.text("device.model");
   spec.update = pulse_modes.of(config, "device.update");
   spec.endurance_failure = endurance_failures.of(config, "device.endurance_failure");
+  spec.selector.kind = selectors.of(config, "device.selector");
   for (const DeviceParameter& parameter : device_parameters()) {
     parameter.field(spec) = config.real("device." + parameter.name);
   }
@@ -89,6 +101,7 @@ std::string device_toml(const DeviceSpec& spec) {
   std::string out =
       fmt::format("[device]\nmodel = '{}'\nupdate = '{}'\n", spec.model, pulse_modes.name_of(spec.update));
   if (spec.endurance_failure == EnduranceFailure::stuck) out += "endurance_failure = 'stuck'\n";
+  if (spec.selector.any()) out += fmt::format("selector = '{}'\n", selectors.name_of(spec.selector.kind));
   for (const DeviceParameter& parameter : device_parameters()) {
     if (parameter.value(spec) != parameter.value(standard)) {
       out += fmt::format("{} = {}\n", parameter.name, parameter.value(spec));

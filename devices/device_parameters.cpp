@@ -140,6 +140,21 @@ Rows noise_rows() {
           "width of down pulses, for the energy of updates; 0: the model's own, else unknown, not counted", ours)};
 }
 
+Rows selector_rows() {
+  const std::string idle = "chosen: of no effect without device.selector";
+  return {row(
+              "selector_resistance", "Ohm", [](Spec& s) -> double& { return s.selector.on_ohm; },
+              "resistance in series of a transistor or a threshold selector that conducts", idle, true),
+          row(
+              "selector_voltage", "V", [](Spec& s) -> double& { return s.selector.voltage_V; },
+              "V0 of an exponential selector, I = I0 sinh(V/V0), or the cell's voltage at which a threshold selector "
+              "conducts",
+              idle, true),
+          row(
+              "selector_current", "A", [](Spec& s) -> double& { return s.selector.current_A; },
+              "I0 of an exponential selector", idle, true)};
+}
+
 Rows retention_rows() {
   const std::string late = "chosen: of no effect while the exponent (slope) is 0";
   return {
@@ -262,8 +277,8 @@ Rows fault_rows() {
 const std::vector<DeviceParameter>& device_parameters() {
   static const Rows rows = [] {
     Rows all;
-    for (const Rows& part : {window_rows(), spread_rows(), noise_rows(), retention_rows(), relaxation_rows(),
-                             telegraph_rows(), flicker_rows(), fault_rows()}) {
+    for (const Rows& part : {window_rows(), spread_rows(), noise_rows(), selector_rows(), retention_rows(),
+                             relaxation_rows(), telegraph_rows(), flicker_rows(), fault_rows()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -109,6 +109,30 @@ void check_together(const DeviceSpec& s) {
   }
 }
 
+// What stands in series with a device, and what its neighbours see of its pulses.
+void check_cell(const DeviceSpec& s) {
+  if (s.selector.any() && !s.curve.linear()) {
+    throw UserError(fmt::format(
+        "device.selector = {} together with device.iv_sinh or device.iv_cubic: the current of such a cell is no common "
+        "curve of its voltage; leave one of them out",
+        selector_name(s.selector.kind)));
+  }
+  if (s.lines.bias == WriteBias::isolated) return;
+  if (device_model(s.model).memristor == nullptr) {
+    throw UserError(
+        fmt::format("crossbar.write_bias = {} with device.model = {} (its pulses are counted and have no volts: what "
+                    "one of a part of "
+                    "the voltage does is not known; vteam and yakopcic say it, or leave the bias isolated)",
+                    s.lines.bias == WriteBias::half ? "half" : "third", s.model));
+  }
+  if (s.selector.kind == SelectorKind::transistor) {
+    throw UserError(
+        "crossbar.write_bias together with device.selector = transistor: cells whose gate is off see no voltage; leave "
+        "the "
+        "bias isolated");
+  }
+}
+
 void check(const DeviceParameter& row, double value) {
   if (std::isfinite(value) && row.contains(value)) return;
   throw UserError(fmt::format("device.{} = {:g} (must be a finite number {}, unit {}): {}", row.name, value,
@@ -159,6 +183,7 @@ void DeviceSpec::validate() const {
                       (names.empty() ? "it has none of its own" : did_you_mean(entry.first, names)));
     }
   }
+  check_cell(*this);
   if (described.check != nullptr) described.check(*this);
 }
 

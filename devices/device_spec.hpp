@@ -11,6 +11,8 @@
 #include "devices/current_curve.hpp"
 #include "devices/effects.hpp"
 #include "devices/noise_table.hpp"
+#include "devices/selector.hpp"
+#include "devices/write_lines.hpp"
 
 namespace nudge {
 
@@ -62,7 +64,9 @@ struct DeviceSpec {
   FlickerSpec flicker = {};
   NoiseTable noise = {};
   FaultSpec faults = {};
-  CurrentCurve curve = {};  ///< current over voltage at fixed conductance
+  CurrentCurve curve = {};     ///< current over voltage at fixed conductance
+  SelectorSpec selector = {};  ///< in series with every device
+  WriteLines lines = {};       ///< along which they are written: of the array that they are in
 
   double window_S() const { return g_max_S - g_min_S; }
   /// Standard deviation of the fresh noise of a conductance g in one read per √τ.

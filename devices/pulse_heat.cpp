@@ -43,18 +43,25 @@ void PulseHeat<S>::begin(const DeviceCells<S>& cells) {
 }
 
 template <class S>
-void PulseHeat<S>::end(const DeviceCells<S>& cells, const UpdateRequest<S>& request, const PulseCount& sent) {
+void PulseHeat<S>::end(const DeviceCells<S>& cells, const UpdateRequest<S>& request, const PulseCount& sent,
+                       const std::pair<WritePulse, WritePulse>* other) {
   if (!known()) return;
+  const auto& pulses = other == nullptr ? pulses_ : *other;
   NUDGE_EXPECT(g_.size() == cells.g.size() && request.delta.size() == cells.g.size());
   Sums up, down;
   for (Index i = 0; i < g_.size(); ++i) {
     const auto n = static_cast<double>(cells.writes.data()[i] - writes_.data()[i]);
     if (!(n > 0)) continue;
-    Sums& sums = request.delta.data()[i] * request.factor > S(0) ? up : down;
+    const bool rises = request.delta.data()[i] * request.factor > S(0);
+    const double volts = (rises ? pulses.first : pulses.second).voltage_V;
+    const auto cell = [&](S g) { return selector_.cell_S(static_cast<double>(g), volts); };
+    Sums& sums = rises ? up : down;
     sums.pulses += n;
-    sums.pulses_S += n * 0.5 * (static_cast<double>(g_.data()[i]) + static_cast<double>(cells.g.data()[i]));
+    sums.pulses_S += n * 0.5 * (cell(g_.data()[i]) + cell(cells.g.data()[i]));
   }
-  total_J_ += heat_J(up, sent.up, pulses_.first) + heat_J(down, sent.down, pulses_.second);
+  total_J_ += heat_J(up, sent.up, pulses.first) + heat_J(down, sent.down, pulses.second);
+  total_s_ +=
+      static_cast<double>(sent.up) * pulses.first.width_s + static_cast<double>(sent.down) * pulses.second.width_s;
 }
 
 template <class S>
@@ -62,8 +69,13 @@ void PulseHeat<S>::append_state(std::vector<SlowArray<S>>& out) {
   if (!known()) return;
   store_double(total_J_, 0, digits_);
   store_double(programming_J_, 1, digits_);
-  out.push_back({"pulse_heat", "J",
-                 "heat of all pulses so far, and of those of programming; the sum of a row is the number", &digits_});
+  store_double(total_s_, 2, digits_);
+  store_double(programming_s_, 3, digits_);
+  out.push_back(
+      {"pulse_heat", "J, s",
+       "heat of all pulses so far, and of those of programming, joules; their times, seconds; the sum of a row "
+       "is the number",
+       &digits_});
 }
 
 template <class S>
@@ -71,7 +83,10 @@ void PulseHeat<S>::state_restored() {
   if (!known()) return;
   total_J_ = load_double(digits_, 0);
   programming_J_ = load_double(digits_, 1);
-  if (!(total_J_ >= 0 && programming_J_ >= 0) || !std::isfinite(total_J_ + programming_J_)) {
+  total_s_ = load_double(digits_, 2);
+  programming_s_ = load_double(digits_, 3);
+  const bool negative = total_J_ < 0 || programming_J_ < 0 || total_s_ < 0 || programming_s_ < 0;
+  if (negative || !std::isfinite(total_J_ + programming_J_ + total_s_ + programming_s_)) {
     throw UserError("pulse_heat: the restored heat of pulses is not a number >= 0: the file is damaged");
   }
 }

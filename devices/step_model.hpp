@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "devices/device_cells.hpp"
+#include "devices/memristor/memristor.hpp"
+#include "devices/memristor/state_scale.hpp"
 
 namespace nudge {
 
@@ -51,6 +53,10 @@ struct DeviceModel {
   void (*check)(const DeviceSpec& spec) = nullptr;  ///< throws UserError for numbers that do not go together
   /// Its up and down pulse, of a model that has volts and widths: V is what heats a conductance G by V² G. Null: unknown.
   std::pair<WritePulse, WritePulse> (*pulses)(const DeviceSpec& spec) = nullptr;
+  /// Its differential equation, of a model that has one: what a pulse of any volts does follows from it, of those that its own numbers
+  /// pulse_up, pulse_down and pulse_width name in the first place. Null: its pulses are counted and have no volts.
+  std::shared_ptr<const Memristor> (*memristor)(const DeviceSpec& spec) = nullptr;
+  StateScale scale = StateScale::conductance;  ///< of that equation's state
 };
 
 }  // namespace nudge

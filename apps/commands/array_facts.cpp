@@ -10,6 +10,7 @@
 #include "apps/streams.hpp"
 #include "circuits/energy.hpp"
 #include "circuits/wires/nonlinear_solver.hpp"
+#include "circuits/wires/sneak_paths.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "sim/base/units.hpp"
 
@@ -18,14 +19,27 @@ namespace {
 
 /// The first tile of the positive devices with all rows at the read voltage, as Newton's method finds it on all nodes:
 /// against straight devices, and against what a read makes of the curve (the straight network, driven harder).
+Matrix<double> first_tile(const Matrix<double>& conductance_S, const TileSpec& tiles) {
+  const Index rows = tiles.rows > 0 ? std::min(tiles.rows, conductance_S.rows()) : conductance_S.rows();
+  const Index cols = tiles.columns > 0 ? std::min(tiles.columns, conductance_S.cols()) : conductance_S.cols();
+  return conductance_S.topLeftCorner(rows, cols);
+}
+
+/// Where lines float, or a selector is there to let them.
+void measure_sneak(const Matrix<double>& conductance_S, const CrossbarSpec& spec, ArrayFacts& f) {
+  const SelectorSpec& selector = spec.device.selector;
+  const bool gated = selector.kind == SelectorKind::transistor;
+  if (gated || (!selector.any() && spec.programming.lines == VerifyLines::grounded)) return;
+  f.sneak = sneak_share(first_tile(conductance_S, spec.tiles), {spec.device.curve, selector}, spec.wires,
+                        spec.circuit.read_voltage_V);
+}
+
 void compare_curve(const Matrix<double>& conductance_S, const CrossbarSpec& spec, ArrayFacts& f) {
   const CurrentCurve& curve = spec.device.curve;
   if (curve.linear()) return;
-  const Index rows = spec.tiles.rows > 0 ? std::min(spec.tiles.rows, conductance_S.rows()) : conductance_S.rows();
-  const Index cols = spec.tiles.columns > 0 ? std::min(spec.tiles.columns, conductance_S.cols()) : conductance_S.cols();
-  const Matrix<double> tile = conductance_S.topLeftCorner(rows, cols);
+  const Matrix<double> tile = first_tile(conductance_S, spec.tiles);
   const double volts = spec.circuit.read_voltage_V;
-  const auto exact = NonlinearSolver(tile, curve, spec.wires).solve(Matrix<double>::Constant(1, rows, volts));
+  const auto exact = NonlinearSolver(tile, curve, spec.wires).solve(Matrix<double>::Constant(1, tile.rows(), volts));
   if (exact.status != Status::converged) throw NumericalFailure(f.name + ": the curved devices have not been solved");
   const Matrix<double> straight = effective_conductance(tile, spec.wires, {}, spec.threads).colwise().sum() * volts;
   f.curve = (exact.currents_A - straight).norm() / straight.norm();
@@ -45,7 +59,8 @@ ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, c
   const double rms_weight = array.weights().norm() / std::sqrt(static_cast<double>(nominal.size()));
   const bool alone = spec.mapping.kind == MappingKind::offset || spec.mapping.kind == MappingKind::single;
   const double devices = alone ? 1 : 2;
-  const double uniform = devices * std::pow(spec.device.read_noise * spec.device.window_S() / f.siemens_per_weight, 2);
+  const double sigma_S = spec.device.selector.any() ? 0 : spec.device.read_noise * spec.device.window_S();
+  const double uniform = devices * std::pow(sigma_S / f.siemens_per_weight, 2);
   const double of_state = array.view().variance.size() > 0 ? array.view().variance.mean() : 0;
   f.read_noise = std::sqrt(uniform + of_state) / rms_weight;
   f.ir_drop = worst_ir_drop(array.plus().conductance(), spec.wires, spec.tiles);
@@ -53,6 +68,7 @@ ArrayFacts array_facts(const std::string& name, const Crossbar<double>& array, c
   f.power_W = unit_drive_power_W(array.view(), f.siemens_per_weight, spec.circuit);
   f.load = static_cast<double>(std::max(array.view().column_load.maxCoeff(), array.view().row_load.maxCoeff()));
   compare_curve(array.plus().conductance(), spec, f);
+  measure_sneak(array.plus().conductance(), spec, f);
   f.mean_conductance_S = (array.plus().conductance().sum() + array.minus().conductance().sum()) / f.devices;
   return f;
 }
@@ -91,6 +107,11 @@ void print_facts(const std::vector<ArrayFacts>& all, const CircuitSpec& circuit,
         f.name, 100 * f.curve, 100 * f.curve_missed);
   }
   for (const ArrayFacts& f : all) {
+    if (!f.sneak) continue;
+    answer("one cell alone, {}: with all other lines floating its read carries {:.3g} % more than itself\n", f.name,
+           100 * *f.sneak);
+  }
+  for (const ArrayFacts& f : all) {
     if (f.ir_drop > 0.5)
       say("warning: {}: wire resistance makes this array nearly useless; cut it into tiles\n", f.name);
   }
@@ -113,6 +134,7 @@ nlohmann::json facts_json(const std::vector<ArrayFacts>& all, const CircuitSpec&
                       {"largest_load", f.load},
                       {"curve", f.curve},
                       {"curve_missed", f.curve_missed}});
+    if (f.sneak) arrays.back()["sneak"] = *f.sneak;
   }
   nlohmann::json out = {{"arrays", arrays},
                         {"circuit",

@@ -20,9 +20,10 @@ struct ArrayFacts {
   double ir_drop = 0;       ///< ir_drop_figure of the worst tile
   double mean_conductance_S = 0;
   double devices = 0;
-  double power_W = 0;       ///< driven by numbers of rms 1
-  double load = 0;          ///< of the heaviest line, over the feedback conductance of its amplifier
-  double curve = 0;         ///< curved devices: change of the currents of the first tile at the read voltage, relative
+  double power_W = 0;  ///< driven by numbers of rms 1
+  double load = 0;     ///< of the heaviest line, over the feedback conductance of its amplifier
+  double curve = 0;    ///< curved devices: change of the currents of the first tile at the read voltage, relative
+  std::optional<double> sneak = {};  ///< of one cell read with all other lines floating: what the others add, relative
   double curve_missed = 0;  ///< what reads leave out of that behind wires, relative
 };
 

@@ -127,14 +127,14 @@ Netlist export_netlist(const CrossbarOptions& options, const std::string& name, 
                        const CrossbarSpec& spec) {
   const Matrix<double>& exported = options.negative ? array.minus().conductance() : array.plus().conductance();
   if (exported.size() == 0) throw UserError("crossbar: --negative: this parameter has one array only (no pairs)");
-  Netlist out{name, read_devices(exported, spec.wires, {}, spec.device.curve, options.volts), {}};
+  Netlist out{name, read_devices(exported, spec.wires, {}, spec.device.curve, options.volts, spec.device.selector), {}};
   if (!options.printed.empty()) {
     out.printed =
         printed_currents(read_file_bytes(options.printed, "output of ngspice"), exported.cols(), options.printed);
   }
   if (options.spice.empty()) return out;
   const Matrix<double> volts = Matrix<double>::Constant(1, exported.rows(), options.volts);
-  const std::string text = crossbar_netlist(exported, spec.wires, volts, spec.device.curve);
+  const std::string text = crossbar_netlist(exported, spec.wires, volts, spec.device.curve, spec.device.selector);
   write_atomically(options.spice, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   return out;
 }

@@ -70,6 +70,12 @@ LoneArray programmed_array(const std::string& path, const CrossbarSpec& spec, st
 
 LoneArray measured_array(const std::string& path, const std::string& unit, const CrossbarSpec& spec,
                          std::uint64_t seed) {
+  if (spec.device.selector.any()) {
+    throw UserError(fmt::format(
+        "crossbar: --conductances with device.selector = {} (a measured matrix is of cells as they are read, selectors "
+        "included: leave it none)",
+        selector_name(spec.device.selector.kind)));
+  }
   const MatrixFile file = read_matrix_file(path, "conductances");
   Matrix<double> g = conductances_of(file, unit);
   if (g.isZero(0)) throw UserError(fmt::format("{}: all conductances are 0", file.name));

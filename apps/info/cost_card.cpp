@@ -228,11 +228,10 @@ class Card {
     if (transfers.value_or(0) > 0) {
       card_.parts.push_back({"transfers", std::nullopt, *transfers / steps_, std::nullopt, "crossbar.update"});
     }
-    const auto pulses_up = readings_.sum("pulses_up"), pulses_down = readings_.sum("pulses_down"),
-               first = readings_.sum("programming_pulses");
-    if (!known || !pulses_up || !pulses_down || !first) return;
-    const double width = std::max(up.width_s, down.width_s);
-    card_.writes_s = (*pulses_up + *pulses_down - *first) / steps_ * width;
+    const auto pulses_s = known ? per_step("write_time", "programming_time") : std::nullopt;
+    const auto reads = per_step("verify_reads", "programming_reads");
+    if (!pulses_s || !reads) return;
+    card_.writes_s = *pulses_s + *reads * arrays_.programming.read_time * circuit().time_constant_s;
   }
 
   void digital() {

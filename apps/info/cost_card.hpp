@@ -23,10 +23,10 @@ struct CostPart {
 /// Cost of the circuit of a run, in the terms of NeuroSim and CrossSim: energy, latency and area, by part.
 struct CostCard {
   std::vector<CostPart> parts;
-  double node_m = 0;                               ///< F
-  std::optional<double> inference_s, phases_s;     ///< of one example; of the phases of a step's examples in turn
-  std::optional<double> writes_s;                  ///< of a step's pulses one after the other: an upper bound
-  double operations = 0;                           ///< useful ones of an inference: 2 x weights x tokens
+  double node_m = 0;                            ///< F
+  std::optional<double> inference_s, phases_s;  ///< of one example; of the phases of a step's examples in turn
+  std::optional<double> writes_s;  ///< of a step's pulses and verify reads one after the other: an upper bound
+  double operations = 0;           ///< useful ones of an inference: 2 x weights x tokens
   std::optional<double> mean_pulses, most_pulses;  ///< that a device has received, programming too
   double endurance = 0;                            ///< device.endurance; 0: not known
   std::vector<std::string> left_out;               ///< what is in none of these numbers

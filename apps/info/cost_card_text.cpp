@@ -49,7 +49,8 @@ std::vector<std::string> card_notes(const CostCard& card) {
   if (card.phases_s) {
     out.push_back(fmt::format(
         "latency of a training step: {} of phases, its examples one after the other{}", second(*card.phases_s),
-        card.writes_s ? fmt::format(", and at most {} of pulses, if they are sent one by one", second(*card.writes_s))
+        card.writes_s ? fmt::format(", and at most {} of pulses and verify reads, if they are sent one by one",
+                                    second(*card.writes_s))
                       : "; the time of its pulses is not known"));
   }
   if (std::isfinite(card.tops_per_watt())) {

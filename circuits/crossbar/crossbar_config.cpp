@@ -38,6 +38,9 @@ std::string update_doc() {
   return doc + "; none: devices that are programmed once and never written again (train.null). docs/programming.md";
 }
 
+const Choices<WriteBias> write_biases{
+    {"isolated", WriteBias::isolated}, {"half", WriteBias::half}, {"third", WriteBias::third}};
+const Choices<VerifyLines> verify_lines{{"grounded", VerifyLines::grounded}, {"floating", VerifyLines::floating}};
 const Choices<PulseOrder> pulse_orders{{"batch", PulseOrder::batch}, {"sample", PulseOrder::sample}};
 const Choices<Directions> directions{{"sequential", Directions::sequential},
                                      {"simultaneous", Directions::simultaneous}};
@@ -171,6 +174,26 @@ const Section<CrossbarSpec>& crossbar_section() {
         field(real("crossbar.verify_time", "1", above(0),
                    "Length of a verify read in units of tau: its noise is device.read_noise/sqrt(verify_time)."),
               &CrossbarSpec::programming, &ProgrammingSpec::read_time),
+        field(named("crossbar.verify_lines", "grounded",
+                    "Lines of other cells while one is read for verification: at 0 V, or open, so that currents sneak "
+                    "through the others."),
+              verify_lines, &CrossbarSpec::programming, &ProgrammingSpec::lines),
+        field(quantity("crossbar.step_voltage", "0 V", Unit::volt, at_least(0),
+                       "Write-verify by incremental steps: a pulse of one direction in turn has this more than the one "
+                       "before, from the model's own on; then a round sends one pulse. Models with volts (vteam, "
+                       "yakopcic)."),
+              &CrossbarSpec::programming, &ProgrammingSpec::step_V),
+        field(real("crossbar.step_width", "1", between(1, 10), "And is so many times longer than the one before."),
+              &CrossbarSpec::programming, &ProgrammingSpec::step_width),
+        field(integer("crossbar.step_count", "20", between(1, 200),
+                      "Different pulses of such a staircase; the last one is repeated.",
+                      "chosen: twenty steps of the amplitude"),
+              &CrossbarSpec::programming, &ProgrammingSpec::steps),
+        field(
+            named("crossbar.write_bias", "isolated",
+                  "Voltages of the lines that are not selected while a cell is written: none reaches other cells "
+                  "(isolated), those of its row and column see V/2 (half), or all see V/3 (third). Models with volts."),
+            write_biases, &CrossbarSpec::bias),
         field(integer("crossbar.pulse_train", "31", between(1, 64), "Coincidence: most slots of a pulse train.",
                       "default of IBM aihwkit"),
               &CrossbarSpec::programming, &ProgrammingSpec::train),
@@ -217,6 +240,7 @@ CrossbarSpec crossbar_spec(const Config& config) {
   CrossbarSpec spec = crossbar_section().read(config);
   spec.device = device_spec(config);
   spec.device.relaxation.temperature_K = spec.circuit.temperature_K;
+  spec.device.lines = {spec.bias, spec.tiles.rows, spec.tiles.columns};
   spec.wires.columns_sensed = spec.wires.rows_driven;
   return spec;
 }

@@ -44,6 +44,19 @@ void CrossbarSpec::validate() const {
   rule.validate();
   check_rule(*this);
   circuit.validate();
+  if (device.selector.kind == SelectorKind::threshold && circuit.read_voltage_V < device.selector.voltage_V) {
+    throw UserError(
+        fmt::format("device.selector_voltage = {:g} V (must be <= circuit.read_voltage = {:g} V): a threshold selector "
+                    "that a read does "
+                    "not open lets nothing through",
+                    device.selector.voltage_V, circuit.read_voltage_V));
+  }
+  if (device.lines.bias != WriteBias::isolated && programming.update == UpdateScheme::coincidence) {
+    throw UserError(
+        "crossbar.write_bias together with crossbar.update = coincidence: pulse trains drive all rows and columns at "
+        "once, "
+        "no cell is selected alone; leave the bias isolated");
+  }
   // Drives are a few times the read voltage at most; sinh of hundreds would overflow.
   constexpr double steepest = 20;
   if (device.curve.sinh_V > 0 && circuit.read_voltage_V > steepest * device.curve.sinh_V) {

@@ -17,8 +17,9 @@ namespace nudge {
 struct CrossbarSpec {
   DeviceSpec device;
   MappingSpec mapping = {};
-  WireSpec wires = {};  ///< of both arrays of the pair; all zero: ideal
-  TileSpec tiles = {};  ///< how large arrays are cut
+  WireSpec wires = {};                   ///< of both arrays of the pair; all zero: ideal
+  TileSpec tiles = {};                   ///< how large arrays are cut
+  WriteBias bias = WriteBias::isolated;  ///< crossbar_spec() tells it, with the tiles, to the device
   PeripherySpec periphery = {};
   ProgrammingSpec programming = {};
   RuleSpec rule = {};  ///< of rules that programming.update names

@@ -38,6 +38,7 @@ std::uint64_t load_counter(const Matrix<S>& digits, Index row) {
 template <class S>
 DevicePairs<S>::DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, std::uint32_t id, std::uint64_t seed)
     : spec_(spec),
+      scale_of_cells_(spec.device, spec.circuit.read_voltage_V),
       mapping_(make_mapping<S>(spec.mapping.kind)),
       id_(id),
       plus_(spec.device, weights.rows(), weights.cols(), {seed, id, 0}, spec.threads, spec.stuck.first_S.get()),
@@ -75,7 +76,7 @@ void DevicePairs<S>::choose_scale(const Matrix<S>& target) {
   if (w_max == 0 && target.size() > 0)
     w_max = spec_.mapping.headroom * static_cast<double>(target.cwiseAbs().maxCoeff());
   if (w_max == 0) w_max = 1;
-  scale_(0, 0) = static_cast<S>(mapping_->reach_S(spec_.device.g_min_S, spec_.device.g_max_S) / w_max);
+  scale_(0, 0) = static_cast<S>(mapping_->reach_S(scale_of_cells_.low_S(), scale_of_cells_.high_S()) / w_max);
 }
 
 template <class S>
@@ -87,7 +88,8 @@ void DevicePairs<S>::write(const Matrix<S>& target) {
   std::uint64_t last = writes_.operations;
   for (auto* array : {&plus_, &minus_}) {
     std::uint64_t operation = writes_.operations;
-    report += write_array(*array, array == &plus_ ? plus : minus, spec_.programming, writes_.programmings, operation);
+    const Matrix<S> wanted = scale_of_cells_.devices(array == &plus_ ? plus : minus);
+    report += write_array(*array, wanted, spec_.programming, writes_.programmings, operation);
     last = std::max(last, operation);
   }
   writes_.operations = last;
@@ -110,8 +112,15 @@ template <class S>
 void DevicePairs<S>::refresh_variance() {
   const double amplitude = spec_.device.read_saturating_S / static_cast<double>(scale_(0, 0));
   const NoiseTable& table = spec_.device.noise;
-  if (amplitude == 0 && !table.has_white()) return;
+  const bool straight = scale_of_cells_.straight();
+  if (amplitude == 0 && !table.has_white() && (straight || spec_.device.read_noise == 0)) return;
   const auto of = [&](S g) {
+    if (!straight) {  // noise of the device, as its cell shows it; all of it here, since the selector's share depends on the state
+      const auto device = static_cast<double>(g);
+      const double seen =
+          spec_.device.read_sigma_S(device) * scale_of_cells_.sensitivity(device) / static_cast<double>(scale_(0, 0));
+      return static_cast<S>(seen * seen);
+    }
     const double sigma = amplitude * -std::expm1(-std::max(static_cast<double>(g), 0.0) / spec_.device.read_scale_S);
     if (!table.has_white()) return static_cast<S>(sigma * sigma);
     const double measured = table.white_at(static_cast<double>(g)) / static_cast<double>(scale_(0, 0));
@@ -138,9 +147,17 @@ void DevicePairs<S>::refresh_moving() {
   if (first.empty()) return;
   const auto second = minus_.moving();
   const S per_weight = S(1) / (scale_(0, 0) * scale_(0, 0));
+  const auto as_seen = [this](const Matrix<S>& variance, const Matrix<S>& g) -> Matrix<S> {
+    if (scale_of_cells_.straight() || variance.size() == 0) return variance;
+    return variance.binaryExpr(g, [this](S v, S at) {
+      const double slope = scale_of_cells_.sensitivity(static_cast<double>(at));
+      return static_cast<S>(static_cast<double>(v) * slope * slope);
+    });
+  };
   for (std::size_t i = 0; i < first.size(); ++i) {
-    MovingNoise<S> noise{std::move(first[i].times_s), per_weight * first[i].variance_S2, {}};
-    const Matrix<S>& other = second.at(i).variance_S2;
+    MovingNoise<S> noise{
+        std::move(first[i].times_s), per_weight * as_seen(first[i].variance_S2, plus_.conductance()), {}};
+    const Matrix<S> other = as_seen(second.at(i).variance_S2, minus_.conductance());
     if (view_.reference.size() > 0) {
       noise.reference_variance = per_weight * other.col(0).transpose().array();
     } else if (other.size() > 0) {
@@ -157,13 +174,13 @@ void DevicePairs<S>::refresh_view() {
     mapping_->view(plus, minus, middle(), scale_(0, 0), total, out);
   };
   if (spec_.wires.ideal()) {
-    view(plus_.conductance(), minus_.conductance(), want_total, view_);
-    return;
+    if (scale_of_cells_.straight()) return view(plus_.conductance(), minus_.conductance(), want_total, view_);
+    return view(scale_of_cells_.cells(plus_.conductance()), scale_of_cells_.cells(minus_.conductance()), want_total,
+                view_);
   }
   const auto seen = [this](const DeviceArray<S>& array, PathEnds ends) -> Matrix<S> {
-    return effective_conductance(array.conductance().template cast<double>(), spec_.wires, spec_.tiles, spec_.threads,
-                                 ends)
-        .template cast<S>();
+    const Matrix<double> cells = scale_of_cells_.cells<double>(array.conductance().template cast<double>());
+    return effective_conductance(cells, spec_.wires, spec_.tiles, spec_.threads, ends).template cast<S>();
   };
   view(seen(plus_, PathEnds::near), seen(minus_, PathEnds::near), want_total, view_);
   if (spec_.periphery.path == TransposedPath::same_ends) return;
@@ -177,7 +194,8 @@ std::optional<WiredDevices> DevicePairs<S>::behind_wires() const {
   if (spec_.wires.ideal()) return std::nullopt;
   return WiredDevices({spec_.mapping.kind, static_cast<double>(middle()), static_cast<double>(siemens_per_weight()),
                        spec_.wires, spec_.tiles, spec_.periphery.path},
-                      plus_.conductance().template cast<double>(), minus_.conductance().template cast<double>());
+                      scale_of_cells_.cells<double>(plus_.conductance().template cast<double>()),
+                      scale_of_cells_.cells<double>(minus_.conductance().template cast<double>()));
 }
 
 template <class S>
@@ -263,6 +281,10 @@ std::vector<MapReading> DevicePairs<S>::readings() const {
                  plus_.pulse_heat().total_J() + minus_.pulse_heat().total_J()});
   all.push_back({"programming_energy", "J", "of write_energy, the pulses of programming",
                  plus_.pulse_heat().programming_J() + minus_.pulse_heat().programming_J()});
+  all.push_back({"write_time", "s", "time of all pulses since the start, one after another; 0: pulses unknown",
+                 plus_.pulse_heat().total_s() + minus_.pulse_heat().total_s()});
+  all.push_back({"programming_time", "s", "of write_time, the pulses of programming",
+                 plus_.pulse_heat().programming_s() + minus_.pulse_heat().programming_s()});
   all.push_back({"verify_energy", "J",
                  "heat of all verify reads since the start at the mean conductance, and conversions",
                  read_heat(writes_.verify_reads)});

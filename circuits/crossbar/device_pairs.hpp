@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "circuits/crossbar/cell_scale.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
 #include "circuits/crossbar/mapping.hpp"
 #include "circuits/crossbar/wired_devices.hpp"
@@ -42,7 +43,10 @@ class DevicePairs {
 
   // What update rules ask for (circuits/rules).
   /// q: what one pulse of nominal size, of either device of a pair, moves a weight by.
-  S weight_per_pulse() const { return plus_.cells().mean_step / mapping_->steps(scale_(0, 0)).first; }
+  S weight_per_pulse() const {
+    return plus_.cells().mean_step /
+           (mapping_->steps(scale_(0, 0)).first * static_cast<S>(scale_of_cells_.devices_per_cell()));
+  }
   /// Sends |counts| whole pulses to every device, those of a pair in opposite directions; counts > 0 raise the weight.
   void pulse(const Matrix<S>& counts);
   /// Reads the devices at the flat places once, with the noise of a verify read: (1, which.size()), in units of weight and up
@@ -63,11 +67,12 @@ class DevicePairs {
   const Mapping<S>& mapping() const { return *mapping_; }
   /// The largest weight of the window.
   S w_max() const {
-    return static_cast<S>(mapping_->reach_S(spec_.device.g_min_S, spec_.device.g_max_S)) / scale_(0, 0);
+    return static_cast<S>(mapping_->reach_S(scale_of_cells_.low_S(), scale_of_cells_.high_S())) / scale_(0, 0);
   }
   /// The least one: −w_max but for bare devices.
   S least_weight() const {
-    return static_cast<S>(mapping_->least(spec_.device.g_min_S, spec_.device.g_max_S, static_cast<double>(w_max())));
+    return static_cast<S>(
+        mapping_->least(scale_of_cells_.low_S(), scale_of_cells_.high_S(), static_cast<double>(w_max())));
   }
   /// k, siemens per unit of weight.
   S siemens_per_weight() const { return scale_(0, 0); }
@@ -88,7 +93,7 @@ class DevicePairs {
   void check_target(const Matrix<S>& target) const;
   void choose_scale(const Matrix<S>& target);
   void write(const Matrix<S>& target);
-  S middle() const { return static_cast<S>(mapping_->rest_S(spec_.device.g_min_S, spec_.device.g_max_S)); }
+  S middle() const { return static_cast<S>(mapping_->rest_S(scale_of_cells_.low_S(), scale_of_cells_.high_S())); }
   Matrix<S> read_devices(const DeviceArray<S>& array, const std::vector<Index>& which);
   void raise(const Matrix<S>& delta);
   void write_places(DeviceArray<S>& array, const std::vector<Index>& which, const std::vector<S>& target,
@@ -103,6 +108,7 @@ class DevicePairs {
   void refresh_moving();
 
   CrossbarSpec spec_;
+  CellScale scale_of_cells_;
   std::unique_ptr<const Mapping<S>> mapping_;
   std::uint32_t id_;
   DeviceArray<S> plus_;

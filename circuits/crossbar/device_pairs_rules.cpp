@@ -24,7 +24,7 @@ void DevicePairs<S>::pulse(const Matrix<S>& counts) {
 /// A change of the weight raises one device of its pair, by all of it.
 template <class S>
 void DevicePairs<S>::raise(const Matrix<S>& delta) {
-  const S k = scale_(0, 0);
+  const S k = scale_(0, 0) * static_cast<S>(scale_of_cells_.devices_per_cell());
   writes_.pulses += plus_.update(delta.cwiseMax(S(0)), k, writes_.operations);
   writes_.pulses += minus_.update((-delta).cwiseMax(S(0)), k, writes_.operations);
   ++writes_.operations;
@@ -33,7 +33,7 @@ void DevicePairs<S>::raise(const Matrix<S>& delta) {
 template <class S>
 Matrix<S> DevicePairs<S>::read_devices(const DeviceArray<S>& array, const std::vector<Index>& which) {
   writes_.verify_reads += which.size();
-  return verify_read(array, which, spec_.programming, writes_.operations++);
+  return scale_of_cells_.cells(verify_read(array, which, spec_.programming, writes_.operations++));
 }
 
 template <class S>
@@ -48,7 +48,7 @@ void DevicePairs<S>::write_places(DeviceArray<S>& array, const std::vector<Index
                                   WriteReport& report) {
   if (which.empty()) return;
   const Matrix<S> wanted = Eigen::Map<const Matrix<S>>(target.data(), 1, static_cast<Index>(target.size()));
-  report += write_verify(array, which, wanted, spec_.programming, writes_.operations);
+  report += write_verify(array, which, scale_of_cells_.devices(wanted), spec_.programming, writes_.operations);
 }
 
 template <class S>
@@ -57,7 +57,9 @@ Index DevicePairs<S>::refresh_pairs(double high, double low) {
   std::vector<Index> all(static_cast<std::size_t>(plus_.conductance().size()));
   std::iota(all.begin(), all.end(), Index{0});
   const Matrix<S> first = read_devices(plus_, all), second = read_devices(minus_, all);
-  const auto at = [&](double place) { return static_cast<S>(spec_.device.g_min_S + place * spec_.device.window_S()); };
+  const auto at = [&](double place) {
+    return static_cast<S>(scale_of_cells_.low_S() + place * scale_of_cells_.window_S());
+  };
   // [0]: pairs whose first device is the larger one.
   std::array<std::vector<Index>, 2> places;
   std::array<std::vector<S>, 2> held;

@@ -19,8 +19,9 @@ void DevicePairs<S>::update(const Matrix<S>& delta) {
     raise(delta);
   } else {
     const auto change = mapping_->steps(scale_(0, 0));
-    writes_.pulses += plus_.update(delta, change.first, writes_.operations);
-    if (change.second != 0) writes_.pulses += minus_.update(delta, change.second, writes_.operations);
+    const auto own = static_cast<S>(scale_of_cells_.devices_per_cell());
+    writes_.pulses += plus_.update(delta, own * change.first, writes_.operations);
+    if (change.second != 0) writes_.pulses += minus_.update(delta, own * change.second, writes_.operations);
     ++writes_.operations;
   }
   refresh();
@@ -30,7 +31,7 @@ void DevicePairs<S>::update(const Matrix<S>& delta) {
 template <class S>
 void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
   const auto change = mapping_->steps(scale_(0, 0));
-  const auto tolerance = static_cast<S>(spec_.programming.tolerance * spec_.device.window_S());
+  const auto tolerance = static_cast<S>(spec_.programming.tolerance * scale_of_cells_.window_S());
   const std::vector<Index> moved = shadow_.move(delta, tolerance / change.first, least_weight(), w_max());
   if (moved.empty()) return;
   Matrix<S> plus, minus;
@@ -39,7 +40,7 @@ void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
   std::uint64_t last = writes_.operations;
   for (auto* array : {&plus_, &minus_}) {
     if (array == &minus_ && change.second == 0) continue;  // reference devices stay
-    const Matrix<S>& all = array == &plus_ ? plus : minus;
+    const Matrix<S> all = scale_of_cells_.devices(array == &plus_ ? plus : minus);
     Matrix<S> target(1, static_cast<Index>(moved.size()));
     for (std::size_t k = 0; k < moved.size(); ++k) target(0, static_cast<Index>(k)) = all.data()[moved[k]];
     std::uint64_t operation = writes_.operations;
@@ -52,14 +53,14 @@ void DevicePairs<S>::rewrite(const Matrix<S>& delta) {
 
 template <class S>
 void DevicePairs<S>::coincide(std::span<const FactorPair<S>> factors, S rate) {
-  const double weight_per_pulse = static_cast<double>(plus_.cells().mean_step / mapping_->steps(scale_(0, 0)).first);
+  const auto per_pulse = static_cast<double>(weight_per_pulse());
   const bool by_sample = spec_.programming.order == PulseOrder::sample;
   up_.setZero(weights().rows(), weights().cols());
   down_.setZero(weights().rows(), weights().cols());
   TrainStream stream{plus_.identity().seed, id_, writes_.operations, 0};
   TrainReport report;
   for (const FactorPair<S>& pair : factors) {
-    const double pulses = -static_cast<double>(rate * pair.scale) / weight_per_pulse;
+    const double pulses = -static_cast<double>(rate * pair.scale) / per_pulse;
     const Index group = by_sample ? 1 : pair.x.rows();
     for (Index n = 0; n < pair.x.rows(); n += group) {
       const Columns c = pair.columns;
@@ -89,14 +90,15 @@ void DevicePairs<S>::send(const Matrix<S>& up, const Matrix<S>& down) {
 
 template <class S>
 WriteMark DevicePairs<S>::mark() const {
-  return {writes_.pulses, plus_.pulse_heat().total_J(), minus_.pulse_heat().total_J()};
+  const PulseHeat<S>&plus = plus_.pulse_heat(), &minus = minus_.pulse_heat();
+  return {writes_.pulses, plus.total_J(), minus.total_J(), plus.total_s(), minus.total_s()};
 }
 
 template <class S>
 void DevicePairs<S>::count_as_programming(const WriteMark& since) {
   writes_.programming += {writes_.pulses.up - since.pulses.up, writes_.pulses.down - since.pulses.down};
-  plus_.heat_was_programming(since.plus_J);
-  minus_.heat_was_programming(since.minus_J);
+  plus_.heat_was_programming(since.plus_J, since.plus_s);
+  minus_.heat_was_programming(since.minus_J, since.minus_s);
 }
 
 template <class S>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/crossbar/load_trim.hpp"
 
+#include "circuits/crossbar/cell_scale.hpp"
+
 #include <span>
 
 #include "sim/base/rng.hpp"
@@ -22,7 +24,9 @@ template <class S>
 LoadTrim<S>::LoadTrim(const CrossbarSpec& spec, Index rows, Index cols, std::uint64_t seed, std::uint32_t id)
     : present_(spec.periphery.directions == Directions::simultaneous),
       follows_(spec.periphery.trim_follows),
-      pair_S_(spec.device.g_min_S + spec.device.g_max_S) {
+      pair_S_(0) {
+  const CellScale cells(spec.device, spec.circuit.read_voltage_V);
+  pair_S_ = cells.low_S() + cells.high_S();
   if (!present_) return;
   columns_ = drawn<S>(spec.periphery.load_trim, cols, seed, id, 0);
   rows_ = drawn<S>(spec.periphery.load_trim, rows, seed, id, 1);

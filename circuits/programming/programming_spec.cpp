@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -12,6 +13,49 @@ namespace {
 
 void check(bool holds, const char* key, double value, const char* rule) {
   if (!holds) throw UserError(fmt::format("crossbar.{} = {:g} (must be {})", key, value, rule));
+}
+
+void expect_verify(const ProgrammingSpec& spec, const char* key) {
+  if (spec.verifies()) return;
+  throw UserError(
+      fmt::format("crossbar.{} (nothing reads it: crossbar.programming or crossbar.update = write_verify would)", key));
+}
+
+void check_growth(const ProgrammingSpec& spec, const DeviceSpec& device) {
+  check(spec.step_V >= 0 && std::isfinite(spec.step_V), "step_voltage", spec.step_V, ">= 0 and finite, V");
+  check(spec.step_width >= 1 && spec.step_width <= 10, "step_width", spec.step_width,
+        "in [1, 10]: a pulse over the one before");
+  check(spec.steps >= 1 && spec.steps <= 200, "step_count", spec.steps, "in [1, 200]");
+  if (!spec.grows()) return;
+  const char* key = spec.step_V > 0 ? "step_voltage" : "step_width";
+  if (device_model(device.model).memristor == nullptr) {
+    throw UserError(
+        fmt::format("crossbar.{} with device.model = {} (its pulses are counted and have neither volts nor width; "
+                    "vteam and yakopcic "
+                    "have both)",
+                    key, device.model));
+  }
+  expect_verify(spec, key);
+}
+
+void check_floating(const ProgrammingSpec& spec, const DeviceSpec& device) {
+  expect_verify(spec, "verify_lines = floating");
+  if (device.selector.kind == SelectorKind::transistor) {
+    throw UserError(
+        "crossbar.verify_lines = floating with device.selector = transistor: the transistors of other rows are off, "
+        "nothing sneaks; leave the lines grounded");
+  }
+  if (device.selector.any()) {
+    throw UserError(
+        fmt::format("crossbar.verify_lines = floating with device.selector = {}: every read would be a nonlinear "
+                    "circuit of its own; "
+                    "`nudge crossbar --floating` solves one",
+                    selector_name(device.selector.kind)));
+  }
+  if (!(device.g_min_S > 0)) {
+    throw UserError(
+        "crossbar.verify_lines = floating with device.g_min = 0 S: lines that conduct to nothing have no voltage");
+  }
 }
 
 }  // namespace
@@ -24,9 +68,9 @@ void ProgrammingSpec::validate(const DeviceSpec& device) const {
   check(burst >= 0 && burst <= 1, "verify_burst", burst, "in [0, 1]; 0 sends single pulses");
   check(read_time > 0 && std::isfinite(read_time), "verify_time", read_time, "> 0 and finite, in units of tau");
   check(train >= 1 && train <= 64, "pulse_train", train, "in [1, 64]");
-  const bool verifies = scheme == ProgrammingScheme::write_verify || update == UpdateScheme::write_verify ||
-                        update == UpdateScheme::one_sided;
-  if (verifies && tolerance < 0.5 / device.pulses) {
+  check_growth(*this, device);
+  if (lines == VerifyLines::floating) check_floating(*this, device);
+  if (verifies() && tolerance < 0.5 / device.pulses) {
     throw UserError(fmt::format(
         "crossbar.verify_tolerance = {:g} (must be >= {:g}): half a pulse of this device (device.pulses = {:g} across "
         "the window) is larger, so that no number of pulses can reach it; raise the tolerance or choose a finer device",

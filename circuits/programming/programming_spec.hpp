@@ -35,6 +35,12 @@ enum class PulseOrder {
   sample,  ///< sample by sample, as an array would
 };
 
+/// What the lines of other cells do while one is read for verification.
+enum class VerifyLines {
+  grounded,  ///< at 0 V: a read sees its cell alone
+  floating,  ///< open: currents sneak through the other cells (circuits/wires/sneak_paths.hpp)
+};
+
 struct ProgrammingSpec {
   ProgrammingScheme scheme = ProgrammingScheme::open_loop_error;
   UpdateScheme update = UpdateScheme::pulses;
@@ -42,8 +48,19 @@ struct ProgrammingSpec {
   std::int64_t limit = 0;   ///< write–verify and open loop: pulses a device may get per write; 0: twice device.pulses
   double burst = 0.5;       ///< share of the pulses believed to be needed that is sent between two reads
   double read_time = 1;     ///< length of a verify read in units of τ: its noise falls as 1/√time
-  int train = 31;           ///< coincidence: most slots of a pulse train, 1 to 64
+  double step_V = 0;        ///< write–verify: pulse k of one direction in turn has k times this more
+  double step_width = 1;    ///< and is so many times longer than the one before
+  int steps = 20;           ///< k stays below this
+  VerifyLines lines = VerifyLines::grounded;
+  int train = 31;  ///< coincidence: most slots of a pulse train, 1 to 64
   PulseOrder order = PulseOrder::batch;
+
+  /// Whether pulses grow from round to round: then a round sends one.
+  bool grows() const { return step_V > 0 || step_width > 1; }
+  bool verifies() const {
+    return scheme == ProgrammingScheme::write_verify || update == UpdateScheme::write_verify ||
+           update == UpdateScheme::one_sided;
+  }
 
   /// Pulses a device may get per write.
   double pulse_limit(const DeviceSpec& device) const {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "circuits/wires/sneak_paths.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 
@@ -34,6 +35,15 @@ std::vector<Index> all_places(Index size) {
   return all;
 }
 
+/// What a read of each device alone gives without noise: with floating lines also what sneaks through the others.
+template <class S>
+Matrix<S> measured_conductance(const DeviceArray<S>& array, const ProgrammingSpec& spec) {
+  if (spec.lines == VerifyLines::grounded) return array.conductance();
+  const WriteLines& lines = array.spec().lines;
+  return sneak_conductance(array.conductance().template cast<double>(), {lines.tile_rows, lines.tile_columns})
+      .template cast<S>();
+}
+
 /// Conductance of the nominal device after 0, 1, …, limit up pulses from g_min.
 std::vector<double> nominal_curve(const DeviceSpec& spec, Index limit) {
   DeviceArray<double> devices(nominal_device(spec), 1, limit + 1, {});
@@ -43,25 +53,84 @@ std::vector<double> nominal_curve(const DeviceSpec& spec, Index limit) {
   return {devices.conductance().data(), devices.conductance().data() + limit + 1};
 }
 
-/// The devices that a write has not finished with.
+/// A device that a write has not finished with.
 template <class S>
 struct Pending {
-  std::vector<Index> place;
-  std::vector<S> target;
-  std::vector<double> sent;
-  std::size_t kept = 0;
-  void keep(std::size_t k) {
-    place[kept] = place[k];
-    target[kept] = target[k];
-    sent[kept] = sent[k];
-    ++kept;
+  Index place;
+  S target;
+  double sent = 0;
+  S next = 0;    ///< pulses of the next round, < 0: down
+  int step = 0;  ///< how far its pulses have grown
+};
+
+/// One write–verify.
+template <class S>
+class VerifyLoop {
+ public:
+  VerifyLoop(DeviceArray<S>& array, const ProgrammingSpec& spec, std::uint64_t& operation)
+      : array_(array), spec_(spec), operation_(operation) {}
+
+  void run(const std::vector<Index>& which, const Matrix<S>& target, WriteReport& report) {
+    for (std::size_t k = 0; k < which.size(); ++k) open_.push_back({which[k], target.data()[k]});
+    while (!open_.empty()) {
+      choose(report);
+      const int last = spec_.grows() ? spec_.steps : 1;
+      for (int step = 0; step < last; ++step) send(step, report);
+      ++operation_;
+    }
   }
-  void close() {
-    place.resize(kept);
-    target.resize(kept);
-    sent.resize(kept);
-    kept = 0;
+
+ private:
+  /// Reads all, lets go of those that are done or have failed, and says how many pulses each of the others gets.
+  void choose(WriteReport& report) {
+    const DeviceSpec& device = array_.spec();
+    const double tolerance = spec_.tolerance * device.window_S(), pulse = device.window_S() / device.pulses;
+    std::vector<Index> places;
+    for (const Pending<S>& one : open_) places.push_back(one.place);
+    const Matrix<S> read = verify_read(array_, places, spec_, operation_);
+    report.reads += places.size();
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < open_.size(); ++k) {
+      Pending<S> one = open_[k];
+      const auto missing = static_cast<double>(one.target - read.data()[k]);
+      if (std::abs(missing) <= tolerance) continue;
+      const double left = spec_.pulse_limit(device) - one.sent;
+      if (!(left >= 1) || !std::isfinite(missing)) {
+        ++report.failures;
+        continue;
+      }
+      const double wanted = spec_.grows() ? 1 : std::max(1.0, std::floor(spec_.burst * std::abs(missing) / pulse));
+      const double n = std::min(wanted, left);
+      const auto next = static_cast<S>(missing > 0 ? n : -n);
+      one.step = one.next * next > 0 ? std::min(one.step + 1, spec_.steps - 1) : 0;  // turned around: small again
+      one.next = next;
+      one.sent += n;
+      open_[kept++] = one;
+    }
+    open_.resize(kept);
   }
+
+  /// Sends those that have grown so far; pulses that do not grow are all of step 0.
+  void send(int step, WriteReport& report) {
+    const bool grows = spec_.grows();
+    std::vector<Index> which;
+    std::vector<S> counts;
+    for (const Pending<S>& one : open_) {
+      if (grows && one.step != step) continue;
+      which.push_back(one.place);
+      counts.push_back(one.next);
+    }
+    if (which.empty()) return;
+    const PulseChange change{1, step * spec_.step_V, std::pow(spec_.step_width, step)};
+    const Matrix<S> row = Eigen::Map<const Matrix<S>>(counts.data(), 1, static_cast<Index>(counts.size()));
+    if (step > 0) ++operation_;  // random numbers of its own
+    report.pulses += array_.pulse(which, row, operation_, step > 0 ? change : PulseChange{});
+  }
+
+  DeviceArray<S>& array_;
+  const ProgrammingSpec& spec_;
+  std::uint64_t& operation_;
+  std::vector<Pending<S>> open_;
 };
 
 }  // namespace
@@ -96,8 +165,9 @@ Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& whi
     fill_normal<S>({id.seed, Purpose::verify_read, id.entity}, operation, id.side,
                    std::span<S>(read.data(), which.size()));
   }
+  const Matrix<S> measured = measured_conductance(array, spec);
   for (std::size_t k = 0; k < which.size(); ++k) {
-    const S g = array.conductance().data()[which[k]];
+    const S g = measured.data()[which[k]];
     S& one = read.data()[k];
     one = noisy ? g + static_cast<S>(shorter * device.read_sigma_S(static_cast<double>(g))) * one : g;
   }
@@ -108,35 +178,8 @@ template <class S>
 WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which, const Matrix<S>& target,
                          const ProgrammingSpec& spec, std::uint64_t& operation) {
   NUDGE_EXPECT(static_cast<std::size_t>(target.size()) == which.size());
-  const DeviceSpec& device = array.spec();
-  const double tolerance = spec.tolerance * device.window_S();
-  const double limit = spec.pulse_limit(device);
-  const double pulse = device.window_S() / device.pulses;
   WriteReport report;
-  Pending<S> open{which, {target.data(), target.data() + target.size()}, std::vector<double>(which.size(), 0.0)};
-  while (!open.place.empty()) {
-    const std::size_t count = open.place.size();
-    const Matrix<S> read = verify_read(array, open.place, spec, operation);
-    report.reads += count;
-    Matrix<S> pulses(1, static_cast<Index>(count));
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto missing = static_cast<double>(open.target[k] - read.data()[k]);
-      if (std::abs(missing) <= tolerance) continue;
-      const double left = limit - open.sent[k];
-      if (!(left >= 1) || !std::isfinite(missing)) {
-        ++report.failures;
-        continue;
-      }
-      const double n = std::min(std::max(1.0, std::floor(spec.burst * std::abs(missing) / pulse)), left);
-      open.sent[k] += n;
-      pulses(0, static_cast<Index>(open.kept)) = static_cast<S>(missing > 0 ? n : -n);
-      open.keep(k);
-    }
-    open.close();
-    const Matrix<S> sent = pulses.leftCols(static_cast<Index>(open.place.size()));
-    if (!open.place.empty()) report.pulses += array.pulse(open.place, sent, operation);
-    ++operation;
-  }
+  VerifyLoop<S>(array, spec, operation).run(which, target, report);
   add_errors(array, which, target, report);
   return report;
 }

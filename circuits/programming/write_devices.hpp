@@ -22,7 +22,8 @@ Matrix<S> verify_read(const DeviceArray<S>& array, const std::vector<Index>& whi
 /// reads every device that is not done, m = g + σ N(0, 1) with σ = read_noise · window/√read_time; accepts it where
 /// |m − target| ≤ tolerance · window; and otherwise sends max(1, ⌊burst |m − target|/s₀⌋) pulses in the right direction,
 /// s₀ the nominal pulse, no more than the limit in total. burst ≤ 1/2 keeps a device from overshooting back and forth
-/// whose pulses are up to four times the nominal. `operation` numbers the writes of this array for its random numbers and
+/// whose pulses are up to four times the nominal. Where pulses grow (spec.grows()) a round sends one: V + k step_V of width · step_width^k in round
+/// k of those that went the same way without a turn. `operation` numbers the writes of this array for its random numbers and
 /// is advanced.
 template <class S>
 WriteReport write_verify(DeviceArray<S>& array, const std::vector<Index>& which, const Matrix<S>& target,

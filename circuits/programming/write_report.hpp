@@ -12,6 +12,7 @@ namespace nudge {
 struct WriteMark {
   PulseCount pulses;
   double plus_J = 0, minus_J = 0;  ///< heat of the pulses of either array
+  double plus_s = 0, minus_s = 0;  ///< and the time they took
 };
 
 /// What writing devices took, and how well it went. Errors are those of the conductances themselves, not of their noisy

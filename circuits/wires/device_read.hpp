@@ -3,6 +3,7 @@
 
 #include "circuits/wires/tiled_array.hpp"
 #include "devices/current_curve.hpp"
+#include "devices/selector.hpp"
 
 namespace nudge {
 
@@ -18,6 +19,6 @@ struct DeviceRead {
 /// conductance_S (N, M) ≥ 0 and finite, volts finite; at 0 V the drop is that of small voltages. UserError as LineSolver;
 /// NumericalFailure where a tile is not solved.
 DeviceRead read_devices(const Matrix<double>& conductance_S, const WireSpec& wires, const TileSpec& tiles,
-                        const CurrentCurve& curve, double volts);
+                        const CurrentCurve& curve, double volts, const SelectorSpec& selector = {});
 
 }  // namespace nudge

@@ -3,7 +3,7 @@
 
 namespace nudge {
 
-LineSet::LineSet(const Array& load, double segment, double first, double last)
+LineSet::LineSet(const Array& load, double segment, const Ends& first, const Ends& last)
     : segment_(segment), diagonal_(load), inverse_pivot_(load.rows(), load.cols()) {
   const Index length = load.rows();
   diagonal_.row(0) += first;

@@ -27,20 +27,42 @@ void check_conductance(const Matrix<double>& g, DeviceSign sign) {
 
 }  // namespace
 
-LineSolver::LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign) : spec_(spec) {
+LineSet::Ends line_ends(Index count, double g, const std::vector<bool>& open) {
+  LineSet::Ends ends = LineSet::Ends::Constant(count, g);
+  NUDGE_EXPECT(open.empty() || static_cast<Index>(open.size()) == count);
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (open[i]) ends(static_cast<Index>(i)) = 0;
+  }
+  return ends;
+}
+
+LineSolver::LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign,
+                       const OpenLines& open)
+    : spec_(spec) {
   spec.validate();
   check_conductance(conductance_S, sign);
+  if (open.any() && (spec.row_ohm == 0 || spec.column_ohm == 0)) {
+    throw UserError(
+        "crossbar: lines that float need wires with resistance (crossbar.row_resistance and column_resistance above "
+        "0)");
+  }
   conductance_ = conductance_S.array();
   transposed_ = conductance_S.transpose().array();
-  if (spec.row_ohm > 0) {
-    driver_ = 1.0 / (spec.row_ohm + spec.driver_ohm);
-    rows_ = std::make_unique<LineSet>(transposed_, 1.0 / spec.row_ohm, driver_,
-                                      spec.rows_driven == LineEnds::both ? driver_ : 0.0);
+  add_wires(open);
+}
+
+void LineSolver::add_wires(const OpenLines& open) {
+  const auto far = [](LineEnds ends, const LineSet::Ends& near) -> LineSet::Ends {
+    return ends == LineEnds::both ? near : LineSet::Ends::Zero(near.size());
+  };
+  if (spec_.row_ohm > 0) {
+    driver_ = line_ends(conductance_.rows(), 1.0 / (spec_.row_ohm + spec_.driver_ohm), open.rows);
+    rows_ = std::make_unique<LineSet>(transposed_, 1.0 / spec_.row_ohm, driver_, far(spec_.rows_driven, driver_));
   }
-  if (spec.column_ohm > 0) {
-    sense_ = 1.0 / (spec.column_ohm + spec.sense_ohm);
-    columns_ = std::make_unique<LineSet>(conductance_, 1.0 / spec.column_ohm,
-                                         spec.columns_sensed == LineEnds::both ? sense_ : 0.0, sense_);
+  if (spec_.column_ohm > 0) {
+    sense_ = line_ends(conductance_.cols(), 1.0 / (spec_.column_ohm + spec_.sense_ohm), open.columns);
+    columns_ =
+        std::make_unique<LineSet>(conductance_, 1.0 / spec_.column_ohm, far(spec_.columns_sensed, sense_), sense_);
   }
 }
 

@@ -7,6 +7,9 @@
 
 namespace nudge {
 
+/// Conductance of the terminals of `count` lines, g but for those that are open.
+LineSet::Ends line_ends(Index count, double g, const std::vector<bool>& open);
+
 /// Node voltages of a resistive crossbar by lines: rows A V = G∘U + b, columns C U = G∘V (b from the drivers, both
 /// tridiagonal per wire). V is eliminated and the symmetric positive definite rest
 ///     (C − G A⁻¹ G) U = G A⁻¹ b
@@ -14,8 +17,10 @@ namespace nudge {
 /// over all columns. Converges in a handful of iterations for arrays that are worth building, and for all others too.
 class LineSolver {
  public:
-  /// conductance_S (N, M) finite and, unless any is allowed, ≥ 0. UserError otherwise and for an invalid spec.
-  LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign = DeviceSign::positive);
+  /// conductance_S (N, M) finite and, unless any is allowed, ≥ 0. UserError otherwise and for an invalid spec. Lines that are open need wires
+  /// with resistance and devices that conduct; their terminals' voltages are not read.
+  LineSolver(const Matrix<double>& conductance_S, const WireSpec& spec, DeviceSign sign = DeviceSign::positive,
+             const OpenLines& open = {});
 
   /// Currents of all columns for the row voltages v (1, N), to a relative residual of `tolerance`.
   WireSolution solve(const Matrix<double>& volts, double tolerance = 1e-10, int max_iterations = 2000) const;
@@ -45,6 +50,7 @@ class LineSolver {
 
  private:
   using Array = LineSet::Array;
+  void add_wires(const OpenLines& open);
   /// Current from the drivers into the nodes of the row wires (M, N), all nodes at 0 V.
   Array driven(const Matrix<double>& volts) const;
   /// The same from the terminals of the columns into their nodes (N, M).
@@ -59,7 +65,7 @@ class LineSolver {
   Array transposed_;                  ///< (M, N)
   std::unique_ptr<LineSet> rows_;     ///< null: ideal row wires
   std::unique_ptr<LineSet> columns_;  ///< null: ideal column wires
-  double driver_ = 0, sense_ = 0;     ///< conductance of a connected end segment
+  LineSet::Ends driver_, sense_;      ///< conductance of the end segment of every row and column; 0: open
 };
 
 }  // namespace nudge

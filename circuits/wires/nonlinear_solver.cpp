@@ -7,34 +7,46 @@
 #include "sim/base/errors.hpp"
 
 namespace nudge {
+namespace {
+
+double greatest(const LineSet::Ends& ends) { return ends.size() > 0 ? ends.maxCoeff() : 0; }
+
+}  // namespace
 
 NonlinearSolver::NonlinearSolver(Matrix<double> g, const CurrentCurve& curve, const WireSpec& wires)
-    : conductance_(std::move(g)), curve_(curve), wires_(wires) {
-  const LineSolver checks_input(conductance_, wires_);
-  for (const double value : {curve.sinh_V, curve.cubic_per_V2}) {
+    : NonlinearSolver(std::move(g), CellLaw{curve, {}}, wires) {}
+
+NonlinearSolver::NonlinearSolver(Matrix<double> g, const CellLaw& law, const WireSpec& wires, const OpenLines& open)
+    : conductance_(std::move(g)), law_(law), wires_(wires), open_(open) {
+  const LineSolver checks_input(conductance_, wires_, DeviceSign::positive, open_);
+  for (const double value : {law.curve.sinh_V, law.curve.cubic_per_V2}) {
     if (!std::isfinite(value) || value < 0) {
       throw UserError(
           fmt::format("current curve: sinh_V = {} V, cubic_per_V2 = {} 1/V^2 (both must be finite and >= 0, so that "
                       "the current grows with the voltage)",
-                      curve.sinh_V, curve.cubic_per_V2));
+                      law.curve.sinh_V, law.curve.cubic_per_V2));
     }
   }
+  const Index rows = conductance_.rows(), columns = conductance_.cols();
   if (wires_.row_ohm > 0) {
-    driver_ = 1.0 / (wires_.row_ohm + wires_.driver_ohm);
-    row_wires_ = std::make_unique<LineSet>(Array::Zero(conductance_.cols(), conductance_.rows()), 1.0 / wires_.row_ohm,
-                                           driver_, wires_.rows_driven == LineEnds::both ? driver_ : 0.0);
+    driver_ = line_ends(rows, 1.0 / (wires_.row_ohm + wires_.driver_ohm), open_.rows);
+    const LineSet::Ends far = wires_.rows_driven == LineEnds::both ? driver_ : LineSet::Ends::Zero(rows);
+    row_wires_ = std::make_unique<LineSet>(Array::Zero(columns, rows), 1.0 / wires_.row_ohm, driver_, far);
   }
   if (wires_.column_ohm > 0) {
-    sense_ = 1.0 / (wires_.column_ohm + wires_.sense_ohm);
-    column_wires_ =
-        std::make_unique<LineSet>(Array::Zero(conductance_.rows(), conductance_.cols()), 1.0 / wires_.column_ohm,
-                                  wires_.columns_sensed == LineEnds::both ? sense_ : 0.0, sense_);
+    sense_ = line_ends(columns, 1.0 / (wires_.column_ohm + wires_.sense_ohm), open_.columns);
+    const LineSet::Ends far = wires_.columns_sensed == LineEnds::both ? sense_ : LineSet::Ends::Zero(columns);
+    column_wires_ = std::make_unique<LineSet>(Array::Zero(rows, columns), 1.0 / wires_.column_ohm, far, sense_);
   }
+}
+
+NonlinearSolver::Array NonlinearSolver::currents_of(const Array& across) const {
+  return conductance_.array().binaryExpr(across, [this](double g, double v) { return law_.current(g, v); });
 }
 
 NonlinearSolver::Imbalance NonlinearSolver::imbalance(const State& at, const Matrix<double>& volts) const {
   const Array across = at.rows.transpose() - at.columns;
-  const Array device = conductance_.array() * across.unaryExpr([this](double v) { return curve_.current(v); });
+  const Array device = currents_of(across);
   Imbalance out{Array::Zero(at.rows.rows(), at.rows.cols()), Array::Zero(at.columns.rows(), at.columns.cols())};
   if (row_wires_ != nullptr) {
     row_wires_->multiply(at.rows, out.rows);
@@ -53,8 +65,7 @@ NonlinearSolver::Imbalance NonlinearSolver::imbalance(const State& at, const Mat
 Matrix<double> NonlinearSolver::currents(const State& at) const {
   if (column_wires_ == nullptr) {
     const Array v = at.rows.transpose() - at.columns;
-    const Array device = conductance_.array() * v.unaryExpr([this](double x) { return curve_.current(x); });
-    return device.colwise().sum().matrix();
+    return currents_of(v).colwise().sum().matrix();
   }
   Array sum = sense_ * at.columns.row(at.columns.rows() - 1);
   if (wires_.columns_sensed == LineEnds::both) sum += sense_ * at.columns.row(0);
@@ -67,8 +78,8 @@ NonlinearSolution NonlinearSolver::solve(const Matrix<double>& volts, double tol
   constexpr int halvings = 40;
   // Rounding of the node equations: a current balance cannot be better than some ulps of the largest term in it.
   const double largest = volts.cwiseAbs().maxCoeff();
-  const double floor =
-      1e-13 * std::max(driver_, sense_) * largest * std::sqrt(static_cast<double>(conductance_.size()));
+  const double floor = 1e-13 * std::max(greatest(driver_), greatest(sense_)) * largest *
+                       std::sqrt(static_cast<double>(conductance_.size()));
   NonlinearSolution out;
   State at{Array::Zero(conductance_.cols(), conductance_.rows()),
            Array::Zero(conductance_.rows(), conductance_.cols())};
@@ -77,12 +88,14 @@ NonlinearSolution NonlinearSolver::solve(const Matrix<double>& volts, double tol
   if (largest == 0 || (row_wires_ == nullptr && column_wires_ == nullptr)) out.status = Status::converged;
   while (out.status == Status::max_steps && static_cast<int>(out.steps.size()) < max_steps) {
     const Array across = at.rows.transpose() - at.columns;
-    const Array slopes = conductance_.array() * across.unaryExpr([this](double v) { return curve_.slope(v); });
+    const Array slopes =
+        conductance_.array().binaryExpr(across, [this](double g, double v) { return law_.slope(g, v); });
     if (!slopes.allFinite() || !std::isfinite(now.size)) {
       out.status = Status::diverged;
       break;
     }
-    const auto step = LineSolver(slopes.matrix(), wires_).solve_nodes(now.rows, now.columns, inner);
+    const auto step =
+        LineSolver(slopes.matrix(), wires_, DeviceSign::positive, open_).solve_nodes(now.rows, now.columns, inner);
     double share = 1;
     State next;
     Imbalance there;

@@ -6,9 +6,22 @@
 
 #include "circuits/wires/line_set.hpp"
 #include "devices/current_curve.hpp"
+#include "devices/selector.hpp"
 #include "sim/base/status.hpp"
 
 namespace nudge {
+
+/// What a cell of small-signal conductance G lets through: a device of that curve, or a straight one behind a selector.
+struct CellLaw {
+  CellLaw(const CurrentCurve& its_curve, const SelectorSpec& its_selector) : curve(its_curve), selector(its_selector) {}
+  CurrentCurve curve;
+  SelectorSpec selector;
+
+  double current(double g, double v) const {
+    return selector.any() ? selector.cell_current(g, v) : g * curve.current(v);
+  }
+  double slope(double g, double v) const { return selector.any() ? selector.cell_slope(g, v) : g * curve.slope(v); }
+};
 
 /// A crossbar of devices with a curved I–V characteristic behind wires with resistance: Newton's method on the node
 /// voltages. Every step is a linear crossbar of the slopes dI/dV, of the same pattern, solved by LineSolver; steps are
@@ -25,6 +38,9 @@ class NonlinearSolver {
  public:
   /// conductance_S (N, M): small-signal, ≥ 0 and finite. UserError otherwise, for an invalid spec or a negative curve.
   NonlinearSolver(Matrix<double> conductance_S, const CurrentCurve& curve, const WireSpec& wires);
+  /// The same of cells behind selectors, and with open lines (LineSolver); volts of an open row are not read. A threshold selector, whose
+  /// current jumps, has a solution only where no cell comes to its threshold.
+  NonlinearSolver(Matrix<double> conductance_S, const CellLaw& law, const WireSpec& wires, const OpenLines& open = {});
 
   /// Currents of all columns for the row voltages v (1, N).
   NonlinearSolution solve(const Matrix<double>& volts, double tolerance = 1e-10, int max_steps = 100) const;
@@ -42,10 +58,13 @@ class NonlinearSolver {
   Matrix<double> currents(const State& at) const;
 
   Matrix<double> conductance_;
-  CurrentCurve curve_;
+  Array currents_of(const Array& across) const;
+
+  CellLaw law_;
   WireSpec wires_;
+  OpenLines open_;
   std::unique_ptr<LineSet> row_wires_, column_wires_;  ///< without devices; null: ideal
-  double driver_ = 0, sense_ = 0;
+  LineSet::Ends driver_, sense_;
 };
 
 }  // namespace nudge

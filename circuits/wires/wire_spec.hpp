@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/base/matrix.hpp"
 
@@ -27,6 +28,12 @@ struct WireSpec {
   /// UserError naming the field when a resistance is negative or not finite, or when a wire is ideal (0) but its driver or
   /// sense resistance is not.
   void validate() const;
+};
+
+/// Lines whose terminals are connected to nothing: currents reach them through devices alone. Empty: none.
+struct OpenLines {
+  std::vector<bool> rows, columns;
+  bool any() const { return !rows.empty() || !columns.empty(); }
 };
 
 /// How much of the signal wires, drivers and sense amplifiers eat: L, the heat in all of them over the heat in the devices

@@ -35,6 +35,14 @@ double ConstantVoltageMotion::place_of(double coordinate) {
   return 1 - (1 - knee) * std::exp(-along / per_e_fold);
 }
 
+bool ConstantVoltageMotion::moves(const Memristor& memristor, double volts, bool up) {
+  for (int k = 0; k <= cells; ++k) {
+    const double rate = memristor.rate(static_cast<double>(k) / cells, volts);
+    if ((up ? rate : -rate) > 0) return true;
+  }
+  return false;
+}
+
 ConstantVoltageMotion::ConstantVoltageMotion(const Memristor& memristor, double volts, bool up) {
   const auto speed = [&](double place) {
     const double x = up ? place : 1 - place;

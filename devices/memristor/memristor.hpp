@@ -40,6 +40,8 @@ class ConstantVoltageMotion {
   /// `volts` must move x one way: upwards for `up`, else downwards. A place where the speed is 0 is not passed. UserError
   /// naming the voltage when nothing moves.
   ConstantVoltageMotion(const Memristor& memristor, double volts, bool up);
+  /// Whether `volts` moves x that way anywhere.
+  static bool moves(const Memristor& memristor, double volts, bool up);
 
   /// Distance moved along the direction within `seconds` from `place`: 0 at the end behind, 1 at the end ahead. NaN
   /// where either is.

@@ -9,10 +9,21 @@
 
 namespace nudge {
 
+/// Whether the model of a device has a differential equation (DeviceModel::memristor), and the volts of its pulses.
+bool has_equation(const DeviceSpec& spec);
+
+/// That equation under the voltage of a cell, behind the spec's selector. Needs has_equation().
+std::shared_ptr<const Memristor> cell_memristor(const DeviceSpec& spec);
+
+/// DeviceModel::make of such a model: the pulses pulse_up, pulse_down, pulse_width of the spec. UserError where one does not move the state.
+std::unique_ptr<StepModel> make_pulsed_memristor(const DeviceSpec& spec);
+/// The same where a pulse may move nothing.
+std::unique_ptr<StepModel> make_resting_memristor(const DeviceSpec& spec);
+
 /// The rule of a memristor under pulses of constant amplitude and width: n pulses last n · width, longer or shorter for a
 /// device whose pulse size differs from the mean.
 struct PulsedMemristor {
-  std::shared_ptr<const ConstantVoltageMotion> up, down;
+  std::shared_ptr<const ConstantVoltageMotion> up, down;  ///< null: it does not move
   double width_up_s, width_down_s;
   double mean_step_S;  ///< window/pulses: devices with this step have the nominal speed
   StateScale scale;
@@ -20,6 +31,7 @@ struct PulsedMemristor {
   template <class S>
   S change(const Element<S>& e, Direction direction, S n) const {
     const bool rising = direction == Direction::up;
+    if ((rising ? up : down) == nullptr) return S(0);
     const double width = static_cast<double>(e.width);
     double lower = static_cast<double>(rising ? e.upper - e.width : -e.upper);
     // A lower bound that a spread has pushed to zero would be an infinite resistance.

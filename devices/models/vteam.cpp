@@ -59,7 +59,7 @@ DeviceModel vteam_model() {
       "voltage-controlled "
       "memristors; window: ours";
   model.limits =
-      "rectangular pulses; all devices see the same voltage (no line drop, no half-selected pulses); lower bounds of "
+      "rectangular pulses; all devices see the same voltage (no line drop); lower bounds of "
       "all "
       "devices above 0. device.pulses says what the controller believes one pulse does, the pulse itself follows from "
       "voltage and width";
@@ -74,17 +74,11 @@ DeviceModel vteam_model() {
                  {"pulse_up", "V", 0, 100, true, false, 1, "amplitude of an up pulse", ours},
                  {"pulse_down", "V", -100, 0, false, true, -1, "amplitude of a down pulse", ours},
                  {"pulse_width", "s", 0, 1e6, true, false, 1e-7, "width of both pulses", ours}};
-  model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
-    const Vteam m = vteam_of(spec);
-    const double width = spec.shape_value("pulse_width");
-    PulsedMemristor rule = {std::make_shared<ConstantVoltageMotion>(m, spec.shape_value("pulse_up"), true),
-                            std::make_shared<ConstantVoltageMotion>(m, spec.shape_value("pulse_down"), false),
-                            width,
-                            width,
-                            spec.window_S() / spec.pulses,
-                            StateScale::resistance};
-    return std::make_unique<RuleModel<PulsedMemristor>>(std::move(rule));
+  model.memristor = [](const DeviceSpec& spec) -> std::shared_ptr<const Memristor> {
+    return std::make_shared<Vteam>(vteam_of(spec));
   };
+  model.scale = StateScale::resistance;
+  model.make = make_pulsed_memristor;
   model.check = check_vteam;
   model.pulses = [](const DeviceSpec& spec) {
     const double width = spec.shape_value("pulse_width");  // an ohmic device: V² G

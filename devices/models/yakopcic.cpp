@@ -70,17 +70,11 @@ DeviceModel yakopcic_model() {
                  {"pulse_up", "V", 0, 100, true, false, 0.5, "amplitude of an up pulse", source},
                  {"pulse_down", "V", -100, 0, false, true, -0.5, "amplitude of a down pulse", source},
                  {"pulse_width", "s", 0, 1e6, true, false, 2e-6, "width of both pulses", ours}};
-  model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
-    const Yakopcic m = yakopcic_of(spec);
-    const double width = spec.shape_value("pulse_width");
-    PulsedMemristor rule = {std::make_shared<ConstantVoltageMotion>(m, spec.shape_value("pulse_up"), true),
-                            std::make_shared<ConstantVoltageMotion>(m, spec.shape_value("pulse_down"), false),
-                            width,
-                            width,
-                            spec.window_S() / spec.pulses,
-                            StateScale::conductance};
-    return std::make_unique<RuleModel<PulsedMemristor>>(std::move(rule));
+  model.memristor = [](const DeviceSpec& spec) -> std::shared_ptr<const Memristor> {
+    return std::make_shared<Yakopcic>(yakopcic_of(spec));
   };
+  model.scale = StateScale::conductance;
+  model.make = make_pulsed_memristor;
   // V I = a x V sinh(b V) = G V² sinh(b V)/(b V): an ohmic device at a voltage that much higher.
   model.pulses = [](const DeviceSpec& spec) {
     const auto heating = [b = spec.shape_value("b")](double volts) {

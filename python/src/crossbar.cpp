@@ -37,6 +37,7 @@ class Array {
     map_ = compute([&] { return std::make_unique<Crossbar<double>>(spec, target, 0, seed); });
     wires_ = spec.wires;
     curve_ = spec.device.curve;
+    selector_ = spec.device.selector;
     threads_ = spec.threads;
   }
 
@@ -79,15 +80,15 @@ class Array {
     const Matrix<double> rows = map_of<double, 2>(volts);
     return array_of(compute([&]() -> Matrix<double> {
       const Matrix<double>& conductance = map_->plus().conductance();
-      if (curve_.linear()) return rows * effective_conductance(conductance, wires_, {}, threads_);
-      const auto solved = NonlinearSolver(conductance, curve_, wires_).solve(rows);
+      if (curve_.linear() && !selector_.any()) return rows * effective_conductance(conductance, wires_, {}, threads_);
+      const auto solved = NonlinearSolver(conductance, CellLaw(curve_, selector_), wires_).solve(rows);
       if (solved.status != Status::converged) throw NumericalFailure("the curved devices have not been solved");
       return solved.currents_A;
     }));
   }
   std::string netlist(const In<double, 2>& volts) const {
     expect_width("volts", volts.shape(1), map_->inputs());
-    return crossbar_netlist(map_->plus().conductance(), wires_, map_of<double, 2>(volts), curve_);
+    return crossbar_netlist(map_->plus().conductance(), wires_, map_of<double, 2>(volts), curve_, selector_);
   }
 
  private:
@@ -119,6 +120,7 @@ class Array {
   std::unique_ptr<Crossbar<double>> map_;
   WireSpec wires_;
   CurrentCurve curve_;
+  SelectorSpec selector_;
   int threads_ = 1;
   ReadContext read_;
   std::uint64_t times_ = 0;

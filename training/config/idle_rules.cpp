@@ -174,6 +174,18 @@ Choice beside(const std::vector<const char*>& others, const std::vector<std::str
           }};
 }
 
+/// Write–verify whose pulses grow sends one in a round.
+Choice of_growing_pulses() {
+  return {"crossbar.step_voltage",
+          [](const Config& c, const std::string& key) {
+            return key == "crossbar.verify_burst" &&
+                   !(c.at_default("crossbar.step_voltage") && c.at_default("crossbar.step_width"));
+          },
+          [](const Config&, const std::string&) {
+            return std::string("pulses that grow, crossbar.step_voltage or step_width, are sent one at a time");
+          }};
+}
+
 /// What can grow: a network that feeds forward forgets in one step, and independent samples have a direction each where they are asked to.
 Choice of_growth() {
   return {"network.kind",
@@ -269,6 +281,11 @@ const std::vector<IdleChoice>& idle_choices() {
       beside({"device.relaxation_level"}, {"device.relaxation_memory", "device.relaxation_jumps",
                                            "device.relaxation_activation", "device.relaxation_reference"}),
       needs("device.relaxation_activation", {"device.relaxation_reference"}),
+      only_with("device.selector", {"transistor", "threshold"}, {"device.selector_resistance"}),
+      only_with("device.selector", {"exponential", "threshold"}, {"device.selector_voltage"}),
+      only_with("device.selector", {"exponential"}, {"device.selector_current"}),
+      beside({"crossbar.step_voltage", "crossbar.step_width"}, {"crossbar.step_count"}),
+      of_growing_pulses(),
       needs("crossbar.forward_saturation", {"crossbar.forward_saturation_shape"}),
       needs("crossbar.transposed_saturation", {"crossbar.transposed_saturation_shape"}),
       needs("circuit.hold_time", {"circuit.turn_slots"}),

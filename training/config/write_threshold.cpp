@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "circuits/crossbar/cell_scale.hpp"
 #include "circuits/crossbar/mapping.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/base/errors.hpp"
@@ -24,8 +25,9 @@ double pulse_of(const CrossbarSpec& spec, double largest) {
   const DeviceSpec& device = spec.device;
   double w_max = spec.mapping.w_max > 0 ? spec.mapping.w_max : spec.mapping.headroom * largest;
   if (w_max == 0) w_max = 1;
-  const double k = mapping->reach_S(device.g_min_S, device.g_max_S) / w_max;
-  return device.window_S() / device.pulses / mapping->steps(k).first;
+  const CellScale cells(device, spec.circuit.read_voltage_V);
+  const double k = mapping->reach_S(cells.low_S(), cells.high_S()) / w_max;
+  return cells.window_S() / device.pulses / mapping->steps(k).first;
 }
 
 }  // namespace
