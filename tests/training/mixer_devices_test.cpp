@@ -83,10 +83,14 @@ TEST_CASE("every mixer, as numbers and on arrays: the gradient of the settled no
     for (const Lane& lane : lanes()) {
       CAPTURE(kind, mixer, lane.name);
       const bool noisy = std::string(lane.name) == "noisy_reads";
-      const GradcheckReport report = gradcheck(config_of(
-          kind, mixer, lane,
-          {"precision=double", "gradcheck.estimators=['aep_transposed', 'bptt']",
-           "gradcheck.finite_difference_entries=2", noisy ? "nudge.cost_current=frozen" : "nudge.sides=centered"}));
+      Settings settings = {"precision=double", "gradcheck.estimators=['aep_transposed', 'bptt']",
+                           "gradcheck.finite_difference_entries=2",
+                           noisy ? "nudge.cost_current=frozen" : "nudge.sides=centered"};
+      // What 1 % makes of layers that write with keys and gates of their own reads is not small, and no bound is known: the cosine is .06 for
+      // deltanet, .91 for gated_deltanet and .86 for mamba2. To first order it is in proportion to the noise: here a fiftieth.
+      const bool writes = mixer == "deltanet" || mixer == "gated_deltanet" || mixer == "mamba2";
+      if (noisy && writes) settings.emplace_back("device.read_noise=0.02 %");
+      const GradcheckReport report = gradcheck(config_of(kind, mixer, lane, settings));
       CHECK(report.reference_converged());
       const GradcheckRow* differences = report.find("finite_difference", "all");
       const GradcheckRow* transposed = report.find("aep_transposed", "all");
@@ -97,9 +101,6 @@ TEST_CASE("every mixer, as numbers and on arrays: the gradient of the settled no
       // Settled to 0.8^80 = 2e-8 and β = 1e-5 where reads are exact. Reads with 1 % of noise: an adjoint at β = 0.1 is off by
       // .78 σ/β = 8 % before averages over 12 states (notes on the equilibrium block), which leave 2 to 3 %, 1 − cos of 5e-4;
       // a feed-forward sweep of one step has one state, and a gradient of some weights that are hardly driven.
-      // What noise makes of layers that write with keys and gates of their own reads is not small: the cosine is .06 for deltanet, .91 for
-      // gated_deltanet and .86 for mamba2 here. No bound is known for them.
-      if (noisy && (mixer == "deltanet" || mixer == "gated_deltanet" || mixer == "mamba2")) continue;
       CHECK(transposed->agreement.cosine > (noisy ? 0.95 : 1 - 1e-6));
       CHECK(unrolled->agreement.cosine > (noisy ? 0.95 : 1 - 1e-6));
     }

@@ -55,7 +55,7 @@ results.write("latent_text", [results.shown("sweep", CONFIG, KAPPA), results.sho
 # What the paper's baselines save: 12 heads of queries to 2 of keys and values, and in the small one the table of tokens for the read-out.
 SAVING = DECODER + ["sweep.grid.mixer.key_value_heads=[4, 2, 1]", "sweep.grid.sequence.tied=[false, true]"]
 saving = results.study("sweep", CONFIG, "latent_text_saving", SAVING, SHORT)
-rows = [["heads of keys and values, of 4", "read-out", "rate", "weights", "loss, nat", "against 4, own (paired)"]]
+rows = [["keys and values, read-out", "rate", "weights", "loss, nat", "against the first (paired)"]]
 first = None
 for tied, heads in ((t, h) for t in ("false", "true") for h in (4, 2, 1)):
     cell = best(saving, lambda p: p["validation_loss"],
@@ -64,7 +64,7 @@ for tied, heads in ((t, h) for t in ("false", "true") for h in (4, 2, 1)):
     first = first or own
     # Two blocks of 64 channels: queries and output, keys and values of so many heads of 16, a gated part of 192, norms; table and read-out of 65 symbols.
     weights = 2 * (2 * 64 * 64 + 2 * 64 * 16 * heads + 3 * 64 * 192 + 2 * 64) + 65 * 64 * (1 if tied == "true" else 2) + 64
-    rows.append([str(heads), "its own" if tied == "false" else "tied", cell[RATE], f"{weights:g}", mean(own.values()),
+    rows.append([f"{heads} of 4 heads, {'own' if tied == 'false' else 'tied'}", cell[RATE], f"{weights:g}", mean(own.values()),
                  "–" if own is first else results.paired([own[s] - first[s] for s in own if s in first])])
 results.write("grouped_text", [results.shown("sweep", CONFIG, SAVING, "saving")],
               results.table(rows) + "\n\nValidation part, three seeds, at the better rate of two.", commits, "docs/experiments.md")

@@ -195,6 +195,10 @@ FREE_TRANSFORMER = [
         ("cells", [(f"place told at κ = {k}", EXPERIMENTS, "The latent", k, "place told") for k in ("1/64", "1/8", "1", "8")]),
         "`nudge sweep examples/latent.toml --set 'sweep.seeds=[1, 2, 3, 4, 5]'`",
         "reproduced in part: nothing, then the place; noise too in some seeds of five (docs/experiments.md)"),
+    row("§4.2: heads that share keys and values (12 to 2), a read-out that is the table of tokens", "both in its baselines",
+        ("cells", [(f"{name}, nat", EXPERIMENTS, "A latent on text", name, "loss, nat") for name in
+                   ("4 of 4 heads, own", "1 of 4 heads, own", "4 of 4 heads, tied", "1 of 4 heads, tied")]),
+        "`make results TABLES=latent_text`, three seeds", "reproduced: PLACEHOLDER"),
     row("Tables 1–3: code and reasoning improve at κ of ½ to 2 bits", "1.5B and 8B models",
         "loss given Z and information, nat: κ = 1/4 1.663 and .170, 1: 1.328 and .687, 4: 1.157 and 2.608; their sum, the bound, 1.833, 2.016, 3.765; a decoder without Z 1.735 ± .003",
         "`make results TABLES=latent_text`, three seeds (docs/experiments.md)",
@@ -250,6 +254,10 @@ INTRINSIC_OPTIMIZERS = [
         ("compare", "examples/energy_alternating.toml", "energy_recall_inner",
          ["task.kind=in_context_recall", "model.tokens=63", "train.weight_decay=0.1"], ["train.steps=5"]),
         "… `--set task.kind=in_context_recall --set model.tokens=63 --set train.weight_decay=0.1`", "refuted: worse than layers that never learn"),
+    row("the same with elastic pairs, accuracy", "no number",
+        ("compare", "examples/energy_alternating.toml", "energy_recall_elastic",
+         ["task.kind=in_context_recall", "model.tokens=63", "train.weight_decay=0.1", "transformer.mixer=gd_elastic"], ["train.steps=5"]),
+        "… `--set transformer.mixer=gd_elastic`", "refuted: worse than layers that never learn"),
 ]
 
 DOCUMENTS = [("Free Energy Mixer (documents 000 and 001)", FREE_ENERGY_MIXER), ("Free Transformer (002)", FREE_TRANSFORMER),
