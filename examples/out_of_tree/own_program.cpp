@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nudge with parts of one's own: a model of devices, a force term, a kind of network, an estimator, a task, keys and a command. Every
+// nudge with parts of one's own: a model of devices, a force term, a kind of network, an estimator, a cost, a task, keys and a command. Every
 // command of nudge (train, gradcheck, sweep, report, ...) then knows them:
-//     ./own gradcheck quartic.toml
-//     ./own train quartic.toml --out run.h5 && ./own report run.h5
+//     ./own gradcheck pendulum.toml
+//     ./own train pendulum.toml --out run.h5 && ./own report run.h5
 #include <algorithm>
 #include <cmath>
 
@@ -11,11 +11,12 @@
 #include "apps/streams.hpp"
 #include "devices/registry.hpp"
 #include "devices/step_kernel.hpp"
-#include "quartic_network.hpp"
+#include "pendulum_network.hpp"
 #include "sim/base/rng.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/data/task.hpp"
+#include "training/learning/cost_kinds.hpp"
 #include "training/learning/estimators/nudged_estimators.hpp"
 #include "training/learning/estimators/registry.hpp"
 
@@ -72,6 +73,24 @@ EstimatorKind one_phase() {
           .nudge = Nudge::live};
 }
 
+// --- A cost: errors below a tolerance are none, C = Σ ½ max(|y − t| − ½, 0)². --------------------------------------------------------
+
+class TolerantCost final : public NodeCost {
+ public:
+  double value(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
+    return gradient(y, target).squaredNorm() / 2;
+  }
+  Matrix<double> gradient(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
+    const Eigen::ArrayXXd error = (y - target).array();
+    return (error.sign() * (error.abs() - 0.5).max(0.0)).matrix();
+  }
+};
+
+CostKind tolerant() {
+  return {"tolerant", "errors below 1/2 cost nothing",
+          [](const Config& /*config*/) -> std::shared_ptr<const NodeCost> { return std::make_shared<TolerantCost>(); }};
+}
+
 // --- A task: the sign of the product of two numbers, which no linear model tells. ----------------------------------------------------
 
 class SignTask final : public Task {
@@ -96,7 +115,7 @@ class SignTask final : public Task {
     fill_uniform<float>({seed_, Purpose::synthetic_data, 0}, step, 0,
                         std::span<float>(batch.features.data(), static_cast<std::size_t>(batch.features.size())));
     batch.features = (2 * batch.features.array() - 1).matrix();
-    batch.features.rightCols(1).setOnes();  // a bias: springs alone are odd, and a product of two is even
+    batch.features.rightCols(1).setOnes();  // a bias: pendulums alone are odd, and a product of two is even
     for (Index i = 0; i < sequences; ++i) {
       batch.targets.push_back(batch.features(i, 0) * batch.features(i, 1) > 0 ? 1 : 0);
     }
@@ -117,12 +136,12 @@ TaskKind sign_kind() {
 
 // --- A command. ----------------------------------------------------------------------------------------------------------------------
 
-Command spring_command() {
-  return {"spring", "Print the force of a unit that a cubic spring holds", "own spring",
+Command pendulum_command() {
+  return {"pendulum", "Print the force of a unit that hangs as a pendulum", "own pendulum",
           [](CLI::App& /*app*/) -> std::function<ExitCode()> {
             return [] {
-              const double stiffness = quartic_stiffness(standard_program_config());
-              for (const double z : {0.0, 0.5, 1.0}) answer("z = {}: F = {}\n", z, -z - stiffness * z * z * z);
+              const double weight = pendulum_weight(standard_program_config());
+              for (const double z : {0.0, 0.5, 1.0}) answer("z = {}: F = {}\n", z, -z - weight * std::sin(z));
               return ExitCode::ok;
             };
           }};
@@ -133,10 +152,11 @@ Command spring_command() {
 
 int main(int argc, char** argv) {
   nudge::add_device_model(mine::root_step_model());
-  nudge::add_network_kind(mine::quartic_kind());
-  nudge::add_config_section(mine::quartic_keys());
+  nudge::add_network_kind(mine::pendulum_kind());
+  nudge::add_config_section(mine::pendulum_keys());
   nudge::add_estimator(mine::one_phase());
+  nudge::add_cost(mine::tolerant());
   nudge::add_task_kind(mine::sign_kind());
-  nudge::add_command(mine::spring_command());
+  nudge::add_command(mine::pendulum_command());
   return static_cast<int>(nudge::run_program(argc, argv));
 }

@@ -7,8 +7,10 @@ __all__ = ["Cost", "Estimator"]
 
 
 class Cost:
-    """A cost of the output of a system: ``value(y, target)`` summed over rows, ``gradient(y, target)`` = ∂C/∂y, arrays (rows, outputs) of the
-    rows that count. Targets of classes are 1 for the class and 0 for the others."""
+    """A cost of the output of a system of one's own or of a network of the program that is fed samples (hopfield, resistive, netlist, ...), in
+    place of its own: ``value(y, target)`` summed over rows, ``gradient(y, target)`` = ∂C/∂y, arrays (rows, outputs) of the rows that count. y
+    is the node that the cost compares with the targets, or, where the network has a read-out, its logits. Targets of classes are 1 for the
+    class and 0 for the others."""
 
     def value(self, y, target):
         raise NotImplementedError("value(y, target)")
@@ -45,6 +47,7 @@ class Estimator:
         cost(z)      C, summed over rows                   cost_gradient(z)    ∂C/∂z
         output       slice of the columns of the cost
         relax(force, start=None, steps=None, step=None)    where z ← z + ε force(z) ends (start: z*)
+        hold(values, start=None)                           where the circuit rests with its outputs clamped at values (rows, outputs)
         correlate(a)                                       adds ⟨a, ∂F/∂θ⟩ at z* to the gradient
         energy_gradient(z, scale)                          adds scale · ∂E/∂θ(z), of conservative systems that have it
 
@@ -54,14 +57,8 @@ class Estimator:
     >>> class Clamped(nudge.Estimator):                        # outputs held at v − η ∂C/∂v: coupled learning
     ...     beta = 1e-4
     ...     def estimate(self, example):
-    ...         out, start = example.output, example.state.copy()
-    ...         start[:, out] -= example.beta * example.cost_gradient(start)[:, out]
-    ...         def held(z):
-    ...             f = example.force(z)
-    ...             f[:, out] = 0
-    ...             return f
-    ...         clamped = example.relax(held, start)
-    ...         example.energy_gradient(clamped, 1 / example.beta)
+    ...         target = (example.state - example.beta * example.cost_gradient(example.state))[:, example.output]
+    ...         example.energy_gradient(example.hold(target), 1 / example.beta)
     ...         example.energy_gradient(example.state, -1 / example.beta)
     """
 
@@ -85,6 +82,9 @@ class _Example:
 
     def __getattr__(self, name):
         return getattr(self._core, name)
+
+    def hold(self, values, start=None):
+        return self._core.hold(np.ascontiguousarray(values, np.float64), np.ascontiguousarray(self.state if start is None else start, np.float64))
 
     def relax(self, force, start=None, steps=None, step=None):
         z = np.array(self.state if start is None else start, np.float64)

@@ -67,10 +67,10 @@ def train(config=None, data=None, out=None, progress=None, devices=None, cost=No
     progress: None; True for a bar; or a function of a dict (done, total, loss, validation_loss, residual, damping) that is called
     after every step and stops the run when it returns False.
     devices: {name: nudge.devices.Device} of one's own that ``device.model`` may name.
-    estimator: a name, or a ``nudge.Estimator``.
+    estimator: a name, or a ``nudge.Estimator``. cost: a ``nudge.Cost`` in place of the network's own, of networks that are fed samples.
 
     **A network of one's own**: a ``nudge.Dynamics`` instead of a config, with data = (features, targets): whole numbers are classes, others
-    real values to fit; or ``data__file``, ``task__kind`` as in a config. cost: a ``nudge.Cost``; None: half the squared error of the output.
+    real values to fit; or ``data__file``, ``task__kind`` as in a config. Without a cost: half the squared error of the output.
     All keys are those of ``nudge train`` (``train__steps``, ``optimizer``, ``device__preset``, ...), in double precision unless ``precision`` says
     else; arrays are kept beside ``out`` (run.data.npz for run.h5), which the run file names. One such run at a time: a second thread waits.
 

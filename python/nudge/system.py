@@ -50,14 +50,12 @@ def lent(system=None, cost=None, estimator=None):
         raise InputError(f"cost: {type(cost).__name__} (must be a nudge.Cost)")
     if estimator is not None and not isinstance(estimator, Estimator):
         raise InputError(f"estimator: {type(estimator).__name__} (must be a name or a nudge.Estimator)")
-    if cost is not None and system is None:
-        raise InputError("cost: networks of the program have their own (a nudge.Cost goes with a nudge.Dynamics)")
     return system, cost, estimator
 
 
 @contextlib.contextmanager
 def own_run(config, data, out, devices, cost, estimator, overrides):
-    """(source, parts) of a run of a config, or of a Dynamics on data: the arrays lie beside ``out``, or are removed in the end."""
+    """(source, parts) of a run of a config or of a Dynamics, on arrays where data is given: they lie beside ``out``, or are removed in the end."""
     overrides = dict(overrides)
     if isinstance(estimator, str):
         overrides["estimator"], estimator = estimator, None
@@ -65,22 +63,21 @@ def own_run(config, data, out, devices, cost, estimator, overrides):
     parts = lent(config if own else None, cost, estimator)
     if estimator is not None:
         overrides.update(estimator="own", own__estimator=_name(estimator))
-    if not own:
-        if data is not None:
-            raise InputError("data: of a nudge.Dynamics alone (a config names its data: data__file=...)")
-        yield source_with(config, overrides, devices), parts
-        return
-    asked = dict(flat(overrides))
-    values = {"network.kind": "own", "own.system": _name(config), "own.leak": float(config.leak), "own.contrastive": config.contrastive,
-              "precision": "double", "data.side_by_side": asked.get("train.batch", 16)}
     if cost is not None:
-        values["own.cost"] = _name(cost)
+        overrides.update(network__cost="own", own__cost=_name(cost))
     with contextlib.ExitStack() as stack:
+        of_data = {}
         if data is not None:
-            features, targets, values["task.kind"] = _arrays(data)
+            features, targets, of_data["task.kind"] = _arrays(data)
             path = (os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="nudge-")), "data.npz") if out is None
                     else os.path.splitext(os.fspath(out))[0] + ".data.npz")
             _write(path, features, targets)
-            values["data.file"] = os.path.abspath(path)
+            of_data["data.file"] = os.path.abspath(path)
+        if not own:
+            yield source_with(config, {**of_data, **dict(flat(overrides))}, devices), parts
+            return
+        asked = dict(flat(overrides))
+        values = {"network.kind": "own", "own.system": _name(config), "own.leak": float(config.leak), "own.contrastive": config.contrastive,
+                  "precision": "double", "data.side_by_side": asked.get("train.batch", 16), **of_data}
         source = source_with({**values, **asked}, {}, devices)
         yield Source(_name(config), source.text, source.settings + source_of(None, {}).settings), parts

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "training/learning/cost_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/own/own_network.hpp"
 
@@ -26,6 +27,7 @@ class Lent {
  private:
   std::unique_lock<std::mutex> only_;
   std::optional<LentNetwork> network_;
+  std::optional<LentCost> cost_;
   std::optional<LentEstimator> estimator_;
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/own_estimator.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
 #include <optional>
 
 #include "python/src/bindings.hpp"
 #include "python/src/python_calls.hpp"
+#include "sim/direct.hpp"
 
 namespace nudge::python {
 namespace {
@@ -22,12 +24,14 @@ class OwnExample {
   virtual nb::object cost_gradient(const In<double, 2>& z) = 0;
   virtual void correlate(const In<double, 2>& a) = 0;
   virtual void energy_gradient(const In<double, 2>& z, double scale) = 0;
+  virtual nb::object hold(const In<double, 2>& values, const In<double, 2>& start) = 0;
   virtual nb::tuple output() = 0;
 
   double beta = 0, step = 0;
   int steps = 0;
   double evaluations = 0;  ///< of the force, and products
   bool ended = false;
+  Status held = Status::converged;  ///< of the states that hold() moved
 };
 
 template <class S>
@@ -81,6 +85,20 @@ class ExampleOf final : public OwnExample {
                       "parameters are known");
     }
   }
+  nb::object hold(const In<double, 2>& values, const In<double, 2>& start) override {
+    const Columns out = example_.cost->columns(example_.state->cols());
+    if (static_cast<Index>(values.shape(0)) != example_.state->rows() ||
+        static_cast<Index>(values.shape(1)) != out.count) {
+      throw UserError(fmt::format("hold: values of shape ({}, {}) (must be that of the outputs, ({}, {}))",
+                                  values.shape(0), values.shape(1), example_.state->rows(), out.count));
+    }
+    Matrix<S> z = matrix(start);
+    const Matrix<S> value = map_of<double, 2>(values).template cast<S>();
+    const nb::gil_scoped_release computing;
+    const Status ends = held_at(out, value, z);
+    if (ends != Status::converged) held = ends;
+    return given(z);
+  }
   nb::tuple output() override {
     const Columns columns = example_.cost->columns(example_.state->cols());
     return nb::make_tuple(columns.begin, columns.end());
@@ -90,6 +108,23 @@ class ExampleOf final : public OwnExample {
   static nb::object given(const Matrix<S>& out) {
     const nb::gil_scoped_acquire held;
     return handed<S>(out);
+  }
+  /// Moves z to where the force is 0 but on the outputs, which have this value: solved by what solves itself, relaxed for a nudged phase elsewhere.
+  Status held_at(Columns out, const Matrix<S>& value, Matrix<S>& z) {
+    if (Direct<S>* direct = example_.dynamics->direct(); direct != nullptr) {
+      example_.dynamics->set_read_timing({step, 0});  // no circuit's way: it takes no time
+      ++evaluations;
+      return direct->solve(z, {DirectLoad<S>::Kind::held, out, value, S(0)}).status;
+    }
+    Matrix<S> f(z.rows(), z.cols());
+    z.middleCols(out.begin, out.count) = value;
+    for (int n = 0; n < steps; ++n) {
+      example_.dynamics->force(z, f);
+      f.middleCols(out.begin, out.count).setZero();
+      z += static_cast<S>(step) * f;
+    }
+    evaluations += steps;
+    return z.allFinite() ? Status::converged : Status::diverged;
   }
   Matrix<S> matrix(const In<double, 2>& z) const {
     if (static_cast<Index>(z.shape(0)) != example_.state->rows() ||
@@ -143,6 +178,7 @@ SequenceReport OwnEstimator<S>::estimate(Example<S>& example) {
     const nb::object found = object_.attr("_estimate")(Handle{shown});
     shown->ended = true;
     report.cost_in_forces += shown->evaluations;
+    report.nudged = shown->held;
     this->adjoint_.setZero(rows, cols);
     if (found.is_none()) {
       example.cost->accumulate_parameter_gradient(*example.state, example.weight, *example.sink);
@@ -194,7 +230,10 @@ void bind_own(nb::module_& m) {
       .def("correlate", [](const Handle& h, const In<double, 2>& a) { h->correlate(a); }, "a"_a)
       .def("energy_gradient",
            [](const Handle& h, const In<double, 2>& z, double scale) { h->energy_gradient(z, scale); }, "z"_a,
-           "scale"_a);
+           "scale"_a)
+      .def("hold", [](const Handle& h, const In<double, 2>& values, const In<double, 2>& start) {
+             return h->hold(values, start);
+           }, "values"_a, "start"_a);
 }
 
 }  // namespace nudge::python

@@ -27,29 +27,10 @@ bool names(const nb::object& object, const char* attribute, const std::string& n
   return nb::cast<bool>(listed.attr("__contains__")(name));
 }
 
-class OwnCost final : public NodeCost {
- public:
-  explicit OwnCost(const nb::object& object) : object_(object) {}
-  ~OwnCost() override { release(object_); }
-
-  double value(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
-    const nb::gil_scoped_acquire held;
-    return nb::cast<double>(nb::float_(object_.attr("value")(handed<double>(y), handed<double>(target))));
-  }
-  Matrix<double> gradient(ConstMatrixRef<double> y, ConstMatrixRef<double> target) const override {
-    const nb::gil_scoped_acquire held;
-    const nb::object found = object_.attr("gradient")(handed<double>(y), handed<double>(target));
-    return taken(found, "gradient of the cost", y.rows(), y.cols());
-  }
-
- private:
-  nb::object object_;
-};
-
 class OwnPlan final : public NetworkPlan {
  public:
-  OwnPlan(std::shared_ptr<const OwnSystem> system, std::shared_ptr<const NodeCost> cost, Index rows, Index inputs)
-      : system_(std::move(system)), cost_(std::move(cost)), rows_(rows), inputs_(inputs) {}
+  OwnPlan(std::shared_ptr<const OwnSystem> system, Index rows, Index inputs)
+      : system_(std::move(system)), rows_(rows), inputs_(inputs) {}
 
   std::string_view kind() const override { return "own"; }
   Index rows() const override { return rows_; }
@@ -86,7 +67,7 @@ class OwnPlan final : public NetworkPlan {
   Embedding embedding() const override { return {-1, -1}; }
   StartState start() const override { return StartState::rest; }
   NodeReadout readout() const override {
-    return {.parameter = -1, .node = system_->output.begin > 0 ? 1 : 0, .cost = cost_};
+    return {.parameter = -1, .node = system_->output.begin > 0 ? 1 : 0};
   }
   void initial(std::uint64_t seed, std::vector<Matrix<float>>& weights) const override { draw(seed, weights); }
   void initial(std::uint64_t seed, std::vector<Matrix<double>>& weights) const override { draw(seed, weights); }
@@ -110,7 +91,6 @@ class OwnPlan final : public NetworkPlan {
   }
 
   std::shared_ptr<const OwnSystem> system_;
-  std::shared_ptr<const NodeCost> cost_;
   Index rows_, inputs_;
 };
 
@@ -159,17 +139,14 @@ std::vector<Matrix<double>> OwnSystem::initial(std::uint64_t seed) const {
   return out;
 }
 
-std::shared_ptr<const NetworkPlan> own_plan(const nb::object& system, const nb::object& cost, Index rows, Index inputs,
-                                            Index outputs) {
+std::shared_ptr<const NetworkPlan> own_plan(const nb::object& system, Index rows, Index inputs, Index outputs) {
   auto own = std::make_shared<const OwnSystem>(system);
   if (own->output.count != outputs) {
     throw UserError(fmt::format("the output of the system has {} columns, the data {} {} (output = (begin, end) of the "
                                 "columns of its state that the cost reads)",
                                 own->output.count, outputs, outputs == 1 ? "value" : "classes or values"));
   }
-  const nb::gil_scoped_acquire held;
-  return std::make_shared<OwnPlan>(std::move(own), cost.is_none() ? nullptr : std::make_shared<const OwnCost>(cost),
-                                   rows, inputs);
+  return std::make_shared<OwnPlan>(std::move(own), rows, inputs);
 }
 
 }  // namespace nudge::python

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "training/learning/node_cost.hpp"
 #include "training/models/network_plan.hpp"
 
 namespace nudge::python {
@@ -46,8 +45,6 @@ class OwnSystem {
 };
 
 /// The plan of network.kind = own: one term, whose force is the system's, between nodes that are its output and the units before and behind.
-/// cost: a Python object (nudge.Cost), or None.
-std::shared_ptr<const NetworkPlan> own_plan(const nb::object& system, const nb::object& cost, Index rows, Index inputs,
-                                            Index outputs);
+std::shared_ptr<const NetworkPlan> own_plan(const nb::object& system, Index rows, Index inputs, Index outputs);
 
 }  // namespace nudge::python

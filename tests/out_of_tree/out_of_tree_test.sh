@@ -15,23 +15,23 @@ expect() { grep -qF -- "$2" "$1" || { cat -- "$1"; fail "$1 does not say: $2"; }
 if grep -rnE '#include "(examples|tests)/' "$source"; then fail "an include that is not installed"; fi
 own=$dir/build/own
 cd "$dir"
-cp "$source/quartic.toml" .
+cp "$source/pendulum.toml" .
 
 "$own" --help >help.txt
-expect help.txt spring
-"$own" spring >spring.txt
-expect spring.txt "z = 0.5: F = -0.625"
-"$own" config check quartic.toml >check.txt
+expect help.txt pendulum
+"$own" pendulum >pendulum.txt
+expect pendulum.txt "z = 0.5: F = -0.9794"
+"$own" config check pendulum.toml >check.txt
 "$own" devices list >devices.txt
 expect devices.txt root_step
 "$own" config keys >keys.txt
-expect keys.txt '`quartic.stiffness`'
-if "$own" config check quartic.toml --set quartic.stifness=2 2>wrong.txt; then fail "a misspelt key of the program's own passes"; fi
-expect wrong.txt "did you mean stiffness?"
+expect keys.txt '`pendulum.weight`'
+if "$own" config check pendulum.toml --set pendulum.weigth=2 2>wrong.txt; then fail "a misspelt key of the program's own passes"; fi
+expect wrong.txt "did you mean weight?"
 
 # The gradient of the network, with its own force and by its own estimator, settled, against the exact adjoint and central differences.
 for beta in 0.05 0.005; do
-  "$own" gradcheck quartic.toml --set beta=$beta --set relaxation.free_steps=300 --set relaxation.nudged_steps=300 --json >"$beta.json"
+  "$own" gradcheck pendulum.toml --set beta=$beta --set relaxation.free_steps=300 --set relaxation.nudged_steps=300 --json >"$beta.json"
 done
 python3 - 0.05.json 0.005.json <<'PY' || fail "gradients"
 import json, sys
@@ -43,11 +43,22 @@ ratio = {name: large[name]["relative_l2"] / small[name]["relative_l2"] for name 
 assert 8 < ratio["ep_one_phase"] < 12 and 50 < ratio["ep"] < 200, ratio
 PY
 
+# Its own cost, on its own network and on one of nudge's, against central differences.
+for kind in pendulum hopfield; do
+  "$own" gradcheck pendulum.toml --set network.kind=$kind --set network.cost=tolerant --set relaxation.free_steps=300 --set relaxation.nudged_steps=300 --json >"$kind.json"
+done
+python3 - pendulum.json hopfield.json <<'PY' || fail "gradients of its cost"
+import json, sys
+for name in sys.argv[1:]:
+    rows = {row["estimator"]: row for row in json.load(open(name))["rows"] if row["group"] == "all"}
+    assert rows["finite_difference"]["relative_l2"] < 1e-6, (name, rows["finite_difference"])
+PY
+
 # Trained on its own device: it learns more than frozen ones do, and its file is as any other.
-"$own" train quartic.toml --set train.steps=300 --set train.evaluate_every=300 --set device.model=root_step --out whole.h5 >whole.txt 2>&1
+"$own" train pendulum.toml --set train.steps=300 --set train.evaluate_every=300 --set device.model=root_step --out whole.h5 >whole.txt 2>&1
 expect whole.txt "the devices won"
 "$own" info whole.h5 >info.txt
 expect info.txt null/validation_loss
 "$own" report whole.h5 -o report.html >/dev/null
-expect report.html quartic
+expect report.html pendulum
 echo ok

@@ -58,7 +58,7 @@ std::unique_ptr<Network<double>> exact_copy(const Network<S>& network, Truth tru
           std::make_unique<DigitalMatrix<double>>(map.weights().template cast<double>(), map.traits().unit_heat_J));
     }
   }
-  auto copy = std::make_unique<Network<double>>(network.shared_plan(), std::move(maps));
+  auto copy = std::make_unique<Network<double>>(network.shared_plan(), std::move(maps), network.own_cost());
   copy->circuit().set_damping(network.circuit().damping().value);
   const auto* spread = network.circuit().template find<LeakSpread<S>>();
   if (truth == Truth::circuit && spread != nullptr) {

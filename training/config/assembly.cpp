@@ -16,6 +16,7 @@
 #include "training/config/run_options.hpp"
 #include "training/config/stuck_maps.hpp"
 #include "training/config/train_options.hpp"
+#include "training/learning/cost_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/weight_file.hpp"
@@ -134,7 +135,7 @@ std::unique_ptr<Network<S>> make_network(const Config& config, const std::shared
       maps.push_back(number_map<S>(parameters[p], std::move(initial[p])));
     }
   }
-  auto network = std::make_unique<Network<S>>(plan, std::move(maps));
+  auto network = std::make_unique<Network<S>>(plan, std::move(maps), chosen_cost(config));
   if (weights == Weights::configured && spec.device.model != digital_model) {
     set_thermal_noise(*network, spec.circuit, phase_options(config).phases.free.solver);
     if (spec.circuit.leak_spread > 0) {

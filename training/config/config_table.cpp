@@ -23,6 +23,7 @@
 #include "training/config/unread_keys.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/series.hpp"
+#include "training/learning/cost_kinds.hpp"
 #include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/netlist/netlist_config.hpp"
@@ -49,6 +50,7 @@ ParamTable concatenated() {
                           data_section().rows(),
                           series_section().rows(),
                           network_rows(),
+                          cost_choice_section().rows(),
                           model_section().rows(),
                           stack_section().rows(),
                           transformer_section().rows(),

@@ -251,6 +251,8 @@ const std::vector<IdleChoice>& idle_choices() {
       of_task(),
       of_device_model(),
       of_estimator(false),
+      only_with("network.cost", {"own"}, {"own.cost"}),
+      only_with("estimator", {"own"}, {"own.estimator"}),
       only_with("train.optimizer", {"sgd"}, {"train.momentum"}),
       only_with("train.optimizer", {"comparator"},
                 {"train.comparator_offset", "train.comparator_threshold", "train.comparator_output"}),

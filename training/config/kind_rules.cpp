@@ -7,6 +7,7 @@
 
 #include "devices/registry.hpp"
 #include "training/config/rows.hpp"
+#include "training/learning/cost_kinds.hpp"
 #include "training/models/own/own_network.hpp"
 #include "training/models/registry.hpp"
 
@@ -54,6 +55,18 @@ ConfigRule own_is_lent() {
           [](const Config& c) { return c.text("network.kind") == "own" ? own_network_missing(c) : std::string(); }};
 }
 
+/// What reads symbols is measured in nats against what counting gives; what does not settle has its loss on the tape.
+ConfigRule costs_of_samples() {
+  return {{"network.cost", "network.kind"}, [](const Config& c) {
+            const NetworkKind& network = network_kind(c);
+            if (cost_choice_section().read(c).name == "auto") return std::string();
+            if (const std::string missing = own_cost_missing(c); !missing.empty()) return missing;
+            if (network.is_circuit() && network.takes == Rows::features) return std::string();
+            return fmt::format("must be auto for network.kind = {}: {}", network.name,
+                               network.is_circuit() ? "the loss of symbols is in nats" : "it does not settle");
+          }};
+}
+
 /// What is fed by features has no tables.
 ConfigRule tables_of_symbols() {
   return {{"model.embeddings", "network.kind"}, [](const Config& c) {
@@ -97,7 +110,8 @@ ConfigRule without(const std::string& kind, const Lack& lack) {
 }  // namespace
 
 std::vector<ConfigRule> kind_rules() {
-  std::vector<ConfigRule> rules = {own_is_lent(), network_takes_task(), tables_of_symbols(), mask_hides_answers()};
+  std::vector<ConfigRule> rules = {own_is_lent(), network_takes_task(), costs_of_samples(), tables_of_symbols(),
+                                   mask_hides_answers()};
   for (const NetworkKind& kind : network_kinds()) {
     for (const Lack& lack : kind.lacks) rules.push_back(without(kind.name, lack));
   }

@@ -32,6 +32,22 @@ std::string without_scheme(std::string text) {
   return text;
 }
 
+/// The value of a key of a section, as it is written; empty: it is not there.
+std::string written(const std::string& text, const std::string& section, const std::string& key) {
+  const std::size_t begin = text.find("[" + section + "]\n");
+  if (begin == std::string::npos) return "";
+  const std::size_t end = text.find("\n[", begin), at = text.find("\n" + key + " = ", begin);
+  if (at == std::string::npos || at > end) return "";
+  const std::size_t value = at + key.size() + 4;
+  return text.substr(value, text.find('\n', value) - value);
+}
+
+/// A cost of the program that ran it had no key of its own while systems of that program alone could have one.
+bool has_own_cost(const std::string& text) {
+  const std::string cost = written(text, "own", "cost");
+  return !cost.empty() && cost != "\"\"" && written(text, "network", "cost").empty();
+}
+
 }  // namespace
 
 Config stored_program_config(const H5Reader& file) {
@@ -42,6 +58,7 @@ Config stored_program_config(const std::string& name, const std::string& stored)
   const std::string text = without_scheme(without_experiment(stored));
   std::vector<std::string> settings;
   if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
+  if (has_own_cost(text)) settings.emplace_back("network.cost=own");
   return parse_program_config(name + " (stored config)", text, settings);
 }
 

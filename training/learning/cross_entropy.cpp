@@ -37,6 +37,17 @@ void CrossEntropyReadout<S>::bind(std::span<const int> targets, const ReadContex
   read_ = read;
   memory_.clear();
   read_.memory = &memory_;
+  if (at_.cost == nullptr) return;
+  wanted_.setZero(tokens_, readout_->outputs());
+  ignored_.clear();
+  for (Index t = 0; t < tokens_; ++t) {
+    const int target = targets_[static_cast<std::size_t>(t)];
+    if (target == Batch::kIgnored) {
+      ignored_.push_back(t);
+    } else {
+      wanted_(t, target) = S(1);
+    }
+  }
 }
 
 /// act(m) with what the read-out is driven by: the node, or its norm.
@@ -65,6 +76,7 @@ double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
   const ReadingAs loss(read_, ReadClass::loss);
   read_.pass();
   measure(z, [&](ConstMatrixRef<S> m) { read_logits(m, logits); });
+  if (at_.cost != nullptr) return counted_value<S>(*at_.cost, logits, wanted_, ignored_);
   read_.work(softmax_operations * static_cast<double>(logits.size()));
   double sum = 0;
   for (Index t = 0; t < tokens_; ++t) {
@@ -76,12 +88,21 @@ double CrossEntropyReadout<S>::value(ConstMatrixRef<S> z) {
   return sum;
 }
 
-/// error_ = softmax(m W_h) − onehot, 0 in rows that do not count.
+/// error_ = ∂C/∂logits, of every copy by itself.
+template <class S>
+void CrossEntropyReadout<S>::other_error_signal(ConstMatrixRef<S> logits) {
+  for (Index row = 0; row < logits.rows(); row += tokens_) {
+    counted_gradient<S>(*at_.cost, logits.middleRows(row, tokens_), wanted_, ignored_, error_.middleRows(row, tokens_));
+  }
+}
+
+/// error_ = softmax(m W_h) − onehot, 0 in rows that do not count; or what another cost has there.
 template <class S>
 void CrossEntropyReadout<S>::error_signal(ConstMatrixRef<S> m) {
   NUDGE_EXPECT(m.rows() % tokens_ == 0 && m.rows() <= logits_.rows());
   auto logits = logits_.topRows(m.rows());
   read_logits(m, logits);
+  if (at_.cost != nullptr) return other_error_signal(logits);
   read_.work(softmax_operations * static_cast<double>(logits.size()));
   for (Index row = 0; row < m.rows(); ++row) {
     const int target = targets_[static_cast<std::size_t>(row % tokens_)];

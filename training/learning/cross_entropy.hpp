@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "circuits/linear_map.hpp"
 #include "training/learning/cost.hpp"
@@ -12,7 +13,8 @@ namespace nudge {
 
 /// Token cross-entropy of a linear read-out of one node, m = z_node or its RMS norm: logits = m W_h (T, V),
 /// C_t = −log softmax(logits_t)[target_t],  ∂C/∂m = (softmax(logits) − onehot) W_hᵀ,  ∂C/∂W_h = mᵀ (softmax(logits) − onehot);
-/// ∂C/∂z is 0 on the other nodes, C_t and its gradients in rows whose target is Batch::kIgnored.
+/// ∂C/∂z is 0 on the other nodes, C_t and its gradients in rows whose target is Batch::kIgnored. With NodeReadout::cost another cost of the
+/// logits stands in place of the cross-entropy, and its derivative in that of softmax(logits) − onehot.
 template <class S>
 class CrossEntropyReadout final : public ExampleCost<S> {
  public:
@@ -48,6 +50,7 @@ class CrossEntropyReadout final : public ExampleCost<S> {
   template <class Act>
   void measure(ConstMatrixRef<S> z, Act act);
   void error_signal(ConstMatrixRef<S> m);
+  void other_error_signal(ConstMatrixRef<S> logits);
 
   void read_logits(ConstMatrixRef<S> m, MatrixRef<S> logits);
 
@@ -61,7 +64,9 @@ class CrossEntropyReadout final : public ExampleCost<S> {
   ReadMemory memory_;  ///< of the reads of the present sequence
   Matrix<S> logits_, error_, ones_;
   RowNorm<S> norm_;
-  Matrix<S> measured_, back_;  ///< m, and ∂C/∂m
+  Matrix<S> measured_, back_;   ///< m, and ∂C/∂m
+  Matrix<S> wanted_;            ///< onehot, for another cost
+  std::vector<Index> ignored_;  ///< rows of the present example that do not count, for the same
 };
 
 }  // namespace nudge

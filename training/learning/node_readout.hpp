@@ -17,7 +17,7 @@ struct NodeReadout {
   Normalization normalization = Normalization::none;
   int bias = -1;  ///< parameter (1, V) that is added to the logits; -1: none
   std::shared_ptr<const NodeCost> cost =
-      nullptr;  ///< without a read-out parameter: the cost; null: half the squared error
+      nullptr;  ///< of the logits, or of the node itself; null: cross-entropy, or half the squared error
 };
 
 }  // namespace nudge

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/learning/squared_error.hpp"
 
-#include <algorithm>
-
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -40,7 +38,7 @@ template <class S>
 double SquaredError<S>::value(ConstMatrixRef<S> z) {
   NUDGE_EXPECT(z.rows() == targets_.rows());
   output_ = z.middleCols(node_.begin, node_.count);
-  if (other_ != nullptr) return other_->value(counted(output_), counted(targets_));
+  if (other_ != nullptr) return counted_value<S>(*other_, output_, targets_, ignored_);
   error_ = output_ - targets_;
   for (const Index t : ignored_) error_.row(t).setZero();
   return 0.5 * error_.template cast<double>().squaredNorm();
@@ -59,31 +57,11 @@ void SquaredError<S>::own_gradient(ConstMatrixRef<S> z, MatrixRef<S> out) {
     const auto own = z.middleRows(row, targets_.rows()).middleCols(node_.begin, node_.count);
     auto into = out.middleRows(row, targets_.rows()).middleCols(node_.begin, node_.count);
     if (other_ != nullptr) {
-      other_gradient(own, into);
+      counted_gradient<S>(*other_, own, targets_, ignored_, into);
       continue;
     }
     into = own - targets_;
     for (const Index t : ignored_) out.row(row + t).middleCols(node_.begin, node_.count).setZero();
-  }
-}
-
-template <class S>
-Matrix<double> SquaredError<S>::counted(ConstMatrixRef<S> rows) const {
-  Matrix<double> out(rows.rows() - static_cast<Index>(ignored_.size()), rows.cols());
-  Index next = 0;
-  for (Index t = 0; t < rows.rows(); ++t) {
-    if (!std::binary_search(ignored_.begin(), ignored_.end(), t)) out.row(next++) = rows.row(t).template cast<double>();
-  }
-  return out;
-}
-
-template <class S>
-void SquaredError<S>::other_gradient(ConstMatrixRef<S> y, MatrixRef<S> out) const {
-  const Matrix<double> found = other_->gradient(counted(y), counted(targets_));
-  out.setZero();
-  Index next = 0;
-  for (Index t = 0; t < y.rows(); ++t) {
-    if (!std::binary_search(ignored_.begin(), ignored_.end(), t)) out.row(t) = found.row(next++).template cast<S>();
   }
 }
 

@@ -35,10 +35,6 @@ class SquaredError final : public ExampleCost<S> {
   double curvature() const override { return other_ == nullptr ? 1 : 0; }
 
  private:
-  /// The rows that count, in double.
-  Matrix<double> counted(ConstMatrixRef<S> rows) const;
-  void other_gradient(ConstMatrixRef<S> y, MatrixRef<S> out) const;
-
   Columns node_;
   std::shared_ptr<const NodeCost> other_;
   Matrix<S> targets_, output_, error_;

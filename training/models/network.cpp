@@ -36,10 +36,11 @@ ReadContext without_noise() {
 }  // namespace
 
 template <class S>
-Network<S>::Network(std::shared_ptr<const NetworkPlan> plan, Maps<S> maps)
+Network<S>::Network(std::shared_ptr<const NetworkPlan> plan, Maps<S> maps, std::shared_ptr<const NodeCost> cost)
     : plan_(std::move(plan)),
       maps_(std::move(maps)),
-      circuit_(plan_->nodes(), plan_->inputs(), plan_->terms(maps_), plan_->damping()) {
+      circuit_(plan_->nodes(), plan_->inputs(), plan_->terms(maps_), plan_->damping()),
+      cost_(std::move(cost)) {
   NUDGE_EXPECT(maps_.size() == plan_->parameters().size());
 }
 
@@ -171,7 +172,8 @@ void Network<S>::accumulate_start(ConstMatrixRef<S> z_gradient, MatrixRef<S> x_g
 
 template <class S>
 std::unique_ptr<ExampleCost<S>> Network<S>::make_cost(Index max_copies) const {
-  const NodeReadout at = plan_->readout();
+  NodeReadout at = plan_->readout();
+  if (cost_ != nullptr) at.cost = cost_;
   const Columns node = circuit_.nodes()[static_cast<std::size_t>(at.node)].columns;
   if (at.parameter < 0) return std::make_unique<SquaredError<S>>(node, at.cost);
   return std::make_unique<CrossEntropyReadout<S>>(map(at.parameter), at, node, rows(), max_copies,

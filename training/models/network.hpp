@@ -20,8 +20,8 @@ class Network {
  public:
   using Map = std::unique_ptr<LinearMap<S>>;
 
-  /// maps as plan->parameters() lists them.
-  Network(std::shared_ptr<const NetworkPlan> plan, Maps<S> maps);
+  /// maps as plan->parameters() lists them. cost: in place of the one that the plan's read-out has; null: that.
+  Network(std::shared_ptr<const NetworkPlan> plan, Maps<S> maps, std::shared_ptr<const NodeCost> cost = nullptr);
 
   const NetworkPlan& plan() const { return *plan_; }
   const std::shared_ptr<const NetworkPlan>& shared_plan() const { return plan_; }
@@ -65,6 +65,10 @@ class Network {
 
   /// The cost of one thread, for at most max_copies states side by side.
   std::unique_ptr<ExampleCost<S>> make_cost(Index max_copies) const;
+  /// What stands in place of the plan's, or null.
+  const std::shared_ptr<const NodeCost>& own_cost() const { return cost_; }
+  /// Unit of the cost: nats of a cross-entropy.
+  std::string loss_unit() const { return readout() >= 0 && cost_ == nullptr ? "nat" : "1"; }
 
  private:
   void look_up(int table, std::span<const int> rows, MatrixRef<S> x, Store store, ReadContext& read) const;
@@ -74,6 +78,7 @@ class Network {
   std::shared_ptr<const NetworkPlan> plan_;
   Maps<S> maps_;
   Circuit<S> circuit_;
+  std::shared_ptr<const NodeCost> cost_;
 };
 
 /// A map of a parameter held by numbers.

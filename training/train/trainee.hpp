@@ -75,7 +75,7 @@ class Trainee final : public Learner {
   void record_nudge(std::uint64_t step, const NudgeSignal& signal);
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
-  std::string loss_unit() const { return network_->readout() >= 0 ? "nat" : "1"; }
+  std::string loss_unit() const { return network_->loss_unit(); }
   std::vector<StateArray<S>> arrays();
   std::vector<ScalarState> scalars();
 

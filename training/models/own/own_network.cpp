@@ -47,9 +47,7 @@ const Section<OwnOptions>& own_section() {
                         "nudge.train(system, ...)). This and the other keys of [own] are set by that program."),
             &OwnOptions::system),
       field(param::text("own.estimator", "", "Name of the estimator of estimator = own."), &OwnOptions::estimator),
-      field(param::text("own.cost", "",
-                        "Name of the cost on the output of such a system; empty: half the squared error."),
-            &OwnOptions::cost),
+      field(param::text("own.cost", "", "Name of the cost of network.cost = own."), &OwnOptions::cost),
       field(param::real("own.leak", "0", at_least(0), "Leak L of all of its units, 1/tau; 0: none is known."),
             &OwnOptions::leak),
       field(param::flag("own.contrastive", "false", "Whether it gives the derivatives of an energy by its parameters."),
@@ -66,7 +64,7 @@ NetworkKind own_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config& config) { return own_section().read(config).contrastive; },
-          .reads = {"model.weights", "own."}};
+          .reads = {"model.weights", "own.system", "own.leak", "own.contrastive"}};
 }
 
 }  // namespace nudge

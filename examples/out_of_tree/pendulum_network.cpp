@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "quartic_network.hpp"
+#include "pendulum_network.hpp"
 
 #include <cmath>
 #include <span>
 
 #include "circuits/terms/bilinear_link.hpp"
-#include "quartic_well.hpp"
+#include "pendulum.hpp"
 #include "sim/base/rng.hpp"
 #include "sim/config/section.hpp"
 
@@ -14,29 +14,29 @@ namespace {
 
 using namespace nudge;
 
-struct QuarticOptions {
+struct PendulumOptions {
   std::int64_t hidden = {};
-  double stiffness = {}, gain = {};
+  double weight = {}, gain = {};
 };
 
 /// One line names key, default, range, help and field.
-const Section<QuarticOptions>& quartic_section() {
-  static const Section<QuarticOptions> section = {
-      field(param::integer("quartic.hidden", "32", between(1, 65536), "Units of the hidden layer."),
-            &QuarticOptions::hidden),
-      field(param::real("quartic.stiffness", "1", at_least(0), "kappa of the springs, F = -z - kappa z^3."),
-            &QuarticOptions::stiffness),
-      field(param::real("quartic.gain", "0.5", above(0), "Initial weights are normal with gain/sqrt(inputs)."),
-            &QuarticOptions::gain)};
+const Section<PendulumOptions>& pendulum_section() {
+  static const Section<PendulumOptions> section = {
+      field(param::integer("pendulum.hidden", "32", between(1, 65536), "Units of the hidden layer."),
+            &PendulumOptions::hidden),
+      field(param::real("pendulum.weight", "1", at_least(0), "kappa of the pendulums, F = -z - kappa sin z."),
+            &PendulumOptions::weight),
+      field(param::real("pendulum.gain", "0.5", above(0), "Initial weights are normal with gain/sqrt(inputs)."),
+            &PendulumOptions::gain)};
   return section;
 }
 
-class QuarticPlan final : public NetworkPlan {
+class PendulumPlan final : public NetworkPlan {
  public:
-  QuarticPlan(const QuarticOptions& options, const TaskSizes& sizes)
+  PendulumPlan(const PendulumOptions& options, const TaskSizes& sizes)
       : options_(options), rows_(sizes.rows), inputs_(sizes.features), outputs_(sizes.classes + sizes.values) {}
 
-  std::string_view kind() const override { return "quartic"; }
+  std::string_view kind() const override { return "pendulum"; }
   Index rows() const override { return rows_; }
   bool couples_rows() const override { return false; }
   Index inputs() const override { return inputs_; }
@@ -77,21 +77,21 @@ class QuarticPlan final : public NetworkPlan {
                                                     LinkWeights<S>{0, maps[0].get()}));
     all.push_back(std::make_unique<BilinearLink<S>>(LinkEnd{0, hidden()}, LinkEnd{1, output()},
                                                     LinkWeights<S>{1, maps[1].get()}));
-    all.push_back(std::make_unique<QuarticWell<S>>(options_.stiffness, std::vector<int>{0, 1}));
+    all.push_back(std::make_unique<PendulumForce<S>>(options_.weight, std::vector<int>{0, 1}));
     return all;
   }
 
-  QuarticOptions options_;
+  PendulumOptions options_;
   Index rows_, inputs_, outputs_;
 };
 
 }  // namespace
 
-NetworkKind quartic_kind() {
-  return {.name = "quartic",
-          .summary = "two layers of units that cubic springs hold",
+NetworkKind pendulum_kind() {
+  return {.name = "pendulum",
+          .summary = "two layers of units that hang as pendulums",
           .plan = [](const Config& config, const TaskSizes& sizes) -> std::shared_ptr<const NetworkPlan> {
-            return std::make_shared<QuarticPlan>(quartic_section().read(config), sizes);
+            return std::make_shared<PendulumPlan>(pendulum_section().read(config), sizes);
           },
           .feed_forward = [](const Config&) { return false; },
           .couples_rows = false,
@@ -99,8 +99,8 @@ NetworkKind quartic_kind() {
           .contrastive = [](const Config&) { return true; }};
 }
 
-double quartic_stiffness(const Config& config) { return quartic_section().read(config).stiffness; }
+double pendulum_weight(const Config& config) { return pendulum_section().read(config).weight; }
 
-ConfigSection quartic_keys() { return {"quartic", quartic_section().rows()}; }
+ConfigSection pendulum_keys() { return {"pendulum", pendulum_section().rows()}; }
 
 }  // namespace mine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "quartic_well.hpp"
+#include "pendulum.hpp"
 
 #include <utility>
 
@@ -15,31 +15,30 @@ using nudge::ReadContext;
 using nudge::Store;
 
 template <class S>
-QuarticWell<S>::QuarticWell(double stiffness, std::vector<int> nodes)
-    : stiffness_(static_cast<S>(stiffness)), nodes_(std::move(nodes)) {}
+PendulumForce<S>::PendulumForce(double weight, std::vector<int> nodes)
+    : weight_(static_cast<S>(weight)), nodes_(std::move(nodes)) {}
 
 template <class S>
-nudge::TermTraits QuarticWell<S>::traits() const {
-  // A spring that bends is not driven by a difference of states.
-  return {
-      .name = "quartic_well", .conservative = true, .sources = nodes_, .targets = nodes_, .takes_difference = false};
+nudge::TermTraits PendulumForce<S>::traits() const {
+  // Its torque is not driven by a difference of states.
+  return {.name = "pendulum", .conservative = true, .sources = nodes_, .targets = nodes_, .takes_difference = false};
 }
 
 /// The nodes are all of the circuit, so that whole states are taken.
 template <class S>
-class QuarticWell<S>::System final : public nudge::TermSystem<S> {
+class PendulumForce<S>::System final : public nudge::TermSystem<S> {
  public:
-  explicit System(S stiffness) : stiffness_(stiffness) {}
+  explicit System(S weight) : weight_(weight) {}
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
              ReadContext& /*read*/) override {
-    if (part != Part::nonconservative) f.array() -= stiffness_ * z.array().cube();
+    if (part != Part::nonconservative) f.array() -= weight_ * z.array().sin();
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> /*rest*/,
                  ReadContext& /*read*/) override {
-    slope_ = (S(-3) * stiffness_ * z.array().square()).matrix();
-    conservative.array() -= stiffness_ * z.array().cube();
+    slope_ = (-weight_ * z.array().cos()).matrix();
+    conservative.array() -= weight_ * z.array().sin();
   }
 
   /// v of k copies side by side, at one point.
@@ -63,20 +62,20 @@ class QuarticWell<S>::System final : public nudge::TermSystem<S> {
   }
 
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override {
-    return 0.25 * static_cast<double>(stiffness_) * z.template cast<double>().array().square().square().sum();
+    return static_cast<double>(weight_) * (1 - z.template cast<double>().array().cos()).sum();
   }
 
  private:
-  S stiffness_;
-  Matrix<S> slope_;  ///< −3 κ z² of the point
+  S weight_;
+  Matrix<S> slope_;  ///< −κ cos z of the point
 };
 
 template <class S>
-std::unique_ptr<nudge::TermSystem<S>> QuarticWell<S>::make_system(Index /*rows*/, Index /*max_copies*/) const {
-  return std::make_unique<System>(stiffness_);
+std::unique_ptr<nudge::TermSystem<S>> PendulumForce<S>::make_system(Index /*rows*/, Index /*max_copies*/) const {
+  return std::make_unique<System>(weight_);
 }
 
-template class QuarticWell<float>;
-template class QuarticWell<double>;
+template class PendulumForce<float>;
+template class PendulumForce<double>;
 
 }  // namespace mine
