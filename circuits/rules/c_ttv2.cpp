@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chopped TTv2 (Rasch, Carta, Fagbohungbe and Gokmen, Nat. Commun. 15:7133 (2024), doi:10.1038/s41467-024-51221-z): each column
-// j of the fast array has a sign c_j, A += c f δ/s and H += c λ s A, which flips with probability p after the column was read:
-// an offset of A adds to H with both signs, so that no symmetry point need be known.
-#include "circuits/rules/column_transfer.hpp"
-#include "circuits/rules/pulse_buffer.hpp"
+// Chopped TTv2 (Rasch, Carta, Fagbohungbe and Gokmen, Nat. Commun. 15:7133 (2024), doi:10.1038/s41467-024-51221-z): the sign of a
+// column flips with probability p after it was read; no symmetry point need be known.
+#include "circuits/rules/chopped_transfer.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/rng.hpp"
 
@@ -14,58 +12,20 @@ namespace {
 constexpr std::uint32_t chopper_lane = 0xffffffff;
 
 template <class S>
-class ChoppedTtv2 final : public UpdateRule<S> {
+class ChoppedTtv2 final : public ChoppedTransfer<S> {
  public:
-  explicit ChoppedTtv2(const CrossbarSpec& spec)
-      : spec_(spec.rule),
-        transfer_(spec, static_cast<std::uint64_t>(spec.rule.every)),
-        buffer_(spec.rule.threshold, spec.rule.momentum) {}
-
-  void begin(RuleArrays<S>& arrays) override {
-    const Crossbar<S>& slow = arrays.slow();
-    buffer_.begin(slow.inputs(), slow.outputs());
-    signs_.setOnes(1, slow.outputs());
-    transfer_.begin();
-  }
-
-  void learn(const WeightUpdate<S>& update, RuleArrays<S>& arrays) override {
-    Crossbar<S>&slow = arrays.slow(), &fast = arrays.fast();
-    send_chopped<S>(update, static_cast<S>(spec_.fast_gain) / update.schedule, &signs_, fast);
-    const auto read = transfer_.after_update(fast, arrays.seed);
-    if (!read) return;
-    const S rate = static_cast<S>(spec_.rate) * update.schedule;
-    const RngKey key{arrays.seed, Purpose::pulse_order, fast.plus().identity().entity};
-    for (Index k = 0; k < read->count(); ++k) {
-      const Index column = read->column(k, slow.outputs());
-      buffer_.sum().col(column) += rate * signs_(0, column) * read->held.row(k).transpose();
-      // Every update has a number of its own among the writes of the fast array.
-      const std::uint64_t bits =
-          random_bits(key, fast.writes().operations, chopper_lane, static_cast<std::uint32_t>(column));
-      if (static_cast<double>(bits >> 11U) * 0x1p-53 < spec_.chopper) signs_(0, column) = -signs_(0, column);
-    }
-    if (buffer_.take(slow.weight_per_pulse(), read->first, read->count(), counts_)) slow.pulse(counts_);
-  }
-
-  std::vector<StateArray<S>> state() override {
-    std::vector<StateArray<S>> all = {
-        {"buffer", "1", "change of each weight that is on its way from the fast array to the slow one", &buffer_.sum()},
-        {"chopper", "1", "sign of each column of the fast array", &signs_}};
-    transfer_.append_state(all);
-    return all;
-  }
-  void restored(const RuleArrays<S>& arrays) override { transfer_.restored(arrays.all.front()->outputs()); }
-  std::vector<MapReading> readings() const override {
-    std::vector<MapReading> all;
-    transfer_.append_readings(all);
-    return all;
-  }
+  using ChoppedTransfer<S>::ChoppedTransfer;
 
  private:
-  RuleSpec spec_;
-  ColumnTransfer<S> transfer_;
-  PulseBuffer<S> buffer_;
-  Matrix<S> signs_;
-  Matrix<S> counts_;
+  void after_read(Index column, const typename ChoppedTransfer<S>::Vector& /*held*/, RuleArrays<S>& arrays) override {
+    // Every update has a number of its own among the writes of the fast array.
+    const Crossbar<S>& fast = arrays.fast();
+    const RngKey key{arrays.seed, Purpose::pulse_order, fast.plus().identity().entity};
+    const std::uint64_t bits =
+        random_bits(key, fast.writes().operations, chopper_lane, static_cast<std::uint32_t>(column));
+    S& sign = this->signs_(0, column);
+    if (static_cast<double>(bits >> 11U) * 0x1p-53 < this->spec_.chopper) sign = -sign;
+  }
 };
 
 }  // namespace

@@ -35,12 +35,7 @@ void Cascade<S>::learn(const WeightUpdate<S>& update, RuleArrays<S>& arrays) {
     const auto read = transfers_[k - 1].after_update(*arrays.all[k], arrays.seed);
     if (!read) continue;
     Crossbar<S>& coarser = *arrays.all[k - 1];
-    const Matrix<S>& zero = arrays.zero[k];
-    Matrix<S>& sum = buffers_[k - 1].sum();
-    for (Index c = 0; c < read->count(); ++c) {
-      const Index column = read->column(c, coarser.outputs());
-      sum.col(column) += rate * (read->held.row(c).transpose() - zero.col(column));
-    }
+    read->add_to(buffers_[k - 1].sum(), rate, arrays.zero[k]);
     if (buffers_[k - 1].take(coarser.weight_per_pulse(), read->first, read->count(), counts_)) coarser.pulse(counts_);
   }
 }

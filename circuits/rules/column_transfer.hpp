@@ -17,6 +17,13 @@ struct ColumnRead {
 
   Index count() const { return held.rows(); }
   Index column(Index k, Index width) const { return first + k < width ? first + k : first + k - width; }
+  /// The same columns of sum (inputs, outputs) += rate (held − zero).
+  void add_to(Matrix<S>& sum, S rate, const Matrix<S>& zero) const {
+    for (Index k = 0; k < count(); ++k) {
+      const Index at = column(k, sum.cols());
+      sum.col(at) += rate * (held.row(k).transpose() - zero.col(at));
+    }
+  }
 };
 
 /// Every so many updates the next columns of an array are read in turn: a transposed read with one column driven each, with

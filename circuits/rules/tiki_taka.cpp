@@ -31,13 +31,8 @@ class TikiTaka final : public UpdateRule<S> {
     const auto read = transfer_.after_update(arrays.fast(), arrays.seed);
     if (!read) return;
     Crossbar<S>& slow = arrays.slow();
-    const Matrix<S>& zero = arrays.zero.back();
-    const S rate = static_cast<S>(spec_.rate) * update.schedule;
     Matrix<S> delta = Matrix<S>::Zero(slow.inputs(), slow.outputs());
-    for (Index k = 0; k < read->count(); ++k) {
-      const Index column = read->column(k, slow.outputs());
-      delta.col(column) = rate * (read->held.row(k).transpose() - zero.col(column));
-    }
+    read->add_to(delta, static_cast<S>(spec_.rate) * update.schedule, arrays.zero.back());
     slow.apply_update(delta);
   }
 
