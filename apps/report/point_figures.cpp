@@ -77,8 +77,14 @@ std::string result_figure(const std::string& result, const Table& points, const 
   chart.x_label = x.key + points.unit_suffix(x.key);
   chart.y_label = points.label(result);
   chart.x_names = x.names;
-  chart.note = "Markers: mean over the seeds; band or line: from the lowest to the highest seed.";
-  if (std::any_of(values.begin(), values.end(), [](double v) { return std::isinf(v); })) {
+  const bool pooled = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
+    return std::any_of(curve.points.begin(), curve.points.end(), [](const auto& at) { return at.second.size() > 1; });
+  });
+  const bool failed = std::any_of(values.begin(), values.end(), [](double v) { return std::isinf(v); });
+  chart.note = pooled ? "Markers: mean over the seeds; band or line: from the lowest to the highest seed."
+                      : "A marker for each run.";
+  if (failed && !pooled) chart.note += " A run that failed has none.";
+  if (failed && pooled) {
     chart.note +=
         " Where a run failed: the median, the failed ranked worst, or no marker where it is one of them; the band is "
         "of the others.";
@@ -156,13 +162,15 @@ PointFigures point_figures(const Table& points, const std::optional<TextEntropy>
   const std::vector<Curve> curves = curves_of(points, keys, x);
   PointFigures out;
   std::string constant;
+  bool failed = false;
   std::vector<std::string> varying;
   for (const std::string& name : points.results) {
     const std::vector<double>& values = points.numbers.at(name);
     const auto first = std::find_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
     if (first == values.end()) continue;
     if (std::all_of(first, values.end(), [&](double v) { return !std::isfinite(v) || v == *first; })) {
-      const bool everywhere = std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+      const bool everywhere = std::none_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+      failed = failed || std::any_of(values.begin(), values.end(), [](double v) { return std::isinf(v); });
       constant += (constant.empty() ? "" : ", ") + points.label(name) + " " + number(*first) +
                   (everywhere ? "" : " or not known");
       continue;
@@ -175,7 +183,9 @@ PointFigures point_figures(const Table& points, const std::optional<TextEntropy>
     return out;
   }
   if (!out.others.empty()) out.others = "<div class=\"grid\">\n" + out.others + "</div>\n";
-  if (!constant.empty()) out.others += paragraph("The same in every run: " + constant + ".");
+  if (!constant.empty())
+    out.others +=
+        paragraph("The same in every run" + std::string(failed ? " that did not fail: " : ": ") + constant + ".");
   if (!varying.empty()) out.others += point_table(varying, points, keys[x], curves, line);
   return out;
 }

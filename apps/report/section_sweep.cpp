@@ -45,23 +45,46 @@ Table over(const Table& points, const std::string& key) {
   return out;
 }
 
-/// The points at which every key but one is as in the first point.
-Table along(const Table& points, const std::string& key) {
-  const auto at_baseline = [&](std::size_t i) {
-    return std::all_of(points.keys.begin(), points.keys.end(), [&](const std::string& other) {
-      if (other == key) return true;
-      const auto real = points.numbers.find(other);
-      if (real != points.numbers.end()) return real->second[i] == real->second[0];
-      return points.texts.at(other)[i] == points.texts.at(other)[0];
-    });
+/// Whether a key has the value of the first point.
+bool as_first(const Table& points, const std::string& key, std::size_t i) {
+  const auto real = points.numbers.find(key);
+  if (real != points.numbers.end()) return real->second[i] == real->second[0];
+  return points.texts.at(key)[i] == points.texts.at(key)[0];
+}
+
+/// The key that was moved to a point of a sweep of one at a time; empty of the first point. A choice (device.preset, hardware.level) moves
+/// what follows from it too: of several keys that differ from the first point it is the one that is a name, and has that value nowhere alone.
+std::string moved_key(const Table& points, std::size_t i) {
+  const auto moved = [&](std::size_t at) {
+    std::vector<std::string> keys;
+    for (const std::string& key : points.keys) {
+      if (!as_first(points, key, at)) keys.push_back(key);
+    }
+    return keys;
   };
+  const std::vector<std::string> all = moved(i);
+  if (all.size() < 2) return all.empty() ? "" : all.front();
+  for (const std::string& key : all) {
+    const auto names = points.texts.find(key);
+    if (names == points.texts.end()) continue;
+    bool alone = false;
+    for (std::size_t j = 0; j < points.rows && !alone; ++j) {
+      alone = names->second[j] == names->second[i] && moved(j).size() == 1;
+    }
+    if (!alone) return key;
+  }
+  return all.front();
+}
+
+/// The points of a sweep of one key at a time at which that one was moved, and the first.
+Table along(const Table& points, const std::string& key) {
   Table out = points;  // what is known of the columns
   out.keys = {key};
   out.rows = 0;
   out.numbers.clear();
   out.texts.clear();
   for (std::size_t i = 0; i < points.rows; ++i) {
-    if (!at_baseline(i)) continue;
+    if (const std::string own = moved_key(points, i); !own.empty() && own != key) continue;
     ++out.rows;
     for (const auto& [name, values] : points.numbers) {
       const bool other_key =

@@ -154,6 +154,20 @@ TEST_CASE("the verdict on a sweep names the key that matters and does not claim 
   CHECK(has(sentence, "4 of 8 runs ended no better than letter frequencies (2.4000 nat)"));
 }
 
+TEST_CASE("runs that failed are told apart from numbers that nobody measured", "[report]") {
+  Table points;
+  points.keys = {"noise"};
+  points.results = {"validation_loss", "skipped", "energy"};
+  points.rows = 3;
+  points.numbers = {{"noise", {0, 0.1, 0.2}},
+                    {"validation_loss", {2, INFINITY, 2.5}},
+                    {"skipped", {0, INFINITY, 0}},
+                    {"energy", {1, INFINITY, not_measured}}};
+  const PointFigures figures = point_figures(points, std::nullopt);
+  CHECK(has(figures.others, "The same in every run that did not fail: skipped 0, energy 1 or not known."));
+  CHECK(has(figures.first, "A marker for each run. A run that failed has none."));
+}
+
 TEST_CASE("sweep files of one config are pooled over their seeds, others are not", "[report]") {
   const test::TemporaryDirectory dir;
   const std::string config = "seed = 1\nthreads = 2\n\n[sweep]\nseeds = [1, 2]\n\n[train]\nsteps = 10\n";

@@ -222,6 +222,28 @@ TEST_CASE("one key at a time: every key has its figures, over the points that on
   }
 }
 
+TEST_CASE("one key at a time: a choice that moves other keys too stands with its own figures", "[report]") {
+  const test::TemporaryDirectory dir;
+  H5Document file;
+  add_run_record(file, {"sweep", "seed = 1\n", 1, "float", 2, "2025-01-31T12:34:56Z", 300});
+  // Without devices there is no spread of leaks: the second point differs from the first in both.
+  file.column("points/device.preset", std::vector<std::string>{"ecram", "none", "ecram"}, {});
+  file.column("points/circuit.leak_spread", std::vector<double>{0.05, 0, 0}, {});
+  file.column("points/seed", std::vector<std::int64_t>{1, 1, 1}, {});
+  file.column("points/validation_loss", std::vector<double>{2, 2.5, 2.25}, {"nat", "", {}});
+  file.attribute("keys", std::string("device.preset, circuit.leak_spread"), "points");
+  file.attribute("results", std::string("validation_loss"), "points");
+  file.attribute("mode", std::string("one_at_a_time"), "points");
+  file.write(dir / "sweep.h5", Overwrite::must_not_exist);
+  const std::string page = report_html({dir / "sweep.h5"});
+  const std::size_t preset = page.find("<h3>device.preset</h3>"), leak = page.find("<h3>circuit.leak_spread</h3>");
+  REQUIRE(leak > preset);
+  CHECK(has(page.substr(preset, leak - preset), "2.5"));
+  CHECK_FALSE(has(page.substr(preset, leak - preset), "2.25"));
+  CHECK(has(page.substr(leak), "2.25"));
+  CHECK_FALSE(has(page.substr(leak, page.find("<h2", leak) - leak), "2.5<"));
+}
+
 namespace {
 
 /// x of the label with this text, and its anchor.
