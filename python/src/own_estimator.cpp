@@ -197,6 +197,7 @@ EstimatorKind own_estimator_kind(const nb::object& object) {
   EstimatorKind kind;
   kind.name = own_estimator_name;
   kind.nudge = nudge_of(nb::cast<std::string>(object.attr("nudge")));
+  kind.plain = true;  // force(z) is the circuit's own
   kind.beta_in_float = nb::cast<double>(object.attr("beta_in_float"));
   kind.beta_in_double = nb::cast<double>(object.attr("beta"));
   const nb::object* const lent = &object;  // it lives as long as what it is lent to

@@ -61,7 +61,7 @@ class CrossEntropy(nudge.Cost):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_gradients_of_an_own_cost(name):
-    check = nudge.gradcheck(None, cost=Quartic(), **SMALL, **NETWORKS[name], gradcheck__estimators=["ep", "implicit"],
+    check = nudge.gradcheck(None, cost=Quartic(), estimator="ep", **SMALL, **NETWORKS[name], gradcheck__estimators=["ep", "implicit"],
                             gradcheck__finite_difference_entries=4)
     # Central differences of the settled cost: h^2 of truncation and rounding/h, both 1e-9 of numbers of the size of 1. ep errs by
     # beta^2 = 1e-10 and rounding/beta = 1e-11 of states, 1e-6 of a gradient that is a hundredth of them.
