@@ -194,6 +194,17 @@ const Section<CrossbarSpec>& crossbar_section() {
                   "Voltages of the lines that are not selected while a cell is written: none reaches other cells "
                   "(isolated), those of its row and column see V/2 (half), or all see V/3 (third). Models with volts."),
             write_biases, &CrossbarSpec::bias),
+        field(
+            param::zero_is(
+                "never", quantity("crossbar.refresh", "never", Unit::second, at_least(0),
+                                  "Interval of the devices' own time (train.step_time, nudge test --age) at which all "
+                                  "of them are written anew, with the weights that they had after their last write.")),
+            &CrossbarSpec::programming, &ProgrammingSpec::refresh_s),
+        field(param::zero_is(
+                  "none", integer("crossbar.calibration", "none", between(0, 1000),
+                                  "Reads of random inputs by which the gain of an array follows what time does to all "
+                                  "of its devices: made after every write and every wait (drift compensation).")),
+              &CrossbarSpec::programming, &ProgrammingSpec::calibration),
         field(integer("crossbar.pulse_train", "31", between(1, 64), "Coincidence: most slots of a pulse train.",
                       "default of IBM aihwkit"),
               &CrossbarSpec::programming, &ProgrammingSpec::train),

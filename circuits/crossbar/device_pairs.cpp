@@ -46,7 +46,9 @@ DevicePairs<S>::DevicePairs(const CrossbarSpec& spec, const Matrix<S>& weights, 
              spec.stuck.second_S.get()),
       scale_(1, 1),
       counters_(12, 3),
-      write_error_(Matrix<S>::Zero(1, 2)) {
+      write_error_(Matrix<S>::Zero(1, 2)),
+      calibration_(spec.programming.calibration, {seed, id, 0}, weights.rows()),
+      refresh_clock_(spec.programming.refresh_s) {
   plus_.leave_moving(spec.circuit.noise_within_phases_s);
   minus_.leave_moving(spec.circuit.noise_within_phases_s);
   check_target(weights);
@@ -98,6 +100,7 @@ void DevicePairs<S>::write(const Matrix<S>& target) {
   record(report);
   count_as_programming(before);
   if (spec_.programming.update == UpdateScheme::write_verify) shadow_.reset(target);
+  calibration_.programmed();
   refresh();
 }
 
@@ -133,10 +136,37 @@ void DevicePairs<S>::refresh_variance() {
 }
 
 template <class S>
-void DevicePairs<S>::refresh() {
+void DevicePairs<S>::refresh(Since since) {
   refresh_view();
   refresh_variance();
   refresh_moving();
+  if (calibration_.active()) {
+    Matrix<S> response = calibration_response();
+    if (since == Since::write) {
+      calibration_.written(std::move(response));
+    } else {
+      calibration_.aged(response);
+    }
+    view_.amplify(calibration_.gain());  // once: a resumed array has the same bits
+  }
+  if (since == Since::write && refresh_clock_.active()) refresh_clock_.written(view_.weights);
+}
+
+template <class S>
+Matrix<S> DevicePairs<S>::calibration_response() {
+  const Matrix<S>& x = calibration_.inputs();
+  const auto devices = static_cast<std::uint64_t>(plus_.conductance().size() + minus_.conductance().size());
+  writes_.verify_reads += devices * static_cast<std::uint64_t>(x.rows());
+  Matrix<S> response = calibration_.gain() * (x * view_.weights);  // the view is still without it
+  const double sigma = spec_.device.read_sigma_S(spec_.device.g_reference_S()) / std::sqrt(spec_.programming.read_time);
+  if (sigma == 0) return response;
+  // Inputs of ±1: the noise of all devices of a column adds, of both of a pair.
+  const double devices_per_output =
+      static_cast<double>(devices) / static_cast<double>(std::max<Index>(view_.weights.cols(), 1));
+  Matrix<S> noise(response.rows(), response.cols());
+  fill_normal<S>({plus_.identity().seed, Purpose::verify_read, id_}, writes_.operations++, 2,
+                 std::span<S>(noise.data(), static_cast<std::size_t>(noise.size())));
+  return response + static_cast<S>(sigma * std::sqrt(devices_per_output)) / siemens_per_weight() * noise;
 }
 
 /// Both arrays have the same processes, in the same order; devices of one without them have the variance 0.
@@ -200,10 +230,21 @@ std::optional<WiredDevices> DevicePairs<S>::behind_wires() const {
 
 template <class S>
 bool DevicePairs<S>::advance_time(double seconds, std::uint64_t step) {
-  const bool plus = plus_.advance_time(seconds, step);
-  const bool minus = minus_.advance_time(seconds, step);
-  if (plus || minus) refresh();
-  return plus || minus;
+  constexpr std::uint64_t next_part = std::uint64_t{1} << 40U;  // numbers of the parts of a wait, beyond those of waits
+  refresh_clock_.check(seconds);
+  bool changed = false;
+  for (double left = seconds;; step += next_part) {
+    const double share = refresh_clock_.share(left);
+    const bool plus = plus_.advance_time(share, step);
+    const bool minus = minus_.advance_time(share, step);
+    if (plus || minus) refresh(Since::wait);
+    changed = changed || plus || minus;
+    left -= share;
+    if (!refresh_clock_.passed(share)) return changed;
+    write(Matrix<S>(refresh_clock_.meant()));
+    changed = true;
+    if (!(left > 0)) return changed;
+  }
 }
 
 template <class S>
@@ -242,6 +283,8 @@ std::vector<StateArray<S>> DevicePairs<S>::state() {
     all.push_back({"shadow_weights", "1", "digital copy of the weights", &shadow_.weights()});
     all.push_back({"shadow_written", "1", "weights the devices were last written to", &shadow_.written()});
   }
+  calibration_.append_state(all);
+  refresh_clock_.append_state(all);
   for (const bool plus : {true, false}) {
     for (const SlowArray<S>& array : (plus ? plus_ : minus_).slow_state()) {
       const std::string sign = plus ? "g_plus_" : "g_minus_";
@@ -305,7 +348,14 @@ void DevicePairs<S>::state_restored() {
   writes_ = {{at(0), at(1)}, at(2), at(3), at(4), at(5), at(6), at(7), at(8), {at(9), at(10)}, at(11)};
   plus_.state_restored();
   minus_.state_restored();
-  refresh();
+  const WriteCounts counted = writes_;
+  const GainCalibration<S> kept = calibration_;
+  const RefreshClock<S> clock = refresh_clock_;
+  refresh();  // writes and reads nothing: what calibration and clock know is in the checkpoint
+  writes_ = counted;
+  calibration_ = kept;
+  refresh_clock_ = clock;
+  refresh_clock_.state_restored();
 }
 
 template class DevicePairs<float>;

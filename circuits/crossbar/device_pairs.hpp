@@ -8,7 +8,9 @@
 
 #include "circuits/crossbar/cell_scale.hpp"
 #include "circuits/crossbar/crossbar_spec.hpp"
+#include "circuits/crossbar/gain_calibration.hpp"
 #include "circuits/crossbar/mapping.hpp"
+#include "circuits/crossbar/refresh_clock.hpp"
 #include "circuits/crossbar/wired_devices.hpp"
 #include "circuits/linear_map.hpp"
 #include "circuits/programming/shadow_weights.hpp"
@@ -56,7 +58,7 @@ class DevicePairs {
   /// the smaller to the bottom and the larger to what then holds the weight that was read. Returns the pairs written.
   Index refresh_pairs(double high, double low);
 
-  /// Time passes for the devices (DeviceArray::advance_time).
+  /// Time passes for the devices (DeviceArray::advance_time); they are written anew at the interval of crossbar.refresh.
   bool advance_time(double seconds, std::uint64_t step);
 
   /// What the lines see, wires included, in units of weight.
@@ -74,8 +76,8 @@ class DevicePairs {
     return static_cast<S>(
         mapping_->least(scale_of_cells_.low_S(), scale_of_cells_.high_S(), static_cast<double>(w_max())));
   }
-  /// k, siemens per unit of weight.
-  S siemens_per_weight() const { return scale_(0, 0); }
+  /// k, siemens per unit of weight, of reads: that of writes over the gain of the calibration.
+  S siemens_per_weight() const { return scale_(0, 0) / calibration_.gain(); }
   /// Whether updates come as factor pairs (coincidence pulse trains).
   bool takes_factors() const { return spec_.programming.update == UpdateScheme::coincidence; }
   /// Whether they are programmed and then left alone, whatever training asks for.
@@ -102,7 +104,10 @@ class DevicePairs {
   void send(const Matrix<S>& up, const Matrix<S>& down);
   void record(const WriteReport& report);
   void append_write_readings(std::vector<MapReading>& all) const;
-  void refresh();
+  enum class Since { write, wait };
+  void refresh(Since since = Since::write);
+  /// What the calibration inputs give now, with the noise of a verify read.
+  Matrix<S> calibration_response();
   void refresh_view();
   void refresh_variance();
   void refresh_moving();
@@ -119,6 +124,8 @@ class DevicePairs {
   Matrix<S> counters_;     ///< image of the counters below for checkpoints
   Matrix<S> write_error_;  ///< (1, 2): mean and rms of the last write, of the window
   ShadowWeights<S> shadow_;
+  GainCalibration<S> calibration_;
+  RefreshClock<S> refresh_clock_;
   WriteCounts writes_;
 };
 

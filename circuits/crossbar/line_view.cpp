@@ -43,7 +43,22 @@ void view_single(const Matrix<S>& g, const LineValues<S>& baseline, S k, bool wa
   }
 }
 
+template <class S>
+void LineView<S>::amplify(S gain) {
+  for (Matrix<S>* over_k : {&weights, &backward, &total}) *over_k *= gain;
+  for (LineValues<S>* over_k : {&column_load, &row_load, &reference}) *over_k *= gain;
+  reference_load *= gain;
+  pedestal *= gain;
+  variance *= gain * gain;
+  reference_variance *= gain * gain;
+  for (MovingNoise<S>& noise : moving) {
+    noise.variance *= gain * gain;
+    noise.reference_variance *= gain * gain;
+  }
+}
+
 #define NUDGE_INSTANTIATE(S)                                                              \
+  template void LineView<S>::amplify(S);                                                  \
   template void view_pairs<S>(const Matrix<S>&, const Matrix<S>&, S, bool, LineView<S>&); \
   template void view_single<S>(const Matrix<S>&, const LineValues<S>&, S, bool, LineView<S>&);
 NUDGE_INSTANTIATE(float)

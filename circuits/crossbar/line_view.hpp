@@ -37,6 +37,9 @@ struct LineView {
   S pedestal = 0;  ///< what `weights` lacks at every cross point: taken off digitally after the converter
   std::vector<MovingNoise<S>> moving = {};  ///< of the devices themselves, as `variance`
 
+  /// The same behind amplifiers of so much more gain, k smaller: what is over k grows with it, what is over k² with its square.
+  void amplify(S gain);
+
   const Matrix<S>& transposed_weights() const { return backward.size() > 0 ? backward : weights; }
 
   /// In other arithmetic, without `moving`: for reads without noise.

@@ -67,6 +67,8 @@ void ProgrammingSpec::validate(const DeviceSpec& device) const {
         "a number of pulses in [0, 1e9]; 0 means twice device.pulses");
   check(burst >= 0 && burst <= 1, "verify_burst", burst, "in [0, 1]; 0 sends single pulses");
   check(read_time > 0 && std::isfinite(read_time), "verify_time", read_time, "> 0 and finite, in units of tau");
+  check(refresh_s >= 0 && std::isfinite(refresh_s), "refresh", refresh_s, ">= 0 and finite, s; 0: never");
+  check(calibration >= 0 && calibration <= 1000, "calibration", calibration, "in [0, 1000]; 0: a fixed gain");
   check(train >= 1 && train <= 64, "pulse_train", train, "in [1, 64]");
   check_growth(*this, device);
   if (lines == VerifyLines::floating) check_floating(*this, device);

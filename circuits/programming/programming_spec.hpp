@@ -52,7 +52,9 @@ struct ProgrammingSpec {
   double step_width = 1;    ///< and is so many times longer than the one before
   int steps = 20;           ///< k stays below this
   VerifyLines lines = VerifyLines::grounded;
-  int train = 31;  ///< coincidence: most slots of a pulse train, 1 to 64
+  double refresh_s = 0;  ///< interval at which all devices are written anew (refresh_clock.hpp); 0: never
+  int calibration = 0;   ///< reads by which the gain of an array follows its age (gain_calibration.hpp)
+  int train = 31;        ///< coincidence: most slots of a pulse train, 1 to 64
   PulseOrder order = PulseOrder::batch;
 
   /// Whether pulses grow from round to round: then a round sends one.

@@ -191,6 +191,7 @@ const std::map<std::string, Settings>& act_beside() {
   static const Settings converters{"crossbar.forward_dac_bits=5", "crossbar.forward_adc_bits=5"};
   static const Settings coincidence{"crossbar.update=coincidence", "train.optimizer=sgd"};
   static const Settings both_ways{"crossbar.transposed_dac_bits=5", "crossbar.transposed_adc_bits=5"};
+  static const Settings rewritten{"train.step_time=100 s", "device.programming_error=0.01"};
   static const Settings thermal{"circuit.thermal_noise=true"};
   static const Settings pulses{"device.pulse_voltage_up=1 V", "device.pulse_voltage_down=1 V",
                                "device.pulse_width_up=1 us", "device.pulse_width_down=1 us"};
@@ -217,6 +218,7 @@ const std::map<std::string, Settings>& act_beside() {
                                                       {"circuit.temperature", thermal},
                                                       {"circuit.node_capacitance", thermal},
                                                       {"circuit.noise_within_phases", flicker},
+                                                      {"crossbar.refresh", rewritten},
                                                       {"device.leak_time", {"train.step_time=1 s"}},
                                                       {"device.pulse_voltage_up", pulses},
                                                       {"device.pulse_voltage_down", pulses},

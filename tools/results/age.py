@@ -18,7 +18,9 @@ WAYS = [("headroom 2 (default)", [], []),
         ("headroom 1, mean of 16 reads", ["crossbar.headroom=1", "reads.free=mean 16", "reads.loss=mean 16"], []),
         ("headroom 1, reference column", ["crossbar.headroom=1", "crossbar.mapping=reference_column"], []),
         ("headroom 1, written anew every hour", ["crossbar.headroom=1"], ["--refresh", "1 h"]),
-        ("headroom 1, written anew every 10 min", ["crossbar.headroom=1"], ["--refresh", "10 min"])]
+        ("headroom 1, written anew every 10 min", ["crossbar.headroom=1"], ["--refresh", "10 min"]),
+        ("headroom 1, gain calibrated by 20 reads", ["crossbar.headroom=1", "crossbar.calibration=20"], [])]
+PCM = [("as they are", []), ("gain calibrated by 20 reads", ["crossbar.calibration=20"])]
 
 
 def made(path, command):
@@ -38,6 +40,15 @@ def mean(rows, age):
     return f"{statistics.mean(found):.1f} ± {statistics.stdev(found):.1f}"
 
 
+def rows_of(run, settings, options):
+    """A row of numbers: what is left after each age."""
+    command = [results.PROGRAM, "test", run, "--seeds", SEEDS, "--json"] + options
+    command += [word for age in AGES for word in ("--age", age)]
+    command += [word for s in settings for word in ("--set", s)]
+    rows = json.loads(results.execute(command))["rows"]
+    return [mean(rows, age) for age in sorted({row["age_s"] for row in rows})]
+
+
 def main():
     commits = results.noted("age")
     folder = results.FOLDER.relative_to(results.ROOT)
@@ -47,11 +58,9 @@ def main():
     tables = ["device.model=soft_bounds"] + settings_of(device)
     table = [["mitigation"] + [f"after {age}" for age in AGES]]
     for name, settings, options in WAYS:
-        command = [results.PROGRAM, "test", run, "--seeds", SEEDS, "--json"] + options
-        command += [word for age in AGES for word in ("--age", age)]
-        command += [word for s in tables + settings for word in ("--set", s)]
-        rows = json.loads(results.execute(command))["rows"]
-        table.append([name] + [mean(rows, age) for age in sorted({row["age_s"] for row in rows})])
+        table.append([name] + rows_of(run, tables + settings, options))
+    for name, settings in PCM:
+        table.append([f"preset pcm, {name}"] + rows_of(run, ["device.preset=pcm"] + settings, []))
     shown = ["nudge devices fit rram_c_relaxation.tsv.gz --relaxation --out age_device.toml",
              "nudge train examples/digits.toml --out age_digits.h5",
              f"nudge test age_digits.h5 --seeds {SEEDS} --age ... --set device....=(of age_device.toml) --set crossbar.headroom=1 --json"]

@@ -16,7 +16,8 @@ struct AgedTestOptions {
   std::string weights = {};                ///< a file of weights instead (read_weights()); reprograms
   std::vector<std::string> settings = {};  ///< of the config; reprograms
   std::string part = "test";               ///< or "validation"
-  /// Seconds after which every device is written anew, with the weights that it was read with at age 0, from then on again and again; 0: never.
+  /// Seconds after which every device is written anew, with the weights that it was read with at age 0, from then on again and again; 0: only as
+  /// crossbar.refresh of the run says.
   double refresh_s = 0;
   std::optional<double> temperature_K =
       {};  ///< at which it is kept and read, in place of circuit.temperature of the run

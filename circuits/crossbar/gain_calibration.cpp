@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circuits/crossbar/gain_calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "sim/base/rng.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr std::uint32_t calibration_lane = 1U << 16U;  // beside the sides of an array
+constexpr double largest_step = 4;
+
+}  // namespace
+
+template <class S>
+GainCalibration<S>::GainCalibration(int reads, const ArrayIdentity& identity, Index inputs) : inputs_(reads, inputs) {
+  if (!active()) return;
+  fill_uniform<S>({identity.seed, Purpose::probe, identity.entity}, 0, calibration_lane,
+                  std::span<S>(inputs_.data(), static_cast<std::size_t>(inputs_.size())));
+  inputs_ = inputs_.unaryExpr([](S u) { return u < S(0.5) ? S(-1) : S(1); });
+}
+
+template <class S>
+void GainCalibration<S>::aged(const Matrix<S>& response) {
+  const auto along = response_.template cast<double>().cwiseProduct(response.template cast<double>()).sum();
+  const double wanted = response_.template cast<double>().squaredNorm();
+  if (!(along > 0) || !(wanted > 0)) return;  // nothing of it is left
+  gain_(0, 0) *= static_cast<S>(std::clamp(wanted / along, 1 / largest_step, largest_step));
+}
+
+template <class S>
+void GainCalibration<S>::append_state(std::vector<StateArray<S>>& all) {
+  if (!active()) return;
+  all.push_back({"gain", "1", "gain that follows what time does to all devices (crossbar.calibration)", &gain_});
+  all.push_back(
+      {"calibration", "1", "what the calibration inputs gave after the last write (input, output)", &response_});
+}
+
+template class GainCalibration<float>;
+template class GainCalibration<double>;
+
+}  // namespace nudge
