@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/commands/import_model.hpp"
 #include "apps/commands/pulse_fit.hpp"
 #include "apps/commands/table_fits.hpp"
 #include "apps/streams.hpp"
@@ -262,8 +263,35 @@ CLI::App* add_fit(CLI::App& app, const std::shared_ptr<DevicesOptions>& options)
   return sub;
 }
 
+CLI::App* add_import(CLI::App& app, const std::shared_ptr<ImportOptions>& options) {
+  CLI::App* sub = app.add_subcommand(
+      "import",
+      "Make a device of a Verilog-A model: tables of its current and speed (needs the Python package openvaf-py)");
+  sub->footer("Example: nudge devices import model.va --volts \"-1.5 V,1.5 V\" --out device.toml");
+  sub->add_option("FILE", options->file, "Verilog-A source of a device with two terminals and one state")->required();
+  sub->add_option("--module", options->module, "Module, where the file has several");
+  sub->add_option(
+      "--state", options->state,
+      "Node that is the state, or the parameter that the state begins with, of a model that moves it itself");
+  sub->add_option("--states", options->states, "Smallest and largest state")->capture_default_str();
+  sub->add_option("--volts", options->volts, "Lowest and highest voltage; those of its pulses too")
+      ->capture_default_str();
+  sub->add_option("--points", options->points, "Voltages")->check(CLI::Range(3, 1001))->capture_default_str();
+  sub->add_option("--levels", options->levels, "States")->check(CLI::Range(3, 1001))->capture_default_str();
+  sub->add_option("--read", options->read, "Voltage at which conductances are read")->capture_default_str();
+  sub->add_option("--width", options->width, "Width of its pulses")->capture_default_str();
+  sub->add_option("--parameter", options->parameters, "NAME=VALUE of the model, may be given several times")
+      ->allow_extra_args(false);
+  sub->add_option("--step", options->step, "Step of a model that moves its state itself")->capture_default_str();
+  sub->add_option("--python", options->python, "Interpreter that has openvaf-py")->capture_default_str();
+  sub->add_option("--out", options->out, "Config to write, which must not exist; without it to standard output");
+  sub->add_flag("--json", options->json, "Print JSON");
+  return sub;
+}
+
 std::function<ExitCode()> add_devices(CLI::App& app) {
   const auto options = std::make_shared<DevicesOptions>();
+  const auto imported = std::make_shared<ImportOptions>();
   app.require_subcommand(0, 1);
   app.add_flag("--json", options->json, "Print JSON");
   CLI::App* list = app.add_subcommand("list", "List all device models and presets");
@@ -276,7 +304,9 @@ std::function<ExitCode()> add_devices(CLI::App& app) {
   CLI::App* measure = add_characterize(app, options);
   CLI::App* fit = add_fit(app, options);
   CLI::App* spice = add_spice(app, options);
+  CLI::App* from_model = add_import(app, imported);
   return [=, &app] {
+    if (from_model->parsed()) return import_model(*imported);
     if (spice->parsed()) return spice_command(*options);
     if (measure->parsed()) return characterize_command(*options);
     if (fit->parsed()) return fit_command(*options);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// `nudge devices import`: a VTEAM in Verilog-A against the built-in one, and what is refused. With the package openvaf-py alone, which
+// NUDGE_OPENVAF_PYTHON names an interpreter of.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iostream>
+
+#include "devices/device_array.hpp"
+#include "devices/device_config.hpp"
+#include "tests/apps/run_nudge.hpp"
+#include "training/config/config_table.hpp"
+
+using namespace nudge;
+using namespace nudge::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string interpreter() {
+  const char* named = std::getenv("NUDGE_OPENVAF_PYTHON");
+  return named == nullptr ? "python3" : named;
+}
+
+bool openvaf_installed() {
+  const bool found = std::system((interpreter() + " -c 'import openvaf_py' >/dev/null 2>&1").c_str()) == 0;
+  if (!found) std::cout << "SKIPPED: the Python package openvaf-py is not installed\n";
+  return found;
+}
+
+const char* const vteam_source = R"(`include "disciplines.vams"
+module vteam(p, n, x);
+  inout p, n, x;
+  electrical p, n, x;
+  parameter real k_up = 1e5;
+  parameter real k_down = 1e5;
+  parameter real r_on = 5e4;
+  parameter real r_off = 1e6;
+  real u, v, f;
+  analog begin
+    v = V(p, n);
+    u = V(x);
+    f = 0;
+    if (v > 0.5) f = k_up * pow(v / 0.5 - 1, 3) * (1 - u);
+    if (v < -0.5) f = -k_down * pow(v / -0.5 - 1, 3) * u;
+    I(p, n) <+ v / (r_off + u * (r_on - r_off));
+    I(x) <+ ddt(V(x)) - f;
+  end
+endmodule
+)";
+
+}  // namespace
+
+TEST_CASE("import: a VTEAM of Verilog-A moves as the built-in one", "[apps]") {
+  if (!openvaf_installed()) return;
+  const Folder folder;
+  folder.write("vteam.va", vteam_source);
+  const auto run =
+      run_nudge(folder,
+                "devices import vteam.va --volts \"-1 V,1 V\" --levels 257 --width \"100 ns\" --out device.toml "
+                "--parameter k_down=2e5 --python " +
+                    interpreter());
+  REQUIRE(run.exit_code == 0);
+  DeviceSpec spec = device_spec(load_program_config(folder.file("device.toml"), {}));
+  CHECK(spec.g_min_S == Approx(1e-6).epsilon(1e-9));
+  CHECK(spec.g_max_S == Approx(20e-6).epsilon(1e-9));
+  DeviceSpec own;
+  own.model = "vteam";
+  own.g_min_S = 1e-6;
+  own.g_max_S = 20e-6;
+  own.pulses = spec.pulses;
+  own.shape = {{"k_down", 2e5}};
+  for (const double g0 : {2e-6, 8e-6}) {
+    for (const double n : {3.0, -3.0}) {
+      DeviceArray<double> exact(own, 1, 1, {}), table(spec, 1, 1, {});
+      exact.cells().g(0, 0) = table.cells().g(0, 0) = g0;
+      exact.pulse(Matrix<double>::Constant(1, 1, n), 0);
+      table.pulse(Matrix<double>::Constant(1, 1, n), 0);
+      // The bend of 1/r between 257 states (tests/devices/table_memristor_test.cpp): (h/g)^2 (1 + 1/4x) with h = 19/256 uS and x = 0.5: 0.8 % at 1 uS.
+      const double way = std::abs(exact.conductance()(0, 0) - g0);
+      CHECK(way > 1e-3 * own.window_S());
+      CHECK(std::abs(table.conductance()(0, 0) - exact.conductance()(0, 0)) < 0.008 * way);
+    }
+  }
+  CHECK(run_nudge(folder, "devices characterize device.toml --devices 4").exit_code == 0);
+}
+
+TEST_CASE("import: what cannot be had is refused with the reason", "[apps]") {
+  const Folder folder;
+  folder.write("vteam.va", vteam_source);
+  const auto missing = run_nudge(folder, "devices import nowhere.va");
+  CHECK(missing.exit_code == 2);
+  CHECK_THAT(missing.errors, Contains("nowhere.va"));
+  const auto no_python = run_nudge(folder, "devices import vteam.va --python /nowhere/python");
+  CHECK(no_python.exit_code == 2);
+  CHECK_THAT(no_python.errors, Contains("--python names an interpreter"));
+  CHECK_THAT(run_nudge(folder, "devices import vteam.va --volts \"1 V,2 V\"").errors, Contains("from below 0 V"));
+  if (!openvaf_installed()) {
+    CHECK_THAT(run_nudge(folder, "devices import vteam.va").errors, Contains("pip install openvaf-py"));
+    return;
+  }
+  const auto refused = [&](const std::string& body, const char* why) {
+    folder.write("other.va", "`include \"disciplines.vams\"\nmodule other(p, n);\n  inout p, n;\n  electrical p, n;\n" +
+                                 body + "endmodule\n");
+    const auto run = run_nudge(folder, "devices import other.va --python " + interpreter());
+    CHECK(run.exit_code == 2);
+    CHECK_THAT(run.errors, Contains(why));
+  };
+  refused("integer s; analog I(p, n) <+ V(p, n) * $rdist_normal(s, 1.0, 0.1);\n", "draws random numbers ($rdist_");
+  refused("parameter real g[0:1] = '{1, 2};\n analog I(p, n) <+ g[0] * V(p, n);\n", "array of parameters (g)");
+  refused("analog I(p, n) <+ 1e-6 * V(p, n);\n", "has no node with a charge");
+  refused("real s; analog begin s = idt(V(p, n), 0.1); I(p, n) <+ s * V(p, n); end\n", "idt()");
+  refused("analog I(p, n) <+ \n", "does not compile");
+  CHECK_THAT(run_nudge(folder, "devices import vteam.va --parameter k=1 --python " + interpreter()).errors,
+             Contains("has no parameter k"));
+}
