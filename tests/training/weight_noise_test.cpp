@@ -145,5 +145,9 @@ TEST_CASE("what hardware-aware training needs is said", "[hardware_aware]") {
   };
   unread({"device.preset=ecram", "hardware_aware.weight_noise=0.1"}, "the weights are devices already");
   unread({"hardware_aware.age=10 s"}, "hardware_aware.devices");
-  CHECK_THROWS_WITH(Noisy({"hardware_aware.devices=ecran"}), Contains("ecram"));
+  CHECK_THROWS_WITH(run_parts(small("hopfield", {"hardware_aware.devices=ecran"})), Contains("ecram"));
+  const TemporaryDirectory folder;
+  const std::string file = (folder / "numbers.toml").string();
+  std::ofstream(file) << "[hardware_aware]\ndevices = '" << file << "'\n";  // it names itself
+  CHECK_THROWS_WITH(run_parts(small("hopfield", {"hardware_aware.devices=" + file})), Contains("which are no devices"));
 }

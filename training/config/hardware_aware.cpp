@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/hardware_aware.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "devices/device_config.hpp"
+#include "devices/presets.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/config/suggest.hpp"
+#include "training/config/config_table.hpp"
+
 namespace nudge {
 
 const Section<HardwareAwareOptions>& hardware_aware_section() {
@@ -24,6 +36,26 @@ const Section<HardwareAwareOptions>& hardware_aware_section() {
                      "For how long these devices have been left alone when they are read: drift, decay, relaxation."),
             &HardwareAwareOptions::age_s)};
   return section;
+}
+
+std::optional<CrossbarSpec> hardware_aware_devices(const Config& config) {
+  const std::string devices = hardware_aware_section().read(config).devices;
+  if (devices.empty() || on_devices(config)) return std::nullopt;
+  std::vector<std::string> names;
+  for (const DevicePreset& one : device_presets()) names.push_back(one.name);
+  const bool named = std::find(names.begin(), names.end(), devices) != names.end();
+  if (!named && !std::filesystem::exists(devices)) {
+    throw UserError(fmt::format("hardware_aware.devices = {}: no preset of devices and no file ({})", devices,
+                                did_you_mean(devices, names)));
+  }
+  // What the file itself says of devices to learn for is not asked: it might name itself.
+  const Config described = named ? parse_program_config("hardware_aware.devices", "", {"device.preset=" + devices})
+                                 : load_program_config(devices, {"hardware_aware.devices="});
+  if (!on_devices(described)) {
+    throw UserError(
+        fmt::format("hardware_aware.devices = {}: it has device.model = digital, which are no devices", devices));
+  }
+  return crossbar_spec(described);
 }
 
 }  // namespace nudge

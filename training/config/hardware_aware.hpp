@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "circuits/crossbar/crossbar_spec.hpp"
 #include "sim/config/section.hpp"
 
 namespace nudge {
@@ -15,5 +17,9 @@ struct HardwareAwareOptions {
   double age_s = {};         ///< which these have been left alone for
 };
 const Section<HardwareAwareOptions>& hardware_aware_section();
+
+/// The arrays that hardware_aware.devices describes; none where it is empty or the weights of the config are on devices themselves. UserError
+/// for what is neither a preset nor a readable file, or describes none.
+std::optional<CrossbarSpec> hardware_aware_devices(const Config& config);
 
 }  // namespace nudge

@@ -6,6 +6,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/hardware_aware.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/write_threshold.hpp"
 #include "training/models/registry.hpp"
@@ -22,6 +23,7 @@ RunParts run_parts(const Config& config) {
     const CrossbarSpec arrays = model_arrays(c);
     check_arrays_fit(arrays, *parts.plan, run_options(c).twofold() ? sizeof(double) : sizeof(float));
     check_write_threshold(c, arrays, *parts.plan);
+    static_cast<void>(hardware_aware_devices(c));
   });
   return parts;
 }

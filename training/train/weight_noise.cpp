@@ -1,56 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/train/weight_noise.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
-#include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
-#include "devices/presets.hpp"
-#include "sim/base/errors.hpp"
 #include "sim/base/interrupts.hpp"
 #include "sim/base/rng.hpp"
-#include "sim/config/suggest.hpp"
 #include "training/config/assembly.hpp"
-#include "training/config/config_table.hpp"
 #include "training/config/run_options.hpp"
 
 namespace nudge {
-namespace {
-
-/// The arrays that a preset or a file describes.
-CrossbarSpec described(const std::string& devices) {
-  std::vector<std::string> names;
-  for (const DevicePreset& one : device_presets()) names.push_back(one.name);
-  const bool named = std::find(names.begin(), names.end(), devices) != names.end();
-  if (!named && !std::filesystem::exists(devices)) {
-    throw UserError(fmt::format("hardware_aware.devices = {}: no preset of devices and no file ({})", devices,
-                                did_you_mean(devices, names)));
-  }
-  const Config config = named ? parse_program_config("hardware_aware.devices", "", {"device.preset=" + devices})
-                              : load_program_config(devices);
-  if (!on_devices(config)) {
-    throw UserError(
-        fmt::format("hardware_aware.devices = {}: it has device.model = digital, which are no devices", devices));
-  }
-  CrossbarSpec spec = crossbar_spec(config);
-  return spec;
-}
-
-}  // namespace
-
 template <class S>
 WeightNoise<S>::WeightNoise(const Config& config, const NetworkPlan& plan)
     : parameters_(plan.parameters()), seed_(run_options(config).seed) {
   if (on_devices(config)) return;
   options_ = hardware_aware_section().read(config);
-  if (options_.devices.empty()) return;
-  devices_ = described(options_.devices);
-  devices_->threads = model_arrays(config).threads;
+  devices_ = hardware_aware_devices(config);
+  if (devices_) devices_->threads = model_arrays(config).threads;
 }
 
 template <class S>
