@@ -24,7 +24,7 @@ struct ArrayFacts {
   double load = 0;     ///< of the heaviest line, over the feedback conductance of its amplifier
   double curve = 0;    ///< curved devices: change of the currents of the first tile at the read voltage, relative
   std::optional<double> sneak = {};  ///< of one cell read with all other lines floating: what the others add, relative
-  double curve_missed = 0;  ///< what reads leave out of that behind wires, relative
+  double curve_missed = 0;           ///< what reads leave out of that behind wires, relative
 };
 
 /// Physical scale of the whole circuit.
