@@ -3,7 +3,7 @@
 
 The three questions: ``train`` (does equilibrium propagation train on my device?), ``gradcheck`` (how wrong is its gradient,
 where and why?), ``sweep`` (which imperfection hurts first?). ``open`` reads run files as xarray Datasets. ``Network``,
-``Crossbar``, ``devices`` and ``Dynamics`` are the parts; ``nudge.torch`` makes layers of PyTorch of them. ``nudge.plot`` draws the report's figures with
+``Netlist``, ``Crossbar``, ``devices`` and ``Dynamics`` are the parts; ``nudge.torch`` makes layers of PyTorch of them. ``nudge.plot`` draws the report's figures with
 matplotlib.
 """
 
@@ -13,6 +13,7 @@ from .config import keys, resolve
 from .crossbar import Crossbar
 from .dynamics import Dynamics, EnergyDynamics, SquaredError, check, estimate, settle
 from .errors import Error, InputError, InternalError, NumericalError, OutputError
+from .netlist import Netlist
 from .network import Network
 from .parts import Cost, Estimator
 from .ranked import Effect, effects
@@ -22,7 +23,7 @@ from .studies import Gradcheck, gradcheck, merge, resume, sweep, train
 __version__ = build()["version"]
 
 __all__ = [
-    "Cost", "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Estimator", "Gradcheck", "InputError", "InternalError", "Network",
-    "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "effects", "estimate", "estimators",
+    "Cost", "Crossbar", "Dynamics", "Effect", "EnergyDynamics", "Error", "Estimator", "Gradcheck", "InputError", "InternalError", "Netlist",
+    "Network", "NumericalError", "OutputError", "Run", "SquaredError", "build", "check", "devices", "effects", "estimate", "estimators",
     "gradcheck", "keys", "merge", "open", "presets", "resolve", "resume", "settle", "sweep", "train",
 ]

@@ -15,6 +15,7 @@ void bind_crossbar(nb::module_& m);
 void bind_network(nb::module_& m);
 void bind_dynamics(nb::module_& m);
 void bind_statistics(nb::module_& m);
+void bind_netlist(nb::module_& m);
 void bind_own(nb::module_& m);
 
 }  // namespace nudge::python

@@ -11,5 +11,6 @@ NB_MODULE(_core, m) {
   bind_network(m);
   bind_dynamics(m);
   bind_statistics(m);
+  bind_netlist(m);
   bind_own(m);
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "circuits/netlist/nodal_equations.hpp"
+
+namespace nudge {
+
+/// The circuit of a run of network.kind = netlist, with the values that it began with (in its devices, where it has some) and with those that
+/// it has learnt.
+struct LearntNetlist {
+  Netlist before, after;
+  std::vector<std::size_t> learned, inputs;  ///< numbers of elements
+  std::vector<NodePair> outputs;
+};
+
+/// Of a run file; of another netlist than the config names where `file` is one. UserError for a run of another network, and for a netlist that
+/// is not there or has other elements.
+LearntNetlist learnt_netlist(const std::filesystem::path& run, const std::string& file = "");
+
+}  // namespace nudge
