@@ -15,20 +15,15 @@
 #include "circuits/netlist/step_response.hpp"
 #include "sim/base/units.hpp"
 #include "sim/io/atomic_file.hpp"
-#include "sim/io/h5_reader.hpp"
 #include "sim/io/json_text.hpp"
-#include "training/config/assembly.hpp"
-#include "training/config/stored_config.hpp"
-#include "training/models/netlist/netlist_config.hpp"
-#include "training/models/registry.hpp"
-#include "training/models/weight_file.hpp"
+#include "training/config/learnt_netlist.hpp"
 
 namespace nudge {
 namespace {
 
 struct NetlistCommand {
   std::string file, trained, out, tran, capacitance = "0 F";
-  bool op = false, json = false;
+  bool op = false, json = false, waves = false;
 };
 
 nlohmann::json json_of(const NodalEquations& equations, const OperatingPoint& found, const std::vector<double>& x) {
@@ -58,19 +53,8 @@ std::string table_of(const NodalEquations& equations, const OperatingPoint& foun
 /// The netlist of a trained run with the values that it has learnt, as a file.
 ExitCode write_trained(const NetlistCommand& options) {
   if (options.out.empty()) throw UserError("netlist: --trained needs -o OUT.cir, the file to write");
-  const Config config = stored_program_config(H5Reader(options.trained));
-  if (network_kind(config).name != "netlist") {
-    throw UserError(fmt::format("{}: network.kind = {} (must be netlist)", options.trained, network_kind(config).name));
-  }
-  const auto plan = netlist_plan_alone(config, options.file);
-  std::vector<Matrix<double>> weights;
-  plan->initial(0, weights);
-  read_weights(options.trained, *plan, weights);
-  std::vector<double> unit_heat_J;
-  const auto network =
-      make_network<double>(config, plan, Weights::configured);  // whose arrays say what a number stands for
-  for (int p = 0; p < network->parameters(); ++p) unit_heat_J.push_back(network->map(p).traits().unit_heat_J);
-  const std::string text = netlist_text(plan->with_values(weights, unit_heat_J), "values learnt in " + options.trained);
+  const LearntNetlist learnt = learnt_netlist(options.trained, options.file);
+  const std::string text = netlist_text(learnt.after, "values learnt in " + options.trained);
   write_atomically(options.out, std::as_bytes(std::span(text)), Overwrite::must_not_exist);
   answer("{}\n", options.out);
   return ExitCode::ok;
@@ -83,14 +67,14 @@ ExitCode print_transient(const NetlistCommand& options, const NodalEquations& eq
   how.node_capacitance_F = parse_quantity(options.capacitance, Unit::farad);
   if (!(how.stop_s > 0)) throw UserError("netlist: --tran must be a time above 0, as 1 ms");
   if (!(how.node_capacitance_F >= 0)) throw UserError("netlist: --capacitance must be at least 0 F");
-  const StepResponse found = step_response(equations, how);
+  const StepResponse found = options.waves ? waveform_response(equations, how) : step_response(equations, how);
   const auto& names = equations.netlist().nodes;
   if (found.status == Status::stalled) {
     throw NumericalFailure(fmt::format("{}: the transient stopped at {} of {} (no step is small enough)", options.file,
                                        format_quantity(found.time_s.back(), Unit::second, 4),
                                        format_quantity(how.stop_s, Unit::second, 4)));
   }
-  const bool settled = found.status == Status::converged;
+  const bool settled = !options.waves && found.status == Status::converged;
   if (options.json) {
     nlohmann::json nodes = nlohmann::json::object(), ends = nlohmann::json::object();
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -98,8 +82,15 @@ ExitCode print_transient(const NetlistCommand& options, const NodalEquations& eq
       ends[names[i]] = found.end_V[i];
     }
     nlohmann::json out{{"time_s", found.time_s}, {"nodes", nodes}, {"end", ends}, {"status", to_string(found.status)}};
-    out["settled_s"] = settled ? nlohmann::json(found.settled_s) : nlohmann::json(nullptr);
+    if (!options.waves) out["settled_s"] = settled ? nlohmann::json(found.settled_s) : nlohmann::json(nullptr);
     answer("{}\n", json_text(out, 2));
+    return ExitCode::ok;
+  }
+  if (options.waves) {
+    std::vector<std::vector<std::string>> ends = {{"node", "at the end"}};
+    for (std::size_t i = 0; i < names.size(); ++i)
+      ends.push_back({names[i], format_quantity(found.end_V[i], Unit::volt, 7)});
+    answer("{}{} steps\n", text_table(ends, 0), found.time_s.size() - 1);
     return ExitCode::ok;
   }
   std::vector<std::vector<std::string>> cells = {{"node", "reached", "operating point"}};
@@ -118,6 +109,7 @@ ExitCode run_netlist(const NetlistCommand& options) {
   if (!options.trained.empty()) return write_trained(options);
   if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
   const NodalEquations equations(read_netlist(options.file));
+  if (options.waves && options.tran.empty()) throw UserError("netlist: --waves goes with --tran TIME");
   if (!options.tran.empty()) return print_transient(options, equations);
   if (!options.op) {
     const Netlist& netlist = equations.netlist();
@@ -147,6 +139,8 @@ std::function<ExitCode()> add_netlist(CLI::App& app) {
                  "How it settles: all capacitances empty, sources on at t = 0, for so long (as 1 ms)");
   app.add_option("--capacitance", options->capacitance,
                  "Of --tran: from every node to ground, beside the capacitors drawn");
+  app.add_flag("--waves", options->waves,
+               "Of --tran: from the operating point at t = 0, sources as their PULSE, SIN, EXP and PWL say");
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run_netlist(*options); };
 }

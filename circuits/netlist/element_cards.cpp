@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "circuits/netlist/expression.hpp"
@@ -139,13 +140,34 @@ class ElementCard {
         if (!is_number(first)) fail(at, fmt::format("{} has no value at time 0", card_[at].raw));
         if (!direct) element_.value = context_.scope.number(card_[first]);
         direct = true;
-        for (++at; is_number(at);) ++at;
+        at = waveform(at, is_number);
       } else {
         fail(at, fmt::format("\"{}\" is not simulated (DC VALUE, PULSE, SIN, EXP, PWL and AC are understood)",
                              card_[at].raw));
       }
     }
     add();
+  }
+
+  /// A function of time and its numbers; the word behind them.
+  std::size_t waveform(std::size_t at, const std::function<bool(std::size_t)>& is_number) {
+    using Kind = Waveform::Kind;
+    const std::string& word = card_[at].text;
+    element_.wave.kind = word == "pulse" ? Kind::pulse
+                         : word == "sin" ? Kind::sine
+                         : word == "exp" ? Kind::exponential
+                                         : Kind::lines;
+    std::vector<double>& numbers = element_.wave.numbers;
+    numbers.clear();
+    const std::size_t begin = at + 1;
+    for (at = begin; is_number(at); ++at) {
+      numbers.push_back(context_.scope.number(card_[at]));
+      const bool falls = word == "pwl" && numbers.size() % 2 == 1 && numbers.size() > 2 &&
+                         !(numbers.back() > numbers[numbers.size() - 3]);
+      if (falls) fail(at, "the times of PWL must rise");
+    }
+    if (word == "pwl" && numbers.size() % 2 == 1) fail(at - 1, "PWL has a time without a value");
+    return at;
   }
 
   void by_voltage(ElementKind kind) {

@@ -7,6 +7,7 @@
 
 #include "circuits/netlist/junction_law.hpp"
 #include "circuits/netlist/mosfet_law.hpp"
+#include "circuits/netlist/waveform.hpp"
 
 namespace nudge {
 
@@ -34,6 +35,7 @@ struct Element {
   int control = -1;  ///< cccs, ccvs: number of the voltage source whose current controls
   JunctionLaw junction;  ///< diode
   MosfetLaw mosfet;
+  Waveform wave = {};  ///< of an independent source over time, beside its value at direct current
   Place place;
 };
 

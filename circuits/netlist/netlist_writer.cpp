@@ -58,7 +58,10 @@ class CardWriter {
         out_ += fmt::format(" {} {}", name_of(netlist_->elements[static_cast<std::size_t>(e.control)]), e.value);
         break;
       case ElementKind::voltage:
-      case ElementKind::current: out_ += fmt::format(" DC {}", e.value); break;
+      case ElementKind::current:
+        out_ += fmt::format(" DC {}", e.value);
+        if (e.wave.kind != Waveform::Kind::none) out_ += " " + e.wave.text();
+        break;
       default: out_ += fmt::format(" {}", e.value);
     }
     out_ += "\n";

@@ -22,6 +22,10 @@ namespace {
 constexpr std::size_t kMostSteps = 200000;
 /// The first time at which a consistent start is asked for, of the whole.
 constexpr double kFirst = 1e-9;
+/// How far from a jump its side is told, as a share of the stretch.
+constexpr double kInside = 1e-9;
+/// Jumps of slopes of waveforms at most.
+constexpr std::size_t kMostJumps = 100000;
 
 /// The matrices Nᵀ C P and Nᵀ (∂r/∂v) P as entries of one sparse pattern.
 class ReducedMatrices {
@@ -109,6 +113,22 @@ struct Problem {
     at.voltages(z, values, x.data());
     return x.data();
   }
+  /// Sources have the values of a time; nothing changes of a step.
+  void set_time(double t) {
+    for (const std::size_t k : waves) values[k] = equations->netlist().elements[k].wave.at(t);
+  }
+  /// f += Nᵀ C Q de/dt, what sources that move charge, within the break that t lies in.
+  void add_moved_charge(double t, double* f) {
+    if (waves.empty()) return;
+    const double inside = std::clamp(t, begin + kInside * (end - begin), end - kInside * (end - begin));
+    std::vector<double> rates(values.size(), 0.0), rest(static_cast<std::size_t>(at.columns()), 0.0), v(x.size(), 0.0),
+        charge;
+    for (const std::size_t k : waves) rates[k] = equations->netlist().elements[k].wave.slope(inside);
+    at.voltages(rest.data(), rates, v.data());
+    v.resize(static_cast<std::size_t>(equations->nodes()));
+    matrices.charge(at, v, charge);
+    for (std::size_t i = 0; i < charge.size(); ++i) f[i] += charge[i];
+  }
   /// r and ∂r/∂v at z.
   void evaluate(const double* z) {
     voltages(z);
@@ -119,15 +139,19 @@ struct Problem {
   NodeCoordinates at;
   ReducedMatrices matrices;
   std::vector<double> values, x, residual, jacobian;
+  std::vector<std::size_t> waves;  ///< elements that follow a waveform
+  double begin = 0, end = 0;       ///< of the present stretch without a jump
 };
 
-int residual_of(realtype /*t*/, N_Vector z, N_Vector slope, N_Vector out, void* data) {
+int residual_of(realtype t, N_Vector z, N_Vector slope, N_Vector out, void* data) {
   auto& problem = *static_cast<Problem*>(data);
   double* f = N_VGetArrayPointer(out);
   const double* rate = N_VGetArrayPointer(slope);
+  problem.set_time(t);
   problem.evaluate(N_VGetArrayPointer(z));
   std::fill(f, f + problem.at.columns(), 0.0);
   problem.at.gather(problem.residual.data(), f);
+  problem.add_moved_charge(t, f);
   const ReducedMatrices& m = problem.matrices;
   for (std::size_t k = 0; k < m.farads.size(); ++k) f[m.rows[k]] += m.farads[k] * rate[m.columns[k]];
   for (int i = 0; i < problem.at.columns(); ++i) {
@@ -136,10 +160,11 @@ int residual_of(realtype /*t*/, N_Vector z, N_Vector slope, N_Vector out, void* 
   return 0;
 }
 
-int jacobian_of(realtype /*t*/, realtype rate, N_Vector z, N_Vector /*slope*/, N_Vector /*residual*/, SUNMatrix out,
+int jacobian_of(realtype t, realtype rate, N_Vector z, N_Vector /*slope*/, N_Vector /*residual*/, SUNMatrix out,
                 void* data, N_Vector /*a*/, N_Vector /*b*/, N_Vector /*c*/) {
   auto& problem = *static_cast<Problem*>(data);
   const ReducedMatrices& m = problem.matrices;
+  problem.set_time(t);
   problem.evaluate(N_VGetArrayPointer(z));
   std::copy(m.column_begin.begin(), m.column_begin.end(), SUNSparseMatrix_IndexPointers(out));
   std::copy(m.rows.begin(), m.rows.end(), SUNSparseMatrix_IndexValues(out));
@@ -153,13 +178,20 @@ void require(bool made, const char* what) {
   if (!made) throw NumericalFailure(fmt::format("the transient cannot be set up: {}", what));
 }
 
+[[noreturn]] void no_start() {
+  throw NumericalFailure(
+      "no consistent start: capacitors hang on each other alone, or nothing loads a node without one (give every node "
+      "a "
+      "capacitance to ground: --capacitance)");
+}
+
 /// What IDA says of an error is said by what is thrown.
 void silent(int /*code*/, const char* /*module*/, const char* /*function*/, char* /*message*/, void* /*data*/) {}
 
-std::vector<double> operating_point(const NodalEquations& equations) {
+std::vector<double> operating_point(const NodalEquations& equations, const std::vector<double>& values) {
   OperatingPointSolver solver(equations);
   std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
-  const OperatingPoint found = solver.solve(equations.values(), {}, x);
+  const OperatingPoint found = solver.solve(values, {}, x);
   if (found.status != Status::converged) throw NumericalFailure(describe_failure(equations, found));
   x.resize(static_cast<std::size_t>(equations.nodes()));
   return x;
@@ -208,7 +240,6 @@ class Integrator {
     IDASetUserData(memory_, problem_);
     IDASetId(memory_, kind_);
     IDASetSuppressAlg(memory_, SUNTRUE);
-    IDASetStopTime(memory_, options.stop_s);
     require(IDASetLinearSolver(memory_, solver_, matrix_) == IDALS_SUCCESS, "no linear solver");
     require(IDASetJacFn(memory_, jacobian_of) == IDALS_SUCCESS, "no Jacobian");
   }
@@ -244,28 +275,33 @@ class Integrator {
     return true;
   }
 
-  void run(StepResponse& out) {
-    if (!jump() || IDAReInit(memory_, 0, z_, rate_) != IDA_SUCCESS ||
-        IDACalcIC(memory_, IDA_YA_YDP_INIT, kFirst * options_.stop_s) < 0) {
-      throw NumericalFailure(
-          "no consistent start: capacitors hang on each other alone, or nothing loads a node without one (give every "
-          "node a "
-          "capacitance to ground: --capacitance)");
+  /// From a state of charges, z of `volts`.
+  void start_at(const std::vector<double>& volts) { problem_->at.state(volts, N_VGetArrayPointer(z_)); }
+
+  /// On to a time behind `begin`, between which nothing jumps.
+  void run(double begin, double end, StepResponse& out) {
+    problem_->begin = begin;
+    problem_->end = end;
+    if (IDAReInit(memory_, begin, z_, rate_) != IDA_SUCCESS || IDASetStopTime(memory_, end) != IDA_SUCCESS ||
+        IDACalcIC(memory_, IDA_YA_YDP_INIT, begin + kFirst * (end - begin)) < 0) {
+      no_start();
     }
     IDAGetConsistentIC(memory_, z_, rate_);
-    keep(0, out);
-    while (out.time_s.back() < options_.stop_s && out.time_s.size() < kMostSteps) {
+    problem_->set_time(begin);
+    if (out.time_s.empty()) keep(begin, out);
+    while (out.time_s.back() < end && out.time_s.size() < kMostSteps) {
       double t = 0;
-      if (IDASolve(memory_, options_.stop_s, &t, z_, rate_, IDA_ONE_STEP) < 0) {
+      if (IDASolve(memory_, end, &t, z_, rate_, IDA_ONE_STEP) < 0) {
         out.status = Status::stalled;
         break;
       }
+      problem_->set_time(t);
       keep(t, out);
     }
-    if (out.time_s.back() < options_.stop_s) out.status = Status::stalled;
+    if (out.time_s.back() < end) out.status = Status::stalled;
     long jacobians = 0;
     IDAGetNumJacEvals(memory_, &jacobians);
-    out.jacobians = static_cast<int>(jacobians);
+    out.jacobians += static_cast<int>(jacobians);
   }
 
  private:
@@ -286,16 +322,67 @@ class Integrator {
 
 }  // namespace
 
+namespace {
+
+void require_charges(const Integrator& integrator) {
+  if (integrator.charges()) return;
+  throw UserError("nothing of the netlist has a capacitance that could charge (give every node one: --capacitance)");
+}
+
+/// Times at which the slope of a waveform jumps, and the end.
+std::vector<double> stretches(const Netlist& netlist, const std::vector<std::size_t>& waves, double stop) {
+  std::vector<double> ends;
+  for (const std::size_t k : waves) {
+    const Element& e = netlist.elements[k];
+    if (const std::string missing = e.wave.missing(); !missing.empty()) {
+      throw UserError(fmt::format("{}: {}: {} must be there, and above 0 where it is a time or a frequency",
+                                  to_string(e.place), e.name, missing));
+    }
+    if (!e.wave.breaks(stop, kMostJumps, ends)) {
+      throw UserError(
+          fmt::format("{}: {} jumps more than {} times in {:g} s", to_string(e.place), e.name, kMostJumps, stop));
+    }
+  }
+  ends.push_back(stop);
+  std::sort(ends.begin(), ends.end());
+  const auto near = [stop](double a, double b) { return b - a < 1e-12 * stop; };
+  ends.erase(std::unique(ends.begin(), ends.end(), near), ends.end());
+  return ends;
+}
+
+}  // namespace
+
 StepResponse step_response(const NodalEquations& equations, const StepResponseOptions& options) {
   Problem problem(equations, options.node_capacitance_F);
   StepResponse out;
-  out.end_V = operating_point(equations);
+  out.end_V = operating_point(equations, problem.values);
   Integrator integrator(problem, options);
-  if (!integrator.charges()) {
-    throw UserError("nothing of the netlist has a capacitance that could charge (give every node one: --capacitance)");
-  }
-  integrator.run(out);
+  require_charges(integrator);
+  if (!integrator.jump()) no_start();
+  integrator.run(0, options.stop_s, out);
   find_end(out, options.band);
+  return out;
+}
+
+StepResponse waveform_response(const NodalEquations& equations, const StepResponseOptions& options) {
+  Problem problem(equations, options.node_capacitance_F);
+  const std::vector<Element>& elements = equations.netlist().elements;
+  for (std::size_t k = 0; k < elements.size(); ++k) {
+    if (elements[k].wave.kind != Waveform::Kind::none) problem.waves.push_back(k);
+  }
+  const std::vector<double> ends = stretches(equations.netlist(), problem.waves, options.stop_s);
+  problem.set_time(0);
+  StepResponse out;
+  Integrator integrator(problem, options);
+  require_charges(integrator);
+  integrator.start_at(operating_point(equations, problem.values));
+  double begin = 0;
+  for (const double end : ends) {
+    integrator.run(begin, end, out);
+    if (out.status == Status::stalled) break;
+    begin = end;
+  }
+  out.end_V = out.volts.back();
   return out;
 }
 

@@ -34,4 +34,10 @@ struct StepResponse {
 /// operating point or a consistent start (capacitors that hang on each other alone: give every node one to ground).
 StepResponse step_response(const NodalEquations& equations, const StepResponseOptions& options);
 
+/// The same from the operating point at t = 0 on with sources that follow their waveforms (Waveform),
+///     Nᵀ C (P dz/dt + Q de/dt) + Nᵀ r(v, t) = 0,
+/// started anew where a slope jumps. `end_V` is where it ends, `settled_s` nothing, and the status converged where it got to stop_s.
+/// UserError also for a waveform that lacks numbers, and for more than 10⁵ jumps.
+StepResponse waveform_response(const NodalEquations& equations, const StepResponseOptions& options);
+
 }  // namespace nudge

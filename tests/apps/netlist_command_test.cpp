@@ -2,6 +2,7 @@
 // nudge netlist: an operating point as a table and as JSON, what is wrong with a netlist, and a trained one written back.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
@@ -81,4 +82,14 @@ TEST_CASE("netlist: what was learnt is written back as a netlist", "[apps]") {
   folder.write("one.cir", std::string(again).replace(at, 11, "va a 0 DC 1"));
   const auto json = nlohmann::json::parse(run_nudge(folder, "netlist one.cir --op --json").output);
   CHECK(json["nodes"]["y"].get<double>() == Approx(0.5).margin(0.01));
+}
+
+TEST_CASE("netlist: sources follow their waveforms where that is asked for", "[apps]") {
+  const Folder folder;
+  folder.write("rc.cir", "rc\nV1 a 0 PULSE(0 1 0 1n 1n 1 2)\nR1 a b 1k\nC1 b 0 1n\n");
+  const auto json = nlohmann::json::parse(run_nudge(folder, "netlist rc.cir --tran 1us --waves --json").output);
+  CHECK(json["nodes"]["b"].back().get<double>() == Approx(1 - std::exp(-1.0)).margin(1e-3));  // 1 ns of rise is 4e-4
+  CHECK_FALSE(json.contains("settled_s"));
+  CHECK_THAT(run_nudge(folder, "netlist rc.cir --tran 1us --waves").output, Contains("at the end"));
+  CHECK_THAT(refused(folder, "netlist rc.cir --waves", 2), Contains("goes with --tran"));
 }

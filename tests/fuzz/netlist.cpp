@@ -10,7 +10,19 @@ namespace {
 
 constexpr int kMostUnknowns = 200;  // more say nothing new and take time
 
+/// A waveform that lacks nothing has a value and a slope at any time, and its jumps end.
+void follow(const Element& e) {
+  if (e.wave.kind == Waveform::Kind::none || !e.wave.missing().empty()) return;
+  for (const double t : {0.0, 1e-9, 1e-3, 1.0}) {
+    volatile const double both = e.wave.at(t) + e.wave.slope(t);
+    static_cast<void>(both);
+  }
+  std::vector<double> times;
+  if (e.wave.breaks(1e-3, 100, times) && times.size() > 101) std::terminate();
+}
+
 void solve(Netlist netlist) {
+  for (const Element& e : netlist.elements) follow(e);
   const NodalEquations equations(std::move(netlist));
   if (equations.unknowns() > kMostUnknowns) return;
   OperatingPointSolver solver(equations);
