@@ -97,7 +97,8 @@ constexpr const char* drawing = R"(
 }  // namespace
 
 std::string page_style() {
-  std::string out = std::string(colors) + layout + drawing + paper;
+  std::string out = colors;
+  out.append(layout).append(drawing).append(paper);
   for (int i = 0; i < 8; ++i) {
     const std::string n = std::to_string(i);
     out.append(".s").append(n).append(" { stroke: var(--c").append(n).append("); }");

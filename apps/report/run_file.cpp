@@ -322,6 +322,9 @@ RunFile load_run_file(const std::filesystem::path& path) {
   run.lines = read_text_lines(file);
   run.references = read_reference_scores(file);
   if (run.kind == "characterize") run.device = load_device_pictures(file);
+  const bool of_netlist = std::any_of(run.trainees.begin(), run.trainees.end(),
+                                      [](const Lane& lane) { return lane.lane.empty() && lane.network == "netlist"; });
+  if (run.kind == "train" && of_netlist) run.circuit = load_circuit(path);
   if (run.kind == "crossbar") run.arrays_read = load_array_pictures(file);
   return run;
 }

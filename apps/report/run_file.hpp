@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/report/array_pictures.hpp"
+#include "apps/report/circuit_picture.hpp"
 #include "apps/report/device_pictures.hpp"
 #include "sim/base/matrix.hpp"
 #include "training/data/confusion.hpp"
@@ -100,6 +101,7 @@ struct RunFile {
   DevicePictures device;                      ///< of a characterisation
   Table arrays;                               ///< of a file of kind crossbar, a row per array
   ArrayPictures arrays_read;                  ///< and what its reads see
+  CircuitPicture circuit;                     ///< of a training of a netlist
 };
 
 /// Reads a file. UserError: damaged, not a run file of nudge, columns of different lengths or missing.

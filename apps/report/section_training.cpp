@@ -208,6 +208,16 @@ std::string final_table(const std::vector<NamedLane>& trainees) {
          text_note(lines_of(trainees)) + reference_note(trainees.front().run->references);
 }
 
+/// Drawings of the circuits of netlists.
+std::string circuits_of(const std::vector<RunFile>& runs) {
+  std::string out;
+  for (const auto& run : runs) {
+    const std::string figures = circuit_figures(run.circuit);
+    if (!figures.empty()) out += "<section>\n<h2>Circuit: " + escape(run.name) + "</h2>\n" + figures + "</section>\n";
+  }
+  return out;
+}
+
 /// What the devices of each run learnt.
 std::string null_notes(const std::vector<RunFile>& runs) {
   std::string out;
@@ -320,8 +330,8 @@ Section training_section(const std::vector<RunFile>& runs) {
               other_series(trainees, {"loss", "validation_loss", "test_loss", "validation_accuracy", "validation_rmse",
                                       "test_accuracy", "test_rmse", "residual", "nudged_residual", "damping", "growth",
                                       "skipped", "nonfinite"}) +
-              events_of(runs) + "</section>\n" + agreement_figures(trainees) + step_stages(runs) + cost_cards(runs) +
-              hardware_figures(trainees);
+              events_of(runs) + "</section>\n" + circuits_of(runs) + agreement_figures(trainees) + step_stages(runs) +
+              cost_cards(runs) + hardware_figures(trainees);
   return out;
 }
 

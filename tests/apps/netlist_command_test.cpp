@@ -82,6 +82,21 @@ TEST_CASE("netlist: what was learnt is written back as a netlist", "[apps]") {
   folder.write("one.cir", std::string(again).replace(at, 11, "va a 0 DC 1"));
   const auto json = nlohmann::json::parse(run_nudge(folder, "netlist one.cir --op --json").output);
   CHECK(json["nodes"]["y"].get<double>() == Approx(0.5).margin(0.01));
+
+  // The report draws it: resistors as they were drawn, and as they have become.
+  REQUIRE(run_nudge(folder, "report run.h5 -o run.html").exit_code == 0);
+  const std::string page = read_file(folder.file("run.html"));
+  const auto before = page.find("The circuit before training"), after = page.find("The circuit after training");
+  REQUIRE(after > before);
+  CHECK(page.find("r1,a,y,1,0.001", before) < after);
+  const auto row = page.find("r1,a,y,1,", after);
+  const auto r1 = again.find("r1 a y ");
+  REQUIRE(r1 != std::string::npos);
+  CHECK(std::stod(page.substr(row + 9)) == Approx(1 / std::stod(again.substr(r1 + 7))).epsilon(1e-5));  // six digits
+  CHECK_THAT(page, Contains("r3,y,0,1,") && Contains("Where its power goes"));
+  std::filesystem::remove(folder.file("mean.cir"));
+  REQUIRE(run_nudge(folder, "report run.h5 -o gone.html").exit_code == 0);
+  CHECK_THAT(read_file(folder.file("gone.html")), Contains("Its circuit is not drawn: ") && Contains("mean.cir"));
 }
 
 TEST_CASE("netlist: sources follow their waveforms where that is asked for", "[apps]") {

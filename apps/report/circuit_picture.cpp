@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/report/circuit_picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/graph_layout.hpp"
+#include "circuits/netlist/operating_point.hpp"
+#include "sim/base/errors.hpp"
+#include "training/config/learnt_netlist.hpp"
+
+namespace nudge::report {
+namespace {
+
+constexpr std::size_t kMostNodes = 400;  // more are a cloud on a page, and take their third power to place
+
+/// Node voltages at the values of the netlist.
+std::vector<double> voltages(const Netlist& netlist) {
+  const NodalEquations equations(netlist);
+  OperatingPointSolver solver(equations);
+  std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  const OperatingPoint found = solver.solve(equations.values(), {}, x);
+  if (found.status != Status::converged) throw NumericalFailure(describe_failure(equations, found));
+  return x;
+}
+
+/// What carries the current of an element from its first node to its second; of all others nothing is drawn.
+bool carries(const Element& e) {
+  return e.kind == ElementKind::resistor || e.kind == ElementKind::diode || e.kind == ElementKind::mosfet ||
+         has_branch(e.kind);
+}
+
+std::pair<int, int> ends(const Element& e) {
+  return e.kind == ElementKind::mosfet ? std::pair(e.nodes[0], e.nodes[2]) : std::pair(e.nodes[0], e.nodes[1]);
+}
+
+/// Current over voltage and the power of what has no source in it; 0 of others. At no voltage the slope.
+std::pair<double, double> load(const Element& e, const std::vector<double>& v) {
+  const auto at = [&](int node) { return node == kGround ? 0.0 : v[static_cast<std::size_t>(node)]; };
+  const auto [from, to] = ends(e);
+  const double drop = at(from) - at(to);
+  if (e.kind == ElementKind::resistor) return {1 / e.value, drop * drop / e.value};
+  CurrentSlope found;
+  if (e.kind == ElementKind::diode) {
+    found = e.junction.at(drop);
+  } else if (e.kind == ElementKind::mosfet) {
+    const MosfetLaw::Point p = e.mosfet.at(at(e.nodes[1]) - at(e.nodes[2]), drop);
+    found = {p.current, p.by_drain};
+  } else {
+    return {0, 0};
+  }
+  return {std::abs(drop) > 1e-9 ? found.current / drop : found.slope, found.current * drop};
+}
+
+CircuitPicture picture_of(const LearntNetlist& learnt) {
+  CircuitPicture out;
+  const Netlist& netlist = learnt.after;
+  const std::vector<double> before = voltages(learnt.before), after = voltages(learnt.after);
+  std::vector<int> spot(netlist.nodes.size(), -1);
+  const auto spot_of = [&](int node) {
+    if (node == kGround) return -1;
+    const auto i = static_cast<std::size_t>(node);
+    if (spot[i] < 0) {
+      spot[i] = static_cast<int>(out.spots.size());
+      out.spots.push_back({netlist.nodes[i], 0, 0, before[i], after[i]});
+    }
+    return spot[i];
+  };
+  std::vector<std::pair<int, int>> edges;
+  for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
+    const Element& e = netlist.elements[k];
+    auto [from, to] = ends(e);
+    const bool sets = e.kind == ElementKind::voltage && (from == kGround || to == kGround);
+    if (!carries(e) || sets || from == to) continue;
+    if (from == kGround) std::swap(from, to);
+    const auto [g0, p0] = load(learnt.before.elements[k], before);
+    const auto [g1, p1] = load(e, after);
+    const bool learns = std::find(learnt.learned.begin(), learnt.learned.end(), k) != learnt.learned.end();
+    out.wires.push_back({e.name, spot_of(from), spot_of(to), g0, g1, p0, p1, learns});
+    if (to != kGround) edges.emplace_back(out.wires.back().from, out.wires.back().to);
+  }
+  for (const Element& e : netlist.elements) {  // of those that are drawn
+    if (e.kind != ElementKind::voltage) continue;
+    for (const auto& [node, other] : {std::pair(e.nodes[0], e.nodes[1]), std::pair(e.nodes[1], e.nodes[0])}) {
+      if (node == kGround || other != kGround || spot[static_cast<std::size_t>(node)] < 0) continue;
+      out.spots[static_cast<std::size_t>(spot[static_cast<std::size_t>(node)])].source = true;
+    }
+  }
+  for (const NodePair& pair : learnt.outputs) {
+    for (const int node : {pair.plus, pair.minus}) {
+      if (node == kGround || spot[static_cast<std::size_t>(node)] < 0) continue;
+      out.spots[static_cast<std::size_t>(spot[static_cast<std::size_t>(node)])].output = true;
+    }
+  }
+  if (out.spots.size() > kMostNodes) {
+    return {
+        {}, {}, fmt::format("Its circuit has {} nodes, more than {}, and is not drawn.", out.spots.size(), kMostNodes)};
+  }
+  const Matrix<double> places = graph_layout(static_cast<int>(out.spots.size()), edges);
+  for (std::size_t i = 0; i < out.spots.size(); ++i) {
+    out.spots[i].x = places(static_cast<Index>(i), 0);
+    out.spots[i].y = places(static_cast<Index>(i), 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+CircuitPicture load_circuit(const std::filesystem::path& run) {
+  try {
+    return picture_of(learnt_netlist(run));
+  } catch (const UserError& error) {
+    return {{}, {}, fmt::format("Its circuit is not drawn: {}.", error.what())};
+  } catch (const NumericalFailure& error) {
+    return {{}, {}, fmt::format("Its circuit is not drawn, as it has no operating point: {}.", error.what())};
+  }
+}
+
+}  // namespace nudge::report
