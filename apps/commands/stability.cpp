@@ -75,9 +75,12 @@ std::string stability_text(const ChipYield& found) {
                            found.hopf_frequency)
              : std::string("leading eigenvalue real: past the margin a fold or a branching, no oscillation\n");
   if (found.hopf.found) {
-    out += fmt::format("first Lyapunov coefficient {:.4g}: {}\n", found.hopf.lyapunov,
-                       found.hopf.lyapunov < 0 ? "a small oscillation grows out of the lost equilibrium (soft)"
-                                               : "there is no small oscillation, the state leaves (hard)");
+    const double l1 = found.hopf.lyapunov;
+    const bool seen = std::abs(l1) > 1e-8;  // rounding of its differences (sim/hopf.hpp)
+    out += fmt::format("first Lyapunov coefficient {:.4g}: {}\n", l1,
+                       !seen    ? "what turns is linear to third order, as a first token that attends to itself alone"
+                       : l1 < 0 ? "a small oscillation grows out of the lost equilibrium (soft)"
+                                : "there is no small oscillation, the state leaves (hard)");
   }
   out += found.verdict + "\n";
   int settled = 0;
