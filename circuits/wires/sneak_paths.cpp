@@ -45,13 +45,15 @@ Matrix<double> sneak_conductance(const Matrix<double>& g, const TileSpec& tiles)
 
 double sneak_share(const Matrix<double>& g, const CellLaw& law, const WireSpec& wires, double volts) {
   constexpr double least_ohm = 1e-3;
+  // Devices alone hold a floating line: what currents in wires of least_ohm are rounded by, 1e-13 A, moves it by 1e-8 of the read voltage.
+  constexpr double tolerance = 1e-7;
   WireSpec all = wires;
   all.row_ohm = std::max(wires.row_ohm, least_ohm);
   all.column_ohm = std::max(wires.column_ohm, least_ohm);
   Matrix<double> drive = Matrix<double>::Zero(1, g.rows());
   drive(0, 0) = volts;
   const auto current = [&](const OpenLines& open) {
-    const NonlinearSolution found = NonlinearSolver(g, law, all, open).solve(drive);
+    const NonlinearSolution found = NonlinearSolver(g, law, all, open).solve(drive, tolerance);
     if (found.status != Status::converged) {
       throw NumericalFailure(
           fmt::format("crossbar: a read of one of {} x {} cells has not been solved", g.rows(), g.cols()));

@@ -83,7 +83,7 @@ TEST_CASE("costs: a file of before there was a key has the cost that it names", 
   CHECK(of("[network]\nkind = \"hopfield\"\n\n[task]\nkind = \"classification\"\n\n[own]\nsystem = \"\"\ncost = "
            "\"Quartic\"\n") == "own");
   CHECK(of("[network]\nkind = \"hopfield\"\ncost = \"auto\"\n\n[task]\nkind = \"classification\"\n\n[own]\ncost = "
-           "\"Quartic\"\n") == "auto");
+           "\"\"\n") == "auto");
   CHECK(of("[network]\nkind = \"hopfield\"\n\n[task]\nkind = \"classification\"\n\n[own]\ncost = \"\"\n\n[cost]\nnode "
            "= \"32 nm\"\n") == "auto");
 }

@@ -147,7 +147,7 @@ std::vector<std::string> matching_kinds(Drawing& draw) {
 std::vector<std::string> drawn_settings(std::uint64_t seed) {
   Drawing draw(seed);
   std::vector<std::string> settings;
-  const std::size_t keys = 1 + draw.below(10);
+  const std::size_t keys = 1 + draw.below(6);
   std::vector<const ParamRow*> rows;
   for (const ParamRow& row : program_table()) {
     if (!is_left_alone(row)) rows.push_back(&row);
