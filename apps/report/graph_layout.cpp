@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/report/graph_layout.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+
+#include "sim/base/decompositions.hpp"
 
 namespace nudge::report {
 namespace {
@@ -38,11 +39,11 @@ Matrix<double> scaled(const Matrix<double>& d) {
   Matrix<double> gram = -0.5 * d.array().square().matrix();
   gram.rowwise() -= gram.colwise().mean().eval();
   gram.colwise() -= gram.rowwise().mean().eval();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver{Eigen::MatrixXd(gram)};
+  const SymmetricPairs pairs = symmetric_eigenpairs(gram);
   Matrix<double> x(n, 2);
   for (Index k = 0; k < 2; ++k) {
     const Index at = n - 1 - k;
-    Eigen::VectorXd axis = solver.eigenvectors().col(at) * std::sqrt(std::max(solver.eigenvalues()(at), 0.0));
+    Eigen::VectorXd axis = pairs.vectors.col(at) * std::sqrt(std::max(pairs.values(at), 0.0));
     Index largest = 0;  // whose sign the numerics leave open
     axis.cwiseAbs().maxCoeff(&largest);
     if (axis(largest) < 0) axis = -axis;

@@ -20,6 +20,11 @@ Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& a) {
   return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(a, Eigen::EigenvaluesOnly).eigenvalues();
 }
 
+SymmetricPairs symmetric_eigenpairs(const Eigen::MatrixXd& a) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(a);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
 bool is_positive_definite(const Eigen::MatrixXd& a) { return Eigen::LLT<Eigen::MatrixXd>(a).info() == Eigen::Success; }
 
 void CholeskyFactor::compute(const Matrix<double>& a) { llt_.compute(a); }

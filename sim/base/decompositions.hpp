@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decompositions of dense matrices, Eigen's own, compiled once: a source that calls one itself takes 5 to 30 s to build, under the
-// sanitizers up to 100 s.
+// sanitizers up to 100 s, and where it is compiled for size its kernels may be those that the linker takes for the whole program.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -22,6 +22,13 @@ EigenPairs eigenpairs(const Eigen::MatrixXd& a);
 
 /// Eigenvalues of a symmetric matrix (its lower half), rising.
 Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& a);
+
+/// The same with the eigenvectors, of length 1, as columns in their order.
+struct SymmetricPairs {
+  Eigen::VectorXd values;
+  Eigen::MatrixXd vectors;
+};
+SymmetricPairs symmetric_eigenpairs(const Eigen::MatrixXd& a);
 
 /// Whether a symmetric matrix (its lower half) has a Cholesky factor.
 bool is_positive_definite(const Eigen::MatrixXd& a);

@@ -132,6 +132,9 @@ Violations check_library_isolation(const SourceFile& file) {
                                                                       {"hdf5.h", "sim/io/"},
                                                                       {"zlib.h", "sim/io/"},
                                                                       {"mpi.h", "sim/base/"},
+                                                                      {"Eigen/Eigenvalues", "sim/base/"},
+                                                                      {"Eigen/SVD", "sim/base/"},
+                                                                      {"Eigen/QR", "sim/base/"},
                                                                       {"CLI/", "apps/"}};
   Violations found;
   if (!is_cpp(file) || starts_with(file.path, "tests/")) return found;

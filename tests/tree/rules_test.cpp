@@ -72,6 +72,7 @@ TEST_CASE("libraries stay in their folder", "[tree]") {
   CHECK_FALSE(ok("training/train/a.cpp", "toml++/toml.h"));
   CHECK_FALSE(ok("training/train/a.cpp", "hdf5.h"));
   CHECK_FALSE(ok("sim/config/a.cpp", "CLI/CLI.hpp"));
+  CHECK_FALSE(ok("apps/report/a.cpp", "Eigen/Eigenvalues"));
 }
 
 TEST_CASE("files are written in one place", "[tree]") {

@@ -12,9 +12,16 @@ DECODER = ["network.kind=sequence_model", results.TEXT]
 RATE = "train.learning_rate"
 
 
+def value_of(text):
+    try:
+        return float(text)
+    except ValueError:
+        return str(text).lower()
+
+
 def by_seed(answer, cell, key, value):
     """Of the runs of a cell, by seed."""
-    same = lambda point: all(str(float(point[k])) == str(float(cell[k])) for k in answer["keys"])
+    same = lambda point: all(value_of(point[k]) == value_of(cell[k]) for k in answer["keys"])
     return {p["seed"]: value(p) for p in answer["points"] if same(p) and p["status"] == "ok"}
 
 
