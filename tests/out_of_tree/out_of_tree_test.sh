@@ -31,7 +31,7 @@ expect wrong.txt "did you mean weight?"
 
 # The gradient of the network, with its own force and by its own estimator, settled, against the exact adjoint and central differences.
 for beta in 0.05 0.005; do
-  "$own" gradcheck pendulum.toml --set beta=$beta --set relaxation.free_steps=300 --set relaxation.nudged_steps=300 --json >"$beta.json"
+  "$own" gradcheck pendulum.toml --set precision=double --set beta=$beta --set relaxation.free_steps=300 --set relaxation.nudged_steps=300 --json >"$beta.json"
 done
 python3 - 0.05.json 0.005.json <<'PY' || fail "gradients"
 import json, sys
