@@ -18,7 +18,8 @@ inline Outcome run_ranks(const Folder& folder, int ranks, const std::string& arg
   const std::string command =
       "cd '" + folder.file("") +
       "' && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
-      "OMPI_MCA_hwloc_base_binding_policy=none " +
+      // A session folder of its own: mpiruns that start and end side by side remove the one they share.
+      "OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_orte_tmpdir_base=\"$(pwd)\" " +
       std::string(kLeaks) + " timeout 120 '" NUDGE_MPIRUN "' -n " + std::to_string(ranks) + " '" NUDGE_PROGRAM "' " +
       arguments + " >'" + output + "' 2>'" + errors + "' </dev/null";
   const int status = std::system(command.c_str());
