@@ -78,7 +78,7 @@ std::string stability_text(const ChipYield& found) {
     const double l1 = found.hopf.lyapunov;
     const bool seen = std::abs(l1) > 1e-8;  // rounding of its differences (sim/hopf.hpp)
     out += fmt::format("first Lyapunov coefficient {:.4g}: {}\n", l1,
-                       !seen    ? "what turns is linear to third order, as a first token that attends to itself alone"
+                       !seen    ? "what turns is linear to third order"
                        : l1 < 0 ? "a small oscillation grows out of the lost equilibrium (soft)"
                                 : "there is no small oscillation, the state leaves (hard)");
   }
