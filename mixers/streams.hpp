@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "mixers/ops/decaying_memory.hpp"
 
 namespace nudge {
@@ -12,9 +10,9 @@ namespace nudge {
 /// grow. Starts empty.
 template <class S>
 struct Streams {
-  Index position = 0;                       ///< tokens taken in
-  std::vector<DecayingMemory<S>> memories;  ///< one per group of the prior
-  Matrix<S> conditioner;                    ///< state of the time-decay conditioner (1, Hc)
+  Index position = 0;        ///< tokens taken in
+  DecayingMemory<S> memory;  ///< of the prior
+  Matrix<S> conditioner;     ///< state of the time-decay conditioner (1, Hc)
 };
 
 }  // namespace nudge

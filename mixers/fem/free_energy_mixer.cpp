@@ -182,6 +182,9 @@ Branches<S> read_prior(Prior prior, MixerCall<S>& call, Value<S> x, Value<S> bet
   if (prior == Prior::softmax && streams != nullptr) throw UserError("the softmax prior has no stream of fixed size");
   const Value<S> v = modulations.scale(linear("v"));
   if (o.observe) call.observed.add("v", v);
+  // A recurrence that nobody asks for a free energy carries half as much.
+  std::optional<Value<S>> tilt;
+  if (o.log_sum_exp || o.observe) tilt = beta;
   switch (prior) {
     case Prior::softmax:
     case Prior::gla: {
@@ -197,14 +200,14 @@ Branches<S> read_prior(Prior prior, MixerCall<S>& call, Value<S> x, Value<S> bet
       if (o.quadratic && streams == nullptr && g.cols() == o.heads) {
         return gla_prior_quadratic<S>(q, k, o.decays > 0 ? &g : nullptr, v, beta, o.heads, o.epsilon, call.mask);
       }
-      return gla_prior(q, k, g, v, beta, o.heads, o.epsilon, streams);
+      return gla_prior<S>(q, k, g, v, tilt, o.heads, o.epsilon, streams);
     }
-    case Prior::aft: return aft_prior(modulations.scale(linear("k")), v, beta, streams);
-    case Prior::lrnn: return lrnn_prior(decays(), v, beta, streams);
+    case Prior::aft: return aft_prior<S>(modulations.scale(linear("k")), v, tilt, streams);
+    case Prior::lrnn: return lrnn_prior<S>(decays(), v, tilt, streams);
     case Prior::ssm_invariant:
-      return ssm_invariant_prior<S>({p["ssm_A"], p["ssm_B"], p["ssm_C"], p["ssm_D"], p["ssm_dt"]}, v, beta, streams);
+      return ssm_invariant_prior<S>({p["ssm_A"], p["ssm_B"], p["ssm_C"], p["ssm_D"], p["ssm_dt"]}, v, tilt, streams);
     case Prior::ssm_selective:
-      return ssm_selective_prior<S>({positive("dt"), positive("B"), positive("C"), p["ssm_A"], p["ssm_D"]}, v, beta,
+      return ssm_selective_prior<S>({positive("dt"), positive("B"), positive("C"), p["ssm_A"], p["ssm_D"]}, v, tilt,
                                     streams);
   }
   throw ContractViolation("unknown prior");

@@ -2,79 +2,143 @@
 #include "mixers/ops/decaying_memory.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace nudge {
 namespace {
 
-/// high + low ← log(e^(high + low + g) + eʸ), gap = high + low + g − y; high may be −∞. The sum that the rounding of `high`
-/// loses goes to `low` (Knuth's two-sum): after 10⁵ tokens one more changes a log mass by 10⁻⁵, ten times the spacing of
-/// floats there, and without `low` a float memory ends 10⁻³ off.
+/// row ← of_groups, then of_groups once per channel.
 template <class S>
-void grow(S gap, S g, S y, S& high, S& low) {
-  const S base = gap < S(0) ? y : high;
-  const S more = gap < S(0) ? std::log1p(std::exp(gap)) : low + g + std::log1p(std::exp(-gap));
-  high = base + more;
-  const S added = high - base;
-  low = (base - (high - added)) + (more - added);
+void spread(const S* of_groups, Index groups, Index channels, S* row) {
+  std::copy_n(of_groups, groups, row);
+  if (groups == channels) {
+    std::copy_n(of_groups, groups, row + groups);
+  } else if (channels > 0) {
+    for (Index g = 0; g < groups; ++g)
+      std::fill_n(row + groups + g * (channels / groups), channels / groups, of_groups[g]);
+  }
 }
 
 }  // namespace
 
 template <class S>
-DecayingMemory<S>::DecayingMemory(Index cells, Index channels)
-    : log_mass(Matrix<S>::Constant(cells, 1, -std::numeric_limits<S>::infinity())),
+const S* per_channel(const S* of_groups, Index groups, Index channels, std::vector<S>& space) {
+  if (groups == channels) return of_groups;
+  space.resize(static_cast<std::size_t>(channels));
+  const Index width = channels / groups;
+  for (Index g = 0; g < groups; ++g) std::fill_n(space.data() + g * width, width, of_groups[g]);
+  return space.data();
+}
+
+template <class S>
+void add_channels(const S* of_channels, Index groups, Index channels, S* of_groups) {
+  if (groups == channels) {
+    for (Index c = 0; c < channels; ++c) of_groups[c] += of_channels[c];
+    return;
+  }
+  const Index width = channels / groups;
+  for (Index g = 0; g < groups; ++g) {
+    S sum = 0;
+    for (Index c = g * width; c < (g + 1) * width; ++c) sum += of_channels[c];
+    of_groups[g] += sum;
+  }
+}
+
+template <class S>
+DecayingMemory<S>::DecayingMemory(Index cells, Index groups_, Index channels, bool tilted)
+    : log_mass(Matrix<S>::Constant(cells, tilted ? groups_ + channels : groups_, -std::numeric_limits<S>::infinity())),
+      low(Matrix<S>::Zero(log_mass.rows(), log_mass.cols())),
       mean(Matrix<S>::Zero(cells, channels)),
-      log_tilt(Matrix<S>::Constant(cells, channels, -std::numeric_limits<S>::infinity())),
-      log_mass_low(Matrix<S>::Zero(cells, 1)),
-      log_tilt_low(Matrix<S>::Zero(cells, channels)) {}
+      groups(groups_) {}
 
 template <class S>
-void DecayingMemory<S>::absorb(const S* g, const S* log_b, const S* v, const S* beta_v) {
-  const Index channels = mean.cols();
-  for (Index n = 0; n < log_mass.rows(); ++n) {
-    const S gap = (log_mass(n, 0) - log_b[n]) + (log_mass_low(n, 0) + g[n]);
-    const S fresh = share(-gap);
-    grow(gap, g[n], log_b[n], log_mass(n, 0), log_mass_low(n, 0));
-    S* mean_n = mean.data() + n * channels;
-    S* tilt_n = log_tilt.data() + n * channels;
-    S* low_n = log_tilt_low.data() + n * channels;
-    for (Index c = 0; c < channels; ++c) {
-      mean_n[c] += fresh * (v[c] - mean_n[c]);
-      const S y = log_b[n] + beta_v[c];
-      grow((tilt_n[c] - y) + (low_n[c] + g[n]), g[n], y, tilt_n[c], low_n[c]);
-    }
-  }
-}
-
-template <class S>
-void DecayingMemory<S>::read(const S* log_a, const S* beta, const S* log_direct, const S* v, S* mu,
-                             S* free_energy) const {
-  const Index cells = log_mass.rows();
-  const Index channels = mean.cols();
-  S largest = log_direct != nullptr ? *log_direct : -std::numeric_limits<S>::infinity();
-  for (Index n = 0; n < cells; ++n) largest = std::max(largest, log_a[n] + log_mass(n, 0));
-  S mass = log_direct != nullptr ? std::exp(*log_direct - largest) : S(0);
-  for (Index c = 0; c < channels; ++c) mu[c] = mass != S(0) ? mass * v[c] : S(0);
+void MemoryStep<S>::prepare(const DecayingMemory<S>& memory, const S* g, const S* log_b, const S* beta_v) {
+  const Index cells = memory.log_mass.rows();
+  const Index width = memory.log_mass.cols();
+  const Index tilts = width - memory.groups;
+  for (Matrix<S>* m : {&kept, &entered, &decay_, &token_, &gap_, &growth_}) m->resize(cells, width);
   for (Index n = 0; n < cells; ++n) {
-    const S weight = std::exp(log_a[n] + log_mass(n, 0) - largest);
-    mass += weight;
-    for (Index c = 0; c < channels; ++c) mu[c] += weight * mean(n, c);
+    spread(g + n * memory.groups, memory.groups, tilts, decay_.row(n).data());
+    S* const token = token_.row(n).data();
+    spread(log_b + n * memory.groups, memory.groups, tilts, token);
+    for (Index c = 0; c < tilts; ++c) token[memory.groups + c] += beta_v[c];
   }
-  const S log_mass_total = largest + std::log(mass);
-  for (Index c = 0; c < channels; ++c) {
-    mu[c] /= mass;
-    const S direct = log_direct != nullptr ? *log_direct + beta[c] * v[c] : -std::numeric_limits<S>::infinity();
-    S top = direct;
-    for (Index n = 0; n < cells; ++n) top = std::max(top, log_a[n] + log_tilt(n, c));
-    S sum = std::exp(direct - top);
-    for (Index n = 0; n < cells; ++n) sum += std::exp(log_a[n] + log_tilt(n, c) - top);
-    free_energy[c] = (top + std::log(sum) - log_mass_total) / beta[c];
+  gap_ = (memory.log_mass - token_) + (memory.low + decay_);
+  growth_ = (-gap_.array().abs()).exp();
+  const S* const gap = gap_.data();
+  const S* const e = growth_.data();
+  S* const stays = kept.data();
+  S* const enters = entered.data();
+  for (Index i = 0; i < gap_.size(); ++i) {
+    const S more = S(1) / (S(1) + e[i]);
+    const S less = e[i] * more;
+    stays[i] = gap[i] >= S(0) ? more : less;
+    enters[i] = gap[i] >= S(0) ? less : more;
+  }
+  growth_ = growth_.array().log1p();
+}
+
+/// log M ← log(e^(log M + g) + y). The sum that the rounding of log M loses goes to `low` (Knuth's two-sum): after 10⁵ tokens one
+/// more changes a log mass by 10⁻⁵, ten times the spacing of floats there, and without `low` a float memory ends 10⁻³ off.
+template <class S>
+void MemoryStep<S>::apply(const S* v, DecayingMemory<S>& memory) {
+  S* const high = memory.log_mass.data();
+  S* const low = memory.low.data();
+  const S* const gap = gap_.data();
+  const S* const token = token_.data();
+  const S* const growth = growth_.data();
+  const S* const decay = decay_.data();
+  for (Index i = 0; i < gap_.size(); ++i) {
+    const bool token_leads = gap[i] < S(0);
+    const S base = token_leads ? token[i] : high[i];
+    const S more = growth[i] + (token_leads ? S(0) : low[i] + decay[i]);
+    high[i] = base + more;
+    const S added = high[i] - base;
+    low[i] = (base - (high[i] - added)) + (more - added);
+  }
+  const Index channels = memory.mean.cols();
+  for (Index n = 0; n < memory.mean.rows(); ++n) {
+    S* const mean = memory.mean.row(n).data();
+    const S* const fresh = per_channel(entered.row(n).data(), memory.groups, channels, space_);
+    for (Index c = 0; c < channels; ++c) mean[c] += fresh[c] * (v[c] - mean[c]);
   }
 }
 
-template struct DecayingMemory<float>;
-template struct DecayingMemory<double>;
+template <class S>
+void MemoryShares<S>::set(const DecayingMemory<S>& memory, const S* log_a, const S* beta_v, const S* log_direct) {
+  const Index count = memory.log_mass.rows();
+  const Index groups = memory.groups;
+  const Index width = memory.log_mass.cols();
+  cells.resize(count, width);
+  direct.resize(1, width);
+  if (log_direct != nullptr) {
+    spread(log_direct, groups, width - groups, direct.data());
+    for (Index c = 0; c < width - groups; ++c) direct(0, groups + c) += beta_v[c];
+  } else {
+    direct.setConstant(-std::numeric_limits<S>::infinity());
+  }
+  for (Index n = 0; n < count; ++n) spread(log_a + n * groups, groups, width - groups, cells.row(n).data());
+  cells += memory.log_mass;
+  log_total = direct.cwiseMax(cells.colwise().maxCoeff());  // the greatest, for now
+  cells.rowwise() -= log_total.row(0);
+  cells = cells.array().exp();
+  direct = log_direct != nullptr ? Matrix<S>((direct - log_total).array().exp()) : Matrix<S>::Zero(1, width);
+  Matrix<S> sum = direct;
+  for (Index n = 0; n < count; ++n) sum += cells.row(n);
+  log_total.array() += sum.array().log();
+  sum = sum.cwiseInverse();
+  direct.array() *= sum.array();
+  cells.array().rowwise() *= sum.row(0).array();
+}
+
+#define NUDGE_INSTANTIATE(S)                                                 \
+  template const S* per_channel<S>(const S*, Index, Index, std::vector<S>&); \
+  template void add_channels<S>(const S*, Index, Index, S*);                 \
+  template struct DecayingMemory<S>;                                         \
+  template class MemoryStep<S>;                                              \
+  template struct MemoryShares<S>;
+NUDGE_INSTANTIATE(float)
+NUDGE_INSTANTIATE(double)
+#undef NUDGE_INSTANTIATE
 
 }  // namespace nudge

@@ -3,8 +3,6 @@
 #include "mixers/ops/decaying_read.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -12,30 +10,31 @@
 namespace nudge {
 namespace {
 
-/// Tokens between stored memories: the adjoint sweep computes the memories of one chunk again, so what is kept per
-/// token is a 1/64 of a memory.
-constexpr Index kChunk = 64;
+/// Tokens between stored memories: the adjoint sweep computes the memories of one chunk again, so what is kept per token is a
+/// 1/16 of a memory, and the memories of a chunk, some tens of thousands of numbers each in a state-space prior, stay in a cache.
+constexpr Index kChunk = 16;
 
 template <class S>
 class DecayingRead final : public Operation<S> {
  public:
-  DecayingRead(MemoryRead read, bool direct, DecayingMemory<S>* stream)
-      : read_(read), direct_(direct), stream_(stream) {}
+  DecayingRead(Index groups, MemoryRead read, bool tilted, bool direct, DecayingMemory<S>* stream)
+      : groups_(groups), read_(read), tilted_(tilted), direct_(direct), stream_(stream) {}
 
   std::string_view name() const override { return "decaying_read"; }
 
   void forward(Arguments<S> x, Matrix<S>& y) override {
-    const View a(x, direct_);
-    y.resize(a.tokens, 2 * a.channels);
-    DecayingMemory<S> memory =
-        stream_ != nullptr && stream_->mean.size() > 0 ? *stream_ : DecayingMemory<S>(a.cells, a.channels);
+    const View a(x, *this);
+    y.resize(a.tokens, a.channels + a.tilts);
+    DecayingMemory<S> memory = stream_ != nullptr && stream_->mean.size() > 0
+                                   ? *stream_
+                                   : DecayingMemory<S>(a.cells, groups_, a.channels, tilted_);
     stored_.clear();
-    std::vector<S> beta_v(static_cast<std::size_t>(a.channels));
+    Space& space = space_of_thread();
     for (Index t = 0; t < a.tokens; ++t) {
       if (t % kChunk == 0) stored_.push_back(memory);
-      if (read_ == MemoryRead::previous) read(a, memory, t, y);
-      absorb(a, t, beta_v, memory);
-      if (read_ == MemoryRead::updated) read(a, memory, t, y);
+      if (read_ == MemoryRead::previous) read(a, memory, t, space, y);
+      absorb(a, t, space.step, memory);
+      if (read_ == MemoryRead::updated) read(a, memory, t, space, y);
     }
     if (stream_ != nullptr) *stream_ = std::move(memory);
   }
@@ -44,252 +43,351 @@ class DecayingRead final : public Operation<S> {
   void vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const override;
 
  private:
+  static constexpr std::size_t kBeta = 4;
+  std::size_t direct_at() const { return tilted_ ? kBeta + 1 : kBeta; }
+
+  /// The arguments; β and log_direct null where there is none.
   struct View {
-    const Matrix<S>&log_a, &log_b, &g, &v, &beta;
-    const S* log_direct;
-    Index tokens, cells, channels;
-    View(Arguments<S> x, bool direct)
+    const Matrix<S>&log_a, &log_b, &g, &v;
+    const S *beta, *log_direct;
+    Index tokens, groups, cells, channels, tilts;  ///< cells of one group; tilts: C or 0
+    Matrix<S> beta_v;                              ///< (T, tilts)
+    View(Arguments<S> x, const DecayingRead& read)
         : log_a(*x[0]),
           log_b(*x[1]),
           g(*x[2]),
           v(*x[3]),
-          beta(*x[4]),
-          log_direct(direct ? x[5]->data() : nullptr),
+          beta(read.tilted_ ? x[kBeta]->data() : nullptr),
+          log_direct(read.direct_ ? x[read.direct_at()]->data() : nullptr),
           tokens(v.rows()),
-          cells(g.cols()),
-          channels(v.cols()) {}
+          groups(read.groups_),
+          cells(g.cols() / groups),
+          channels(v.cols()),
+          tilts(read.tilted_ ? channels : 0) {
+      if (read.tilted_) beta_v = v.array().rowwise() * x[kBeta]->row(0).array();
+    }
+    Index group(Index channel) const { return channel / (channels / groups); }
+    const S* tilt(Index t) const { return tilts > 0 ? beta_v.row(t).data() : nullptr; }
   };
-
-  static void absorb(const View& a, Index t, std::vector<S>& beta_v, DecayingMemory<S>& memory) {
-    for (Index c = 0; c < a.channels; ++c) beta_v[static_cast<std::size_t>(c)] = a.beta(0, c) * a.v(t, c);
-    memory.absorb(a.g.row(t).data(), a.log_b.row(t).data(), a.v.row(t).data(), beta_v.data());
-  }
-  static void read(const View& a, const DecayingMemory<S>& memory, Index t, Matrix<S>& y) {
-    memory.read(a.log_a.row(t).data(), a.beta.data(), a.log_direct, a.v.row(t).data(), y.row(t).data(),
-                y.row(t).data() + a.channels);
-  }
-  static S at(const Matrix<S>* d, Index i, Index j) { return d != nullptr ? (*d)(i, j) : S(0); }
-
-  /// The weights of a read: cell n has π_n = s_n/Z of the mass and κ_nc of the tilted mass; the direct term likewise.
-  struct Weights {
-    std::vector<S> mass;
-    Matrix<S> tilt;
-    S direct_mass = 0;
-    std::vector<S> direct_tilt;
+  /// Tangents of the arguments; null where an argument does not move.
+  struct Tangents {
+    const S *log_a, *log_b, *g, *v, *beta, *log_direct;
+    Tangents(Arguments<S> dx, const DecayingRead& read)
+        : log_a(data(dx[0])),
+          log_b(data(dx[1])),
+          g(data(dx[2])),
+          v(data(dx[3])),
+          beta(read.tilted_ ? data(dx[kBeta]) : nullptr),
+          log_direct(read.direct_ ? data(dx[read.direct_at()]) : nullptr) {}
+    static const S* data(const Matrix<S>* m) { return m != nullptr ? m->data() : nullptr; }
+    static S at(const S* d, Index i) { return d != nullptr ? d[i] : S(0); }
   };
-  static void weigh(const View& a, const DecayingMemory<S>& memory, Index t, Weights& w);
+  /// Sums of the cotangents of the arguments.
+  struct Adjoints {
+    Matrix<S> log_a, log_b, g, v, beta, log_direct;
+    explicit Adjoints(const View& a)
+        : log_a(Matrix<S>::Zero(a.tokens, a.g.cols())),
+          log_b(Matrix<S>::Zero(a.tokens, a.g.cols())),
+          g(Matrix<S>::Zero(a.tokens, a.g.cols())),
+          v(Matrix<S>::Zero(a.tokens, a.channels)),
+          beta(Matrix<S>::Zero(1, a.tilts)),
+          log_direct(Matrix<S>::Zero(1, a.groups)) {}
+  };
+  /// What the sweeps write into, once per thread: a step makes thousands of small matrices otherwise.
+  struct Space {
+    MemoryStep<S> step;
+    MemoryShares<S> shares;
+    std::vector<DecayingMemory<S>> memories = std::vector<DecayingMemory<S>>(kChunk + 1);
+    std::vector<MemoryStep<S>> steps = std::vector<MemoryStep<S>>(kChunk);
+    std::vector<S> old, fresh, mass, to_channels, to_groups, to_tokens;
+  };
+  static Space& space_of_thread() {
+    static thread_local Space space;
+    return space;
+  }
 
-  void tangent_of_absorb(const View& a, Arguments<S> dx, Index t, const DecayingMemory<S>& memory,
-                         DecayingMemory<S>& d) const;
-  void tangent_of_read(const View& a, Arguments<S> dx, Index t, const DecayingMemory<S>& memory,
-                       const DecayingMemory<S>& d, const Matrix<S>& y, Weights& w, Matrix<S>& dy) const;
-  void adjoint_of_absorb(const View& a, Cotangents<S> dx, Index t, const DecayingMemory<S>& before,
-                         DecayingMemory<S>& u) const;
-  void adjoint_of_read(const View& a, Cotangents<S> dx, Index t, const DecayingMemory<S>& memory, const Matrix<S>& y,
-                       const Matrix<S>& dy, Weights& w, DecayingMemory<S>& u) const;
+  static void absorb(const View& a, Index t, MemoryStep<S>& step, DecayingMemory<S>& memory) {
+    step.prepare(memory, a.g.row(t).data(), a.log_b.row(t).data(), a.tilt(t));
+    step.apply(a.v.row(t).data(), memory);
+  }
+  static void weigh(const View& a, const DecayingMemory<S>& memory, Index t, MemoryShares<S>& shares) {
+    shares.set(memory, a.log_a.row(t).data(), a.tilt(t), a.log_direct);
+  }
+  static void read(const View& a, const DecayingMemory<S>& memory, Index t, Space& space, Matrix<S>& y) {
+    const MemoryShares<S>& w = space.shares;
+    weigh(a, memory, t, space.shares);
+    S* const mu = y.row(t).data();
+    S* const free_energy = mu + a.channels;
+    const auto of_channels = [&](const Matrix<S>& m, Index row) {
+      return per_channel(m.row(row).data(), a.groups, a.channels, space.mass);
+    };
+    const S* const direct = of_channels(w.direct, 0);
+    for (Index c = 0; c < a.channels; ++c) mu[c] = direct[c] * a.v(t, c);
+    for (Index n = 0; n < a.cells; ++n) {
+      const S* const mean = memory.mean.row(n).data();
+      const S* const mass = of_channels(w.cells, n);
+      for (Index c = 0; c < a.channels; ++c) mu[c] += mass[c] * mean[c];
+    }
+    if (a.tilts == 0) return;
+    const S* const log_mass = of_channels(w.log_total, 0);
+    const S* const log_tilt = w.log_total.data() + a.groups;
+    for (Index c = 0; c < a.tilts; ++c) free_energy[c] = (log_tilt[c] - log_mass[c]) / a.beta[c];
+  }
 
+  static void tangent_of_absorb(const View& a, const Tangents& dx, Index t, const MemoryStep<S>& step,
+                                const DecayingMemory<S>& before, DecayingMemory<S>& d);
+  static void tangent_of_read(const View& a, const Tangents& dx, Index t, const DecayingMemory<S>& memory,
+                              const DecayingMemory<S>& d, const Matrix<S>& y, MemoryShares<S>& w, Matrix<S>& dy);
+  static void adjoint_of_absorb(const View& a, Index t, const MemoryStep<S>& step, const DecayingMemory<S>& before,
+                                Space& space, DecayingMemory<S>& u, Adjoints& to);
+  static void adjoint_of_read(const View& a, Index t, const DecayingMemory<S>& memory, const Matrix<S>& y,
+                              const Matrix<S>& dy, Space& space, DecayingMemory<S>& u, Adjoints& to);
+  DecayingMemory<S> unmoved(const View& a) const {
+    DecayingMemory<S> d(a.cells, groups_, a.channels, tilted_);
+    d.log_mass.setZero();
+    return d;
+  }
+
+  Index groups_;
   MemoryRead read_;
-  bool direct_;
+  bool tilted_, direct_;
   DecayingMemory<S>* stream_;
   std::vector<DecayingMemory<S>> stored_;  ///< before tokens 0, kChunk, 2 kChunk, ...
 };
 
 template <class S>
-DecayingMemory<S> zero_like(Index cells, Index channels) {
-  DecayingMemory<S> d(cells, channels);
-  d.log_mass.setZero();
-  d.log_tilt.setZero();
-  return d;
-}
-
-template <class S>
-void DecayingRead<S>::weigh(const View& a, const DecayingMemory<S>& memory, Index t, Weights& w) {
-  w.mass.resize(static_cast<std::size_t>(a.cells));
-  w.tilt.resize(a.cells, a.channels);
-  w.direct_tilt.resize(static_cast<std::size_t>(a.channels));
-  constexpr S nothing = -std::numeric_limits<S>::infinity();
-  const auto normalise = [&](S direct, auto score, auto store) {
-    S top = direct;
-    for (Index n = 0; n < a.cells; ++n) top = std::max(top, score(n));
-    S sum = std::exp(direct - top);
-    for (Index n = 0; n < a.cells; ++n) sum += std::exp(score(n) - top);
-    for (Index n = 0; n < a.cells; ++n) store(n, std::exp(score(n) - top) / sum);
-    return std::exp(direct - top) / sum;
-  };
-  w.direct_mass = normalise(
-      a.log_direct != nullptr ? *a.log_direct : nothing, [&](Index n) { return a.log_a(t, n) + memory.log_mass(n, 0); },
-      [&](Index n, S p) { w.mass[static_cast<std::size_t>(n)] = p; });
-  for (Index c = 0; c < a.channels; ++c) {
-    w.direct_tilt[static_cast<std::size_t>(c)] = normalise(
-        a.log_direct != nullptr ? *a.log_direct + a.beta(0, c) * a.v(t, c) : nothing,
-        [&](Index n) { return a.log_a(t, n) + memory.log_tilt(n, c); }, [&](Index n, S p) { w.tilt(n, c) = p; });
-  }
-}
-
-template <class S>
-void DecayingRead<S>::tangent_of_absorb(const View& a, Arguments<S> dx, Index t, const DecayingMemory<S>& memory,
-                                        DecayingMemory<S>& d) const {
+void DecayingRead<S>::tangent_of_absorb(const View& a, const Tangents& dx, Index t, const MemoryStep<S>& step,
+                                        const DecayingMemory<S>& before, DecayingMemory<S>& d) {
+  const auto dg = [&](Index n, Index group) { return dx.at(dx.g, (t * a.cells + n) * a.groups + group); };
+  const auto db = [&](Index n, Index group) { return dx.at(dx.log_b, (t * a.cells + n) * a.groups + group); };
   for (Index n = 0; n < a.cells; ++n) {
-    const S dg = at(dx[2], t, n);
-    const S db = at(dx[1], t, n);
-    const S gap = memory.log_mass(n, 0) + a.g(t, n) - a.log_b(t, n);
-    const S old = share(gap);
-    const S fresh = share(-gap);
-    const S moved = old * fresh * (d.log_mass(n, 0) + dg - db);
-    d.log_mass(n, 0) = old * (d.log_mass(n, 0) + dg) + fresh * db;
     for (Index c = 0; c < a.channels; ++c) {
-      const S dv = at(dx[3], t, c);
-      const S dbeta_v = a.beta(0, c) * dv + at(dx[4], 0, c) * a.v(t, c);
-      d.mean(n, c) = old * d.mean(n, c) + fresh * dv + moved * (memory.mean(n, c) - a.v(t, c));
-      const S kept = share(memory.log_tilt(n, c) + a.g(t, n) - a.log_b(t, n) - a.beta(0, c) * a.v(t, c));
-      d.log_tilt(n, c) = kept * (d.log_tilt(n, c) + dg) + (S(1) - kept) * (db + dbeta_v);
+      const Index group = a.group(c);
+      const S old = step.kept(n, group);
+      const S fresh = step.entered(n, group);
+      const S moved = old * fresh * (d.log_mass(n, group) + dg(n, group) - db(n, group));
+      d.mean(n, c) =
+          old * d.mean(n, c) + fresh * dx.at(dx.v, t * a.channels + c) + moved * (before.mean(n, c) - a.v(t, c));
+    }
+    for (Index group = 0; group < a.groups; ++group) {
+      d.log_mass(n, group) =
+          step.kept(n, group) * (d.log_mass(n, group) + dg(n, group)) + step.entered(n, group) * db(n, group);
+    }
+    for (Index c = 0; c < a.tilts; ++c) {
+      const Index lane = a.groups + c;
+      const S dbeta_v = a.beta[c] * dx.at(dx.v, t * a.channels + c) + dx.at(dx.beta, c) * a.v(t, c);
+      d.log_mass(n, lane) = step.kept(n, lane) * (d.log_mass(n, lane) + dg(n, a.group(c))) +
+                            step.entered(n, lane) * (db(n, a.group(c)) + dbeta_v);
     }
   }
 }
 
 template <class S>
-void DecayingRead<S>::tangent_of_read(const View& a, Arguments<S> dx, Index t, const DecayingMemory<S>& memory,
-                                      const DecayingMemory<S>& d, const Matrix<S>& y, Weights& w, Matrix<S>& dy) const {
+void DecayingRead<S>::tangent_of_read(const View& a, const Tangents& dx, Index t, const DecayingMemory<S>& memory,
+                                      const DecayingMemory<S>& d, const Matrix<S>& y, MemoryShares<S>& w,
+                                      Matrix<S>& dy) {
   weigh(a, memory, t, w);
-  const S d_direct = direct_ ? at(dx[5], 0, 0) : S(0);
-  S d_log_mass = w.direct_mass * d_direct;
-  for (Index n = 0; n < a.cells; ++n) {
-    d_log_mass += w.mass[static_cast<std::size_t>(n)] * (at(dx[0], t, n) + d.log_mass(n, 0));
-  }
+  const auto da = [&](Index n, Index group) { return dx.at(dx.log_a, (t * a.cells + n) * a.groups + group); };
   for (Index c = 0; c < a.channels; ++c) {
-    const S dv = at(dx[3], t, c);
-    const S dbeta = at(dx[4], 0, c);
-    S dmu = w.direct_mass * (dv + d_direct * (a.v(t, c) - y(t, c)));
-    S dtilt = w.direct_tilt[static_cast<std::size_t>(c)] * (d_direct + a.beta(0, c) * dv + dbeta * a.v(t, c));
+    const Index group = a.group(c);
+    const S d_direct = dx.at(dx.log_direct, group);
+    const S dv = dx.at(dx.v, t * a.channels + c);
+    S dmu = w.direct(0, group) * (dv + d_direct * (a.v(t, c) - y(t, c)));
+    S dmass = w.direct(0, group) * d_direct;
     for (Index n = 0; n < a.cells; ++n) {
-      const S da = at(dx[0], t, n);
-      dmu += w.mass[static_cast<std::size_t>(n)] *
-             (d.mean(n, c) + (da + d.log_mass(n, 0)) * (memory.mean(n, c) - y(t, c)));
-      dtilt += w.tilt(n, c) * (da + d.log_tilt(n, c));
+      const S dlog = da(n, group) + d.log_mass(n, group);
+      dmu += w.cells(n, group) * (d.mean(n, c) + dlog * (memory.mean(n, c) - y(t, c)));
+      dmass += w.cells(n, group) * dlog;
     }
     dy(t, c) = dmu;
-    dy(t, a.channels + c) = (dtilt - d_log_mass - y(t, a.channels + c) * dbeta) / a.beta(0, c);
+    if (a.tilts == 0) continue;
+    const Index lane = a.groups + c;
+    const S dbeta = dx.at(dx.beta, c);
+    S dtilt = w.direct(0, lane) * (d_direct + a.beta[c] * dv + dbeta * a.v(t, c));
+    for (Index n = 0; n < a.cells; ++n) dtilt += w.cells(n, lane) * (da(n, group) + d.log_mass(n, lane));
+    dy(t, a.channels + c) = (dtilt - dmass - y(t, a.channels + c) * dbeta) / a.beta[c];
   }
 }
 
 template <class S>
 void DecayingRead<S>::jvp(Arguments<S> x, const Matrix<S>& y, Arguments<S> dx, Matrix<S>& dy) const {
-  const View a(x, direct_);
+  const View a(x, *this);
+  const Tangents moves(dx, *this);
   DecayingMemory<S> memory = stored_.front();
-  DecayingMemory<S> d = zero_like<S>(a.cells, a.channels);
-  std::vector<S> beta_v(static_cast<std::size_t>(a.channels));
-  Weights w;
+  DecayingMemory<S> d = unmoved(a);
+  Space& space = space_of_thread();
   for (Index t = 0; t < a.tokens; ++t) {
-    if (read_ == MemoryRead::previous) tangent_of_read(a, dx, t, memory, d, y, w, dy);
-    tangent_of_absorb(a, dx, t, memory, d);
-    absorb(a, t, beta_v, memory);
-    if (read_ == MemoryRead::updated) tangent_of_read(a, dx, t, memory, d, y, w, dy);
+    if (read_ == MemoryRead::previous) tangent_of_read(a, moves, t, memory, d, y, space.shares, dy);
+    space.step.prepare(memory, a.g.row(t).data(), a.log_b.row(t).data(), a.tilt(t));
+    tangent_of_absorb(a, moves, t, space.step, memory, d);
+    space.step.apply(a.v.row(t).data(), memory);
+    if (read_ == MemoryRead::updated) tangent_of_read(a, moves, t, memory, d, y, space.shares, dy);
   }
 }
 
 template <class S>
-void DecayingRead<S>::adjoint_of_absorb(const View& a, Cotangents<S> dx, Index t, const DecayingMemory<S>& before,
-                                        DecayingMemory<S>& u) const {
+void DecayingRead<S>::adjoint_of_absorb(const View& a, Index t, const MemoryStep<S>& step,
+                                        const DecayingMemory<S>& before, Space& space, DecayingMemory<S>& u,
+                                        Adjoints& to) {
+  const S* const v = a.v.row(t).data();
+  S* const to_v = to.v.row(t).data();
+  S* const to_beta = to.beta.data();
+  space.to_channels.resize(static_cast<std::size_t>(a.channels));
+  space.to_tokens.resize(static_cast<std::size_t>(a.tilts));
+  space.to_groups.resize(static_cast<std::size_t>(a.groups));
+  S* const to_channels = space.to_channels.data();
+  S* const entering = space.to_tokens.data();
+  S* const moved = space.to_groups.data();
   for (Index n = 0; n < a.cells; ++n) {
-    const S gap = before.log_mass(n, 0) + a.g(t, n) - a.log_b(t, n);
-    const S old = share(gap);
-    const S fresh = share(-gap);
-    S to_old = old * u.log_mass(n, 0);
-    S to_fresh = fresh * u.log_mass(n, 0);
-    S tilt_g = 0;
-    S tilt_b = 0;
+    const S* const kept = step.kept.row(n).data();
+    const S* const entered = step.entered.row(n).data();
+    const S* const mean = before.mean.row(n).data();
+    S* const u_mean = u.mean.row(n).data();
+    S* const u_mass = u.log_mass.row(n).data();
+    S* const to_g = to.g.row(t).data() + n * a.groups;
+    S* const to_b = to.log_b.row(t).data() + n * a.groups;
+    const S* const old = per_channel(kept, a.groups, a.channels, space.old);
+    const S* const fresh = per_channel(entered, a.groups, a.channels, space.fresh);
     for (Index c = 0; c < a.channels; ++c) {
-      const S moved = u.mean(n, c) * old * fresh * (before.mean(n, c) - a.v(t, c));
-      to_old += moved;
-      to_fresh -= moved;
-      const S kept = share(before.log_tilt(n, c) + a.g(t, n) - a.log_b(t, n) - a.beta(0, c) * a.v(t, c));
-      const S entering = (S(1) - kept) * u.log_tilt(n, c);
-      if (dx[3] != nullptr) (*dx[3])(t, c) += fresh * u.mean(n, c) + a.beta(0, c) * entering;
-      if (dx[4] != nullptr) (*dx[4])(0, c) += a.v(t, c) * entering;
-      u.mean(n, c) *= old;
-      u.log_tilt(n, c) *= kept;
-      tilt_g += u.log_tilt(n, c);
-      tilt_b += entering;
+      to_channels[c] = u_mean[c] * (mean[c] - v[c]);
+      to_v[c] += fresh[c] * u_mean[c];
+      u_mean[c] *= old[c];
     }
-    if (dx[2] != nullptr) (*dx[2])(t, n) += to_old + tilt_g;
-    if (dx[1] != nullptr) (*dx[1])(t, n) += to_fresh + tilt_b;
-    u.log_mass(n, 0) = to_old;
+    std::fill_n(moved, a.groups, S(0));
+    add_channels(to_channels, a.groups, a.channels, moved);
+    for (Index g = 0; g < a.groups; ++g) {
+      const S by_share = moved[g] * kept[g] * entered[g];
+      to_b[g] += entered[g] * u_mass[g] - by_share;
+      u_mass[g] = kept[g] * u_mass[g] + by_share;
+      to_g[g] += u_mass[g];
+    }
+    if (a.tilts == 0) continue;
+    S* const u_tilt = u_mass + a.groups;
+    for (Index c = 0; c < a.tilts; ++c) {
+      entering[c] = entered[a.groups + c] * u_tilt[c];
+      to_v[c] += a.beta[c] * entering[c];
+      to_beta[c] += v[c] * entering[c];
+      u_tilt[c] *= kept[a.groups + c];
+    }
+    add_channels(entering, a.groups, a.channels, to_b);
+    add_channels(u_tilt, a.groups, a.channels, to_g);
   }
 }
 
 template <class S>
-void DecayingRead<S>::adjoint_of_read(const View& a, Cotangents<S> dx, Index t, const DecayingMemory<S>& memory,
-                                      const Matrix<S>& y, const Matrix<S>& dy, Weights& w, DecayingMemory<S>& u) const {
+void DecayingRead<S>::adjoint_of_read(const View& a, Index t, const DecayingMemory<S>& memory, const Matrix<S>& y,
+                                      const Matrix<S>& dy, Space& space, DecayingMemory<S>& u, Adjoints& to) {
+  MemoryShares<S>& w = space.shares;
   weigh(a, memory, t, w);
-  S from_free_energy = 0;  // −∂/∂ log Z
-  S to_direct = 0;
+  const S* const um = dy.row(t).data();
+  const S* const mu = y.row(t).data();
+  space.to_channels.resize(static_cast<std::size_t>(a.channels));
+  space.to_tokens.resize(static_cast<std::size_t>(a.tilts));
+  space.to_groups.assign(static_cast<std::size_t>(a.groups), S(0));
+  S* const to_channels = space.to_channels.data();
+  S* const uf = space.to_tokens.data();                // ∂/∂F over β
+  S* const from_free_energy = space.to_groups.data();  // −∂/∂ log Z of every group
+  S* const to_direct = to.log_direct.data();
+  const S* const direct = per_channel(w.direct.data(), a.groups, a.channels, space.fresh);
   for (Index c = 0; c < a.channels; ++c) {
-    const S um = dy(t, c);
-    const S uf = dy(t, a.channels + c) / a.beta(0, c);
-    const S direct_tilt = w.direct_tilt[static_cast<std::size_t>(c)];
-    from_free_energy += uf;
-    to_direct += um * w.direct_mass * (a.v(t, c) - y(t, c)) + uf * direct_tilt;
-    if (dx[3] != nullptr) (*dx[3])(t, c) += um * w.direct_mass + uf * direct_tilt * a.beta(0, c);
-    if (dx[4] != nullptr) (*dx[4])(0, c) += uf * (direct_tilt * a.v(t, c) - y(t, a.channels + c));
+    to_channels[c] = um[c] * direct[c] * (a.v(t, c) - mu[c]);
+    to.v(t, c) += um[c] * direct[c];
   }
-  for (Index n = 0; n < a.cells; ++n) {
-    const S p = w.mass[static_cast<std::size_t>(n)];
-    S to_mass = -p * from_free_energy;
-    S to_tilt = 0;
-    for (Index c = 0; c < a.channels; ++c) {
-      const S um = dy(t, c);
-      const S tilt = dy(t, a.channels + c) / a.beta(0, c) * w.tilt(n, c);
-      to_mass += p * um * (memory.mean(n, c) - y(t, c));
-      u.mean(n, c) += p * um;
-      u.log_tilt(n, c) += tilt;
-      to_tilt += tilt;
+  add_channels(to_channels, a.groups, a.channels, to_direct);
+  if (a.tilts > 0) {
+    const S* const direct_tilt = w.direct.data() + a.groups;
+    for (Index c = 0; c < a.tilts; ++c) {
+      uf[c] = um[a.channels + c] / a.beta[c];
+      to_channels[c] = uf[c] * direct_tilt[c];
+      to.v(t, c) += um[a.channels + c] * direct_tilt[c];
+      to.beta(0, c) += uf[c] * (direct_tilt[c] * a.v(t, c) - mu[a.channels + c]);
     }
-    u.log_mass(n, 0) += to_mass;
-    if (dx[0] != nullptr) (*dx[0])(t, n) += to_mass + to_tilt;
+    add_channels(uf, a.groups, a.channels, from_free_energy);
+    add_channels(to_channels, a.groups, a.channels, to_direct);
   }
-  if (direct_ && dx[5] != nullptr) (*dx[5])(0, 0) += to_direct - w.direct_mass * from_free_energy;
+  for (Index g = 0; g < a.groups; ++g) to_direct[g] -= w.direct(0, g) * from_free_energy[g];
+  space.mass.resize(static_cast<std::size_t>(a.groups));
+  S* const to_mass = space.mass.data();
+  for (Index n = 0; n < a.cells; ++n) {
+    const S* const shares = w.cells.row(n).data();
+    const S* const mean = memory.mean.row(n).data();
+    S* const u_mean = u.mean.row(n).data();
+    S* const u_mass = u.log_mass.row(n).data();
+    S* const to_a = to.log_a.row(t).data() + n * a.groups;
+    const S* const mass = per_channel(shares, a.groups, a.channels, space.old);
+    for (Index c = 0; c < a.channels; ++c) {
+      to_channels[c] = um[c] * (mean[c] - mu[c]);
+      u_mean[c] += mass[c] * um[c];
+    }
+    for (Index g = 0; g < a.groups; ++g) to_mass[g] = -from_free_energy[g];
+    add_channels(to_channels, a.groups, a.channels, to_mass);
+    for (Index g = 0; g < a.groups; ++g) {
+      u_mass[g] += shares[g] * to_mass[g];
+      to_a[g] += shares[g] * to_mass[g];
+    }
+    if (a.tilts == 0) continue;
+    for (Index c = 0; c < a.tilts; ++c) {
+      to_channels[c] = uf[c] * shares[a.groups + c];
+      u_mass[a.groups + c] += to_channels[c];
+    }
+    add_channels(to_channels, a.groups, a.channels, to_a);
+  }
 }
 
 template <class S>
 void DecayingRead<S>::vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const {
-  const View a(x, direct_);
-  DecayingMemory<S> u = zero_like<S>(a.cells, a.channels);
-  std::vector<S> beta_v(static_cast<std::size_t>(a.channels));
-  std::vector<DecayingMemory<S>> memories;
-  Weights w;
+  const View a(x, *this);
+  Adjoints to(a);
+  DecayingMemory<S> u = unmoved(a);
+  Space& space = space_of_thread();
   for (std::size_t chunk = stored_.size(); chunk-- > 0;) {
     const Index begin = static_cast<Index>(chunk) * kChunk;
     const Index end = std::min(begin + kChunk, a.tokens);
-    memories.assign(1, stored_[chunk]);
+    space.memories[0] = stored_[chunk];
     for (Index t = begin; t < end; ++t) {
-      memories.push_back(memories.back());
-      absorb(a, t, beta_v, memories.back());
+      const auto i = static_cast<std::size_t>(t - begin);
+      space.memories[i + 1] = space.memories[i];
+      absorb(a, t, space.steps[i], space.memories[i + 1]);
     }
     for (Index t = end; t-- > begin;) {
-      const auto before = static_cast<std::size_t>(t - begin);
-      if (read_ == MemoryRead::updated) adjoint_of_read(a, dx, t, memories[before + 1], y, dy, w, u);
-      adjoint_of_absorb(a, dx, t, memories[before], u);
-      if (read_ == MemoryRead::previous) adjoint_of_read(a, dx, t, memories[before], y, dy, w, u);
+      const auto i = static_cast<std::size_t>(t - begin);
+      if (read_ == MemoryRead::updated) adjoint_of_read(a, t, space.memories[i + 1], y, dy, space, u, to);
+      adjoint_of_absorb(a, t, space.steps[i], space.memories[i], space, u, to);
+      if (read_ == MemoryRead::previous) adjoint_of_read(a, t, space.memories[i], y, dy, space, u, to);
     }
   }
+  const auto give = [&](std::size_t i, const Matrix<S>& sum) {
+    if (!(dx[i] == nullptr)) dx[i].add(sum);
+  };
+  give(0, to.log_a);
+  give(1, to.log_b);
+  give(2, to.g);
+  give(3, to.v);
+  if (tilted_) give(kBeta, to.beta);
+  if (direct_) give(direct_at(), to.log_direct);
 }
 
 }  // namespace
 
 template <class S>
-Value<S> decaying_read(Value<S> log_a, Value<S> log_b, Value<S> g, Value<S> v, Value<S> beta,
-                       std::optional<Value<S>> log_direct, MemoryRead read, DecayingMemory<S>* stream) {
-  NUDGE_EXPECT(log_a.cols() == g.cols() && log_b.cols() == g.cols() && beta.cols() == v.cols());
+Value<S> decaying_read(Index groups, Value<S> log_a, Value<S> log_b, Value<S> g, Value<S> v,
+                       std::optional<Value<S>> beta, std::optional<Value<S>> log_direct, MemoryRead read,
+                       DecayingMemory<S>* stream) {
+  NUDGE_EXPECT(groups > 0 && g.cols() % groups == 0 && v.cols() % groups == 0);
+  NUDGE_EXPECT(log_a.cols() == g.cols() && log_b.cols() == g.cols() && (!beta || beta->cols() == v.cols()));
   NUDGE_EXPECT(log_a.rows() == v.rows() && log_b.rows() == v.rows() && g.rows() == v.rows());
+  NUDGE_EXPECT(!log_direct || log_direct->cols() == groups);
   NUDGE_EXPECT(read == MemoryRead::updated || log_direct.has_value());
-  auto operation = std::make_unique<DecayingRead<S>>(read, log_direct.has_value(), stream);
-  if (log_direct) return v.tape->record(std::move(operation), {log_a, log_b, g, v, beta, *log_direct});
-  return v.tape->record(std::move(operation), {log_a, log_b, g, v, beta});
+  std::vector<Value<S>> arguments = {log_a, log_b, g, v};
+  if (beta) arguments.push_back(*beta);
+  if (log_direct) arguments.push_back(*log_direct);
+  return v.tape->record(
+      std::make_unique<DecayingRead<S>>(groups, read, beta.has_value(), log_direct.has_value(), stream), arguments);
 }
 
-#define NUDGE_INSTANTIATE(S)                                                                                    \
-  template Value<S> decaying_read<S>(Value<S>, Value<S>, Value<S>, Value<S>, Value<S>, std::optional<Value<S>>, \
-                                     MemoryRead, DecayingMemory<S>*);
+#define NUDGE_INSTANTIATE(S)                                                                                 \
+  template Value<S> decaying_read<S>(Index, Value<S>, Value<S>, Value<S>, Value<S>, std::optional<Value<S>>, \
+                                     std::optional<Value<S>>, MemoryRead, DecayingMemory<S>*);
 NUDGE_INSTANTIATE(float)
 NUDGE_INSTANTIATE(double)
 #undef NUDGE_INSTANTIATE

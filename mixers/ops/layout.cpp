@@ -91,7 +91,67 @@ class GatherRows final : public Operation<S> {
   SharedIndices index_;
 };
 
+template <class S>
+class GatherColumns final : public Operation<S> {
+ public:
+  explicit GatherColumns(std::vector<int> index) : index_(std::move(index)) {}
+
+  std::string_view name() const override { return "gather_columns"; }
+  void forward(Arguments<S> x, Matrix<S>& y) override { gather(*x[0], y); }
+  void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
+    gather(*dx[0], dy);
+  }
+  void vjp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    if (dx[0] == nullptr) return;
+    Matrix<S>& sum = *dx[0];
+    for (Index t = 0; t < dy.rows(); ++t) {
+      for (std::size_t j = 0; j < index_.size(); ++j) sum(t, index_[j]) += dy(t, static_cast<Index>(j));
+    }
+  }
+
+ private:
+  void gather(const Matrix<S>& x, Matrix<S>& y) const {
+    y.resize(x.rows(), static_cast<Index>(index_.size()));
+    for (Index t = 0; t < y.rows(); ++t) {
+      for (std::size_t j = 0; j < index_.size(); ++j) y(t, static_cast<Index>(j)) = x(t, index_[j]);
+    }
+  }
+
+  std::vector<int> index_;
+};
+
+template <class S>
+class AsRow final : public Operation<S> {
+ public:
+  std::string_view name() const override { return "as_row"; }
+  void forward(Arguments<S> x, Matrix<S>& y) override { y = row_of(*x[0]); }
+  void jvp(Arguments<S> /*x*/, const Matrix<S>& /*y*/, Arguments<S> dx, Matrix<S>& dy) const override {
+    dy = row_of(*dx[0]);
+  }
+  void vjp(Arguments<S> x, const Matrix<S>& /*y*/, const Matrix<S>& dy, Cotangents<S> dx) const override {
+    if (dx[0] == nullptr) return;
+    dx[0].add(Eigen::Map<const Matrix<S>>(dy.data(), x[0]->cols(), x[0]->rows()).transpose());
+  }
+
+ private:
+  static Matrix<S> row_of(const Matrix<S>& x) {
+    const Matrix<S> turned = x.transpose();
+    return Eigen::Map<const Matrix<S>>(turned.data(), 1, turned.size());
+  }
+};
+
 }  // namespace
+
+template <class S>
+Value<S> gather_columns(Value<S> x, std::vector<int> index) {
+  NUDGE_EXPECT(std::all_of(index.begin(), index.end(), [&](int i) { return i >= 0 && i < x.cols(); }));
+  return x.tape->record(std::make_unique<GatherColumns<S>>(std::move(index)), {x});
+}
+
+template <class S>
+Value<S> as_row(Value<S> x) {
+  return x.tape->record(std::make_unique<AsRow<S>>(), {x});
+}
 
 template <class S>
 Value<S> columns(Value<S> x, Index begin, Index count) {
@@ -130,6 +190,8 @@ Value<S> gather_rows(Value<S> x, SharedIndices index) {
   template Value<S> columns<S>(Value<S>, Index, Index);            \
   template Value<S> rows<S>(Value<S>, Index, Index);               \
   template Value<S> join_columns<S>(const std::vector<Value<S>>&); \
+  template Value<S> gather_columns<S>(Value<S>, std::vector<int>); \
+  template Value<S> as_row<S>(Value<S>);                           \
   template Value<S> gather_rows<S>(Value<S>, std::vector<int>);    \
   template Value<S> gather_rows<S>(Value<S>, SharedIndices);
 NUDGE_INSTANTIATE(float)

@@ -16,6 +16,14 @@ Value<S> columns(Value<S> x, Index begin, Index count);
 template <class S>
 Value<S> rows(Value<S> x, Index begin, Index count);
 
+/// y_tj = x_t,index[j]; the derivative adds up where columns repeat.
+template <class S>
+Value<S> gather_columns(Value<S> x, std::vector<int> index);
+
+/// The columns of x, one after the other, as one row.
+template <class S>
+Value<S> as_row(Value<S> x);
+
 /// Side by side; all parts have the same number of rows.
 template <class S>
 Value<S> join_columns(const std::vector<Value<S>>& parts);

@@ -67,9 +67,39 @@ TEST_CASE("decaying read: the recurrence is the parallel form") {
     const M direct_m = M::Constant(1, 1, direct);
     for (const MemoryRead read : {MemoryRead::updated, MemoryRead::previous}) {
       Tape<double> tape;
-      const auto y = decaying_read<double>(tape.input(log_a), tape.input(log_b), tape.input(g), tape.input(v),
+      const auto y = decaying_read<double>(1, tape.input(log_a), tape.input(log_b), tape.input(g), tape.input(v),
                                            tape.input(beta), tape.input(direct_m), read);
       CHECK(test::relative_error(y.matrix(), parallel_read(log_a, log_b, g, v, beta, &direct, read)) < 1e-12);
+      const auto mean = decaying_read<double>(1, tape.input(log_a), tape.input(log_b), tape.input(g), tape.input(v),
+                                              std::nullopt, tape.input(direct_m), read);
+      CHECK(test::relative_error(mean.matrix(), M(y.matrix().leftCols(2))) < 1e-14);
+    }
+  }
+}
+
+TEST_CASE("decaying read: groups read their own cells and channels") {
+  const Index tokens = 40, groups = 3, cells = 2;
+  const M log_a = random_matrix<double>(tokens, cells * groups, 1);
+  const M log_b = random_matrix<double>(tokens, cells * groups, 2);
+  const M g = -random_matrix<double>(tokens, cells * groups, 3).cwiseAbs();
+  const M direct = random_matrix<double>(1, groups, 4);
+  for (const Index width : {1, 4}) {  // channels of a group: one is what a state-space prior has
+    const M v = random_matrix<double>(tokens, groups * width, 5);
+    const M beta = M::Constant(1, groups * width, 1.3);
+    Tape<double> tape;
+    const auto y = decaying_read<double>(groups, tape.input(log_a), tape.input(log_b), tape.input(g), tape.input(v),
+                                         tape.input(beta), tape.input(direct), MemoryRead::previous);
+    for (Index k = 0; k < groups; ++k) {
+      const auto cells_of = [&](const M& x) {
+        M own(tokens, cells);
+        for (Index n = 0; n < cells; ++n) own.col(n) = x.col(n * groups + k);
+        return own;
+      };
+      const M expected = parallel_read(cells_of(log_a), cells_of(log_b), cells_of(g), v.middleCols(k * width, width),
+                                       beta.leftCols(width), &direct(0, k), MemoryRead::previous);
+      CHECK(test::relative_error(M(y.matrix().middleCols(k * width, width)), M(expected.leftCols(width))) < 1e-12);
+      CHECK(test::relative_error(M(y.matrix().middleCols((groups + k) * width, width)), M(expected.rightCols(width))) <
+            1e-12);
     }
   }
 }
@@ -80,7 +110,7 @@ TEST_CASE("decaying read: 1e5 tokens and decays of 1e5 and beyond stay exact") {
   const M v = random_matrix<double>(tokens, 1, 4);
   Tape<double> tape;
   const auto zero = tape.constant(M::Zero(tokens, 1));
-  const auto y = decaying_read<double>(zero, zero, tape.constant(M::Constant(tokens, 1, -30.0)), tape.constant(v),
+  const auto y = decaying_read<double>(1, zero, zero, tape.constant(M::Constant(tokens, 1, -30.0)), tape.constant(v),
                                        tape.constant(M::Constant(1, 1, 2.0)));
   REQUIRE(y.matrix().allFinite());
   const double gap = std::exp(-30.0) * 10 * std::exp(2.0 * 10);  // at most ten standard deviations apart

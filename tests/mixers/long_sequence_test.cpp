@@ -63,9 +63,9 @@ Branches<S> run(const std::string& name, const Data& d, Tape<S>& tape, Index beg
   const auto whole = all_of(tape);
   const auto v = piece(d.v);
   const auto beta = whole(d.beta);
-  if (name == "gla") return gla_prior(piece(d.q), piece(d.k), piece(d.decay), v, beta, kWidth, 1e-3, streams);
-  if (name == "aft") return aft_prior(piece(M(d.k.leftCols(kWidth))), v, beta, streams);
-  if (name == "lrnn") return lrnn_prior(piece(d.decay), v, beta, streams);
+  if (name == "gla") return gla_prior<S>(piece(d.q), piece(d.k), piece(d.decay), v, beta, kWidth, 1e-3, streams);
+  if (name == "aft") return aft_prior<S>(piece(M(d.k.leftCols(kWidth))), v, beta, streams);
+  if (name == "lrnn") return lrnn_prior<S>(piece(d.decay), v, beta, streams);
   if (name == "ssmlti") {
     return ssm_invariant_prior<S>(
         {whole(d.state_a), whole(d.state_b), whole(d.state_c), whole(d.direct), whole(d.state_dt)}, v, beta, streams);

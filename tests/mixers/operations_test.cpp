@@ -124,12 +124,23 @@ std::map<std::string, Differentiable> examples() {
   const std::vector<M> memory = {normal(70, 2, 25), normal(70, 2, 26),  -positive(70, 2, 27),
                                  normal(70, 3, 28), positive(1, 3, 29), normal(1, 1, 30)};
   all["decaying_read"] = {{memory.begin(), memory.end() - 1},
-                          [](const X& v) { return X{decaying_read<double>(v[0], v[1], v[2], v[3], v[4])}; }};
+                          [](const X& v) { return X{decaying_read<double>(1, v[0], v[1], v[2], v[3], v[4])}; }};
   all["decaying_read direct"] = {
-      memory, [](const X& v) { return X{decaying_read<double>(v[0], v[1], v[2], v[3], v[4], v[5])}; }};
+      memory, [](const X& v) { return X{decaying_read<double>(1, v[0], v[1], v[2], v[3], v[4], v[5])}; }};
   all["decaying_read previous"] = {
       memory,
-      [](const X& v) { return X{decaying_read<double>(v[0], v[1], v[2], v[3], v[4], v[5], MemoryRead::previous)}; }};
+      [](const X& v) { return X{decaying_read<double>(1, v[0], v[1], v[2], v[3], v[4], v[5], MemoryRead::previous)}; }};
+  all["decaying_read of means"] = {
+      {memory[0], memory[1], memory[2], memory[3], memory[5]}, [](const X& v) {
+        return X{decaying_read<double>(1, v[0], v[1], v[2], v[3], std::nullopt, v[4], MemoryRead::previous)};
+      }};
+  // Two groups of three channels, two cells each.
+  all["decaying_read in groups"] = {
+      {normal(20, 4, 50), normal(20, 4, 51), -positive(20, 4, 52), normal(20, 6, 53), positive(1, 6, 54),
+       normal(1, 2, 55)},
+      [](const X& v) { return X{decaying_read<double>(2, v[0], v[1], v[2], v[3], v[4], v[5])}; }};
+  all["gather_columns"] = {{normal(4, 3, 56)}, [](const X& v) { return X{gather_columns(v[0], {2, 0, 2, 1})}; }};
+  all["as_row"] = {{normal(4, 3, 57)}, [](const X& v) { return X{as_row(v[0])}; }};
   all["cross_entropy"] = {{normal(4, 5, 31)}, [](const X& v) { return X{cross_entropy(v[0], {2, 0, -1, 4})}; }};
   return all;
 }
