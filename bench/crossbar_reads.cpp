@@ -114,7 +114,7 @@ void read(benchmark::State& state, Direction direction, Effects effects, Index b
   state.SetLabel("floor: " + fastest_libraries());
 }
 
-/// An array as hardware.level = physical has it, and the same without noise and with ideal amplifiers.
+/// An array as hardware.level = mixed has it, and the same without noise and with ideal amplifiers.
 Crossbar<float> leveled_array(bool physical, Index inputs, Index outputs) {
   CrossbarSpec spec;
   spec.circuit.thermal_noise = physical;

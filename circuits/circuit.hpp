@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circuits/terms/term.hpp"
+#include "circuits/unit_spread.hpp"
 #include "devices/stochastic_bit.hpp"
 
 namespace nudge {
@@ -27,7 +28,15 @@ struct Node {
   double scale = 1;        ///< of its state over its voltage in circuit.read_voltage
   double temperature = 0;  ///< of its bath (sim/bath.hpp), in units of E; 0: of no node, there is none
   std::shared_ptr<const StochasticBits> bits = nullptr;  ///< what makes its units binary there, one per unit
+  std::shared_ptr<const UnitSpread> units = nullptr;  ///< mismatch of its units, straight ones alone; null: all alike
   bool bounded() const { return std::isfinite(lower) || std::isfinite(upper); }
+  /// The limits of unit j.
+  double lower_of(Index j) const { return units ? lower + units->offset[static_cast<std::size_t>(j)] : lower; }
+  double upper_of(Index j) const {
+    if (!units) return upper;
+    const auto at = static_cast<std::size_t>(j);
+    return upper * (1 + units->gain[at]) + units->offset[at];
+  }
 };
 
 /// −s·c·z, the damping that a controller may regulate.

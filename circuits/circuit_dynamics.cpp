@@ -27,6 +27,11 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
   for (const Node& node : circuit.nodes()) {
     node_columns_.push_back(node.columns);
     if (!node.bounded()) continue;
+    for (Index j = 0; node.units != nullptr && j < node.columns.count; ++j) {
+      ranges.push_back(
+          {{node.columns.begin + j, 1}, static_cast<S>(node.lower_of(j)), static_cast<S>(node.upper_of(j))});
+    }
+    if (node.units != nullptr) continue;
     const S lower = static_cast<S>(node.lower), upper = static_cast<S>(node.upper);
     const Index straight = node.columns.count - node.turned;
     if (straight > 0) ranges.push_back({{node.columns.begin, straight}, lower, upper});

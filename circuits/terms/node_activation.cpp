@@ -60,8 +60,16 @@ void activation_curvature(NodeActivation rho, ConstMatrixRef<S> r, MatrixRef<S> 
 }
 
 template <class S>
-ActivatedNode<S>::ActivatedNode(const LinkEnd& end, Index max_rows) : end_(end), gain_(static_cast<S>(end.gain)) {
-  NUDGE_EXPECT(!identity() || end.gain == 1);
+ActivatedNode<S>::ActivatedNode(const LinkEnd& end, Index max_rows) : end_(end) {
+  NUDGE_EXPECT(!identity() || straight());
+  if (!straight()) {
+    gain_.setConstant(1, end.columns.count, static_cast<S>(end.gain));
+    offset_.setZero(1, end.columns.count);
+  }
+  for (Index j = 0; end.units != nullptr && j < end.columns.count; ++j) {
+    gain_(0, j) *= static_cast<S>(1 + end.units->gain[static_cast<std::size_t>(j)]);
+    offset_(0, j) = static_cast<S>(end.units->offset[static_cast<std::size_t>(j)]);
+  }
   if (identity()) return;
   for (Matrix<S>* m : {&value_, &slope_, &curvature_}) m->resize(max_rows, end.columns.count);
 }
@@ -72,21 +80,21 @@ void ActivatedNode<S>::set(ConstMatrixRef<S> z) {
   if (identity()) return;
   const auto s = z.middleCols(end_.columns.begin, end_.columns.count);
   auto value = value_.topRows(rows_), slope = slope_.topRows(rows_);
-  if (gain_ == S(1)) {
+  if (straight()) {
     activate<S>(end_.activation, s, value);
     return activation_slope<S>(end_.activation, s, value, slope);
   }
-  const Matrix<S> scaled = gain_ * s;
+  const Matrix<S> scaled = (s.array().rowwise() * gain_.row(0).array()).rowwise() + offset_.row(0).array();
   activate<S>(end_.activation, scaled, value);
   activation_slope<S>(end_.activation, scaled, value, slope);
-  slope *= gain_;
+  slope.array().rowwise() *= gain_.row(0).array();
 }
 
 template <class S>
 void ActivatedNode<S>::set_curvature() {
   if (identity()) return;
   activation_curvature<S>(end_.activation, value_.topRows(rows_), curvature_.topRows(rows_));
-  if (gain_ != S(1)) curvature_.topRows(rows_) *= gain_ * gain_;
+  if (!straight()) curvature_.topRows(rows_).array().rowwise() *= gain_.row(0).array().square();
 }
 
 template <class S>

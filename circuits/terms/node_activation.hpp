@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "circuits/unit_spread.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
@@ -40,7 +41,8 @@ struct LinkEnd {
   int node = 0;  ///< its number; Term::kInput: what clamps the circuit, as it is
   Columns columns;
   NodeActivation activation = NodeActivation::identity;
-  double gain = 1;  ///< r = ρ(gain s); 1 for the identity
+  double gain = 1;                                    ///< r = ρ(gain s); 1 for the identity
+  std::shared_ptr<const UnitSpread> units = nullptr;  ///< r_j = ρ(gain (1 + g_j) s_j + o_j); none for the identity
 };
 
 /// r, ρ' and ρ'' of one node for states side by side; nothing is computed or copied for the identity.
@@ -64,9 +66,11 @@ class ActivatedNode {
   void set_curvature();
 
  private:
+  bool straight() const { return end_.gain == 1 && end_.units == nullptr; }
+
   LinkEnd end_;
-  S gain_;
-  Index rows_ = 0;  ///< of z
+  Matrix<S> gain_, offset_;  ///< of every unit (1, width), where it is not straight
+  Index rows_ = 0;           ///< of z
   Matrix<S> value_, slope_, curvature_;
 };
 

@@ -77,7 +77,7 @@ perfect = nudge.Crossbar(w, device={**mine, "programming_error": "3 %"}, seed=7,
 print(f"|⟨x W, y⟩ − ⟨x, y Wᵀ⟩|, relative: {adjoint(array):.4f}; with ideal amplifiers: {adjoint(perfect):.0e}")
 
 # %% [markdown]
-# What to see: the two directions are the same devices, and other amplifiers. These differ by gains of 1 % and offsets of 0.1 mV (`hardware.level = physical`, the
+# What to see: the two directions are the same devices, and other amplifiers. These differ by gains of 1 % and offsets of 0.1 mV (`hardware.level = mixed`, the
 # default on devices): the way back is the transpose up to that.
 
 # %% [markdown]

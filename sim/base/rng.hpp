@@ -33,6 +33,8 @@ enum class Purpose : std::uint32_t {
   sample_hold = 34,
   load_trim = 35,
   generation = 36,
+  unit_spread = 37,
+  correlator = 38,
 };
 
 /// Names one stream of random numbers. Every number is a pure function of (key, step, lane, index): counter-based

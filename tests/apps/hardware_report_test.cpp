@@ -27,7 +27,7 @@ TEST_CASE("the report draws every device's conductance before and after training
   CHECK_THAT(read_file(folder.file("out/conductance.Wo.positive.level.csv")), StartsWith("level,after,before\n"));
   // Who does what in a step, and what of the circuit was ideal: nothing by default.
   CHECK_THAT(page, Contains("What is digital here") && Contains("bound of the memory") &&
-                       Contains("Physical hardware (hardware.level = physical)"));
+                       Contains("Physical hardware (hardware.level = mixed)"));
   CHECK_THAT(run_nudge(folder, "info run.h5").output,
              Contains("digital: ") && Contains("\"optimizer\"") && !Contains("\"weights Wo\""));
   REQUIRE(run_nudge(folder, "train run.toml --set circuit.leak_spread=0 --out alike.h5").exit_code == 0);

@@ -39,7 +39,7 @@ TEST_CASE("physics is on as soon as there are devices, and any key that is set w
   CHECK(devices.text("device.update") == "pulsed");
   CHECK(devices.text("estimator") == "aep_transposed");
   CHECK(devices.real("circuit.leak_spread") == 0.01);
-  CHECK(devices.origin("circuit.thermal_noise").where.find("hardware.level physical") == 0);
+  CHECK(devices.origin("circuit.thermal_noise").where.find("hardware.level") == 0);
   CHECK(ideal_parts(devices).empty());
   const Config ideal = of({"device.preset=ecram", "hardware.level=ideal"});
   CHECK_FALSE(ideal.flag("circuit.thermal_noise"));

@@ -160,6 +160,15 @@ BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOp
     : network_(&network), options_(options) {
   workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
   for (auto& w : workers_) w = std::make_unique<Worker>(network, options);
+  if (!options.correlator.on()) return;
+  NUDGE_EXPECT(!network.plan().couples_rows() && !options.few_factors);
+  const NodeReadout readout = network.plan().readout();
+  std::vector<double> products;
+  for (const Parameter& parameter : network.plan().parameters()) {
+    const int p = static_cast<int>(products.size());
+    products.push_back(p == readout.parameter || p == readout.bias ? 0 : parameter.products);
+  }
+  correlators_.emplace(options.correlator, network.parameter_shapes(), std::move(products), options.seed);
 }
 
 template <class S>
@@ -309,6 +318,10 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
       summarise(batch, network_->plan().couples_rows(), std::move(all.reports), all.growth, all.energy, options_.slots);
   for (const ReadMeter& meter : all.meters) report.reads += meter;
   report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
+  if (correlators_) {
+    const double sides = options_.phases.sides == NudgeSides::centered ? 2 : 1;
+    correlators_->pass(gradient, report.passes, sides * options_.phases.beta, step);
+  }
   return report;
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "circuits/correction_spec.hpp"
 #include "training/batch/batch_ranks.hpp"
 #include "training/data/batches.hpp"
+#include "training/learning/correlator.hpp"
 #include "training/learning/estimators/estimator.hpp"
 #include "training/learning/growth_penalty.hpp"
 #include "training/models/network.hpp"
@@ -20,6 +22,7 @@ struct BatchGradientOptions {
   GrowthOptions growth;
   CorrectionSpec correction;  ///< of the path that carries J v and Jᵀ v in the nudged phases
   HoldSpec hold;              ///< of the states of the phases
+  CorrelatorSpec correlator;  ///< of what multiplies them
   int threads = 0;            ///< 0: all
   std::uint64_t seed = 0;     ///< of the read noise
   ReadPolicy reads;           ///< how the reads of each class are made
@@ -124,6 +127,7 @@ class BatchGradient {
 
   const Network<S>* network_;
   BatchGradientOptions options_;
+  std::optional<Correlators<S>> correlators_;
   std::vector<std::unique_ptr<Worker>> workers_;
   SinkOptions sinks_;
   std::vector<Gradient<S>> chunks_;  ///< of this rank

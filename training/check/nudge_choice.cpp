@@ -26,7 +26,7 @@ constexpr int kRounds = 7;     // of growing a nudge, each by at most ten
 constexpr int kLonger = 4;     // times as many states averaged, at most
 
 bool physical(const Config& config) {
-  return on_devices(config) && hardware_section().read(config).level == HardwareLevel::physical;
+  return on_devices(config) && hardware_section().read(config).level != HardwareLevel::ideal;
 }
 
 double two_digits(double x) { return std::stod(fmt::format("{:.1e}", x)); }

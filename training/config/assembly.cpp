@@ -243,6 +243,9 @@ BatchGradientOptions gradient_options(const Config& config, const std::string& e
   options.correction = correction_spec(config);
   options.reads = read_policy(config);
   if (arrays.device.model != digital_model) options.hold = hold_spec(arrays.circuit);
+  const EstimatorKind* kind = find_estimator(options.estimator);
+  const bool reads_states = kind != nullptr && kind->nudge != Nudge::none;
+  if (arrays.device.model != digital_model && reads_states) options.correlator = correlator_section().read(config);
   options.threads = run.threads;
   options.seed = run.seed;
   options.over_ranks = batches_are_shared();
@@ -257,6 +260,7 @@ BatchGradientOptions exact_options(const Config& config) {
   options.reads = ReadPolicy::all_ideal();
   options.correction = {};
   options.hold = {};
+  options.correlator = {};
   const GradcheckOptions check = gradcheck_section().read(config);
   options.phases.adjoint_tolerance = reachable<S>(check.adjoint_tolerance);
   options.phases.adjoint_iterations = check.adjoint_iterations;

@@ -56,6 +56,7 @@ ParamTable concatenated() {
                           transformer_section().rows(),
                           hopfield_section().rows(),
                           convolutional_section().rows(),
+                          neuron_section().rows(),
                           resistive_section().rows(),
                           own_section().rows(),
                           netlist_section().rows(),
@@ -73,6 +74,7 @@ ParamTable concatenated() {
                           device_rows(),
                           cost_section().rows(),
                           read_policy_rows(),
+                          correlator_section().rows(),
                           sweep_rows(),
                           compare_rows(),
                           sequence_section().rows(),
@@ -120,7 +122,7 @@ void add_config_section(ConfigSection section) { added().add(std::move(section))
 const ConfigSchema& program_schema() {
   static const ConfigSchema schema{
       concatenated(),         program_rules(), {{"preset", preset_text}, {"device.preset", device_preset_text}},
-      program_checks(),       physical_values, "hardware.level physical",
+      program_checks(),       level_values,    "hardware.level",
       standard_program_config};
   return schema;
 }

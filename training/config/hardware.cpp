@@ -15,7 +15,8 @@
 namespace nudge {
 namespace {
 
-const Choices<HardwareLevel> levels{{"ideal", HardwareLevel::ideal}, {"physical", HardwareLevel::physical}};
+const Choices<HardwareLevel> levels{
+    {"ideal", HardwareLevel::ideal}, {"mixed", HardwareLevel::mixed}, {"local", HardwareLevel::local}};
 
 /// A key and its value as TOML, or what makes the value of a config (empty: none there).
 struct PhysicalValue {
@@ -100,6 +101,32 @@ const std::vector<PhysicalValue>& recipe() {
   return list;
 }
 
+/// Multipliers of the weights, where pulse trains do not multiply.
+std::string multiplier(const Config& c, const char* value) {
+  return c.text("crossbar.update") == "coincidence" ? "" : value;
+}
+
+// Multipliers and curves: gains matched to 2 %, offsets of curves of 2 mV (chosen, small transistors); a product's offset of 20 uV after
+// auto-zeroing (Enz and Temes) and the kT/C of 100 fF, all over a read voltage of 0.2 V.
+const std::vector<PhysicalValue>& local_values() {
+  static const std::vector<PhysicalValue> list = {
+      {"train.optimizer", "'sgd'"},
+      {"train.momentum", "0"},
+      {"train.weight_decay", "0"},
+      {"train.gradient_clip", "0"},
+      {"train.skip_ratio", "'off'"},
+      {"train.leave_out_ratio", "'off'"},
+      {"damping.control", "false"},
+      {"growth.strength", "0"},
+      {"correlator.gain_spread", "", [](const Config& c) { return multiplier(c, "'2 %'"); }},
+      {"correlator.offset", "", [](const Config& c) { return multiplier(c, "1e-4"); }},
+      {"correlator.noise", "", [](const Config& c) { return multiplier(c, "1e-3"); }},
+      {"neuron.gain_spread", "'2 %'"},
+      {"neuron.offset_spread", "'1 %'"},
+  };
+  return list;
+}
+
 bool lacks(const Config& c, const std::string& key) {
   const std::vector<Lack>& all = network_kind(c).lacks;
   return std::any_of(all.begin(), all.end(), [&](const Lack& lack) { return key == lack.key; });
@@ -110,19 +137,28 @@ bool lacks(const Config& c, const std::string& key) {
 const Section<HardwareOptions>& hardware_section() {
   static const Section<HardwareOptions> section = {
       field(param::named(
-                "hardware.level", "physical",
-                "What a circuit on devices is by default. physical: thermal noise of nodes and arrays, noise, offset, "
+                "hardware.level", "mixed",
+                "What a circuit on devices is by default. mixed: thermal noise of nodes and arrays, noise, offset, "
                 "gain and bandwidth of amplifiers, mismatch of nodes and whole pulses, and the averages and the nudge "
-                "that learn through them (docs/estimators.md); ideal: none of it. Any key that is set wins. Digital "
-                "matrices have no devices, and none of this."),
+                "that learn through them (docs/estimators.md), with a digital learning rule; local: the same, "
+                "multipliers and activations that are circuits with mismatch, and pulses by plain gradient descent, so "
+                "that nothing digital is left at a weight (docs/crossbars.md); ideal: none of it. Any key that is set "
+                "wins, but for what local rules out. Digital matrices have no devices, and none of this."),
             levels, &HardwareOptions::level)};
   return section;
 }
 
-std::string physical_values(const Config& asked) {
-  if (!on_devices(asked) || hardware_section().read(asked).level == HardwareLevel::ideal) return "";
+bool is_local(const Config& config) {
+  return on_devices(config) && hardware_section().read(config).level == HardwareLevel::local;
+}
+
+std::string level_values(const Config& asked) {
+  const HardwareLevel level = hardware_section().read(asked).level;
+  if (!on_devices(asked) || level == HardwareLevel::ideal) return "";
   std::string text;
-  for (const auto* list : {&circuit_values(), &recipe()}) {
+  std::vector<const std::vector<PhysicalValue>*> lists = {&circuit_values(), &recipe()};
+  if (level == HardwareLevel::local) lists.push_back(&local_values());
+  for (const auto* list : lists) {
     for (const PhysicalValue& one : *list) {
       if (lacks(asked, one.key)) continue;
       const std::string value = one.value(asked);
@@ -152,7 +188,7 @@ ConfigRule physical_solver() {
   return {
       {"relaxation.solver", "hardware.level", "device.model"}, [](const Config& c) {
         const std::string& solver = c.text("relaxation.solver");
-        const bool physical = on_devices(c) && hardware_section().read(c).level == HardwareLevel::physical;
+        const bool physical = on_devices(c) && hardware_section().read(c).level != HardwareLevel::ideal;
         if (!physical || solver == "euler" || solver == "rk4" || solver == "coordinate" || solver == "direct")
           return std::string();
         return std::string(

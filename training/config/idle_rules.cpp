@@ -234,13 +234,17 @@ Choice of_numbers() {
           }};
 }
 
-/// The time between steps ages devices alone.
+/// The time between steps ages devices alone, and they alone stand in circuits that correlate.
 Choice of_devices() {
   return {"device.model",
           [](const Config& c, const std::string& key) {
-            return key == "train.step_time" && c.text("device.model") == digital_model;
+            const bool of_circuits = section_of(key) == "correlator" || section_of(key) == "neuron";
+            return (of_circuits || key == "train.step_time") && c.text("device.model") == digital_model;
           },
-          [](const Config&, const std::string&) { return std::string("device.model = digital: numbers do not age"); }};
+          [](const Config&, const std::string& key) {
+            return fmt::format("device.model = digital: numbers {}",
+                               key == "train.step_time" ? "do not age" : "are multiplied and bent exactly");
+          }};
 }
 
 }  // namespace

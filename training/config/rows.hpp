@@ -17,6 +17,7 @@ std::vector<ConfigRule> netlist_rules();      ///< of network.kind = netlist
 std::vector<ConfigRule> thermal_rules();      ///< of relaxation.solver = sample
 std::vector<ConfigRule> oscillation_rules();  ///< of nudge.form = oscillating
 std::vector<ConfigRule> motion_rules();       ///< steps that rounding does not take back
+std::vector<ConfigRule> local_rules();        ///< of hardware.level = local
 std::vector<ConfigRule> program_rules();
 std::vector<ConfigRule> hopfield_rules();  ///< of these, those of hopfield.* and convolutional.*
 

@@ -384,8 +384,8 @@ std::vector<ConfigRule> program_rules() {
       compared_fit(),
       lag_needs_euler(),
       physical_solver()};
-  for (const auto more :
-       {kind_rules, hopfield_rules, resistive_rules, netlist_rules, thermal_rules, oscillation_rules, motion_rules}) {
+  for (const auto more : {kind_rules, hopfield_rules, resistive_rules, netlist_rules, thermal_rules, oscillation_rules,
+                          local_rules, motion_rules}) {
     for (ConfigRule& rule : more()) rules.push_back(std::move(rule));
   }
   return rules;

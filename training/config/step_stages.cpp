@@ -9,10 +9,13 @@
 #include "circuits/linear_map_factory.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "training/config/assembly.hpp"
+#include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/stabiliser_options.hpp"
 #include "training/config/train_options.hpp"
+#include "training/learning/correlator.hpp"
+#include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
 
@@ -64,10 +67,18 @@ class Stages {
     }
     for (const std::string& term : term_names()) {
       add("force " + term, on_devices() ? StageHome::circuit : StageHome::digital,
-          "products by arrays; what lies between them (activations, gates, softmax, norms) is exact");
+          mismatched_units()
+              ? "products by arrays; activations mismatched from unit to unit"
+              : "products by arrays; what lies between them (activations, gates, softmax, norms) is exact");
     }
     add("amplifiers of the nodes", on_devices() ? StageHome::circuit : StageHome::digital,
         circuit().amplifier_bandwidth_Hz > 0 && on_devices() ? "of finite bandwidth" : "infinitely fast");
+  }
+
+  bool mismatched_units() const {
+    if (!on_devices()) return false;
+    const NeuronOptions neurons = neuron_section().read(config_);
+    return neurons.gain_spread > 0 || neurons.offset_spread > 0;
   }
 
   /// Without repetition, as the terms name themselves.
@@ -108,18 +119,33 @@ class Stages {
   void gradient() {
     add("stored point (gates, attention, derivatives of activations)", StageHome::digital,
         "exact functions of what was read at z*");
-    add("differences of states over beta", StageHome::digital, "exact");
+    add("differences of states over beta", is_local(config_) ? StageHome::circuit : StageHome::digital, "exact");
     const bool several = arrays_per_matrix(arrays_) > 1;
     const bool trains = on_devices() && (arrays_.programming.update == UpdateScheme::coincidence ||
                                          (several && arrays_.rule.coincidence));
-    add("local correlation", trains ? StageHome::device : StageHome::digital,
-        trains ? "pulse trains on rows and columns" : "outer products, summed exactly");
-    add("mean over the batch, clipping, outlier guard", StageHome::digital, "exact");
+    const CorrelatorSpec multipliers = on_devices() ? correlator_section().read(config_) : CorrelatorSpec{};
+    if (trains) {
+      add("local correlation", StageHome::device, "pulse trains on rows and columns");
+    } else if (multipliers.on()) {
+      add("local correlation", StageHome::circuit,
+          fmt::format("analog products: gains within {:g} %, offset {:g}, noise {:g} of a product of 1",
+                      100 * multipliers.gain_spread, multipliers.offset, multipliers.noise));
+    } else {
+      add("local correlation", StageHome::digital, "outer products, summed exactly");
+    }
+    const bool local = is_local(config_);
+    add("mean over the batch", local ? StageHome::circuit : StageHome::digital,
+        local ? "a capacitor per weight, without leak" : "exact");
+    if (!local) add("clipping, outlier guard", StageHome::digital, "exact");
   }
 
   void updates() {
     const TrainOptions train = train_options(config_);
-    add("optimizer", StageHome::digital, train.optimizer + ", its state kept as numbers");
+    if (is_local(config_)) {
+      add("learning rate and its schedule", StageHome::digital, "one number for all weights");
+    } else {
+      add("optimizer", StageHome::digital, train.optimizer + ", its state kept as numbers");
+    }
     if (train.weight_decay > 0) add("weight decay", StageHome::digital, "reads the exact weights");
     if (on_devices()) {
       const bool verify = arrays_.programming.update == UpdateScheme::write_verify;

@@ -48,6 +48,13 @@ bool has_own_cost(const std::string& text) {
   return !cost.empty() && cost != "\"\"" && written(text, "network", "cost").empty();
 }
 
+/// The level mixed had another name.
+std::string with_new_level(std::string text) {
+  const std::string old = "[hardware]\nlevel = \"physical\"";
+  const std::size_t begin = text.find(old);
+  return begin == std::string::npos ? text : text.replace(begin, old.size(), "[hardware]\nlevel = \"mixed\"");
+}
+
 }  // namespace
 
 Config stored_program_config(const H5Reader& file) {
@@ -55,7 +62,7 @@ Config stored_program_config(const H5Reader& file) {
 }
 
 Config stored_program_config(const std::string& name, const std::string& stored) {
-  const std::string text = without_scheme(without_experiment(stored));
+  const std::string text = with_new_level(without_scheme(without_experiment(stored)));
   std::vector<std::string> settings;
   if (text.find("[hardware]") == std::string::npos) settings.emplace_back("hardware.level=ideal");
   if (has_own_cost(text)) settings.emplace_back("network.cost=own");

@@ -152,7 +152,9 @@ void Network<S>::initial_state(ConstMatrixRef<S> x, MatrixRef<S> z) const {
   for (const Node& node : circuit_.nodes()) {
     auto at = z.middleCols(node.columns.begin, node.columns.count);
     if (rests) {
-      at.setConstant(static_cast<S>(std::clamp(0.0, node.lower, node.upper)));
+      for (Index j = 0; j < at.cols(); ++j) {
+        at.col(j).setConstant(static_cast<S>(std::clamp(0.0, node.lower_of(j), node.upper_of(j))));
+      }
     } else if (node.columns.count == x.cols()) {
       at = x;
     } else {

@@ -26,6 +26,7 @@ BatchGradientOptions trainee_options(const Config& config, const std::string& es
   BatchGradientOptions options = gradient_options<S>(config, estimator);
   if (weights == Weights::digital) {
     options.correction = {};
+    options.correlator = {};
     options.phases.free.lag = 0;
     options.slots = 1;
   }
@@ -39,7 +40,8 @@ BatchGradientOptions learner_options(const Config& config, const std::string& es
                                      const Optimizer<S>& optimizer) {
   BatchGradientOptions options = trainee_options<S>(config, estimator, weights);
   options.factors = true;
-  options.few_factors = optimizer.factor(1).has_value() && train_options(config).weight_decay == 0;
+  options.few_factors =
+      !options.correlator.on() && optimizer.factor(1).has_value() && train_options(config).weight_decay == 0;
   return options;
 }
 

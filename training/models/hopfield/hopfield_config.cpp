@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/labelled_data.hpp"
@@ -68,6 +69,12 @@ std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& t
   shape.asymmetric = options.feedback == HopfieldFeedback::separate;
   shape.feed_forward = options.feedback == HopfieldFeedback::none;
   shape.rows = task.rows;
+  const NeuronOptions neurons = on_devices(config) ? neuron_section().read(config) : NeuronOptions{};
+  const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  for (std::size_t l = 1; l < shape.widths.size(); ++l) {
+    shape.units.push_back(
+        drawn_units(neurons.gain_spread, neurons.offset_spread, shape.widths[l], seed, static_cast<std::uint32_t>(l)));
+  }
   return std::make_shared<HopfieldPlan>(shape, options.gain);
 }
 
@@ -120,6 +127,20 @@ const Section<HopfieldOptions>& hopfield_section() {
                  "hundreds of "
                  "sweeps to settle, measured"),
             &HopfieldOptions::gain)};
+  return section;
+}
+
+const Section<NeuronOptions>& neuron_section() {
+  using param::quantity;
+  using param::real;
+  static const Section<NeuronOptions> section = {
+      field(real("neuron.gain_spread", "0", from_below(0, 0.2),
+                 "Mismatch of the circuits that bend the states of units, one per unit: standard deviation of the gain "
+                 "g before the activation, rho((1 + g) s + o), or of the upper limit of a box, static."),
+            &NeuronOptions::gain_spread),
+      field(real("neuron.offset_spread", "0", from_below(0, 0.2),
+                 "The same of their offset o, or of both limits of a box, in units of the state."),
+            &NeuronOptions::offset_spread)};
   return section;
 }
 

@@ -11,6 +11,12 @@ namespace nudge {
 enum class HopfieldFeedback { transpose, separate, none };
 
 /// The section [hopfield].
+/// The section [neuron].
+struct NeuronOptions {
+  double gain_spread = {}, offset_spread = {};  ///< of the units of a layer (UnitSpread)
+};
+const Section<NeuronOptions>& neuron_section();
+
 struct HopfieldOptions {
   std::vector<Index> hidden;
   HopfieldForm form = {};

@@ -17,6 +17,10 @@ const HopfieldPlan& hopfield_of(const NetworkPlan& plan) {
   if (found == nullptr) {
     throw UserError(fmt::format("network.kind = {}: only hopfield and convolutional are exported here", plan.kind()));
   }
+  for (int l = 1; l <= found->shape().layers(); ++l) {
+    if (found->units(l) != nullptr)
+      throw UserError("neuron.*: the units that are exported are all alike (set them to 0)");
+  }
   return *found;
 }
 

@@ -49,7 +49,8 @@ std::vector<std::unique_ptr<Term<S>>> hopfield_terms(const HopfieldPlan& plan, c
   const HopfieldShape& shape = plan.shape();
   const auto end = [&](int layer) -> LinkEnd {
     if (layer == 0) return {Term<S>::kInput, {0, shape.widths[0]}, NodeActivation::identity};
-    return {layer - 1, plan.columns(layer), plan.activation(layer)};
+    const bool bends = plan.activation(layer) != NodeActivation::identity;
+    return {layer - 1, plan.columns(layer), plan.activation(layer), 1, bends ? plan.units(layer) : nullptr};
   };
   const auto weights = [&](int layer, int parameter, bool convolved) {
     LinkWeights<S> w{parameter, maps[static_cast<std::size_t>(parameter)].get(), std::nullopt};
@@ -94,17 +95,22 @@ Columns HopfieldPlan::columns(int layer) const {
 
 NodeActivation HopfieldPlan::activation(int layer) const {
   if (shape_.form == HopfieldForm::projected) return NodeActivation::identity;
-  return layer == shape_.layers() ? shape_.output : shape_.activation;
+  return kept(layer);
+}
+
+std::shared_ptr<const UnitSpread> HopfieldPlan::units(int layer) const {
+  if (shape_.units.empty() || kept(layer) == NodeActivation::identity) return nullptr;
+  return shape_.units[static_cast<std::size_t>(layer - 1)];
 }
 
 std::vector<Node> HopfieldPlan::nodes() const {
   std::vector<Node> all;
   for (int l = 1; l <= shape_.layers(); ++l) {
     Node node{fmt::format("layer{}", l), columns(l)};
-    const NodeActivation kept = l == shape_.layers() ? shape_.output : shape_.activation;
-    if (shape_.form == HopfieldForm::projected && kept != NodeActivation::identity) {
+    if (shape_.form == HopfieldForm::projected && kept(l) != NodeActivation::identity) {
       node.lower = 0;
-      if (kept == NodeActivation::hard_sigmoid) node.upper = 1;
+      if (kept(l) == NodeActivation::hard_sigmoid) node.upper = 1;
+      node.units = units(l);
     }
     all.push_back(std::move(node));
   }
@@ -114,6 +120,9 @@ std::vector<Node> HopfieldPlan::nodes() const {
 std::vector<Parameter> HopfieldPlan::parameters() const {
   std::vector<Parameter> all;
   const auto width = [this](int l) { return shape_.widths[static_cast<std::size_t>(l)]; };
+  const auto positions = [this](int l) {
+    return static_cast<double>(shape_.convolutions[static_cast<std::size_t>(l - 1)].positions());
+  };
   const auto kernels = [this](int l) -> ParameterShape {
     const Convolution& c = shape_.convolutions[static_cast<std::size_t>(l - 1)];
     return {c.patch(), c.maps};
@@ -122,14 +131,17 @@ std::vector<Parameter> HopfieldPlan::parameters() const {
     const bool convolved = shape_.convolutional(l);
     all.push_back({fmt::format("{}{}", convolved ? "K" : "W", l),
                    convolved ? kernels(l) : ParameterShape{width(l - 1), width(l)}, true});
+    if (convolved) all.back().products = positions(l);
   }
   for (int l = 1; l <= shape_.layers(); ++l) {
     all.push_back({fmt::format("b{}", l), {1, shape_.convolutional(l) ? kernels(l).cols : width(l)}, false, false});
+    if (shape_.convolutional(l)) all.back().products = positions(l);
   }
   for (int l = 2; shape_.asymmetric && l <= shape_.layers(); ++l) {
     const bool convolved = shape_.convolutional(l);
     all.push_back({fmt::format("{}{}", convolved ? "Kb" : "B", l),
                    convolved ? kernels(l) : ParameterShape{width(l), width(l - 1)}, true});
+    if (convolved) all.back().products = positions(l);
   }
   if (shape_.classes > 0) {
     all.push_back({"Wo", {width(shape_.layers()), shape_.classes}, true});

@@ -25,7 +25,8 @@ struct HopfieldShape {
       false;  ///< no feedback at all, only projected: its equilibrium is the forward pass of a perceptron
   Index classes =
       0;  ///< V of a softmax read-out of layer L, outside the equilibrium; 0: the cost acts on the state of layer L
-  Index rows = 1;  ///< independent samples side by side
+  std::vector<std::shared_ptr<const UnitSpread>> units;  ///< mismatch of layers 1 … L; null: none; empty: of no layer
+  Index rows = 1;                                        ///< independent samples side by side
 
   bool reciprocal() const { return !asymmetric && !feed_forward; }
   int layers() const { return static_cast<int>(widths.size()) - 1; }
@@ -69,8 +70,11 @@ class HopfieldPlan final : public NetworkPlan {
   Columns columns(int layer) const;
   /// ρ of layer l in the force: the identity inside a box.
   NodeActivation activation(int layer) const;
+  /// Mismatch of its units, where their activation is not the identity or their box has an edge; else null.
+  std::shared_ptr<const UnitSpread> units(int layer) const;
 
  private:
+  NodeActivation kept(int layer) const { return layer == shape_.layers() ? shape_.output : shape_.activation; }
   HopfieldShape shape_;
   double gain_;
 };

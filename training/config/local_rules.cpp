@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hardware.level = local rules out: whatever learns with numbers that no circuit at a weight has.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/rules/rule_kinds.hpp"
+#include "devices/device_config.hpp"
+#include "training/config/hardware.hpp"
+#include "training/config/rows.hpp"
+#include "training/learning/correlator.hpp"
+#include "training/learning/estimators/registry.hpp"
+#include "training/models/registry.hpp"
+
+namespace nudge {
+namespace {
+
+/// A key that may only be what holds() accepts, and what the message asks for.
+ConfigRule local(const char* key, bool (*holds)(const Config&), const char* must) {
+  return {{key, "hardware.level"}, [=](const Config& c) {
+            return !is_local(c) || holds(c) ? std::string() : fmt::format("{} where hardware.level = local", must);
+          }};
+}
+
+bool learns_by_pulses(const Config& c) {
+  const CrossbarSpec arrays = crossbar_spec(c);
+  const RuleKind* rule = find_rule(arrays.programming.update);
+  return arrays.programming.update != UpdateScheme::write_verify &&
+         (rule == nullptr || rule->numbers(arrays.rule) == 0);
+}
+
+bool is_nudged(const Config& c) {
+  const EstimatorKind* kind = find_estimator(c.text("estimator"));
+  return kind != nullptr && kind->nudge != Nudge::none;
+}
+
+/// Pulse trains on rows and columns are the product.
+ConfigRule pulses_or_multipliers() {
+  return {{"crossbar.update", "correlator.gain_spread", "correlator.offset", "correlator.noise"}, [](const Config& c) {
+            return on_devices(c) && c.text("crossbar.update") == "coincidence" && correlator_section().read(c).on()
+                       ? "must not be coincidence, whose pulses multiply at the device, beside multipliers "
+                         "(correlator.*)"
+                       : "";
+          }};
+}
+
+}  // namespace
+
+std::vector<ConfigRule> local_rules() {
+  return {
+      pulses_or_multipliers(),
+      local(
+          "network.kind",
+          [](const Config& c) {
+            const std::vector<std::string>& reads = network_kind(c).reads;
+            return std::find(reads.begin(), reads.end(), "correlator.") != reads.end();
+          },
+          "must be hopfield or convolutional, whose learning is products of states,"),
+      local(
+          "hopfield.cost", [](const Config& c) { return c.text("hopfield.cost") == "squared_error"; },
+          "must be squared_error (a softmax is digital)"),
+      local("estimator", is_nudged, "must be one that reads nudged states"),
+      local("crossbar.update", learns_by_pulses, "must be a rule without numbers beside its devices"),
+      local(
+          "train.optimizer", [](const Config& c) { return c.text("train.optimizer") == "sgd"; }, "must be sgd"),
+      local(
+          "train.momentum",
+          [](const Config& c) { return c.text("train.optimizer") != "sgd" || c.real("train.momentum") == 0; },
+          "must be 0 (it is a number per weight)"),
+      local(
+          "train.weight_decay", [](const Config& c) { return c.real("train.weight_decay") == 0; },
+          "must be 0 (it reads exact weights)"),
+      local(
+          "train.gradient_clip", [](const Config& c) { return c.real("train.gradient_clip") == 0; },
+          "must be 0 (a norm over all weights is digital)"),
+      local(
+          "train.skip_ratio", [](const Config& c) { return c.real("train.skip_ratio") == 0; },
+          "must be off (a norm over all weights is digital)"),
+      local(
+          "train.leave_out_ratio", [](const Config& c) { return c.real("train.leave_out_ratio") == 0; },
+          "must be off (a norm over all states is digital)"),
+      local(
+          "damping.control", [](const Config& c) { return !c.flag("damping.control"); }, "must be false"),
+      local(
+          "growth.strength", [](const Config& c) { return c.real("growth.strength") == 0; }, "must be 0"),
+      local(
+          "nudge.form", [](const Config& c) { return c.text("nudge.form") == "static"; },
+          "must be static (the lock-in of an oscillating one is digital)"),
+  };
+}
+
+}  // namespace nudge

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/config/section.hpp"
+#include "training/learning/gradient.hpp"
+
+namespace nudge {
+
+/// The section [correlator]: the analog multiplier of every weight.
+struct CorrelatorSpec {
+  double gain_spread = {};  ///< standard deviation of γ
+  double offset = {};       ///< of o
+  double noise = {};        ///< of ν
+  bool on() const { return gain_spread > 0 || offset > 0 || noise > 0; }
+};
+const Section<CorrelatorSpec>& correlator_section();
+
+/// Correlations by circuits. The multiplier at weight (i, j) takes what drives the weight, x_i, and the difference δ_j = z_j⁺ − z_j⁻
+/// of the states that two holds keep, and puts
+///     (1 + γ_ij) x_i δ_j + o_ij + ν
+/// into a capacitor: γ, o normal and static, ν fresh in every product. A learning rule wants the mean of x δ/w over the samples of a
+/// batch, w the distance of the two states in β, so of P products a sample (the positions of a kernel; else 1) and B samples
+///     G ← (1 + γ) ⊙ G + P o/w + ν √P/(w √B):
+/// what a small nudge saves in bias it pays here. x δ = 1 is the product of two states of 1. The capacitors are ideal.
+template <class S>
+class Correlators {
+ public:
+  /// `products`: P of every parameter; 0: it learns in another way.
+  Correlators(const CorrelatorSpec& spec, const std::vector<ParameterShape>& shapes, std::vector<double> products,
+              std::uint64_t seed);
+
+  /// G of a step, of `samples` B and w = `distance`: a function of (seed, parameter, step), whatever the threads.
+  void pass(Gradient<S>& gradient, Index samples, double distance, std::uint64_t step) const;
+
+ private:
+  CorrelatorSpec spec_;
+  std::vector<double> products_;
+  std::uint64_t seed_;
+  std::vector<Matrix<S>> gain_, offset_;  ///< 1 + γ, o; empty where they are all alike
+};
+
+}  // namespace nudge
