@@ -143,8 +143,9 @@ std::string step_stages(const std::vector<RunFile>& runs) {
     for (std::size_t i = 0; i < run.stages.rows; ++i) rows.push_back({stages[i], homes[i], hows[i]});
     const bool local = run.config.find("\nlevel = \"local\"") != std::string::npos;
     out += "<section>\n<h2>What is digital here: " + escape(run.name) + "</h2>\n" +
-           paragraph(run.ideal_parts.empty() ? fmt::format("Physical hardware (hardware.level = {}).", local ? "local" : "mixed")
-                                             : "Ideal in this run: " + run.ideal_parts + ".") +
+           paragraph(run.ideal_parts.empty()
+                         ? fmt::format("Physical hardware (hardware.level = {}).", local ? "local" : "mixed")
+                         : "Ideal in this run: " + run.ideal_parts + ".") +
            table(rows) + "</section>\n";
   }
   return out;

@@ -231,20 +231,19 @@ std::optional<WiredDevices> DevicePairs<S>::behind_wires() const {
 template <class S>
 bool DevicePairs<S>::advance_time(double seconds, std::uint64_t step) {
   constexpr std::uint64_t next_part = std::uint64_t{1} << 40U;  // numbers of the parts of a wait, beyond those of waits
-  refresh_clock_.check(seconds);
   bool changed = false;
-  for (double left = seconds;; step += next_part) {
-    const double share = refresh_clock_.share(left);
+  const auto wait = [&](double share) {
     const bool plus = plus_.advance_time(share, step);
     const bool minus = minus_.advance_time(share, step);
     if (plus || minus) refresh(Since::wait);
     changed = changed || plus || minus;
-    left -= share;
-    if (!refresh_clock_.passed(share)) return changed;
-    write(Matrix<S>(refresh_clock_.meant()));
+    step += next_part;
+  };
+  refresh_clock_.pass(seconds, wait, [&](const Matrix<S>& weights) {
+    write(weights);
     changed = true;
-    if (!(left > 0)) return changed;
-  }
+  });
+  return changed;
 }
 
 template <class S>

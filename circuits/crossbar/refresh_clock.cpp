@@ -16,12 +16,12 @@ constexpr double most_rewritings = 1 << 14;
 template <class S>
 void RefreshClock<S>::check(double seconds) const {
   if (!active() || seconds <= most_rewritings * interval_s_) return;
-  throw UserError(fmt::format("crossbar.refresh = {} s for a wait of {} s (must be at most {} rewritings)", interval_s_,
-                              seconds, most_rewritings));
+  throw UserError(fmt::format("refresh = {} s for a wait of {} s (must be at most {} rewritings)", interval_s_, seconds,
+                              most_rewritings));
 }
 
 template <class S>
-bool RefreshClock<S>::passed(double seconds) {
+bool RefreshClock<S>::due_after(double seconds) {
   if (!active()) return false;
   clock_s_ += seconds;
   if (clock_s_ < interval_s_ * (1 - 1e-12)) return false;  // a sum of shares may round below it

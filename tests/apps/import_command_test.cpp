@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `nudge devices import`: a VTEAM in Verilog-A against the built-in one, and what is refused. With the package openvaf-py alone, which
 // NUDGE_OPENVAF_PYTHON names an interpreter of.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 
@@ -82,6 +86,57 @@ TEST_CASE("import: a VTEAM of Verilog-A moves as the built-in one", "[apps]") {
     }
   }
   CHECK(run_nudge(folder, "devices characterize device.toml --devices 4").exit_code == 0);
+}
+
+// SkyWater's cell (google/skywater-pdk-libs-sky130_fd_pr_reram, cells/reram_cell; Apache-2.0), which NUDGE_SKYWATER_RERAM is the path of: its
+// equations once more, by hand.
+TEST_CASE("import: SkyWater's ReRAM cell is its equations", "[apps]") {
+  const char* model = std::getenv("NUDGE_SKYWATER_RERAM");
+  if (model == nullptr || !openvaf_installed()) {
+    std::cout << "SKIPPED: NUDGE_SKYWATER_RERAM or openvaf-py\n";
+    return;
+  }
+  constexpr double oxide = 5e-9, reference = 4.7249e-9, thin = 3.3e-9, thick = 4.89e-9, temperature = 450;
+  constexpr double kT_eV = 1.380649e-23 / 1.602176634e-19 * temperature;
+  const auto current = [](double filament, double v) {
+    return 6.14e-5 * std::exp(-(oxide - filament) / (oxide - reference)) * std::sinh(v / 0.43);
+  };
+  const auto speed = [](double filament, double v) {
+    const double gap_nm = (oxide - filament) / 1e-9;
+    const double field = (16.5 - 1.25 * gap_nm * gap_nm * gap_nm) * 0.25e-9 / oxide * v;
+    return 150 * (std::exp((field - 1.501) / kT_eV) - std::exp((-field - 1.5) / kT_eV));
+  };
+  const Folder folder;
+  const auto run =
+      run_nudge(folder, fmt::format("devices import {} --state Tfilament_0 --states \"3.3e-9,4.89e-9\" --volts "
+                                    "\"-1.6 V,1.6 V\" --width \"100 ns\" --levels 257 --read \"0.1 V\" "
+                                    "--parameter Temperature_0={} --out cell.toml --python {}",
+                                    model, temperature, interpreter()));
+  CAPTURE(run.errors);
+  REQUIRE(run.exit_code == 0);
+  DeviceSpec spec = device_spec(load_program_config(folder.file("cell.toml"), {}));
+  CHECK(spec.g_min_S == Approx(current(thin, 0.1) / 0.1).epsilon(1e-6));
+  CHECK(spec.g_max_S == Approx(current(thick, 0.1) / 0.1).epsilon(1e-6));
+  for (const double direction : {1.0, -1.0}) {
+    const double g0 = 0.5 * (spec.g_min_S + spec.g_max_S);
+    double filament = oxide + (oxide - reference) * std::log(g0 * 0.1 / (6.14e-5 * std::sinh(0.1 / 0.43)));
+    DeviceArray<double> table(spec, 1, 1, {});
+    table.cells().g(0, 0) = g0;
+    // Pulses until a tenth of the window has been passed, in Euler's steps of a thousandth of a pulse.
+    for (int pulse = 0; pulse < 2000; ++pulse) {
+      table.pulse(Matrix<double>::Constant(1, 1, direction), static_cast<std::uint64_t>(pulse));
+      for (int step = 0; step < 1000; ++step) {
+        filament = std::clamp(filament + 1e-10 * speed(filament, 1.6 * direction), thin, thick);
+      }
+      if (std::abs(current(filament, 0.1) / 0.1 - g0) > 0.1 * spec.window_S()) break;
+    }
+    const double exact = current(filament, 0.1) / 0.1;
+    CAPTURE(direction, exact, table.conductance()(0, 0));
+    CHECK(std::abs(exact - g0) > 0.05 * spec.window_S());
+    // Between 257 states of equal steps of the conductance its derivative bends by (h/g)^2/8, h a 257th of the window, and the model's own
+    // first step, by which its speed is measured, is 1e-3 of what follows: 2 % is ten times of both.
+    CHECK(std::abs(table.conductance()(0, 0) - exact) < 0.02 * std::abs(exact - g0));
+  }
 }
 
 TEST_CASE("import: what cannot be had is refused with the reason", "[apps]") {

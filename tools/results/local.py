@@ -7,7 +7,7 @@ import results
 
 CONFIG = "examples/rules_digits.toml"
 SHORT = ["train.steps=5", "sweep.seeds=[11, 12]", 'sweep.grid.device.preset=["ecram"]']
-EACH = ['data.split_seed="seed"', 'sweep.grid.crossbar.update=["pulses"]', 'sweep.grid.device.preset=["ecram", "reram_es", "taox_hfox"]', "beta=0.5"]
+EACH = ["data.split_seed=seed", 'sweep.grid.crossbar.update=["pulses"]', 'sweep.grid.device.preset=["ecram", "reram_es", "taox_hfox"]', "beta=0.5"]
 PLAIN = ["train.momentum=0", "train.learning_rate=0.2"]
 LOCAL = ["hardware.level=local", "train.learning_rate=0.2"]
 ROWS = (("ideal, momentum .9", ["hardware.level=ideal"]),
@@ -19,6 +19,7 @@ ROWS = (("ideal, momentum .9", ["hardware.level=ideal"]),
         ("local, multipliers of 10 times the offset and noise", LOCAL + ["correlator.offset=1e-3", "correlator.noise=1e-2"]),
         ("local, pulse trains multiply", LOCAL + ['sweep.grid.crossbar.update=["coincidence"]']),
         ("frozen", LOCAL + ['sweep.grid.crossbar.update=["none"]']))
+SWEPT = (ROWS[2], ROWS[3], ROWS[4])
 BETAS = ['sweep.grid.device.preset=["ecram"]', "sweep.grid.beta=[0.01, 0.02, 0.05, 0.1, 0.2, 0.5]"]
 
 
@@ -43,17 +44,17 @@ def main():
                        ("" if name == "mixed, no momentum" else f", {against}"))
         rows.append(row)
     body = results.table(rows)
-    nudges = [["beta"], ["mixed, no momentum"], ["local"]]
-    for at, (name, settings) in enumerate((("mixed", PLAIN), ("local", LOCAL)), 1):
-        answer = results.study("sweep", CONFIG, f"local_beta_{name}", EACH + settings + BETAS, SHORT[:2])
+    nudges = [["beta"]] + [[name] for name, _ in SWEPT]
+    for at, (_, settings) in enumerate(SWEPT, 1):
+        answer = results.study("sweep", CONFIG, f"local_beta_{at}", EACH + settings + BETAS, SHORT[:2])
         for cell in answer["summary"]:
             if at == 1:
-                nudges[0].append(f"{cell['beta']:g}")
+                nudges[0].append(str(cell["beta"]))
             failed = f" ({cell['failed']} do not settle)" if cell["failed"] else ""
             nudges[at].append(results.spread(cell["validation_loss"]) + failed)
     body += "\n\nHow far the nudge must be, on `ecram`:\n\n" + results.table(nudges)
     shown = [results.shown("sweep", CONFIG, EACH + settings, f"local_{i}") for i, (_, settings) in enumerate(ROWS)]
-    shown += [results.shown("sweep", CONFIG, EACH + settings + BETAS, f"local_beta_{name}") for name, settings in (("mixed", PLAIN), ("local", LOCAL))]
+    shown += [results.shown("sweep", CONFIG, EACH + settings + BETAS, f"local_beta_{at}") for at, (_, settings) in enumerate(SWEPT, 1)]
     results.write("local", shown, body + "\n\nValidation loss ± standard deviation of three seeds, each with its split; differences are paired, with their 95 % t interval.",
                   commits)
 

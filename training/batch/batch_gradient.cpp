@@ -162,13 +162,7 @@ BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOp
   for (auto& w : workers_) w = std::make_unique<Worker>(network, options);
   if (!options.correlator.on()) return;
   NUDGE_EXPECT(!network.plan().couples_rows() && !options.few_factors);
-  const NodeReadout readout = network.plan().readout();
-  std::vector<double> products;
-  for (const Parameter& parameter : network.plan().parameters()) {
-    const int p = static_cast<int>(products.size());
-    products.push_back(p == readout.parameter || p == readout.bias ? 0 : parameter.products);
-  }
-  correlators_.emplace(options.correlator, network.parameter_shapes(), std::move(products), options.seed);
+  correlators_.emplace(options.correlator, network.parameter_shapes(), network.products(), options.seed);
 }
 
 template <class S>
@@ -267,7 +261,7 @@ SequenceReport BatchGradient<S>::learn(Worker& w, const Batch& batch, Index sequ
     report.cost_in_forces += 3.0 + 2.0 * options_.growth.iterations + (growth.active > 0 ? 4.0 : 0.0);
   }
   w.meter.extents = w.use.extents();
-  w.meter.at(ReadClass::correlation).operations += sink.operations();
+  if (!correlators_) w.meter.at(ReadClass::correlation).operations += sink.operations();
   w.meter.time = 0;
   for (std::size_t kind = 0; kind < read_classes; ++kind) {
     const double evaluations = w.meter.times[kind] / options_.reads.time;

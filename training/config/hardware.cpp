@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "circuits/crossbar/crossbar_config.hpp"
 #include "devices/device_config.hpp"
 #include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
@@ -103,7 +104,7 @@ const std::vector<PhysicalValue>& recipe() {
 
 /// Multipliers of the weights, where pulse trains do not multiply.
 std::string multiplier(const Config& c, const char* value) {
-  return c.text("crossbar.update") == "coincidence" ? "" : value;
+  return crossbar_spec(c).programming.update == UpdateScheme::coincidence ? "" : value;
 }
 
 // Multipliers and curves: gains matched to 2 %, offsets of curves of 2 mV (chosen, small transistors); a product's offset of 20 uV after

@@ -147,6 +147,17 @@ double Network<S>::accumulate_clamp(const Batch& batch, Index example, ConstMatr
 }
 
 template <class S>
+std::vector<double> Network<S>::products() const {
+  const NodeReadout readout = plan_->readout();
+  std::vector<double> all;
+  for (const Parameter& parameter : plan_->parameters()) {
+    const int p = static_cast<int>(all.size());
+    all.push_back(p == readout.parameter || p == readout.bias ? 0 : parameter.products);
+  }
+  return all;
+}
+
+template <class S>
 void Network<S>::initial_state(ConstMatrixRef<S> x, MatrixRef<S> z) const {
   const bool rests = plan_->start() == StartState::rest;
   for (const Node& node : circuit_.nodes()) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/crossbar/refresh_clock.hpp"
 #include "devices/device_config.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
@@ -19,8 +20,7 @@
 namespace nudge {
 namespace {
 
-constexpr int kMost = 255;                  ///< seeds, and ages
-constexpr double kMostRefreshes = 1 << 14;  ///< half of the numbers that a wait has
+constexpr int kMost = 255;  ///< seeds, and ages
 
 /// Numbers of a wait and of the evaluations after it: beyond the steps of trainings, below the 2³² of reads, with room for 2¹⁵ batches.
 std::uint64_t number_of(int seed, std::size_t age) {
@@ -40,11 +40,6 @@ void check(const AgedTestOptions& options) {
   }
   if (!(options.refresh_s >= 0 && std::isfinite(options.refresh_s))) {
     throw UserError(fmt::format("refresh = {} s (must be finite and at least 0)", options.refresh_s));
-  }
-  const double longest = *std::max_element(options.ages_s.begin(), options.ages_s.end());
-  if (options.refresh_s > 0 && longest > kMostRefreshes * options.refresh_s) {
-    throw UserError(fmt::format("refresh = {} s for an age of {} s (must be at most {} rewritings)", options.refresh_s,
-                                longest, kMostRefreshes));
   }
   if (options.seeds < 1 || options.seeds > kMost) {
     throw UserError(fmt::format("seeds = {} (must be in [1, {}])", options.seeds, kMost));
@@ -80,11 +75,18 @@ class AgedRun {
 
   void add(Trainee<S>& trainee, int seed, std::vector<AgedTestRow>& rows) const {
     double age = 0;
-    std::vector<Matrix<S>> meant;
-    for (int p = 0; p < trainee.network().parameters(); ++p) meant.push_back(trainee.network().map(p).weights());
+    std::vector<RefreshClock<S>> clocks;
+    for (int p = 0; p < trainee.network().parameters(); ++p) {
+      clocks.emplace_back(options_.refresh_s);
+      clocks.back().written(trainee.network().map(p).weights());
+    }
     for (std::size_t k = 0; k < options_.ages_s.size(); ++k) {
       for (int p = 0; p < trainee.network().parameters(); ++p) {
-        wait(trainee.network().map(p), meant[static_cast<std::size_t>(p)], age, options_.ages_s[k], number_of(seed, k));
+        LinearMap<S>& map = trainee.network().map(p);
+        std::uint64_t number = number_of(seed, k);
+        clocks[static_cast<std::size_t>(p)].pass(
+            options_.ages_s[k] - age, [&](double seconds) { map.advance_time(seconds, number++); },
+            [&](const Matrix<S>& weights) { map.program(weights); });
       }
       age = options_.ages_s[k];
       const auto all = trainee.evaluation(batches_, number_of(seed, k));
@@ -93,19 +95,6 @@ class AgedRun {
   }
 
  private:
-  /// From one age to another, written anew at every whole multiple of the interval on the way.
-  void wait(LinearMap<S>& map, const Matrix<S>& meant, double from_s, double to_s, std::uint64_t number) const {
-    double at = from_s;
-    if (options_.refresh_s > 0) {
-      for (double n = std::floor(from_s / options_.refresh_s) + 1; n * options_.refresh_s <= to_s; ++n) {
-        map.advance_time(n * options_.refresh_s - at, number++);
-        at = n * options_.refresh_s;
-        map.program(meant);
-      }
-    }
-    if (to_s > at) map.advance_time(to_s - at, number);
-  }
-
   const AgedTestOptions& options_;
   std::vector<Batch> batches_;
 };

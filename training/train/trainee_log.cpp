@@ -7,6 +7,7 @@
 #include "circuits/energy.hpp"
 #include "training/check/chip_yield.hpp"
 #include "training/check/reference_gradient.hpp"
+#include "training/config/hardware.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/train/trainee.hpp"
@@ -132,7 +133,7 @@ void Trainee<S>::record_margin(std::uint64_t step, const Batch& batch, double ep
 template <class S>
 void Trainee<S>::record_energy(const ReadTotals& reads, StepDecision decision) {
   ReadTotals all = reads;
-  if (decision == StepDecision::accept) {
+  if (decision == StepDecision::accept && !is_local(config_)) {
     for (int p = 0; p < network_->parameters(); ++p) {
       if (network_->map(p).takes_factors()) continue;
       all.operations += optimizer_operations(options_.optimizer) *
