@@ -148,6 +148,9 @@ TEST_CASE("hardware.level = local leaves nothing digital at a weight, and says w
   CHECK(local.real("correlator.gain_spread") == 0.02);
   CHECK(local.real("neuron.offset_spread") == 0.01);
   CHECK(of({}).real("correlator.gain_spread") == 0);
+  CHECK(ideal_parts(local).empty());
+  CHECK(ideal_parts(of({"hardware.level=local", "correlator.noise=0"})) ==
+        std::vector<std::string>{"correlator.noise = 0"});
   std::vector<std::string> digital;
   for (const StepStage& stage : step_stages(local, *network_plan(local, make_task(local)->sizes()))) {
     if (stage.home == StageHome::digital) digital.push_back(stage.stage);
@@ -176,6 +179,7 @@ TEST_CASE("hardware.level = local leaves nothing digital at a weight, and says w
       {"train.gradient_clip=1", "a norm over all weights is digital"},
       {"crossbar.update=write_verify", "must be a rule without numbers beside its devices"},
       {"estimator=implicit", "must be one that reads nudged states"},
+      {"estimator=aep_npoint", "must be one of two states that stand still"},
       {"hopfield.cost=cross_entropy", "must be squared_error (a softmax is digital)"},
       {"nudge.form=oscillating", "the lock-in of an oscillating one is digital"},
       {"network.kind=resistive", "must be hopfield or convolutional"}};

@@ -173,7 +173,9 @@ std::vector<std::string> ideal_parts(const Config& config) {
   std::vector<std::string> parts;
   if (!on_devices(config)) return parts;
   if (hardware_section().read(config).level == HardwareLevel::ideal) return {"hardware.level = ideal"};
-  for (const PhysicalValue& one : circuit_values()) {
+  std::vector<PhysicalValue> all = circuit_values();
+  if (is_local(config)) all.insert(all.end(), local_values().begin(), local_values().end());
+  for (const PhysicalValue& one : all) {
     const std::string value = one.value(config);
     if (lacks(config, one.key) || value.empty()) continue;
     Config physical = config;

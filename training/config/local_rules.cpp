@@ -45,11 +45,24 @@ ConfigRule pulses_or_multipliers() {
           }};
 }
 
+/// The product's offset and noise are those of one difference of two states that stand still.
+ConfigRule multipliers_take_two_states() {
+  return {{"estimator", "nudge.form", "correlator.gain_spread", "correlator.offset", "correlator.noise"},
+          [](const Config& c) {
+            const bool two = c.text("estimator") != "aep_npoint" && c.text("nudge.form") == "static";
+            return two || !on_devices(c) || !correlator_section().read(c).on()
+                       ? ""
+                       : "must be one of two states that stand still (not aep_npoint, nor nudge.form = oscillating) "
+                         "beside multipliers (correlator.*)";
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> local_rules() {
   return {
       pulses_or_multipliers(),
+      multipliers_take_two_states(),
       local(
           "network.kind",
           [](const Config& c) {

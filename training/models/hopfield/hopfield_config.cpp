@@ -131,7 +131,6 @@ const Section<HopfieldOptions>& hopfield_section() {
 }
 
 const Section<NeuronOptions>& neuron_section() {
-  using param::quantity;
   using param::real;
   static const Section<NeuronOptions> section = {
       field(real("neuron.gain_spread", "0", from_below(0, 0.2),
