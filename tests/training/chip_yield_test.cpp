@@ -124,6 +124,23 @@ TEST_CASE("a training logs the margin of its batches", "[stability]") {
   CHECK(margins.back() != margins.front());
 }
 
+TEST_CASE("a margin that falls is warned of before it is too small, and one that wavers is not", "[stability]") {
+  // 100 steps of 0.1 need 1 - 1e-3^(1/100) = 0.06673 over 0.1.
+  const std::vector<double> steps{0, 10, 20, 30, 40, 50};
+  const auto said = [&](double slope) {
+    std::vector<double> margins;
+    for (const double step : steps) margins.push_back(2 - slope * step);
+    return margin_forecast(steps, margins, 0.1, 100);
+  };
+  // At step 50 and eight intervals of ten further on: 2 - 130 slope against 0.667, which is passed above a slope of 0.01025.
+  CHECK(said(0.0101).empty());
+  CHECK_THAT(said(0.0104), Catch::Matchers::Contains("margin 1.48 per tau falls by 0.01 a step; 0.667"));
+  CHECK(said(-0.02).empty());
+  CHECK(margin_forecast(steps, {2, 1.9, 2.1, 1.95, 2.05, 1.9}, 0.1, 100).empty());
+  CHECK(margin_forecast({0, 10, 20, 30}, {2, 1.5, 1, 0.7}, 0.1, 100).empty());    // too few to tell
+  CHECK(margin_forecast(steps, {2, 1.6, 1.2, 0.9, 0.7, 0.6}, 0.1, 100).empty());  // the alarm has said it
+}
+
 TEST_CASE("an alarm sounds where free steps no longer forget, whatever the residual", "[stability]") {
   StabilityReport report;
   report.leading.push_back({{-0.05, 0.0}});

@@ -93,6 +93,23 @@ std::string stability_alarm(const StabilityReport& report, int free_steps) {
                      -report.abscissa, free_steps, left, kForgotten);
 }
 
+std::string margin_forecast(const std::vector<double>& steps, const std::vector<double>& margins, double epsilon,
+                            int free_steps) {
+  constexpr std::size_t kLast = 5;
+  constexpr double kAhead = 8;
+  NUDGE_EXPECT(steps.size() == margins.size() && epsilon > 0 && free_steps > 0);
+  const double least = (1 - std::pow(kForgotten, 1.0 / free_steps)) / epsilon;
+  if (margins.size() < kLast || margins.back() <= least) return "";
+  const auto x = Eigen::Map<const Eigen::ArrayXd>(steps.data() + steps.size() - kLast, kLast) - steps.back();
+  const auto y = Eigen::Map<const Eigen::ArrayXd>(margins.data() + margins.size() - kLast, kLast);
+  const double slope = ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum();
+  const double now = y.mean() - slope * x.mean();
+  const double interval = -x(0) / (kLast - 1);
+  if (!(slope < 0) || now + slope * kAhead * interval > least) return "";
+  return fmt::format("margin {:.3g} per tau falls by {:.2g} a step; {:.3g} is what {} free steps need to forget",
+                     margins.back(), -slope, least, free_steps);
+}
+
 std::string stability_verdict(const StabilityReport& report, int free_steps) {
   if (report.feed_forward) {
     return "stable for any weights: every node is driven by earlier ones alone, J is lower triangular; as many unit "

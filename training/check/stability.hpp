@@ -34,6 +34,11 @@ HopfForm hopf_of(const Network<double>& network, const Batch& batch, Index seque
 /// What to say of an equilibrium from which `free_steps` steps no longer come back: more than 1e-3 of its slowest mode is left; empty: they do.
 std::string stability_alarm(const StabilityReport& report, int free_steps);
 
+/// What to say of a margin that falls: the least-squares line through its last five values, measured at `steps`, passes within eight of their
+/// intervals what a real mode needs so that `free_steps` steps of `epsilon` leave 1e-3 of it. Empty: it does not, or it is below already.
+std::string margin_forecast(const std::vector<double>& steps, const std::vector<double>& margins, double epsilon,
+                            int free_steps);
+
 /// One sentence: stable, near the margin or unstable, and what to do. Near the margin: ρ^T1 > 1e-3, so that the slowest
 /// mode does not settle below the residual of 1e-3 at which plain AEP needs its free phase (measured).
 std::string stability_verdict(const StabilityReport& report, int free_steps);

@@ -290,7 +290,8 @@ std::vector<ScalarState> Trainee<S>::scalars() {
     for (auto& s : hook->scalars()) all.push_back(s);
   }
   if (options_.margin_every > 0)
-    all.push_back({"alarmed", "1", "the margin was too small at the last look", &alarmed_});
+    all.push_back({"alarmed", "1",
+                   "0; 1: the margin fell towards what is too small at the last look; 2: it was too small", &alarmed_});
   all.push_back({"nonfinite_in_a_row", "1", "steps in a row that were not finite", &nonfinite_in_a_row_});
   return all;
 }

@@ -94,9 +94,9 @@ class Trainee final : public Learner {
   std::vector<std::vector<FactorPair<S>>> factors_;  ///< of the maps that take them; the others' gradient_
   std::vector<Matrix<S>> deltas_;
   std::vector<ConductanceRecord<S>> conductances_;  ///< of each map
-  double alarmed_ = 0;                              ///< 1: the last margin that was measured was too small
-  double noise_share_ = 0;                          ///< of the last step, ‖ΔW‖/‖W‖ by noise_
-  double nonfinite_in_a_row_ = 0;                   ///< a whole number; double as all scalars of a checkpoint
+  double alarmed_ = 0;             ///< of the last margin: 1: it falls towards what is too small; 2: it is
+  double noise_share_ = 0;         ///< of the last step, ‖ΔW‖/‖W‖ by noise_
+  double nonfinite_in_a_row_ = 0;  ///< a whole number; double as all scalars of a checkpoint
 };
 
 /// A trainee in the precision of the config.

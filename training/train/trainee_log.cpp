@@ -125,8 +125,13 @@ void Trainee<S>::record_margin(std::uint64_t step, const Batch& batch, double ep
   log_.add("train/margin_frequency", turning_rate(found), "1", "of the leading pair, radians per tau; 0: real");
   const int steps = phase_options(config_).phases.free.max_steps;
   const std::string alarm = stability_alarm(found, steps);
-  if (!alarm.empty() && alarmed_ == 0) log_.event(step, "stability alarm: " + alarm);
-  alarmed_ = alarm.empty() ? 0 : 1;
+  const std::string warning =
+      margin_forecast(log_.values("train/margin_step"), log_.values("train/margin"), epsilon, steps);
+  constexpr double kWarned = 1, kAlarmed = 2;
+  const double level = !alarm.empty() ? kAlarmed : !warning.empty() ? kWarned : 0;
+  if (level == kAlarmed && alarmed_ < kAlarmed) log_.event(step, "stability alarm: " + alarm);
+  if (level == kWarned && alarmed_ == 0) log_.event(step, "stability warning: " + warning);
+  alarmed_ = level;
 }
 
 /// What the step's reads and its digital work took, each item by itself; pulses are among the readings of the arrays.
