@@ -64,6 +64,8 @@ const std::vector<std::pair<std::string, std::string>>& exempt() {
       {"device.", "of devices: the second test"},
       {"crossbar.", "the same"},
       {"circuit.", "the same"},
+      {"correlator.", "the same"},
+      {"neuron.", "the same"},
       {"reads.", "the same"},
       {"correction.", "the same"},
       {"cost.", "of the cost card of a run that is over: tests/apps/cost_card_test.cpp"}};
@@ -95,7 +97,8 @@ const NetworkKind& find_kind(const std::string& name) {
 /// Nothing: refused.
 std::optional<std::string> shown(const std::string& kind, const Settings& settings) {
   try {
-    Settings all{"train.steps=4", "train.batch=2", "train.warmup=1", "train.evaluate_every=2"};
+    // One thread: idle ones of OpenMP spin beside the test that runs at the same time.
+    Settings all{"threads=1", "train.steps=4", "train.batch=2", "train.warmup=1", "train.evaluate_every=2"};
     const auto steps = of_samples(kind) ? "60" : "12";
     if (find_kind(kind).is_circuit()) {
       all.push_back(fmt::format("relaxation.free_steps={}", steps));
@@ -105,7 +108,7 @@ std::optional<std::string> shown(const std::string& kind, const Settings& settin
     all.insert(all.end(), settings.begin(), settings.end());
     const NetworkKind& at = find_kind(kind);
     const Config config = at.is_circuit() ? small(kind, all) : [&] {
-      Settings tape{"network.kind=" + kind, "threads=1", "precision=double"};
+      Settings tape{"network.kind=" + kind, "precision=double"};
       if (!at.only_task.empty()) tape.push_back("task.kind=" + at.only_task);
       tape.insert(tape.end(), {"model.channels=8", "model.heads=2", "train.evaluation_batches=1"});
       tape.insert(tape.end(), all.begin(), all.end());
@@ -244,8 +247,8 @@ void check_device_keys(const std::string& kind) {
   const Settings base{"device.preset=ecram"};
   const auto of_devices = [](const std::string& key) {
     const auto in = [&](const char* section) { return key.starts_with(section); };
-    return key != "device.preset" &&
-           (in("device.") || in("crossbar.") || in("circuit.") || in("reads.") || in("correction."));
+    return key != "device.preset" && (in("device.") || in("crossbar.") || in("circuit.") || in("reads.") ||
+                                      in("correction.") || in("correlator.") || in("neuron."));
   };
   std::set<std::string> left;
   for (const std::string& key : silent_keys(kind, base, of_devices)) {

@@ -10,6 +10,7 @@
 #include "devices/device_config.hpp"
 #include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
+#include "training/config/run_options.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/models/registry.hpp"
 
@@ -70,7 +71,7 @@ std::string own_estimator(const Config& c) { return of_symbols(c) ? "'aep_transp
 
 /// Linear in beta, so that a nudge may be as large as noise asks for.
 std::string cost_current(const Config& c) {
-  const std::string& estimator = c.text("estimator");
+  const std::string estimator = run_options(c).estimator;
   const bool set = c.origin("estimator").layer != Layer::standard;
   const EstimatorKind* kind = find_estimator(estimator);
   const bool transposed = set ? kind != nullptr && kind->nudge == Nudge::transposed : of_symbols(c);

@@ -6,7 +6,6 @@
 #include "sim/config/suggest.hpp"
 #include "training/data/argmax_task.hpp"
 #include "training/data/characters.hpp"
-#include "training/data/data_options.hpp"
 #include "training/data/forecasting_task.hpp"
 #include "training/data/latent_task.hpp"
 #include "training/data/mad/mad_task.hpp"
@@ -96,12 +95,12 @@ HeldOutSizes held_out_sizes(const Config& config) {
 }
 
 const TaskKind& task_kind(const Config& config) {
-  const std::string name = data_options(config).kind;
-  std::vector<std::string> names;
+  const std::string& name = config.text("task.kind");
   for (const TaskKind& kind : task_kinds()) {
     if (kind.name == name) return kind;
-    names.push_back(kind.name);
   }
+  std::vector<std::string> names;
+  for (const TaskKind& kind : task_kinds()) names.push_back(kind.name);
   throw UserError(fmt::format("task.kind = \"{}\" is unknown ({})", name, did_you_mean(name, names)));
 }
 

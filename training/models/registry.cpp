@@ -117,11 +117,11 @@ void add_network_kind(NetworkKind kind) { list().add(std::move(kind)); }
 
 const NetworkKind& network_kind(const Config& config) {
   const std::string& name = config.text("network.kind");
-  std::vector<std::string> names;
   for (const NetworkKind& kind : network_kinds()) {
     if (kind.name == name) return kind;
-    names.push_back(kind.name);
   }
+  std::vector<std::string> names;
+  for (const NetworkKind& kind : network_kinds()) names.push_back(kind.name);
   throw UserError(fmt::format("network.kind = \"{}\" is unknown ({})", name, did_you_mean(name, names)));
 }
 
