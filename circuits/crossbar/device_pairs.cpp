@@ -141,9 +141,9 @@ void DevicePairs<S>::refresh(Since since) {
   refresh_variance();
   refresh_moving();
   if (calibration_.active()) {
-    Matrix<S> response = calibration_response();
+    const Matrix<S> response = calibration_response();
     if (since == Since::write) {
-      calibration_.written(std::move(response));
+      calibration_.written(response, calibration_response());
     } else {
       calibration_.aged(response);
     }

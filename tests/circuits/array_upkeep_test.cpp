@@ -45,8 +45,8 @@ TEST_CASE("calibration: a loss that all devices share is undone, in several wait
     CHECK((array.weights() - before).cwiseAbs().maxCoeff() < (ohm > 0 ? 5e-3 : 1e-9));
     CHECK(array.siemens_per_weight() ==
           Approx(array.w_max() > 0 ? 24.75e-6 / array.w_max() * std::pow(1e5 + 1010, -0.05) : 0).epsilon(0.01));
-    // Reads cost what they read: 3 of all devices after the write and each of three waits.
-    CHECK(reading(array, "verify_reads") == 4 * 3 * 2 * 12 * 7);
+    // Reads cost what they read: 3 of all devices twice after the write and after each of three waits.
+    CHECK(reading(array, "verify_reads") == 5 * 3 * 2 * 12 * 7);
     // Written again, the gain begins anew.
     array.program(weights());
     CHECK(array.siemens_per_weight() == Approx(24.75e-6 / array.w_max()).epsilon(1e-12));
@@ -70,6 +70,28 @@ TEST_CASE("calibration: a spread without a common loss leaves the gain near 1, n
   // standard deviation 0.058/0.7/√1200 = 2.4e-3 of the projection on W itself, √(1 + 1200/600) times that on 20 inputs: 4e-3. Five of them.
   CHECK(std::abs(array.siemens_per_weight() / k - 1) < 0.02);
   CHECK(array.siemens_per_weight() != k);
+}
+
+TEST_CASE("calibration: noise of its reads as large as what they read moves the gain by its spread and not one way",
+          "[circuits]") {
+  CrossbarSpec spec = drifting();
+  spec.device.retention.drift_exponent = 1e-6;
+  spec.device.read_noise = 0.2;
+  spec.programming.calibration = 1000;
+  Matrix<double> w(40, 30);
+  for (Index i = 0; i < w.size(); ++i) w.data()[i] = std::sin(1.3 * static_cast<double>(i));
+  Crossbar<double> array(spec, w, 3, 1);
+  const double k = array.siemens_per_weight();
+  array.advance_time(1e3, 1);
+  // Noise power over power of an output: 80 devices of sigma against 40 weights.
+  const double sigma = spec.device.read_sigma_S(spec.device.g_reference_S()) / std::sqrt(spec.programming.read_time);
+  const double noise = 80 * sigma * sigma / (k * k) * 30 / w.squaredNorm();
+  REQUIRE(noise > 0.3);
+  // Numerator and denominator are sums of 1000 x 30 products of relative variance at most 2 r + r²: five of both together. With its own
+  // noise in it, the numerator alone would be 1 + r.
+  const double spread = 5 * std::sqrt(2 * (2 * noise + noise * noise) / 30000);
+  CHECK(spread < noise / 3);
+  CHECK(std::abs(k / array.siemens_per_weight() - 1) < spread);
 }
 
 TEST_CASE("calibration and refresh: a resumed array goes on to the same bits", "[circuits]") {
