@@ -18,6 +18,7 @@
 #include "training/config/cost_options.hpp"
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
+#include "training/learning/correlator.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -106,6 +107,8 @@ class Card {
     digital();
     latency();
     endurance();
+    if (correlator_section().read(config_).on())
+      leave_out("the multiplier and the capacitor of every weight (correlator.*)");
     for (const char* part : {"sample-and-holds, multiplexers, decoders and clocks", "wires between arrays and buffers",
                              "selectors (but for cost.cell_area)", "leakage", "area and memory of the digital part"}) {
       card_.left_out.emplace_back(part);

@@ -144,3 +144,19 @@ TEST_CASE("cost card: what has none is refused", "[apps]") {
     CHECK_THAT(run.errors, Contains(what));
   }
 }
+
+TEST_CASE("info --card: what learns by circuits is no digital work, and its circuits are named", "[apps]") {
+  const Folder folder;
+  folder.write("c.toml",
+               "estimator = 'ep'\n[network]\nkind = 'hopfield'\n[task]\nkind = 'classification'\n[hopfield]\nhidden = "
+               "[6]\n[device]\n"
+               "preset = 'ecram'\n[circuit]\ndigital_energy = '1 pJ'\n[train]\nsteps = 3\nbatch = 2\n");
+  train(folder, "--set hardware.level=local", "local.h5");
+  train(folder, "--set train.optimizer=sgd", "mixed.h5");
+  const auto local = json_of(folder, "info local.h5 --card"), mixed = json_of(folder, "info mixed.h5 --card");
+  // A product and a sum for each of the weights 64 x 6 + 6 x 10 and biases 16, and two samples: correlations alone, what clips and steps beside.
+  CHECK(part(mixed, "digital")["step_J"].get<double>() > 2 * 2 * (384 + 60 + 16) * 1e-12);
+  CHECK(part(local, "digital")["step_J"] == 0);
+  CHECK_THAT(local["left_out"].dump(), Contains("the multiplier and the capacitor of every weight"));
+  CHECK_THAT(mixed["left_out"].dump(), !Contains("multiplier and the capacitor"));
+}
