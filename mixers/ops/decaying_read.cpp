@@ -3,6 +3,7 @@
 #include "mixers/ops/decaying_read.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -82,16 +83,26 @@ class DecayingRead final : public Operation<S> {
     static const S* data(const Matrix<S>* m) { return m != nullptr ? m->data() : nullptr; }
     static S at(const S* d, Index i) { return d != nullptr ? d[i] : S(0); }
   };
-  /// Sums of the cotangents of the arguments.
-  struct Adjoints {
-    Matrix<S> log_a, log_b, g, v, beta, log_direct;
-    explicit Adjoints(const View& a)
-        : log_a(Matrix<S>::Zero(a.tokens, a.g.cols())),
-          log_b(Matrix<S>::Zero(a.tokens, a.g.cols())),
-          g(Matrix<S>::Zero(a.tokens, a.g.cols())),
-          v(Matrix<S>::Zero(a.tokens, a.channels)),
-          beta(Matrix<S>::Zero(1, a.tilts)),
-          log_direct(Matrix<S>::Zero(1, a.groups)) {}
+  /// Where the cotangents of the arguments add up; what nobody wants, in matrices of its own.
+  class Adjoints {
+   public:
+    Adjoints(const View& a, const DecayingRead& read, Cotangents<S> dx)
+        : log_a(place(0, &dx[0], a.tokens, a.g.cols())),
+          log_b(place(1, &dx[1], a.tokens, a.g.cols())),
+          g(place(2, &dx[2], a.tokens, a.g.cols())),
+          v(place(3, &dx[3], a.tokens, a.channels)),
+          beta(read.tilted_ ? place(4, &dx[kBeta], 1, a.channels) : unwanted_[4]),
+          log_direct(read.direct_ ? place(5, &dx[read.direct_at()], 1, a.groups) : place(5, nullptr, 1, a.groups)) {}
+
+   private:
+    Matrix<S>& place(std::size_t at, Cotangent<S>* sum, Index rows, Index cols) {
+      if (sum != nullptr && !(*sum == nullptr)) return **sum;
+      return unwanted_[at] = Matrix<S>::Zero(rows, cols);
+    }
+    std::array<Matrix<S>, 6> unwanted_;
+
+   public:
+    Matrix<S>&log_a, &log_b, &g, &v, &beta, &log_direct;
   };
   /// What the sweeps write into, once per thread: a step makes thousands of small matrices otherwise.
   struct Space {
@@ -337,7 +348,7 @@ void DecayingRead<S>::adjoint_of_read(const View& a, Index t, const DecayingMemo
 template <class S>
 void DecayingRead<S>::vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& dy, Cotangents<S> dx) const {
   const View a(x, *this);
-  Adjoints to(a);
+  Adjoints to(a, *this, dx);
   DecayingMemory<S> u = unmoved(a);
   Space& space = space_of_thread();
   for (std::size_t chunk = stored_.size(); chunk-- > 0;) {
@@ -356,15 +367,6 @@ void DecayingRead<S>::vjp(Arguments<S> x, const Matrix<S>& y, const Matrix<S>& d
       if (read_ == MemoryRead::previous) adjoint_of_read(a, t, space.memories[i], y, dy, space, u, to);
     }
   }
-  const auto give = [&](std::size_t i, const Matrix<S>& sum) {
-    if (!(dx[i] == nullptr)) dx[i].add(sum);
-  };
-  give(0, to.log_a);
-  give(1, to.log_b);
-  give(2, to.g);
-  give(3, to.v);
-  if (tilted_) give(kBeta, to.beta);
-  if (direct_) give(direct_at(), to.log_direct);
 }
 
 }  // namespace
