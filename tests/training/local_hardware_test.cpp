@@ -171,7 +171,7 @@ TEST_CASE("hardware.level = local leaves nothing digital at a weight, and says w
   CHECK(of({"hardware.level=local", "crossbar.update=coincidence"}).real("correlator.noise") == 0);
   CHECK_THROWS_WITH(
       of({"crossbar.update=coincidence", "train.optimizer=sgd", "train.gradient_clip=0", "correlator.noise=1e-3"}),
-      Contains("whose pulses multiply at the device"));
+      Contains("one whose pulses multiply at the device"));
   const std::vector<std::pair<std::string, std::string>> refusals = {
       {"train.optimizer=adam", "must be sgd where hardware.level = local"},
       {"train.momentum=0.9", "must be 0 (it is a number per weight)"},

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "circuits/crossbar/crossbar_config.hpp"
+#include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "sim/steady/solvers.hpp"
 #include "training/config/phase_options.hpp"
@@ -104,9 +105,7 @@ const std::vector<PhysicalValue>& recipe() {
 }
 
 /// Multipliers of the weights, where pulse trains do not multiply.
-std::string multiplier(const Config& c, const char* value) {
-  return crossbar_spec(c).programming.update == UpdateScheme::coincidence ? "" : value;
-}
+std::string multiplier(const Config& c, const char* value) { return pulses_multiply(c) ? "" : value; }
 
 // Multipliers and curves: gains matched to 2 %, offsets of curves of 2 mV (chosen, small transistors); a product's offset of 20 uV after
 // auto-zeroing (Enz and Temes) and the kT/C of 100 fF, all over a read voltage of 0.2 V.
@@ -148,6 +147,12 @@ const Section<HardwareOptions>& hardware_section() {
                 "wins, but for what local rules out. Digital matrices have no devices, and none of this."),
             levels, &HardwareOptions::level)};
   return section;
+}
+
+bool pulses_multiply(const Config& config) {
+  const CrossbarSpec arrays = crossbar_spec(config);
+  return arrays.programming.update == UpdateScheme::coincidence ||
+         (arrays_per_matrix(arrays) > 1 && arrays.rule.coincidence);
 }
 
 bool is_local(const Config& config) {

@@ -29,6 +29,9 @@ std::string level_values(const Config& asked);
 /// it. {"hardware.level = ideal"} where that was asked for; empty for digital matrices.
 std::vector<std::string> ideal_parts(const Config& config);
 
+/// Whether pulse trains on rows and columns multiply at the devices: of crossbar.update = coincidence, or of a rule of several arrays.
+bool pulses_multiply(const Config& config);
+
 /// Whether it learns at hardware.level = local.
 bool is_local(const Config& config);
 

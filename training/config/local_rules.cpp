@@ -38,8 +38,8 @@ bool is_nudged(const Config& c) {
 /// Pulse trains on rows and columns are the product.
 ConfigRule pulses_or_multipliers() {
   return {{"crossbar.update", "correlator.gain_spread", "correlator.offset", "correlator.noise"}, [](const Config& c) {
-            return on_devices(c) && c.text("crossbar.update") == "coincidence" && correlator_section().read(c).on()
-                       ? "must not be coincidence, whose pulses multiply at the device, beside multipliers "
+            return on_devices(c) && pulses_multiply(c) && correlator_section().read(c).on()
+                       ? "must not be one whose pulses multiply at the device (coincidence), beside multipliers "
                          "(correlator.*)"
                        : "";
           }};

@@ -120,9 +120,7 @@ class Stages {
     add("stored point (gates, attention, derivatives of activations)", StageHome::digital,
         "exact functions of what was read at z*");
     add("differences of states over beta", is_local(config_) ? StageHome::circuit : StageHome::digital, "exact");
-    const bool several = arrays_per_matrix(arrays_) > 1;
-    const bool trains = on_devices() && (arrays_.programming.update == UpdateScheme::coincidence ||
-                                         (several && arrays_.rule.coincidence));
+    const bool trains = on_devices() && pulses_multiply(config_);
     const CorrelatorSpec multipliers = on_devices() ? correlator_section().read(config_) : CorrelatorSpec{};
     if (trains) {
       add("local correlation", StageHome::device, "pulse trains on rows and columns");
