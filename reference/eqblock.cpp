@@ -81,12 +81,10 @@ class Eqblock {
     const Index tokens = p_.shape.tokens, heads = p_.shape.heads;
     const States probabilities = net_.each(p_.z0, [&](std::size_t, const Matrix<double>& z) {
       net_.dynamics().linearize(z);
-      const auto& array = *net_.network().circuit().find<SharedArray<double>>();
-      const auto& term = dynamic_cast<const CausalAttention<double>&>(*array.terms()[0].term);
       Matrix<double> all(heads * tokens, tokens);
       for (Index h = 0; h < heads; ++h) {
         all.middleRows(h * tokens, tokens) =
-            term.probabilities(SharedArray<double>::point(net_.dynamics().system(0), 0), h);
+            CausalAttention<double>::probabilities(SharedArray<double>::system(net_.dynamics().system(0), 0), h);
       }
       return all;
     });

@@ -82,11 +82,11 @@ void AttentionCore<S>::vjp(ConstMatrixRef<S> w, MatrixRef<S> g) {
     const Index q = head * width_;
     const Index k = channels_ + q;
     const Index v = channels_ + k;
-    multiply_outer<S>(p, w.middleCols(q, width_), S(1), g.middleCols(v, width_), Store::assign);
+    multiply_outer<S>(p, w.middleCols(q, width_), S(1), g.middleCols(v, width_), Store::add);
     multiply_transposed<S>(w.middleCols(q, width_), h_.middleCols(v, width_), scores_);
     softmax_tangent(p, scores_);
-    multiply<S>(scores_, h_.middleCols(k, width_), g.middleCols(q, width_));
-    multiply_outer<S>(scores_, h_.middleCols(q, width_), S(1), g.middleCols(k, width_), Store::assign);
+    multiply<S>(scores_, h_.middleCols(k, width_), g.middleCols(q, width_), Store::add);
+    multiply_outer<S>(scores_, h_.middleCols(q, width_), S(1), g.middleCols(k, width_), Store::add);
   }
 }
 

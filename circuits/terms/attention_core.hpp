@@ -27,7 +27,7 @@ class AttentionCore {
   /// do (T, C) from dh (T, 3C), or -= with subtract.
   void jvp(ConstMatrixRef<S> dh, MatrixRef<S> out, bool subtract);
 
-  /// g = [dq | dk | dv] (T, 3C) from w (T, C).
+  /// g += [dq | dk | dv] (T, 3C) from w (T, C).
   void vjp(ConstMatrixRef<S> w, MatrixRef<S> g);
 
   /// Digital operations (additions, products, exponentials) of forward() or linearize(), and of jvp() or vjp(), over the

@@ -1,103 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/causal_attention.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "circuits/terms/attention_core.hpp"
+#include "circuits/terms/shared_array.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
-namespace {
 
 template <class S>
-struct AttentionPoint final : TermPoint {
-  AttentionPoint(Index rows, Index channels, Index heads, Index max_copies)
-      : tokens(rows), core(rows, channels, heads), mixed(max_copies * rows, channels), drive_at_point(rows, channels) {}
+TermTraits CausalAttention<S>::traits() const {
+  return {.name = "attention",
+          .nonconservative = true,
+          .sources = {SharedArray<S>::kProjections},
+          .targets = {SharedArray<S>::kState},
+          .noisy = output_->noisy(),
+          .keeps_points = output_->plain()};
+}
 
-  Index tokens;
-  AttentionCore<S> core;
-  Matrix<S> mixed;           ///< attention outputs before W_o, or their adjoints
-  Matrix<S> drive_at_point;  ///< s·o at the linearisation point: what drives W_o there
+template <class S>
+class CausalAttention<S>::System final : public TermSystem<S> {
+ public:
+  System(const CausalAttention& term, Index rows, Index max_copies)
+      : term_(&term), rows_(rows), mixed_(max_copies * rows, channels()), point_(make_point()) {}
+
+  void force(ConstMatrixRef<S> x, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+             ReadContext& read) override {
+    if (part != Part::conservative) drive(x, x.topRows(0), f, read);
+  }
+
+  void linearize(ConstMatrixRef<S> x, MatrixRef<S> /*conservative*/, MatrixRef<S> rest, ReadContext& read) override {
+    point_.core.linearize(projections(x), point_.drive);
+    read.work(point_.core.forward_operations());
+    point_.drive *= term_->gain_;
+    output().forward(point_.drive, rest.leftCols(channels()), output().all_columns(), Store::add, read);
+  }
+
+  void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (part == Part::conservative) return;
+    auto o = mixed_.topRows(v.rows());
+    for (Index row = 0; row < v.rows(); row += rows_) {
+      point_.core.jvp(projections(v).middleRows(row, rows_), o.middleRows(row, rows_), false);
+    }
+    read.work(copies(v) * point_.core.derivative_operations());
+    o *= scale * term_->gain_;
+    output().derivative(ReadDirection::forward, Derivative::jvp, point_.drive, o, f.leftCols(channels()),
+                        output().all_columns(), Store::add, read);
+  }
+
+  void vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part, ReadContext& read) override {
+    if (part == Part::conservative) return;
+    auto w = mixed_.topRows(u.rows());
+    output().derivative(ReadDirection::forward, Derivative::vjp, point_.drive, u.leftCols(channels()), w,
+                        output().all_columns(), Store::assign, read);
+    w *= term_->gain_;
+    for (Index row = 0; row < u.rows(); row += rows_) {
+      point_.core.vjp(w.middleRows(row, rows_), projections(f).middleRows(row, rows_));
+    }
+    read.work(copies(u) * point_.core.derivative_operations());
+  }
+
+  void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> /*input_gradient*/, MatrixRef<S> f,
+                  ReadContext& read) override {
+    output().correlate(ReadDirection::forward, point_.drive, u.leftCols(channels()), output().all_columns(), scale,
+                       term_->output_parameter_, sink, read);
+    if (f.size() > 0) vjp(u, f, Part::all, read);
+  }
+
+  void exchange_point(std::size_t number) override {
+    while (kept_.size() <= number) kept_.push_back(make_point());
+    std::swap(point_, kept_[number]);
+  }
+
+  /// By one drive of W_o: F(z) − J v where the law has both.
+  void law(NudgedForm form, ConstMatrixRef<S> x, ConstMatrixRef<S> v, NudgedDrive /*drive*/, MatrixRef<S> f,
+           ReadContext& read) override {
+    if (form == NudgedForm::conservative) return;
+    if (form == NudgedForm::corrected) drive(x, v, f, read);
+    vjp(v, f, Part::nonconservative, read);
+  }
+
+  const AttentionCore<S>& core() const { return point_.core; }
+
+ private:
+  struct Point {
+    AttentionCore<S> core;
+    Matrix<S> drive;  ///< s·o: what drives W_o there
+  };
+  Point make_point() const { return {{rows_, channels(), term_->heads_}, Matrix<S>(rows_, channels())}; }
+
+  Index channels() const { return term_->at_.count / 3; }
+  const LinearMap<S>& output() const { return *term_->output_; }
+  template <class Ref>
+  auto projections(Ref&& x) const {
+    return x.middleCols(term_->at_.begin, term_->at_.count);
+  }
+  double copies(ConstMatrixRef<S> x) const { return static_cast<double>(x.rows()) / static_cast<double>(rows_); }
+
+  /// f += F(x), or F(x) − J v unless v is empty.
+  void drive(ConstMatrixRef<S> x, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) {
+    auto o = mixed_.topRows(x.rows());
+    const bool derivative = v.size() > 0;
+    for (Index row = 0; row < x.rows(); row += rows_) {
+      point_.core.forward(projections(x).middleRows(row, rows_), o.middleRows(row, rows_));
+      if (derivative) point_.core.jvp(projections(v).middleRows(row, rows_), o.middleRows(row, rows_), true);
+    }
+    read.work(copies(x) * (point_.core.forward_operations() + (derivative ? point_.core.derivative_operations() : 0)));
+    o *= term_->gain_;
+    output().forward(o, f.leftCols(channels()), output().all_columns(), Store::add, read);
+  }
+
+  const CausalAttention* term_;
+  Index rows_;
+  Matrix<S> mixed_;  ///< attention outputs before W_o, or their adjoints
+  Point point_;
+  std::vector<Point> kept_;
 };
 
 template <class S>
-AttentionPoint<S>& attention(TermPoint& point) {
-  return static_cast<AttentionPoint<S>&>(point);
-}
-
-/// Copies of the sequence in k·T rows.
-template <class S>
-double copies(const AttentionPoint<S>& at, Index rows) {
-  return static_cast<double>(rows) / static_cast<double>(at.tokens);
-}
-
-}  // namespace
-
-template <class S>
-std::unique_ptr<TermPoint> CausalAttention<S>::make_point(Index tokens, Index max_copies) const {
-  return std::make_unique<AttentionPoint<S>>(tokens, channels_, heads_, max_copies);
+std::unique_ptr<TermSystem<S>> CausalAttention<S>::make_system(Index rows, Index max_copies) const {
+  return std::make_unique<System>(*this, rows, max_copies);
 }
 
 template <class S>
-void CausalAttention<S>::force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<S> f,
-                               TermPoint& point, ReadContext& read) const {
-  auto& at = attention<S>(point);
-  auto o = at.mixed.topRows(h.rows());
-  const bool derivative = dh.size() > 0;
-  for (Index row = 0; row < h.rows(); row += at.tokens) {
-    at.core.forward(h.middleRows(row, at.tokens), o.middleRows(row, at.tokens));
-    if (derivative) at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), true);
-  }
-  read.work(copies(at, h.rows()) * (at.core.forward_operations() + (derivative ? at.core.derivative_operations() : 0)));
-  o *= gain_;
-  output_->forward(o, f, output_->all_columns(), Store::add, read);
-}
-
-template <class S>
-void CausalAttention<S>::linearize(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& point,
-                                   ReadContext& read) const {
-  auto& at = attention<S>(point);
-  at.core.linearize(h, at.drive_at_point);
-  read.work(at.core.forward_operations());
-  at.drive_at_point *= gain_;
-  output_->forward(at.drive_at_point, f, output_->all_columns(), Store::add, read);
-}
-
-template <class S>
-void CausalAttention<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& point,
-                             ReadContext& read) const {
-  auto& at = attention<S>(point);
-  auto o = at.mixed.topRows(dh.rows());
-  for (Index row = 0; row < dh.rows(); row += at.tokens) {
-    at.core.jvp(dh.middleRows(row, at.tokens), o.middleRows(row, at.tokens), false);
-  }
-  read.work(copies(at, dh.rows()) * at.core.derivative_operations());
-  o *= gain_;
-  output_->derivative(ReadDirection::forward, Derivative::jvp, at.drive_at_point, o, f, output_->all_columns(),
-                      Store::add, read);
-}
-
-template <class S>
-void CausalAttention<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, MatrixRef<S> g, TermPoint& point,
-                             ReadContext& read) const {
-  auto& at = attention<S>(point);
-  auto w = at.mixed.topRows(u.rows());
-  output_->derivative(ReadDirection::forward, Derivative::vjp, at.drive_at_point, u, w, output_->all_columns(),
-                      Store::assign, read);
-  w *= gain_;
-  for (Index row = 0; row < u.rows(); row += at.tokens) {
-    at.core.vjp(w.middleRows(row, at.tokens), g.middleRows(row, at.tokens));
-  }
-  read.work(copies(at, u.rows()) * at.core.derivative_operations());
-}
-
-template <class S>
-void CausalAttention<S>::accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
-                                    ReadContext& read) const {
-  output_->correlate(ReadDirection::forward, attention<S>(point).drive_at_point, u, output_->all_columns(), scale,
-                     output_parameter_, sink, read);
-}
-
-template <class S>
-const Matrix<S>& CausalAttention<S>::probabilities(const TermPoint& point, Index head) const {
-  return static_cast<const AttentionPoint<S>&>(point).core.probabilities(head);
+const Matrix<S>& CausalAttention<S>::probabilities(const TermSystem<S>& system, Index head) {
+  return dynamic_cast<const System&>(system).core().probabilities(head);
 }
 
 template class CausalAttention<float>;

@@ -1,46 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/terms/force_term.hpp"
+#include "circuits/terms/term.hpp"
 
 namespace nudge {
 
-/// Attention as a force, the non-conservative part (founding note, section 2), without its damping:
+/// Attention as a force, the non-conservative part (founding note, section 2), without its damping; a term of a SharedArray:
 ///     F_attn(z) = s · Attn(z),   Attn(z) = concat_heads(softmax_causal(q kᵀ/√d) v) W_o,   [q | k | v] = z [W_q | W_k | W_v]
-/// W_q|W_k|W_v (C, 3C) are the term's columns of the input array; W_o (C, C) is the term's own map. Independent
+/// W_q|W_k|W_v (C, 3C) are the term's columns of the shared array; W_o (C, C) is the term's own map. Independent
 /// projections make its Jacobian asymmetric.
 template <class S>
-class CausalAttention final : public ForceTerm<S> {
+class CausalAttention final : public Term<S> {
  public:
-  /// gain s; channels divisible by heads. The output map must outlive the term.
-  CausalAttention(Index channels, Index heads, S gain, int output_parameter, LinearMap<S>& output)
-      : channels_(channels), heads_(heads), gain_(gain), output_parameter_(output_parameter), output_(&output) {}
+  /// [q | k | v] are columns `at` of what the terms of the array see, which starts with the C = at.count/3 channels of z. Gain s; channels
+  /// divisible by heads. The output map must outlive the term.
+  CausalAttention(Columns at, Index heads, S gain, int output_parameter, const LinearMap<S>& output)
+      : at_(at), heads_(heads), gain_(gain), output_parameter_(output_parameter), output_(&output) {}
 
-  ForceTermTraits<S> traits() const override {
-    return {.name = "attention",
-            .conservative = false,
-            .input_columns = 3 * channels_,
-            .weights = {{output_parameter_, output_}}};
-  }
-  std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
-  void force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
-             ReadContext& read) const override;
-  void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
-                 ReadContext& read) const override;
-  void jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
-  void vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
-           ReadContext& read) const override;
-  void accumulate(ConstMatrixRef<S> u, S scale, TermPoint& point, GradientSink<S>& sink,
-                  ReadContext& read) const override;
+  TermTraits traits() const override;
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
-  /// P of one head at the linearisation point, (T, T).
-  const Matrix<S>& probabilities(const TermPoint& point, Index head) const;
+  /// P of one head at the linearisation point of a system of this term, (T, T).
+  static const Matrix<S>& probabilities(const TermSystem<S>& system, Index head);
 
  private:
-  Index channels_, heads_;
+  class System;
+  Columns at_;
+  Index heads_;
   S gain_;
   int output_parameter_;
-  LinearMap<S>* output_;
+  const LinearMap<S>* output_;
 };
 
 }  // namespace nudge

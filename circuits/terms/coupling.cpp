@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/coupling.hpp"
 
+#include "circuits/terms/shared_array.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -13,35 +14,16 @@ Matrix<S> coupling_matrix(const Matrix<S>& pattern, double symmetric, double ant
   return s * pattern + a * pattern.transpose();
 }
 
-// Linear: nothing to remember of a point.
 template <class S>
-std::unique_ptr<TermPoint> Coupling<S>::make_point(Index /*tokens*/, Index /*max_copies*/) const {
-  return std::make_unique<TermPoint>();
-}
+Coupling<S>::Coupling(Columns at)
+    : pass_(SharedArray<S>::kProjections, at, SharedArray<S>::kState, {0, at.count}, S(1)) {}
 
 template <class S>
-void Coupling<S>::force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<S> f,
-                        TermPoint& /*point*/, ReadContext& /*read*/) const {
-  f += h;
-  if (dh.size() > 0) f -= dh;
-}
-
-template <class S>
-void Coupling<S>::linearize(ConstMatrixRef<S> h, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& /*point*/,
-                            ReadContext& /*read*/) const {
-  f += h;
-}
-
-template <class S>
-void Coupling<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> /*g*/, MatrixRef<S> f, TermPoint& /*point*/,
-                      ReadContext& /*read*/) const {
-  f += dh;
-}
-
-template <class S>
-void Coupling<S>::vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> /*hu*/, MatrixRef<S> g, TermPoint& /*point*/,
-                      ReadContext& /*read*/) const {
-  g = u;
+TermTraits Coupling<S>::traits() const {
+  TermTraits traits = pass_.traits();
+  traits.name = "coupling";
+  traits.keeps_points = true;
+  return traits;
 }
 
 #define NUDGE_INSTANTIATE(S)                                               \

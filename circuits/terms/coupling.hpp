@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "circuits/terms/force_term.hpp"
+#include "circuits/terms/node_coupling.hpp"
 
 namespace nudge {
 
@@ -10,28 +10,22 @@ namespace nudge {
 template <class S>
 Matrix<S> coupling_matrix(const Matrix<S>& pattern, double symmetric, double antisymmetric);
 
-/// Channels that drive each other through one array: F_tc = Σ_k z_tk W_kc, W_c (C, C) the term's columns of the input
-/// array; J v = v W, Jᵀ u = u Wᵀ from the transposed read of the same devices. Non-conservative as a whole, since devices
+/// Channels that drive each other through one array, a term of a SharedArray: F_tc = Σ_k z_tk W_kc, W_c (C, C) the term's columns
+/// of the array; J v = v W, Jᵀ u = u Wᵀ from the transposed read of the same devices. Non-conservative as a whole, since devices
 /// break the symmetry even of a reciprocal W. Settles when every eigenvalue of W has a real part below the leak 1 + s c.
 template <class S>
-class Coupling final : public ForceTerm<S> {
+class Coupling final : public Term<S> {
  public:
-  explicit Coupling(Index channels) : channels_(channels) {}
+  /// z W_c are columns `at` of what the terms of the array see.
+  explicit Coupling(Columns at);
 
-  ForceTermTraits<S> traits() const override {
-    return {.name = "coupling", .conservative = false, .input_columns = channels_};
+  TermTraits traits() const override;
+  std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override {
+    return pass_.make_system(rows, max_copies);
   }
-  std::unique_ptr<TermPoint> make_point(Index tokens, Index max_copies) const override;
-  void force(ConstMatrixRef<S> h, ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
-             ReadContext& read) const override;
-  void linearize(ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point,
-                 ReadContext& read) const override;
-  void jvp(ConstMatrixRef<S> dh, MatrixRef<S> g, MatrixRef<S> f, TermPoint& point, ReadContext& read) const override;
-  void vjp(ConstMatrixRef<S> u, ConstMatrixRef<S> hu, MatrixRef<S> g, TermPoint& point,
-           ReadContext& read) const override;
 
  private:
-  Index channels_;
+  NodeCoupling<S> pass_;  ///< what the array sums up goes to the channels as it is
 };
 
 }  // namespace nudge

@@ -9,31 +9,23 @@
 namespace nudge {
 
 template <class S>
-SharedArray<S>::SharedArray(int node, Columns at, std::vector<std::unique_ptr<ForceTerm<S>>> terms, int parameter,
-                            const LinearMap<S>& input)
-    : node_(node), at_(at), owned_(std::move(terms)), parameter_(parameter), input_(&input) {
-  Index next = 0;
-  [[maybe_unused]] int changes = 0;  // read by the contract alone
-  for (const auto& term : owned_) {
-    const ForceTermTraits<S> traits = term->traits();
-    NUDGE_EXPECT(traits.conservative || !traits.returns_through_input);  // F and Jᵀ v would share its columns of g
-    if (!placed_.empty() && placed_.back().traits.conservative != traits.conservative) ++changes;
-    placed_.push_back({term.get(), {next, traits.input_columns}, traits});
-    next += traits.input_columns;
-  }
-  NUDGE_EXPECT(input.inputs() == at.count && input.outputs() == next && changes <= 1);
+SharedArray<S>::SharedArray(int node, Columns at, int parameter, const LinearMap<S>& input)
+    : node_(node), at_(at), parameter_(parameter), input_(&input) {
+  NUDGE_EXPECT(input.inputs() == at.count);
 }
 
 template <class S>
-template <class Is>
-bool SharedArray<S>::any_map(Is is) const {
-  if (is(*input_)) return true;
-  for (const Placed& placed : placed_) {
-    for (const TermWeights<S>& own : placed.traits.weights) {
-      if (is(*own.map)) return true;
-    }
-  }
-  return false;
+void SharedArray<S>::place(Columns columns, std::unique_ptr<Term<S>> term) {
+  TermTraits traits = term->traits();
+  NUDGE_EXPECT(traits.conservative != traits.nonconservative && traits.sources == std::vector{kProjections} &&
+               traits.targets.size() == 1);
+  const bool returns = traits.targets.front() == kProjections;
+  NUDGE_EXPECT(traits.conservative || !returns);  // F and Jᵀ v would share its columns of g
+  NUDGE_EXPECT(placed_.size() < 2 || placed_.back().traits.conservative == traits.conservative ||
+               placed_.front().traits.conservative == placed_.back().traits.conservative);
+  width_ = columns.end();
+  NUDGE_EXPECT(width_ <= input_->outputs());
+  placed_.push_back({std::move(term), columns, std::move(traits), returns});
 }
 
 template <class S>
@@ -41,23 +33,28 @@ TermTraits SharedArray<S>::traits() const {
   TermTraits all{.name = "shared_array",
                  .sources = {node_},
                  .targets = {node_},
-                 .noisy = any_map([](const LinearMap<S>& map) { return map.noisy(); }),
-                 .keeps_points = !any_map([](const LinearMap<S>& map) { return !map.plain(); })};
-  for (const Placed& placed : placed_) {
-    (placed.traits.conservative ? all.conservative : all.nonconservative) = true;
-    if (placed.traits.conservative && !placed.traits.returns_through_input) all.takes_difference = false;
+                 .noisy = input_->noisy(),
+                 .keeps_points = input_->plain()};
+  for (const Placed& one : placed_) {
+    const TermTraits now = one.term->traits();
+    all.conservative = all.conservative || now.conservative;
+    all.nonconservative = all.nonconservative || now.nonconservative;
+    all.noisy = all.noisy || now.noisy;
+    all.keeps_points = all.keeps_points && now.keeps_points;
+    if (now.conservative && !one.returns) all.takes_difference = false;  // it is not stored at z₀
   }
   return all;
 }
 
 template <class S>
 std::unique_ptr<TermSystem<S>> SharedArray<S>::make_system(Index rows, Index max_copies) const {
+  NUDGE_EXPECT(width_ == input_->outputs());
   return std::make_unique<System>(*this, rows, max_copies);
 }
 
 template <class S>
-const TermPoint& SharedArray<S>::point(const TermSystem<S>& system, std::size_t term) {
-  return dynamic_cast<const System&>(system).point(term);
+const TermSystem<S>& SharedArray<S>::system(const TermSystem<S>& array, std::size_t term) {
+  return dynamic_cast<const System&>(array).system(term);
 }
 
 template class SharedArray<float>;

@@ -2,29 +2,45 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "circuits/terms/force_term.hpp"
 #include "circuits/terms/term.hpp"
 
 namespace nudge {
 
-/// Force terms that read one node through one shared array, driven once: h = z W, each term its columns. Weights that share an
-/// input are one product and one array; +β and −β share the cached point; a law of the nudged phase drives the array once each
-/// way for all of its parts. The founding note's block is one of these, of attention and Hopfield memory.
+/// Terms that read one node through one array, driven once: h = z W, each term its columns. Weights that share an input are one
+/// product and one array; +β and −β share the cached point; a law of the nudged phase drives the array once each way for all of
+/// its parts. The founding note's block is one of these, of attention and Hopfield memory.
+///
+/// It is a change of variables. Its terms are those of a circuit whose state is x = [z | h]: node kState is z (C columns), node
+/// kProjections is h. They read h alone; each acts on z, through weights of its own, or on its columns of h, which then is the drive g that
+/// the array sends back through the same devices. With F_x = [f | g] the force is
+///     F(z) = f + g Wᵀ,      J v = J_x [v | v W] likewise,      Jᵀ u = (J_xᵀ [u | u W]) · [1 | Wᵀ],
+/// and the gradient of W one outer product, z₀ᵀ (J_xᵀ u)_h, for every term, and uᵀ g₀ for what returns.
 template <class S>
 class SharedArray final : public Term<S> {
  public:
-  /// The node is columns `at` of the state, number `node`. Terms take consecutive columns of the array in the order given;
-  /// terms of one kind (conservative or not) must stand together, so that a part is one range of columns. The array's width is
-  /// the sum of the terms' columns. `parameter`: its number in the network.
-  SharedArray(int node, Columns at, std::vector<std::unique_ptr<ForceTerm<S>>> terms, int parameter,
-              const LinearMap<S>& input);
+  static constexpr int kState = 0, kProjections = 1;
+
+  /// The node is columns `at` of the state, number `node`. `parameter`: the array's number in the network.
+  SharedArray(int node, Columns at, int parameter, const LinearMap<S>& input);
+
+  /// One more term, T(its columns of x, arguments...), of the next `width` columns of the array; the last one ends with it. Terms of one
+  /// kind (conservative or not) must stand together, so that a part is one range of columns.
+  template <class T, class... Arguments>
+  SharedArray& place(Index width, Arguments&&... arguments) {
+    place({width_, width},
+          std::make_unique<T>(Columns{at_.count + width_, width}, std::forward<Arguments>(arguments)...));
+    return *this;
+  }
 
   struct Placed {
-    const ForceTerm<S>* term;
-    Columns columns;
-    ForceTermTraits<S> traits;
+    std::unique_ptr<Term<S>> term;
+    Columns columns;  ///< of the array
+    TermTraits traits;
+    bool returns;  ///< it acts on its columns of h, not on z
+    bool in(Part part) const { return traits.has(part); }
   };
 
   TermTraits traits() const override;
@@ -34,18 +50,16 @@ class SharedArray final : public Term<S> {
   const std::vector<Placed>& terms() const { return placed_; }
   const LinearMap<S>& input() const { return *input_; }
   int parameter() const { return parameter_; }
-  /// What term number `term` remembers of the linearised point, in a system of this array.
-  static const TermPoint& point(const TermSystem<S>& system, std::size_t term);
+  /// What term number `term` has in a system of this array.
+  static const TermSystem<S>& system(const TermSystem<S>& array, std::size_t term);
 
  private:
   class System;
-  /// Whether it is so of any of the maps that it reads.
-  template <class Is>
-  bool any_map(Is is) const;
+  void place(Columns columns, std::unique_ptr<Term<S>> term);
 
   int node_;
   Columns at_;
-  std::vector<std::unique_ptr<ForceTerm<S>>> owned_;
+  Index width_ = 0;
   std::vector<Placed> placed_;
   int parameter_;
   const LinearMap<S>* input_;

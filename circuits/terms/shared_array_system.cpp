@@ -12,20 +12,13 @@ template <class S>
 SharedArray<S>::System::System(const SharedArray& array, Index rows, Index max_copies)
     : array_(&array),
       rows_(rows),
-      max_copies_(max_copies),
-      h_(max_copies * rows, array.input().outputs()),
-      g_(h_.rows(), h_.cols()),
-      dh_(h_.rows(), h_.cols()),
+      x_(Matrix<S>::Zero(max_copies * rows, array.at().count + array.input().outputs())),
+      dx_(x_),
+      y_(x_),
       z0_(rows, array.at().count),
-      h0_(rows, h_.cols()),
-      g0_(rows, h_.cols()),
-      points_(make_points()) {}
-
-template <class S>
-typename SharedArray<S>::System::Points SharedArray<S>::System::make_points() const {
-  Points points;
-  for (const auto& placed : array_->terms()) points.push_back(placed.term->make_point(rows_, max_copies_));
-  return points;
+      x0_(Matrix<S>::Zero(rows, x_.cols())),
+      y0_(x0_) {
+  for (const Placed& placed : array.terms()) systems_.push_back(placed.term->make_system(rows, max_copies));
 }
 
 /// The smallest range of columns that covers the chosen terms.
@@ -34,8 +27,8 @@ template <class Chosen>
 Columns SharedArray<S>::System::span_of(Chosen chosen) const {
   Index begin = array_->input().outputs();
   Index end = 0;
-  for (const auto& placed : array_->terms()) {
-    if (!chosen(placed.traits)) continue;
+  for (const Placed& placed : array_->terms()) {
+    if (!chosen(placed)) continue;
     begin = std::min(begin, placed.columns.begin);
     end = std::max(end, placed.columns.end());
   }
@@ -44,34 +37,39 @@ Columns SharedArray<S>::System::span_of(Chosen chosen) const {
 
 template <class S>
 Columns SharedArray<S>::System::driven(Part part) const {
-  return span_of([part](const auto& t) { return t.in(part); });
+  return span_of([part](const Placed& t) { return t.in(part); });
 }
 
 /// The columns that chosen terms send their force back through.
 template <class S>
 Columns SharedArray<S>::System::returning(Part part) const {
-  return span_of([part](const auto& t) { return t.in(part) && t.returns_through_input; });
+  return span_of([part](const Placed& t) { return t.in(part) && t.returns; });
+}
+
+/// What terms add to, of so many rows.
+template <class S>
+auto SharedArray<S>::System::blank(Index rows) {
+  auto y = y_.topRows(rows);
+  y.setZero();
+  return y;
 }
 
 template <class S>
 void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
                                    ReadContext& read) {
-  NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= h_.rows());
+  NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= x_.rows());
   const Columns columns = driven(part);
   if (columns.count == 0) return;
-  auto h = h_.topRows(z.rows());
-  auto g = g_.topRows(z.rows());
+  auto x = x_.topRows(z.rows());
+  auto y = blank(z.rows());
+  array_->input().forward(own(z), projections(x, columns), columns, Store::assign, read);
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (array_->terms()[i].in(part)) systems_[i]->force(x, y, part, kAllNodes, Store::add, read);
+  }
   auto f_own = own(f);
-  array_->input().forward(own(z), h.middleCols(columns.begin, columns.count), columns, Store::assign, read);
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at, traits] = array_->terms()[i];
-    if (!traits.in(part)) continue;
-    term->force(h.middleCols(at.begin, at.count), nothing_, g.middleCols(at.begin, at.count), f_own, *points_[i], read);
-  }
+  f_own += state(y);
   const Columns back = returning(part);
-  if (back.count > 0) {
-    array_->input().transposed(g.middleCols(back.begin, back.count), f_own, back, Store::add, read);
-  }
+  if (back.count > 0) array_->input().transposed(projections(y, back), f_own, back, Store::add, read);
 }
 
 template <class S>
@@ -80,61 +78,51 @@ void SharedArray<S>::System::linearize(ConstMatrixRef<S> z, MatrixRef<S> conserv
   NUDGE_EXPECT(z.rows() == rows_);
   const LinearMap<S>& input = array_->input();
   z0_ = own(z);
-  auto f_conservative = own(conservative);
-  auto f_rest = own(rest);
-  input.forward(z0_, h0_, input.all_columns(), Store::assign, read);
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, columns, traits] = array_->terms()[i];
-    auto f = traits.conservative ? f_conservative : f_rest;
-    term->linearize(h0_.middleCols(columns.begin, columns.count), g0_.middleCols(columns.begin, columns.count), f,
-                    *points_[i], read);
+  y0_.setZero();
+  input.forward(z0_, projections(x0_, input.all_columns()), input.all_columns(), Store::assign, read);
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    systems_[i]->linearize(x0_, y0_, y0_, read);
+    if (array_->terms()[i].returns) continue;
+    auto f = own(array_->terms()[i].traits.conservative ? conservative : rest);
+    f += state(y0_);
+    state(y0_).setZero();
   }
-  for (const Part part : {Part::conservative, Part::nonconservative}) {
-    const Columns back = returning(part);
-    if (back.count == 0) continue;
-    auto f = part == Part::conservative ? f_conservative : f_rest;
-    input.transposed(g0_.middleCols(back.begin, back.count), f, back, Store::add, read);
-  }
+  const Columns back = returning(Part::conservative);
+  if (back.count > 0) input.transposed(projections(y0_, back), own(conservative), back, Store::add, read);
 }
 
 template <class S>
 void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) {
-  if (scale != S(1)) {  // it is linear; the laws, which subtract it, are fused below
-    scaled_ = scale * v;
-    return jvp(scaled_, S(1), f, part, read);
-  }
   const Columns columns = driven(part);
   if (columns.count == 0) return;
-  auto dh = dh_.topRows(v.rows());
-  auto g = g_.topRows(v.rows());
-  auto f_own = own(f);
-  array_->input().derivative(ReadDirection::forward, Derivative::jvp, z0_, own(v),
-                             dh.middleCols(columns.begin, columns.count), columns, Store::assign, read);
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at, traits] = array_->terms()[i];
-    if (!traits.in(part)) continue;
-    term->jvp(dh.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), f_own, *points_[i], read);
+  auto dx = dx_.topRows(v.rows());
+  auto y = blank(v.rows());
+  array_->input().derivative(ReadDirection::forward, Derivative::jvp, z0_, own(v), projections(dx, columns), columns,
+                             Store::assign, read);
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (array_->terms()[i].in(part)) systems_[i]->jvp(dx, scale, y, part, read);
   }
+  auto f_own = own(f);
+  f_own += state(y);
   const Columns back = returning(part);
   if (back.count == 0) return;
-  array_->input().derivative(ReadDirection::transposed, Derivative::jvp, g0_.middleCols(back.begin, back.count),
-                             g.middleCols(back.begin, back.count), f_own, back, Store::add, read);
+  array_->input().derivative(ReadDirection::transposed, Derivative::jvp, projections(y0_, back), projections(y, back),
+                             f_own, back, Store::add, read);
 }
 
-/// Fills g_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms.
+/// Fills y_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms, and dx_ with [u | u W].
 template <class S>
 void SharedArray<S>::System::drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read) {
-  auto hu = dh_.topRows(u.rows());
-  auto g = g_.topRows(u.rows());
-  const Columns reads = span_of([part](const auto& t) { return t.in(part) && t.vjp_reads_input; });
-  if (reads.count > 0) {
-    array_->input().derivative(ReadDirection::transposed, Derivative::vjp, g0_.middleCols(reads.begin, reads.count), u,
-                               hu.middleCols(reads.begin, reads.count), reads, Store::assign, read);
+  auto dx = dx_.topRows(u.rows());
+  auto y = blank(u.rows());
+  state(dx) = u;
+  const Columns back = returning(part);
+  if (back.count > 0) {
+    array_->input().derivative(ReadDirection::transposed, Derivative::vjp, projections(y0_, back), u,
+                               projections(dx, back), back, Store::assign, read);
   }
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at, traits] = array_->terms()[i];
-    if (!traits.in(part)) continue;
-    term->vjp(u, hu.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *points_[i], read);
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (array_->terms()[i].in(part)) systems_[i]->vjp(dx, y, part, read);
   }
 }
 
@@ -143,39 +131,27 @@ void SharedArray<S>::System::vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part,
   const Columns columns = driven(part);
   if (columns.count == 0) return;
   drive_of_adjoint(own(u), part, read);
-  auto f_own = own(f);
-  array_->input().derivative(ReadDirection::forward, Derivative::vjp, z0_,
-                             g_.topRows(u.rows()).middleCols(columns.begin, columns.count), f_own, columns, Store::add,
-                             read);
-}
-
-/// What correlates with u, whose drive is in g_.
-template <class S>
-void SharedArray<S>::System::correlate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, ReadContext& read) {
-  const LinearMap<S>& input = array_->input();
-  input.correlate(ReadDirection::forward, z0_, g_.topRows(u.rows()), input.all_columns(), scale, array_->parameter(),
-                  sink, read);
-  const Columns back = returning(Part::all);
-  if (back.count > 0) {
-    input.correlate(ReadDirection::transposed, g0_.middleCols(back.begin, back.count), u, back, scale,
-                    array_->parameter(), sink, read);
-  }
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    array_->terms()[i].term->accumulate(u, scale, *points_[i], sink, read);
-  }
+  array_->input().derivative(ReadDirection::forward, Derivative::vjp, z0_, projections(y_.topRows(u.rows()), columns),
+                             own(f), columns, Store::add, read);
 }
 
 template <class S>
 void SharedArray<S>::System::accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink,
                                         MatrixRef<S> /*input_gradient*/, MatrixRef<S> f, ReadContext& read) {
   const LinearMap<S>& input = array_->input();
-  const auto u_own = own(u);
-  drive_of_adjoint(u_own, Part::all, read);
-  correlate(u_own, scale, sink, read);
-  if (f.size() == 0) return;
-  auto f_own = own(f);  // after the correlation: f may be u
-  input.derivative(ReadDirection::forward, Derivative::vjp, z0_, g_.topRows(u.rows()), f_own, input.all_columns(),
-                   Store::add, read);
+  const Columns all = input.all_columns();
+  drive_of_adjoint(own(u), Part::all, read);
+  const auto dx = dx_.topRows(u.rows());
+  const auto g = projections(y_.topRows(u.rows()), all);
+  input.correlate(ReadDirection::forward, z0_, g, all, scale, array_->parameter(), sink, read);
+  const Columns back = returning(Part::all);
+  if (back.count > 0) {
+    input.correlate(ReadDirection::transposed, projections(y0_, back), state(dx), back, scale, array_->parameter(),
+                    sink, read);
+  }
+  const MatrixRef<S> nowhere = y_.topRows(0);
+  for (auto& system : systems_) system->accumulate(dx, scale, sink, nowhere, nowhere, read);
+  if (f.size() > 0) input.derivative(ReadDirection::forward, Derivative::vjp, z0_, g, own(f), all, Store::add, read);
 }
 
 /// h₀ stays: the laws of the nudged phase alone read it.
@@ -183,23 +159,24 @@ template <class S>
 void SharedArray<S>::System::exchange_point(std::size_t number) {
   if (kept_.size() <= number) kept_.resize(number + 1);
   Kept& kept = kept_[number];
-  if (kept.points.empty()) kept = {Matrix<S>(z0_.rows(), z0_.cols()), Matrix<S>(g0_.rows(), g0_.cols()), make_points()};
+  if (kept.z0.size() == 0) kept = {Matrix<S>(z0_.rows(), z0_.cols()), Matrix<S>(y0_.rows(), y0_.cols())};
   z0_.swap(kept.z0);
-  g0_.swap(kept.g0);
-  points_.swap(kept.points);
+  y0_.swap(kept.y0);
+  for (auto& system : systems_) system->exchange_point(number);
 }
 
 template <class S>
 std::optional<double> SharedArray<S>::System::energy(ConstMatrixRef<S> z, const ReadContext& read) {
   double total = 0;
-  for (const auto& [term, columns, traits] : array_->terms()) {
-    if (!traits.conservative) continue;
-    auto h = h_.topRows(rows_).middleCols(columns.begin, columns.count);
-    ReadContext quiet = read;
-    quiet.kind = ReadClass::monitor;  // known from the model: no circuit sums it up
-    quiet.policy = ReadPolicy::all_ideal();
-    array_->input().forward(own(z), h, columns, Store::assign, quiet);
-    const auto energy = term->energy(h);
+  auto x = x_.topRows(rows_);
+  ReadContext quiet = read;
+  quiet.kind = ReadClass::monitor;  // known from the model: no circuit sums it up
+  quiet.policy = ReadPolicy::all_ideal();
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    const Placed& placed = array_->terms()[i];
+    if (!placed.traits.conservative) continue;
+    array_->input().forward(own(z), projections(x, placed.columns), placed.columns, Store::assign, quiet);
+    const auto energy = systems_[i]->energy(x, quiet);
     if (!energy) return std::nullopt;
     total += *energy;
   }
@@ -208,130 +185,58 @@ std::optional<double> SharedArray<S>::System::energy(ConstMatrixRef<S> z, const 
 
 template <class S>
 bool SharedArray<S>::System::has_layer_energy() const {
-  const auto& all = array_->terms();
-  return std::all_of(all.begin(), all.end(),
-                     [](const auto& one) { return one.traits.conservative && one.traits.returns_through_input; });
+  return std::ranges::all_of(array_->terms(), [](const Placed& one) { return one.returns; });
 }
 
 template <class S>
 void SharedArray<S>::System::accumulate_layer_energy(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink,
                                                      ReadContext& read) {
   const LinearMap<S>& input = array_->input();
-  if (input.outputs() == 0) return;
-  auto h = h_.topRows(rows_);
-  auto g = g_.topRows(rows_);
-  input.forward(own(z), h, input.all_columns(), Store::assign, read);
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at, traits] = array_->terms()[i];
-    term->force(h.middleCols(at.begin, at.count), nothing_, g.middleCols(at.begin, at.count), g, *points_[i], read);
-  }
-  input.correlate(ReadDirection::forward, own(z), g, input.all_columns(), -scale, array_->parameter(), sink, read);
+  const Columns all = input.all_columns();
+  if (all.count == 0) return;
+  auto x = x_.topRows(rows_);
+  auto y = blank(rows_);
+  input.forward(own(z), projections(x, all), all, Store::assign, read);
+  for (auto& system : systems_) system->force(x, y, Part::all, kAllNodes, Store::add, read);
+  input.correlate(ReadDirection::forward, own(z), projections(y, all), all, -scale, array_->parameter(), sink, read);
 }
 
-// One forward product, one with W_o each way, and one transposed product carry F, J v and Jᵀ v: projections are linear,
-// so h(z) − h(z₀) replaces the projections of v, and everything that returns through the array returns at once.
-template <class S>
-void SharedArray<S>::System::corrected(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read) {
-  const LinearMap<S>& input = array_->input();
-  if (input.outputs() == 0) return;
-  auto h = h_.topRows(z.rows());
-  auto dh = dh_.topRows(z.rows());
-  auto g = g_.topRows(z.rows());
-  auto f_own = own(f);
-  const auto v_own = own(v);
-  input.forward(own(z), h, input.all_columns(), Store::assign, read);
-  const Columns asymmetric = driven(Part::nonconservative);
-  for (Index row = 0; row < z.rows(); row += rows_) {
-    dh.middleCols(asymmetric.begin, asymmetric.count).middleRows(row, rows_) =
-        h.middleCols(asymmetric.begin, asymmetric.count).middleRows(row, rows_) -
-        h0_.middleCols(asymmetric.begin, asymmetric.count);
-  }
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at, traits] = array_->terms()[i];
-    auto own_g = g.middleCols(at.begin, at.count);
-    const auto own_dh = dh.middleCols(at.begin, at.count);
-    if (traits.conservative) {  // symmetric: J − Jᵀ = 0
-      drive_of_force(i, h, g, f_own, read);
-    } else {
-      term->force(h.middleCols(at.begin, at.count), own_dh, own_g, f_own, *points_[i], read);
-      term->vjp(v_own, own_dh, own_g, *points_[i], read);
-    }
-  }
-  input.transposed(g, f_own, input.all_columns(), Store::add, read);
-}
-
-/// The force of a conservative term at its columns of h: into its columns of g, or, where it does not return through the array,
-/// added to f, and they are 0.
-template <class S>
-void SharedArray<S>::System::drive_of_force(std::size_t i, ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f,
-                                            ReadContext& read) {
-  const auto& [term, at, traits] = array_->terms()[i];
-  auto own_g = g.middleCols(at.begin, at.count);
-  if (!traits.returns_through_input) own_g.setZero();
-  term->force(h.middleCols(at.begin, at.count), nothing_, own_g, f, *points_[i], read);
-}
-
-/// Drives the conservative terms (by z, or by v = z − z₀ on top of what is stored) and writes what they return, or its change,
-/// into g_.
-template <class S>
-void SharedArray<S>::System::drive_conservative(ConstMatrixRef<S> z, NudgedDrive drive, MatrixRef<S> f,
-                                                ReadContext& read) {
-  const bool difference = drive == NudgedDrive::difference;
-  auto h = h_.topRows(z.rows());
-  auto g = g_.topRows(z.rows());
-  const Columns columns = driven(Part::conservative);
-  if (columns.count > 0) {
-    array_->input().forward(z, h.middleCols(columns.begin, columns.count), columns, Store::assign, read);
-  }
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at, traits] = array_->terms()[i];
-    if (!traits.conservative) continue;
-    auto own_h = h.middleCols(at.begin, at.count);
-    auto own_g = g.middleCols(at.begin, at.count);
-    NUDGE_EXPECT(traits.returns_through_input || !difference);  // with a return array of its own it is not stored at z₀
-    for (Index row = 0; difference && row < z.rows(); row += rows_) {
-      own_h.middleRows(row, rows_) += h0_.middleCols(at.begin, at.count);
-    }
-    drive_of_force(i, h, g, f, read);
-    for (Index row = 0; difference && row < z.rows(); row += rows_) {
-      own_g.middleRows(row, rows_) -= g0_.middleCols(at.begin, at.count);
-    }
-  }
-}
-
+// One forward product, those of the terms' own weights, and one transposed product carry F, J v and Jᵀ v: projections are linear,
+// so h(z) − h(z₀) replaces the projections of v, and everything that returns through the array returns at once. Driven by the
+// difference, h₀ + v W replaces the projections of z, and g₀ is taken off what returns.
 template <class S>
 void SharedArray<S>::System::law(NudgedForm form, ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive,
                                  MatrixRef<S> f, ReadContext& read) {
-  switch (form) {
-    case NudgedForm::corrected: return corrected(z, v, f, read);
-    case NudgedForm::transposed: return transposed(z, v, drive, f, read);
-    case NudgedForm::conservative: break;
-  }
-  auto f_own = own(f);
-  drive_conservative(drive == NudgedDrive::difference ? own(v) : own(z), drive, f_own, read);
-  const Columns back = returning(Part::conservative);
-  if (back.count == 0) return;
-  array_->input().transposed(g_.topRows(v.rows()).middleCols(back.begin, back.count), f_own, back, Store::add, read);
-}
-
-template <class S>
-void SharedArray<S>::System::transposed(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f,
-                                        ReadContext& read) {
   const LinearMap<S>& input = array_->input();
-  if (input.outputs() == 0) return;
-  auto h = h_.topRows(z.rows());
-  auto g = g_.topRows(z.rows());
-  auto f_own = own(f);
-  const auto v_own = own(v);
-  drive_conservative(drive == NudgedDrive::difference ? v_own : own(z), drive, f_own, read);
-  const Columns reads = span_of([](const auto& t) { return !t.conservative && t.vjp_reads_input; });
-  if (reads.count > 0) input.forward(v_own, h.middleCols(reads.begin, reads.count), reads, Store::assign, read);
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const auto& [term, at, traits] = array_->terms()[i];
-    if (traits.conservative) continue;
-    term->vjp(v_own, h.middleCols(at.begin, at.count), g.middleCols(at.begin, at.count), *points_[i], read);
+  const bool corrected = form == NudgedForm::corrected;
+  const bool difference = !corrected && drive == NudgedDrive::difference;
+  const Part part = form == NudgedForm::conservative ? Part::conservative : Part::all;
+  const Columns driving = driven(corrected ? Part::all : Part::conservative);
+  auto x = x_.topRows(z.rows());
+  auto dx = dx_.topRows(z.rows());
+  auto y = blank(z.rows());
+  if (driving.count > 0) {
+    input.forward(difference ? own(v) : own(z), projections(x, driving), driving, Store::assign, read);
   }
-  input.transposed(g, f_own, input.all_columns(), Store::add, read);
+  if (part == Part::all) state(dx) = own(v);
+  const auto each_copy = [&](auto&& change, Columns columns, auto&& by) {
+    for (Index row = 0; row < z.rows(); row += rows_) {
+      change(projections(x, columns).middleRows(row, rows_), projections(dx, columns).middleRows(row, rows_),
+             projections(y, columns).middleRows(row, rows_), projections(by, columns));
+    }
+  };
+  if (corrected) {
+    each_copy([](auto h, auto dh, auto, auto h0) { dh = h - h0; }, driven(Part::nonconservative), x0_);
+  }
+  if (difference) each_copy([](auto h, auto, auto, auto h0) { h += h0; }, driving, x0_);
+  for (std::size_t i = 0; i < systems_.size(); ++i) {
+    if (array_->terms()[i].in(part)) systems_[i]->law(form, x, dx, NudgedDrive::state, y, read);
+  }
+  if (difference) each_copy([](auto, auto, auto g, auto g0) { g -= g0; }, driving, y0_);
+  auto f_own = own(f);
+  f_own += state(y);
+  const Columns back = part == Part::all ? input.all_columns() : returning(Part::conservative);
+  if (back.count > 0) input.transposed(projections(y, back), f_own, back, Store::add, read);
 }
 
 template class SharedArray<float>::System;

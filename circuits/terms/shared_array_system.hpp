@@ -7,8 +7,8 @@
 
 namespace nudge {
 
-/// The array for one thread. The cached point z₀: its projections h₀ in h0_, what returns through the array in g0_, the terms'
-/// own caches in their TermPoints.
+/// The array for one thread. The cached point z₀: its projections h₀ in x0_, what returns through the array in y0_, the terms'
+/// own caches in their systems.
 template <class S>
 class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S> {
  public:
@@ -27,38 +27,38 @@ class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S>
   /// Of terms that all return through the array: E is then a function of h = z W alone, and ∂E/∂W = −zᵀ g with g = −∂E/∂h.
   bool has_layer_energy() const override;
   void accumulate_layer_energy(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink, ReadContext& read) override;
-  const TermPoint& point(std::size_t term) const { return *points_.at(term); }
+  const TermSystem<S>& system(std::size_t term) const { return *systems_.at(term); }
 
  private:
   template <class Chosen>
   Columns span_of(Chosen chosen) const;
   Columns driven(Part part) const;
   Columns returning(Part part) const;
+  auto blank(Index rows);
   void drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read);
-  void correlate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, ReadContext& read);
-  void corrected(ConstMatrixRef<S> z, ConstMatrixRef<S> v, MatrixRef<S> f, ReadContext& read);
-  void transposed(ConstMatrixRef<S> z, ConstMatrixRef<S> v, NudgedDrive drive, MatrixRef<S> f, ReadContext& read);
-  void drive_conservative(ConstMatrixRef<S> z, NudgedDrive drive, MatrixRef<S> f, ReadContext& read);
-  void drive_of_force(std::size_t i, ConstMatrixRef<S> h, MatrixRef<S> g, MatrixRef<S> f, ReadContext& read);
   template <class Ref>
-  auto own(Ref& state) const {
+  auto own(Ref&& state) const {
     return state.middleCols(array_->at_.begin, array_->at_.count);
   }
+  /// The columns of z, and columns of h, in what the terms see.
+  template <class Ref>
+  auto state(Ref&& x) const {
+    return x.leftCols(array_->at_.count);
+  }
+  template <class Ref>
+  auto projections(Ref&& x, Columns columns) const {
+    return x.middleCols(array_->at_.count + columns.begin, columns.count);
+  }
 
-  using Points = std::vector<std::unique_ptr<TermPoint>>;
-  Points make_points() const;
   struct Kept {
-    Matrix<S> z0, g0;
-    Points points;
+    Matrix<S> z0, y0;
   };
 
   const SharedArray* array_;
-  Index rows_, max_copies_;
-  Matrix<S> h_, g_,
-      dh_;  ///< projections and drives of the array's columns, and projections of a direction, (copies·rows, columns)
-  Matrix<S> z0_, h0_, g0_;
-  Matrix<S> scaled_, nothing_;
-  Points points_;
+  Index rows_;
+  Matrix<S> x_, dx_, y_;  ///< [z | h], a direction [v | v W], and forces [f | g] on them, (copies·rows, C + columns)
+  Matrix<S> z0_, x0_, y0_;
+  std::vector<std::unique_ptr<TermSystem<S>>> systems_;
   std::vector<Kept> kept_;
 };
 

@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("huge logits choose one token and stay finite", "[attention]"
   Matrix<S> h(3, 3);  // q, k, v with C = 1: the logits are 1e4 and −1e4; exp(−5e3) underflows to 0 in both precisions
   h << S(100), S(100), S(2), S(100), S(-100), S(3), S(-100), S(50), S(5);
   AttentionCore<S> core(3, 1, 1);
-  Matrix<S> o(3, 1), out(3, 1), g(3, 3);
+  Matrix<S> o(3, 1), out(3, 1), g = Matrix<S>::Zero(3, 3);
   core.linearize(h, o);
   CHECK(o(0, 0) == S(2));  // itself
   CHECK(o(1, 0) == S(2));  // logits 1e4, −1e4
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("attention's vjp is the transpose of its jvp", "[attention]",
     const Matrix<S> dh = random_matrix<S>(size.tokens, 3 * size.channels, 6);
     const Matrix<S> w = random_matrix<S>(size.tokens, size.channels, 7);
     AttentionCore<S> core(size.tokens, size.channels, size.heads);
-    Matrix<S> o(size.tokens, size.channels), jv(o), jtw(size.tokens, 3 * size.channels);
+    Matrix<S> o(size.tokens, size.channels), jv(o), jtw = Matrix<S>::Zero(size.tokens, 3 * size.channels);
     core.linearize(h, o);
     core.jvp(dh, jv, false);
     core.vjp(w, jtw);

@@ -161,11 +161,11 @@ TEST_CASE("arrays driven with the difference alone give the same force, and keep
     spec.device.model = "ideal";
     for (PortSpec* port : {&spec.periphery.forward, &spec.periphery.transposed}) port->dac.bits = port->adc.bits = bits;
     Crossbar<double> input(spec, tiny.input.weights(), 0, 1), output(spec, tiny.output.weights(), 1, 1);
-    std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-    terms.push_back(std::make_unique<CausalAttention<double>>(kSize.channels, kSize.heads, kSize.gain, 1, output));
-    terms.push_back(std::make_unique<HopfieldMemory<double>>(kSize.memories));
-    Circuit<double> block =
-        one_node_circuit<double>(kSize.channels, std::move(terms), 0, input, {kSize.gain, kSize.damping});
+    const auto place = [&](SharedArray<double>& array) {
+      array.place<CausalAttention<double>>(3 * kSize.channels, kSize.heads, kSize.gain, 1, output);
+      array.place<HopfieldMemory<double>>(kSize.memories);
+    };
+    Circuit<double> block = one_node_circuit<double>(kSize.channels, place, 0, input, {kSize.gain, kSize.damping});
     block.set_nudged_drive(drive);
     CircuitDynamics<double> dynamics(block, kSize.tokens, 2);
     dynamics.bind(tiny.drive, ReadContext{});

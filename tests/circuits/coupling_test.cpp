@@ -28,15 +28,10 @@ Matrix<double> rotation(double sigma, double omega) {
 /// F(z) = x − z + z W, one independent system per row of z.
 struct Network {
   Network(LinearMap<double>& map, const Matrix<double>& drive)
-      : block(test::one_node_circuit<double>(map.inputs(), terms(map.inputs()), 0, map, {0, 0})),
+      : block(test::one_node_circuit<double>(
+            map.inputs(), [&](auto& array) { array.template place<Coupling<double>>(map.inputs()); }, 0, map, {0, 0})),
         dynamics(block, drive.rows(), 2) {
     dynamics.bind(drive, ReadContext{});
-  }
-
-  static std::vector<std::unique_ptr<ForceTerm<double>>> terms(Index channels) {
-    std::vector<std::unique_ptr<ForceTerm<double>>> all;
-    all.push_back(std::make_unique<Coupling<double>>(channels));
-    return all;
   }
 
   Circuit<double> block;

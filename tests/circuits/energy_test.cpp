@@ -61,9 +61,8 @@ TEST_CASE("energy: a metered relaxation adds up its reads", "[energy]") {
   spec.circuit.adc_energy_J = 1e-12;
   spec.circuit.dac_energy_J = 5e-12;
   Crossbar<double> array(spec, test::random_matrix<double>(4, 6, 2, 0.1), 0, 1);
-  std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-  terms.push_back(std::make_unique<HopfieldMemory<double>>(6));
-  const Circuit<double> block = test::one_node_circuit<double>(4, std::move(terms), 0, array, {1.0, 0.0});
+  const Circuit<double> block = test::one_node_circuit<double>(
+      4, [](auto& shared) { shared.template place<HopfieldMemory<double>>(6); }, 0, array, {1.0, 0.0});
   CircuitDynamics<double> dynamics(block, 2, 1);
   ReadMeter meter;
   ReadContext read;

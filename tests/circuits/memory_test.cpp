@@ -81,9 +81,8 @@ TEST_CASE("the memory's Jacobian is symmetric and what central differences give"
 
 TEST_CASE("relu'(0) = 0", "[memory]") {
   DigitalMatrix<double> input((Matrix<double>(2, 2) << 1, 1, -1, 1).finished());
-  std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-  terms.push_back(std::make_unique<HopfieldMemory<double>>(2));
-  Circuit<double> block = one_node_circuit<double>(2, std::move(terms), 0, input, {0, 0});
+  Circuit<double> block = one_node_circuit<double>(
+      2, [](auto& array) { array.template place<HopfieldMemory<double>>(2); }, 0, input, {0, 0});
   CircuitDynamics<double> dynamics(block, 1, 1);
   dynamics.bind(Matrix<double>::Zero(1, 2), ReadContext{});
   // z = (1, 1) has overlaps (0, 2): only the second memory is in the Jacobian, −1 + 2 w₂ w₂ᵀ with w₂ = (1, 1).

@@ -107,9 +107,8 @@ TEST_CASE("amplifier pole: what is summed at a node leaves the pole to the node"
 TEST_CASE("read memory: a sequence begins anew, whatever was read before", "[noise]") {
   const CrossbarSpec spec = noisy_spec(kPole);
   Crossbar<double> array(spec, test::random_matrix<double>(4, 6, 2, 0.3), 0, 1);
-  std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-  terms.push_back(std::make_unique<HopfieldMemory<double>>(6));
-  const Circuit<double> block = test::one_node_circuit<double>(4, std::move(terms), 0, array, {1.0, 0.0});
+  const Circuit<double> block = test::one_node_circuit<double>(
+      4, [](auto& shared) { shared.template place<HopfieldMemory<double>>(6); }, 0, array, {1.0, 0.0});
   const Matrix<double> z = test::random_matrix<double>(2, 4, 4);
   ReadContext read;
   read.seed = 5;

@@ -270,7 +270,7 @@ TEST_CASE("noise: clamp and damping alone hold every node at kT/C, whatever the 
   circuit.thermal_noise = true;
   CHECK(clamp_noise(circuit) == Approx(1.439e-3).epsilon(1e-3));  // per √τ: √(2 kT/C)/V at 300 K, 100 fF, 0.2 V
   DigitalMatrix<double> none(Matrix<double>::Zero(50, 0));
-  Circuit<double> block = test::one_node_circuit<double>(50, {}, 0, none, {0.8, 0.7});  // 1 + s c = 1.56
+  Circuit<double> block = test::one_node_circuit<double>(50, [](auto&) {}, 0, none, {0.8, 0.7});  // 1 + s c = 1.56
   CHECK_FALSE(block.noisy());
   block.set_node_noise(clamp_noise(circuit));
   CHECK(block.noisy());

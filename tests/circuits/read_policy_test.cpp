@@ -119,11 +119,12 @@ TEST_CASE("what is stored at a point is noisy, and shares its noise with no othe
   const CrossbarSpec spec = noisy_spec();
   Crossbar<double> input(spec, digital.input.weights(), 0, 1);
   Crossbar<double> output(spec, digital.output.weights(), 1, 1);
-  std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-  terms.push_back(std::make_unique<CausalAttention<double>>(size.channels, size.heads, size.gain, 1, output));
-  terms.push_back(std::make_unique<HopfieldMemory<double>>(size.memories));
+  const auto place = [&](SharedArray<double>& array) {
+    array.place<CausalAttention<double>>(3 * size.channels, size.heads, size.gain, 1, output);
+    array.place<HopfieldMemory<double>>(size.memories);
+  };
   const Circuit<double> block =
-      test::one_node_circuit<double>(size.channels, std::move(terms), 0, input, {size.gain, size.damping});
+      test::one_node_circuit<double>(size.channels, place, 0, input, {size.gain, size.damping});
   CircuitDynamics<double> dynamics(block, size.tokens, 1);
   const auto forces = [&](const ReadPolicy& policy) {
     ReadContext read;

@@ -56,11 +56,12 @@ TEST_CASE("spice: ngspice relaxes an exported block to the same equilibrium in t
   weights.rightCols(memories) *= 0.25;  // 2 ‖W_m‖₂² well below the clamp: bounded energy
   DigitalMatrix<double> input(weights);
   DigitalMatrix<double> output(normals(channels, channels, 0.5, 5));
-  std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-  terms.push_back(std::make_unique<CausalAttention<double>>(channels, 2, 1.0, 1, output));
-  terms.push_back(std::make_unique<Coupling<double>>(channels));
-  terms.push_back(std::make_unique<HopfieldMemory<double>>(memories));
-  const Circuit<double> block = test::one_node_circuit<double>(channels, std::move(terms), 0, input, {1.0, 1.0});
+  const auto place = [&](SharedArray<double>& array) {
+    array.place<CausalAttention<double>>(3 * channels, 2, 1.0, 1, output);
+    array.place<Coupling<double>>(channels);
+    array.place<HopfieldMemory<double>>(memories);
+  };
+  const Circuit<double> block = test::one_node_circuit<double>(channels, place, 0, input, {1.0, 1.0});
   BlockNetlist spec;
   spec.drive = normals(tokens, channels, 0.5, 6);
   spec.start = Matrix<double>::Zero(tokens, channels);
@@ -134,10 +135,11 @@ TEST_CASE("spice: a whole EP step of a block of curved devices, node voltages an
   weights.rightCols(memories) *= 0.3;
   Crossbar<double> input(arrays, weights, 0, 1);
   Crossbar<double> output(arrays, normals(channels, channels, 0.4, 15), 1, 1);
-  std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-  terms.push_back(std::make_unique<CausalAttention<double>>(channels, 1, 0.7, 1, output));
-  terms.push_back(std::make_unique<HopfieldMemory<double>>(memories));
-  const Circuit<double> block = test::one_node_circuit<double>(channels, std::move(terms), 0, input, {0.7, 0.5});
+  const auto place = [&](SharedArray<double>& array) {
+    array.place<CausalAttention<double>>(3 * channels, 1, 0.7, 1, output);
+    array.place<HopfieldMemory<double>>(memories);
+  };
+  const Circuit<double> block = test::one_node_circuit<double>(channels, place, 0, input, {0.7, 0.5});
   const Matrix<double> drive = normals(tokens, channels, 0.5, 16);
   const Matrix<double> cost = normals(tokens, channels, 0.3, 17);  // ∂C/∂z of a linear cost
 

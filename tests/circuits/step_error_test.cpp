@@ -38,9 +38,9 @@ Moments moments(double share, double pole, double read_noise = 0.03) {
   spec.device.read_noise = read_noise;
   if (pole > 0) spec.circuit.amplifier_bandwidth_Hz = 1 / (2 * std::numbers::pi * pole * spec.circuit.time_constant_s);
   Crossbar<double> array(spec, memory_weights(), 0, 1);
-  std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-  terms.push_back(std::make_unique<HopfieldMemory<double>>(kMemories));
-  const Circuit<double> block = test::one_node_circuit<double>(kChannels, std::move(terms), 0, array, {1.0, kLeak - 1});
+  const Circuit<double> block = test::one_node_circuit<double>(
+      kChannels, [](auto& shared) { shared.template place<HopfieldMemory<double>>(kMemories); }, 0, array,
+      {1.0, kLeak - 1});
   // All copies are one long "sequence" of tokens that do not see each other.
   CircuitDynamics<double> dynamics(block, kCopies, 1);
   ReadContext read;

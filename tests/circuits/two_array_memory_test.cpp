@@ -24,16 +24,15 @@ struct TwoArrayBlock {
         output(random_matrix<double>(kChannels, kChannels, 2, 0.4)),
         back(input.weights().rightCols(kMemories).transpose() +
              mismatch * random_matrix<double>(kMemories, kChannels, 3, 0.2)),
-        block(one_node_circuit<double>(kChannels, terms(scope), 0, input, {kGain, kDamping})),
+        block(one_node_circuit<double>(kChannels, [&](SharedArray<double>& array) { place(array, scope); }, 0, input,
+                                       {kGain, kDamping})),
         dynamics(block, kTokens, 2) {
     dynamics.bind(random_matrix<double>(kTokens, kChannels, 4), ReadContext{});
   }
 
-  std::vector<std::unique_ptr<ForceTerm<double>>> terms(CorrectionScope scope) {
-    std::vector<std::unique_ptr<ForceTerm<double>>> all;
-    all.push_back(std::make_unique<CausalAttention<double>>(kChannels, kHeads, kGain, 1, output));
-    all.push_back(std::make_unique<TwoArrayMemory<double>>(kMemories, 2, back, scope));
-    return all;
+  void place(SharedArray<double>& array, CorrectionScope scope) {
+    array.place<CausalAttention<double>>(3 * kChannels, kHeads, kGain, 1, output);
+    array.place<TwoArrayMemory<double>>(kMemories, 2, back, scope);
   }
 
   DigitalMatrix<double> input, output, back;
@@ -48,10 +47,11 @@ const Matrix<double> z0 = random_matrix<double>(kTokens, kChannels, 5);
 TEST_CASE("a memory on two matching arrays is the memory on one", "[two-array memory]") {
   for (const CorrectionScope scope : {CorrectionScope::attention, CorrectionScope::full}) {
     TwoArrayBlock two(0, scope);
-    std::vector<std::unique_ptr<ForceTerm<double>>> terms;
-    terms.push_back(std::make_unique<CausalAttention<double>>(kChannels, kHeads, kGain, 1, two.output));
-    terms.push_back(std::make_unique<HopfieldMemory<double>>(kMemories));
-    Circuit<double> block = one_node_circuit<double>(kChannels, std::move(terms), 0, two.input, {kGain, kDamping});
+    const auto place = [&](SharedArray<double>& array) {
+      array.place<CausalAttention<double>>(3 * kChannels, kHeads, kGain, 1, two.output);
+      array.place<HopfieldMemory<double>>(kMemories);
+    };
+    Circuit<double> block = one_node_circuit<double>(kChannels, place, 0, two.input, {kGain, kDamping});
     CircuitDynamics<double> one(block, kTokens, 2);
     one.bind(random_matrix<double>(kTokens, kChannels, 4), ReadContext{});
     const Matrix<double> v = random_matrix<double>(2 * kTokens, kChannels, 6, 0.1);

@@ -16,13 +16,14 @@
 
 namespace nudge::test {
 
-/// One node, clamped to the input and damped, with terms that share an array (parameter number `parameter`) and others before
-/// them: the founding note's block is one.
-template <class S>
-Circuit<S> one_node_circuit(Index channels, std::vector<std::unique_ptr<ForceTerm<S>>> terms, int parameter,
-                            const LinearMap<S>& array, Damping damping,
+/// One node, clamped to the input and damped, with what place(array) places behind a shared array (parameter number `parameter`) and
+/// other terms before it: the founding note's block is one.
+template <class S, class Place>
+Circuit<S> one_node_circuit(Index channels, Place place, int parameter, const LinearMap<S>& map, Damping damping,
                             std::vector<std::unique_ptr<Term<S>>> others = {}) {
-  others.push_back(std::make_unique<SharedArray<S>>(0, Columns{0, channels}, std::move(terms), parameter, array));
+  auto array = std::make_unique<SharedArray<S>>(0, Columns{0, channels}, parameter, map);
+  place(*array);
+  others.push_back(std::move(array));
   return Circuit<S>({{"z", {0, channels}, 1.0, true, true}}, channels, std::move(others), damping);
 }
 
@@ -49,7 +50,8 @@ class TinyBlock {
         output(random_matrix<double>(size.channels, size.channels, size.seed + 100, 1.0 / root(size.channels))
                    .template cast<S>()),
         drive(random_matrix<double>(size.tokens, size.channels, size.seed + 200).template cast<S>()),
-        block(one_node_circuit<S>(size.channels, terms(size, output), 0, input, {size.gain, size.damping})),
+        block(one_node_circuit<S>(size.channels, [&](SharedArray<S>& array) { place(array, size, output); }, 0, input,
+                                  {size.gain, size.damping})),
         dynamics(block, size.tokens, size.copies) {
     dynamics.bind(drive, ReadContext{});
   }
@@ -71,14 +73,11 @@ class TinyBlock {
     return w.template cast<S>();
   }
 
-  static std::vector<std::unique_ptr<ForceTerm<S>>> terms(const BlockSize& size, LinearMap<S>& output) {
-    std::vector<std::unique_ptr<ForceTerm<S>>> all;
+  static void place(SharedArray<S>& array, const BlockSize& size, const LinearMap<S>& output) {
     if (size.heads > 0) {
-      all.push_back(
-          std::make_unique<CausalAttention<S>>(size.channels, size.heads, static_cast<S>(size.gain), 1, output));
+      array.template place<CausalAttention<S>>(3 * size.channels, size.heads, static_cast<S>(size.gain), 1, output);
     }
-    if (size.memories > 0) all.push_back(std::make_unique<HopfieldMemory<S>>(size.memories));
-    return all;
+    if (size.memories > 0) array.template place<HopfieldMemory<S>>(size.memories);
   }
 };
 

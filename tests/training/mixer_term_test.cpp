@@ -41,7 +41,9 @@ class MixerBlock {
   explicit MixerBlock(const MixerChoice& choice)
       : input(random_matrix<double>(kChannels, kMemories, 1, 0.2).cast<S>()),
         weights(start(choice)),
-        block(one_node_circuit<S>(kChannels, memory(), 0, input, {kGain, 0.7}, mixer(choice, weights))),
+        block(one_node_circuit<S>(
+            kChannels, [](SharedArray<S>& array) { array.template place<HopfieldMemory<S>>(kMemories); }, 0, input,
+            {kGain, 0.7}, mixer(choice, weights))),
         dynamics(block, kTokens, 3) {
     dynamics.bind(random_matrix<double>(kTokens, kChannels, 2).cast<S>(), ReadContext{});
   }
@@ -66,11 +68,6 @@ class MixerBlock {
       w.array() += field.mean;
       all.push_back(std::make_unique<DigitalMatrix<S>>(w.template cast<S>()));
     }
-    return all;
-  }
-  static std::vector<std::unique_ptr<ForceTerm<S>>> memory() {
-    std::vector<std::unique_ptr<ForceTerm<S>>> all;
-    all.push_back(std::make_unique<HopfieldMemory<S>>(kMemories));
     return all;
   }
   static std::vector<std::unique_ptr<Term<S>>> mixer(const MixerChoice& choice,

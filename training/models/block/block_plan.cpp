@@ -13,37 +13,35 @@
 namespace nudge {
 namespace {
 
-/// The terms that read the input array.
+/// The input array with the terms that read it.
 template <class S>
-std::vector<std::unique_ptr<ForceTerm<S>>> array_terms(const ModelShape& shape, double gain, const Maps<S>& maps) {
-  std::vector<std::unique_ptr<ForceTerm<S>>> terms;
+std::unique_ptr<SharedArray<S>> input_array(const ModelShape& shape, double gain, const Maps<S>& maps) {
+  auto array = std::make_unique<SharedArray<S>>(0, Columns{0, shape.channels}, BlockParameter::input,
+                                                *maps.at(BlockParameter::input));
   if (shape.mixer.is_fused()) {
-    terms.push_back(std::make_unique<CausalAttention<S>>(shape.channels, shape.heads, static_cast<S>(gain),
-                                                         BlockParameter::output, *maps.at(BlockParameter::output)));
+    array->template place<CausalAttention<S>>(3 * shape.channels, shape.heads, static_cast<S>(gain),
+                                              BlockParameter::output, *maps.at(BlockParameter::output));
   }
-  if (shape.coupling) terms.push_back(std::make_unique<Coupling<S>>(shape.channels));
+  if (shape.coupling) array->template place<Coupling<S>>(shape.channels);
   if (shape.memories > 0 && shape.memory_arrays == 2) {
     const std::size_t back = maps.size() - 2;
-    terms.push_back(
-        std::make_unique<TwoArrayMemory<S>>(shape.memories, static_cast<int>(back), *maps.at(back), shape.correction));
+    array->template place<TwoArrayMemory<S>>(shape.memories, static_cast<int>(back), *maps.at(back), shape.correction);
   } else if (shape.memories > 0) {
-    terms.push_back(std::make_unique<HopfieldMemory<S>>(shape.memories));
+    array->template place<HopfieldMemory<S>>(shape.memories);
   }
-  return terms;
+  return array;
 }
 
 template <class S>
 std::vector<std::unique_ptr<Term<S>>> block_terms(const ModelShape& shape, double gain, const Maps<S>& maps) {
-  const Columns node{0, shape.channels};
   std::vector<std::unique_ptr<Term<S>>> terms;
   if (!shape.mixer.is_fused()) {
     std::vector<const LinearMap<S>*> weights;
     const std::size_t after = maps.size() - (shape.memory_arrays == 2 ? 2 : 1);
     for (std::size_t p = BlockParameter::output; p < after; ++p) weights.push_back(maps[p].get());
-    terms.push_back(mixer_term<S>(0, node, shape.mixer, gain, BlockParameter::output, weights));
+    terms.push_back(mixer_term<S>(0, {0, shape.channels}, shape.mixer, gain, BlockParameter::output, weights));
   }
-  terms.push_back(std::make_unique<SharedArray<S>>(0, node, array_terms<S>(shape, gain, maps), BlockParameter::input,
-                                                   *maps.at(BlockParameter::input)));
+  terms.push_back(input_array<S>(shape, gain, maps));
   return terms;
 }
 

@@ -50,11 +50,11 @@ std::vector<std::unique_ptr<Term<S>>> stack_terms(const StackPlan& plan, double 
       terms.push_back(std::make_unique<NodeCoupling<S>>(node - 1, below, node, at, S(1)));
     }
     const auto map = [&maps](int p) -> LinearMap<S>& { return *maps[static_cast<std::size_t>(p)]; };
-    std::vector<std::unique_ptr<ForceTerm<S>>> parts;
-    parts.push_back(std::make_unique<CausalAttention<S>>(s.channels, s.heads, static_cast<S>(gain), input_of(l) + 1,
-                                                         map(input_of(l) + 1)));
-    if (s.memories > 0) parts.push_back(std::make_unique<HopfieldMemory<S>>(s.memories));
-    terms.push_back(std::make_unique<SharedArray<S>>(node, at, std::move(parts), input_of(l), map(input_of(l))));
+    auto array = std::make_unique<SharedArray<S>>(node, at, input_of(l), map(input_of(l)));
+    array->template place<CausalAttention<S>>(3 * s.channels, s.heads, static_cast<S>(gain), input_of(l) + 1,
+                                              map(input_of(l) + 1));
+    if (s.memories > 0) array->template place<HopfieldMemory<S>>(s.memories);
+    terms.push_back(std::move(array));
   }
   return terms;
 }
