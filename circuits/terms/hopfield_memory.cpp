@@ -14,6 +14,7 @@ TermTraits HopfieldMemory<S>::traits() const {
           .conservative = true,
           .sources = {SharedArray<S>::kProjections},
           .targets = {SharedArray<S>::kProjections},
+          .assigns = true,
           .keeps_points = true};
 }
 
@@ -22,9 +23,15 @@ class HopfieldMemory<S>::System final : public TermSystem<S> {
  public:
   System(Columns at, Index rows) : at_(at), twice_rectified_(rows, at.count) {}
 
-  void force(ConstMatrixRef<S> x, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
+  void force(ConstMatrixRef<S> x, MatrixRef<S> f, Part part, int /*node*/, Store store,
              ReadContext& /*read*/) override {
-    if (part != Part::nonconservative) own(f).array() += S(2) * own(x).array().max(S(0));
+    if (part == Part::nonconservative) return;
+    const auto rectified = S(2) * own(x).array().max(S(0));
+    if (store == Store::assign) {
+      own(f).array() = rectified;
+    } else {
+      own(f).array() += rectified;
+    }
   }
   void linearize(ConstMatrixRef<S> x, MatrixRef<S> conservative, MatrixRef<S> /*rest*/,
                  ReadContext& /*read*/) override {

@@ -21,6 +21,7 @@ void SharedArray<S>::place(Columns columns, std::unique_ptr<Term<S>> term) {
                traits.targets.size() == 1);
   const bool returns = traits.targets.front() == kProjections;
   NUDGE_EXPECT(traits.conservative || !returns);  // F and Jᵀ v would share its columns of g
+  NUDGE_EXPECT(traits.assigns || !returns);       // nobody else writes there: it spares a pass
   NUDGE_EXPECT(placed_.size() < 2 || placed_.back().traits.conservative == traits.conservative ||
                placed_.front().traits.conservative == placed_.back().traits.conservative);
   width_ = columns.end();

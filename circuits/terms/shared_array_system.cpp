@@ -8,11 +8,23 @@
 
 namespace nudge {
 
+namespace {
+
+/// Columns to store for a matrix of so many: rows that are whole KiB apart would meet in few sets of the first cache.
+template <class S>
+Index stored_columns(Index columns) {
+  constexpr auto size = static_cast<Index>(sizeof(S));
+  return columns * size % 1024 == 0 ? columns + 64 / size : columns;
+}
+
+}  // namespace
+
 template <class S>
 SharedArray<S>::System::System(const SharedArray& array, Index rows, Index max_copies)
     : array_(&array),
       rows_(rows),
-      x_(Matrix<S>::Zero(max_copies * rows, array.at().count + array.input().outputs())),
+      columns_(array.at().count + array.input().outputs()),
+      x_(Matrix<S>::Zero(max_copies * rows, stored_columns<S>(columns_))),
       dx_(x_),
       y_(x_),
       z0_(rows, array.at().count),
@@ -46,12 +58,20 @@ Columns SharedArray<S>::System::returning(Part part) const {
   return span_of([part](const Placed& t) { return t.in(part) && t.returns; });
 }
 
-/// What terms add to, of so many rows.
+/// What terms add to: the columns of z, and some of the array's.
 template <class S>
-auto SharedArray<S>::System::blank(Index rows) {
-  auto y = y_.topRows(rows);
-  y.setZero();
+auto SharedArray<S>::System::blank(Index rows, Columns columns) {
+  auto y = top(y_, rows);
+  state(y).setZero();
+  projections(y, columns).setZero();
   return y;
+}
+
+/// The force of one term; what returns is written, not added.
+template <class S>
+void SharedArray<S>::System::force_of(std::size_t i, ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read) {
+  const bool returns = array_->terms()[i].returns;
+  systems_[i]->force(x, y, Part::all, returns ? kProjections : kAllNodes, returns ? Store::assign : Store::add, read);
 }
 
 template <class S>
@@ -60,11 +80,11 @@ void SharedArray<S>::System::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part par
   NUDGE_EXPECT(z.rows() % rows_ == 0 && z.rows() <= x_.rows());
   const Columns columns = driven(part);
   if (columns.count == 0) return;
-  auto x = x_.topRows(z.rows());
-  auto y = blank(z.rows());
+  auto x = top(x_, z.rows());
+  auto y = blank(z.rows(), {});
   array_->input().forward(own(z), projections(x, columns), columns, Store::assign, read);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (array_->terms()[i].in(part)) systems_[i]->force(x, y, part, kAllNodes, Store::add, read);
+    if (array_->terms()[i].in(part)) force_of(i, x, y, read);
   }
   auto f_own = own(f);
   f_own += state(y);
@@ -95,8 +115,9 @@ template <class S>
 void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) {
   const Columns columns = driven(part);
   if (columns.count == 0) return;
-  auto dx = dx_.topRows(v.rows());
-  auto y = blank(v.rows());
+  const Columns back = returning(part);
+  auto dx = top(dx_, v.rows());
+  auto y = blank(v.rows(), back);
   array_->input().derivative(ReadDirection::forward, Derivative::jvp, z0_, own(v), projections(dx, columns), columns,
                              Store::assign, read);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
@@ -104,7 +125,6 @@ void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, P
   }
   auto f_own = own(f);
   f_own += state(y);
-  const Columns back = returning(part);
   if (back.count == 0) return;
   array_->input().derivative(ReadDirection::transposed, Derivative::jvp, projections(y0_, back), projections(y, back),
                              f_own, back, Store::add, read);
@@ -113,8 +133,8 @@ void SharedArray<S>::System::jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, P
 /// Fills y_ with what must drive the array's columns so that the rows receive Jᵀ u of the chosen terms, and dx_ with [u | u W].
 template <class S>
 void SharedArray<S>::System::drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read) {
-  auto dx = dx_.topRows(u.rows());
-  auto y = blank(u.rows());
+  auto dx = top(dx_, u.rows());
+  auto y = blank(u.rows(), driven(part));
   state(dx) = u;
   const Columns back = returning(part);
   if (back.count > 0) {
@@ -131,7 +151,7 @@ void SharedArray<S>::System::vjp(ConstMatrixRef<S> u, MatrixRef<S> f, Part part,
   const Columns columns = driven(part);
   if (columns.count == 0) return;
   drive_of_adjoint(own(u), part, read);
-  array_->input().derivative(ReadDirection::forward, Derivative::vjp, z0_, projections(y_.topRows(u.rows()), columns),
+  array_->input().derivative(ReadDirection::forward, Derivative::vjp, z0_, projections(top(y_, u.rows()), columns),
                              own(f), columns, Store::add, read);
 }
 
@@ -141,8 +161,8 @@ void SharedArray<S>::System::accumulate(ConstMatrixRef<S> u, S scale, GradientSi
   const LinearMap<S>& input = array_->input();
   const Columns all = input.all_columns();
   drive_of_adjoint(own(u), Part::all, read);
-  const auto dx = dx_.topRows(u.rows());
-  const auto g = projections(y_.topRows(u.rows()), all);
+  const auto dx = top(dx_, u.rows());
+  const auto g = projections(top(y_, u.rows()), all);
   input.correlate(ReadDirection::forward, z0_, g, all, scale, array_->parameter(), sink, read);
   const Columns back = returning(Part::all);
   if (back.count > 0) {
@@ -168,7 +188,7 @@ void SharedArray<S>::System::exchange_point(std::size_t number) {
 template <class S>
 std::optional<double> SharedArray<S>::System::energy(ConstMatrixRef<S> z, const ReadContext& read) {
   double total = 0;
-  auto x = x_.topRows(rows_);
+  auto x = top(x_, rows_);
   ReadContext quiet = read;
   quiet.kind = ReadClass::monitor;  // known from the model: no circuit sums it up
   quiet.policy = ReadPolicy::all_ideal();
@@ -194,10 +214,10 @@ void SharedArray<S>::System::accumulate_layer_energy(ConstMatrixRef<S> z, S scal
   const LinearMap<S>& input = array_->input();
   const Columns all = input.all_columns();
   if (all.count == 0) return;
-  auto x = x_.topRows(rows_);
-  auto y = blank(rows_);
+  auto x = top(x_, rows_);
+  auto y = top(y_, rows_);
   input.forward(own(z), projections(x, all), all, Store::assign, read);
-  for (auto& system : systems_) system->force(x, y, Part::all, kAllNodes, Store::add, read);
+  for (std::size_t i = 0; i < systems_.size(); ++i) force_of(i, x, y, read);
   input.correlate(ReadDirection::forward, own(z), projections(y, all), all, -scale, array_->parameter(), sink, read);
 }
 
@@ -212,9 +232,9 @@ void SharedArray<S>::System::law(NudgedForm form, ConstMatrixRef<S> z, ConstMatr
   const bool difference = !corrected && drive == NudgedDrive::difference;
   const Part part = form == NudgedForm::conservative ? Part::conservative : Part::all;
   const Columns driving = driven(corrected ? Part::all : Part::conservative);
-  auto x = x_.topRows(z.rows());
-  auto dx = dx_.topRows(z.rows());
-  auto y = blank(z.rows());
+  auto x = top(x_, z.rows());
+  auto dx = top(dx_, z.rows());
+  auto y = blank(z.rows(), part == Part::all ? span_of([](const Placed& t) { return !t.returns; }) : Columns{});
   if (driving.count > 0) {
     input.forward(difference ? own(v) : own(z), projections(x, driving), driving, Store::assign, read);
   }
@@ -230,7 +250,11 @@ void SharedArray<S>::System::law(NudgedForm form, ConstMatrixRef<S> z, ConstMatr
   }
   if (difference) each_copy([](auto h, auto, auto, auto h0) { h += h0; }, driving, x0_);
   for (std::size_t i = 0; i < systems_.size(); ++i) {
-    if (array_->terms()[i].in(part)) systems_[i]->law(form, x, dx, NudgedDrive::state, y, read);
+    if (array_->terms()[i].traits.conservative) {  // symmetric: the laws have its force alone
+      force_of(i, x, y, read);
+    } else if (part == Part::all) {
+      systems_[i]->law(form, x, dx, NudgedDrive::state, y, read);
+    }
   }
   if (difference) each_copy([](auto, auto, auto g, auto g0) { g -= g0; }, driving, y0_);
   auto f_own = own(f);

@@ -34,12 +34,15 @@ class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S>
   Columns span_of(Chosen chosen) const;
   Columns driven(Part part) const;
   Columns returning(Part part) const;
-  auto blank(Index rows);
+  auto blank(Index rows, Columns columns);
+  void force_of(std::size_t i, ConstMatrixRef<S> x, MatrixRef<S> y, ReadContext& read);
   void drive_of_adjoint(ConstMatrixRef<S> u, Part part, ReadContext& read);
   template <class Ref>
   auto own(Ref&& state) const {
     return state.middleCols(array_->at_.begin, array_->at_.count);
   }
+  /// What terms see of so many rows.
+  auto top(Matrix<S>& x, Index rows) const { return x.topLeftCorner(rows, columns_); }
   /// The columns of z, and columns of h, in what the terms see.
   template <class Ref>
   auto state(Ref&& x) const {
@@ -55,8 +58,9 @@ class SharedArray<S>::System final : public TermSystem<S>, public LayerEnergy<S>
   };
 
   const SharedArray* array_;
-  Index rows_;
-  Matrix<S> x_, dx_, y_;  ///< [z | h], a direction [v | v W], and forces [f | g] on them, (copies·rows, C + columns)
+  Index rows_, columns_;
+  /// [z | h], a direction [v | v W], and forces [f | g] on them, (copies·rows, C + columns); their rows are stored a bit longer.
+  Matrix<S> x_, dx_, y_;
   Matrix<S> z0_, x0_, y0_;
   std::vector<std::unique_ptr<TermSystem<S>>> systems_;
   std::vector<Kept> kept_;
