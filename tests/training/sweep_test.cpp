@@ -124,6 +124,46 @@ TEST_CASE("a stopped sweep keeps what is done and resumes to the same numbers") 
     CHECK(same_bits(whole.points[i].metrics, rest.points[i].metrics));
 }
 
+TEST_CASE("a stopped sweep keeps a training that has not ended and takes it up again") {
+  const TemporaryDirectory folder;
+  const std::vector<std::string> one = {"sweep.grid.device.programming_error=[0]", "sweep.seeds=[1]",
+                                        "sweep.parallel=1", "train.steps=40", "train.checkpoint_every=1"};
+  const Sweep whole = run_sweep(small(one), {folder / "whole.h5", false});
+  REQUIRE(whole.count_ok() == 2);
+  // Asked after every step, and before every point: the second training is stopped at its 20th step.
+  int asked = 0;
+  SweepObserver observer;
+  observer.stop = [&asked] { return ++asked > 60; };
+  SweepFiles files{folder / "part.h5", false};
+  files.point_every_s = 0;
+  const Sweep part = run_sweep(small(one), files, observer);
+  CHECK(part.interrupted);
+  CHECK(part.count_ok() == 1);
+  CHECK(folder.files() == 3);  // and what the second has done
+  asked = 0;
+  files.resume = true;
+  observer.stop = [&asked] { return ++asked > 1000; };
+  const Sweep rest = run_sweep(small(one), files, observer);
+  CHECK(rest.count_ok() == 2);
+  CHECK(asked < 30);  // 20 steps, not 40
+  CHECK(folder.files() == 2);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(same_bits(whole.points[i].metrics, rest.points[i].metrics));
+
+  // A file that is no checkpoint of this point is not asked: the training begins anew, to the same numbers.
+  files = {folder / "again.h5", false};
+  files.point_every_s = 0;
+  asked = 0;
+  observer.stop = [&asked] { return ++asked > 20; };
+  CHECK(run_sweep(small(one), files, observer).interrupted);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().string().find("again.h5.") == std::string::npos) continue;
+    std::filesystem::copy_file(folder / "whole.h5", entry.path(), std::filesystem::copy_options::overwrite_existing);
+  }
+  files.resume = true;
+  const Sweep again = run_sweep(small(one), files);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(same_bits(whole.points[i].metrics, again.points[i].metrics));
+}
+
 TEST_CASE("what is wrong with any point is said before the first run") {
   const TemporaryDirectory folder;
   const SweepFiles files{folder / "none.h5", false};

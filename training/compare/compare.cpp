@@ -136,7 +136,7 @@ Comparison run_compare(const ConfigSource& given, const SweepFiles& files, const
   share_results(out.tuning);
   const auto store = [&] { file.write(out); };
   // A tuning that is complete is not written on its own: the file would lack the test runs until they were taken up again.
-  if (!is_complete(out.tuning)) run_points(tuning, PointJob::train, observer, store, out.tuning);
+  if (!is_complete(out.tuning)) run_points(files, tuning, PointJob::train, observer, store, out.tuning);
   out.interrupted = out.tuning.interrupted;
   out.waits = !out.interrupted && !is_complete(out.tuning);
   if (out.interrupted || out.waits) return out;
@@ -147,7 +147,7 @@ Comparison run_compare(const ConfigSource& given, const SweepFiles& files, const
   if (resumes) file.restore("test", out.test, Stored::ended_well);
   share_results(out.test);
   run_points(
-      test, PointJob::train_and_test, observer,
+      files, test, PointJob::train_and_test, observer,
       [&] {
         summarise(protocol, out.test, out.entrants);
         store();

@@ -65,7 +65,7 @@ Sweep run_sweep(const ConfigSource& source, const SweepFiles& files, const Sweep
   if (files.resume && leads) file.restore(Stored::ended_well, grid);
   share_results(grid.sweep);
   run_points(
-      grid, sweep_job(grid.base), observer, [&] { file.write(grid.sweep); }, grid.sweep);
+      files, grid, sweep_job(grid.base), observer, [&] { file.write(grid.sweep); }, grid.sweep);
   if (!grid.sweep.interrupted) grid.sweep.references = study_references(grid, observer);
   if (grid.sweep.references) file.write(grid.sweep);
   return grid.sweep;

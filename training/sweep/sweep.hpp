@@ -89,6 +89,8 @@ struct SweepFiles {
   std::filesystem::path output;  ///< rewritten as points end
   bool resume = false;  ///< it exists: its points that ended well are kept, the others are run; no run is dropped
   Shard shard = {};     ///< of a sweep: run these only
+  /// A training that takes longer is kept beside the output so often (s), and taken up again by a resumed sweep.
+  double point_every_s = 60;
 };
 
 /// Runs sweep.grid × sweep.seeds, each point on one thread, sweep.parallel of them at the same time, on every rank that MPI

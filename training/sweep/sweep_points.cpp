@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_points.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -9,6 +11,7 @@
 #include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
 #include "sim/base/ranks.hpp"
+#include "sim/io/file_seal.hpp"
 #include "training/check/chip_yield.hpp"
 #include "training/config/run_options.hpp"
 #include "training/gradcheck/gradcheck.hpp"
@@ -18,12 +21,13 @@
 namespace nudge {
 namespace {
 
-void run_training(const Config& config, PointJob job, const std::function<bool()>& go_on,
+void run_training(const Config& config, const KeptRun& kept, PointJob job, const std::function<bool()>& go_on,
                   const std::vector<SweepMetric>& metrics, SweepPoint& point) {
   const FinalTest test = job == PointJob::train_and_test ? FinalTest::evaluate : FinalTest::leave;
-  const TrainSummary s = train(
-      config, std::nullopt, [&](const TrainProgress&) { return go_on(); }, test);
-  if (s.stopped) return;  // nothing can be said of it
+  const TrainSummary s = train_kept(
+      config, kept, [&](const TrainProgress&) { return go_on(); }, test);
+  if (s.stopped) return;      // nothing can be said of it
+  point.seconds = s.seconds;  // of all parts
   point.metrics = train_results(s, metrics);
   point.groups = s.group_cosines;
   point.status = s.failure.empty() ? "ok" : s.failure;
@@ -49,16 +53,16 @@ void run_stability(const Config& config, SweepPoint& point) {
 }
 
 /// What goes wrong in a point is its result; only our own bugs end the sweep.
-void run_point(const Config& config, PointJob job, const std::function<bool()>& go_on,
+void run_point(const Config& config, const KeptRun& kept, PointJob job, const std::function<bool()>& go_on,
                const std::vector<SweepMetric>& metrics, TrainedStarts& starts, SweepPoint& point) {
-  const Stoppable here;  // nothing of a point is kept but its result
+  const Stoppable here;  // nothing of a point is kept but its result, and what a training keeps
   try {
     if (job == PointJob::gradcheck) {
       run_gradcheck(config, starts, point);
     } else if (job == PointJob::stability) {
       run_stability(config, point);
     } else {
-      run_training(config, job, go_on, metrics, point);
+      run_training(config, kept, job, go_on, metrics, point);
     }
   } catch (const UserError& error) {
     point.status = error.what();
@@ -74,6 +78,15 @@ void run_point(const Config& config, PointJob job, const std::function<bool()>& 
   }
 }
 
+/// Where the training of a point is kept: beside the output, by what the point is, so that another grid finds it too.
+std::filesystem::path kept_file(const std::filesystem::path& output, const Sweep& sweep, const SweepPoint& point) {
+  std::string what = fmt::format("seed={}", point.seed);
+  for (std::size_t k = 0; k < sweep.keys.size(); ++k) what += fmt::format("\n{}={}", sweep.keys[k], point.values[k]);
+  std::filesystem::path path = output;
+  path += fmt::format(".{:016x}.h5", fnv_1a(std::as_bytes(std::span(what))));
+  return path;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -84,18 +97,26 @@ class PacedStore {
  public:
   explicit PacedStore(const std::function<void()>& store) : store_(store) {}
 
-  void result() {
+  /// A result, whose training may have kept a file: it goes when the result is stored.
+  void result(const std::filesystem::path& kept) {
+    kept_.push_back(kept);
     if (seconds_since(end_) >= 20 * took_) now();
   }
   void now() {
     const auto start = std::chrono::steady_clock::now();
     store_();
+    for (const std::filesystem::path& kept : kept_) {
+      std::error_code none;  // most have none
+      std::filesystem::remove(kept, none);
+    }
+    kept_.clear();
     took_ = seconds_since(start);
     end_ = std::chrono::steady_clock::now();
   }
 
  private:
   const std::function<void()>& store_;
+  std::vector<std::filesystem::path> kept_;
   double took_ = 0;
   std::chrono::steady_clock::time_point end_ = {};
 };
@@ -114,8 +135,8 @@ int sweep_threads(const Config& base) {
   return rank_count() > 1 ? 1 : thread_count(run_options(base).threads);
 }
 
-void run_points(const SweepGrid& grid, PointJob job, const SweepObserver& observer, const std::function<void()>& store,
-                Sweep& sweep) {
+void run_points(const SweepFiles& files, const SweepGrid& grid, PointJob job, const SweepObserver& observer,
+                const std::function<void()>& store, Sweep& sweep) {
   NUDGE_EXPECT(grid.settings.size() == sweep.points.size());
   TaskList tasks(sweep, sweep.shard);
   TrainedStarts starts;  // points that differ in their devices program the same trained network
@@ -127,8 +148,10 @@ void run_points(const SweepGrid& grid, PointJob job, const SweepObserver& observ
   work.compute = [&](std::size_t at, const std::function<bool()>& go_on) {
     const auto start = std::chrono::steady_clock::now();
     SweepPoint point = sweep.points[at];
-    run_point(grid.config(at), job, go_on, sweep.metrics, starts, point);
-    point.seconds = seconds_since(start);
+    const KeptRun kept{kept_file(files.output, sweep, point), files.point_every_s};
+    point.seconds = std::numeric_limits<double>::quiet_NaN();
+    run_point(grid.config(at), kept, job, go_on, sweep.metrics, starts, point);
+    if (std::isnan(point.seconds)) point.seconds = seconds_since(start);
     return point;
   };
   std::size_t done = sweep.count_own() - sweep.count_left();
@@ -138,7 +161,7 @@ void run_points(const SweepGrid& grid, PointJob job, const SweepObserver& observ
     own.metrics = point.metrics;
     own.groups = point.groups;
     own.seconds = point.seconds;
-    file.result();
+    file.result(kept_file(files.output, sweep, own));
     if (observer.finished) observer.finished(sweep, own, ++done);
   };
   farm_out(tasks, work);

@@ -18,8 +18,9 @@ int sweep_threads(const Config& base);
 
 /// Runs the points of a sweep whose status is empty and which belong to its shard, on the threads of all ranks (farm.hpp);
 /// results do not depend on them. `grid` has their configs. On rank 0 `store` is called as points end, so often that no more
-/// than a twentieth of the time goes into it, and at the end. `sweep` is then the same on all ranks.
-void run_points(const SweepGrid& grid, PointJob job, const SweepObserver& observer, const std::function<void()>& store,
-                Sweep& sweep);
+/// than a twentieth of the time goes into it, and at the end. `sweep` is then the same on all ranks. Of a training that has not ended a
+/// run file stands beside files.output (KeptRun), by the name of the point.
+void run_points(const SweepFiles& files, const SweepGrid& grid, PointJob job, const SweepObserver& observer,
+                const std::function<void()>& store, Sweep& sweep);
 
 }  // namespace nudge

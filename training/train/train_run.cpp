@@ -96,6 +96,27 @@ class TrainRun {
     observer(p);
   }
 
+  /// The same without a file of its own: no references, and what is kept is written now and then.
+  TrainSummary run(const KeptRun& kept, const TrainObserver& observer) {
+    asked_ = true;
+    const auto since = [](Clock::time_point then) {
+      return std::chrono::duration<double>(Clock::now() - then).count();
+    };
+    Clock::time_point last = start_;
+    overwrite_ = Overwrite::replace;
+    const auto save = [&] {
+      if (!loop_.stopped() && (loop_.finished() || since(last) < kept.every_s)) return;
+      const Stoppable whole(false);
+      try {
+        write(kept.file);
+      } catch (const UserError&) {  // a full disk: the run itself goes on
+      }
+      last = Clock::now();
+    };
+    loop_.run(save, [&] { return agreed(!observer || observer(progress())); });
+    return summary();
+  }
+
   TrainSummary run(const std::optional<std::filesystem::path>& output, Overwrite first_write,
                    const TrainObserver& observer) {
     overwrite_ = first_write;
@@ -110,6 +131,13 @@ class TrainRun {
       add_references(observer);  // of a resumed run that had ended before they were known
       if (references_later_) write(*output);
     }
+    return summary();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  TrainSummary summary() const {
     TrainSummary result = summarise(config_, loop_, plan_.get());
     result.lines = lines_ ? lines_ : task_->lines();
     result.references = references_;
@@ -117,12 +145,9 @@ class TrainRun {
     return result;
   }
 
- private:
   const TrainLog& log() const { return loop_.learner().log(); }
 
-  double seconds() const {
-    return earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return earlier_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   void write(const std::filesystem::path& path) {
     static_cast<void>(interrupted());  // from here on there is something to save
@@ -146,7 +171,7 @@ class TrainRun {
   /// the resumed run. Their time is theirs, not the run's.
   void add_references(const TrainObserver& observer) {
     if (asked_ || interrupted()) return;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     const auto tell = [&](const std::string& doing) {
       TrainProgress p = progress();
       p.doing = doing;
@@ -159,7 +184,7 @@ class TrainRun {
       references_later_ = references_.has_value();
     } catch (const Interrupted&) {
     }
-    earlier_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    earlier_ -= std::chrono::duration<double>(Clock::now() - start).count();
   }
 
   TrainProgress progress() const {
@@ -198,7 +223,7 @@ class TrainRun {
   bool asked_ = false;                               ///< for them: they are there, or there are none
   bool written_ = false, references_later_ = false;  ///< a file; references that came after the last
   double earlier_ = 0;                               ///< s of the runs before, less what was no part of the run
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_ = Clock::now();
   RunRecord record_;
   Overwrite overwrite_ = Overwrite::must_not_exist;
 };
@@ -222,6 +247,39 @@ void expect_same_config(const Config& stored, const Config& given, const std::st
   }
 }
 
+/// The config of the file's run, or the caller's where it is the same.
+Config resumed_config(const H5Reader& file, const std::filesystem::path& path, const Config* config) {
+  Config stored = stored_program_config(file);
+  // Of a file of an older version, which has no such lane.
+  if (stored.text("train.null") == "auto") stored.set_from_text("train.null", "none");
+  if (config != nullptr) {
+    Config given = settled_as(stored, *config);
+    if (given.text("train.null") == "auto") given.set_from_text("train.null", stored.text("train.null"));
+    if (!network_kind(given).is_circuit()) given.set_from_text("estimator", stored.text("estimator"));
+    expect_same_config(stored, given, path.string());
+    return given;
+  }
+  return stored;
+}
+
+/// A new run of the config: its choices that are left to the program, made.
+template <class Run>
+TrainSummary begin(const Config& config, FinalTest final_test, const TrainObserver& observer, const Run& run) {
+  const Config ours = resolved(config);
+  RunParts parts = run_parts(ours);
+  if (parts.plan == nullptr) {
+    TrainRun tapes(ours, std::move(parts), final_test);
+    return run(tapes);
+  }
+  const Config placed = chosen_circuit(ours, parts);
+  const NudgeChoice nudge = chosen_nudge(placed, parts);
+  check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
+  const Config chosen = with_nudge(placed, nudge);
+  TrainRun circuit(chosen, std::move(parts), final_test);
+  circuit.warn(nudge_warning(chosen, nudge), observer);
+  return run(circuit);
+}
+
 }  // namespace
 
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
@@ -233,19 +291,30 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
     check_output_path(*output, Overwrite::must_not_exist);
     lock.emplace(*output);
   }
-  const Config ours = resolved(config);
-  RunParts parts = run_parts(ours);
   const std::optional<std::filesystem::path> written = leads_batches() ? output : std::nullopt;
-  if (parts.plan == nullptr) {
-    return TrainRun(ours, std::move(parts), final_test).run(written, Overwrite::must_not_exist, observer);
+  return begin(config, final_test, observer,
+               [&](TrainRun& run) { return run.run(written, Overwrite::must_not_exist, observer); });
+}
+
+TrainSummary train_kept(const Config& config, const KeptRun& kept, const TrainObserver& observer,
+                        FinalTest final_test) {
+  NUDGE_EXPECT(!batches_are_shared());
+  expect_estimator_keys_read(config);
+  start_run(config);
+  if (std::filesystem::exists(kept.file)) {
+    std::optional<Config> stored;
+    std::optional<TrainRun> run;
+    try {
+      const H5Reader file(kept.file);
+      stored = resumed_config(file, kept.file, &config);
+      run.emplace(*stored, final_test);
+      run->restore(file);
+    } catch (const UserError&) {  // of another config or version: the run begins anew
+      run.reset();
+    }
+    if (run) return run->run(kept, observer);
   }
-  const Config placed = chosen_circuit(ours, parts);
-  const NudgeChoice nudge = chosen_nudge(placed, parts);
-  check_placed(placed, [&nudge](const Config& c) { check_nudge(c, nudge); });
-  const Config chosen = with_nudge(placed, nudge);
-  TrainRun run(chosen, std::move(parts), final_test);
-  run.warn(nudge_warning(chosen, nudge), observer);
-  return run.run(written, Overwrite::must_not_exist, observer);
+  return begin(config, final_test, observer, [&](TrainRun& run) { return run.run(kept, observer); });
 }
 
 TrainSummary resume(const std::filesystem::path& path, const Config* config, const TrainObserver& observer) {
@@ -257,16 +326,7 @@ TrainSummary resume(const std::filesystem::path& path, const Config* config, con
     file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" can be resumed)", kind));
   }
   if (leads) check_output_path(path, Overwrite::replace);
-  Config stored = stored_program_config(file);
-  // Of a file of an older version, which has no such lane.
-  if (stored.text("train.null") == "auto") stored.set_from_text("train.null", "none");
-  if (config != nullptr) {
-    Config given = settled_as(stored, *config);
-    if (given.text("train.null") == "auto") given.set_from_text("train.null", stored.text("train.null"));
-    if (!network_kind(given).is_circuit()) given.set_from_text("estimator", stored.text("estimator"));
-    expect_same_config(stored, given, path.string());
-    stored = given;
-  }
+  const Config stored = resumed_config(file, path, config);
   start_run(stored);
   TrainRun run(stored, FinalTest::evaluate);
   run.restore(file);

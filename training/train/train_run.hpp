@@ -39,6 +39,17 @@ using TrainObserver = std::function<bool(const TrainProgress&)>;
 TrainSummary train(const Config& config, const std::optional<std::filesystem::path>& output,
                    const TrainObserver& observer = {}, FinalTest final_test = FinalTest::evaluate);
 
+/// A run that stands in another's file when it has ended, as a point of a sweep: until then its own file holds what is done.
+struct KeptRun {
+  std::filesystem::path file;
+  double every_s = 60;  ///< how long at least between two writings; a run that ends sooner makes no file
+};
+
+/// Trains, from the kept file on where there is one of this config, to the same bits; writes it at checkpoints and where the observer or a
+/// signal stops the run. Without references (TrainSummary::references). A file that cannot be read or written costs its steps alone. The
+/// caller removes it when it has the result.
+TrainSummary train_kept(const Config& config, const KeptRun& kept, const TrainObserver& observer, FinalTest final_test);
+
 /// Continues a run from its file to the same bits that an uninterrupted run gives. `config`: the caller's config, which
 /// must equal the file's (UserError listing the keys that differ; threads and output keys may), or nothing.
 TrainSummary resume(const std::filesystem::path& file, const Config* config, const TrainObserver& observer = {});
