@@ -243,3 +243,31 @@ def write(name, commands, body, commits, document="docs/results.md"):
     before, rest = text.split(begin)
     path.write_text(before + section + rest.split(end)[1])
     print(f"{name}: written to {path.relative_to(ROOT)}")
+
+
+def comparison(table_name, config, short):
+    """Writes the table of a comparison of classifiers that were tuned alike: fresh seeds, test part."""
+    commits = noted(table_name)
+    answer = study("compare", config, table_name, [], short)
+    rows = [["entrant"] + answer["keys"] + ["seeds (failed)", "validation loss", "test loss", "validation accuracy", "test accuracy",
+                                            "one run, 95 %", "difference, 95 %"]]
+    edge = False
+    for number, one in enumerate(answer["entrants"]):
+        chosen = one["chosen"] or {}
+        cells = []
+        for key in answer["keys"]:
+            outermost = key in one.get("edges", [])
+            edge = edge or outermost
+            cells.append(chosen.get(key, "–") + (" *" if outermost else ""))
+        rows.append([f"`{one['name']}`"] + cells + [f"{one['runs']} ({one['failed']})", spread(one["validation_loss"]),
+                                                    spread(one["test_loss"]), percent(one["validation_accuracy"]),
+                                                    percent(one["test_accuracy"]), one_run(one),
+                                                    "baseline" if number == 0 else
+                                                    difference(one["difference_accuracy"], 100, 2)])
+    body = table(rows) + (
+        "\n\nMean ± standard deviation over the fresh seeds; one run: what so many test samples say of one run's accuracy, binomial (Wilson); "
+        f"differences of the test accuracy in percentage points, paired by seed, Student's t: {answer['intervals_hold']}. ")
+    body += trivial(answer["reference"])
+    if edge:
+        body += "\n\n\\* an outermost value of the grid: the best may lie beyond it (beta means nothing to the backprop entrants)."
+    write(table_name, [shown("compare", config, [], table_name)], body, commits)
