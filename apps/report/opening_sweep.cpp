@@ -171,9 +171,9 @@ Opening sweep_opening(const Table& points, const std::optional<TextEntropy>& lin
                            : fmt::format(
                                  "No value changes the {} beyond the scatter of the seeds; the largest difference is "
                                  "that of {} = {}, "
-                                 "{:+.3g}{}.",
-                                 words(result), effects.front().key, effects.front().to,
-                                 effects.front().difference.mean, interval_text(result, effects.front().difference));
+                                 "{}{}.",
+                                 words(result), first.key, first.to, difference_text(result, first.difference.mean),
+                                 interval_text(result, first.difference));
     } else {
       const KeyEffect& most = several ? *certain : effects.front();
       out.sentence = effect_sentence(points, result, most, &most == &effects.front()) +

@@ -43,10 +43,11 @@ figcaption { font-weight: 600; margin-bottom: 6px; }
 .legend svg { width: 26px; height: 14px; flex: none; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; margin: 10px 0; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 4px 14px 4px 0; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th, td { padding: 4px 12px 4px 0; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
 th:first-child { text-align: left; }
 .words { text-align: left; white-space: normal; min-width: 16em; }
-tr:first-child th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+tr:first-child th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; }
+.scroll th:first-child { position: sticky; left: 0; background: var(--page); }
 th { font-weight: 500; }
 .heat td, .heat tr:first-child th { padding: 4px 10px; text-align: center; }
 .heat .none { color: var(--soft); }

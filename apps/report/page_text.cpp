@@ -49,6 +49,18 @@ std::string number(double value) {
          superscript(std::stoi(text.substr(e + 1)));
 }
 
+std::string with_deviation(double mean, double deviation) {
+  if (!std::isfinite(mean) || !(deviation > 0)) return number(mean);
+  const auto exponent = [](double value) { return static_cast<int>(std::floor(std::log10(std::abs(value)))); };
+  const int power = mean == 0 ? exponent(deviation) : std::max(exponent(mean), exponent(deviation));
+  const bool plain = power >= -4 && power <= 4;  // as number() has it
+  const double unit = plain ? 1 : std::pow(10.0, power);
+  const int digits = std::clamp(1 - exponent(deviation / unit), 0, 7);
+  std::string text = fmt::format("{:.{}f} ± {:.{}f}", mean / unit, digits, deviation / unit, digits);
+  if (text.starts_with('-')) text = "−" + text.substr(1);
+  return plain ? text : "(" + text + ")·10" + superscript(power);
+}
+
 std::string power_of_ten(int exponent) {
   if (exponent == -1) return "0.1";
   if (exponent >= 0 && exponent <= 2) return fmt::format("{}", std::pow(10.0, exponent));

@@ -14,6 +14,10 @@ std::string escape(std::string_view text);
 /// Four significant digits: 2.188, 1.2·10⁻⁵; "not finite" for NaN and infinities.
 std::string number(double value);
 
+/// Mean ± deviation, both to the second significant digit of the deviation: "0.0422 ± 0.0014", "(7.708 ± 0.041)·10⁶"; the mean alone
+/// where the deviation is 0.
+std::string with_deviation(double mean, double deviation);
+
 /// A power of ten with superscripts: 10⁻³; 0.1, 1, 10 and 100 in full.
 std::string power_of_ten(int exponent);
 

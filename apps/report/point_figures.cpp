@@ -125,7 +125,9 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
   std::vector<std::vector<std::string>> rows{{x.key, "seeds"}};
   const bool several = curves.size() > 1;
   if (several) rows[0].insert(rows[0].begin() + 1, "at");
-  for (const auto& metric : metrics) rows[0].push_back(points.label(metric));
+  for (const auto& metric : metrics) {
+    rows[0].push_back(points.label(metric) + (metric.ends_with("accuracy") ? " (%)" : ""));
+  }
   for (const auto& curve : curves) {
     for (const auto& [at, indices] : curve.points) {
       std::vector<std::string> row{x.text[indices.front()]};
@@ -133,11 +135,10 @@ std::string point_table(const std::vector<std::string>& metrics, const Table& po
       row.push_back(std::to_string(indices.size()));
       for (const auto& metric : metrics) {
         const CellSpread stats = cell_spread(of_rows(points.numbers.at(metric), indices), metric);
+        const double unit = metric.ends_with("accuracy") ? 100 : 1;
         const std::string mean =
-            !std::isfinite(stats.mean)
-                ? "–"
-                : number(stats.mean) + (stats.deviation > 0 ? fmt::format(" ± {:.2g}", stats.deviation) : "");
-        row.push_back(cell_text(stats, mean, number(stats.median)));
+            std::isfinite(stats.mean) ? with_deviation(unit * stats.mean, unit * stats.deviation) : "–";
+        row.push_back(cell_text(stats, mean, number(unit * stats.median)));
         if (metric == "validation_loss" && line && stats.shown() >= line->unigram) row.back() += " !";
       }
       rows.push_back(std::move(row));

@@ -70,6 +70,12 @@ TEST_CASE("text and numbers of a page", "[report]") {
   CHECK(number(1.2e-5) == "1.2·10⁻⁵");
   CHECK(number(-0.5) == "−0.5");
   CHECK(number(not_a_number) == "not finite");
+  CHECK(with_deviation(0.04223, 0.00142) == "0.0422 ± 0.0014");
+  CHECK(with_deviation(-96.3, 1.26) == "−96.3 ± 1.3");
+  CHECK(with_deviation(7.708e6, 4.1e4) == "(7.708 ± 0.041)·10⁶");
+  CHECK(with_deviation(1.4e-7, 3e-7) == "(1.4 ± 3.0)·10⁻⁷");
+  CHECK(with_deviation(0, 2.5e-6) == "(0.0 ± 2.5)·10⁻⁶");
+  CHECK(with_deviation(12, 0) == "12");
   CHECK(count(1, "step") == "1 step");
 }
 
