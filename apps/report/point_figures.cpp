@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "apps/report/page_text.hpp"
 #include "apps/report/sections.hpp"
@@ -120,31 +121,38 @@ std::string result_figure(const std::string& result, const Table& points, const 
   return chart_figure(chart);
 }
 
+/// Points by metrics, so many at a time that a page has room for them.
 std::string point_table(const std::vector<std::string>& metrics, const Table& points, const SweptKey& x,
                         const std::vector<Curve>& curves, const std::optional<TextEntropy>& line) {
-  std::vector<std::vector<std::string>> rows{{x.key, "seeds"}};
+  constexpr std::size_t most = 6;
   const bool several = curves.size() > 1;
-  if (several) rows[0].insert(rows[0].begin() + 1, "at");
-  for (const auto& metric : metrics) {
-    rows[0].push_back(points.label(metric) + (metric.ends_with("accuracy") ? " (%)" : ""));
-  }
-  for (const auto& curve : curves) {
-    for (const auto& [at, indices] : curve.points) {
-      std::vector<std::string> row{x.text[indices.front()]};
-      if (several) row.push_back(curve.name);
-      row.push_back(std::to_string(indices.size()));
-      for (const auto& metric : metrics) {
-        const CellSpread stats = cell_spread(of_rows(points.numbers.at(metric), indices), metric);
-        const double unit = metric.ends_with("accuracy") ? 100 : 1;
-        const std::string mean =
-            std::isfinite(stats.mean) ? with_deviation(unit * stats.mean, unit * stats.deviation) : "–";
-        row.push_back(cell_text(stats, mean, number(unit * stats.median)));
-        if (metric == "validation_loss" && line && stats.shown() >= line->unigram) row.back() += " !";
-      }
-      rows.push_back(std::move(row));
+  std::string out;
+  for (std::size_t first = 0; first < metrics.size(); first += most) {
+    const std::span<const std::string> shown(metrics.data() + first, std::min(most, metrics.size() - first));
+    std::vector<std::vector<std::string>> rows{{x.key, "seeds"}};
+    if (several) rows[0].insert(rows[0].begin() + 1, "at");
+    for (const auto& metric : shown) {
+      rows[0].push_back(points.label(metric) + (metric.ends_with("accuracy") ? " (%)" : ""));
     }
+    for (const auto& curve : curves) {
+      for (const auto& [at, indices] : curve.points) {
+        std::vector<std::string> row{x.text[indices.front()]};
+        if (several) row.push_back(curve.name);
+        row.push_back(std::to_string(indices.size()));
+        for (const auto& metric : shown) {
+          const CellSpread stats = cell_spread(of_rows(points.numbers.at(metric), indices), metric);
+          const double unit = metric.ends_with("accuracy") ? 100 : 1;
+          const std::string mean =
+              std::isfinite(stats.mean) ? with_deviation(unit * stats.mean, unit * stats.deviation) : "–";
+          row.push_back(cell_text(stats, mean, number(unit * stats.median)));
+          if (metric == "validation_loss" && line && stats.shown() >= line->unigram) row.back() += " !";
+        }
+        rows.push_back(std::move(row));
+      }
+    }
+    out += table(rows);
   }
-  return table(rows);
+  return out;
 }
 
 }  // namespace
