@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/commands.hpp"
 #include "apps/commands/text_table.hpp"
@@ -17,22 +18,28 @@
 #include "sim/io/h5_reader.hpp"
 #include "sim/io/json_text.hpp"
 #include "training/check/chip_yield.hpp"
+#include "training/check/followed_key.hpp"
 #include "training/config/stored_config.hpp"
 
 namespace nudge {
 namespace {
 
 constexpr int kMostChips = 100000;
+constexpr int kMostPoints = 100000;
 
 struct StabilityArguments {
   ConfigArguments arguments;
   int chips = 20;
+  std::string follow;  ///< KEY=TO; empty: nothing
+  int points = 400;
   bool json = false;
 };
 
-/// The config of a run with its trained weights, damping where the run had brought it; or a config as it is.
-Config config_of(const StabilityArguments& options) {
-  if (!options.arguments.file.ends_with(".h5")) return load_config(options.arguments);
+/// The config of a run with its trained weights, damping where the run had brought it; or a config as it is. `last`: a setting on top.
+Config config_of(const StabilityArguments& options, const std::string& last = "") {
+  ConfigArguments arguments = options.arguments;
+  if (!last.empty()) arguments.settings.push_back(last);
+  if (!options.arguments.file.ends_with(".h5")) return load_config(arguments);
   const H5Reader file(options.arguments.file);
   if (const std::string kind = file.text_attribute("kind"); kind != "train") {
     file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" has a network)", kind));
@@ -40,7 +47,52 @@ Config config_of(const StabilityArguments& options) {
   const Config stored = stored_program_config(file);
   std::vector<std::string> settings = options.arguments.settings;
   for (std::string& one : learnt_settings(file, stored, options.arguments.file)) settings.push_back(std::move(one));
+  if (!last.empty()) settings.push_back(last);
   return config_on_top(stored, options.arguments.file, settings);
+}
+
+/// What `--follow KEY=TO` finds.
+FollowedKey follow(const StabilityArguments& options, const Config& config) {
+  const std::size_t equals = options.follow.find('=');
+  if (equals == std::string::npos) {
+    throw UserError(fmt::format("--follow {} (must be KEY=TO, as in model.damping=0.1)", options.follow));
+  }
+  ProgressLine progress;
+  return follow_key(config, config_of(options, options.follow), options.follow.substr(0, equals), options.points,
+                    [&progress](const std::string& what) { progress.show(what); });
+}
+
+nlohmann::json continuation_json(const FollowedKey& followed) {
+  nlohmann::json points = nlohmann::json::array();
+  for (const BranchPoint& point : followed.branch.points) {
+    points.push_back({{"parameter", point.parameter},
+                      {"abscissa", point.abscissa},
+                      {"kind", to_string(point.kind)},
+                      {"frequency", point.frequency},
+                      {"first_lyapunov", point.hopf.found ? nlohmann::json(point.hopf.lyapunov) : nlohmann::json()},
+                      {"unstable", point.unstable},
+                      {"residual", point.residual}});
+  }
+  return points;
+}
+
+/// The ends of a branch and what lies between them that is not regular.
+std::string continuation_text(const FollowedKey& followed) {
+  const auto& points = followed.branch.points;
+  std::vector<std::vector<std::string>> rows{{"kind", followed.key, "abscissa", "frequency", "unstable", "Lyapunov"}};
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const BranchPoint& point = points[k];
+    if (point.kind == BranchKind::regular && k != 0 && k + 1 != points.size()) continue;
+    rows.push_back({to_string(point.kind), fmt::format("{:.6g}", point.parameter),
+                    fmt::format("{:.4f}", point.abscissa), fmt::format("{:.4f}", point.frequency),
+                    std::to_string(point.unstable),
+                    point.hopf.found ? fmt::format("{:.4g}", point.hopf.lyapunov) : "-"});
+  }
+  return fmt::format("equilibrium of sequence {} as {} goes from {:.6g} to {:.6g}, {} points, {}{}:\n",
+                     followed.sequence, followed.key, followed.from, followed.to, points.size(),
+                     to_string(followed.branch.end),
+                     followed.branch.converged ? "" : ", not all of their eigenvalues converged") +
+         text_table(rows, 1);
 }
 
 nlohmann::json stability_json(const ChipYield& found) {
@@ -100,16 +152,36 @@ ExitCode run_stability(const StabilityArguments& options) {
   if (options.chips < 1 || options.chips > kMostChips) {
     throw UserError(fmt::format("--chips {} (must be in [1, {}])", options.chips, kMostChips));
   }
+  if (options.points < 1 || options.points > kMostPoints) {
+    throw UserError(fmt::format("--points {} (must be in [1, {}])", options.points, kMostPoints));
+  }
   const Config config = config_of(options);
   ChipYield found;
   {
     ProgressLine progress;
     found = chip_yield(config, options.chips, [&progress](const std::string& what) { progress.show(what); });
   }
-  answer("{}", options.json ? json_text(stability_json(found), 2) + "\n" : stability_text(found));
+  std::optional<FollowedKey> followed;
+  if (!options.follow.empty()) followed = follow(options, config);
+  if (options.json) {
+    nlohmann::json json = stability_json(found);
+    if (followed) {
+      json["continuation"] = continuation_json(*followed);
+      json["continuation_end"] = to_string(followed->branch.end);
+      json["continuation_key"] = followed->key;
+      json["continuation_sequence"] = followed->sequence;
+    }
+    answer("{}", json_text(json, 2) + "\n");
+  } else {
+    answer("{}", stability_text(found) + (followed ? continuation_text(*followed) : ""));
+  }
   if (options.chips > 1 && !on_devices(config)) {
     say("nudge: device.model = digital: chips differ in their initial weights alone, and those of a run in nothing; "
         "device.preset gives them devices\n");
+  }
+  if (followed && followed->branch.points.empty()) {
+    say("nudge: --follow: no equilibrium near where the free phase ends\n");
+    return ExitCode::numerical_failure;
   }
   if (found.chips.front().settles) return ExitCode::ok;
   say("nudge: the chip of this seed does not settle\n");
@@ -123,6 +195,11 @@ std::function<ExitCode()> add_stability(CLI::App& app) {
                  "Chips, with the seeds seed, seed + 1, ...: each has devices and circuits of its own, and where no "
                  "trained weights are given other initial weights too")
       ->capture_default_str();
+  app.add_option(
+      "--follow", options->follow,
+      "KEY=TO: follow the equilibrium of this seed's chip while a number of the config goes from its value to "
+      "TO, through folds, to the points where it is lost (fold, hopf, branching)");
+  app.add_option("--points", options->points, "Points of the branch at most, with --follow")->capture_default_str();
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return run_stability(*options); };
 }

@@ -53,3 +53,41 @@ TEST_CASE("stability: a chip that does not settle is a numerical failure, what h
   CHECK(none.exit_code == 2);
   CHECK_THAT(none.errors, Contains("no circuit"));
 }
+
+TEST_CASE("stability --follow lowers the damping of a block until its equilibrium is lost, and what settles agrees",
+          "[apps]") {
+  const Folder folder;
+  const std::string block =
+      "stability block.toml --json --chips 1 --set seed=8 --set model.attention_scale=4 --set threads=1 ";
+  folder.write("block.toml",
+               "[model]\nchannels = 16\ntokens = 8\nmemories = 0\nheads = 2\ndamping = 2\n[train]\nbatch = 1\n"
+               "[relaxation]\nfree_steps = 200\n");
+  const Outcome run = run_nudge(folder, block + "--follow model.damping=0.9");
+  CHECK(run.exit_code == 0);
+  const auto json = nlohmann::json::parse(run.output);
+  CHECK(json["continuation_key"] == "model.damping");
+  CHECK(json["continuation"][0]["parameter"] == 2);
+  CHECK(json["continuation"][0]["abscissa"].get<double>() == Approx(json["abscissa"].get<double>()).margin(1e-4));
+  const auto lost = std::find_if(json["continuation"].begin(), json["continuation"].end(),
+                                 [](const nlohmann::json& point) { return point["kind"] != "regular"; });
+  REQUIRE(lost != json["continuation"].end());
+  CHECK((*lost)["kind"] == "hopf");
+  CHECK((*lost)["unstable"] == 0);
+  // Networks made at the damping itself and relaxed step by step: the equilibrium is stable on one side of the point and not on the
+  // other, and 1 % beside it the abscissa, which falls by less than the damping rises, is no further from 0 than that.
+  const double at = (*lost)["parameter"].get<double>();
+  for (const double side : {0.99, 1.01}) {
+    const Outcome beside = run_nudge(folder, block + fmt::format("--set model.damping={}", side * at));
+    const auto found = nlohmann::json::parse(beside.output);
+    CAPTURE(at, side);
+    CHECK((found["abscissa"].get<double>() > 0) == (side < 1));
+    CHECK(beside.exit_code == (side < 1 ? 3 : 0));
+    CHECK(found["hopf_frequency"].get<double>() == Approx((*lost)["frequency"].get<double>()).epsilon(0.02));
+  }
+  const Outcome unsaid = run_nudge(folder, block + "--follow model.damping");
+  CHECK(unsaid.exit_code == 2);
+  CHECK_THAT(unsaid.errors, Contains("--follow model.damping (must be KEY=TO"));
+  const Outcome unknown = run_nudge(folder, block + "--follow model.dampin=1");
+  CHECK(unknown.exit_code == 2);
+  CHECK_THAT(unknown.errors, Contains("unknown key model.dampin"));
+}

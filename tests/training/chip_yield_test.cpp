@@ -8,6 +8,7 @@
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/trainee_run.hpp"
+#include "training/check/followed_key.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/run_parts.hpp"
@@ -92,6 +93,48 @@ TEST_CASE("two neurons that turn lose their equilibrium at a Hopf point of the f
     if (side > 1) CHECK(found.verdict.find("unstable: perturbations of the equilibrium grow") == 0);
     CHECK_THAT(found.verdict, Catch::Matchers::Contains("Hopf"));
   }
+}
+
+TEST_CASE("the equilibrium of two neurons is followed along the scale of their coupling to its Hopf point",
+          "[stability]") {
+  std::uint64_t seed = 1;
+  std::complex<double> leading = by_hand(two_neurons(seed, 1));
+  while (leading.imag() == 0 || leading.real() < -0.9) leading = by_hand(two_neurons(++seed, 1));
+  const std::complex<double> mu = leading + 1.0;
+  const double end = 1.5 / mu.real();
+  const FollowedKey followed =
+      follow_key(two_neurons(seed, 0.1 / mu.real()), two_neurons(seed, end), "model.coupling_scale", 100);
+  CHECK(followed.branch.end == BranchEnd::reached);
+  CHECK(followed.branch.points.back().parameter == end);
+  std::vector<BranchPoint> special;
+  for (const BranchPoint& point : followed.branch.points) {
+    if (point.kind != BranchKind::regular) special.push_back(point);
+  }
+  REQUIRE(special.size() == 3);  // each of the three tokens turns on its own, and alike
+  for (const BranchPoint& point : special) {
+    CHECK(point.kind == BranchKind::hopf);
+    // Arnoldi's space is all of it, so that its eigenvalues are exact to rounding; they are located to 1e-10 of the range.
+    CHECK(point.parameter == Approx(1 / mu.real()).epsilon(1e-8));
+    CHECK(point.frequency == Approx(std::abs(mu.imag()) / mu.real()).epsilon(1e-8));
+  }
+}
+
+TEST_CASE("what cannot be followed is refused", "[stability]") {
+  const Config here = two_neurons(1, 0.4);
+  const auto refused = [&](const Config& there, const std::string& key) {
+    try {
+      follow_key(here, there, key, 10);
+    } catch (const UserError& e) {
+      return std::string(e.what());
+    }
+    return std::string("followed");
+  };
+  using Catch::Matchers::Contains;
+  CHECK_THAT(refused(here, "model.coupling_scale"), Contains("must differ from the value of the config"));
+  CHECK_THAT(refused(two_neurons(1, 0.4, {"model.channels=4"}), "model.channels"), Contains("one real number"));
+  CHECK_THAT(refused(here, "model.dampin"), Contains("--follow: model.dampin (must be a key"));
+  CHECK_THAT(refused(two_neurons(1, 0.4, {"train.learning_rate=0.5"}), "train.learning_rate"),
+             Contains("does not move the force"));
 }
 
 TEST_CASE("a sweep over stability has at every point what a chip has", "[stability]") {

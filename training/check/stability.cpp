@@ -15,8 +15,9 @@ namespace {
 constexpr Index kSpectra = 4;  ///< sequences looked at: their spectra differ little, one costs some hundred jvps
 constexpr double kForgotten = 1e-3;
 
-/// Enough for a verdict; T·C may be large and its eigenvalues, T blocks of a causal system, lie close together.
-SpectrumOptions spectrum_options(std::uint64_t seed) {
+}  // namespace
+
+SpectrumOptions stability_spectrum(std::uint64_t seed) {
   SpectrumOptions options;
   options.tolerance = 1e-6;
   options.max_applications = 2000;
@@ -24,7 +25,6 @@ SpectrumOptions spectrum_options(std::uint64_t seed) {
   return options;
 }
 
-/// The system of one sequence, its reads without noise.
 void bind_ideally(const Network<double>& network, const Batch& batch, Index sequence,
                   CircuitDynamics<double>& dynamics) {
   Matrix<double> input(network.rows(), network.circuit().inputs());
@@ -33,8 +33,6 @@ void bind_ideally(const Network<double>& network, const Batch& batch, Index sequ
   read.policy = ReadPolicy::all_ideal();
   dynamics.bind(input, read);
 }
-
-}  // namespace
 
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
                                   const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,
@@ -49,7 +47,7 @@ StabilityReport measure_stability(const Network<double>& network, const Batch& b
     Linearization<double>& here = dynamics.linearize(states[at]);
     asymmetries[at] = asymmetry<double>(here, network.rows(), network.cols(), 8, seed);
     if (dynamics.traits().feed_forward) return;
-    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), spectrum_options(seed),
+    spectra[at] = leading_eigenvalues<double>(here, network.rows(), network.cols(), stability_spectrum(seed),
                                               moving_units<double>(dynamics, here, states[at]));
   });
   StabilityReport out;

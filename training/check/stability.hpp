@@ -23,6 +23,13 @@ struct StabilityReport {
   bool converged = false;     ///< the eigenvalues of all sequences have
 };
 
+/// Enough for a verdict; T·C may be large and its eigenvalues, T blocks of a causal system, lie close together.
+SpectrumOptions stability_spectrum(std::uint64_t seed);
+
+/// Binds the system of one sequence of a batch, its reads without noise.
+void bind_ideally(const Network<double>& network, const Batch& batch, Index sequence,
+                  CircuitDynamics<double>& dynamics);
+
 /// `states`: fixed points (rows, cols) of the batch's sequences; `step`: ε. Seeded by `seed`; at most four sequences.
 StabilityReport measure_stability(const Network<double>& network, const Batch& batch,
                                   const std::vector<Matrix<double>>& states, double step, std::uint64_t seed,

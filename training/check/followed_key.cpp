@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/check/followed_key.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "sim/base/errors.hpp"
+#include "sim/base/rng.hpp"
+#include "training/check/circuit_choice.hpp"
+#include "training/check/reference_gradient.hpp"
+#include "training/check/stability.hpp"
+#include "training/config/assembly.hpp"
+#include "training/config/run_options.hpp"
+#include "training/config/run_parts.hpp"
+
+namespace nudge {
+namespace {
+
+std::unique_ptr<Network<double>> circuit_copy(const Config& config, const std::shared_ptr<const NetworkPlan>& plan) {
+  return exact_copy(*make_network<double>(config, plan, Weights::configured), Truth::circuit);
+}
+
+/// The system of one sequence, made again where the key has another value.
+class MovedNetwork {
+ public:
+  MovedNetwork(Config config, std::string key, const RunParts& parts, const Batch& batch, Index sequence,
+               const std::function<void(const std::string&)>& tell)
+      : config_(std::move(config)),
+        key_(std::move(key)),
+        parts_(parts),
+        batch_(batch),
+        sequence_(sequence),
+        tell_(tell) {}
+
+  Dynamics<double>& at(double value) {
+    if (value == value_) return *dynamics_;
+    const std::string text = to_text(*find_row(config_.table(), key_), ParamValue(value));
+    if (tell_) tell_(fmt::format("{} = {}", key_, text));
+    config_.set_from_text(key_, text, "--follow");
+    dynamics_.reset();
+    network_ = circuit_copy(config_, network_plan(config_, parts_.task->sizes()));
+    dynamics_.emplace(network_->circuit(), network_->rows(), 1);
+    bind_ideally(*network_, batch_, sequence_, *dynamics_);
+    value_ = value;
+    return *dynamics_;
+  }
+
+ private:
+  Config config_;
+  std::string key_;
+  const RunParts& parts_;
+  const Batch& batch_;
+  Index sequence_;
+  const std::function<void(const std::string&)>& tell_;
+  std::unique_ptr<Network<double>> network_;
+  std::optional<CircuitDynamics<double>> dynamics_;
+  std::optional<double> value_;
+};
+
+void check_key(const Config& here, const Config& there, const std::string& key) {
+  const ParamRow* row = find_row(here.table(), key);
+  if (row == nullptr || row->kind != ParamKind::real) {
+    throw UserError(fmt::format("--follow: {} (must be a key whose value is one real number)", key));
+  }
+  if (there.real(key) == here.real(key)) {
+    throw UserError(fmt::format("--follow: {} = {} (must differ from the value of the config, where the branch begins)",
+                                key, there.as_text(key)));
+  }
+  circuit_parts(there);  // what a config is refused for once its rules hold
+}
+
+void check_network_moves(const Network<double>& network, MovedNetwork& moved, const FollowedKey& follow,
+                         const Matrix<double>& z) {
+  if (network.circuit().feed_forward()) {
+    throw UserError(
+        "--follow: the network is feed-forward (its Jacobian is triangular whatever the weights: no equilibrium is "
+        "ever lost)");
+  }
+  if (moved.at(follow.from).box() != nullptr) {
+    throw UserError(
+        "--follow: the network keeps nodes in a box (the Jacobian jumps where one reaches its bound; sweep.run = "
+        "stability maps it point by point)");
+  }
+  // Near z*, where the force of a symmetric network may be 0 whatever the key.
+  Matrix<double> beside(z.rows(), z.cols()), f(z.rows(), z.cols()), g(z.rows(), z.cols());
+  fill_normal<double>({0, Purpose::probe, 3}, 0, 0, {beside.data(), static_cast<std::size_t>(beside.size())});
+  beside += z;
+  moved.at(follow.from).force(beside, f);
+  moved.at(follow.to).force(beside, g);
+  if (f == g) {
+    throw UserError(
+        fmt::format("--follow: {} (does not move the force of this network between these values)", follow.key));
+  }
+}
+
+}  // namespace
+
+FollowedKey follow_key(const Config& asked, const Config& there, const std::string& key, int max_points,
+                       const std::function<void(const std::string&)>& tell) {
+  check_key(asked, there, key);
+  FollowedKey out{key, asked.real(key), there.real(key), 0, {}};
+  const RunParts parts = circuit_parts(asked);
+  const Config config = leaves_circuit_open(asked) ? chosen_circuit(asked, parts) : asked;
+  const Batch batch = parts.task->training(0);
+  const auto network = circuit_copy(config, parts.plan);
+  const RunOptions run = run_options(config);
+  const double step = RelaxationStep(config).of(network->circuit());
+  const std::vector<Matrix<double>> states = reference_gradient(config, *network, step, batch).states;
+  for (const Matrix<double>& z : states) {
+    if (!z.allFinite()) return out;
+  }
+  if (!network->circuit().feed_forward()) {
+    out.sequence = measure_stability(*network, batch, states, step, run.seed, run.threads).worst;
+  }
+  const Matrix<double>& start = states[static_cast<std::size_t>(out.sequence)];
+  MovedNetwork moved(config, key, parts, batch, out.sequence, tell);
+  check_network_moves(*network, moved, out, start);
+  ContinuationOptions options;
+  options.max_points = max_points;
+  options.spectrum = stability_spectrum(run.seed);
+  out.branch = follow_equilibrium([&moved](double value) -> Dynamics<double>& { return moved.at(value); }, out.from,
+                                  out.to, start, options);
+  return out;
+}
+
+}  // namespace nudge
