@@ -62,6 +62,11 @@ try "netlist_grid" "$program" train examples/netlist_grid.toml --out "$folder/gr
 try "netlist, trained" "$program" netlist --trained "$folder/grid.h5" -o "$folder/grid.cir"
 try "transistor_xor" "$program" train examples/transistor_xor.toml --out "$folder/xor.h5" --set train.steps=20
 try "netlist, how it settles" "$program" netlist examples/grid.cir --tran "2 us" --capacitance "100 pF" --json
+try "allostery" "$program" train examples/allostery.toml --out "$folder/allostery.h5" --set train.steps=20
+try "resistive_diodes, netlist" "$program" crossbar examples/resistive_diodes.toml --block "$folder/diodes.cir"
+try "netlist_diodes" "$program" train examples/netlist_diodes.toml --out "$folder/diodes.h5" --set train.steps=5 \
+  --set netlist.file="$folder/diodes.cir"
+try "resistive_diodes" "$program" train examples/resistive_diodes.toml --out "$folder/layers.h5" --set train.steps=2
 try "oscillator" "$program" train examples/oscillator.toml --out "$folder/oscillator.h5" --set train.steps=3
 try "thermal" "$program" train examples/thermal.toml --out "$folder/thermal.h5" --set train.steps=3
 try "thermal, bits" "$program" train examples/thermal.toml --out "$folder/bits.h5" --set train.steps=3 \

@@ -56,6 +56,10 @@ struct CrossbarOptions {
 
   /// Whether there is one matrix and no network.
   bool alone() const { return !conductances.empty() || is_matrix_file(weights); }
+  /// Whether nothing is asked for of its arrays.
+  bool block_alone() const {
+    return !block.empty() && array.empty() && spice.empty() && printed.empty() && out.empty() && !json;
+  }
   double volts = 0.1;
   bool negative = false, json = false;
 };
@@ -300,6 +304,11 @@ ExitCode run_crossbar(const CrossbarOptions& options) {
   check_options(options);
   const Config config = config_of(options);
   const CrossbarSpec spec = options.alone() ? lone_arrays(config) : model_arrays(config);
+  if (spec.device.model == digital_model && options.block_alone()) {  // a network of numbers is a circuit too
+    export_block(config, options.block);
+    answer("{}: netlist of the network (ngspice -b)\n", options.block);
+    return ExitCode::ok;
+  }
   if (spec.device.model == digital_model && options.conductances.empty()) {
     throw UserError("crossbar: device.model is digital: there is no array (set device.model, for example soft_bounds)");
   }

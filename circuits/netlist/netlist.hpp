@@ -44,6 +44,11 @@ constexpr bool has_branch(ElementKind kind) {
   return kind == ElementKind::voltage || kind == ElementKind::vcvs || kind == ElementKind::ccvs;
 }
 
+/// Whether its current is the slope of an energy of the voltage across it.
+constexpr bool has_energy(ElementKind kind) {
+  return kind == ElementKind::resistor || kind == ElementKind::diode || kind == ElementKind::current;
+}
+
 /// A circuit as a SPICE netlist has it, its instances of .subckt taken apart and its expressions evaluated. A diode with a series
 /// resistance has a node of its own between the two, "NAME#internal", and a resistor "NAME#rs".
 struct Netlist {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "circuits/netlist/netlist_energy.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 
@@ -181,6 +182,8 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
       start_rows(rows);
       for (Index row = 0; row < rows; ++row) {
         evaluate(z, static_cast<Index>(k) * rows + row, Part::all);
+        if (at_->weighted())
+          weighted_currents(*term_->equations_, *at_, values_[static_cast<std::size_t>(row)], x_, residual_);
         for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
           const ElementRow& learned = term_->ports_.learned[p];
           for (std::size_t i = 0; i < learned.elements.size(); ++i) {
@@ -239,7 +242,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
       const OperatingPoint found = solver_.solve_transposed(values_[at], points_[at].x, y_);
       result.iterations = std::max(result.iterations, found.iterations);
       if (found.status != Status::converged) result.status = found.status;
-      at_->state(y_, z_.data());
+      at_->costate(y_, z_.data());
       for (Index j = 0; j < a.cols(); ++j) a(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)]);
     }
     return result;
@@ -339,26 +342,12 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
     const Element& e = term_->equations_->netlist().elements[element];
     if (e.kind == ElementKind::voltage) return at_->pull_source(element, residual_.data());
     const double drop = between(e, x_);
-    return e.kind == ElementKind::resistor ? 0.5 * drop * drop : drop;
+    return at_->weight(element) * (e.kind == ElementKind::resistor ? 0.5 * drop * drop : drop);
   }
 
   double row_energy(ConstMatrixRef<S> z, Index row) {
     evaluate(z, row, Part::conservative);
-    const std::vector<double>& values = values_[static_cast<std::size_t>(row) % values_.size()];
-    const Netlist& netlist = term_->equations_->netlist();
-    double sum = 0;
-    for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
-      const Element& e = netlist.elements[k];
-      if ((kConservative & bit(e.kind)) == 0) continue;
-      const double drop = between(e, x_);
-      switch (e.kind) {
-        case ElementKind::resistor: sum += 0.5 * values[k] * drop * drop; break;
-        case ElementKind::diode: sum += e.junction.energy(drop) + 0.5 * netlist.gmin_S * drop * drop; break;
-        default: sum += values[k] * drop;
-      }
-    }
-    for (std::size_t i = 0; i < nodes_; ++i) sum += 0.5 * netlist.shunt_S * x_[i] * x_[i];
-    return sum;
+    return netlist_energy_W(*term_->equations_, *at_, values_[static_cast<std::size_t>(row) % values_.size()], x_);
   }
 
   void start_rows(Index rows) {

@@ -41,10 +41,10 @@ inline double device_unit_S(const NetlistPorts& ports, double unit_heat_J) {
 /// column of it,
 ///     F(z) = −Nᵀ r(P z + Q e)/(siemens · volts),     J = −Nᵀ (∂r/∂v) P/siemens
 /// r the currents that leave the nodes (NodalEquations). Conservative are resistors, diodes and current sources, where no controlled source sets
-/// a voltage or takes a current from one (then P = N):
-///     E = (Σ ½ g v² + Σ ∫ I dv + Σ I v)/(siemens · volts²)
+/// a voltage or takes a current from one, or these are balanced (NodeCoordinates::reciprocal):
+///     E = Σ σ (½ g v², ∫ I dv, I v)/(siemens · volts²)
 /// all else is not: transistors and controlled sources. Local rule of a resistor: ⟨a, ∂F/∂g⟩ = −(w₊ − w₋)(v₊ − v₋)/volts, w = N a, of an energy
-/// −½ (v₊ − v₋)²; of a source what it moves. It solves itself (Direct), one state per row. Capacitors carry nothing: every column of the
+/// −½ σ (v₊ − v₋)²; of a source what it moves. It solves itself (Direct), one state per row. Capacitors carry nothing: every column of the
 /// state has the same capacitance, siemens · τ. A resistor that is a device has the conductance which the device has.
 template <class S>
 class NetlistTerm final : public Term<S> {

@@ -178,7 +178,9 @@ void replace(std::vector<Row>& rows, std::vector<Row>* sources, int pivot, int o
 }  // namespace
 
 NodeCoordinates::NodeCoordinates(const NodalEquations& equations, const std::vector<std::string>& output_names)
-    : equations_(&equations), outputs_(static_cast<int>(equations.outputs().size())) {
+    : equations_(&equations),
+      outputs_(static_cast<int>(equations.outputs().size())),
+      elements_(equations.netlist().elements.size()) {
   Elimination e(equations);
   for (const Element& element : equations.netlist().elements) {
     reciprocal_ = reciprocal_ && element.kind != ElementKind::vcvs && element.kind != ElementKind::cccs;
@@ -220,6 +222,7 @@ NodeCoordinates::NodeCoordinates(const NodalEquations& equations, const std::vec
   take(e.p, p_, true);
   take(e.n, n_, true);
   take(e.q, q_, false);
+  if (!reciprocal_) weigh_branches();
   for (int i = 0; i < nodes; ++i) {
     for (const auto& [source, weight] : q_[static_cast<std::size_t>(i)]) {
       by_source_[static_cast<std::size_t>(source)].push_back({i, weight});
@@ -227,9 +230,28 @@ NodeCoordinates::NodeCoordinates(const NodalEquations& equations, const std::vec
   }
 }
 
+/// Every resistor, diode and current source is a branch, and what lies from a node to ground.
+void NodeCoordinates::weigh_branches() {
+  std::vector<NodePair> branches;
+  for (const Element& e : equations_->netlist().elements) {
+    branches.push_back(has_energy(e.kind) ? NodePair{e.nodes[0], e.nodes[1]} : NodePair{});
+  }
+  for (int i = 0; i < equations_->nodes(); ++i) branches.push_back({i, kGround});
+  const auto found = branch_balance(p_, n_, branches, columns(), inner());
+  if (!found) return;
+  reciprocal_ = true;
+  balance_ = *found;
+  for (std::vector<Share>& row : p_) {
+    for (Share& share : row) share.weight /= balance_.scale[static_cast<std::size_t>(share.number)];
+  }
+  for (std::vector<Share>& row : n_) {
+    for (Share& share : row) share.weight *= balance_.scale[static_cast<std::size_t>(share.number)];
+  }
+}
+
 namespace {
 
-void multiply(const std::vector<std::vector<NodeCoordinates::Share>>& rows, const double* x, double* out, bool add) {
+void multiply(const std::vector<std::vector<Share>>& rows, const double* x, double* out, bool add) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     double sum = add ? out[i] : 0;
     for (const auto& [number, weight] : rows[i]) sum += weight * x[number];
@@ -237,7 +259,7 @@ void multiply(const std::vector<std::vector<NodeCoordinates::Share>>& rows, cons
   }
 }
 
-void multiply_transposed(const std::vector<std::vector<NodeCoordinates::Share>>& rows, const double* x, double* out) {
+void multiply_transposed(const std::vector<std::vector<Share>>& rows, const double* x, double* out) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const auto& [number, weight] : rows[i]) out[number] += weight * x[i];
   }
@@ -262,6 +284,12 @@ void NodeCoordinates::state(const std::vector<double>& v, double* z) const {
     const NodePair& output = equations_->outputs()[static_cast<std::size_t>(k)];
     z[inner() + k] = at(output.plus) - at(output.minus);
   }
+  for (std::size_t i = 0; weighted() && i < node_of_.size(); ++i) z[i] *= balance_.scale[i];
+}
+
+void NodeCoordinates::costate(const std::vector<double>& w, double* u) const {
+  state(w, u);
+  for (std::size_t i = 0; weighted() && i < node_of_.size(); ++i) u[i] /= balance_.scale[i] * balance_.scale[i];
 }
 
 double NodeCoordinates::pull_source(std::size_t element, const double* y) const {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "circuits/netlist/nodal_equations.hpp"
+#include "circuits/netlist/branch_balance.hpp"
 
 namespace nudge {
 
@@ -12,14 +12,10 @@ namespace nudge {
 ///     v = P z + Q e,      F_z = Nᵀ F_v,      z_output = v₊ − v₋
 /// e the values of independent voltage sources. P, Q follow from the laws of V and E, N from those of the currents that they and F carry:
 /// displacements of z move charge through nodes that hang on each other by a source. Without controlled sources of voltage and current
-/// N = P, and a force that is minus the slope of an energy stays one. An output between two nodes takes the place of one of them.
+/// N = P, and a force that is minus the slope of an energy stays one; with amplifiers that are balanced (branch_balance.hpp, bidirectional ones
+/// are) columns are scaled, z = √d v, so that it is one too, every branch with its weight. An output between two nodes takes the place of one of them.
 class NodeCoordinates {
  public:
-  struct Share {
-    int number;  ///< of a column, or of an element
-    double weight;
-  };
-
   /// UserError for H, whose voltage no state of nodes has; for sources that set each other to no finite value; for an output whose
   /// voltage sources set, or that others give (`output_names` in messages).
   NodeCoordinates(const NodalEquations& equations, const std::vector<std::string>& output_names);
@@ -28,8 +24,14 @@ class NodeCoordinates {
   int outputs() const { return outputs_; }
   /// Columns before the outputs.
   int inner() const { return static_cast<int>(node_of_.size()); }
-  /// N = P.
+  /// Whether resistors, diodes and current sources have an energy: N_k = σ_k P_k of each of them, N = P where σ = 1.
   bool reciprocal() const { return reciprocal_; }
+  /// Whether some σ is not 1; σ of a resistor, diode or current source, and of what lies from a node to ground.
+  bool weighted() const { return !balance_.weight.empty(); }
+  double weight(std::size_t element) const { return weighted() ? balance_.weight[element] : 1; }
+  double shunt_weight(int node) const {
+    return weighted() ? balance_.weight[elements_ + static_cast<std::size_t>(node)] : 1;
+  }
 
   /// Columns of z that set the voltage of a node (its row of P), and that its current moves (of N).
   const std::vector<Share>& set_by(int node) const { return p_[static_cast<std::size_t>(node)]; }
@@ -37,8 +39,9 @@ class NodeCoordinates {
 
   /// v (nodes) of a state and of the values of all elements.
   void voltages(const double* z, const std::vector<double>& values, double* v) const;
-  /// z of voltages.
+  /// z of voltages, and u of w = N u, the other way round.
   void state(const std::vector<double>& v, double* z) const;
+  void costate(const std::vector<double>& w, double* u) const;
   /// The same without sources: P d.
   void displaced(const double* d, double* v) const;
   /// out += Pᵀ y.
@@ -51,10 +54,13 @@ class NodeCoordinates {
 
  private:
   struct Elimination;
+  void weigh_branches();
 
   const NodalEquations* equations_;
   int outputs_ = 0;
   bool reciprocal_ = true;
+  std::size_t elements_;                       ///< of the netlist
+  BranchBalance balance_;                      ///< by elements, then nodes; empty where N = P or nothing balances
   std::vector<int> node_of_;                   ///< of the inner columns
   std::vector<std::vector<Share>> p_, n_;      ///< by node
   std::vector<std::vector<Share>> q_;          ///< by node: elements

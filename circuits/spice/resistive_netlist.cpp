@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
+
+/// Of an open resistor: gmin of the netlist, nothing beside any load.
+constexpr double kOpen_S = 1e-20;
 
 /// Writes the elements of one network, layer by layer.
 class Writer {
@@ -27,13 +32,13 @@ class Writer {
     const auto& [g, bias] = net_.layer(l);
     for (Index i = 0; i < g.rows(); ++i) {
       for (Index j = 0; j < g.cols(); ++j) {
-        if (g(i, j) > 0) line("r{0}_{1}_{2} {3} n{0}_{2} {4:.17g}", l, i, j, terminal(l - 1, i), 1.0 / g(i, j));
+        line("r{0}_{1}_{2} {3} n{0}_{2} {4:.17g}", l, i, j, terminal(l - 1, i), ohms(g(i, j)));
       }
     }
     for (Index j = 0; j < g.cols(); ++j) {
       if (net_.bias() == ResistiveBias::rails) {
-        if (bias(0, j) > 0) line("rp{0}_{1} rail_p n{0}_{1} {2:.17g}", l, j, 1.0 / bias(0, j));
-        if (bias(1, j) > 0) line("rm{0}_{1} rail_m n{0}_{1} {2:.17g}", l, j, 1.0 / bias(1, j));
+        line("rp{0}_{1} rail_p n{0}_{1} {2:.17g}", l, j, ohms(bias(0, j)));
+        line("rm{0}_{1} rail_m n{0}_{1} {2:.17g}", l, j, ohms(bias(1, j)));
       } else if (net_.bias() == ResistiveBias::current) {
         line("ib{0}_{1} 0 n{0}_{1} dc {2:.17g}", l, j, bias(0, j));
       }
@@ -84,6 +89,7 @@ class Writer {
   void line(fmt::format_string<Values...> form, Values&&... values) {
     text_ += fmt::format(form, std::forward<Values>(values)...) + "\n";
   }
+  static double ohms(double siemens) { return 1 / std::max(siemens, kOpen_S); }
   std::string terminal(Index l, Index i) const {
     if (l == 0) return fmt::format("x{}", i);
     return fmt::format("{}{}_{}", net_.gain(l) == 1.0 ? 'n' : 't', l, i);

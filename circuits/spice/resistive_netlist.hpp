@@ -12,7 +12,8 @@ namespace nudge {
 /// The circuit of one sample of a deep resistive network as an ngspice netlist for a DC operating point; what the simulator
 /// abstracts stands in it as elements:
 /// - vx<i>: the source A_0 v_0i of input i; node x<i>.
-/// - r<l>_<i>_<j>: the resistor 1/g^l_ij from terminal t<l−1>_<i> (x<i> for l = 1) to node n<l>_<j>; open ones are left out.
+/// - r<l>_<i>_<j>: the resistor 1/g^l_ij from terminal t<l−1>_<i> (x<i> for l = 1) to node n<l>_<j>; open ones have 1e20 Ohm, so that
+///   `network.kind = netlist` can train them.
 /// - The bidirectional amplifier of a hidden node with A ≠ 1: ea<l>_<j> (voltage gain A, to node e<l>_<j>), va<l>_<j> (0 V:
 ///   the current drawn, to terminal t<l>_<j>) and fa<l>_<j> (1/A of that current out of the node). With A = 1 the terminal
 ///   is the node.

@@ -213,6 +213,14 @@ TEST_CASE("crossbar shows curved devices and amplifiers, and exports arrays and 
   const Outcome large = run_nudge(folder, "crossbar small.toml --block b.cir --set model.channels=128");
   CHECK(large.exit_code == 2);
   CHECK_THAT(large.errors, Contains("source terms") && Contains("model.channels = 128"));
+  folder.write("numbers.toml",
+               "[network]\nkind = 'resistive'\n[task]\nkind = 'classification'\n[resistive]\nhidden = [3]\n"
+               "bias = 'rails'\n[relaxation]\nsolver = 'coordinate'\n");
+  CHECK(run_nudge(folder, "crossbar numbers.toml --block numbers.cir").exit_code == 0);
+  CHECK_THAT(read_file(folder.file("numbers.cir")), Contains(" 1e+20\n"));  // open resistors are there
+  const Outcome array = run_nudge(folder, "crossbar numbers.toml --block more.cir --spice array.cir");
+  CHECK(array.exit_code == 2);
+  CHECK_THAT(array.errors, Contains("device.model is digital: there is no array"));
   const auto json = nlohmann::json::parse(run_nudge(folder, "crossbar small.toml --json").output);
   CHECK(json["circuit"]["amplifier_lag"].get<double>() == Approx(0.3183).epsilon(1e-3));
   CHECK(json["arrays"][0]["curve_missed"].get<double>() <

@@ -40,7 +40,11 @@ const std::vector<Drawn>& circuits() {
        {"r*", "ic", "vc"}},
       {"bidirectional amplifier\nVa a 0 0\nVb b 0 0\nR1 a n 10k\nR2 b n 20k\nD1 0 n dd\nEa e 0 n 0 4\nVs e t 0\nFa n 0 "
        "Vs 0.25\n"
-       "R3 t o 20k\nR4 o 0 30k\n.model dd D(is=1n)\n",
+       "R3 t o 20k\nR4 o 0 30k\nVc c 0 0.3\nR5 c t 15k\nR6 c n 40k\nIc 0 n 5u\n.model dd D(is=1n)\n",
+       {"va", "vb"},
+       {"o"},
+       {"r*", "vc", "ic"}},
+      {"buffer\nVa a 0 0\nVb b 0 0\nR1 a n 10k\nR2 b n 20k\nE1 e 0 n 0 2\nR3 e o 20k\nR4 o n 30k\nR5 o 0 9k\n",
        {"va", "vb"},
        {"o"}},
       {"transistors\nVa a 0 0\nVb b 0 0\nVg g 0 1.2\nR1 a x 10k\nM1 x g y 0 nn W=4u L=2u\nR2 y 0 20k\nM2 z x 0 0 nn "

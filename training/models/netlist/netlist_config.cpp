@@ -139,12 +139,15 @@ std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, cons
 bool netlist_contrasts(const Config& config) {
   try {
     const Netlist netlist = read_netlist(netlist_section().read(config).file);
-    return std::none_of(netlist.elements.begin(), netlist.elements.end(), [](const Element& e) {
-      return e.kind == ElementKind::vcvs || e.kind == ElementKind::vccs || e.kind == ElementKind::cccs ||
-             e.kind == ElementKind::ccvs || e.kind == ElementKind::mosfet;
-    });
+    const auto have = [&netlist](std::initializer_list<ElementKind> kinds) {
+      return std::any_of(netlist.elements.begin(), netlist.elements.end(), [&](const Element& e) {
+        return std::find(kinds.begin(), kinds.end(), e.kind) != kinds.end();
+      });
+    };
+    if (have({ElementKind::vccs, ElementKind::ccvs, ElementKind::mosfet})) return false;
+    return !have({ElementKind::vcvs, ElementKind::cccs}) || netlist_plan_alone(config, "")->reciprocal();
   } catch (const UserError&) {
-    return false;  // which check() says
+    return false;  // which check() or the plan says
   }
 }
 

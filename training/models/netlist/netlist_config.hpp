@@ -28,7 +28,7 @@ std::shared_ptr<const NetlistPlan> netlist_plan_alone(const Config& config, cons
 /// A file must be named, and be a netlist.
 void check_netlist_keys(const Config& config);
 
-/// Whether its elements are all reciprocal; false where it cannot be read.
+/// Whether its elements are all reciprocal, or amplifiers that are balanced (NodeCoordinates::reciprocal); false where it cannot be read.
 bool netlist_contrasts(const Config& config);
 
 /// Those of a resistive network: its resistors are no lines of an array either.

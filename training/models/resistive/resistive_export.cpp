@@ -97,9 +97,8 @@ ResistiveExport export_resistive(const Network<double>& network, const CircuitSp
   if (largest > 0) out.kirchhoff /= largest;
   out.power_W = resistive_power(net, sources, v).resistors(0, 0);
   for (Index l = 1; l <= net.depth(); ++l) {
-    out.resistors += static_cast<double>((net.layer(l).conductance.array() > 0).count());
-    if (net.bias() == ResistiveBias::rails)
-      out.resistors += static_cast<double>((net.layer(l).bias.array() > 0).count());
+    out.resistors += static_cast<double>(net.layer(l).conductance.size());
+    if (net.bias() == ResistiveBias::rails) out.resistors += static_cast<double>(net.layer(l).bias.size());
   }
   return out;
 }

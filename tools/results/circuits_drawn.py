@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random circuits and what they are to learn: netlists and tables in results/, and the settings that name them."""
+import json
+import math
+import random
+
+import results
+
+
+def random_edges(draw, nodes, edges):
+    """A connected random graph without repetitions."""
+    found = {(draw.randrange(k), k) for k in range(1, nodes)}
+    while len(found) < edges:
+        found.add(tuple(sorted(draw.sample(range(nodes), 2))))
+    return sorted(found)
+
+
+def resistors(draw, edges, name=str):
+    return [f"R{k} {name(a)} {name(b)} {1000 * math.exp(0.3 * draw.gauss(0, 1)):.6g}" for k, (a, b) in enumerate(edges)]
+
+
+def write(file, lines):
+    results.FOLDER.mkdir(parents=True, exist_ok=True)
+    path = results.FOLDER / file
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def listed(key, names):
+    return f"{key}=" + json.dumps(list(names))
+
+
+def regression(nodes, seed):
+    """A connected random graph of three resistors a node, driven at 8 nodes by 4 features and their negatives, read at 2, and data of a
+    linear function that convex combinations of the sources can be."""
+    draw = random.Random(seed)
+    edges = random_edges(draw, nodes, 3 * nodes)
+    places = draw.sample(range(nodes), 10)
+    lines = [f"random graph of {nodes} nodes"]
+    for k in range(4):
+        lines += [f"Vx{k} n{places[k]} 0 0", f"Vy{k} n{places[4 + k]} 0 0"]
+    netlist = write(f"graph_{nodes}.cir", lines + resistors(draw, edges, "n{}".format) + [".end"])
+    weights = [[draw.uniform(-0.15, 0.15) for _ in range(4)] for _ in range(2)]
+    rows = ["x1,x2,x3,x4,y1,y2"]
+    for _ in range(120):
+        x = [draw.uniform(-1, 1) for _ in range(4)]
+        rows.append(",".join(f"{v:.6g}" for v in x + [sum(w * v for w, v in zip(row, x)) for row in weights]))
+    table = write(f"graph_{nodes}.csv", rows)
+    return [f"netlist.file={netlist}", f"data.file={table}", listed("netlist.outputs", [f"n{p}" for p in places[8:]]),
+            'netlist.learn=["r*"]']
+
+
+def digits(nodes, degree, seed):
+    """A random graph of `degree` resistors a node that is driven by the 64 pixels of a digit, their negatives and two rails, and read at 10."""
+    draw = random.Random(seed)
+    edges = random_edges(draw, nodes, degree * nodes // 2)
+    places = draw.sample(range(nodes), 140)
+    lines = [f"random graph of {nodes} nodes for digits", f"Vhigh n{places[138]} 0 1", f"Vlow n{places[139]} 0 -1"]
+    for k in range(64):
+        lines += [f"Vx{k} n{places[k]} 0 0", f"Vy{k} n{places[64 + k]} 0 0"]
+    netlist = write(f"digits_{nodes}.cir", lines + resistors(draw, edges, "n{}".format) + [".end"])
+    return [f"netlist.file={netlist}", "task.kind=classification", "data.file=", "data.labels=", "data.scaling=standard",
+            'netlist.learn=["r*"]', listed("netlist.outputs", [f"n{p}" for p in places[128:138]])]
+
+
+def forest(draw, edges, count):
+    """So many random edges without loops, whose drops would not be free, as (child, parent): an output takes the place of its first node."""
+    group, chosen = {}, []
+    root = lambda node: node if group.get(node, node) == node else root(group[node])
+    for a, b in draw.sample(edges, len(edges)):
+        if len(chosen) < count and root(a) != root(b):
+            group[root(a)] = root(b)
+            chosen.append((a, b))
+    ordered, seen = [], set()
+    while chosen:
+        edge = next((e for e in chosen if seen & set(e)), chosen[0])
+        chosen.remove(edge)
+        ordered.append(edge if edge[1] in seen or edge[0] not in seen else edge[::-1])
+        seen |= set(edge)
+    return ordered
+
+
+def allostery(nodes, targets, change, seed):
+    """The allosteric task of Rocks et al. (PNAS 116 (2019) 2506): one edge of a random graph of three resistors a node is held at 1 V, and the
+    drops over `targets` other edges are to become (1 ± change) of what they are at first."""
+    draw = random.Random(1000 * seed + targets)
+    edges = random_edges(draw, nodes, 3 * nodes)
+    plus, minus = draw.choice(edges)
+    edges.remove((plus, minus))
+    name = lambda node: "0" if node == minus else f"n{node}"
+    netlist = write(f"allostery_{nodes}_{targets}_{seed}.cir",
+                    [f"allostery: {targets} targets in a random graph of {nodes} nodes", f"Vs {name(plus)} 0 1"] +
+                    resistors(draw, edges, name) + [".end"])
+    volts = json.loads(results.execute([results.PROGRAM, "netlist", str(netlist), "--op", "--json"]))["nodes"] | {"0": 0.0}
+    chosen = []
+    for child, parent in forest(draw, [edge for edge in edges if not {plus, minus} & set(edge)], targets):
+        drop = volts[name(child)] - volts[name(parent)]
+        chosen.append((f"{name(child)},{name(parent)}", drop * (1 + draw.choice((-1, 1)) * change)))
+    xs = [draw.uniform(-1, 1) for _ in range(40)]
+    table = write(netlist.stem + ".csv", ["x," + ",".join(f"y{k}" for k in range(targets))] +
+                  [",".join(f"{v:.9g}" for v in [x] + [want * x for _, want in chosen]) for x in xs])
+    return [f"netlist.file={netlist}", f"data.file={table}", listed("netlist.outputs", [pair for pair, _ in chosen]),
+            "data.labels=" + ",".join(f"y{k}" for k in range(targets))]
