@@ -2,6 +2,7 @@
 #include "circuits/terms/convolution.hpp"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "sim/base/errors.hpp"
@@ -29,24 +30,63 @@ struct Plane {
   Index stride;
 };
 
-/// out(y, x) = Σ_{i,j < p} in(y + i, x + j)/p², or += of it.
-template <class S, Store store>
-void block_means(Index p, Plane<const S> in, Index rows, Index cols, Plane<S> out) {
+/// Rows are computed so many numbers at a time, a bit beyond their ends: whole vectors, no rest.
+constexpr Index kGroup = 8;
+constexpr Index in_groups(Index count) { return (count + kGroup - 1) / kGroup * kGroup; }
+
+/// to(x) = Σ_{i,j < p} from(i, x + j)/p² for x < in_groups(cols), of rows that are `stride` apart.
+template <class S, class Size>
+void mean_row(Size p, const S* from, Index stride, Index cols, S* to) {
   const S share = S(1) / static_cast<S>(p * p);
-  with_constant(p, [=](auto size) {
-    for (Index y = 0; y < rows; ++y) {
-      const S* const from = in.data + y * in.stride;
-      S* const to = out.data + y * out.stride;
-      for (Index x = 0; x < cols; ++x) {
-        S sum = 0;
-        for (Index i = 0; i < size; ++i) {
-          for (Index j = 0; j < size; ++j) sum += from[i * in.stride + x + j];
-        }
-        to[x] = store == Store::assign ? share * sum : to[x] + share * sum;
+  for (Index first = 0; first < cols; first += kGroup) {
+    std::array<S, kGroup> sum{};
+    for (Index i = 0; i < p; ++i) {
+      for (Index j = 0; j < p; ++j) {
+        const S* const at = from + i * stride + first + j;
+        for (Index x = 0; x < kGroup; ++x) sum[static_cast<std::size_t>(x)] += at[x];
       }
     }
-  });
+    for (Index x = 0; x < kGroup; ++x) to[first + x] = share * sum[static_cast<std::size_t>(x)];
+  }
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"  // of a vector type as an argument of a template
+
+/// to(c, r) = from(r, c), or += of it, by the tiles whose transposition the processor has instructions for.
+template <class S, Store store>
+void transposed(Plane<const S> from, Index rows, Index cols, Plane<S> to) {
+  namespace tiles = Eigen::internal;
+  using Packet = typename tiles::packet_traits<S>::type;
+  constexpr int n = tiles::unpacket_traits<Packet>::size;
+  const auto put = [&](Index r, Index c) {
+    S& at = to.data[c * to.stride + r];
+    const S value = from.data[r * from.stride + c];
+    at = store == Store::add ? at + value : value;
+  };
+  const Index whole = cols - cols % n;
+  Index r = 0;
+  for (; r + n <= rows; r += n) {
+    for (Index c = 0; c < whole; c += n) {
+      tiles::PacketBlock<Packet, n> tile;
+      for (int i = 0; i < n; ++i) tile.packet[i] = tiles::ploadu<Packet>(from.data + (r + i) * from.stride + c);
+      tiles::ptranspose(tile);
+      for (int i = 0; i < n; ++i) {
+        S* const at = to.data + (c + i) * to.stride + r;
+        tiles::pstoreu(at,
+                       store == Store::add ? tiles::padd(tiles::ploadu<Packet>(at), tile.packet[i]) : tile.packet[i]);
+      }
+    }
+    for (Index c = whole; c < cols; ++c) {
+      for (Index i = 0; i < n; ++i) put(r + i, c);
+    }
+  }
+  for (; r < rows; ++r) {
+    for (Index c = 0; c < cols; ++c) put(r, c);
+  }
+}
+
+#pragma GCC diagnostic pop
 
 }  // namespace
 
@@ -55,8 +95,9 @@ Patches<S>::Patches(const Convolution& shape)
     : shape_(shape),
       rows_(shape.height + shape.kernel - shape.pool),
       cols_(shape.width + shape.kernel - shape.pool),
-      padded_(Matrix<S>::Zero(shape.height + shape.kernel - 1, shape.width + shape.kernel - 1)),
-      means_(Matrix<S>::Zero(shape.channels * (rows_ + 2 * border()), cols_ + 2 * border())) {}
+      padded_(Matrix<S>::Zero(shape.height + shape.kernel - 1, in_groups(cols_) + shape.pool - 1)),
+      means_(Matrix<S>::Zero(shape.channels * (rows_ + 2 * border()), in_groups(cols_) + 2 * border())),
+      row_(static_cast<std::size_t>(in_groups(shape.width))) {}
 
 template <class S>
 S* Patches<S>::means(Index channel) {
@@ -68,8 +109,11 @@ void Patches<S>::take_means(const S* map, Index channel) {
   const Index radius = (shape_.kernel - 1) / 2;
   padded_.block(radius, radius, shape_.height, shape_.width) =
       Eigen::Map<const Matrix<S>>(map, shape_.height, shape_.width);
-  block_means<S, Store::assign>(shape_.pool, {padded_.data(), padded_.cols()}, rows_, cols_,
-                                {means(channel), means_.cols()});
+  with_constant(shape_.pool, [&](auto pool) {
+    for (Index y = 0; y < rows_; ++y) {
+      mean_row(pool, &padded_(y, 0), padded_.cols(), cols_, means(channel) + y * means_.cols());
+    }
+  });
 }
 
 /// map += the transpose of it: a pixel is in the means of the p × p places before it.
@@ -77,7 +121,12 @@ template <class S>
 void Patches<S>::give_means(Index channel, S* map) {
   const Index radius = (shape_.kernel - 1) / 2;
   const S* const first = means(channel) + (radius - border()) * (means_.cols() + 1);
-  block_means<S, Store::add>(shape_.pool, {first, means_.cols()}, shape_.height, shape_.width, {map, shape_.width});
+  with_constant(shape_.pool, [&](auto pool) {
+    for (Index y = 0; y < shape_.height; ++y) {
+      mean_row(pool, first + y * means_.cols(), means_.cols(), shape_.width, row_.data());
+      for (Index x = 0; x < shape_.width; ++x) map[y * shape_.width + x] += row_[static_cast<std::size_t>(x)];
+    }
+  });
 }
 
 /// act(of a patch, of the means, how many) for every stretch of a patch that lies in one row of the means, in the order of patches.
@@ -133,8 +182,8 @@ template <class S>
 void to_positions(Index maps, ConstMatrixRef<S> u, MatrixRef<S> rows) {
   const Index positions = u.cols() / maps;
   for (Index n = 0; n < u.rows(); ++n) {
-    const Eigen::Map<const Matrix<S>> by_map(u.row(n).data(), maps, positions);
-    rows.middleRows(n * positions, positions) = by_map.transpose();
+    transposed<S, Store::assign>({u.row(n).data(), positions}, maps, positions,
+                                 {&rows(n * positions, 0), rows.outerStride()});
   }
 }
 
@@ -142,7 +191,8 @@ template <class S>
 void add_positions(Index maps, ConstMatrixRef<S> rows, MatrixRef<S> u) {
   const Index positions = u.cols() / maps;
   for (Index n = 0; n < u.rows(); ++n) {
-    Eigen::Map<Matrix<S>>(&u(n, 0), maps, positions) += rows.middleRows(n * positions, positions).transpose();
+    transposed<S, Store::add>({rows.row(n * positions).data(), rows.outerStride()}, positions, maps,
+                              {&u(n, 0), positions});
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
@@ -47,6 +49,7 @@ class Patches {
   Index rows_, cols_;  ///< of the means of a map
   Matrix<S> padded_;   ///< a map in its border of zeros
   Matrix<S> means_;    ///< of all channels, below one another, each in a border of p − 1 zeros
+  std::vector<S> row_;
 };
 
 /// u (n, maps·positions), maps first, as rows by position (n·positions, maps), and back (u = or u +=).
