@@ -30,8 +30,10 @@ void note_classes(const SampleParts& parts, std::vector<std::string>& notes) {
 void note_features(const SampleParts& parts, std::vector<std::string>& notes) {
   const Matrix<float>& x = parts.training.features;
   if (x.rows() < 2) return;
-  Index constant = 0;
-  for (Index d = 0; d < x.cols(); ++d) constant += x.col(d).minCoeff() == x.col(d).maxCoeff() ? 1 : 0;
+  // Row by row, as they lie in memory.
+  Eigen::Array<bool, 1, Eigen::Dynamic> varies = Eigen::Array<bool, 1, Eigen::Dynamic>::Constant(x.cols(), false);
+  for (Index i = 1; i < x.rows(); ++i) varies = varies || x.row(i).array() != x.row(0).array();
+  const Index constant = x.cols() - varies.count();
   if (constant == 0) return;
   notes.push_back(fmt::format("{} of {} features have one value in all training samples: they tell nothing{}", constant,
                               x.cols(), constant == x.cols() ? ", so that there is nothing to learn from" : ""));
