@@ -6,11 +6,16 @@
 #include <fstream>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/dense.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/test_dynamics.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/run_parts.hpp"
 #include "training/config/unread_keys.hpp"
+#include "training/learning/estimators/registry.hpp"
+#include "training/learning/gradient.hpp"
+#include "training/learning/linear_cost.hpp"
 #include "training/train/train_run.hpp"
 
 using namespace nudge;
@@ -150,4 +155,47 @@ TEST_CASE("what hardware-aware training needs is said", "[hardware_aware]") {
   const std::string file = (folder / "numbers.toml").string();
   std::ofstream(file) << "[hardware_aware]\ndevices = '" << file << "'\n";  // it names itself
   CHECK_THROWS_WITH(run_parts(small("hopfield", {"hardware_aware.devices=" + file})), Contains("which are no devices"));
+}
+
+TEST_CASE(
+    "noise that the free phase alone sees is forgotten, or divided by beta, or kept in the state without its Jacobian",
+    "[weight_noise]") {
+  // F = −z + tanh(W z) + b with the root z*, and z̃ where the free phase of other weights, W + .02 ξ, ends; all phases behind it see W.
+  const Dense<double> w = 0.2 * random_dense<double>(6, 6, 3);
+  const Vec<double> root = random_dense<double>(6, 1, 4).col(0), g = random_dense<double>(6, 1, 5).col(0);
+  const Vec<double> bias = root - Vec<double>((w * root).array().tanh());
+  const Dense<double> noisy = w + 0.02 * random_dense<double>(6, 6, 6);
+  Vec<double> elsewhere = root;
+  for (int n = 0; n < 400; ++n) elsewhere = Vec<double>((noisy * elsewhere).array().tanh()) + bias;  // a contraction
+  REQUIRE((elsewhere - root).norm() > 0.02);
+  const auto answer = [&](const Vec<double>& z) -> Vec<double> {
+    return -solution(tanh_jacobian<double>(w, z), Dense<double>(g)).col(0);
+  };
+  const double beta = 1e-3;
+  const auto estimated = [&](const char* name, NudgeSides sides) -> Vec<double> {
+    auto dynamics = tanh_network<double>(1, 6, w, root);
+    LinearCost<double> cost;
+    Matrix<double> z = elsewhere.transpose(), unused = Matrix<double>::Zero(1, 6);
+    cost.bind(Matrix<double>(g.transpose()));
+    Gradient<double> gradient;
+    Example<double> example{&dynamics, &cost, &z, &unused, 1.0, &gradient};
+    EstimatorOptions options;
+    options.free.max_steps = 0;
+    options.step = options.free.step = 0.5;
+    options.nudged_steps = 400;
+    options.beta = beta;
+    options.sides = sides;
+    const auto estimator = make_estimator<double>(name, options);
+    estimator->estimate(example);
+    return estimator->adjoint().transpose();
+  };
+  // One copy at a time: (z₋ − z₊)/2β is the mean of (z₋ − z̃)/β and (z̃ − z₊)/β.
+  const auto centered = [&](const char* name) -> Vec<double> {
+    return (estimated(name, NudgeSides::positive) + estimated(name, NudgeSides::negative)) / 2;
+  };
+  // Second order in β for two sides, 1e-6 times third derivatives; first for one, 1e-3 times second ones: both of size 10 at most here.
+  CHECK((centered("ep") - answer(root)).norm() < 1e-5);
+  CHECK((beta * estimated("ep", NudgeSides::positive) - (elsewhere - root)).norm() < 1e-2);
+  CHECK((centered("ep_anchored") - answer(elsewhere)).norm() < 1e-5);
+  CHECK((answer(elsewhere) - answer(root)).norm() > 1e-3);
 }

@@ -265,7 +265,7 @@ const Matrix<S>& NudgedPhase<S>::relax(Example<S>& example, const std::vector<do
   return mean_;
 }
 
-/// One copy through all periods of the nudge: z* + d, what the lock-in makes of it.
+/// One copy through all periods of the nudge: z* + d, what the lock-in makes of samples as the holds take them.
 template <class S>
 const Matrix<S>& NudgedPhase<S>::oscillate(Example<S>& example, NudgeLaw law, bool anchored,
                                            const EstimatorOptions& options, SequenceReport& report) {
@@ -282,11 +282,13 @@ const Matrix<S>& NudgedPhase<S>::oscillate(Example<S>& example, NudgeLaw law, bo
     evaluate(example, beta, law, anchored, options, report);
     lag.advance(states_, force_, flow_);
     if (box != nullptr) box->project(states_, {0, states_.cols()});
-    displacement_ = states_ - z;
+    displacement_ = states_;
+    // A sample of the state: offsets stand still, and noise falls with how many there are.
+    if (example.hold != nullptr && n >= lock_in_.steps() - lock_in_.listened()) example.hold->take(displacement_, 1);
+    displacement_ -= z;
     lock_in_.take(n, displacement_);
   }
   mean_ = z + lock_in_.output();
-  if (example.hold != nullptr) example.hold->take(mean_, lock_in_.listened());
   return mean_;
 }
 
