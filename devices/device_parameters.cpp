@@ -197,6 +197,11 @@ Rows relaxation_rows() {
   return {row(
               "relaxation_memory", "1", [](Spec& s) -> double& { return s.relaxation.memory_decades; },
               "decades of time after which 1/e of a cell's relaxation is left in it; 0: it stays", idle),
+          row(
+              "relaxation_volatility_memory", "1",
+              [](Spec& s) -> double& { return s.relaxation.volatility_memory_decades; },
+              "decades of time after which 1/e of ln of a cell's own scale of steps is left; 0: it stays",
+              "chosen: of no effect while device.relaxation_volatility is empty"),
           between(row(
                       "relaxation_jumps", "1", [](Spec& s) -> double& { return s.relaxation.jump_share; },
                       "share of the variance of relaxation that comes in jumps", idle),
@@ -309,6 +314,9 @@ const std::vector<DeviceList>& device_lists() {
       {"relaxation_jump", "S",
        "size of the jumps that make the tails heavy, per level: excess kurtosis about 3 (jump/spread)^2; empty: none",
        off, [](Spec& s) -> std::vector<double>& { return s.relaxation.jump_S; }},
+      {"relaxation_volatility", "1",
+       "standard deviation of ln of a cell's own scale of steps, which makes the tails heavy" + table, off,
+       [](Spec& s) -> std::vector<double>& { return s.relaxation.volatility; }},
       {"programming_fit", "S",
        "c0, c1, ...: standard deviation of a programmed conductance, sum of c_k (g/g_max)^k, beside programming_error",
        off, [](Spec& s) -> std::vector<double>& { return s.programming.fit_S; }},

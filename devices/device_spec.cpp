@@ -62,7 +62,10 @@ void check_noise(const DeviceSpec& s) {
 
 void check_relaxation(const DeviceSpec& s) {
   const RelaxationSpec& r = s.relaxation;
-  if (r.level_S.empty() && r.time_s.empty() && r.spread_S.empty() && r.mean_S.empty() && r.jump_S.empty()) return;
+  if (r.level_S.empty() && r.time_s.empty() && r.spread_S.empty() && r.mean_S.empty() && r.jump_S.empty() &&
+      r.volatility.empty()) {
+    return;
+  }
   const char* problem = r.time_s.empty()    ? "relaxation_time is empty, other tables of relaxation are not"
                         : r.level_S.empty() ? "relaxation_level is empty, other tables of relaxation are not"
                                             : relaxation_problem(r);

@@ -68,16 +68,18 @@ inline double arrhenius_factor(double activation_eV, double reference_K, double 
 /// time since its last write, t arrhenius_factor() at another temperature than that of the tables. Tables over the conductance as written (rows, level_S) and time (columns, time_s), both
 /// ascending, row by row; how they are read between their points and beyond: slow/relaxation_law.hpp.
 struct RelaxationSpec {
-  std::vector<double> level_S = {};   ///< conductances as written
-  std::vector<double> time_s = {};    ///< times since the write
-  std::vector<double> spread_S = {};  ///< standard deviation of the change there
-  std::vector<double> mean_S = {};    ///< mean change there
-  std::vector<double> jump_S = {};    ///< typical size of a jump, per level: heavy tails; empty: Gaussian
-  double memory_decades = 0;          ///< decades of time after which 1/e of a change is left; 0: it stays
-  double jump_share = 0.9;            ///< share of the variance that comes in jumps
-  double activation_eV = 0;           ///< E; 0: temperature does not matter
-  double reference_K = 300;           ///< T₀: temperature of the tables
-  double temperature_K = 300;         ///< T of the devices; no key of its own: circuit.temperature
+  std::vector<double> level_S = {};      ///< conductances as written
+  std::vector<double> time_s = {};       ///< times since the write
+  std::vector<double> spread_S = {};     ///< standard deviation of the change there
+  std::vector<double> mean_S = {};       ///< mean change there
+  std::vector<double> jump_S = {};       ///< typical size of a jump, per level: heavy tails; empty: Gaussian
+  std::vector<double> volatility = {};   ///< standard deviation of ln of a cell's own scale of steps there; empty: 0
+  double volatility_memory_decades = 0;  ///< decades of time after which 1/e of ln of that scale is left; 0: it stays
+  double memory_decades = 0;             ///< decades of time after which 1/e of a change is left; 0: it stays
+  double jump_share = 0.9;               ///< share of the variance that comes in jumps
+  double activation_eV = 0;              ///< E; 0: temperature does not matter
+  double reference_K = 300;              ///< T₀: temperature of the tables
+  double temperature_K = 300;            ///< T of the devices; no key of its own: circuit.temperature
 
   bool active() const { return !time_s.empty(); }
   double acceleration() const { return arrhenius_factor(activation_eV, reference_K, temperature_K); }

@@ -15,6 +15,7 @@ Moments moments_of(const std::vector<double>& x) {
     const double d = (v - m.mean) * (v - m.mean);
     second += d / n;
     fourth += d * d / n;
+    m.absolute += std::sqrt(d) / n;
   }
   m.sd = std::sqrt(second);
   if (second > 0) m.kurtosis = fourth / (second * second);

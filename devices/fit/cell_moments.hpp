@@ -8,7 +8,8 @@ namespace nudge {
 /// Moments of what cells have changed by.
 struct Moments {
   double mean = 0, sd = 0, kurtosis = 3;
-  double tail = 0;  ///< share of them beyond 4 standard deviations
+  double absolute = 0;  ///< mean distance from the mean
+  double tail = 0;      ///< share of them beyond 4 standard deviations
 };
 
 Moments moments_of(const std::vector<double>& x);

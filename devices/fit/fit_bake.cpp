@@ -86,9 +86,9 @@ std::vector<Moments> simulate(const RelaxationSpec& spec, const std::vector<Bake
       for (std::size_t i = first; i < pairs; i += starts.size()) {
         fill_normal<double>(key, i, 0, normals);
         fill_uniform<double>(key, i, 1, uniforms);
-        changes.push_back(path.conductance_S(normals, uniforms) - path.start_S);
+        changes.push_back(path.conductance_S({normals, uniforms}) - path.start_S);
         for (double& z : normals) z = -z;
-        changes.push_back(path.conductance_S(normals, uniforms) - path.start_S);
+        changes.push_back(path.conductance_S({normals, uniforms}) - path.start_S);
       }
     }
     out.push_back(moments_of(changes));

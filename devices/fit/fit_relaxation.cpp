@@ -10,10 +10,10 @@
 #include "devices/device_config.hpp"
 #include "devices/fit/cell_moments.hpp"
 #include "devices/fit/csv_cells.hpp"
+#include "devices/fit/fit_volatility.hpp"
 #include "devices/fit/long_table.hpp"
+#include "devices/fit/relaxing_cells.hpp"
 #include "devices/slow/relaxation_law.hpp"
-#include "sim/base/median.hpp"
-#include "sim/base/rng.hpp"
 
 namespace nudge {
 namespace {
@@ -36,12 +36,6 @@ const std::vector<LongColumn>& relaxation_columns() {
 
 const std::vector<std::string> bare_columns = {"cell",  "time",  "resistance", "conductance",
                                                "start", "level", "nominal"};
-
-/// Changes of the cells of one level by time: changes[time][cell].
-struct LevelCells {
-  std::vector<double> starts_S;
-  std::map<std::size_t, std::map<double, double>> changes;
-};
 
 std::vector<double> values_of_cells(const std::map<double, double>& changes) {
   std::vector<double> x;
@@ -131,44 +125,9 @@ std::vector<LevelCells> gather_levels(const LongTable& table, const std::vector<
 /// Simulated changes of cells of a level at all times, with `seed` and the measured starts in turn.
 std::vector<Moments> simulate(const RelaxationSpec& spec, const LevelCells& level, std::size_t number,
                               std::uint64_t seed) {
-  const RelaxationLaw law(spec);
-  std::vector<std::vector<double>> changes(spec.time_s.size());
-  const std::size_t n = law.draws(spec.time_s.back());
-  std::vector<double> normals(n);
-  std::vector<double> uniforms(n);
-  const RngKey key = {seed, Purpose::drift, static_cast<std::uint32_t>(number)};
-  for (std::size_t first = 0; first < std::min(level.starts_S.size(), simulated_cells); ++first) {
-    std::vector<RelaxationLaw::Path> paths;
-    for (const double t : spec.time_s) paths.push_back(law.path(level.starts_S[first], t));
-    for (std::size_t i = first; i < simulated_cells; i += level.starts_S.size()) {
-      fill_normal<double>(key, i, 0, normals);
-      fill_uniform<double>(key, i, 1, uniforms);
-      for (std::size_t k = 0; k < changes.size(); ++k) {
-        changes[k].push_back(paths[k].conductance_S(normals, uniforms) - paths[k].start_S);
-      }
-    }
-  }
   std::vector<Moments> out;
-  for (const auto& x : changes) out.push_back(moments_of(x));
+  for (const auto& x : simulated_changes(spec, level, number, seed, simulated_cells)) out.push_back(moments_of(x));
   return out;
-}
-
-double correlation_of(const std::map<double, double>& a, const std::map<double, double>& b, std::size_t& pairs) {
-  std::vector<double> x;
-  std::vector<double> y;
-  for (const auto& [cell, change] : a) {
-    const auto other = b.find(cell);
-    if (other == b.end()) continue;
-    x.push_back(change);
-    y.push_back(other->second);
-  }
-  pairs = x.size();
-  if (pairs < least_cells) return 0;
-  const Moments mx = moments_of(x);
-  const Moments my = moments_of(y);
-  double sum = 0;
-  for (std::size_t i = 0; i < pairs; ++i) sum += (x[i] - mx.mean) * (y[i] - my.mean);
-  return sum / (static_cast<double>(pairs) * mx.sd * my.sd);
 }
 
 /// Measured correlation of two times, √(V(s)/V(t)), and the decades between them.
@@ -192,11 +151,10 @@ void fit_memory(const std::vector<LevelCells>& levels, const std::vector<std::ve
   for (std::size_t l = 0; l < levels.size(); ++l) {
     for (std::size_t i = 0; i < t.size(); ++i) {
       for (std::size_t j = i + 1; j < t.size(); ++j) {
-        std::size_t both = 0;
-        const double r = correlation_of(levels[l].changes.at(i), levels[l].changes.at(j), both);
-        if (both < least_cells) continue;
+        const PairedChanges both = paired(levels[l].changes.at(i), levels[l].changes.at(j));
+        if (both.early.size() < least_cells) continue;
         const double nested = std::min(measured[l][i].sd / measured[l][j].sd, 1.0);
-        pairs.push_back({r, nested, std::log10(t[j] / t[i])});
+        pairs.push_back({correlation_of(both), nested, std::log10(t[j] / t[i])});
       }
     }
   }
@@ -209,6 +167,34 @@ void fit_memory(const std::vector<LevelCells>& levels, const std::vector<std::ve
     fit.spec.memory_decades = memory;
   }
   fit.correlation_error = std::sqrt(best / static_cast<double>(pairs.size()));
+}
+
+/// Moves the tables by what the law's moments are off in the mean over the cells of each level. Where cells that would pass 0 S stay
+/// there what is drawn must be wider and lower, which simulated cells tell; elsewhere it is the starts, which lie between levels.
+void correct(const std::vector<LevelCells>& levels, const std::vector<std::vector<Moments>>& measured,
+             RelaxationSpec& spec) {
+  const RelaxationSpec now = spec;
+  const RelaxationLaw law(now);
+  const std::size_t times = now.time_s.size();
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    std::vector<Moments> model(times);
+    if (now.level_S[l] <= out_of_reach * measured[l].back().sd) {
+      model = simulate(now, levels[l], l, 1);
+    } else {
+      for (std::size_t k = 0; k < times; ++k) {
+        double variance = 0;
+        for (const double start : levels[l].starts_S) variance += law.variance_S2(start, now.time_s[k]);
+        model[k].sd = std::sqrt(variance / static_cast<double>(levels[l].starts_S.size()));
+        model[k].mean = measured[l][k].mean;
+      }
+    }
+    for (std::size_t k = 0; k < times; ++k) {
+      const Moments& m = measured[l][k];
+      double& spread = spec.spread_S[l * times + k];
+      spread *= std::clamp(m.sd / std::max(model[k].sd, 1e-3 * m.sd), 0.5, 2.0);
+      spec.mean_S[l * times + k] += m.mean - model[k].mean;
+    }
+  }
 }
 
 RelaxationFit fit_table(const LongTable& table) {
@@ -227,7 +213,6 @@ RelaxationFit fit_table(const LongTable& table) {
   for (const LevelCells& level : levels) {
     fit.spec.level_S.push_back(std::max(moments_of(level.starts_S).mean, 0.0));  // a reader's offset
     measured.emplace_back();
-    std::vector<double> jumps;
     for (std::size_t k = 0; k < times; ++k) {
       const Moments m = moments_of(values_of_cells(level.changes.at(k)));
       if (m.sd == 0) {
@@ -238,29 +223,15 @@ RelaxationFit fit_table(const LongTable& table) {
       measured.back().push_back(m);
       fit.spec.spread_S.push_back(m.sd);
       fit.spec.mean_S.push_back(m.mean);
-      jumps.push_back((m.kurtosis - 3) * m.sd * m.sd / 3);
     }
     fit.cells += level.changes.at(times - 1).size();
-    fit.spec.jump_S.push_back(std::sqrt(std::max(median(jumps), 0.0)));
   }
   for (std::size_t l = 1; l < levels.size(); ++l) {
     if (fit.spec.level_S[l] <= fit.spec.level_S[l - 1]) csv_fail(table.file, "two levels start from the same mean");
   }
   fit_memory(levels, measured, fit);
-  // Cells that would pass 0 S stay there: what is drawn must be wider and lower for the result to be as measured.
-  for (int pass = 0; pass < corrections; ++pass) {
-    const RelaxationSpec now = fit.spec;
-    for (std::size_t l = 0; l < levels.size(); ++l) {
-      if (now.level_S[l] > out_of_reach * measured[l].back().sd) continue;
-      const std::vector<Moments> model = simulate(now, levels[l], l, 1);
-      for (std::size_t k = 0; k < times; ++k) {
-        const Moments& m = measured[l][k];
-        double& spread = fit.spec.spread_S[l * times + k];
-        spread *= std::clamp(m.sd / std::max(model[k].sd, 1e-3 * m.sd), 0.5, 2.0);
-        fit.spec.mean_S[l * times + k] += m.mean - model[k].mean;
-      }
-    }
-  }
+  fit.volatility = fit_volatility(levels, fit.spec);
+  for (int pass = 0; pass < corrections; ++pass) correct(levels, measured, fit.spec);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const std::vector<Moments> model = simulate(fit.spec, levels[l], l, 2);
     for (std::size_t k = 0; k < times; ++k) {
@@ -285,10 +256,12 @@ RelaxationFit parse_and_fit_relaxation(std::string_view text, const std::string&
 std::string relaxation_text(const RelaxationFit& fit) {
   std::string out = fmt::format(
       "{} cells, memory {:.3g} decades, correlations of two times within {:.2g} rms\n"
+      "memory of volatility {:.3g} decades, persistence of steps {:.3f} (measured {:.3f}), within {:.2g} rms\n"
       "{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | beyond 4 sd, %\n{:>9} {:>9} {:>6} | {:>7} {:>7} | {:>7} {:>7} | "
       "measured model\n",
-      fit.cells, fit.spec.memory_decades, fit.correlation_error, "level uS", "time s", "cells", "sd uS", "model",
-      "mean uS", "model", "", "", "", "", "", "", "");
+      fit.cells, fit.spec.memory_decades, fit.correlation_error, fit.spec.volatility_memory_decades,
+      fit.volatility.persistence_model, fit.volatility.persistence_measured, fit.volatility.persistence_error,
+      "level uS", "time s", "cells", "sd uS", "model", "mean uS", "model", "", "", "", "", "", "", "");
   for (const RelaxationRow& r : fit.rows) {
     out += fmt::format("{:9.3f} {:9.3g} {:6} | {:7.3f} {:7.3f} | {:7.3f} {:7.3f} | {:.2f} {:.2f}\n", 1e6 * r.level_S,
                        r.time_s, r.cells, 1e6 * r.sd_measured_S, 1e6 * r.sd_model_S, 1e6 * r.mean_measured_S,

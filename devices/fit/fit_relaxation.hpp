@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "devices/device_spec.hpp"
+#include "devices/fit/fit_volatility.hpp"
 
 namespace nudge {
 
@@ -26,15 +27,16 @@ struct RelaxationFit {
   std::size_t left_out = 0;  ///< measurements of levels with too few cells
   /// Root of the mean squared difference of the correlations of two times of a level, measured and √(V(s)/V(t)) exp(−Δ/memory).
   double correlation_error = 0;
+  VolatilityFit volatility = {};
 };
 
 /// Fits the tables of RelaxationLaw to a long table: columns cell, time, conductance and, as far as there, start (conductance as
 /// programmed; else that of the cell's first measurement), level (else eight groups of equal size by start) and nominal (time that is
 /// meant; else times less than a factor 1.5 apart are one). resistance is known and not used. A table without a header
 /// has cell, time, resistance, conductance, start, level, nominal.
-///     spread, mean: the measured ones of each level and time, then corrected by simulation (seed fixed), as cells that
-///         would pass 0 S stay there;
-///     jump²: median over times of a level of (kurtosis − 3) V/3, not below 0;
+///     spread, mean: the measured ones of each level and time, then corrected by simulation (seed fixed) where cells that
+///         would pass 0 S stay there, and for starts between levels;
+///     volatility and its memory: fit_volatility();
 ///     memory: least squares of the correlations of two times over all levels.
 /// sd_model_S and mean_model_S are those of other simulated cells (16000 a level, another seed): their sampling error is
 /// √((k − 1)/4/16000) of an sd, 1.3 % for a kurtosis k of 11. UserError for what parse_long_table() refuses, for a level with

@@ -16,6 +16,7 @@ constexpr double write_numbers = 0x1p24;  // whole numbers that a float holds
 // Parts of the draws (draw_lane) of a cell, which is its own chunk; flicker noise uses 0 to 20 with the same purpose.
 constexpr std::uint32_t normal_part = 27;
 constexpr std::uint32_t uniform_part = 28;
+constexpr std::uint32_t volatility_part = 29;
 
 }  // namespace
 
@@ -52,6 +53,7 @@ bool Relaxation<S>::advance_time(DeviceCells<S>& cells, double seconds, Gatherin
   for_draw_chunks(cells.g.size(), threads_, [&](Index, Index begin, Index end) {
     std::vector<double> normals;
     std::vector<double> uniforms;
+    std::vector<double> volatilities;
     for (Index i = begin; i < end; ++i) {
       const double age = static_cast<double>(age_s_.data()[i]) + waiting_s_;
       age_s_.data()[i] = static_cast<S>(age);
@@ -60,8 +62,12 @@ bool Relaxation<S>::advance_time(DeviceCells<S>& cells, double seconds, Gatherin
       uniforms.resize(normals.size());
       fill_normal<double>(key, write, draw_lane(identity_, i, normal_part), normals);
       fill_uniform<double>(key, write, draw_lane(identity_, i, uniform_part), uniforms);
+      if (law_.is_volatile()) {
+        volatilities.resize(normals.size());
+        fill_normal<double>(key, write, draw_lane(identity_, i, volatility_part), volatilities);
+      }
       const auto start = static_cast<double>(start_S_.data()[i]);
-      cells.g.data()[i] = static_cast<S>(law_.conductance_S(start, age, normals, uniforms));
+      cells.g.data()[i] = static_cast<S>(law_.conductance_S(start, age, {normals, uniforms, volatilities}));
     }
   });
   waiting_s_ = 0;

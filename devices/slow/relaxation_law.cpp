@@ -49,9 +49,16 @@ const char* relaxation_problem(const RelaxationSpec& spec) {
   if (!spec.jump_S.empty() && spec.jump_S.size() != spec.level_S.size()) {
     return "relaxation_jump must have a number for each level, or none";
   }
+  if (!spec.volatility.empty() && spec.volatility.size() != cells) {
+    return "relaxation_volatility must have a number for each level and time, level by level, or none";
+  }
   const auto bad = [](double x) { return !(std::isfinite(x) && x >= 0); };
   if (std::any_of(spec.spread_S.begin(), spec.spread_S.end(), bad)) return "relaxation_spread must be at least 0 S";
   if (std::any_of(spec.jump_S.begin(), spec.jump_S.end(), bad)) return "relaxation_jump must be at least 0 S";
+  // exp(w h − w²) stays a double for all that a normal number can be (9 of its deviations in 10^19 draws).
+  if (std::any_of(spec.volatility.begin(), spec.volatility.end(), [](double w) { return !(w >= 0 && w <= 10); })) {
+    return "relaxation_volatility must be in [0, 10]";
+  }
   if (!std::all_of(spec.mean_S.begin(), spec.mean_S.end(), [](double x) { return std::isfinite(x); })) {
     return "relaxation_mean must be finite";
   }
@@ -96,9 +103,8 @@ std::size_t RelaxationLaw::draws(double t_s) const {
   return 1 + static_cast<std::size_t>(std::ceil(decades * knots_per_decade));
 }
 
-double RelaxationLaw::conductance_S(double start_S, double t_s, std::span<const double> normals,
-                                    std::span<const double> uniforms) const {
-  return t_s <= 0 ? start_S : path(start_S, t_s).conductance_S(normals, uniforms);
+double RelaxationLaw::conductance_S(double start_S, double t_s, const Draws& draws) const {
+  return t_s <= 0 ? start_S : path(start_S, t_s).conductance_S(draws);
 }
 
 RelaxationLaw::Path RelaxationLaw::path(double start_S, double t_s) const {
@@ -110,7 +116,10 @@ RelaxationLaw::Path RelaxationLaw::path(double start_S, double t_s) const {
     const double left = spec_.memory_decades > 0 ? std::exp(-decades / spec_.memory_decades) : 1.0;
     return std::min(left, std::sqrt(w / v));
   };
-  Path path{start_S, mean_S(start_S, t_s), {}};
+  Path path{start_S, mean_S(start_S, t_s), {}, 1};
+  if (spec_.volatility_memory_decades > 0) {
+    path.volatility_kept = std::exp(-1 / (knots_per_decade * spec_.volatility_memory_decades));
+  }
   double v = 0;
   for (std::size_t k = 0; k < draws(t_s); ++k) {
     const double end_s = knot_s(k);
@@ -123,6 +132,9 @@ RelaxationLaw::Path RelaxationLaw::path(double start_S, double t_s) const {
       stretch.jump_probability = p;
       stretch.scale_still = std::sqrt(1 - q + 0.0);
       stretch.scale_jump = std::sqrt(1 - q + q / p);
+    }
+    if (is_volatile()) {
+      stretch.volatility = at(spec_.volatility, start_S, std::clamp(end_s, spec_.time_s.front(), spec_.time_s.back()));
     }
     if (end_s > t_s) {
       const double now = variance_S2(start_S, t_s);
@@ -137,12 +149,17 @@ RelaxationLaw::Path RelaxationLaw::path(double start_S, double t_s) const {
   return path;
 }
 
-double RelaxationLaw::Path::conductance_S(std::span<const double> normals, std::span<const double> uniforms) const {
-  NUDGE_EXPECT(normals.size() >= stretches.size() && uniforms.size() >= stretches.size());
-  double x = 0;
+double RelaxationLaw::Path::conductance_S(const Draws& draws) const {
+  NUDGE_EXPECT(draws.normals.size() >= stretches.size() && draws.uniforms.size() >= stretches.size());
+  const double fresh = std::sqrt(1 - volatility_kept * volatility_kept);
+  double x = 0, h = 0;
   for (std::size_t k = 0; k < stretches.size(); ++k) {
     const Stretch& s = stretches[k];
-    const double z = (uniforms[k] < s.jump_probability ? s.scale_jump : s.scale_still) * normals[k];
+    double z = (draws.uniforms[k] < s.jump_probability ? s.scale_jump : s.scale_still) * draws.normals[k];
+    if (!draws.volatilities.empty()) {
+      h = k == 0 ? draws.volatilities[0] : volatility_kept * h + fresh * draws.volatilities[k];
+      z *= std::exp(s.volatility * h - s.volatility * s.volatility);
+    }
     x = s.kept * x + s.width * z;
   }
   return std::max(start_S + mean_S + x, 0.0);

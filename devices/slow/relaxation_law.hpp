@@ -19,7 +19,10 @@ namespace nudge {
 /// whenever it is looked at. z_k has variance 1; with probability p it is of variance 1 − q + q/p
 /// (a jump), else of 1 − q, q = jump_share and p = 1/(1 + J²/(q² ΔV)), J = jump_S, ΔV the variance that the whole interval adds:
 /// the excess kurtosis of z is then 3 J²/ΔV, and that of X about 3 J²/V, as of jumps of fixed size that come with ΔV
-/// (a Lévy process in ln t; fits of measured cells: docs/devices.md).
+/// (a Lévy process in ln t). With a table w(g₀, t) of volatility z_k is multiplied by S_k = exp(w h_k − w²), w at t_k (that of the
+/// first time before it, of the last beyond), h_k normal, an autoregression of first order in ln t that keeps 10^(−½/m log₁₀e) from knot to
+/// knot, m = volatility_memory: ⟨S²⟩ = 1, so that V and correlations are as they were, and a cell that has gone far goes on in larger steps
+/// (stochastic volatility: Taylor, Modelling Financial Time Series (1986), ch. 3; tails and persistence of measured cells: docs/devices.md).
 class RelaxationLaw {
  public:
   /// X from one knot, or the last knot before t, to the next or to t: X ← kept X + width z, z of variance 1 from a normal and a uniform number.
@@ -27,14 +30,20 @@ class RelaxationLaw {
     double kept = 0, width = 0;
     double jump_probability = 0;             ///< p; 0: no jumps
     double scale_still = 1, scale_jump = 1;  ///< of the normal number
+    double volatility = 0;                   ///< w; 0: all cells alike
+  };
+  /// What is random in a cell: independent numbers, one of each for a stretch at least; volatilities (normal) where is_volatile().
+  struct Draws {
+    std::span<const double> normals, uniforms, volatilities = {};
   };
   /// How a cell of one start goes to one time: what is the same for all cells of that start.
   struct Path {
     double start_S = 0, mean_S = 0;
     std::vector<Stretch> stretches = {};
+    double volatility_kept = 0;  ///< of h_k from stretch to stretch
 
-    /// g(t) of a cell with these numbers, one of each for a stretch at least.
-    double conductance_S(std::span<const double> normals, std::span<const double> uniforms) const;
+    /// g(t) of a cell with these numbers.
+    double conductance_S(const Draws& draws) const;
   };
 
   explicit RelaxationLaw(RelaxationSpec spec);
@@ -44,9 +53,9 @@ class RelaxationLaw {
   double mean_S(double start_S, double t_s) const;
   /// How many numbers z the change at time t hangs on: at least 1.
   std::size_t draws(double t_s) const;
-  /// g(t). normals and uniforms hold draws(t) independent numbers at least; the same ones at all times of one cell.
-  double conductance_S(double start_S, double t_s, std::span<const double> normals,
-                       std::span<const double> uniforms) const;
+  bool is_volatile() const { return !spec_.volatility.empty(); }
+  /// g(t), of draws(t) numbers of each kind at least; the same ones at all times of one cell.
+  double conductance_S(double start_S, double t_s, const Draws& draws) const;
   /// Needs t > 0.
   Path path(double start_S, double t_s) const;
 

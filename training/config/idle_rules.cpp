@@ -286,6 +286,7 @@ const std::vector<IdleChoice>& idle_choices() {
       beside({"device.decay_slope", "device.decay_spread", "device.decay_spread_slope"}, {"device.decay_start"}),
       beside({"device.relaxation_level"}, {"device.relaxation_memory", "device.relaxation_jumps",
                                            "device.relaxation_activation", "device.relaxation_reference"}),
+      beside({"device.relaxation_volatility"}, {"device.relaxation_volatility_memory"}),
       needs("device.relaxation_activation", {"device.relaxation_reference"}),
       only_with("device.selector", {"transistor", "threshold"}, {"device.selector_resistance"}),
       only_with("device.selector", {"exponential", "threshold"}, {"device.selector_voltage"}),

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/fit/fit_volatility.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "devices/fit/cell_moments.hpp"
+
+namespace nudge {
+namespace {
+
+constexpr std::size_t least_pairs = 20;
+constexpr double most_log_variance = 3.24;
+constexpr double shortest_memory = 0.5;  // decades: a step between two knots
+constexpr int memories = 7;              // by factors of √2
+constexpr int first_passes = 6, later_passes = 2;
+constexpr double gain =
+    1.3;  // a time shows what its own steps add and what was there before: less than the whole of a change
+constexpr std::uint64_t volatility_seed = 3;
+
+using Table = std::vector<std::vector<double>>;  ///< [level][time]
+
+/// ω² of a normal number times a lognormal one with this ⟨|x|⟩/sd.
+double log_variance(const Moments& m) {
+  return m.sd > 0 ? -8 * std::log(m.absolute / m.sd * std::sqrt(M_PI / 2)) : 0;  // cells that all stay at 0 S have none
+}
+
+/// In place: at each time the straight line of least squares over the levels; of one level itself.
+void straighten(Table& table, const std::vector<double>& level_S) {
+  const auto n = static_cast<double>(level_S.size());
+  double middle = 0, wide = 0;
+  for (const double g : level_S) middle += g / n;
+  for (const double g : level_S) wide += (g - middle) * (g - middle);
+  for (std::size_t k = 0; k < table.front().size(); ++k) {
+    double mean = 0, slope = 0;
+    for (std::size_t l = 0; l < table.size(); ++l) {
+      mean += table[l][k] / n;
+      if (wide > 0) slope += table[l][k] * (level_S[l] - middle) / wide;
+    }
+    for (std::size_t l = 0; l < table.size(); ++l) table[l][k] = mean + slope * (level_S[l] - middle);
+  }
+}
+
+/// What is to be met: lines of ω², and the persistence of each pair of times, mean over levels.
+struct Shape {
+  Table log_variances = {};
+  std::vector<double> persistence = {};
+};
+
+std::vector<double> values_of(const std::map<double, double>& changes) {
+  std::vector<double> out;
+  for (const auto& entry : changes) out.push_back(entry.second);
+  return out;
+}
+
+/// `changes(l, k)`: values; `pair(l, i, j)`: those of the same cells.
+template <class Changes, class Pair>
+Shape shape_of(const RelaxationSpec& spec, bool with_pairs, const Changes& changes, const Pair& pair) {
+  const std::size_t levels = spec.level_S.size(), times = spec.time_s.size();
+  Shape out;
+  for (std::size_t l = 0; l < levels; ++l) {
+    out.log_variances.emplace_back();
+    for (std::size_t k = 0; k < times; ++k) out.log_variances[l].push_back(log_variance(moments_of(changes(l, k))));
+  }
+  straighten(out.log_variances, spec.level_S);
+  for (std::size_t i = 0; with_pairs && i < times; ++i) {
+    for (std::size_t j = i + 1; j < times; ++j) {
+      double sum = 0, counted = 0;
+      for (std::size_t l = 0; l < levels; ++l) {
+        const PairedChanges both = pair(l, i, j);
+        if (both.early.size() < least_pairs) continue;
+        sum += persistence_of(both);
+        ++counted;
+      }
+      out.persistence.push_back(counted > 0 ? sum / counted : 0);
+    }
+  }
+  return out;
+}
+
+Shape simulated_shape(const RelaxationSpec& spec, const std::vector<LevelCells>& levels, bool with_pairs) {
+  const std::size_t cells = std::clamp<std::size_t>(32000 / levels.size(), 1000, 16000);
+  std::vector<Table> of_level;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    of_level.push_back(simulated_changes(spec, levels[l], l, volatility_seed, cells));
+  }
+  return shape_of(
+      spec, with_pairs, [&](std::size_t l, std::size_t k) { return of_level[l][k]; },
+      [&](std::size_t l, std::size_t i, std::size_t j) {
+        return PairedChanges{of_level[l][i], of_level[l][j]};
+      });
+}
+
+/// Moves the table towards the measured lines.
+void meet_lines(const Shape& measured, const std::vector<LevelCells>& levels, int passes, RelaxationSpec& spec) {
+  const std::size_t times = spec.time_s.size();
+  for (int pass = 0; pass < passes; ++pass) {
+    const Shape model = simulated_shape(spec, levels, false);
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      for (std::size_t k = 0; k < times; ++k) {
+        double& w = spec.volatility[l * times + k];
+        const double off = measured.log_variances[l][k] - model.log_variances[l][k];
+        w = std::sqrt(std::clamp(4 * w * w + gain * off, 0.0, most_log_variance)) / 2;
+      }
+    }
+  }
+}
+
+double mean_of(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double v : x) sum += v;
+  return x.empty() ? 0 : sum / static_cast<double>(x.size());
+}
+
+}  // namespace
+
+VolatilityFit fit_volatility(const std::vector<LevelCells>& levels, RelaxationSpec& spec) {
+  const Shape measured = shape_of(
+      spec, true, [&](std::size_t l, std::size_t k) { return values_of(levels[l].changes.at(k)); },
+      [&](std::size_t l, std::size_t i, std::size_t j) {
+        return paired(levels[l].changes.at(i), levels[l].changes.at(j));
+      });
+  spec.volatility.clear();
+  for (const std::vector<double>& row : measured.log_variances) {
+    for (const double x : row) spec.volatility.push_back(std::sqrt(std::clamp(x, 0.0, most_log_variance)) / 2);
+  }
+  VolatilityFit fit;
+  RelaxationSpec best = spec;
+  double least = std::numeric_limits<double>::infinity();
+  for (int m = 0; m < memories; ++m) {
+    spec.volatility_memory_decades = shortest_memory * std::pow(2.0, 0.5 * m);
+    meet_lines(measured, levels, m == 0 ? first_passes : later_passes, spec);
+    const Shape model = simulated_shape(spec, levels, true);
+    double error = 0;
+    for (std::size_t p = 0; p < measured.persistence.size(); ++p) {
+      error += std::pow(model.persistence[p] - measured.persistence[p], 2);
+    }
+    if (!(error < least)) continue;
+    least = error;
+    best = spec;
+    fit.persistence_model = mean_of(model.persistence);
+    fit.persistence_error = std::sqrt(error / static_cast<double>(measured.persistence.size()));
+  }
+  fit.persistence_measured = mean_of(measured.persistence);
+  spec = std::move(best);
+  return fit;
+}
+
+}  // namespace nudge
