@@ -9,12 +9,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "circuits/netlist/netlist_reader.hpp"
 #include "circuits/netlist/operating_point.hpp"
+#include "sim/base/parallel.hpp"
 #include "sim/base/rng.hpp"
 #include "sim/io/atomic_file.hpp"
 
@@ -42,6 +44,54 @@ std::string grid(int n, bool diodes) {
     text += fmt::format("v{0} s{0} 0 0\nrs{0} s{0} n{1}_{1} 100\n", k, at);
   }
   return text + "rg n0_0 0 1k\n.model dd d(is=1e-12 n=1.2)\n";
+}
+
+/// A ring of resistors of 1 to 10 kOhm in which every node has one more to any other (a random graph of mean degree 4), or to a near one: among
+/// nodes of random places in a square those of the cell of its kind, which are joined along their cells. Sources as in a grid.
+std::string random_graph(int n, bool near) {
+  std::vector<double> drawn(static_cast<std::size_t>(5 * n));
+  fill_uniform<double>({1, Purpose::probe, 8}, 0, 0, drawn);
+  const int side = std::max(1, static_cast<int>(std::sqrt(n / 3.0)));
+  std::vector<std::vector<int>> cells(static_cast<std::size_t>(side * side));
+  std::vector<int> cell(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) {
+    const auto at = [&](int k) {
+      return std::min(side - 1, static_cast<int>(side * drawn[static_cast<std::size_t>(k * n + i)]));
+    };
+    // Rows of cells are walked to and fro, so that the ring stays near.
+    const int row = at(0), column = row % 2 == 0 ? at(1) : side - 1 - at(1);
+    cells[static_cast<std::size_t>(row * side + column)].push_back(i);
+  }
+  std::vector<int> order;
+  std::vector<std::pair<std::size_t, std::size_t>> range;  // of order, by cell of the walk
+  for (const auto& members : cells) {
+    for (const int i : members) {
+      cell[static_cast<std::size_t>(i)] = static_cast<int>(range.size());
+      order.push_back(i);
+    }
+    range.push_back({order.size() - members.size(), members.size()});
+  }
+  std::string text = "graph\n";
+  for (int k = 0; k < n; ++k) {
+    const int i = near ? order[static_cast<std::size_t>(k)] : k,
+              next = near ? order[static_cast<std::size_t>((k + 1) % n)] : (k + 1) % n;
+    const double a = drawn[static_cast<std::size_t>(2 * n + k)], b = drawn[static_cast<std::size_t>(3 * n + k)],
+                 c = drawn[static_cast<std::size_t>(4 * n + k)];
+    int other = std::min(n - 1, static_cast<int>(b * n));
+    if (near) {
+      // The cell above, mirrored in the walk.
+      const int of = cell[static_cast<std::size_t>(i)], row = of / side, up = (row + 1) % side,
+                mirrored = up * side + side - 1 - of % side;
+      const auto [first, count] = range[static_cast<std::size_t>(mirrored)];
+      other = count == 0 ? next
+                         : order[first + std::min(count - 1, static_cast<std::size_t>(b * static_cast<double>(count)))];
+    }
+    text += fmt::format("rr{0} n{1} n{2} {3}\n", k, i, next, 1e3 + 9e3 * a);
+    if (other != i) text += fmt::format("rc{0} n{1} n{2} {3}\n", k, i, other, 1e3 + 9e3 * c);
+  }
+  for (int k = 0; k < kSources; ++k)
+    text += fmt::format("v{0} s{0} 0 0\nrs{0} s{0} n{1} 100\n", k, k * (n - 1) / (kSources - 1));
+  return text + "rg n0 0 1k\n";
 }
 
 double source_volts(int point, int k) { return std::sin(1.0 + 0.7 * point + 2.1 * k); }
@@ -110,6 +160,85 @@ void operating_points(benchmark::State& state) {
   state.counters["ratio"] = ours / theirs;
   state.counters["difference_V"] = std::abs(x[static_cast<std::size_t>(middle)] - volts);
 }
+
+double resident_MB() {
+  std::ifstream stream("/proc/self/statm");
+  double total = 0, resident = 0;
+  stream >> total >> resident;
+  return resident * 4096e-6;
+}
+
+/// Growth with the nodes of random graphs; entries of the matrix and resident memory that a thread's own solver adds.
+void random_points(benchmark::State& state) {
+  const auto n = static_cast<int>(state.range(0));
+  const NodalEquations equations(
+      parse_netlist("graph", random_graph(n, state.range(1) != 0), [](const auto&, const auto&, auto&) { return ""; }));
+  const OperatingPointSolver first(equations);
+  std::vector<double> values = equations.values(), x(static_cast<std::size_t>(equations.unknowns()), 0.0);
+  const double before = resident_MB();
+  OperatingPointSolver solver(first);
+  int point = 0;
+  const auto solve = [&] {
+    for (int k = 0; k < kSources; ++k)
+      values[static_cast<std::size_t>(find_element(equations.netlist(), fmt::format("v{}", k)))] =
+          source_volts(point, k);
+    ++point;
+    return solver.solve(values, {}, x).status == Status::converged;
+  };
+  if (!solve()) return state.SkipWithError("no operating point");  // which chooses the pivots
+  state.counters["thread_MB"] = resident_MB() - before;
+  for (auto _ : state) {
+    if (!solve()) return state.SkipWithError("no operating point");
+  }
+  state.counters["entries"] = static_cast<double>(equations.pattern().entries());
+}
+
+/// Operating points side by side, a solver per thread: points a second.
+void threaded_points(benchmark::State& state) {
+  const auto n = static_cast<int>(state.range(0)), threads = static_cast<int>(state.range(1));
+  const NodalEquations equations(
+      parse_netlist("grid", grid(n, true), [](const auto&, const auto&, auto&) { return ""; }));
+  const OperatingPointSolver first(equations);
+  struct Own {
+    OperatingPointSolver solver;
+    std::vector<double> values, x;
+  };
+  std::vector<std::unique_ptr<Own>> own;
+  for (int t = 0; t < threads; ++t) {
+    own.push_back(std::unique_ptr<Own>(
+        new Own{first, equations.values(), std::vector<double>(static_cast<std::size_t>(equations.unknowns()), 0.0)}));
+  }
+  std::vector<std::size_t> sources;
+  for (int k = 0; k < kSources; ++k)
+    sources.push_back(static_cast<std::size_t>(find_element(equations.netlist(), fmt::format("v{}", k))));
+  constexpr int kPoints = 64;
+  for (auto _ : state) {
+    parallel_for(kPoints, threads, [&](Index p, int thread) {
+      Own& mine = *own[static_cast<std::size_t>(thread)];
+      for (int k = 0; k < kSources; ++k)
+        mine.values[sources[static_cast<std::size_t>(k)]] = source_volts(static_cast<int>(p), k);
+      mine.solver.solve(mine.values, {}, mine.x);
+    });
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * kPoints);
+}
+
+BENCHMARK(random_points)
+    ->Name("netlist/random_points")
+    ->ArgNames({"nodes", "near"})
+    ->ArgsProduct({{100, 1000, 10000, 100000}, {1}})
+    ->Args({100, 0})
+    ->Args({1000, 0})
+    ->Args({3000, 0})
+    ->Args({10000, 0})
+    ->Iterations(5)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(threaded_points)
+    ->Name("netlist/threaded_points")
+    ->ArgNames({"side", "threads"})
+    ->ArgsProduct({{10, 32}, {1, 2}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
 
 // Fixed counts: every repetition has ngspice run again.
 BENCHMARK(operating_points)

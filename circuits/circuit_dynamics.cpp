@@ -22,7 +22,10 @@ CircuitDynamics<S>::CircuitDynamics(const Circuit<S>& circuit, Index rows, Index
       input_(rows, circuit.inputs()),
       input_gradient_(rows, circuit.inputs()) {
   for (const auto& term : circuit.terms()) systems_.push_back(term->make_system(rows, max_copies));
-  if (systems_.size() == 1) direct_ = dynamic_cast<Direct<S>*>(systems_.front().get());
+  if (systems_.size() == 1) {
+    direct_ = dynamic_cast<Direct<S>*>(systems_.front().get());
+    inertia_ = dynamic_cast<Inertia<S>*>(systems_.front().get());
+  }
   std::vector<typename Box<S>::Range> ranges;
   for (const Node& node : circuit.nodes()) {
     node_columns_.push_back(node.columns);

@@ -43,9 +43,9 @@ class CircuitDynamics final : public Dynamics<S>,
   using Dynamics<S>::accumulate_energy_gradient;
   /// Of terms that have it (LayerEnergy), and of the conservative ones that have the contrastive rule.
   bool accumulate_layer_energies(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) override;
-  /// Direct of a circuit whose one term solves itself, its nodes having no leaks of their own.
+  /// Direct and inertia of a circuit whose one term has them, its nodes having no leaks of their own.
   Powers<S> powers() override {
-    return {&read_, this, keeps_points_ ? this : nullptr, direct_, this, bath_ ? this : nullptr};
+    return {&read_, this, keeps_points_ ? this : nullptr, direct_, this, bath_ ? this : nullptr, inertia_};
   }
 
   using Layered<S>::node_columns;
@@ -92,6 +92,7 @@ class CircuitDynamics final : public Dynamics<S>,
   Matrix<S> input_, input_gradient_;
   std::vector<std::unique_ptr<TermSystem<S>>> systems_;  ///< of the circuit's terms, in their order
   Direct<S>* direct_ = nullptr;                          ///< of the one term
+  Inertia<S>* inertia_ = nullptr;                        ///< likewise
   ReadContext read_;
   bool noisy_ = false, keeps_points_ = false;  ///< of the circuit when it was bound
   bool bath_ = false;

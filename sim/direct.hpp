@@ -18,6 +18,7 @@ struct DirectLoad {
   Columns columns = {};
   Matrix<S> value;  ///< (rows, columns.count)
   S load = 0;
+  bool settled = false;  ///< the state that it settles to, even where states are read before
 };
 
 /// What became of a direct solution.
@@ -25,6 +26,7 @@ struct DirectResult {
   Status status =
       Status::converged;  ///< stalled: Newton's method found no solution, or a matrix was singular; z is as it was
   int iterations = 0;     ///< factorisations, of all rows
+  double time = 0;        ///< that a phase takes, in τ; 0: none is known
 };
 
 /// The optional power of a Dynamics (Dynamics::direct) that solves its equations itself instead of relaxing.
@@ -33,7 +35,8 @@ class Direct {
  public:
   virtual ~Direct() = default;
 
-  /// Moves z (rows, cols) to where F(z) and the load, which acts on the system's outputs alone, are 0: by Newton's method from z on.
+  /// Moves z (rows, cols) to where F(z) and the load, which acts on the system's outputs alone, are 0: by Newton's method from z on. A
+  /// system that is read before it has settled moves z to where it then is.
   virtual DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) = 0;
 
   /// a (rows, cols) with Jᵀ a = −c at the point that was linearised last; c is 0 but on the outputs.

@@ -10,6 +10,7 @@
 #include "sim/box.hpp"
 #include "sim/direct.hpp"
 #include "sim/gradient_sink.hpp"
+#include "sim/inertia.hpp"
 #include "sim/kept_points.hpp"
 #include "sim/layer_energies.hpp"
 #include "sim/layered.hpp"
@@ -89,7 +90,8 @@ struct Powers {
   KeptPoints<S>* kept_points = nullptr;  ///< null also where its reads as they are cannot be put aside
   Direct<S>* direct = nullptr;
   LayerEnergies<S>* layer_energies = nullptr;
-  Bath<S>* bath = nullptr;  ///< of a system that is layered too
+  Bath<S>* bath = nullptr;        ///< of a system that is layered too
+  Inertia<S>* inertia = nullptr;  ///< null: τ dz/dt = F(z)
 };
 
 /// Anything that settles: τ dz/dt = F(z). A state is (rows, cols). Not thread-safe: one object per thread. A system must have the
@@ -128,6 +130,7 @@ class Dynamics {
   Layered<S>* layered() { return powers().layered; }
   KeptPoints<S>* kept_points() { return powers().kept_points; }
   Direct<S>* direct() { return powers().direct; }
+  Inertia<S>* inertia() { return powers().inertia; }
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, S scale, GradientSink<S>& sink) {
     return accumulate_energy_gradient(z, std::span<const S>(&scale, 1), sink);
   }

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sim/base/matrix.hpp"
+#include "sim/inertia.hpp"
 
 namespace nudge {
 
@@ -12,13 +12,15 @@ namespace nudge {
 /// Equilibria are those of f; their stability is not: an eigenvalue μ of f becomes the roots of λ (1 + τ_a λ) = μ, which
 /// stay in the left half-plane only while τ_a (Im μ)² < −Re μ: coupling that rotates asks for fast amplifiers.
 /// One fixed step: y relaxes exactly towards the f of the step, then z ← z + ε y; first order in ε. τ_a = 0 is Euler.
-/// What it does not model: a pole per line inside a force of several reads in a row (attention); lags are lumped at the
+/// Of a system with inertia f is D⁻¹ F. What it does not model: a pole per line inside a force of several reads in a row (attention); lags are lumped at the
 /// nodes.
 template <class S>
 class Lag {
  public:
-  Lag(double lag, double step)
-      : step_(static_cast<S>(step)), share_(lag > 0 ? static_cast<S>(-std::expm1(-step / lag)) : S(1)) {}
+  Lag(double lag, double step, Inertia<S>* inertia = nullptr)
+      : step_(static_cast<S>(step)),
+        share_(lag > 0 ? static_cast<S>(-std::expm1(-step / lag)) : S(1)),
+        inertia_(inertia) {}
 
   /// s of y ← y + s (f − y) in one step; 1: no amplifiers.
   S share() const { return share_; }
@@ -27,7 +29,15 @@ class Lag {
   void start(Index rows, Index cols, Matrix<S>& flow) const {
     if (share_ < S(1)) flow.setZero(rows, cols);
   }
-  void advance(MatrixRef<S> z, ConstMatrixRef<S> force, Matrix<S>& flow) const {
+  void advance(MatrixRef<S> z, ConstMatrixRef<S> force, Matrix<S>& flow) {
+    if (inertia_ == nullptr) return move(z, force, flow);
+    accelerated_ = force;
+    inertia_->accelerate(accelerated_);
+    move(z, accelerated_, flow);
+  }
+
+ private:
+  void move(MatrixRef<S> z, ConstMatrixRef<S> force, Matrix<S>& flow) const {
     if (share_ == S(1)) {
       z += step_ * force;
       return;
@@ -36,8 +46,9 @@ class Lag {
     z += step_ * flow;
   }
 
- private:
   S step_, share_;
+  Inertia<S>* inertia_;
+  Matrix<S> accelerated_;
 };
 
 }  // namespace nudge

@@ -11,6 +11,7 @@
 #include "apps/streams.hpp"
 #include "circuits/netlist/netlist_reader.hpp"
 #include "circuits/netlist/netlist_writer.hpp"
+#include "circuits/netlist/node_capacitances.hpp"
 #include "circuits/netlist/operating_point.hpp"
 #include "circuits/netlist/step_response.hpp"
 #include "sim/base/units.hpp"
@@ -22,7 +23,8 @@ namespace nudge {
 namespace {
 
 struct NetlistCommand {
-  std::string file, trained, out, tran, capacitance = "0 F";
+  std::string file, trained, out, tran;
+  std::vector<std::string> capacitance;
   bool op = false, json = false, waves = false;
 };
 
@@ -60,13 +62,27 @@ ExitCode write_trained(const NetlistCommand& options) {
   return ExitCode::ok;
 }
 
+/// Of every --capacitance: of all nodes, or "NODE = C".
+std::vector<double> capacitances_of(const NetlistCommand& options, const Netlist& netlist) {
+  double everywhere = 0;
+  std::vector<std::string> entries;
+  for (const std::string& one : options.capacitance) {
+    if (one.find('=') != std::string::npos) {
+      entries.push_back(one);
+      continue;
+    }
+    everywhere = parse_quantity(one, Unit::farad);
+    if (!(everywhere >= 0)) throw UserError("netlist: --capacitance must be at least 0 F");
+  }
+  return node_capacitances(netlist, everywhere, entries, "netlist: --capacitance");
+}
+
 /// How it settles when its sources come on.
 ExitCode print_transient(const NetlistCommand& options, const NodalEquations& equations) {
   StepResponseOptions how;
   how.stop_s = parse_quantity(options.tran, Unit::second);
-  how.node_capacitance_F = parse_quantity(options.capacitance, Unit::farad);
+  how.node_capacitance_F = capacitances_of(options, equations.netlist());
   if (!(how.stop_s > 0)) throw UserError("netlist: --tran must be a time above 0, as 1 ms");
-  if (!(how.node_capacitance_F >= 0)) throw UserError("netlist: --capacitance must be at least 0 F");
   const StepResponse found = options.waves ? waveform_response(equations, how) : step_response(equations, how);
   const auto& names = equations.netlist().nodes;
   if (found.status == Status::stalled) {
@@ -137,8 +153,11 @@ std::function<ExitCode()> add_netlist(CLI::App& app) {
   app.add_flag("--op", options->op, "Solve for its operating point");
   app.add_option("--tran", options->tran,
                  "How it settles: all capacitances empty, sources on at t = 0, for so long (as 1 ms)");
-  app.add_option("--capacitance", options->capacitance,
-                 "Of --tran: from every node to ground, beside the capacitors drawn");
+  app.add_option(
+         "--capacitance", options->capacitance,
+         "Of --tran: from every node to ground, beside the capacitors drawn; NODE=C, as often as needed: of one")
+      ->expected(1)
+      ->take_all();
   app.add_flag("--waves", options->waves,
                "Of --tran: from the operating point at t = 0, sources as their PULSE, SIN, EXP and PWL say");
   app.add_flag("--json", options->json, "Print JSON");

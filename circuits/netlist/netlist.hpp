@@ -49,6 +49,12 @@ constexpr bool has_energy(ElementKind kind) {
   return kind == ElementKind::resistor || kind == ElementKind::diode || kind == ElementKind::current;
 }
 
+/// Voltage across an element, from its first node to its second, at the voltages v of the nodes.
+inline double across(const Element& e, const std::vector<double>& v) {
+  const auto at = [&v](int node) { return node < 0 ? 0 : v[static_cast<std::size_t>(node)]; };
+  return at(e.nodes[0]) - at(e.nodes[1]);
+}
+
 /// A circuit as a SPICE netlist has it, its instances of .subckt taken apart and its expressions evaluated. A diode with a series
 /// resistance has a node of its own between the two, "NAME#internal", and a resistor "NAME#rs".
 struct Netlist {

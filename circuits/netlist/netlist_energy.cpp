@@ -9,11 +9,10 @@ namespace {
 /// act(element, number, drop, weight) of the elements that have an energy.
 template <class Act>
 void for_branches(const NodalEquations& equations, const NodeCoordinates& at, const std::vector<double>& v, Act act) {
-  const auto volts = [&v](int node) { return node < 0 ? 0 : v[static_cast<std::size_t>(node)]; };
   const std::vector<Element>& elements = equations.netlist().elements;
   for (std::size_t k = 0; k < elements.size(); ++k) {
     const Element& e = elements[k];
-    if (has_energy(e.kind)) act(e, k, volts(e.nodes[0]) - volts(e.nodes[1]), at.weight(k));
+    if (has_energy(e.kind)) act(e, k, across(e, v), at.weight(k));
   }
 }
 

@@ -4,22 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "circuits/netlist/column_charges.hpp"
+#include "circuits/netlist/current_noise.hpp"
+#include "circuits/netlist/element_kinds.hpp"
+#include "circuits/netlist/late_reads.hpp"
 #include "circuits/netlist/netlist_energy.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/base/rng.hpp"
 
 namespace nudge {
-namespace {
-
-constexpr std::uint32_t bit(ElementKind kind) { return 1U << static_cast<unsigned>(kind); }
-constexpr std::uint32_t kConservative =
-    bit(ElementKind::resistor) | bit(ElementKind::diode) | bit(ElementKind::current);
-/// The twin among the groups of devices: behind all arrays.
-constexpr std::uint32_t kTwin = 1U << 20U;
-constexpr std::uint32_t kRest = bit(ElementKind::vccs) | bit(ElementKind::mosfet);
-
-}  // namespace
-
 template <class S>
 NetlistTerm<S>::NetlistTerm(std::shared_ptr<const NodalEquations> equations,
                             std::shared_ptr<const NodeCoordinates> coordinates, NetlistPorts ports,
@@ -32,48 +24,34 @@ NetlistTerm<S>::NetlistTerm(std::shared_ptr<const NodalEquations> equations,
       values_(equations_->values()),
       solver_(*equations_) {
   NUDGE_EXPECT(maps_.size() == ports_.learned.size() && ports_.volts > 0 && ports_.siemens > 0);
+  if (!ports_.node_capacitance_F.empty()) {
+    matrices_ = std::make_unique<const ReducedMatrices>(*equations_, *coordinates_, ports_.node_capacitance_F);
+  }
   for (std::size_t p = 0; p < maps_.size(); ++p) {
     const double heat_J = maps_[p]->traits().unit_heat_J;
     if (heat_J > 0) ports_.learned[p].unit = device_unit_S(ports_, heat_J);
   }
-  if (ports_.twin_mismatch == 0) return;
-  std::vector<double> drawn(values_.size());
-  fill_normal<double>({ports_.seed, Purpose::device_to_device, kTwin}, 0, 0, drawn);
-  twin_.assign(values_.size(), 1.0);
-  for (const ElementRow& row : ports_.learned) {
-    for (const std::size_t k : row.elements) {
-      const bool resistor = equations_->netlist().elements[k].kind == ElementKind::resistor;
-      if (resistor) twin_[k] = std::exp(ports_.twin_mismatch * drawn[k]);
-    }
-  }
+  twin_ = twin_factors(*equations_, ports_);
 }
 
 template <class S>
 NetlistTerm<S>::~NetlistTerm() = default;
 
-/// The kinds of elements whose currents are of the part, but for those that sources of voltage carry.
-template <class S>
-std::uint32_t NetlistTerm<S>::kinds(Part part) const {
-  if (part == Part::all) return kConservative | kRest;
-  const bool split = coordinates_->reciprocal();
-  if (part == Part::conservative) return split ? kConservative : 0;
-  return split ? kRest : kConservative | kRest;
-}
-
 template <class S>
 TermTraits NetlistTerm<S>::traits() const {
   std::uint32_t present = 0;
-  for (const Element& e : equations_->netlist().elements) present |= bit(e.kind);
+  for (const Element& e : equations_->netlist().elements) present |= kind_bit(e.kind);
   TermTraits traits{.name = "netlist", .sources = nodes_, .targets = nodes_};
   traits.sources.push_back(Term<S>::kInput);
   traits.conservative = coordinates_->reciprocal();
-  traits.nonconservative = (present & kinds(Part::nonconservative)) != 0;
+  traits.nonconservative = (present & kinds_of_part(Part::nonconservative, coordinates_->reciprocal())) != 0;
   traits.takes_difference = false;
+  traits.noisy = ports_.noise_K > 0;
   return traits;
 }
 
 template <class S>
-class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
+class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, public Inertia<S> {
  public:
   System(const NetlistTerm& term, Index rows)
       : term_(&term),
@@ -83,34 +61,46 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
         points_(static_cast<std::size_t>(rows)),
         unknowns_(static_cast<std::size_t>(term.equations_->unknowns())),
         nodes_(static_cast<std::size_t>(term.equations_->nodes())),
-        columns_(static_cast<std::size_t>(at_->columns())) {
+        columns_(static_cast<std::size_t>(at_->columns())),
+        noise_(*term.equations_) {
     for (std::vector<double>* x : {&x_, &w_, &y_}) x->assign(unknowns_, 0.0);
     z_.resize(columns_);
+    const NetlistPorts& ports = term.ports_;
+    if (term.matrices_ == nullptr) return;
+    charges_ = std::make_unique<ColumnCharges>(*term.equations_, *at_, *term.matrices_, ports.output_names);
+    const double clock_s = std::max(ports.delay_s, ports.clock_s);
+    if (ports.delay_s > 0)
+      late_ = std::make_unique<LateReads>(*term.equations_, *at_, *term.matrices_, ports.delay_s, clock_s,
+                                          static_cast<std::size_t>(rows));
   }
 
   void bind(const Matrix<S>& input) override {
+    const NetlistPorts& ports = term_->ports_;
     for (std::size_t row = 0; row < values_.size(); ++row) {
-      std::vector<double>& values = values_[row];
-      for (const ElementRow& in : term_->ports_.inputs) {
-        for (std::size_t i = 0; i < in.elements.size(); ++i) {
-          values[in.elements[i]] =
-              in.offset + in.unit * static_cast<double>(input(static_cast<Index>(row), static_cast<Index>(i)));
-        }
-      }
-      for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
-        const ElementRow& learned = term_->ports_.learned[p];
-        const Matrix<S>& weights = term_->maps_[p]->weights();
-        for (std::size_t i = 0; i < learned.elements.size(); ++i) {
-          values[learned.elements[i]] =
-              learned.offset + learned.unit * static_cast<double>(weights(0, static_cast<Index>(i)));
-        }
-      }
+      for (const ElementRow& in : ports.inputs) set_values(in, input, static_cast<Index>(row), values_[row]);
+      for (std::size_t p = 0; p < term_->maps_.size(); ++p)
+        set_values(ports.learned[p], term_->maps_[p]->weights(), 0, values_[row]);
     }
   }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
-             ReadContext& /*read*/) override {
-    for (Index row = 0; row < z.rows(); ++row) add_force(z, row, part, f);
+             ReadContext& read) override {
+    const bool noisy = term_->ports_.noise_K > 0 && read.noisy() && part != Part::nonconservative;
+    if (noisy) noise_.draw(z.rows(), read);
+    for (Index row = 0; row < z.rows(); ++row) {
+      add_force(z, row, part, f);
+      if (noisy) add_noise(row, read.noise_scale() / std::sqrt(read.reads()), f);
+    }
+  }
+
+  void accelerate(MatrixRef<S> f) override {
+    if (!charges_) return;  // D = 1
+    const double unit = term_->ports_.siemens * term_->ports_.tau_s;
+    for (Index row = 0; row < f.rows(); ++row) {
+      take(f, row);
+      charges_->rates(z_.data());
+      for (std::size_t j = 0; j < columns_; ++j) f(row, static_cast<Index>(j)) = static_cast<S>(unit * z_[j]);
+    }
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& /*read*/) override {
@@ -213,6 +203,15 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
       take(z, row);
       for (double& one : z_) one *= volts;
       const std::vector<double>& values = solved_values(static_cast<std::size_t>(row), load);
+      if (late_ && !load.settled) {
+        if (load.kind == Kind::none) actions_.clear();
+        const Status status = late_->read(static_cast<std::size_t>(row), values, actions_, z_.data());
+        if (status != Status::converged) result.status = status;
+        result.iterations = 1;
+        result.time = late_->period_s() / term_->ports_.tau_s;
+        for (Index j = 0; j < z.cols(); ++j) z(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)] / volts);
+        continue;
+      }
       at_->voltages(z_.data(), values, x_.data());
       std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
       const OperatingPoint found = solver_.solve(values, actions_, x_);
@@ -254,6 +253,11 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
     std::vector<double> x, conservative, rest;
   };
 
+  static void set_values(const ElementRow& of, const Matrix<S>& numbers, Index row, std::vector<double>& values) {
+    for (std::size_t i = 0; i < of.elements.size(); ++i)
+      values[of.elements[i]] = of.offset + of.unit * static_cast<double>(numbers(row, static_cast<Index>(i)));
+  }
+
   /// The twin's where it has the state that is solved for: of what drives the outputs, +β.
   const std::vector<double>& solved_values(std::size_t row, const DirectLoad<S>& load) {
     const bool free = load.kind == DirectLoad<S>::Kind::none;
@@ -281,7 +285,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
     const NodalEquations& equations = *term_->equations_;
     const bool shunted = part == Part::all || (part == Part::conservative) == at_->reciprocal();
     const Easing easing{shunted ? 0.0 : -equations.netlist().shunt_S, 1};
-    equations.evaluate(x_, values, {}, easing, nullptr, residual_, jacobian_, term_->kinds(part));
+    equations.evaluate(x_, values, {}, easing, nullptr, residual_, jacobian_, kinds_of_part(part, at_->reciprocal()));
   }
 
   void add_force(ConstMatrixRef<S> z, Index row, Part part, MatrixRef<S> f) {
@@ -322,32 +326,36 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
     give(-1 / term_->ports_.siemens, f, row);
   }
 
-  static double between(const Element& e, const std::vector<double>& x) {
-    const auto at = [&x](int node) { return node < 0 ? 0 : x[static_cast<std::size_t>(node)]; };
-    return at(e.nodes[0]) - at(e.nodes[1]);
-  }
-
   /// −⟨u, ∂F/∂value⟩ of an element after pull().
   double moved(std::size_t element, const std::vector<double>& v) const {
     const Element& e = term_->equations_->netlist().elements[element];
     const NetlistPorts& ports = term_->ports_;
     const double amperes = ports.siemens * ports.volts;
     if (e.kind == ElementKind::voltage) return at_->pull_source(element, y_.data()) / amperes;
-    const double drop = between(e, w_);
-    return (e.kind == ElementKind::resistor ? drop * between(e, v) : drop) / amperes;
+    const double drop = across(e, w_);
+    return (e.kind == ElementKind::resistor ? drop * across(e, v) : drop) / amperes;
   }
 
   /// ∂E/∂value in W per unit of it, after evaluate().
   double energy_slope(std::size_t element) const {
     const Element& e = term_->equations_->netlist().elements[element];
     if (e.kind == ElementKind::voltage) return at_->pull_source(element, residual_.data());
-    const double drop = between(e, x_);
+    const double drop = across(e, x_);
     return at_->weight(element) * (e.kind == ElementKind::resistor ? 0.5 * drop * drop : drop);
   }
 
   double row_energy(ConstMatrixRef<S> z, Index row) {
     evaluate(z, row, Part::conservative);
     return netlist_energy_W(*term_->equations_, *at_, values_[static_cast<std::size_t>(row) % values_.size()], x_);
+  }
+
+  /// f += the noise of the currents at x_, where the force of the row was evaluated.
+  void add_noise(Index row, double scale, MatrixRef<S> f) {
+    const NetlistPorts& ports = term_->ports_;
+    noise_.leave(row, ports.noise_K, values_[static_cast<std::size_t>(row) % values_.size()], x_, y_);
+    std::fill(z_.begin(), z_.end(), 0.0);
+    at_->gather(y_.data(), z_.data());
+    give(-scale / (ports.siemens * ports.volts * std::sqrt(ports.tau_s)), f, row);
   }
 
   void start_rows(Index rows) {
@@ -372,6 +380,9 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S> {
   std::size_t unknowns_, nodes_, columns_;
   std::vector<double> x_, w_, y_, z_, residual_, jacobian_;
   std::vector<OutputAction> actions_;
+  std::unique_ptr<ColumnCharges> charges_;  ///< where capacitances are given
+  std::unique_ptr<LateReads> late_;         ///< null: states are read when they have settled
+  CurrentNoise noise_;
   std::vector<Matrix<S>> rows_;  ///< what every row of the state gives a parameter
   Matrix<S> ones_;
 };

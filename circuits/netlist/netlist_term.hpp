@@ -4,38 +4,14 @@
 #include <memory>
 #include <vector>
 
+#include "circuits/netlist/netlist_ports.hpp"
 #include "circuits/netlist/node_coordinates.hpp"
 #include "circuits/netlist/operating_point.hpp"
+#include "circuits/netlist/reduced_matrices.hpp"
 #include "circuits/terms/term.hpp"
 #include "sim/direct.hpp"
 
 namespace nudge {
-
-/// Elements of a netlist that one row of numbers sets, in the order of the row.
-struct ElementRow {
-  std::vector<std::size_t> elements;
-  double unit = 1;  ///< Element::value, of resistors the conductance, is offset + unit times the number
-  double offset = 0;
-};
-
-/// What of a netlist is fed, learns, and is read.
-struct NetlistPorts {
-  std::vector<ElementRow> inputs;   ///< independent sources that the features of a sample set, as many in each row
-  std::vector<ElementRow> learned;  ///< by parameter (1, elements): resistors, or independent sources
-  std::vector<std::string> output_names;
-  double volts = 1;    ///< of a unit of the state
-  double tau_s = 1;    ///< unit of time: what tells the conductance of a device from its heat (MapTraits::unit_heat_J)
-  double siemens = 1;  ///< conductance whose current at that voltage is the unit of force
-  /// Standard deviation of ln g between the resistors that learn and those of a twin of the circuit, in which what holds or drives the
-  /// outputs is solved for: free and clamped state as they are built, side by side. 0: one circuit has both, one after the other.
-  double twin_mismatch = 0;
-  std::uint64_t seed = 0;  ///< of the twin
-};
-
-/// Conductance that the number 1 stands for in an array of this heat (MapTraits::unit_heat_J).
-inline double device_unit_S(const NetlistPorts& ports, double unit_heat_J) {
-  return unit_heat_J / (ports.volts * ports.volts * ports.tau_s);
-}
 
 /// All of a netlist as one term: the state is what no source sets (NodeCoordinates), z = v/volts, and the force the net current into every
 /// column of it,
@@ -44,8 +20,10 @@ inline double device_unit_S(const NetlistPorts& ports, double unit_heat_J) {
 /// a voltage or takes a current from one, or these are balanced (NodeCoordinates::reciprocal):
 ///     E = Σ σ (½ g v², ∫ I dv, I v)/(siemens · volts²)
 /// all else is not: transistors and controlled sources. Local rule of a resistor: ⟨a, ∂F/∂g⟩ = −(w₊ − w₋)(v₊ − v₋)/volts, w = N a, of an energy
-/// −½ σ (v₊ − v₋)²; of a source what it moves. It solves itself (Direct), one state per row. Capacitors carry nothing: every column of the
-/// state has the same capacitance, siemens · τ. A resistor that is a device has the conductance which the device has.
+/// −½ σ (v₊ − v₋)²; of a source what it moves. It solves itself (Direct), one state per row. Every column of the state has the same
+/// capacitance, siemens · τ; where capacitances are given it has Inertia, D = Nᵀ C P/(siemens τ). The noise of its currents, of density S, pushes
+/// the columns as white noise of √S/(siemens volts √τ) per √τ between the nodes of every element. A resistor that is a device has the conductance
+/// which the device has.
 template <class S>
 class NetlistTerm final : public Term<S> {
  public:
@@ -54,16 +32,21 @@ class NetlistTerm final : public Term<S> {
               NetlistPorts ports, std::vector<const LinearMap<S>*> maps, std::vector<int> nodes);
   ~NetlistTerm() override;
 
+  /// From now on the currents have the noise of this temperature (NetlistPorts::noise_K).
+  void set_noise(double temperature_K) { ports_.noise_K = temperature_K; }
+  /// Capacitance of a column of the state; of the nodes where each has its own, the mean.
+  double capacitance_F() const { return column_capacitance_F(ports_); }
+
   TermTraits traits() const override;
   std::unique_ptr<TermSystem<S>> make_system(Index rows, Index max_copies) const override;
 
  private:
   class System;
-  std::uint32_t kinds(Part part) const;
 
   std::shared_ptr<const NodalEquations> equations_;
   std::shared_ptr<const NodeCoordinates> coordinates_;
   NetlistPorts ports_;
+  std::unique_ptr<const ReducedMatrices> matrices_;  ///< where capacitances are given
   std::vector<const LinearMap<S>*> maps_;
   std::vector<int> nodes_;
   std::vector<double> values_, twin_;  ///< of elements; of the twin over those, where there is one

@@ -24,6 +24,8 @@ class NodeCoordinates {
   int outputs() const { return outputs_; }
   /// Columns before the outputs.
   int inner() const { return static_cast<int>(node_of_.size()); }
+  /// Of an inner column.
+  int node_of(int column) const { return node_of_[static_cast<std::size_t>(column)]; }
   /// Whether resistors, diodes and current sources have an energy: N_k = σ_k P_k of each of them, N = P where σ = 1.
   bool reciprocal() const { return reciprocal_; }
   /// Whether some σ is not 1; σ of a resistor, diode or current source, and of what lies from a node to ground.

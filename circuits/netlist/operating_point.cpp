@@ -18,6 +18,8 @@ constexpr double kAbsoluteStep = 1e-12;
 constexpr double kFirstGmin_S = 1e-2;
 constexpr double kLastGmin_S = 1e-13;
 constexpr double kSmallestRise = 1e-6;  // of the sources
+/// Factorisations of a solution at most: rises that stay near the smallest would take 10⁸ (found by tests/fuzz/netlist.cpp).
+constexpr int kMostFactorisations = 50000;
 
 }  // namespace
 
@@ -84,6 +86,7 @@ bool OperatingPointSolver::by_sources(const Attempt& attempt, std::vector<double
   std::vector<double> reached = x;
   double share = 0, rise = 0.1;
   while (share < 1) {
+    if (found.iterations > kMostFactorisations) return false;
     const double next = std::min(1.0, share + rise);
     if (newton(attempt, {0, next}, x, found)) {
       share = next;

@@ -10,8 +10,9 @@ namespace nudge {
 
 struct StepResponseOptions {
   double stop_s = 1e-3;
-  double node_capacitance_F = 0;  ///< from every node to ground, beside the capacitors of the netlist
-  double relative_error = 1e-6;   ///< of a step
+  std::vector<double> node_capacitance_F =
+      {};                        ///< by node, from it to ground, beside the capacitors of the netlist; none: 0 F
+  double relative_error = 1e-6;  ///< of a step
   double absolute_error_V = 1e-9;
   double band = 1e-3;  ///< how close to the end is settled, in the largest change of a node
 };
@@ -27,10 +28,9 @@ struct StepResponse {
   int jacobians = 0;
 };
 
-/// By the states z of what no source sets (NodeCoordinates), v = P z + Q e:
+/// By the states z of what no source sets (Transient), v = P z + Q e:
 ///     Nᵀ C P dz/dt + Nᵀ r(v) = 0,     Nᵀ C v(0) = 0 where there is a capacitance
-/// with SUNDIALS IDA (Hindmarsh et al., ACM TOMS 31 (2005) 363): backward differentiation of order 1 to 5, variable steps, KLU; nodes without a
-/// capacitance follow at once. UserError where nothing has one, and for elements that NodeCoordinates refuses; NumericalFailure without an
+/// UserError where nothing has one, and for elements that NodeCoordinates refuses; NumericalFailure without an
 /// operating point or a consistent start (capacitors that hang on each other alone: give every node one to ground).
 StepResponse step_response(const NodalEquations& equations, const StepResponseOptions& options);
 

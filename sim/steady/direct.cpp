@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's own solution (Dynamics::direct): one step, no time. The residual is that of the force at the state found, as of any
+// The system's own solution (Dynamics::direct): one step, and no time but where it is read before it has settled; gradients that are computed are of
+// the settled state. The residual is that of the force at the state found, as of any
 // solver; a solution that was not found leaves the state, with `stalled`.
 #include "sim/base/errors.hpp"
 #include "sim/steady/monitor.hpp"
@@ -15,8 +16,12 @@ SettleResult settle_direct(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOp
   dynamics.set_read_timing({options.step, 0});
   Monitor monitor(options, scratch.residuals);
   SettleResult result;
-  const DirectResult solved = direct->solve(z, {});
+  const Reading* reading = dynamics.reading();
+  DirectLoad<S> nothing;
+  nothing.settled = reading != nullptr && reading->exact;
+  const DirectResult solved = direct->solve(z, nothing);
   result.steps = solved.iterations;
+  result.time = solved.time;
   scratch.force.resize(z.rows(), z.cols());
   dynamics.force(z, scratch.force);
   result.force_evaluations = solved.iterations + 1;

@@ -19,7 +19,7 @@ SettleResult settle_euler(Dynamics<S>& dynamics, MatrixRef<S> z, const SettleOpt
   Monitor monitor(options, scratch.residuals);
   FixedStepEnd<S> end(options, scratch);
   SettleResult result;
-  const Lag<S> lag(options.lag, options.step);
+  Lag<S> lag(options.lag, options.step, dynamics.inertia());
   const Box<S>* box = dynamics.box();
   lag.start(z.rows(), z.cols(), scratch.flow);
   while (result.steps < options.max_steps) {

@@ -43,9 +43,16 @@ const std::vector<Settling>& circuits() {
       {"transistor\nVd d 0 2\nRd d o 50k\nM1 o g 0 0 nn W=2u L=1u\nVg a 0 1.2\nRg a g 10k\n"
        ".model nn NMOS(VTO=0.4 KP=80u LAMBDA=0.03)\n",
        1e-4, 100e-12},
-      {"amplifier\nV1 a 0 0.1\nR1 a x 1k\nE1 e 0 x 0 5\nR2 e y 2k\nG1 0 w y 0 1m\nR3 w 0 3k\n", 3e-6, 100e-12},
+      {"amplifier\nV1 a 0 0.1\nR1 a x 1k\nE1 e 0 x 0 5\nR2 e y 2k\nG1 0 w y 0 1m\nR3 w 0 3k\n", 4e-6, 100e-12},
       {"floating\nV1 a b 1\nR1 a 0 1k\nR2 b 0 2k\nR3 a c 5k\nC1 c 0 200p\n", 1e-5, 30e-12},
   };
+  return all;
+}
+
+/// Of every node another.
+std::vector<double> everywhere(const Settling& one) {
+  std::vector<double> all;
+  for (int i = 0; i < equations_of(one.text).nodes(); ++i) all.push_back(one.capacitance_F * (1 + 0.1 * i));
   return all;
 }
 
@@ -69,7 +76,7 @@ TEST_CASE("step response: it ends at the operating point", "[transient]") {
   for (const Settling& one : circuits()) {
     CAPTURE(one.text);
     const StepResponse found =
-        step_response(equations_of(one.text), {.stop_s = one.stop_s, .node_capacitance_F = one.capacitance_F});
+        step_response(equations_of(one.text), {.stop_s = one.stop_s, .node_capacitance_F = everywhere(one)});
     CHECK(found.status == Status::converged);
     CHECK(found.settled_s < one.stop_s);
     for (std::size_t i = 0; i < found.end_V.size(); ++i) {
@@ -84,12 +91,11 @@ TEST_CASE("step response: the way there is ngspice's", "[transient][ngspice]") {
   for (const Settling& one : circuits()) {
     CAPTURE(one.text);
     const NodalEquations equations = equations_of(one.text);
-    const StepResponse found =
-        step_response(equations, {.stop_s = one.stop_s, .node_capacitance_F = one.capacitance_F});
+    const StepResponse found = step_response(equations, {.stop_s = one.stop_s, .node_capacitance_F = everywhere(one)});
     const auto& names = equations.netlist().nodes;
     std::string text = one.text, commands;
     for (std::size_t i = 0; i < names.size(); ++i)
-      text += fmt::format("Cn{} {} 0 {:g}\n", i, names[i], one.capacitance_F);
+      text += fmt::format("Cn{} {} 0 {:g}\n", i, names[i], everywhere(one)[i]);
     std::vector<std::size_t> steps;
     for (std::size_t k = found.time_s.size() / 8; k + 1 < found.time_s.size(); k += found.time_s.size() / 8) {
       if (found.time_s[k] < 1e-3 * one.stop_s) continue;
@@ -120,9 +126,9 @@ TEST_CASE("step response: the way there is ngspice's", "[transient][ngspice]") {
 TEST_CASE("step response: what cannot charge or start is said", "[transient]") {
   const NodalEquations bare = equations_of("r\nV1 a 0 1\nR1 a b 1k\nR2 b 0 1k\n");
   CHECK_THROWS_WITH(step_response(bare, {.stop_s = 1}), Catch::Contains("--capacitance"));
-  CHECK_NOTHROW(step_response(bare, {.stop_s = 1, .node_capacitance_F = 1e-6}));
+  CHECK_NOTHROW(step_response(bare, {.stop_s = 1, .node_capacitance_F = {1e-6, 1e-6}}));
   const NodalEquations hung = equations_of("c\nV1 a 0 1\nR1 a b 1k\nC1 b c 1n\nR2 c 0 1k\n");
   CHECK_THROWS_WITH(step_response(hung, {.stop_s = 1e-4}), Catch::Contains("no consistent start"));
-  const StepResponse late = step_response(bare, {.stop_s = 1e-6, .node_capacitance_F = 1e-6});
+  const StepResponse late = step_response(bare, {.stop_s = 1e-6, .node_capacitance_F = {1e-6, 1e-6}});
   CHECK(late.status == Status::max_steps);
 }

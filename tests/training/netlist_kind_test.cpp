@@ -5,25 +5,13 @@
 #include <cmath>
 
 #include "circuits/crossbar/crossbar_config.hpp"
-#include "circuits/netlist/netlist_reader.hpp"
 #include "tests/circuits/ngspice.hpp"
-#include "tests/support/numerics.hpp"
-#include "tests/training/network_kinds.hpp"
-#include "training/learning/estimators/registry.hpp"
-#include "training/learning/gradient.hpp"
-#include "training/learning/squared_error.hpp"
-#include "training/models/netlist/netlist_plan.hpp"
-#include "training/models/network.hpp"
+#include "tests/training/drawn_circuit.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
 
 namespace {
-
-struct Drawn {
-  std::string text;
-  std::vector<std::string> inputs, outputs, learn = {"r*"};
-};
 
 /// A passive divider with diodes; one whose output lies between two nodes; an amplifier; a transistor that follows; all kinds.
 const std::vector<Drawn>& circuits() {
@@ -57,72 +45,6 @@ const std::vector<Drawn>& circuits() {
   return all;
 }
 
-constexpr double kA = 0.7, kB = -0.4, kTarget = 0.1;  // features, and the target of every output, V
-
-struct Bound {
-  explicit Bound(const Drawn& drawn, double siemens = 0, double tau_s = 1, double mismatch = 0) {
-    NetlistChoice choice;
-    choice.conductance_S = siemens;
-    choice.tau_s = tau_s;
-    choice.twin_mismatch = mismatch;
-    choice.inputs = drawn.inputs;
-    choice.outputs = drawn.outputs;
-    choice.learn = drawn.learn;
-    const auto no_files = [](const std::string&, const std::string&, std::string&) { return std::string(); };
-    plan = std::make_shared<NetlistPlan>(parse_netlist("t.cir", drawn.text, no_files), choice, 2,
-                                         static_cast<Index>(drawn.outputs.size()));
-    std::vector<Matrix<double>> weights;
-    plan->initial(1, weights);
-    Maps<double> maps;
-    for (std::size_t p = 0; p < weights.size(); ++p)
-      maps.push_back(number_map<double>(plan->parameters()[p], weights[p]));
-    network = std::make_unique<Network<double>>(plan, std::move(maps));
-    dynamics = std::make_unique<CircuitDynamics<double>>(network->circuit(), 1, 4);
-    rebind();
-    cost = std::make_unique<SquaredError<double>>(network->circuit().nodes().back().columns);
-    cost->bind(Matrix<double>::Constant(1, static_cast<Index>(drawn.outputs.size()), kTarget));
-  }
-  void rebind() {
-    Matrix<double> input(1, 2);
-    input << kA, kB;
-    dynamics->bind(input, ReadContext{});
-  }
-  Matrix<double> solved() {
-    Matrix<double> z = Matrix<double>::Zero(1, network->cols());
-    REQUIRE(dynamics->direct()->solve(z, {}).status == Status::converged);
-    return z;
-  }
-  Gradient<double> gradient(const std::string& estimator, double beta, SettleSolver solver = SettleSolver::direct) {
-    EstimatorOptions options;
-    options.free.solver = solver;
-    options.beta = beta;
-    options.input_frequency = input_frequency;
-    options.error_frequency = error_frequency;
-    const auto made = make_estimator<double>(estimator, options);
-    Gradient<double> sum(network->parameter_shapes());
-    Matrix<double> z = Matrix<double>::Zero(1, network->cols()), unused = z;
-    Example<double> example{dynamics.get(), cost.get(), &z, &unused, 1.0, &sum};
-    report = made->estimate(example);
-    return sum;
-  }
-
-  std::shared_ptr<NetlistPlan> plan;
-  std::unique_ptr<Network<double>> network;
-  std::unique_ptr<CircuitDynamics<double>> dynamics;
-  std::unique_ptr<SquaredError<double>> cost;
-  SequenceReport report;
-  double input_frequency = 0, error_frequency = 0;
-};
-
-/// All numbers of a gradient in one column.
-Eigen::VectorXd flat(const Gradient<double>& g) {
-  std::vector<double> all;
-  for (int p = 0; p < g.size(); ++p) {
-    for (Index i = 0; i < g[p].size(); ++i) all.push_back(g[p].data()[i]);
-  }
-  return Eigen::Map<Eigen::VectorXd>(all.data(), static_cast<Index>(all.size()));
-}
-
 /// ∂C/∂number by central differences with steps of h of the number: h² of curvature against rounding/h of the solutions.
 Eigen::VectorXd central(Bound& bound, double h) {
   std::vector<double> all;
@@ -145,9 +67,6 @@ Eigen::VectorXd central(Bound& bound, double h) {
   bound.rebind();
   return Eigen::Map<Eigen::VectorXd>(all.data(), static_cast<Index>(all.size()));
 }
-
-double relative(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a - b).norm() / b.norm(); }
-double cosine(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return a.dot(b) / (a.norm() * b.norm()); }
 
 }  // namespace
 
@@ -398,6 +317,10 @@ TEST_CASE("netlist kind: what does not fit is refused", "[netlist]") {
   refused({good.text, {"va", "vb"}, {"z"}}, "no node \"z\"");
   refused({good.text, {"va", "vb"}, {"a"}}, "output a: sources or other outputs set its voltage");
   refused({good.text, {"va", "vb"}, {"y,y"}}, "0 V whatever happens");
+  refused({"apart\nVa a 0 0\nVb b 0 0\nR1 a 0 1k\nR2 b 0 1k\nR3 y 0 1k\nC1 a y 1n\n", {"va", "vb"}, {"y"}},
+          "\"y\" is reached by no input");
+  refused({"a rail\nVa a 0 0\nVb b 0 0\nVd d 0 1\nR1 a d 1k\nR2 b d 1k\nR3 d y 1k\nR4 y 0 1k\n", {"va", "vb"}, {"y"}},
+          "\"y\" is reached by no input");
   refused({good.text, {"va", "vb"}, {"y", "y"}}, "output y: sources or other outputs");
   refused({good.text, {"va", "vb"}, {"y"}, {"q*"}}, "\"q*\" fits no resistor");
   refused({good.text, {"va", "vb"}, {"y"}, {}}, "netlist.learn is empty");

@@ -6,6 +6,7 @@
 #include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "circuits/netlist/netlist_term.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "circuits/terms/leak_spread.hpp"
 #include "sim/base/parallel.hpp"
@@ -94,8 +95,14 @@ double node_capacitance(const Network<S>& network, const CircuitSpec& circuit) {
 template <class S>
 void set_thermal_noise(Network<S>& network, const CircuitSpec& circuit, SettleSolver solver) {
   if (!circuit.thermal_noise) return;
+  for (const auto& term : network.circuit().terms()) {
+    auto* drawn = dynamic_cast<NetlistTerm<S>*>(term.get());
+    if (drawn == nullptr) continue;
+    if (solver != SettleSolver::direct) return drawn->set_noise(circuit.temperature_K);
+    return network.circuit().set_sampled_noise(sampled_noise(circuit, drawn->capacitance_F()));
+  }
   const double sampled = sampled_noise(circuit, node_capacitance(network, circuit));
-  if (solver == SettleSolver::coordinate || solver == SettleSolver::direct) {
+  if (solver == SettleSolver::coordinate) {
     network.circuit().set_sampled_noise(sampled);
   } else {
     network.circuit().set_node_noise(std::sqrt(2.0) * sampled);

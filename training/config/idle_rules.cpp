@@ -84,7 +84,9 @@ Choice of_estimator(bool training) {
             const auto names = asked_estimators(c, training);
             return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
               const EstimatorKind* kind = find_estimator(name);
-              return kind != nullptr && (!kind->declares || begins(key, kind->reads));
+              if (kind == nullptr) return false;
+              const bool swings = c.text("nudge.form") == "oscillating" && begins(key, kind->reads_swinging);
+              return !kind->declares || begins(key, kind->reads) || swings;
             });
           },
           [](const Config& c, const std::string& key) {
@@ -311,7 +313,9 @@ const std::vector<IdleChoice>& idle_choices() {
                 {"nudge.frequency", "nudge.periods", "nudge.settling_periods", "nudge.harmonic", "nudge.time_constant",
                  "nudge.phase_error"}),
       only_with("nudge.form", {"static"}, {"nudge.sides"}),
-      only_with("relaxation.solver", {"direct"}, {"netlist.twin_mismatch"}),
+      only_with("relaxation.solver", {"direct"}, {"netlist.twin_mismatch", "netlist.delay", "netlist.clock"}),
+      needs("netlist.node_capacitance", {"netlist.capacitances", "netlist.delay", "netlist.clock"}),
+      needs("netlist.clock", {"netlist.gate_leak_time"}),
       only_with("relaxation.solver", {"sample"},
                 {"thermal.temperature", "thermal.units", "thermal.bit_gain_spread", "thermal.bit_offset_spread",
                  "thermal.bit_correlation"}),

@@ -101,7 +101,7 @@ const Section<PhaseOptions>& phase_section() {
       field(named("nudge.form", "static",
                   "static: nudged states at +beta and -beta (nudge.sides); oscillating: one phase nudged by beta sin "
                   "omega t, whose states are read by a lock-in at every node. Estimators ep, ep_anchored, aep, "
-                  "aep_anchored and aep_transposed.",
+                  "aep_anchored and aep_transposed; frequency at its own two frequencies, with noise.",
                   "arXiv:2209.00530, section 3.3"),
             nudge_forms, &PhaseOptions::phases, &EstimatorOptions::oscillation, &Oscillation::form),
       field(real("nudge.frequency", "0.1", above(0),

@@ -19,8 +19,9 @@ struct Parameter {
   bool conductance = false;
   /// A table: a read chooses rows of it, by a drive of 1 on one line.
   bool table = false;
-  double products = 1;  ///< that its correlation adds up for one sample: the positions of a kernel
-  double leak = 0;      ///< share of it that is lost in every step that is accepted: charge that leaks off a gate
+  double products = 1;      ///< that its correlation adds up for one sample: the positions of a kernel
+  double leak = 0;          ///< share of it that is lost in every step that is accepted: charge that leaks off a gate
+  double leak_periods = 0;  ///< the same by the phases in which it falls by e; 0: by its share alone
 };
 
 /// A table of (rows, cols) numbers or devices: of symbols, of positions. Weight decay leaves it alone.

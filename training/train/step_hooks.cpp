@@ -3,10 +3,14 @@
 
 #include <algorithm>
 
+#include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/stabiliser_options.hpp"
+#include "training/config/train_options.hpp"
 #include "training/learning/damping_controller.hpp"
+#include "training/learning/estimators/registry.hpp"
 #include "training/learning/memory_bound.hpp"
+#include "training/models/netlist/netlist_config.hpp"
 #include "training/train/step_hook.hpp"
 
 namespace nudge {
@@ -69,6 +73,19 @@ class MemoryHook final : public StepHook<S> {
   Matrix<S> delta_;
 };
 
+/// Phases of a training step, one after the other: of every sample its free one and those that its estimator nudges, of which a twin has the
+/// first beside the free one.
+double phases_of_step(const Config& config) {
+  const EstimatorKind* kind = find_estimator(run_options(config).estimator);
+  double phases = 1;
+  if (kind != nullptr && kind->nudge != Nudge::none) {
+    const bool both = !kind->direct && phase_options(config).phases.sides == NudgeSides::centered;
+    phases += both ? 2 : 1;
+    if (netlist_section().read(config).twin_mismatch > 0) phases -= 1;
+  }
+  return phases * static_cast<double>(train_section().read(config).batch);
+}
+
 /// What leaks away of parameters between one update and the next (Parameter::leak).
 template <class S>
 class LeakHook final : public StepHook<S> {
@@ -101,7 +118,9 @@ std::vector<std::unique_ptr<StepHook<S>>> make_hooks(const Config& config, const
   std::vector<std::pair<int, double>> leaks;
   const std::vector<Parameter> parameters = network.plan().parameters();
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    if (parameters[p].leak > 0) leaks.emplace_back(static_cast<int>(p), parameters[p].leak);
+    double leak = parameters[p].leak;
+    if (parameters[p].leak_periods > 0) leak = -std::expm1(-phases_of_step(config) / parameters[p].leak_periods);
+    if (leak > 0) leaks.emplace_back(static_cast<int>(p), leak);
   }
   if (!leaks.empty()) hooks.push_back(std::make_unique<LeakHook<S>>(std::move(leaks)));
   if (options.memory.fraction <= 0) return hooks;

@@ -26,7 +26,7 @@ template <class S>
 std::size_t BackpropThroughTime<S>::forward(Example<S>& example, SequenceReport& report) {
   const SettleOptions& options = options_.free;
   Matrix<S>& z = *example.state;
-  const Lag<S> lag(options.lag, options.step);
+  Lag<S> lag(options.lag, options.step);
   lag.start(z.rows(), z.cols(), flow_);
   averaged_ = std::min(options.average_last, options.max_steps);
   mean_.setZero(z.rows(), z.cols());

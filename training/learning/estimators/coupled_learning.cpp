@@ -27,7 +27,9 @@ SequenceReport CoupledLearningEstimator<S>::estimate(Example<S>& example) {
   clamped_ = z;
   begin_nudged_reads(example, options_);
   example.dynamics->set_read_timing({options_.step, 0});  // no circuit's way: it takes no time
-  report.nudged = direct->solve(clamped_, load).status;
+  const DirectResult solved = direct->solve(clamped_, load);
+  report.nudged = solved.status;
+  report.nudged_time = solved.time;
   states_.bottomRows(z.rows()) = clamped_;
   this->nudged_states_ = &clamped_;
   this->adjoint_ = (z - clamped_) / eta;

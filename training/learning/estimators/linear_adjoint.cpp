@@ -30,7 +30,7 @@ SequenceReport LinearAdjointEstimator<S>::estimate(Example<S>& example) {
   const ReadTiming timing = begin_nudged_reads(example, options_);
   example.cost->gradient(z, cost_gradient_);
   hold_at_rest<S>(*example.dynamics, at, z, cost_gradient_, change_);
-  const Lag<S> lag(options_.free.lag, options_.step);
+  Lag<S> lag(options_.free.lag, options_.step, example.dynamics->inertia());
   lag.start(z.rows(), z.cols(), flow_);
   const NudgedPoint<S> point{example.dynamics, &at, &z, example.filter};
   Layered<S>* swept = sweeping(*example.dynamics, options_.free.schedule);
@@ -69,7 +69,7 @@ SequenceReport DyadicEstimator<S>::estimate(Example<S>& example) {
   a.setZero(m.rows(), m.cols());
   for (Matrix<S>* x : {&cost_gradient_, &change_, &force_}) x->resize(m.rows(), m.cols());
   const ReadTiming timing = begin_nudged_reads(example, options_);
-  const Lag<S> lag(options_.free.lag, options_.step);
+  Lag<S> lag(options_.free.lag, options_.step, example.dynamics->inertia());
   lag.start(m.rows(), m.cols(), flow_);
   lag.start(m.rows(), m.cols(), state_flow_);
   for (int n = 0; n < options_.nudged_steps; ++n) {

@@ -11,9 +11,6 @@
 namespace nudge {
 namespace {
 
-/// A hold of 1/8 of a period loses (π/8)²/6 = 2.6 % of the amplitude.
-constexpr int kCoarsest = 8;
-
 constexpr double kTurn = 2 * std::numbers::pi;
 
 }  // namespace

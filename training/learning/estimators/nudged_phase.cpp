@@ -64,6 +64,7 @@ void NudgedPhase<S>::prepare(Example<S>& example, Linearization<S>* at, Index co
   for (Matrix<S>* m : {&states_, &force_, &cost_gradient_}) m->resize(copies * z.rows(), z.cols());
   cost_gradient_.setZero();  // outside the columns of the cost it stays so
   frozen_ = unsolved_ = false;
+  solved_time_ = 0;
   if (!anchored) return;
   anchor_.resize(z.rows(), z.cols());
   const Part part = law == NudgeLaw::transposed ? Part::conservative : Part::all;
@@ -232,7 +233,9 @@ void NudgedPhase<S>::solve(Example<S>& example, const std::vector<double>& betas
     const auto beta = static_cast<S>(betas[k]);
     const DirectLoad<S> load{DirectLoad<S>::Kind::driven, nudged, -beta * current, beta * curvature};
     auto copy = states_.middleRows(static_cast<Index>(k) * z.rows(), z.rows());
-    unsolved_ = unsolved_ || example.dynamics->direct()->solve(copy, load).status != Status::converged;
+    const DirectResult solved = example.dynamics->direct()->solve(copy, load);
+    unsolved_ = unsolved_ || solved.status != Status::converged;
+    solved_time_ += solved.time;
   }
 }
 
@@ -243,7 +246,7 @@ const Matrix<S>& NudgedPhase<S>::relax(Example<S>& example, const std::vector<do
   const Matrix<S>& z = *example.state;
   for (Index row = 0; row < states_.rows(); row += z.rows()) states_.middleRows(row, z.rows()) = z;
   if (example.filter != nullptr) example.filter->restart();
-  const Lag<S> lag(options.free.lag, options.step);
+  Lag<S> lag(options.free.lag, options.step, example.dynamics->inertia());
   lag.start(states_.rows(), states_.cols(), flow_);
   const int averaged = solves(options) ? 1 : std::clamp(options.average_nudged, 1, options.nudged_steps);
   if (averaged > 1) mean_.setZero(states_.rows(), states_.cols());
@@ -272,7 +275,7 @@ const Matrix<S>& NudgedPhase<S>::oscillate(Example<S>& example, NudgeLaw law, bo
   const Matrix<S>& z = *example.state;
   states_ = z;
   if (example.filter != nullptr) example.filter->restart();
-  const Lag<S> lag(options.free.lag, options.step);
+  Lag<S> lag(options.free.lag, options.step, example.dynamics->inertia());
   lag.start(states_.rows(), states_.cols(), flow_);
   lock_in_.start(options.oscillation, timing_.duration, z.rows(), z.cols());
   const Box<S>* box = example.dynamics->box();
@@ -363,7 +366,7 @@ const Matrix<S>& NudgedPhase<S>::run(Example<S>& example, Linearization<S>* at, 
   }
   const int steps = swings ? lock_in_.steps() : options.nudged_steps;
   const double visits = sweeps(example, options) ? static_cast<double>(example.dynamics->layered()->nodes()) : 1.0;
-  report.nudged_time = timeless ? 0 : timing_.duration * visits * copies * steps * (twice ? 2 : 1);
+  report.nudged_time = timeless ? solved_time_ : timing_.duration * visits * copies * steps * (twice ? 2 : 1);
   const double per_step = law == NudgeLaw::plain ? 1 : (law == NudgeLaw::transposed ? 2 : 3);
   report.cost_in_forces += per_step * copies * steps;
   return taken;

@@ -69,8 +69,9 @@ class NudgedPhase {
   Matrix<S> flow_, anchor_before_, displacement_, again_;
   Matrix<S> inverse_;  ///< 1/(D + β c) of one phase
   double drive_ = 0;
-  bool unsolved_ = false;  ///< a direct solution was not found
-  bool frozen_ = false;    ///< the cost's current of z* is in cost_gradient_
+  bool unsolved_ = false;   ///< a direct solution was not found
+  double solved_time_ = 0;  ///< of the direct solutions
+  bool frozen_ = false;     ///< the cost's current of z* is in cost_gradient_
 };
 
 }  // namespace nudge

@@ -153,8 +153,13 @@ std::vector<EstimatorKind> our_kinds() {
           {"train.leave_out_ratio"}),
       bptt,
       alternating};
-  all.push_back(reading(computed<FrequencyEstimator>("frequency"),
-                        {"nudge.input_frequency", "nudge.error_frequency", "train.leave_out_ratio"}));
+  EstimatorKind frequency = computed<FrequencyEstimator>("frequency");
+  frequency.reads = {"nudge.input_frequency", "nudge.error_frequency",  "train.leave_out_ratio", "nudge.form",
+                     "nudge.periods",         "nudge.settling_periods", "nudge.time_constant",   "nudge.phase_error"};
+  frequency.reads_swinging = {"beta", "reads.nudged"};
+  frequency.beta_in_float = frequency.beta_in_double =
+      0.1;  // a current, which linear circuits answer whatever its size
+  all.push_back(frequency);
   for (EstimatorKind& one : all) one.declares = true;
   finite.reads = nudged_keys({kMean});
   finite.declares = true;

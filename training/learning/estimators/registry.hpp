@@ -35,8 +35,9 @@ struct EstimatorKind {
   /// Keys and beginnings of keys ("correction.") that it reads of those that only some estimators do; others that are set are refused
   /// where it alone runs (expect_estimator_keys_read).
   std::vector<std::string> reads = {};
-  bool declares = false;  ///< `reads` is told; else it may read them all
-  bool unrolls = false;   ///< it goes back through the steps of the free phase
+  std::vector<std::string> reads_swinging = {};  ///< and those that it reads where the nudge swings
+  bool declares = false;                         ///< `reads` is told; else it may read them all
+  bool unrolls = false;                          ///< it goes back through the steps of the free phase
 };
 
 /// The value of estimator of networks that are no circuits: backprop through the tape. No EstimatorKind, since nothing settles.

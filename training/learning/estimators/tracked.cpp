@@ -13,7 +13,7 @@ SequenceReport TrackedEstimator<S>::estimate(Example<S>& example) {
   require_parallel("aep_tracked", options_.free.schedule);
   free_.run(example, options_.free, report);
   const Index tokens = example.state->rows();
-  const Lag<S> lag(options_.free.lag, options_.step);
+  Lag<S> lag(options_.free.lag, options_.step, example.dynamics->inertia());
   const S beta = static_cast<S>(options_.beta);
   Matrix<S>& m = this->point_;
   this->nudged_states_ = &states_;

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "circuits/circuit_config.hpp"
+#include "circuits/netlist/glob.hpp"
 #include "circuits/netlist/netlist_reader.hpp"
+#include "circuits/netlist/node_capacitances.hpp"
 #include "sim/base/errors.hpp"
 #include "training/data/run_seed.hpp"
 #include "training/models/resistive/resistive_config.hpp"
@@ -66,7 +68,31 @@ const Section<NetlistKeys>& netlist_section() {
           real("netlist.gate_leak", "0", from_below(0, 1),
                "Share of the value of every source that learns which is lost in a training step: charge that leaks off "
                "the gate it is stored on."),
-          &NetlistKeys::gate_leak)};
+          &NetlistKeys::gate_leak),
+      field(zero_is("off", quantity("netlist.gate_leak_time", "off", Unit::second, at_least(0),
+                                    "The same by its time constant t: 1 - exp(-T/t) in the T of a step, "
+                                    "netlist.clock for every phase of every sample of the batch.")),
+            &NetlistKeys::gate_leak_time),
+      field(zero_is("auto", quantity("netlist.node_capacitance", "auto", Unit::farad, at_least(0),
+                                     "Parasitic capacitance from every node to ground, beside the capacitors that are "
+                                     "drawn. auto: every column of the state has netlist.conductance times "
+                                     "circuit.time_constant, and capacitors carry nothing.")),
+            &NetlistKeys::node_capacitance),
+      field(texts("netlist.capacitances", "[]", {},
+                  "Of single nodes another: entries \"NODE = 200 fF\", names or globs; the last that fits holds."),
+            &NetlistKeys::capacitances),
+      field(zero_is("settled",
+                    quantity("netlist.delay", "settled", Unit::second, at_least(0),
+                             "When a free or clamped state is read after its inputs or outputs were switched, settled "
+                             "or not: a mode of rate G/C is then exp(-t G/C) short of where it goes. For "
+                             "relaxation.solver = direct.",
+                             "Stern et al. 2022, arXiv:2112.11399")),
+            &NetlistKeys::delay),
+      field(zero_is("off", quantity("netlist.clock", "off", Unit::second, at_least(0),
+                                    "Period of the clock: each phase lasts one, and is read netlist.delay after its "
+                                    "beginning, or at its end. A clamped phase begins where the free one ended.",
+                                    "Dillavou et al. 2022, doi:10.1103/PhysRevApplied.18.014040")),
+            &NetlistKeys::clock)};
   return section;
 }
 
@@ -113,6 +139,13 @@ NetlistChoice netlist_choice(const Config& config, const Netlist& netlist) {
   choice.spread = keys.initial_spread;
   choice.twin_mismatch = keys.twin_mismatch;
   choice.gate_leak = keys.gate_leak;
+  if (keys.gate_leak_time > 0) choice.gate_leak_periods = keys.gate_leak_time / keys.clock;
+  if (keys.node_capacitance > 0) {
+    choice.node_capacitance_F =
+        node_capacitances(netlist, keys.node_capacitance, keys.capacitances, "netlist.capacitances");
+  }
+  choice.delay_s = keys.delay > 0 ? keys.delay : keys.clock;
+  choice.clock_s = keys.clock > 0 ? keys.clock : keys.delay;
   choice.seed = run_seed(config);
   return choice;
 }

@@ -15,7 +15,12 @@ struct NetlistKeys {
   double input_scale = {}, input_offset = {};
   double conductance = {};
   double initial_spread = {};
-  double twin_mismatch = {}, gate_leak = {};
+  double twin_mismatch = {}, gate_leak = {}, gate_leak_time = {};
+  double node_capacitance = {};
+  std::vector<std::string> capacitances;
+  double delay = {}, clock = {};
+  /// Whether states are read at a time, settled or not.
+  bool timed() const { return delay > 0 || clock > 0; }
 };
 const Section<NetlistKeys>& netlist_section();
 

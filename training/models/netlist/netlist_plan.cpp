@@ -8,6 +8,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "circuits/netlist/glob.hpp"
+#include "circuits/netlist/reach.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/suggest.hpp"
 #include "training/models/initial.hpp"
@@ -61,29 +63,6 @@ NodePair pair_named(const Netlist& netlist, const std::string& text) {
 
 }  // namespace
 
-bool fits_glob(const std::string& glob, const std::string& name) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  std::size_t g = 0, n = 0, star = std::string::npos, mark = 0;
-  while (n < name.size()) {
-    if (g < glob.size() && (glob[g] == '?' || (glob[g] != '*' && same(glob[g], name[n])))) {
-      ++g;
-      ++n;
-    } else if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      mark = n;
-    } else if (star != std::string::npos) {
-      g = star + 1;
-      n = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
-}
-
 NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, Index values)
     : choice_(std::move(choice)), features_(features) {
   if (netlist.shunt_S == 0) netlist.shunt_S = kShunt_S;
@@ -100,6 +79,9 @@ NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, 
   ports_.volts = choice_.volts;
   ports_.tau_s = choice_.tau_s;
   ports_.twin_mismatch = choice_.twin_mismatch;
+  ports_.node_capacitance_F = choice_.node_capacitance_F;
+  ports_.delay_s = choice_.delay_s;
+  ports_.clock_s = choice_.clock_s;
   ports_.seed = choice_.seed;
   connect_inputs();
   choose_learned();
@@ -129,6 +111,16 @@ void NetlistPlan::connect_inputs() {
   };
   connect(choice_.inputs, "netlist.inputs", choice_.scale);
   if (!choice_.mirrored.empty()) connect(choice_.mirrored, "netlist.mirrored", -choice_.scale);
+  std::vector<std::size_t> sources;
+  for (const ElementRow& row : ports_.inputs) sources.insert(sources.end(), row.elements.begin(), row.elements.end());
+  const std::vector<bool> reached = reached_outputs(*equations_, sources);
+  for (std::size_t k = 0; k < reached.size() && !sources.empty(); ++k) {
+    if (reached[k]) continue;
+    throw UserError(
+        fmt::format("netlist.outputs: \"{}\" is reached by no input: no element joins it to one but through ground, a "
+                    "capacitor or a node that a constant source holds",
+                    choice_.outputs[k]));
+  }
 }
 
 void NetlistPlan::choose_learned() {
@@ -174,8 +166,9 @@ void NetlistPlan::choose_learned() {
   for (ElementRow& row : rows) {
     if (!row.elements.empty()) ports_.learned.push_back(std::move(row));
   }
-  if (choice_.gate_leak > 0 && !sources) {
-    throw UserError("netlist.gate_leak must be 0: netlist.learn takes no source, and nothing else is stored on gates");
+  if ((choice_.gate_leak > 0 || choice_.gate_leak_periods > 0) && !sources) {
+    throw UserError(fmt::format("netlist.{}: netlist.learn takes no source, and nothing else is stored on gates",
+                                choice_.gate_leak > 0 ? "gate_leak must be 0" : "gate_leak_time must be off"));
   }
   if (ports_.learned.empty()) throw UserError("netlist.learn is empty: nothing of the netlist would learn");
 }
@@ -224,7 +217,9 @@ std::vector<Parameter> NetlistPlan::parameters() const {
         std::find_if(kLearning.begin(), kLearning.end(), [&](const LearningKind& one) { return one.kind == kind; });
     const bool resistors = kind == ElementKind::resistor;
     all.push_back({of->parameter, {1, static_cast<Index>(row.elements.size())}, resistors, resistors, resistors});
-    if (!resistors) all.back().leak = choice_.gate_leak;
+    if (resistors) continue;
+    all.back().leak = choice_.gate_leak;
+    all.back().leak_periods = choice_.gate_leak_periods;
   }
   return all;
 }

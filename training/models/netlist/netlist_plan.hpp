@@ -12,19 +12,22 @@ namespace nudge {
 
 /// What of a netlist is fed, read and learns, by names.
 struct NetlistChoice {
-  std::vector<std::string> inputs;    ///< independent sources, one per feature x: offset + scale x
-  std::vector<std::string> mirrored;  ///< the same with offset − scale x; none, or one per feature
-  std::vector<std::string> outputs;   ///< "node", or "plus,minus"
-  std::vector<std::string> learn;     ///< globs (* and ?) of resistors and independent sources
-  double scale = 1, offset = 0;       ///< V or A
-  double conductance_S = 0;           ///< of a number of 1; 0: the mean of the resistors that learn
-  double volts = 1;                   ///< of a unit of the state
-  double tau_s = 1;                   ///< circuit.time_constant
-  double twin_mismatch = 0;           ///< NetlistPorts::twin_mismatch
-  double gate_leak = 0;               ///< Parameter::leak of sources that learn
-  std::uint64_t seed = 0;             ///< of the twin
-  double spread = 0;                  ///< standard deviation of ln g of the initial conductances around the netlist's
-  Index rows = 1;                     ///< samples side by side
+  std::vector<std::string> inputs;              ///< independent sources, one per feature x: offset + scale x
+  std::vector<std::string> mirrored;            ///< the same with offset − scale x; none, or one per feature
+  std::vector<std::string> outputs;             ///< "node", or "plus,minus"
+  std::vector<std::string> learn;               ///< globs (* and ?) of resistors and independent sources
+  double scale = 1, offset = 0;                 ///< V or A
+  double conductance_S = 0;                     ///< of a number of 1; 0: the mean of the resistors that learn
+  double volts = 1;                             ///< of a unit of the state
+  double tau_s = 1;                             ///< circuit.time_constant
+  double twin_mismatch = 0;                     ///< NetlistPorts::twin_mismatch
+  double gate_leak = 0;                         ///< Parameter::leak of sources that learn
+  double gate_leak_periods = 0;                 ///< Parameter::leak_periods
+  std::vector<double> node_capacitance_F = {};  ///< NetlistPorts::node_capacitance_F
+  double delay_s = 0, clock_s = 0;              ///< NetlistPorts::delay_s, clock_s
+  std::uint64_t seed = 0;                       ///< of the twin
+  double spread = 0;  ///< standard deviation of ln g of the initial conductances around the netlist's
+  Index rows = 1;     ///< samples side by side
 };
 
 /// A netlist as a network: one term (NetlistTerm), the node `inner` of all columns of its state but the outputs, and the node `outputs`,
@@ -68,8 +71,5 @@ class NetlistPlan final : public NetworkPlan {
   NetlistPorts ports_;
   Index features_;
 };
-
-/// Whether a name fits a glob: * stands for any characters, ? for one; case does not matter.
-bool fits_glob(const std::string& glob, const std::string& name);
 
 }  // namespace nudge

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "circuits/netlist/nodal_equations.hpp"
+
+namespace nudge {
+
+/// Elements of a netlist that one row of numbers sets, in the order of the row.
+struct ElementRow {
+  std::vector<std::size_t> elements;
+  double unit = 1;  ///< Element::value, of resistors the conductance, is offset + unit times the number
+  double offset = 0;
+};
+
+/// What of a netlist is fed, learns, and is read.
+struct NetlistPorts {
+  std::vector<ElementRow> inputs;   ///< independent sources that the features of a sample set, as many in each row
+  std::vector<ElementRow> learned;  ///< by parameter (1, elements): resistors, or independent sources
+  std::vector<std::string> output_names;
+  double volts = 1;    ///< of a unit of the state
+  double tau_s = 1;    ///< unit of time: what tells the conductance of a device from its heat (MapTraits::unit_heat_J)
+  double siemens = 1;  ///< conductance whose current at that voltage is the unit of force
+  /// Standard deviation of ln g between the resistors that learn and those of a twin of the circuit, in which what holds or drives the
+  /// outputs is solved for: free and clamped state as they are built, side by side. 0: one circuit has both, one after the other.
+  double twin_mismatch = 0;
+  std::uint64_t seed = 0;  ///< of the twin
+  /// Capacitances of the nodes to ground, beside the capacitors that are drawn; none: every column of the state has siemens · tau_s, and
+  /// capacitors that are drawn carry nothing.
+  std::vector<double> node_capacitance_F = {};
+  /// When a phase is read after its switches have closed, and how long it lasts, with these capacitances (LateReads); 0: when it has settled.
+  double delay_s = 0, clock_s = 0;
+  double noise_K = 0;  ///< temperature of the noise of currents while the circuit moves (current_noise.hpp); 0: none
+};
+
+/// Conductance that the number 1 stands for in an array of this heat (MapTraits::unit_heat_J).
+inline double device_unit_S(const NetlistPorts& ports, double unit_heat_J) {
+  return unit_heat_J / (ports.volts * ports.volts * ports.tau_s);
+}
+
+/// Of a column of the state; of nodes where each has its own, the mean.
+double column_capacitance_F(const NetlistPorts& ports);
+
+/// Factors of the values of the twin's elements over those of the circuit, a pure function of the seed; none where there is no twin.
+std::vector<double> twin_factors(const NodalEquations& equations, const NetlistPorts& ports);
+
+}  // namespace nudge

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuits/netlist/netlist_reader.hpp"
+#include "tests/support/numerics.hpp"
+#include "tests/training/network_kinds.hpp"
+#include "training/learning/estimators/registry.hpp"
+#include "training/learning/gradient.hpp"
+#include "training/learning/squared_error.hpp"
+#include "training/models/netlist/netlist_plan.hpp"
+#include "training/models/network.hpp"
+
+namespace nudge::test {
+
+/// A netlist as a text, with what is fed, read and learns.
+struct Drawn {
+  std::string text;
+  std::vector<std::string> inputs, outputs, learn = {"r*"};
+};
+
+inline constexpr double kA = 0.7, kB = -0.4, kTarget = 0.1;  // features, and the target of every output, V
+
+/// The first sample of two features, kA and kB, bound to a network of numbers, with squared errors.
+struct Bound {
+  explicit Bound(const Drawn& drawn, double siemens = 0, double tau_s = 1, double mismatch = 0)
+      : Bound(drawn, chosen(siemens, tau_s, mismatch)) {}
+  static NetlistChoice chosen(double siemens, double tau_s, double mismatch) {
+    NetlistChoice choice;
+    choice.conductance_S = siemens;
+    choice.tau_s = tau_s;
+    choice.twin_mismatch = mismatch;
+    return choice;
+  }
+  /// With names of inputs, outputs and what learns as they are drawn.
+  Bound(const Drawn& drawn, NetlistChoice choice) {
+    choice.inputs = drawn.inputs;
+    choice.outputs = drawn.outputs;
+    choice.learn = drawn.learn;
+    const auto no_files = [](const std::string&, const std::string&, std::string&) { return std::string(); };
+    plan = std::make_shared<NetlistPlan>(parse_netlist("t.cir", drawn.text, no_files), choice, 2,
+                                         static_cast<Index>(drawn.outputs.size()));
+    std::vector<Matrix<double>> weights;
+    plan->initial(1, weights);
+    Maps<double> maps;
+    for (std::size_t p = 0; p < weights.size(); ++p)
+      maps.push_back(number_map<double>(plan->parameters()[p], weights[p]));
+    network = std::make_unique<Network<double>>(plan, std::move(maps));
+    dynamics = std::make_unique<CircuitDynamics<double>>(network->circuit(), 1, 4);
+    rebind();
+    cost = std::make_unique<SquaredError<double>>(network->circuit().nodes().back().columns);
+    cost->bind(Matrix<double>::Constant(1, static_cast<Index>(drawn.outputs.size()), kTarget));
+  }
+  void rebind() {
+    Matrix<double> input(1, 2);
+    input << kA, kB;
+    dynamics->bind(input, ReadContext{});
+  }
+  Matrix<double> solved() {
+    Matrix<double> z = Matrix<double>::Zero(1, network->cols());
+    REQUIRE(dynamics->direct()->solve(z, {}).status == Status::converged);
+    return z;
+  }
+  Gradient<double> gradient(const std::string& estimator, double beta, SettleSolver solver = SettleSolver::direct) {
+    options.free.solver = solver;
+    options.beta = beta;
+    options.input_frequency = input_frequency;
+    options.error_frequency = error_frequency;
+    const auto made = make_estimator<double>(estimator, options);
+    Gradient<double> sum(network->parameter_shapes());
+    Matrix<double> z = Matrix<double>::Zero(1, network->cols()), unused = z;
+    Example<double> example{dynamics.get(), cost.get(), &z, &unused, 1.0, &sum};
+    report = made->estimate(example);
+    return sum;
+  }
+
+  std::shared_ptr<NetlistPlan> plan;
+  std::unique_ptr<Network<double>> network;
+  std::unique_ptr<CircuitDynamics<double>> dynamics;
+  std::unique_ptr<SquaredError<double>> cost;
+  SequenceReport report;
+  double input_frequency = 0, error_frequency = 0;
+  EstimatorOptions options = {};
+};
+
+/// All numbers of a gradient in one column.
+inline Eigen::VectorXd flat(const Gradient<double>& g) {
+  std::vector<double> all;
+  for (int p = 0; p < g.size(); ++p) {
+    for (Index i = 0; i < g[p].size(); ++i) all.push_back(g[p].data()[i]);
+  }
+  return Eigen::Map<Eigen::VectorXd>(all.data(), static_cast<Index>(all.size()));
+}
+
+inline double relative(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a - b).norm() / b.norm(); }
+inline double cosine(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return a.dot(b) / (a.norm() * b.norm()); }
+
+}  // namespace nudge::test
