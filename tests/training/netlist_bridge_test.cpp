@@ -33,7 +33,8 @@ const std::string kCommon =
     "estimator = 'ep'\nbeta = 0.01\nprecision = 'double'\nthreads = 1\nhardware.level = "
     "'ideal'\n[circuit]\nread_voltage = '1 V'\n"
     "node_capacitance = '1 nF'\ntime_constant = '1 us'\n[task]\nkind = 'regression'\n[data]\nfile = "
-    "'examples/grid.csv'\n"
+    "'" NUDGE_SOURCE_DIR
+    "/examples/grid.csv'\n"
     "labels = 'y1,y2'\nscaling = 'none'\nvalidation_fraction = 0.2\n"
     "[train]\nsteps = 40\nbatch = 4\nlearning_rate = 5e-3\nwarmup = 0\n";
 

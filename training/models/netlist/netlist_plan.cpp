@@ -85,6 +85,7 @@ NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, 
   ports_.seed = choice_.seed;
   connect_inputs();
   choose_learned();
+  check_outputs();
 }
 
 void NetlistPlan::connect_inputs() {
@@ -111,14 +112,24 @@ void NetlistPlan::connect_inputs() {
   };
   connect(choice_.inputs, "netlist.inputs", choice_.scale);
   if (!choice_.mirrored.empty()) connect(choice_.mirrored, "netlist.mirrored", -choice_.scale);
+}
+
+/// Something must move every output: an input, or a source that learns.
+void NetlistPlan::check_outputs() const {
   std::vector<std::size_t> sources;
   for (const ElementRow& row : ports_.inputs) sources.insert(sources.end(), row.elements.begin(), row.elements.end());
+  for (const ElementRow& row : ports_.learned) {
+    for (const std::size_t k : row.elements) {
+      if (is_source(equations_->netlist().elements[k].kind)) sources.push_back(k);
+    }
+  }
   const std::vector<bool> reached = reached_outputs(*equations_, sources);
   for (std::size_t k = 0; k < reached.size() && !sources.empty(); ++k) {
     if (reached[k]) continue;
     throw UserError(
-        fmt::format("netlist.outputs: \"{}\" is reached by no input: no element joins it to one but through ground, a "
-                    "capacitor or a node that a constant source holds",
+        fmt::format("netlist.outputs: \"{}\" is reached by no input and no source that learns: no element joins it to "
+                    "one but through "
+                    "ground, a capacitor or a node that a constant source holds",
                     choice_.outputs[k]));
   }
 }

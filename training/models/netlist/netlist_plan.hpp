@@ -65,6 +65,7 @@ class NetlistPlan final : public NetworkPlan {
  private:
   void connect_inputs();
   void choose_learned();
+  void check_outputs() const;
   std::shared_ptr<const NodalEquations> equations_;
   std::shared_ptr<const NodeCoordinates> coordinates_;
   NetlistChoice choice_;
