@@ -118,7 +118,7 @@ def bridge():
 def allostery():
     """Share of random targets that are met, by how many there are."""
     rules, seeds = RULES[:3], (1, 2, 3, 4, 5)
-    rows = [["targets"] + [f"`{rule}`" for rule in rules] + ["error left, median", "frozen"]]
+    rows = [["targets"] + [f"`{rule}`" for rule in rules] + ["error left, median", "frozen: error, V"]]
     for targets in (1, 4, 8, 12, 16, 20, 24):
         tasks = {seed: drawn.allostery(32, targets, 1, seed) for seed in seeds}
         asked = {s: run(ALLOSTERY, f"allostery{targets}_frozen", tasks[s] + FROZEN, s)["test_rmse"] for s in seeds}
@@ -127,7 +127,8 @@ def allostery():
             answers = {s: run(ALLOSTERY, f"allostery{targets}_{rule}", tasks[s] + by_rule(rule), s) for s in seeds}
             left.append(sorted(a["test_rmse"] / asked[s] if a else math.inf for s, a in answers.items()))
             cells.append(f"{sum(one < 0.01 for one in left[-1])} of {len(seeds)}")
-        rows.append([targets] + cells + [", ".join(f"{one[len(one) // 2]:.1g}" for one in left), "0 of 5"])
+        rows.append([targets] + cells + [", ".join(f"{one[len(one) // 2]:.1g}" for one in left),
+                                        spread(list(asked.values()))[0]])
     return results.table(rows)
 
 
@@ -152,7 +153,7 @@ def on_devices():
             if not fitted.exists():
                 results.execute([results.PROGRAM, "devices", "fit", RECORD, "--window", "1 uS,25 uS", "--model", model, "--out",
                                  str(fitted)])
-            devices.append((f"Gong et al., fitted by `{model}`", settings_of(fitted)))
+            devices.append((f"Gong et al. (devices.md; not in the repository), fitted by `{model}`", settings_of(fitted)))
     rows = [["conductances", "`coupled_learning`", "`adjoint`", "frozen"]]
     exact = [error([run(GRID, f"grid_exact_{rule}", by_rule(rule), s) for s in SEEDS])[0] for rule in ("coupled_learning", "adjoint")]
     rows.append(["exact numbers", *exact, error([run(GRID, "grid_exact_frozen", FROZEN, s) for s in SEEDS])[0]])
