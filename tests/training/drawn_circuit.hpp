@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <vector>
 
 #include "circuits/netlist/netlist_reader.hpp"
+#include "tests/circuits/ngspice.hpp"
 #include "tests/support/numerics.hpp"
+#include "tests/support/temporary_directory.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"
@@ -93,6 +99,21 @@ inline Eigen::VectorXd flat(const Gradient<double>& g) {
     for (Index i = 0; i < g[p].size(); ++i) all.push_back(g[p].data()[i]);
   }
   return Eigen::Map<Eigen::VectorXd>(all.data(), static_cast<Index>(all.size()));
+}
+
+/// What ngspice's small-signal analysis finds of v(node) in phase with its sources at so many radians per millisecond: `elements`, a title
+/// before them, with sources of a and b volts and a current of `push` into y.
+inline double in_phase_by_ngspice(const std::string& elements, double kiloradians, double a, double b, double push,
+                                  const std::string& node) {
+  const TemporaryDirectory folder;
+  const std::string hertz = fmt::format("{:.17g}", kiloradians * 1e3 / (2 * std::numbers::pi));
+  const std::string log = run_ngspice(
+      folder.path(), fmt::format("{}Va a 0 0 ac {}\nVb b 0 0 ac {}\nIe 0 y 0 ac {}\n.control\nset numdgt=12\nac lin 1 "
+                                 "{} {}\nprint real(v({}))\nquit 0\n.endc\n.end\n",
+                                 elements, a, b, push, hertz, hertz, node));
+  const auto at = log.find(") = ");
+  REQUIRE(at != std::string::npos);
+  return std::stod(log.substr(at + 4));
 }
 
 inline double relative(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a - b).norm() / b.norm(); }

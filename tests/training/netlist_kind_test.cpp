@@ -173,17 +173,9 @@ TEST_CASE("netlist kind: amplitudes are those of ngspice's small-signal analysis
   Bound bound(drawn, 1e-3, 1e-3);
   bound.input_frequency = bound.error_frequency = 0.7;
   const Gradient<double> gradient = bound.gradient("frequency", 0);
-  const TemporaryDirectory folder;
-  const auto in_phase = [&](double a, double b, double push, const char* node) {
-    std::string text = "two nodes\nR1 a x 1k\nR2 b y 500\nR3 x y 2k\nR4 y 0 3k\nCx x 0 1u\nCy y 0 1u\n";
-    text += "Va a 0 0 ac " + std::to_string(a) + "\nVb b 0 0 ac " + std::to_string(b) + "\nIe 0 y 0 ac " +
-            std::to_string(push) + "\n.control\nset numdgt=12\n";
-    const std::string hertz = "111.40846016432674";  // 700/2π
-    text += "ac lin 1 " + hertz + " " + hertz + "\nprint real(v(" + node + "))\nquit 0\n.endc\n.end\n";
-    const std::string log = run_ngspice(folder.path(), text);
-    const auto at = log.find(") = ");
-    REQUIRE(at != std::string::npos);
-    return std::stod(log.substr(at + 4));
+  const auto in_phase = [](double a, double b, double push, const char* node) {
+    return in_phase_by_ngspice("two nodes\nR1 a x 1k\nR2 b y 500\nR3 x y 2k\nR4 y 0 3k\nCx x 0 1u\nCy y 0 1u\n", 0.7, a,
+                               b, push, node);
   };
   // A current of 1 mA · 1 V unit: F is in units of 1 mS · 1 V. a answers ∂C/∂y.
   const double x = in_phase(kA, kB, 0, "x"), y = in_phase(kA, kB, 0, "y");

@@ -171,17 +171,9 @@ TEST_CASE("netlist in time: amplitudes with capacitances of nodes are those of n
   Bound bound(kPair, charged(kPairFarad));
   bound.input_frequency = bound.error_frequency = 0.7;
   const Gradient<double> gradient = bound.gradient("frequency", 0);
-  const TemporaryDirectory folder;
-  const auto in_phase = [&](double a, double b, double push, const char* node) {
-    std::string text = "pair\nR1 a x 1k\nR2 b y 500\nR3 x y 2k\nR4 y 0 3k\nCf x y 0.5n\nCx x 0 1n\nCy y 0 2n\n";
-    text += "Va a 0 0 ac " + std::to_string(a) + "\nVb b 0 0 ac " + std::to_string(b) + "\nIe 0 y 0 ac " +
-            std::to_string(push) + "\n.control\nset numdgt=12\n";
-    const std::string hertz = "111408.46016432674";  // 0.7e6/2π
-    text += "ac lin 1 " + hertz + " " + hertz + "\nprint real(v(" + node + "))\nquit 0\n.endc\n.end\n";
-    const std::string log = run_ngspice(folder.path(), text);
-    const auto at = log.find(") = ");
-    REQUIRE(at != std::string::npos);
-    return std::stod(log.substr(at + 4));
+  const auto in_phase = [](double a, double b, double push, const char* node) {
+    return in_phase_by_ngspice("pair\nR1 a x 1k\nR2 b y 500\nR3 x y 2k\nR4 y 0 3k\nCf x y 0.5n\nCx x 0 1n\nCy y 0 2n\n",
+                               700, a, b, push, node);
   };
   const double x = in_phase(kA, kB, 0, "x"), y = in_phase(kA, kB, 0, "y");
   const double ax = (y - kTarget) * in_phase(0, 0, 1e-3, "x"), ay = (y - kTarget) * in_phase(0, 0, 1e-3, "y");

@@ -161,7 +161,34 @@ TEST_CASE("a stopped sweep keeps a training that has not ended and takes it up a
   }
   files.resume = true;
   const Sweep again = run_sweep(small(one), files);
+  CHECK(folder.files() == 3);
   for (std::size_t i = 0; i < 2; ++i) CHECK(same_bits(whole.points[i].metrics, again.points[i].metrics));
+}
+
+TEST_CASE("a sweep that begins anew does not go on from what an earlier one of its name kept") {
+  const TemporaryDirectory folder;
+  const std::vector<std::string> one = {"sweep.grid.device.programming_error=[0]",
+                                        "sweep.grid.train.optimizer=['adam']",
+                                        "sweep.seeds=[1]",
+                                        "sweep.parallel=1",
+                                        "train.steps=20",
+                                        "train.checkpoint_every=1"};
+  SweepFiles files{folder / "sweep.h5", false};
+  files.point_every_s = 0;
+  int asked = 0;
+  SweepObserver observer;
+  observer.stop = [&asked] { return ++asked > 10; };
+  REQUIRE(run_sweep(small(one), files, observer).interrupted);
+  REQUIRE(folder.files() == 2);
+  std::filesystem::remove(files.output);
+  asked = 0;
+  observer.stop = [&asked] {
+    ++asked;
+    return false;
+  };
+  CHECK(run_sweep(small(one), files, observer).count_ok() == 1);
+  CHECK(asked > 20);  // all steps
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("what is wrong with any point is said before the first run") {

@@ -17,12 +17,8 @@ def main(name):
                                             "skipped", "not finite"]]
     edge = False
     for number, one in enumerate(answer["entrants"]):
-        chosen = one["chosen"] or {}
-        cells = []
-        for key in answer["keys"]:
-            outermost = key in one.get("edges", [])
-            edge = edge or outermost
-            cells.append(chosen.get(key, "–") + (" *" if outermost else ""))
+        cells = results.chosen_values(one, answer["keys"])
+        edge = edge or any(cell.endswith(" *") for cell in cells)
         test = one["test_loss"]
         rows.append([f"`{one['name']}`"] + cells + [
             f"{one['runs']} ({one['failed']})", results.spread(one["validation_loss"]),

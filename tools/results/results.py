@@ -245,6 +245,12 @@ def write(name, commands, body, commits, document="docs/results.md"):
     print(f"{name}: written to {path.relative_to(ROOT)}")
 
 
+def chosen_values(entrant, keys):
+    """What the tuning of an entrant chose for every key, with a star at an outermost value of its grid."""
+    chosen, edges = entrant["chosen"] or {}, entrant.get("edges", [])
+    return [chosen.get(key, "–") + (" *" if key in edges else "") for key in keys]
+
+
 def comparison(table_name, config, short):
     """Writes the table of a comparison of classifiers that were tuned alike: fresh seeds, test part."""
     commits = noted(table_name)
@@ -253,12 +259,8 @@ def comparison(table_name, config, short):
                                             "one run, 95 %", "difference, 95 %"]]
     edge = False
     for number, one in enumerate(answer["entrants"]):
-        chosen = one["chosen"] or {}
-        cells = []
-        for key in answer["keys"]:
-            outermost = key in one.get("edges", [])
-            edge = edge or outermost
-            cells.append(chosen.get(key, "–") + (" *" if outermost else ""))
+        cells = chosen_values(one, answer["keys"])
+        edge = edge or any(cell.endswith(" *") for cell in cells)
         rows.append([f"`{one['name']}`"] + cells + [f"{one['runs']} ({one['failed']})", spread(one["validation_loss"]),
                                                     spread(one["test_loss"]), percent(one["validation_accuracy"]),
                                                     percent(one["test_accuracy"]), one_run(one),

@@ -148,7 +148,7 @@ void run_points(const SweepFiles& files, const SweepGrid& grid, PointJob job, co
   work.compute = [&](std::size_t at, const std::function<bool()>& go_on) {
     const auto start = std::chrono::steady_clock::now();
     SweepPoint point = sweep.points[at];
-    const KeptRun kept{kept_file(files.output, sweep, point), files.point_every_s};
+    const KeptRun kept{kept_file(files.output, sweep, point), files.point_every_s, files.resume};
     point.seconds = std::numeric_limits<double>::quiet_NaN();
     run_point(grid.config(at), kept, job, go_on, sweep.metrics, starts, point);
     if (std::isnan(point.seconds)) point.seconds = seconds_since(start);

@@ -301,7 +301,7 @@ TrainSummary train_kept(const Config& config, const KeptRun& kept, const TrainOb
   NUDGE_EXPECT(!batches_are_shared());
   expect_estimator_keys_read(config);
   start_run(config);
-  if (std::filesystem::exists(kept.file)) {
+  if (kept.resume && std::filesystem::exists(kept.file)) {
     std::optional<Config> stored;
     std::optional<TrainRun> run;
     try {

@@ -43,9 +43,10 @@ TrainSummary train(const Config& config, const std::optional<std::filesystem::pa
 struct KeptRun {
   std::filesystem::path file;
   double every_s = 60;  ///< how long at least between two writings; a run that ends sooner makes no file
+  bool resume = false;  ///< go on from the file, should there be one of this config; else it is replaced
 };
 
-/// Trains, from the kept file on where there is one of this config, to the same bits; writes it at checkpoints and where the observer or a
+/// Trains, from the kept file on where that is asked for (to the same bits); writes it at checkpoints and where the observer or a
 /// signal stops the run. Without references (TrainSummary::references). A file that cannot be read or written costs its steps alone. The
 /// caller removes it when it has the result.
 TrainSummary train_kept(const Config& config, const KeptRun& kept, const TrainObserver& observer, FinalTest final_test);
