@@ -183,10 +183,12 @@ def ranked(config, name, more):
         def score(rate):
             answer = run(config, f"{label}_at{rate:g}", settings + [f"train.learning_rate={rate:g}"], TUNING)
             return answer["validation_rmse"] if answer and answer["validation_rmse"] is not None else math.inf
-        rate = min(COMPARED if compared else ADAM, key=score)
+        rates = COMPARED if compared else ADAM
+        rate = min(rates, key=score)
         answers = [run(config, f"{label}_at{rate:g}", settings + [f"train.learning_rate={rate:g}"], s) for s in SEEDS]
         text, mean = error(answers)
-        found.append((mean, [title, " ".join(f"`{s}`" for s in settings) or "–", f"{rate:g}", text]))
+        found.append((mean, [title, " ".join(f"`{s}`" for s in settings) or "–",
+                             f"{rate:g}" + (" *" if rate in (rates[0], rates[-1]) else ""), text]))
     found.sort(key=lambda one: -one[0])
     return results.table([["imperfection", "settings", "rate", "test error"]] + [row for _, row in found])
 
@@ -211,7 +213,7 @@ def main():
     body = "\n\n".join(f"**{title}:\n\n{part()}" for title, part in parts)
     results.write("circuits", ["make results TABLES=circuits"], body +
                   "\n\nRoot mean square error of an output, V of `circuit.read_voltage`; mean ± standard deviation over seeds 1 to 3. Rates of "
-                  f"imperfections: the best of 5 or 6 on the validation part of seed {TUNING}.", commits)
+                  f"imperfections: the best of 5 or 6 on the validation part of seed {TUNING}; * the first or last of them: the best may lie beyond.", commits)
 
 
 if __name__ == "__main__":
