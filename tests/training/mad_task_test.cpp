@@ -47,6 +47,33 @@ std::vector<std::vector<int>> sequences_of(const std::vector<Batch>& batches) {
 
 }  // namespace
 
+TEST_CASE("MAD tasks of a larger vocabulary: every token occurs, none beyond") {
+  for (const MadKind kind : {MadKind::in_context_recall, MadKind::noisy_recall, MadKind::fuzzy_recall,
+                             MadKind::selective_copy, MadKind::compression, MadKind::memorization}) {
+    CAPTURE(to_string(kind));
+    MadSizes sizes = published_sizes(kind);
+    sizes.vocabulary = 48;
+    std::set<int> seen;
+    for (std::uint64_t n = 0; n < 400; ++n) {  // 400 x 31 draws of 48 at the least: a token is missed once in e^258
+      const MadExample example = mad_example(kind, sizes, 1, Split::training, n);
+      seen.insert(example.tokens.begin(), example.tokens.end());
+      seen.insert(example.targets.begin(), example.targets.end());
+    }
+    seen.erase(-1);
+    CHECK(seen.size() == (kind == MadKind::memorization ? 47 : 48));  // V/2 − 1 keys have one value each, of V/2
+    CHECK(*seen.begin() == 0);
+    CHECK(*seen.rbegin() == 47);
+  }
+  CHECK(make_task(config_of(MadKind::memorization, 40, {"task.vocabulary=512"}))->sizes().symbols == 512);
+  // Keys and values of noisy_recall are half of what its 16 tokens of noise leave.
+  const auto noisy = make_task(config_of(MadKind::noisy_recall, 39, {"task.vocabulary=48"}));
+  CHECK(noisy->references({})->rows[0].score == Approx(1.0 / 16));
+  CHECK_THROWS_WITH(make_task(config_of(MadKind::noisy_recall, 39, {"task.vocabulary=22"})),
+                    Contains("task.vocabulary = 22") && Contains("an even number from 24"));
+  CHECK_THROWS_WITH(make_task(config_of(MadKind::memorization, 40, {"task.vocabulary=9"})),
+                    Contains("an even number from 8"));
+}
+
 TEST_CASE("MAD tasks: sizes, parts that share no sequence, epochs that have each once") {
   for (const MadKind kind : kKinds) {
     CAPTURE(to_string(kind));

@@ -35,6 +35,11 @@ const Section<DataOptions>& data_section() {
                      integer("task.examples", "3200", between(1, 100000000),
                              "Different training sequences of a MAD task; each epoch has them in another order.")),
             &DataOptions::examples),
+      field(zero_is("published",
+                    integer("task.vocabulary", "0", between(0, 65536),
+                            "Different tokens of a MAD task, an even number from 8 (noisy_recall: from 24, 16 of them "
+                            "noise). 0: the published baseline, 16 (noisy_recall 32, memorization 256).")),
+            &DataOptions::vocabulary),
       field(
           param::texts(
               "task.references", "auto", {"auto", "off", "chance", "majority", "mean", "linear"},

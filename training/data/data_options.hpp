@@ -12,8 +12,9 @@ namespace nudge {
 
 /// The sections [task] and [data].
 struct DataOptions {
-  std::string kind;     ///< of the list of tasks
-  Index examples = {};  ///< of a task that is drawn
+  std::string kind;       ///< of the list of tasks
+  Index examples = {};    ///< of a task that is drawn
+  Index vocabulary = {};  ///< of a MAD task; 0: the published one
   std::vector<std::string> references;
   std::string text;                                   ///< empty: the text that ships
   std::string file, features, labels;                 ///< empty: the digits that ship, and what stands first

@@ -30,7 +30,7 @@ TaskKind mad_kind(const char* summary, const char* only_network = "") {
           "accuracy",
           Rows::symbols,
           [](const Config& config) { mad_sizes(kind, config); },
-          {"task.examples", "task.references"},
+          {"task.examples", "task.vocabulary", "task.references"},
           only_network};
 }
 

@@ -28,7 +28,7 @@ MadExample next_token(const std::vector<int>& sequence, const std::vector<bool>&
 
 /// Pairs of key and value, some of them noise.
 MadExample recall(const MadSizes& sizes, bool noisy, Split split, Draws draws) {
-  const Index kinds = noisy ? sizes.vocabulary / 4 : sizes.vocabulary / 2;
+  const Index kinds = (sizes.vocabulary - (noisy ? kNoiseTokens : 0)) / 2;
   const Index pairs = sizes.tokens / 2 - 1;
   const Index forced = draws.below(pairs);
   std::map<int, int> value_of;
@@ -40,7 +40,7 @@ MadExample recall(const MadSizes& sizes, bool noisy, Split split, Draws draws) {
   };
   for (Index i = 0; i < pairs; ++i) {
     if (noisy && draws.one_in(5) && i != forced) {
-      for (int n = 0; n < 2; ++n) append(static_cast<int>(2 * kinds) + draws.below(2 * kinds), false);
+      for (int n = 0; n < 2; ++n) append(static_cast<int>(2 * kinds) + draws.below(kNoiseTokens), false);
       continue;
     }
     const int key = draws.below(kinds);

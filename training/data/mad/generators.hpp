@@ -10,7 +10,8 @@
 namespace nudge {
 
 /// The synthetic token tasks of "Mechanistic Design and Scaling of Hybrid Architectures" (Poli et al., arXiv:2403.17844)
-/// in their baseline difficulty, as the published generators make them.
+/// as the published generators make them. The published score of a task is a mean over difficulties: its sizes below, and each of
+/// vocabulary, tokens and examples varied alone (docs/experiments.md).
 enum class MadKind { in_context_recall, noisy_recall, fuzzy_recall, selective_copy, compression, memorization };
 
 struct MadSizes {
@@ -25,7 +26,10 @@ struct MadSizes {
 /// Its name in configs.
 const char* to_string(MadKind kind);
 
-/// The published sizes: 12800 training and 1280 test sequences (memorization 256), 200 epochs, batches of 128.
+/// Tokens of noisy_recall that are neither key nor value.
+constexpr Index kNoiseTokens = 16;
+
+/// The published sizes at baseline difficulty: 12800 training and 1280 test sequences (memorization 256), 200 epochs, batches of 128.
 MadSizes published_sizes(MadKind kind);
 
 /// Tokens the model reads and what it is asked for at each place, −1: nothing.
@@ -40,7 +44,7 @@ struct MadExample {
 ///   occurrence (values may repeat); the last key is one presented before. Read: all but the last token. Targets in
 ///   training: the next token everywhere; in tests: the value after every key that occurred before. T even: T − 1 tokens
 ///   are read.
-/// noisy_recall: the same with V/2 noise tokens V/2..V−1, keys 0..V/4−1, values V/4..V/2−1; each pair but the last and a
+/// noisy_recall: the same with 16 noise tokens V−16..V−1, keys 0..V/2−9, values V/2−8..V−17; each pair but the last and a
 ///   random one is with probability 0.2 two noise tokens instead.
 /// fuzzy_recall: keys are motifs of 1 to 3 (tests: 3) different tokens 0..V/2−2, values motifs of 1 to 3 of V/2−1..V−2, a
 ///   key keeps its value; one pair, the probe, stands at a random place and again at the end; padded with V−1 on the left.

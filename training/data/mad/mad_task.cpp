@@ -17,11 +17,14 @@ namespace {
 /// A probe of fuzzy_recall and its repetition take 12 tokens, 8 copied tokens with their places 17.
 constexpr Index kShortest = 18;
 
+/// Half of them less one are the values of fuzzy_recall, whose motifs have up to three different ones.
+constexpr Index kLeastVocabulary = 8;
+
 /// How many different answers a kind has (generators.hpp).
 Index answers(MadKind kind, Index vocabulary) {
   switch (kind) {
     case MadKind::in_context_recall: return vocabulary / 2;
-    case MadKind::noisy_recall: return vocabulary / 4;
+    case MadKind::noisy_recall: return (vocabulary - kNoiseTokens) / 2;
     case MadKind::fuzzy_recall: return vocabulary / 2;
     case MadKind::selective_copy: return vocabulary - 2;
     case MadKind::compression: return vocabulary;
@@ -86,8 +89,15 @@ MadSizes mad_sizes(MadKind kind, const Config& config) {
         fmt::format("model.tokens = {} (must be at least {} for task.kind = {})", read, kShortest, to_string(kind)));
   }
   MadSizes sizes = published_sizes(kind);
+  const DataOptions options = data_options(config);
+  if (options.vocabulary != 0) sizes.vocabulary = options.vocabulary;
+  if (const Index least = kLeastVocabulary + (kind == MadKind::noisy_recall ? kNoiseTokens : 0);
+      sizes.vocabulary < least || sizes.vocabulary % 2 != 0) {
+    throw UserError(fmt::format("task.vocabulary = {} (task.kind = {} needs an even number from {})", sizes.vocabulary,
+                                to_string(kind), least));
+  }
   sizes.tokens = read;
-  sizes.examples = data_options(config).examples;
+  sizes.examples = options.examples;
   sizes.batch = config.integer("train.batch");
   if (checked_tokens(kind, sizes, seed) < read) ++sizes.tokens;  // the last token is asked for and not read
   if (const Index tokens = checked_tokens(kind, sizes, seed); tokens != read) {
