@@ -68,24 +68,17 @@ struct AffineStep {
     return e.step * l.f * std::sqrt(variance) / l.q;
   }
 
-  /// The pull f shrinks noise of earlier pulses by 1 − q each: √Σ_{k<n} (1 − q)²ᵏ = √([1 − (1 − q)²ⁿ]/[1 − (1 − q)²]).
+  /// change and noise of a whole chunk by the same formulas; the series is used where all places allow it. With
+  /// D = (1 − (1 − q)ⁿ)/q the move is s f D. Noise of standard deviation `floor` s in every pulse, which the pull of f shrinks by
+  /// 1 − q with each later one, adds (floor s)² Σ_{k<n} (1 − q)²ᵏ = (floor s)² D (2 − q D)/(2 − q) to the variance.
   template <class S>
-  S spread_of_unit(const Element<S>& e, Direction direction, S n) const {
-    const Line<S> l = line(e, direction);
-    if (n == S(1) || std::max(n, S(1)) * l.q < std::numeric_limits<S>::epsilon()) return std::sqrt(n);
-    const S shrink = S(2) * std::log1p(-l.q);
-    return std::sqrt(std::expm1(n * shrink) / std::expm1(shrink));
-  }
-
-  /// change and noise of a whole chunk by the same formulas; the series of both is used where all places allow it.
-  template <class S>
-  void moves(const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& change, ChunkArray<S>& noise) const {
+  void moves(const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& change, ChunkArray<S>& noise) const {
     const auto part = [&chunk](const ChunkArray<S>& field) { return field.head(chunk.size); };
     const auto n = part(chunk.n);
-    ChunkArray<S> q_all, base_all, ratio_all;
+    ChunkArray<S> q_all, base_all, decay_all;
     auto q = q_all.head(chunk.size);
     auto base = base_all.head(chunk.size);
-    auto ratio = ratio_all.head(chunk.size);
+    auto decay = decay_all.head(chunk.size);
     const S mean = static_cast<S>((gamma_up + gamma_down) / 2);
     const S tilt = static_cast<S>((gamma_up - gamma_down) / 2);
     const auto reference = part(chunk.reference);
@@ -94,13 +87,11 @@ struct AffineStep {
     q /= part(chunk.upper) - reference;
     base = part(chunk.step) * (S(1) - q * (part(chunk.g) - reference)).max(S(0));
     q = (q * part(chunk.step)).min(static_cast<S>(largest_q));
-    ratio = (sigma * q / (S(1) - q)).square();
     const S bend = (n.max(S(1)) * q).maxCoeff();
-    auto moved = change.head(chunk.size);
     auto spread = noise.head(chunk.size);
     if (bend < straight<S>) {
-      moved =
-          base * n *
+      decay =
+          n *
           (S(1) - (n - S(1)) * q / S(2) *
                       (S(1) - (n - S(2)) * q / S(3) * (S(1) - (n - S(3)) * q / S(4) * (S(1) - (n - S(4)) * q / S(5)))));
       spread = S(1) - (n - S(1)) * q * (S(1) - (n - S(2)) * q / S(2));
@@ -112,19 +103,29 @@ struct AffineStep {
       } else {
         spread = (n * (-q).log1p()).expm1();
       }
-      moved = -base * spread / q;
+      decay = -spread / q;
       spread = (S(1) + spread) / (S(1) - q);
     }
-    if (sigma == 0) return;
+    change.head(chunk.size) = base * decay;
+    const auto held = (floor * part(chunk.step)).square() * decay * (S(2) - q * decay) / (S(2) - q);
+    if (sigma == 0) {
+      if (floor > 0) spread = held.sqrt();
+      return;
+    }
     // σ √n (1 − q)ⁿ⁻¹ (1 + (n − 1) ratio/4); the next term is below (n ratio)²/16 of it, and beyond 0.02 the closed form
     // is used.
+    ChunkArray<S> ratio_all;
+    auto ratio = ratio_all.head(chunk.size);
+    ratio = (sigma * q / (S(1) - q)).square();
     spread *= base * sigma * n.sqrt() * (S(1) + (n - S(1)) * ratio / S(4));
-    if ((n * ratio).maxCoeff() < S(0.02)) return;
-    for (Index i = 0; i < chunk.size; ++i) {
-      if (chunk.n[i] * ratio[i] >= S(0.02)) {
-        spread[i] = this->noise(chunk.element(i), chunk.direction(i), chunk.n[i], sigma);
+    if ((n * ratio).maxCoeff() >= S(0.02)) {
+      for (Index i = 0; i < chunk.size; ++i) {
+        if (chunk.n[i] * ratio[i] >= S(0.02)) {
+          spread[i] = this->noise(chunk.element(i), chunk.direction(i), chunk.n[i], sigma);
+        }
       }
     }
+    if (floor > 0) spread = (spread.square() + held).sqrt();
   }
 };
 

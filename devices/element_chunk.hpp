@@ -59,7 +59,8 @@ bool fill_chunk(const DeviceCells<S>& cells, const UpdateRequest<S>& request, In
   n = (request.factor * at(request.delta)).abs() / pulse;
   for (Index i = 0; i < chunk.size; ++i)
     chunk.sign[i] = std::copysign(S(1), request.factor * request.delta.data()[begin + i]);
-  if (request.mode == PulseMode::pulsed) {
+  // Whole numbers of pulses need no coin; a sum with a NaN is not 0.
+  if (request.mode == PulseMode::pulsed && (n - n.floor()).sum() != 0) {
     ChunkArray<S> uniform;  // aligned: see update_chunk
     fill_uniform<S>({request.seed, Purpose::pulse_train, request.entity}, request.number, lane,
                     {uniform.data(), static_cast<std::size_t>(chunk.size)});

@@ -18,41 +18,25 @@ namespace nudge {
 
 /// A rule that moves a whole chunk at once: change and noise of every place (0 where n = 0).
 template <class Rule, class S>
-concept ChunkRule = requires(const Rule& rule, const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& out) {
-  rule.moves(chunk, sigma, out, out);
+concept ChunkRule = requires(const Rule& rule, const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& out) {
+  rule.moves(chunk, sigma, floor, out, out);
 };
 
-/// Standard deviation that independent noise of one unit per pulse leaves after n pulses: √n, less where a rule pulls
-/// noise back (Rule::spread_of_unit).
+/// Mean change of every place and its standard deviation: of noise of the share sigma of every pulse, and of noise of `floor` mean
+/// steps in every pulse, √n of them after n.
 template <class Rule, class S>
-S spread_of_unit(const Rule& rule, const Element<S>& e, Direction direction, S n) {
-  if constexpr (requires { rule.spread_of_unit(e, direction, n); }) {
-    return rule.spread_of_unit(e, direction, n);
-  } else {
-    return std::sqrt(n);
-  }
-}
-
-/// noise ← √(noise² + floor² (s · spread_of_unit)²)
-template <class Rule, class S>
-void add_floor(const Rule& rule, const ElementChunk<S>& chunk, S floor, ChunkArray<S>& noise) {
-  for (Index i = 0; i < chunk.size; ++i) {
-    if (chunk.n[i] == 0) continue;
-    const Element<S> e = chunk.element(i);
-    noise[i] = std::hypot(noise[i], floor * e.step * spread_of_unit(rule, e, chunk.direction(i), chunk.n[i]));
-  }
-}
-
-template <class Rule, class S>
-void chunk_moves(const Rule& rule, const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& change, ChunkArray<S>& noise) {
+void chunk_moves(const Rule& rule, const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& change,
+                 ChunkArray<S>& noise) {
   if constexpr (ChunkRule<Rule, S>) {
-    rule.moves(chunk, sigma, change, noise);
+    rule.moves(chunk, sigma, floor, change, noise);
   } else {
     for (Index i = 0; i < chunk.size; ++i) {
       change[i] = noise[i] = 0;
       if (chunk.n[i] == 0) continue;
-      change[i] = rule.change(chunk.element(i), chunk.direction(i), chunk.n[i]);
-      if (sigma > 0) noise[i] = rule.noise(chunk.element(i), chunk.direction(i), chunk.n[i], sigma);
+      const Element<S> e = chunk.element(i);
+      change[i] = rule.change(e, chunk.direction(i), chunk.n[i]);
+      if (sigma > 0) noise[i] = rule.noise(e, chunk.direction(i), chunk.n[i], sigma);
+      if (floor > 0) noise[i] = std::hypot(noise[i], floor * e.step * std::sqrt(chunk.n[i]));
     }
   }
 }
@@ -97,11 +81,7 @@ std::array<double, 2> update_chunk(const Rule& rule, DeviceCells<S>& cells, cons
     fill_normal<S>({request.seed, Purpose::update_noise, request.entity}, request.number, lane,
                    {normal.data(), static_cast<std::size_t>(chunk.size)});
   }
-  chunk_moves(rule, chunk, request.noise, change, noise);
-  if (request.noise_floor > 0) {
-    if (request.noise == 0) noise.head(chunk.size).setZero();
-    add_floor(rule, chunk, request.noise_floor, noise);
-  }
+  chunk_moves(rule, chunk, request.noise, request.noise_floor, change, noise);
   if (noisy)
     change.head(chunk.size) += noise.head(chunk.size).min(chunk.width.head(chunk.size)) * normal.head(chunk.size);
   apply_chunk(change, chunk, cells, begin);

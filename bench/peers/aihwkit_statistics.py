@@ -17,16 +17,16 @@ devices of a tile share. So its devices are spread over --tiles tiles, and its s
 """
 import argparse
 import ast
-import concurrent.futures
 import json
 import math
 import operator
-import os
 import pathlib
 import subprocess
 import sys
 
 import numpy as np
+
+import drivers
 
 PRESETS = {
     "ecram": "EcRamPresetDevice",
@@ -107,32 +107,6 @@ def preset_values(classes, name):
     return kind, {names[k]: fields[k] for k in names if k in fields}
 
 
-def build_driver(source, folder):
-    """Compiles aihwkit's C++ core and the driver, once; returns the program."""
-    program = folder / "aihwkit_staircase"
-    if program.exists():
-        return program
-    folder.mkdir(parents=True, exist_ok=True)
-    core = source / "src" / "rpucuda"
-    files = [f for f in sorted(core.glob("*.cpp")) if not f.name.endswith("_test.cpp")]
-    files.append(pathlib.Path(__file__).with_name("aihwkit_staircase.cpp"))
-    flags = ["-O2", "-std=c++17", "-w", "-fopenmp", "-DRPU_USE_OPENBLAS", f"-I{core}"]
-    flags += os.environ.get("CXXFLAGS", "").split()
-
-    def compile_one(file):
-        target = folder / (file.stem + ".o")
-        if not target.exists():
-            subprocess.run([os.environ.get("CXX", "g++"), *flags, "-c", str(file), "-o", str(target)], check=True)
-        return str(target)
-
-    print(f"compiling {len(files)} files of aihwkit's core ...", file=sys.stderr)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(compile_one, files))
-    link = [os.environ.get("CXX", "g++"), "-fopenmp", *objects, *os.environ.get("LDFLAGS", "").split(), "-lopenblas"]
-    subprocess.run([*link, "-o", str(program)], check=True)
-    return program
-
-
 def nudge_statistics(program, preset, devices, seed):
     """The staircase of `nudge devices characterize`, single pulses."""
     command = [program, "devices", "characterize", preset, "--devices", str(devices), "--points", str(BRANCH),
@@ -202,7 +176,7 @@ def main():
     package = arguments.source / "src" / "aihwkit"
     if not package.is_dir():
         parser.error(f"{arguments.source}: no src/aihwkit in it (unpack aihwkit's source distribution there)")
-    driver = build_driver(arguments.source, arguments.build or arguments.source / "core")
+    driver = drivers.aihwkit_driver(arguments.source, arguments.build or arguments.source / "core", "aihwkit_staircase")
     classes = classes_of(package / "simulator" / "configs" / "devices.py", package / "simulator" / "presets" / "devices.py")
     version = (package / "VERSION.txt").read_text(encoding="utf-8").strip()
     rows = [compare(preset, driver, classes, arguments) for preset in arguments.presets or PRESETS]

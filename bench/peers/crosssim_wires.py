@@ -21,9 +21,7 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[threads] = "1"  # before numpy reads them
 
 import argparse
-import json
 import pathlib
-import shlex
 import statistics
 import subprocess
 import sys
@@ -33,10 +31,11 @@ import numpy as np
 import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
+import drivers
+
 VERR = (1e-4, 1e-8)       # CrossSim's criterion: largest voltage error, row voltages up to 1
 TOLERANCE = (1e-4, 1e-10)  # nudge's: relative residual; its default is the second
 GAMMAS = (1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
-HERE = pathlib.Path(__file__).resolve().parent
 
 
 def nodal_matrix(conductance, ohm):
@@ -154,23 +153,6 @@ class Nudge:
         self.process.wait()
 
 
-def build_driver(build):
-    """Compiles the driver as the build compiled the solver, and links the build's libraries."""
-    program, source = build / "crosssim_wires", HERE / "crosssim_wires.cpp"
-    libraries = [build / name / f"libnudge_{name}.a" for name in ("circuits", "devices", "sim")]
-    if program.exists() and all(program.stat().st_mtime > f.stat().st_mtime for f in [source, *libraries]):
-        return program
-    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    entry = next(e for e in entries if e["file"].endswith("circuits/wires/line_solver.cpp"))
-    words = shlex.split(entry["command"])
-    command = words[:1] + [w for w in words if w.startswith(("-D", "-I", "-O", "-f", "-m", "-std"))]
-    for at, word in enumerate(words):
-        command += words[at:at + 2] if word == "-isystem" else []
-    command += ["-o", str(program), str(source), *map(str, libraries), "-lfmt"]
-    subprocess.run(command, check=True, cwd=entry["directory"])
-    return program
-
-
 def contest(size, ohm, args, program):
     """Rows (name, deviation, ms per vector or None) of one crossbar."""
     rng = np.random.default_rng([args.seed, size])
@@ -223,7 +205,7 @@ def main():
     if not (args.build / "compile_commands.json").is_file():
         sys.exit(f"--build {args.build}: no compile_commands.json there; build nudge first")
     sys.path.insert(0, str(args.source.resolve()))
-    program = build_driver(args.build.resolve())
+    program = drivers.nudge_driver(args.build.resolve(), "crosssim_wires")
     np.empty(31 << 20, dtype=np.uint8)  # freed at once
     print("| size | ohm | | largest deviation | ms per vector |\n|---|---|---|---|---|")
     for size in args.sizes:

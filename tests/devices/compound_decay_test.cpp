@@ -54,19 +54,35 @@ TEST_CASE("a chunk of affine steps moves as its devices do one by one, by series
       chunk.g[i] = std::cos(2.0 * static_cast<double>(i));
       chunk.step[i] = most / 100 * (0.7 + 0.3 * std::cos(static_cast<double>(i)));
     }
-    ChunkArray<double> change, noise;
-    rule.moves(chunk, 0.3, change, noise);
+    ChunkArray<double> change, noise, floor, both;
+    rule.moves(chunk, 0.3, 0.0, change, noise);
+    rule.moves(chunk, 0.0, 0.7, change, floor);
+    rule.moves(chunk, 0.3, 0.7, change, both);
     double worst = 0;
     double worst_noise = 0;
+    double worst_floor = 0;
+    double worst_sum = 0;
     for (Index i = 0; i < chunk.size; ++i) {
       const double exact = rule.change(chunk.element(i), chunk.direction(i), chunk.n[i]);
       worst = std::max(worst, std::abs(change[i] - exact) / std::max(std::abs(exact), 1e-3 * chunk.step[i]));
       const double spread = rule.noise(chunk.element(i), chunk.direction(i), chunk.n[i], 0.3);
       if (spread > 0) worst_noise = std::max(worst_noise, std::abs(noise[i] / spread - 1));
+      if (chunk.n[i] == 0) {
+        CHECK(both[i] == 0);
+        continue;
+      }
+      // What is left of the noise of n pulses when each later one pulls it back, summed up pulse by pulse.
+      const double keep = 1 - rule.line(chunk.element(i), chunk.direction(i)).q;
+      double left = 0;
+      for (int k = 0; k < static_cast<int>(chunk.n[i]); ++k) left = left * keep * keep + 1;
+      worst_floor = std::max(worst_floor, std::abs(floor[i] / (0.7 * chunk.step[i] * std::sqrt(left)) - 1));
+      worst_sum = std::max(worst_sum, std::abs(both[i] / std::hypot(noise[i], floor[i]) - 1));
     }
     // Some ten roundings of 1e-16; near its bound (g up to .99 of .7 to 1.3) a place loses digits in 1 − γ (g − g_ref)/(g_bound −
     // g_ref), three digits where 1e-3 of a step is left.
     CHECK(worst < 1e-12);
+    CHECK(worst_floor < 1e-13);  // a hundred roundings of the sum
+    CHECK(worst_sum < 1e-15 * 4);
     CHECK(worst_noise < 3e-5);  // the chunk leaves out (n ratio)²/16 of the noise, up to n ratio = .02
   }
 }
