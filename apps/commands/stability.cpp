@@ -19,6 +19,7 @@
 #include "sim/io/json_text.hpp"
 #include "training/check/chip_yield.hpp"
 #include "training/check/followed_key.hpp"
+#include "training/config/config_table.hpp"
 #include "training/config/stored_config.hpp"
 
 namespace nudge {
@@ -35,11 +36,9 @@ struct StabilityArguments {
   bool json = false;
 };
 
-/// The config of a run with its trained weights, damping where the run had brought it; or a config as it is. `last`: a setting on top.
-Config config_of(const StabilityArguments& options, const std::string& last = "") {
-  ConfigArguments arguments = options.arguments;
-  if (!last.empty()) arguments.settings.push_back(last);
-  if (!options.arguments.file.ends_with(".h5")) return load_config(arguments);
+/// The config of a run with its trained weights, damping where the run had brought it; or a config as it is.
+Config config_of(const StabilityArguments& options) {
+  if (!options.arguments.file.ends_with(".h5")) return load_config(options.arguments);
   const H5Reader file(options.arguments.file);
   if (const std::string kind = file.text_attribute("kind"); kind != "train") {
     file.fail("attribute kind", fmt::format("\"{}\" (only a file of kind \"train\" has a network)", kind));
@@ -47,7 +46,6 @@ Config config_of(const StabilityArguments& options, const std::string& last = ""
   const Config stored = stored_program_config(file);
   std::vector<std::string> settings = options.arguments.settings;
   for (std::string& one : learnt_settings(file, stored, options.arguments.file)) settings.push_back(std::move(one));
-  if (!last.empty()) settings.push_back(last);
   return config_on_top(stored, options.arguments.file, settings);
 }
 
@@ -57,9 +55,14 @@ FollowedKey follow(const StabilityArguments& options, const Config& config) {
   if (equals == std::string::npos) {
     throw UserError(fmt::format("--follow {} (must be KEY=TO, as in model.damping=0.1)", options.follow));
   }
+  const std::string key = options.follow.substr(0, equals);
+  Config there = config;
+  there.set_from_text(key, options.follow.substr(equals + 1), "--follow");
+  if (const auto broken = broken_rules(program_schema(), there); !broken.empty()) {
+    throw UserError(fmt::format("{}", fmt::join(broken, "\n")));
+  }
   ProgressLine progress;
-  return follow_key(config, config_of(options, options.follow), options.follow.substr(0, equals), options.points,
-                    [&progress](const std::string& what) { progress.show(what); });
+  return follow_key(config, there, key, options.points, [&progress](const std::string& what) { progress.show(what); });
 }
 
 nlohmann::json continuation_json(const FollowedKey& followed) {

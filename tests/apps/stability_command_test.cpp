@@ -89,5 +89,8 @@ TEST_CASE("stability --follow lowers the damping of a block until its equilibriu
   CHECK_THAT(unsaid.errors, Contains("--follow model.damping (must be KEY=TO"));
   const Outcome unknown = run_nudge(folder, block + "--follow model.dampin=1");
   CHECK(unknown.exit_code == 2);
-  CHECK_THAT(unknown.errors, Contains("unknown key model.dampin"));
+  CHECK_THAT(unknown.errors, Contains("--follow: unknown key model.dampin"));
+  const Outcome broken = run_nudge(folder, block + "--follow model.damping=-1");
+  CHECK(broken.exit_code == 2);
+  CHECK_THAT(broken.errors, Contains("--follow: model.damping = -1"));
 }
