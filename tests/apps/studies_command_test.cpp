@@ -27,7 +27,7 @@ TEST_CASE("gradcheck prints a table, JSON, and writes a file that the report rea
   const Outcome table = run_nudge(folder, "gradcheck a.toml --out a.h5");
   CHECK(table.exit_code == 0);
   for (const char* part :
-       {"aep_anchored", "finite_difference", "relative L2", "reference, batch 1", "rho = ", "stable"}) {
+       {"aep_anchored", "finite_difference", "relative L2", "reference, batch 1", "rho = ", "stable", " nat\n"}) {
     CHECK_THAT(table.output, Contains(part));
   }
   CHECK(table.errors.empty());

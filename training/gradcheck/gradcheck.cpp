@@ -43,6 +43,7 @@ class Check {
   GradcheckReport run() {
     train();
     out_.damping = trainee_.network().circuit().damping().value;
+    out_.loss_unit = network().loss_unit();
     if (programmed_) program();
     out_.step = RelaxationStep(config_).of(network().circuit());
     const std::string& truth = options_.reference;

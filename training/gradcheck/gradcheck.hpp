@@ -44,7 +44,8 @@ struct GradcheckReport {
   StabilityReport stability;               ///< of the first batch
   std::string verdict;
   MultistabilityReport multistability;    ///< of the first batch, where gradcheck.starts asks for it
-  double loss = 0;                        ///< nat per token after T1 steps
+  double loss = 0;                        ///< cost per token or sample after T1 steps
+  std::string loss_unit;                  ///< of the cost: Network::loss_unit()
   double residual = 0, residual_max = 0;  ///< ‖F‖/‖z‖ after T1 steps: mean and largest, over all batches
   double settled = 0;                     ///< share of sequences with residual ≤ settled_at
   double settled_at = 0;                  ///< relaxation.tolerance, or 1e-3 where that is 0

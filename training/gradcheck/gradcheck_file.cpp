@@ -97,6 +97,7 @@ void write_gradcheck(const GradcheckReport& r, H5Document& d) {
   write_estimators(r, d);
   const auto fact = [&d](const char* name, H5Attribute value) { d.attribute(name, std::move(value), "diagnostics"); };
   fact("loss", r.loss);
+  fact("loss_unit", r.loss_unit);
   fact("residual", r.residual);
   fact("residual_max", r.residual_max);
   fact("settled_share", r.settled);

@@ -52,6 +52,7 @@ nlohmann::json json_of(const GradcheckReport& report) {
   return {{"rows", rows},
           {"diagnostics",
            {{"loss", report.loss},
+            {"loss_unit", report.loss_unit},
             {"residual", report.residual},
             {"residual_max", report.residual_max},
             {"settled_share", report.settled},
