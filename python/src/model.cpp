@@ -24,7 +24,6 @@ Model<S>::Model(const Config& config, RunParts parts)
       plan_(std::move(parts.plan)),
       network_(make_network<S>(config_, plan_, Weights::configured)),
       groups_(plan_->groups()) {
-  use_product_kernel(config_);
 }
 
 template <class S>

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <complex>
 
+#include "sim/base/product_kernel.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/trainee_run.hpp"
@@ -48,6 +49,17 @@ std::complex<double> by_hand(const Config& config) {
 }
 
 }  // namespace
+
+TEST_CASE("a study of chips forms its products by the library of its config", "[stability]") {
+  for (const ProductKernel kernel : {ProductKernel::portable, ProductKernel::automatic}) {
+    const bool portable = kernel == ProductKernel::portable;
+    set_product_kernel(kernel);
+    const std::string name = product_kernel_name();
+    set_product_kernel(portable ? ProductKernel::automatic : ProductKernel::portable);
+    chip_yield(two_neurons(1, 0.1, {std::string("product.kernel=") + (portable ? "portable" : "auto")}), 1);
+    CHECK(product_kernel_name() == name);
+  }
+}
 
 TEST_CASE("the spectrum of two neurons is that of their coupling, chip by chip", "[stability]") {
   // W = P of spread 1.2/√2 with twice its antisymmetric part: some turn, some do not, some grow.

@@ -14,6 +14,7 @@
 namespace nudge {
 
 RunParts run_parts(const Config& config) {
+  use_product_kernel(config);
   RunParts parts;
   check_placed(config, [&parts](const Config& c) {
     parts.task = make_task(c);
