@@ -13,30 +13,11 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/json_text.hpp"
+#include "sim/io/temporary_directory.hpp"
 #include "training/data/file_bytes.hpp"
 
 namespace nudge {
 namespace {
-
-/// A folder that goes when it is done with.
-class WorkFolder {
- public:
-  WorkFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nudge-import-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw UserError(fmt::format("devices import: {} cannot be made", name));
-    path_ = name;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string shell_word(const std::string& text) {
   std::string out = "'";
@@ -58,7 +39,7 @@ std::vector<double> numbers(const nlohmann::json& list) {
 
 /// What the interpreter answers to the question.
 nlohmann::json ask(const ModelQuestion& question, const std::string& text) {
-  const WorkFolder folder;
+  const TemporaryDirectory folder;
   put(folder / "evaluate.py", evaluate_model_script());
   put(folder / "question.json", text);
   const std::string command = fmt::format("{} {} < {} > {} 2> {}", shell_word(question.python),

@@ -60,7 +60,7 @@ void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
 TEST_CASE("what an HDF5 document holds is read back bit by bit", "[io]") {
   const test::TemporaryDirectory dir;
   example().write(dir / "a.h5", Overwrite::must_not_exist);
-  CHECK(dir.files() == 1);
+  CHECK(test::files_in(dir) == 1);
   const H5Reader file(dir / "a.h5");
 
   CHECK(file.text_attribute("kind") == "train");
@@ -208,7 +208,7 @@ TEST_CASE("output that exists or cannot be written is left alone", "[io]") {
   CHECK(read_bytes(dir / "a.h5") == "precious");
   CHECK_NOTHROW(check_output_path(dir / "a.h5", Overwrite::replace));
   CHECK_NOTHROW(check_output_path(dir / "new.h5", Overwrite::must_not_exist));
-  CHECK(dir.files() == 1);
+  CHECK(test::files_in(dir) == 1);
 
   // a path below a plain file cannot be made by anybody, root included
   CHECK_THROWS_AS(check_output_path(dir / "a.h5/b.h5", Overwrite::must_not_exist), UserError);
@@ -216,7 +216,7 @@ TEST_CASE("output that exists or cannot be written is left alone", "[io]") {
   CHECK_THROWS_WITH(check_output_path(dir / "no/b.h5", Overwrite::replace), Contains("does not exist"));
   CHECK_THROWS_WITH(check_output_path("/dev/null", Overwrite::replace), Contains("not a plain file"));
   CHECK_THROWS_AS(check_output_path(dir.path(), Overwrite::replace), UserError);
-  CHECK(dir.files() == 1);
+  CHECK(test::files_in(dir) == 1);
 
   std::filesystem::create_symlink(dir / "a.h5", dir / "link.h5");
   example().write(dir / "link.h5", Overwrite::replace);
@@ -247,7 +247,7 @@ TEST_CASE("a full disk is an error that leaves the old file and nothing else", "
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
   CHECK(read_bytes(dir / "a.h5") == before);
-  CHECK(dir.files() == 1);
+  CHECK(test::files_in(dir) == 1);
 }
 
 TEST_CASE("a file that is rewritten again and again opens at any moment, and after a kill", "[io]") {
@@ -274,7 +274,7 @@ TEST_CASE("a file that is rewritten again and again opens at any moment, and aft
     REQUIRE(H5Reader(dir / "a.h5").reals<double>("big").size() == 50000);
   }
   example().write(dir / "a.h5", Overwrite::replace);
-  CHECK(dir.files() == 1);  // the hidden files of killed writers are gone
+  CHECK(test::files_in(dir) == 1);  // the hidden files of killed writers are gone
 }
 
 TEST_CASE("three megabytes are put together in less than 50 ms", "[io]") {
@@ -335,7 +335,7 @@ TEST_CASE("one output has one writer at a time", "[io]") {
     CHECK_THROWS_WITH(OutputLock(dir / "a.h5"), Contains("a.h5: is being written by process ") && Contains("on host"));
     CHECK_NOTHROW(OutputLock(dir / "b.h5"));
   }
-  CHECK(dir.files() == 0);  // the lock goes with its holder
+  CHECK(test::files_in(dir) == 0);  // the lock goes with its holder
   write_bytes(dir / ".a.h5.lock", "nudge lock: process 1 on host gone, since 2020\n");
   CHECK_NOTHROW(OutputLock(dir / "a.h5"));  // what a killed process left is no lock
 }

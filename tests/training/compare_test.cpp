@@ -36,7 +36,7 @@ std::string error_of(const ConfigSource& source) {
   try {
     run_compare(source, {folder / "none.h5", false});
   } catch (const UserError& error) {
-    CHECK(folder.files() == 0);
+    CHECK(files_in(folder) == 0);
     return error.what();
   }
   return "";

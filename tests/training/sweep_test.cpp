@@ -139,14 +139,14 @@ TEST_CASE("a stopped sweep keeps a training that has not ended and takes it up a
   const Sweep part = run_sweep(small(one), files, observer);
   CHECK(part.interrupted);
   CHECK(part.count_ok() == 1);
-  CHECK(folder.files() == 3);  // and what the second has done
+  CHECK(files_in(folder) == 3);  // and what the second has done
   asked = 0;
   files.resume = true;
   observer.stop = [&asked] { return ++asked > 1000; };
   const Sweep rest = run_sweep(small(one), files, observer);
   CHECK(rest.count_ok() == 2);
   CHECK(asked < 30);  // 20 steps, not 40
-  CHECK(folder.files() == 2);
+  CHECK(files_in(folder) == 2);
   for (std::size_t i = 0; i < 2; ++i) CHECK(same_bits(whole.points[i].metrics, rest.points[i].metrics));
 
   // A file that is no checkpoint of this point is not asked: the training begins anew, to the same numbers.
@@ -161,7 +161,7 @@ TEST_CASE("a stopped sweep keeps a training that has not ended and takes it up a
   }
   files.resume = true;
   const Sweep again = run_sweep(small(one), files);
-  CHECK(folder.files() == 3);
+  CHECK(files_in(folder) == 3);
   for (std::size_t i = 0; i < 2; ++i) CHECK(same_bits(whole.points[i].metrics, again.points[i].metrics));
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("a sweep that begins anew does not go on from what an earlier one of i
   SweepObserver observer;
   observer.stop = [&asked] { return ++asked > 10; };
   REQUIRE(run_sweep(small(one), files, observer).interrupted);
-  REQUIRE(folder.files() == 2);
+  REQUIRE(files_in(folder) == 2);
   std::filesystem::remove(files.output);
   asked = 0;
   observer.stop = [&asked] {
@@ -188,7 +188,7 @@ TEST_CASE("a sweep that begins anew does not go on from what an earlier one of i
   };
   CHECK(run_sweep(small(one), files, observer).count_ok() == 1);
   CHECK(asked > 20);  // all steps
-  CHECK(folder.files() == 1);
+  CHECK(files_in(folder) == 1);
 }
 
 TEST_CASE("what is wrong with any point is said before the first run") {
@@ -201,7 +201,7 @@ TEST_CASE("what is wrong with any point is said before the first run") {
   CHECK_THAT(error_of(small({"sweep.grid.model.tokens=[6, 60000]"}), files), Contains("characters"));
   CHECK_THAT(error_of({"a.toml", "seed = 1\n", {}}, files), Contains("sweep.grid is empty"));
   CHECK_THAT(error_of(small({"sweep.grid.seed=[1, 2]"}), files), Contains("sweep.seeds"));
-  CHECK(folder.files() == 0);
+  CHECK(files_in(folder) == 0);
 }
 
 TEST_CASE("a point that fails is recorded with its reason and the others go on") {

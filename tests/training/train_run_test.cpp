@@ -66,7 +66,7 @@ TEST_CASE("a run of the shipped text learns, and says what it did", "[train]") {
   CHECK(summary.nonfinite == 0);
   CHECK(summary.failure.empty());
   CHECK(summary.beside == "bptt");
-  CHECK(dir.files() == 1);
+  CHECK(files_in(dir) == 1);
 
   const H5Reader file(dir / "run.h5");
   const auto loss = file.reals<double>("train/loss", H5Shape{150});
@@ -147,7 +147,7 @@ TEST_CASE("a stopped run resumes to the bits of an unbroken one", "[train]") {
   CHECK(differing_objects(dir / "straight.h5", dir / "broken.h5", {"started", "wall_time_s", "threads", "config"}) ==
         std::vector<std::string>{});
   CHECK(rest.validation_loss == H5Reader(dir / "straight.h5").reals<double>("train/validation_loss").back());
-  CHECK(dir.files() == 2);
+  CHECK(files_in(dir) == 2);
   const std::string finished = bytes_of(dir / "broken.h5");
   CHECK(resume(dir / "broken.h5", nullptr).done == 40);  // nothing left to do
   CHECK(bytes_of(dir / "broken.h5") == finished);
