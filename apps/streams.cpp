@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/streams.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "sim/base/interrupts.hpp"
 #include "sim/base/printable.hpp"
 
 namespace nudge {
@@ -16,7 +20,18 @@ void note_failure() {
   if (first_error == 0) first_error = errno != 0 ? errno : EIO;
 }
 
+/// Whether a line of up to a page can be written without waiting for a reader. One who does not read (a pager; mpirun while it ends its
+/// ranks) holds a run up, but not one that was asked to stop and has something to save.
+bool has_room() {
+  pollfd error{STDERR_FILENO, POLLOUT, 0};
+  while (::poll(&error, 1, 100) == 0) {
+    if (detail::asked_to_stop) return false;
+  }
+  return true;
+}
+
 void write_error(const std::string& text) {
+  if (!has_room()) return;
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::clearerr(stderr);  // the next line may find room again
 }

@@ -11,7 +11,7 @@ namespace nudge {
 // (sim/base/printable.hpp).
 
 /// Writes to standard error. What cannot be written there (a closed stream, a full disk behind a log) is lost and never
-/// ends the work that it tells of.
+/// ends the work that it tells of; so is what nobody reads while the program is asked to stop.
 void say_text(const std::string& text);
 
 /// The same over the line that stands on the terminal, at once.

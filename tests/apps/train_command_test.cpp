@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 
 #include "sim/base/errors.hpp"
 #include "tests/apps/run_nudge.hpp"
@@ -27,7 +28,8 @@ const std::string kConfig =
 /// The program running in the background in a folder.
 class Background {
  public:
-  Background(const Folder& folder, std::vector<std::string> arguments) {
+  /// `errors`: the descriptor that takes standard error; -1: nobody does.
+  Background(const Folder& folder, std::vector<std::string> arguments, int errors = -1) {
     arguments.insert(arguments.begin(), NUDGE_PROGRAM);
     std::vector<char*> list;
     for (std::string& argument : arguments) list.push_back(argument.data());
@@ -37,6 +39,7 @@ class Background {
     if (process_ == 0) {
       const int nothing = ::open("/dev/null", O_RDWR);
       for (const int descriptor : {0, 1, 2}) ::dup2(nothing, descriptor);
+      if (errors >= 0) ::dup2(errors, 2);
       if (::chdir(where.c_str()) == 0) ::execv(NUDGE_PROGRAM, list.data());
       ::_exit(127);
     }
@@ -49,11 +52,17 @@ class Background {
 
   void send(int signal) const { ::kill(process_, signal); }
 
-  /// Sends the signal, waits, and returns the exit code, or minus the signal that ended it.
+  /// Sends the signal, waits a minute at most (then SIGKILL), and returns the exit code, or minus the signal that ended it.
   int end(int signal) {
     ::kill(process_, signal);
     int status = 0;
-    ::waitpid(process_, &status, 0);
+    for (int i = 0; i < 6000 && ::waitpid(process_, &status, WNOHANG) == 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      if (i == 5999) {
+        ::kill(process_, SIGKILL);
+        ::waitpid(process_, &status, 0);
+      }
+    }
     process_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
@@ -251,4 +260,25 @@ TEST_CASE("an interrupted run checkpoints where it is, exits 0 and resumes", "[t
   const std::int64_t done = steps_done(out);
   CHECK(done >= 6);
   CHECK(static_cast<std::int64_t>(H5Reader(out).reals<double>("train/loss").size()) == done);
+}
+
+TEST_CASE("a run whose messages nobody reads stops and saves all the same", "[train]") {
+  const Folder folder;
+  folder.write("run.toml", kConfig);
+  int pipe[2];
+  REQUIRE(::pipe2(pipe, O_CLOEXEC) == 0);
+  REQUIRE(::fcntl(pipe[1], F_SETPIPE_SZ, 8192) > 0);
+  Background run(folder, {"train", "run.toml", "--set", "train.steps=100000", "--set", "output.print_every=1"},
+                 pipe[1]);
+  // The pipe is full where nothing more comes in 0.3 s: a step takes milliseconds.
+  int held = 0, before = -1;
+  for (int i = 0; i < 200 && (held < 4096 || held != before); ++i) {
+    before = held;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    REQUIRE(::ioctl(pipe[0], FIONREAD, &held) == 0);
+  }
+  REQUIRE(held >= 4096);
+  CHECK(run.end(SIGTERM) == 0);
+  CHECK(steps_done(folder.file("run.h5")) >= 4096 / 100);  // lines have fewer than 100 characters
+  for (const int end : pipe) ::close(end);
 }
