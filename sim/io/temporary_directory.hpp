@@ -6,7 +6,7 @@
 
 namespace nudge {
 
-/// A fresh directory beside other temporary files (TMPDIR, /tmp) that goes away with everything in it. UserError where none can be made.
+/// A fresh directory among the temporary files (TMPDIR) that goes away with everything in it. UserError where none can be made.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
