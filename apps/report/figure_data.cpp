@@ -116,13 +116,16 @@ function drawing(figure) {
   copy.append(element("text", Object.assign({x: 0, y: 16 - top, "font-weight": 600}, text),
                       figure.querySelector("figcaption").firstChild.textContent));
   entries.forEach((entry, i) => {
-    const swatch = entry.querySelector("svg"), mine = swatch.cloneNode(true);
+    const swatch = entry.querySelector("svg");  // none before what all have in common
+    copy.append(element("text", Object.assign({x: swatch ? 32 : 0, y: 35 + 18 * i - top}, text), entry.textContent));
+    if (!swatch) return;
+    const mine = swatch.cloneNode(true);
     paint(swatch, mine);
     mine.setAttribute("x", 0);
     mine.setAttribute("y", 24 + 18 * i - top);
     mine.setAttribute("width", 26);
     mine.setAttribute("height", 14);
-    copy.append(mine, element("text", Object.assign({x: 32, y: 35 + 18 * i - top}, text), entry.textContent));
+    copy.append(mine);
   });
   return new XMLSerializer().serializeToString(copy);
 }

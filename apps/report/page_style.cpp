@@ -40,6 +40,7 @@ figcaption { font-weight: 600; margin-bottom: 6px; }
 .note { color: var(--soft); font-size: 0.85rem; line-height: 1.4; margin: 6px 0; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 16px; margin: 0 0 6px; padding: 0; font-size: 0.85rem; }
 .legend li { display: flex; align-items: center; gap: 6px; overflow-wrap: anywhere; }
+.legend .head { flex-basis: 100%; }
 .legend svg { width: 26px; height: 14px; flex: none; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; margin: 10px 0; font-size: 0.88rem; font-variant-numeric: tabular-nums; }

@@ -2,10 +2,68 @@
 #include "apps/report/svg_parts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "apps/report/page_text.hpp"
 
 namespace nudge::report {
+namespace {
+
+/// "device.pulses = 4, beta = 0.1" by what separates its parts.
+std::vector<std::string> parts_of(const std::string& label) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; (at = label.find_first_of(",:", at)) != std::string::npos; ++at) {
+    if (label.compare(at + 1, 1, " ") != 0) continue;
+    parts.push_back(label.substr(begin, at - begin));
+    begin = at + 2;
+  }
+  parts.push_back(label.substr(begin));
+  return parts;
+}
+
+/// Of labels with equally many parts: a part that is the same in all, and a key whose value alone differs, move to the head, which is said
+/// once; what is left stays. Labels with different parts are left as they are.
+struct ShortLabels {
+  std::string head;
+  std::vector<std::string> labels;
+};
+
+ShortLabels shortened(const std::vector<LegendEntry>& entries) {
+  std::vector<std::vector<std::string>> all;
+  ShortLabels out;
+  for (const auto& entry : entries) {
+    all.push_back(parts_of(entry.label));
+    out.labels.push_back(entry.label);
+    if (all.back().size() != all.front().size()) all.front().clear();
+  }
+  if (all.front().size() < 2) return out;
+  std::vector<std::string> same, keys, left(entries.size());
+  for (std::size_t p = 0; p < all.front().size(); ++p) {
+    const std::string& first = all.front()[p];
+    const std::size_t equals = first.find(" = ");
+    const std::string key = equals == std::string::npos ? "" : first.substr(0, equals + 3);
+    const auto each = [&](auto holds) { return std::all_of(all.begin(), all.end(), holds); };
+    if (each([&](const auto& parts) { return parts[p] == first; })) {
+      same.push_back(first);
+      continue;
+    }
+    const bool keyed = !key.empty() && each([&](const auto& parts) { return parts[p].starts_with(key); });
+    if (keyed) keys.push_back(first.substr(0, equals));
+    for (std::size_t e = 0; e < all.size(); ++e) {
+      left[e] += (left[e].empty() ? "" : ", ") + all[e][p].substr(keyed ? key.size() : 0);
+    }
+  }
+  if ((same.empty() && keys.empty()) || left.front().empty()) return out;
+  out.labels = left;
+  out.head =
+      fmt::format("{}{}{}:", fmt::join(same, ", "), same.empty() || keys.empty() ? "" : "; ", fmt::join(keys, ", "));
+  return out;
+}
+
+}  // namespace
 
 std::string marker(int series, double x, double y) {
   const std::string css = fmt::format("mark f{}", series % palette_size);
@@ -29,7 +87,9 @@ std::string label(const std::string& css, double x, double y, const std::string&
 
 std::string legend(const std::vector<LegendEntry>& entries) {
   if (entries.size() < 2) return "";
+  const ShortLabels said = shortened(entries);
   std::string out = "<ul class=\"legend\">";
+  if (!said.head.empty()) out += "<li class=\"head\">" + escape(said.head) + "</li>";
   constexpr std::size_t most = 24;  // three rounds of the palette: beyond, names are in the data below the figure
   for (const auto& entry : entries) {
     if (&entry - entries.data() == most) {
@@ -42,7 +102,7 @@ std::string legend(const std::vector<LegendEntry>& entries) {
           line(fmt::format("curve s{}{}", entry.color % palette_size, entry.dashed ? " dashed" : ""), 1, 7, 25, 7);
     if (entry.markers) swatch += marker(entry.color, 13, 7);
     out += fmt::format(R"(<li><svg width="26" height="14" viewBox="0 0 26 14" aria-hidden="true">{}</svg>{}</li>)",
-                       swatch, escape(entry.label));
+                       swatch, escape(said.labels[static_cast<std::size_t>(&entry - entries.data())]));
   }
   return out + "</ul>\n";
 }

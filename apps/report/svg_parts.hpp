@@ -24,7 +24,8 @@ struct LegendEntry {
   bool line = true, markers = true, dashed = false;
 };
 
-/// Legend that wraps, with the same line and marker as the chart; nothing for fewer than two entries.
+/// Legend that wraps, with the same line and marker as the chart; nothing for fewer than two entries. What all labels have in common is said
+/// once, before them: parts are separated by ", " or ": ".
 std::string legend(const std::vector<LegendEntry>& entries);
 
 /// The figure around an SVG drawing of the given size; the note is HTML-escaped here. `csv`: the numbers of the drawing, folded

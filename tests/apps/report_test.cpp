@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <regex>
 
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include "apps/report/page_text.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/svg_chart.hpp"
+#include "apps/report/svg_parts.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/io/run_record.hpp"
 #include "tests/apps/synthetic_runs.hpp"
@@ -63,6 +65,23 @@ Chart chart_of(std::vector<double> x, std::vector<double> y) {
 }
 
 }  // namespace
+
+TEST_CASE("a legend says once what its entries have in common") {
+  const auto said = [](const std::vector<std::string>& labels) {
+    std::vector<nudge::report::LegendEntry> entries;
+    for (const std::string& label : labels) entries.push_back({label, 0, false, false, false});
+    return std::regex_replace(nudge::report::legend(entries), std::regex("<svg[^>]*></svg>"), "");
+  };
+  CHECK_THAT(said({"a.h5: ep, beta = 0.1, noise = 0", "a.h5: ep, beta = 0.1, noise = 1"}),
+             Contains("<li class=\"head\">a.h5, ep, beta = 0.1; noise:</li><li>0</li><li>1</li>"));
+  CHECK_THAT(said({"beta = 0.1, noise = 0", "beta = 1, noise = 0"}),
+             Contains("head\">noise = 0; beta:</li><li>0.1</li>"));
+  for (const auto& labels :
+       {std::vector<std::string>{"a, b", "a"}, {"a, b", "c, d"}, {"one", "two"}, {"a, b", "a, b"}}) {
+    CHECK_THAT(said(labels),
+               !Contains("head") && Contains("<li>" + labels.front() + "</li><li>" + labels.back() + "</li>"));
+  }
+}
 
 TEST_CASE("text and numbers of a page", "[report]") {
   CHECK(escape("a<b & \"c\" 'd'\x01") == "a&lt;b &amp; &quot;c&quot; &#39;d&#39; ");
