@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a network written in Python costs beside its own functions: the share of a training's time that is spent outside of them, for layered
-Hopfield networks of NumPy of several sizes. Run as PYTHONPATH=build/release/python python3 bench/own_network.py; both times are of one
-run, so that a busy machine changes the share little."""
+Hopfield networks of NumPy of several sizes. Run as PYTHONPATH=build/release/python OPENBLAS_NUM_THREADS=1 python3
+bench/own_network.py. Processor time of the thread that trains, both times of one run: a busy machine changes the share little."""
 
 import os
 import sys
@@ -18,9 +18,9 @@ spent = [0.0, 0]
 
 def timed(method):
     def call(self, *values):
-        start = time.perf_counter()
+        start = time.thread_time()
         out = method(self, *values)
-        spent[0] += time.perf_counter() - start
+        spent[0] += time.thread_time() - start
         spent[1] += 1
         return out
 
@@ -43,7 +43,7 @@ def share(features, hidden, batch, steps=12, warm=3):
     marks = []
 
     def progress(event):
-        marks.append((time.perf_counter(), *spent))
+        marks.append((time.thread_time(), *spent))
 
     nudge.train(system, data, train__steps=steps, train__batch=batch, train__evaluate_every=steps,
                 data__validation_samples=batch, relaxation__free_steps=60, relaxation__nudged_steps=30, task__references="off", threads=1,

@@ -64,7 +64,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     {
       const nb::gil_scoped_acquire held;
       see(read);
-      add(object_.attr("_correlate")(handed<S>(point_), handed<S>(direction)), scale, sink);
+      add(object_.attr("_correlate")(at_.of<S>(point_), given_.template of<S>(direction)), scale, sink);
     }
     if (f.size() > 0) vjp(direction, f, Part::all, read);
   }
@@ -76,7 +76,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     const nb::gil_scoped_acquire held;
     see(quiet);
     const double leak = 0.5 * term_->system_->leak * z.template cast<double>().squaredNorm();
-    return nb::cast<double>(nb::float_(object_.attr("energy")(handed<S>(z)))) - leak;
+    return nb::cast<double>(nb::float_(object_.attr("energy")(given_.of<S>(z)))) - leak;
   }
 
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
@@ -86,7 +86,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     see(read);
     for (std::size_t k = 0; k < scales.size(); ++k) {
       const auto state = z.middleRows(static_cast<Index>(k) * rows_, rows_);
-      add(object_.attr("_contrast")(handed<S>(state)), -scales[k], sink);
+      add(object_.attr("_contrast")(given_.of<S>(state)), -scales[k], sink);
     }
     return true;
   }
@@ -99,7 +99,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   void product(const char* method, ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) {
     if (!has(part)) return;
     const nb::gil_scoped_acquire held;
-    call(method, handed<S>(point_), v, scale, f, read);
+    call(method, at_.of<S>(point_), v, scale, f, read);
   }
 
   /// f += scale (method(x) + L x), or of method(first, x), copy by copy.
@@ -111,7 +111,8 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     const nb::object bound = object_.attr(method);
     for (Index row = 0; row < x.rows(); row += rows_) {
       const auto one = x.middleRows(row, rows_);
-      const nb::object found = first.is_none() ? bound(handed<S>(one)) : bound(first, handed<S>(one));
+      const nb::object given = given_.of<S>(one);
+      const nb::object found = first.is_none() ? bound(given) : bound(first, given);
       f.middleRows(row, rows_) += scale * (taken(found, method, rows_, x.cols()).template cast<S>() + leak * one);
     }
   }
@@ -163,6 +164,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   nb::object object_;
   Matrix<S> point_;
   Seen seen_ = Seen::nothing;
+  InTurn given_, at_;
 };
 
 template <class S>

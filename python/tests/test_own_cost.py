@@ -128,3 +128,22 @@ def test_what_has_no_place_for_a_cost_says_so():
 
     with pytest.raises(nudge.InputError, match="gradient of the cost must return an array of shape"):
         nudge.train(None, cost=Wrong(), **SMALL, **HOPFIELD, estimator="ep")
+
+
+def test_what_a_cost_keeps_does_not_change_and_its_target_can_only_be_read():
+    kept = []
+
+    class Keeps(Squared):
+        def gradient(self, y, target):
+            if len(kept) % 3:  # every third array is let go, and may come again
+                kept.append((y, y.copy(), target, target.copy()))
+            else:
+                kept.append((y.copy(), y.copy(), target, target.copy()))
+            assert not target.flags.writeable
+            return super().gradient(y, target)
+
+    ours = nudge.train(None, cost=Keeps(), estimator="ep", **HOPFIELD, **SMALL)
+    assert len(kept) > 100
+    assert all(np.array_equal(y, then) and np.array_equal(target, was) for y, then, target, was in kept)
+    plain = nudge.train(None, cost=Squared(), estimator="ep", **HOPFIELD, **SMALL)
+    assert ours.summary["validation_loss"] == plain.summary["validation_loss"]
