@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "circuits/netlist/column_charges.hpp"
 #include "circuits/netlist/current_noise.hpp"
@@ -10,6 +11,7 @@
 #include "circuits/netlist/late_reads.hpp"
 #include "circuits/netlist/netlist_energy.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/failure.hpp"
 
 namespace nudge {
 template <class S>
@@ -51,7 +53,7 @@ TermTraits NetlistTerm<S>::traits() const {
 }
 
 template <class S>
-class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, public Inertia<S> {
+class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, public Inertia<S>, public TellsFailure {
  public:
   System(const NetlistTerm& term, Index rows)
       : term_(&term),
@@ -75,11 +77,10 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   }
 
   void bind(const Matrix<S>& input) override {
-    const NetlistPorts& ports = term_->ports_;
     for (std::size_t row = 0; row < values_.size(); ++row) {
-      for (const ElementRow& in : ports.inputs) set_values(in, input, static_cast<Index>(row), values_[row]);
+      for (const ElementRow& in : term_->ports_.inputs) set_values(in, input, static_cast<Index>(row), values_[row]);
       for (std::size_t p = 0; p < term_->maps_.size(); ++p)
-        set_values(ports.learned[p], term_->maps_[p]->weights(), 0, values_[row]);
+        set_values(term_->ports_.learned[p], term_->maps_[p]->weights(), 0, values_[row]);
     }
   }
 
@@ -120,9 +121,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
       at_->displaced(z_.data(), w_.data());
       std::fill(y_.begin(), y_.end(), 0.0);
       for_entries(row, part, [&](std::size_t of, std::size_t by, double slope) { y_[of] += slope * w_[by]; });
-      std::fill(z_.begin(), z_.end(), 0.0);
-      at_->gather(y_.data(), z_.data());
-      give(-static_cast<double>(scale) / term_->ports_.siemens, f, row);
+      leave(y_, -static_cast<double>(scale) / term_->ports_.siemens, f, row);
     }
   }
 
@@ -140,12 +139,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     for (Index row = 0; row < u.rows(); ++row) {
       pull(u, row, Part::all);  // w = N u, y = (∂r/∂v)ᵀ w
       const std::vector<double>& v = points_[static_cast<std::size_t>(row)].x;
-      for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
-        const ElementRow& learned = term_->ports_.learned[p];
-        for (std::size_t i = 0; i < learned.elements.size(); ++i) {
-          rows_[p](row, static_cast<Index>(i)) = static_cast<S>(-learned.unit * moved(learned.elements[i], v));
-        }
-      }
+      fill_row(row, 1, [&](std::size_t element) { return moved(element, v); });
       for (const ElementRow& in : term_->ports_.inputs) {
         for (std::size_t i = 0; i < in.elements.size() && input_gradient.size() > 0; ++i) {
           input_gradient(row, static_cast<Index>(i)) -= static_cast<S>(factor * in.unit * moved(in.elements[i], v));
@@ -159,7 +153,10 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override {
     if (!at_->reciprocal()) return std::nullopt;
     double sum = 0;
-    for (Index row = 0; row < z.rows(); ++row) sum += row_energy(z, row);
+    for (Index row = 0; row < z.rows(); ++row) {
+      evaluate(z, row, Part::conservative);
+      sum += netlist_energy_W(*term_->equations_, *at_, values_[static_cast<std::size_t>(row) % values_.size()], x_);
+    }
     return sum / (term_->ports_.siemens * term_->ports_.volts * term_->ports_.volts);
   }
 
@@ -174,13 +171,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
         evaluate(z, static_cast<Index>(k) * rows + row, Part::all);
         if (at_->weighted())
           weighted_currents(*term_->equations_, *at_, values_[static_cast<std::size_t>(row)], x_, residual_);
-        for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
-          const ElementRow& learned = term_->ports_.learned[p];
-          for (std::size_t i = 0; i < learned.elements.size(); ++i) {
-            rows_[p](row, static_cast<Index>(i)) =
-                static_cast<S>(-learned.unit / unit * energy_slope(learned.elements[i]));
-          }
-        }
+        fill_row(row, unit, [&](std::size_t element) { return energy_slope(element); });
       }
       send(scales[k], sink);
     }
@@ -200,27 +191,27 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
         const bool held = load.kind == Kind::held;
         actions_[k] = {held, value * (held ? volts : amperes), static_cast<double>(load.load) * term_->ports_.siemens};
       }
-      take(z, row);
-      for (double& one : z_) one *= volts;
+      take(z, row, volts);
       const std::vector<double>& values = solved_values(static_cast<std::size_t>(row), load);
+      Status status = Status::converged;
       if (late_ && !load.settled) {
         if (load.kind == Kind::none) actions_.clear();
-        const Status status = late_->read(static_cast<std::size_t>(row), values, actions_, z_.data());
-        if (status != Status::converged) result.status = status;
+        status = late_->read(static_cast<std::size_t>(row), values, actions_, z_.data());
         result.iterations = 1;
         result.time = late_->period_s() / term_->ports_.tau_s;
-        for (Index j = 0; j < z.cols(); ++j) z(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)] / volts);
-        continue;
+        if (status != Status::converged) failure_ = "no step in time was found (netlist.delay)";
+      } else {
+        at_->voltages(z_.data(), values, x_.data());
+        std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
+        const OperatingPoint found = solver_.solve(values, actions_, x_);
+        result.iterations = std::max(result.iterations, found.iterations);
+        status = noted(found);
+        if (status == Status::converged) at_->state(x_, z_.data());
       }
-      at_->voltages(z_.data(), values, x_.data());
-      std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
-      const OperatingPoint found = solver_.solve(values, actions_, x_);
-      result.iterations = std::max(result.iterations, found.iterations);
-      if (found.status != Status::converged) {
-        result.status = found.status;
-        continue;
+      if (status != Status::converged) {
+        result.status = status;
+        std::fill(z_.begin(), z_.end(), std::numeric_limits<double>::quiet_NaN());
       }
-      at_->state(x_, z_.data());
       for (Index j = 0; j < z.cols(); ++j) z(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)] / volts);
     }
     return result;
@@ -240,14 +231,21 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
       const auto at = static_cast<std::size_t>(row);
       const OperatingPoint found = solver_.solve_transposed(values_[at], points_[at].x, y_);
       result.iterations = std::max(result.iterations, found.iterations);
-      if (found.status != Status::converged) result.status = found.status;
+      if (noted(found) != Status::converged) result.status = found.status;
       at_->costate(y_, z_.data());
       for (Index j = 0; j < a.cols(); ++j) a(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)]);
     }
     return result;
   }
 
+  std::string failure() const override { return failure_; }
+
  private:
+  Status noted(const OperatingPoint& found) {
+    if (found.status != Status::converged) failure_ = describe_failure(*term_->equations_, found);
+    return found.status;
+  }
+
   /// Of one row: voltages, and slopes of the two parts by entries of the pattern.
   struct Point {
     std::vector<double> x, conservative, rest;
@@ -260,25 +258,30 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
 
   /// The twin's where it has the state that is solved for: of what drives the outputs, +β.
   const std::vector<double>& solved_values(std::size_t row, const DirectLoad<S>& load) {
-    const bool free = load.kind == DirectLoad<S>::Kind::none;
     const bool opposite = load.kind == DirectLoad<S>::Kind::driven && load.load < S(0);
-    if (term_->twin_.empty() || free || opposite) return values_[row];
+    if (term_->twin_.empty() || load.kind == DirectLoad<S>::Kind::none || opposite) return values_[row];
     twin_values_ = values_[row];
     for (std::size_t k = 0; k < twin_values_.size(); ++k) twin_values_[k] *= term_->twin_[k];
     return twin_values_;
   }
 
-  void take(ConstMatrixRef<S> z, Index row) {
-    for (std::size_t j = 0; j < columns_; ++j) z_[j] = static_cast<double>(z(row, static_cast<Index>(j)));
+  void take(ConstMatrixRef<S> z, Index row, double unit = 1) {
+    for (std::size_t j = 0; j < columns_; ++j) z_[j] = unit * static_cast<double>(z(row, static_cast<Index>(j)));
   }
   void give(double factor, MatrixRef<S> f, Index row) const {
     for (std::size_t j = 0; j < columns_; ++j) f(row, static_cast<Index>(j)) += static_cast<S>(factor * z_[j]);
   }
 
+  /// f += factor times the currents that leave the nodes, by columns.
+  void leave(const std::vector<double>& currents, double factor, MatrixRef<S> f, Index row) {
+    std::fill(z_.begin(), z_.end(), 0.0);
+    at_->gather(currents.data(), z_.data());
+    give(factor, f, row);
+  }
+
   /// Currents that leave the nodes, of the part's elements and, with what is conservative, of the shunts: residual_, jacobian_, at x_.
   void evaluate(ConstMatrixRef<S> z, Index row, Part part) {
-    take(z, row);
-    for (double& one : z_) one *= term_->ports_.volts;
+    take(z, row, term_->ports_.volts);
     const std::vector<double>& values = values_[static_cast<std::size_t>(row) % values_.size()];
     at_->voltages(z_.data(), values, x_.data());
     std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
@@ -290,9 +293,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
 
   void add_force(ConstMatrixRef<S> z, Index row, Part part, MatrixRef<S> f) {
     evaluate(z, row, part);
-    std::fill(z_.begin(), z_.end(), 0.0);
-    at_->gather(residual_.data(), z_.data());
-    give(-1 / (term_->ports_.siemens * term_->ports_.volts), f, row);
+    leave(residual_, -1 / (term_->ports_.siemens * term_->ports_.volts), f, row);
   }
 
   /// act(row, column, slope) of ∂r/∂v between nodes at the linearised point.
@@ -329,8 +330,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   /// −⟨u, ∂F/∂value⟩ of an element after pull().
   double moved(std::size_t element, const std::vector<double>& v) const {
     const Element& e = term_->equations_->netlist().elements[element];
-    const NetlistPorts& ports = term_->ports_;
-    const double amperes = ports.siemens * ports.volts;
+    const double amperes = term_->ports_.siemens * term_->ports_.volts;
     if (e.kind == ElementKind::voltage) return at_->pull_source(element, y_.data()) / amperes;
     const double drop = across(e, w_);
     return (e.kind == ElementKind::resistor ? drop * across(e, v) : drop) / amperes;
@@ -344,26 +344,27 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     return at_->weight(element) * (e.kind == ElementKind::resistor ? 0.5 * drop * drop : drop);
   }
 
-  double row_energy(ConstMatrixRef<S> z, Index row) {
-    evaluate(z, row, Part::conservative);
-    return netlist_energy_W(*term_->equations_, *at_, values_[static_cast<std::size_t>(row) % values_.size()], x_);
-  }
-
   /// f += the noise of the currents at x_, where the force of the row was evaluated.
   void add_noise(Index row, double scale, MatrixRef<S> f) {
     const NetlistPorts& ports = term_->ports_;
     noise_.leave(row, ports.noise_K, values_[static_cast<std::size_t>(row) % values_.size()], x_, y_);
-    std::fill(z_.begin(), z_.end(), 0.0);
-    at_->gather(y_.data(), z_.data());
-    give(-scale / (ports.siemens * ports.volts * std::sqrt(ports.tau_s)), f, row);
+    leave(y_, -scale / (ports.siemens * ports.volts * std::sqrt(ports.tau_s)), f, row);
   }
 
   void start_rows(Index rows) {
     rows_.resize(term_->maps_.size());
-    for (std::size_t p = 0; p < rows_.size(); ++p) {
+    for (std::size_t p = 0; p < rows_.size(); ++p)
       rows_[p].resize(rows, static_cast<Index>(term_->ports_.learned[p].elements.size()));
-    }
     ones_.setOnes(rows, 1);
+  }
+  /// −slope(element) per `unit` of every number that learns.
+  template <class Slope>
+  void fill_row(Index row, double unit, Slope slope) {
+    for (std::size_t p = 0; p < rows_.size(); ++p) {
+      const ElementRow& learned = term_->ports_.learned[p];
+      for (std::size_t i = 0; i < learned.elements.size(); ++i)
+        rows_[p](row, static_cast<Index>(i)) = static_cast<S>(-learned.unit / unit * slope(learned.elements[i]));
+    }
   }
   void send(S scale, GradientSink<S>& sink) {
     for (std::size_t p = 0; p < rows_.size(); ++p) {
@@ -383,6 +384,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   std::unique_ptr<ColumnCharges> charges_;  ///< where capacitances are given
   std::unique_ptr<LateReads> late_;         ///< null: states are read when they have settled
   CurrentNoise noise_;
+  std::string failure_;
   std::vector<Matrix<S>> rows_;  ///< what every row of the state gives a parameter
   Matrix<S> ones_;
 };

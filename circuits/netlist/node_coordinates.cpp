@@ -175,6 +175,32 @@ void replace(std::vector<Row>& rows, std::vector<Row>* sources, int pivot, int o
   }
 }
 
+/// The node whose place each output takes, in whatever order they stand: from ground and what sources set outward along the pairs, and from the
+/// second node of a pair that nothing joins to these. kGround where all of an output is set already.
+std::vector<int> places_of(const std::vector<NodePair>& outputs, const std::vector<bool>& free) {
+  std::vector<bool> set;
+  for (const bool one : free) set.push_back(!one);
+  const auto is_set = [&set](int node) { return node < 0 || set[static_cast<std::size_t>(node)]; };
+  std::vector<int> places(outputs.size(), kGround);
+  while (true) {
+    std::size_t next = outputs.size(), apart = outputs.size();
+    for (std::size_t k = outputs.size(); k-- > 0;) {
+      if (places[k] != kGround) continue;
+      const bool plus = is_set(outputs[k].plus), minus = is_set(outputs[k].minus);
+      if (plus != minus) next = k;
+      if (!plus && !minus) apart = k;
+    }
+    if (next < outputs.size()) {
+      places[next] = is_set(outputs[next].plus) ? outputs[next].minus : outputs[next].plus;
+      set[static_cast<std::size_t>(places[next])] = true;
+    } else if (apart < outputs.size()) {
+      set[static_cast<std::size_t>(outputs[apart].minus)] = true;
+    } else {
+      return places;
+    }
+  }
+}
+
 }  // namespace
 
 NodeCoordinates::NodeCoordinates(const NodalEquations& equations, const std::vector<std::string>& output_names)
@@ -188,12 +214,13 @@ NodeCoordinates::NodeCoordinates(const NodalEquations& equations, const std::vec
   const int nodes = equations.nodes();
   std::vector<bool> free(static_cast<std::size_t>(nodes));
   for (int i = 0; i < nodes; ++i) free[static_cast<std::size_t>(i)] = e.branch_of[static_cast<std::size_t>(i)] < 0;
+  const std::vector<int> places = places_of(equations.outputs(), free);
   for (int k = 0; k < outputs_; ++k) {
     const auto [plus, minus] = equations.outputs()[static_cast<std::size_t>(k)];
-    const bool first = plus >= 0 && free[static_cast<std::size_t>(plus)];
-    const int pivot = first ? plus : minus, other = first ? minus : plus;
-    const bool possible = pivot >= 0 && free[static_cast<std::size_t>(pivot)] &&
-                          (other < 0 || e.p[static_cast<std::size_t>(other)].count(pivot) == 0);
+    const int pivot = places[static_cast<std::size_t>(k)];
+    const bool first = pivot == plus;
+    const int other = first ? minus : plus;
+    const bool possible = pivot >= 0 && (other < 0 || e.p[static_cast<std::size_t>(other)].count(pivot) == 0);
     if (!possible) {
       throw UserError(
           fmt::format("output {}: sources or other outputs set its voltage (take a node that resistors hold)",

@@ -3,10 +3,16 @@
 
 #include <klu.h>
 
+#include <cmath>
+
 #include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {
+
+/// Least pivot, in units of the largest entry of its row: entries that cancel leave a rounding of some 1e-16 of it, and below this a
+/// solution has not three digits. ngspice's pivtol is as large, in siemens.
+constexpr double kLeastPivot = 1e-13;
 
 /// Least reciprocal pivot growth, max |A| over max |U| of a column, that fixed pivots may have: rounding is then below 1e-10 of the values.
 constexpr double kLeastGrowth = 1e-6;
@@ -39,6 +45,7 @@ struct SparseLu::Factors {
   klu_common common;
   klu_numeric* fixed = nullptr;  ///< with the pivots that were chosen
   klu_numeric* own = nullptr;    ///< of values for which these are poor
+  std::vector<double> last;      ///< what factor() made them of last; empty: of nothing
   const Ordering* ordering;
 
   explicit Factors(const Ordering* of) : ordering(of) { klu_defaults(&common); }
@@ -53,6 +60,19 @@ struct SparseLu::Factors {
                       &common);
   }
   klu_numeric* present() { return own != nullptr ? own : fixed; }
+  /// The column with a pivot that is nothing but rounding; −1: none.
+  int column_without_pivot() {
+    const auto* pivots = static_cast<const double*>(present()->Udiag);
+    for (int k = 0; k < ordering->pattern.size; ++k) {
+      if (!(std::abs(pivots[k]) >= kLeastPivot)) return ordering->symbolic->Q[k];
+    }
+    return -1;
+  }
+  bool regular(const std::vector<double>& values, int& singular) {
+    singular = column_without_pivot();
+    if (singular < 0) last = values;
+    return singular < 0;
+  }
 };
 
 SparseLu::SparseLu(const SparsePattern& pattern)
@@ -68,6 +88,7 @@ bool SparseLu::choose_pivots(const std::vector<double>& values) {
   Factors& f = *factors_;
   klu_free_numeric(&f.fixed, &f.common);
   klu_free_numeric(&f.own, &f.common);
+  f.last.clear();
   singular_ = -1;
   if (ordering_->symbolic == nullptr) return false;  // singular whatever the values are
   f.fixed = f.made(values);
@@ -80,7 +101,9 @@ bool SparseLu::choose_pivots(const std::vector<double>& values) {
 bool SparseLu::factor(const std::vector<double>& values) {
   Factors& f = *factors_;
   NUDGE_EXPECT(values.size() == ordering_->pattern.entries());
+  if (f.present() != nullptr && values == f.last) return true;
   klu_free_numeric(&f.own, &f.common);
+  f.last.clear();
   singular_ = -1;
   auto* numbers = const_cast<double*>(values.data());
   int *columns = ordering_->columns(), *rows = ordering_->rows();
@@ -88,11 +111,11 @@ bool SparseLu::factor(const std::vector<double>& values) {
   if (symbolic == nullptr) return false;
   if (f.fixed != nullptr && klu_refactor(columns, rows, numbers, symbolic, f.fixed, &f.common) != 0 &&
       f.common.status == KLU_OK && klu_rgrowth(columns, rows, numbers, symbolic, f.fixed, &f.common) != 0 &&
-      f.common.rgrowth >= kLeastGrowth) {
+      f.common.rgrowth >= kLeastGrowth && f.regular(values, singular_)) {
     return true;
   }
   f.own = f.made(values);
-  if (f.own != nullptr && f.common.status == KLU_OK) return true;
+  if (f.own != nullptr && f.common.status == KLU_OK) return f.regular(values, singular_);
   singular_ = f.common.singular_col < ordering_->pattern.size ? f.common.singular_col : -1;
   klu_free_numeric(&f.own, &f.common);
   return false;

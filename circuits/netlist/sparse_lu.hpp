@@ -16,7 +16,8 @@ struct SparsePattern {
 
 /// LU factors of matrices of one pattern, by KLU (Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36): ordered once, factorised with
 /// pivots once, and from then on with these pivots alone; values for which they are poor get pivots of their own, so that what is solved is a
-/// function of the values and not of what was solved before. One object per thread; copies share the ordering.
+/// function of the values and not of what was solved before. Values that come again are not factorised again: the samples of a batch share
+/// the factors of a linear circuit. One object per thread; copies share the ordering.
 class SparseLu {
  public:
   explicit SparseLu(const SparsePattern& pattern);

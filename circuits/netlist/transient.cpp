@@ -172,7 +172,27 @@ class Transient::Integrator {
   TransientEnd run(double begin, double end, const Keep& keep) {
     problem_->begin = begin;
     problem_->end = end;
+    const auto columns = problem_->at->columns();
+    const double *z = N_VGetArrayPointer(z_), *rate = N_VGetArrayPointer(rate_);
+    const std::vector<double> from(z, z + columns), moving(rate, rate + columns);
+    int steps = 0;
+    TransientEnd found = run(begin, end, 0, keep, steps);
+    if (found == TransientEnd::stopped && steps == 0) {  // IDA's own first step failed its test ten times over
+      std::copy(from.begin(), from.end(), N_VGetArrayPointer(z_));
+      std::copy(moving.begin(), moving.end(), N_VGetArrayPointer(rate_));
+      found = run(begin, end, kFirst * (end - begin), keep, steps);
+    }
+    return found;
+  }
+
+  const double* state() const { return N_VGetArrayPointer(z_); }
+  int jacobians() const { return jacobians_; }
+
+ private:
+  /// With a first step of this length; 0: IDA's own.
+  TransientEnd run(double begin, double end, double first, const Keep& keep, int& steps) {
     if (IDAReInit(memory_, begin, z_, rate_) != IDA_SUCCESS || IDASetStopTime(memory_, end) != IDA_SUCCESS ||
+        IDASetInitStep(memory_, first) != IDA_SUCCESS ||
         IDACalcIC(memory_, IDA_YA_YDP_INIT, begin + kFirst * (end - begin)) < 0) {
       return TransientEnd::no_start;
     }
@@ -180,7 +200,7 @@ class Transient::Integrator {
     if (!begun_) give(begin, keep);
     begun_ = true;
     double t = begin;
-    for (int step = 0; t < end && step < kMostSteps; ++step) {
+    for (steps = 0; t < end && steps < kMostSteps; ++steps) {
       if (IDASolve(memory_, end, &t, z_, rate_, IDA_ONE_STEP) < 0) break;
       give(t, keep);
     }
@@ -190,10 +210,6 @@ class Transient::Integrator {
     return t < end ? TransientEnd::stopped : TransientEnd::reached;
   }
 
-  const double* state() const { return N_VGetArrayPointer(z_); }
-  int jacobians() const { return jacobians_; }
-
- private:
   void give(double t, const Keep& keep) {
     if (!keep) return;
     problem_->set_time(t);

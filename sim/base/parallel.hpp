@@ -17,7 +17,8 @@ template <class Body>
 void parallel_for(Index n, int threads, Body&& body) {
   std::exception_ptr error;
   Index error_at = n;
-  const int used = threads > 0 ? threads : omp_get_max_threads();
+  // Threads that have nothing to do would wait at full speed for the next loop, and it for them.
+  const int used = n < 2 ? 1 : threads > 0 ? threads : omp_get_max_threads();
   const bool stoppable = Stoppable::here();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(used)
   for (Index i = 0; i < n; ++i) {

@@ -99,6 +99,24 @@ TEST_CASE("netlist: what was learnt is written back as a netlist", "[apps]") {
   CHECK_THAT(read_file(folder.file("gone.html")), Contains("Its circuit is not drawn: ") && Contains("mean.cir"));
 }
 
+TEST_CASE("netlist: a training that loses its operating point ends with 3, names the node and keeps its file",
+          "[apps]") {
+  // The follower e1 holds the far end of rf at v(y): only r1 sets v(y), and weight decay takes it away (tests/training/netlist_training_test.cpp).
+  const Folder folder;
+  folder.write("mean.cir",
+               "follower\nVa a 0 0\nVb b 0 0\nR1 a y 1k\nR2 b 0 1k\nE1 f 0 y 0 1\nRf f y 1k\n.options rshunt=1e20\n");
+  folder.write("mean.csv", samples());
+  folder.write("c.toml", config);
+  const std::string lost =
+      "train c.toml --out run.h5 --set estimator=adjoint --set 'netlist.learn=[\"r1\"]' --set train.optimizer=sgd "
+      "--set "
+      "train.learning_rate=0.5 --set train.warmup=0 --set train.weight_decay=1 --set 'gradcheck.estimators=[\"ep\"]'";
+  CHECK_THAT(refused(folder, lost, 3), Contains("singular at v(f)") && Contains("events in run.h5"));
+  CHECK(run_nudge(folder, "info run.h5").exit_code == 0);
+  CHECK_THAT(refused(folder, "train --resume run.h5", 3), Contains("stopped"));
+  CHECK(run_nudge(folder, "netlist --trained run.h5 -o last.cir").exit_code == 0);
+}
+
 TEST_CASE("netlist: sources follow their waveforms where that is asked for", "[apps]") {
   const Folder folder;
   folder.write("rc.cir", "rc\nV1 a 0 PULSE(0 1 0 1n 1n 1 2)\nR1 a b 1k\nC1 b 0 1n\n");

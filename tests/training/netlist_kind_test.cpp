@@ -298,6 +298,38 @@ TEST_CASE("netlist kind: resistors that are devices have the conductances of the
   }
 }
 
+TEST_CASE("netlist kind: outputs may stand in any order", "[netlist]") {
+  // Pairs of x, y and w take the places of their nodes.
+  const std::string text =
+      "chain\nVa a 0 0\nVb b 0 0\nR1 a x 1k\nR2 b y 2k\nR3 x y 3k\nR4 y w 1k\nR5 w 0 2k\nR6 x 0 4k\n";
+  const auto volts = [&](const std::vector<std::string>& outputs) {
+    Bound bound({text, {"va", "vb"}, outputs});
+    const Matrix<double> z = bound.solved();
+    const Columns at = bound.network->circuit().nodes().back().columns;
+    std::vector<double> all;
+    for (Index k = 0; k < at.count; ++k) all.push_back(z(0, at.begin + k));
+    return all;
+  };
+  const std::vector<double> single = volts({"x", "y", "w"});
+  const double x = single[0], y = single[1], w = single[2];
+  const auto check = [&](const std::vector<std::string>& outputs, const std::vector<double>& expected) {
+    CAPTURE(outputs);
+    const std::vector<double> found = volts(outputs);
+    for (std::size_t k = 0; k < expected.size(); ++k) CHECK(found[k] == Approx(expected[k]).epsilon(1e-12));
+  };
+  check({"x,y", "x"}, {x - y, x});
+  check({"y,x", "y,w", "w"}, {y - x, y - w, w});
+  check({"x,y", "y,w", "w"}, {x - y, y - w, w});
+  check({"w", "y,w", "x,y"}, {w, y - w, x - y});
+  // The sum of squared errors does not care for the order.
+  Bound one({text, {"va", "vb"}, {"x,y", "x"}}), other({text, {"va", "vb"}, {"x", "x,y"}});
+  for (const char* rule : {"adjoint", "coupled_learning"})
+    CHECK(relative(flat(one.gradient(rule, 0.1)), flat(other.gradient(rule, 0.1))) < 1e-10);
+  // Three that say each other are refused, and one that the other two give.
+  CHECK_THROWS_WITH(volts({"x,y", "y,w", "w,x"}), Catch::Contains("sources or other outputs"));
+  CHECK_THROWS_WITH(volts({"x,y", "x", "y"}), Catch::Contains("sources or other outputs"));
+}
+
 TEST_CASE("netlist kind: what does not fit is refused", "[netlist]") {
   const auto refused = [](Drawn drawn, const std::string& reason) {
     CHECK_THROWS_WITH(Bound(drawn), Catch::Contains(reason));

@@ -63,6 +63,19 @@ def digits(nodes, degree, seed):
             'netlist.learn=["r*"]', listed("netlist.outputs", [f"n{p}" for p in places[128:138]])]
 
 
+def iris(nodes, seed):
+    """A random graph of three resistors a node for the three species of iris: 4 features, their negatives and two rails in, 3 outputs."""
+    draw = random.Random(seed)
+    edges = random_edges(draw, nodes, 3 * nodes)
+    places = draw.sample(range(nodes), 13)
+    lines = [f"random graph of {nodes} nodes for irises", f"Vhigh n{places[11]} 0 1", f"Vlow n{places[12]} 0 -1"]
+    for k in range(4):
+        lines += [f"Vx{k} n{places[k]} 0 0", f"Vy{k} n{places[4 + k]} 0 0"]
+    netlist = write(f"iris_{nodes}.cir", lines + resistors(draw, edges, "n{}".format) + [".end"])
+    return [f"netlist.file={netlist}", "task.kind=classification", "data.file=examples/iris.csv", "data.labels=species",
+            "data.scaling=standard", 'netlist.learn=["r*"]', listed("netlist.outputs", [f"n{p}" for p in places[8:11]])]
+
+
 def forest(draw, edges, count):
     """So many random edges without loops, whose drops would not be free, as (child, parent): an output takes the place of its first node."""
     group, chosen = {}, []

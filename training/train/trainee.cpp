@@ -11,6 +11,7 @@
 #include "sim/base/interrupts.hpp"
 #include "training/check/gradient_agreement.hpp"
 #include "training/check/reference_gradient.hpp"
+#include "training/check/unsolved.hpp"
 #include "training/config/run_options.hpp"
 #include "training/train/factor_norm.hpp"
 
@@ -118,6 +119,7 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
     log_.event(step, fmt::format("{}: gradient norm {:.3g}, running mean {:.3g}, {} sequences diverged, {} left out",
                                  to_string(decision), norm, guard_.average(), report.diverged, report.left_out));
   }
+  if (nonfinite_in_a_row_ == 1) note_unsolved(step, batch, report);
   let_time_pass(step, report);
   record(step, report, norm, decision);
   for (auto& hook : hooks_) {
@@ -126,6 +128,13 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
     log_.event(step,
                fmt::format("{} {:.6g} -> {:.6g}: {}", event->quantity, event->before, event->after, event->reason));
   }
+}
+
+/// What a circuit that solves itself fell over in a step.
+template <class S>
+void Trainee<S>::note_unsolved(std::uint64_t step, const Batch& batch, const BatchReport& report) {
+  unsolved_ = why_unsolved(*exact_copy(*network_, Truth::circuit), batch, report.sequences);
+  if (!unsolved_.empty()) log_.event(step, "no solution: " + unsolved_);
 }
 
 /// Norms of the gradient, with what maps that update by factors hold of it.
@@ -260,7 +269,8 @@ void Trainee<S>::evaluate_test(std::uint64_t done, const std::vector<Batch>& tes
 template <class S>
 std::string Trainee<S>::stuck() const {
   if (nonfinite_in_a_row_ < kHopeless) return "";
-  return fmt::format("the gradient was not finite {} steps in a row", kHopeless);
+  return fmt::format("the gradient was not finite {} steps in a row{}{}", kHopeless, unsolved_.empty() ? "" : ": ",
+                     unsolved_);
 }
 
 /// Every array that the next step depends on, with names that are unique in a trainee.

@@ -73,6 +73,7 @@ class Trainee final : public Learner {
   void record_cosines(std::uint64_t step, const Cosines& cosines);
   void record(std::uint64_t step, const BatchReport& report, double gradient_norm, StepDecision decision);
   void record_nudge(std::uint64_t step, const NudgeSignal& signal);
+  void note_unsolved(std::uint64_t step, const Batch& batch, const BatchReport& report);
   void record_energy(const ReadTotals& reads, StepDecision decision);
   void record_statistics();
   std::string loss_unit() const { return network_->loss_unit(); }
@@ -96,6 +97,7 @@ class Trainee final : public Learner {
   std::vector<ConductanceRecord<S>> conductances_;  ///< of each map
   double alarmed_ = 0;             ///< of the last margin: 1: it falls towards what is too small; 2: it is
   double noise_share_ = 0;         ///< of the last step, ‖ΔW‖/‖W‖ by noise_
+  std::string unsolved_;           ///< why the last step that was not finite had no state; empty: none was so
   double nonfinite_in_a_row_ = 0;  ///< a whole number; double as all scalars of a checkpoint
 };
 
