@@ -16,13 +16,16 @@ constexpr int most_tries = 12;
 constexpr int most_rounds = 8;         // of better maxima met on the way
 constexpr double close_enough = 0.02;  // of the interval's half width
 constexpr double farthest = 6;         // coordinates are logarithms and logits: a factor 400 is no interval
+constexpr double beyond = 0.5;         // of the coordinate of a bound: 1.6 times as far from the middle
 constexpr double better = 0.02;        // of the deviance: what counts as another maximum
 
-/// The profile of one coordinate around the maximum.
+/// The profile of one coordinate around a maximum.
 class Profile {
  public:
-  Profile(const PulseResiduals& residuals, const Vector& best, const Eigen::MatrixXd& covariance, Index k)
-      : residuals_(residuals), best_(best), k_(k), least_(deviance_of(best)), lowest_(residuals.deviance(best, true)) {
+  /// From a maximum, above the lowest deviance of all (`best`).
+  Profile(const PulseResiduals& residuals, const Vector& from, const Vector& best, const Eigen::MatrixXd& covariance,
+          Index k)
+      : residuals_(residuals), best_(from), k_(k), least_(deviance_of(best)), lowest_(residuals.deviance(best, true)) {
     along_ = covariance.col(k) / covariance(k, k);
     width_ = std::sqrt(covariance(k, k));
   }
@@ -31,7 +34,7 @@ class Profile {
   double rise(double distance) {
     residuals_.hold(k_, best_[k_] + distance);
     point_ = inside_ + (distance - inside_at_) * along_;
-    residuals_.descend(point_, 1);
+    residuals_.descend(point_, 3);
     residuals_.hold(-1, 0);
     return deviance_of(point_) - least_;
   }
@@ -41,7 +44,7 @@ class Profile {
     inside_ = best_;
     inside_at_ = 0;
     const double wanted = std::sqrt(allowed);
-    double low = 0, low_root = 0, high = 0, high_root = 0;
+    double low = 0, low_root = std::sqrt(std::max(deviance_of(best_) - least_, 0.0)), high = 0, high_root = 0;
     double next = std::min(wanted * width_, farthest);
     for (int tries = 0; tries < most_tries; ++tries) {
       const double above = rise(sign * next);
@@ -91,6 +94,33 @@ void take(LikelihoodFit& fit, const PulseResiduals& residuals, Vector x) {
   fit.noise = residuals.noise_of(x);
 }
 
+/// Maxima that a region of this depth holds, the best first. Where a record comes near a bound at most once or twice the likelihood has one
+/// maximum with the bound at the outermost reads, and a flat one with it anywhere beyond: a profile that begins in one does not see the other.
+std::vector<Vector> maxima_within(PulseResiduals residuals, const Vector& best, double allowed) {
+  std::vector<Vector> out = {best};
+  const double least = residuals.deviance(best, true);
+  for (const auto& [k, outwards] : {std::pair<Index, double>{0, -1}, {1, 1}}) {
+    Vector x = best;
+    x[k] += outwards * beyond;
+    residuals.hold(k, x[k]);
+    residuals.descend(x, 2);
+    residuals.hold(-1, 0);
+    residuals.descend(x, 3);
+    const bool other = std::abs(x[k] - best[k]) > 0.05;  // a maximum is known to some 0.01 of the deviance
+    if (other && residuals.deviance(x, true) < least + allowed) out.push_back(x);
+  }
+  return out;
+}
+
+/// The widest of both; an end that one leaves open is open.
+void join(FittedNumber& number, const FittedNumber& other) {
+  const auto wider = [](std::optional<double>& one, const std::optional<double>& two, auto pick) {
+    one = one && two ? std::optional<double>(pick(*one, *two)) : std::nullopt;
+  };
+  wider(number.low, other.low, [](double a, double b) { return std::min(a, b); });
+  wider(number.high, other.high, [](double a, double b) { return std::max(a, b); });
+}
+
 }  // namespace
 
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
@@ -103,29 +133,41 @@ std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vecto
   const auto n = static_cast<double>(fit.values);
   const double freedom = std::max(n - static_cast<double>(fit.numbers - of_tables), 1.0);
   const double t = student_t_quantile(0.975, static_cast<int>(freedom));
-  const double allowed = freedom * std::log1p(t * t / freedom);
+  const double allowed = (fit.is_long() ? freedom : n) * std::log1p(t * t / freedom);
   for (int round = 0; round <= most_rounds; ++round) {
-    const Eigen::MatrixXd covariance = residuals.information(fit.at).inverse();
+    const std::vector<Vector> maxima = maxima_within(residuals, fit.at, allowed);
+    const auto deviance = [&](const Vector& x) { return residuals.deviance(x, true); };
+    const auto lowest = std::min_element(maxima.begin(), maxima.end(),
+                                         [&](const Vector& a, const Vector& b) { return deviance(a) < deviance(b); });
+    if (round < most_rounds && deviance(*lowest) < deviance(fit.at) - better) {
+      take(fit, residuals, *lowest);
+      continue;
+    }
     std::vector<FittedNumber> out;
-    bool improved = false;
-    for (std::size_t k = 0; k < numbers.size() && !improved; ++k) {
-      if (numbers[k].of_table) continue;
-      const Vector best = fit.at;
-      Profile profile(residuals, best, covariance, static_cast<Index>(k));
-      const auto below = profile.end(-1, allowed);
-      const auto above = profile.improved() ? std::optional<double>() : profile.end(1, allowed);
-      if (profile.improved() && round < most_rounds) {
-        take(fit, residuals, profile.point());
-        improved = true;
-        continue;
+    std::optional<Vector> improved;
+    for (std::size_t m = 0; m < maxima.size() && !improved; ++m) {
+      const Eigen::MatrixXd covariance = residuals.information(maxima[m]).inverse();
+      std::size_t place = 0;
+      for (std::size_t k = 0; k < numbers.size() && !improved; ++k) {
+        if (numbers[k].of_table) continue;
+        Profile profile(residuals, maxima[m], fit.at, covariance, static_cast<Index>(k));
+        const auto below = profile.end(-1, allowed);
+        const auto above = profile.improved() ? std::optional<double>() : profile.end(1, allowed);
+        if (profile.improved() && round < most_rounds) improved = profile.point();
+        FittedNumber number{numbers[k].name, numbers[k].unit, numbers[k].value(fit.at[static_cast<Index>(k)])};
+        if (below) number.low = numbers[k].value(*below);
+        if (above) number.high = numbers[k].value(*above);
+        if (numbers[k].value(1) < numbers[k].value(0)) std::swap(number.low, number.high);
+        if (m == 0) {
+          out.push_back(std::move(number));
+        } else {
+          join(out[place], number);
+        }
+        ++place;
       }
-      FittedNumber number{numbers[k].name, numbers[k].unit, numbers[k].value(fit.at[static_cast<Index>(k)])};
-      if (below) number.low = numbers[k].value(*below);
-      if (above) number.high = numbers[k].value(*above);
-      if (numbers[k].value(1) < numbers[k].value(0)) std::swap(number.low, number.high);
-      out.push_back(std::move(number));
     }
     if (!improved) return out;
+    take(fit, residuals, *improved);
   }
   return {};
 }

@@ -22,6 +22,25 @@ Vector start_of(const PulseResiduals& residuals, std::size_t start) {
   return x;
 }
 
+/// The first start with both bounds inside the extremes of the record, by as much as noise of reads may have put those outside: from bounds
+/// that no read reaches the search finds noise of pulses that stands for a bound, and stays there.
+Vector start_within(const PulseResiduals& residuals, const FitNumbers& numbers,
+                    const std::vector<PulseRecord>& records) {
+  Vector x = start_of(residuals, 0);
+  const RecordRange range = range_of(records);
+  const double inside = std::min(3 * std::exp(x[residuals.noise_at() + 1]), 0.2) * range.size();
+  for (const auto& [k, wanted] : {std::pair<Index, double>{0, range.low + inside}, {1, range.high - inside}}) {
+    const auto& value = numbers.numbers[static_cast<std::size_t>(k)].value;  // grows with its coordinate
+    double low = -10, high = 10;
+    while (high - low > 1e-6) {
+      const double middle = (low + high) / 2;
+      (value(middle) < wanted ? low : high) = middle;
+    }
+    x[k] = low;
+  }
+  return x;
+}
+
 double correlation(const Vector& error, const Vector& variance, const std::vector<PulseRecord>& records) {
   const Vector z = (error.array() / variance.array().sqrt()).matrix();
   double lag = 0;
@@ -71,6 +90,7 @@ LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<
       if (k > 0 && best.is_plain()) break;
       search(guess, numbers, [k](const PulseResiduals& residuals) { return start_of(residuals, k); });
     }
+    search(guess, numbers, [&](const PulseResiduals& residuals) { return start_within(residuals, numbers, records); });
   }
   if (behind != nullptr) {
     search(behind->spec, behind->coordinates, [&](const PulseResiduals& residuals) {
@@ -102,7 +122,7 @@ LikelihoodFit restricted(const LikelihoodFit& fit, const std::vector<PulseRecord
 
 }  // namespace
 
-bool LikelihoodFit::is_long() const { return values >= 6 * static_cast<std::size_t>(numbers); }
+bool LikelihoodFit::is_long() const { return values >= 2 * static_cast<std::size_t>(numbers); }
 
 bool LikelihoodFit::is_plain() const {
   if (values > 0 && spec.update_noise < 0.01 && noise.read_S < 1e-4 * spec.window_S()) return true;  // the very curve

@@ -18,7 +18,7 @@ constexpr int most_evaluations = 60;          // of one round
 constexpr double enough = 0.01;               // of the deviance, whose intervals are 3.84 deep
 constexpr double useless = 1e3;               // residual of numbers that make no device
 const double log_most_noise = std::log(1e4);  // of the range, or of a pulse
-constexpr double difference = 1e-5;           // its error is 1e-5 f''/2, rounding 1e-16/1e-5
+constexpr double difference = 1e-6;  // its error is 1e-6 f''/2, rounding 1e-15/1e-6; a bound may be known to 1e-6
 
 /// A correlation below half a pulse is white, one beyond 10^5 does not decay.
 double slow_pulses(double x) { return std::exp(std::clamp(x, std::log(0.5), std::log(1e5))); }
@@ -196,7 +196,9 @@ void PulseResiduals::descend(Vector& all, int rounds) const {
   for (int round = 0; round < rounds; ++round) {
     Eigen::LevenbergMarquardt<PulseResiduals> solver(own);
     solver.parameters.maxfev = most_evaluations;
-    solver.parameters.xtol = solver.parameters.ftol = 1e-7;
+    solver.parameters.ftol = 1e-7;
+    // A bound that reads without noise sit on weighs 10^6 times what the others do, and is all of a norm of steps.
+    solver.parameters.xtol = 1e-13;
     solver.minimize(x);
     const double now = deviance(with_held(x), true);
     if (!(now < before - enough)) break;

@@ -46,6 +46,8 @@ class PulseResiduals : public ResidualVector {
 
   Index size() const { return noise_ + (slow_ ? 4 : 2); }
   Index reads() const { return reads_; }
+  /// Coordinate of ln update_noise; that of ln read_noise is the next.
+  Index noise_at() const { return noise_; }
   double range_S() const { return range_S_; }
 
   /// From now on with the penalty of noise around these coordinates.

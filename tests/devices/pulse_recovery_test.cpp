@@ -9,7 +9,9 @@
 
 #include "devices/device_array.hpp"
 #include "devices/fit/fit_pulses.hpp"
+#include "devices/fit/pulse_law.hpp"
 #include "devices/fit/pulse_residuals.hpp"
+#include "devices/fit/volt_numbers.hpp"
 #include "sim/base/rng.hpp"
 
 using namespace nudge;
@@ -33,10 +35,30 @@ DeviceSpec known(const std::string& model, double pulses) {
   if (model == "piecewise") {
     spec.tables = {{"up", {1.5, 1.3, 1.1, 0.9, 0.7, 0.5}}, {"down", {0.5, 0.6, 0.9, 1.1, 1.4, 1.5}}};
   }
+  if (has_volts(model)) {
+    // The middle one of three amplitudes moves the state by 1/pulses or so.
+    const double width = 1e-7, speed = 2 / pulses / width;
+    const std::string name = model == "vteam" ? "k" : "A";
+    spec.shape = {
+        {name + "_up", speed}, {name + "_down", speed}, {"pulse_up", 1}, {"pulse_down", -1}, {"pulse_width", width}};
+    const std::map<std::string, double> more =
+        model == "vteam"
+            ? std::map<std::string, double>{{"threshold_up", 0.5},
+                                            {"threshold_down", -0.6},
+                                            {"alpha_up", 2},
+                                            {"alpha_down", 1.5},
+                                            {"window", 1}}
+            : std::map<std::string, double>{{"threshold_up", 0.4}, {"threshold_down", 0.5}, {"x_up", 0.4},
+                                            {"x_down", 0.5},       {"alpha_up", 2},         {"alpha_down", 3}};
+    for (const auto& [key, value] : more) spec.shape[key] = value;
+    spec.asymmetry = 0;
+    set_volt_pulses(spec);
+  }
   return spec;
 }
 
-/// n pulses up, down, up and down from a tenth of the window on, read with white noise of the window.
+/// n pulses up, down, up and down from a tenth of the window on (of three amplitudes where the model has volts), read with white noise of the
+/// window.
 PulseRecord measure(const DeviceSpec& spec, int n, double noise, std::uint64_t seed) {
   DeviceArray<double> device(spec, 1, 1, {seed, 0, 0}, 1);
   device.cells().g(0, 0) = spec.g_min_S + 0.1 * spec.window_S();
@@ -46,7 +68,15 @@ PulseRecord measure(const DeviceSpec& spec, int n, double noise, std::uint64_t s
   const double s = spec.window_S() / spec.pulses;
   for (int i = 0; i <= n; ++i) {
     const bool up = 4 * i / (n + 1) % 2 == 0;
-    if (i > 0) device.update(Matrix<double>::Ones(1, 1), up ? s : -s, static_cast<std::uint64_t>(i));
+    const auto number = static_cast<std::uint64_t>(i);
+    if (has_volts(spec.model)) {
+      const double volts = (up ? 1 : -1) * (0.85 + 0.15 * (i / 5 % 3));  // five pulses of each amplitude
+      record.volts.push_back(volts);
+      record.width_s.push_back(spec.shape_value("pulse_width"));
+      if (i > 0) device.pulse({0}, Matrix<double>::Constant(1, 1, up ? 1 : -1), number, {std::abs(volts)});
+    } else if (i > 0) {
+      device.update(Matrix<double>::Ones(1, 1), up ? s : -s, number);
+    }
     record.conductance_S.push_back(device.conductance()(0, 0) +
                                    noise * spec.window_S() * draws[static_cast<std::size_t>(i)]);
     record.direction.push_back(up ? Direction::up : Direction::down);
@@ -66,7 +96,8 @@ double truth(const DeviceSpec& spec, const std::string& name, double noise) {
 }
 
 struct Coverage {
-  int all = 0, missed = 0;
+  int all = 0, missed = 0, open = 0;  ///< open: without an end on one side or both
+  void add(const Coverage& other) { all += other.all, missed += other.missed, open += other.open; }
 };
 
 /// Over records of one kind: how often the interval of each number misses what is true.
@@ -84,6 +115,7 @@ std::map<std::string, Coverage> coverage(const std::string& model, int n, double
       ++one.all;
       const bool missed = (number.low && value < *number.low) || (number.high && value > *number.high);
       one.missed += missed ? 1 : 0;
+      one.open += number.low && number.high ? 0 : 1;
     }
   }
   return out;
@@ -148,22 +180,27 @@ TEST_CASE("pulses: intervals hold what a device was made of", "[devices]") {
   }
 }
 
-TEST_CASE("pulses: intervals over models, noise of reads and lengths", "[devices][slow]") {
-  // Records of fewer than six reads to a number are fitted without the integral over the numbers: there what is asked for is 80 %, and where
-  // a hard bound cuts pulses short, which the filter's three points describe roughly.
-  for (const std::string model : {"soft_bounds", "linear_step", "constant_step", "power_step", "label_curve"}) {
+TEST_CASE("pulses: intervals over models and noise of reads and lengths", "[devices][slow]") {
+  // One row of the table alone: -c "vteam, 60 pulses". The numbers of a record miss together: its six to eight count as two. Of the 96
+  // that 12 records at four noises are, 5 % miss more than 14 once in 10^4: a coverage of 80 % fails nine times in ten.
+  for (const std::string& model : fitted_models()) {
     for (const int n : {20, 60, 200, 600, 2000}) {
-      for (const double noise : {0.0, 0.01, 0.03, 0.05}) {
-        int all = 0, missed = 0;
-        for (const auto& [name, found] : coverage(model, n, noise, n > 600 ? 10 : 20)) {
-          all += found.all;
-          missed += found.missed;
+      DYNAMIC_SECTION(model << ", " << n << " pulses") {
+        Coverage whole;
+        for (const double noise : {0.0, 0.01, 0.03, 0.05}) {
+          Coverage here;
+          std::string each;
+          for (const auto& [name, found] : coverage(model, n, noise, n > 600 ? 4 : n > 200 ? 6 : 12)) {
+            here.add(found);
+            if (found.missed > 0) each += fmt::format(" {} {}", name, found.missed);
+          }
+          WARN(fmt::format(
+              "{} {} pulses, {:g} % noise: {:.1f} % of {} intervals hold the truth, {} are open; missed:{}", model, n,
+              100 * noise, 100.0 * (here.all - here.missed) / here.all, here.all, here.open, each));
+          whole.add(here);
         }
-        WARN(fmt::format("{} {} pulses, {:g} % noise: {:.1f} % of {} intervals hold the truth", model, n, 100 * noise,
-                         100.0 * (all - missed) / all, all));
-        CAPTURE(model, n, noise);
-        // The numbers of a record miss together: its six to eight count as two.
-        CHECK(missed <= 4 * most_misses(all / 4, n < 100 || model != "soft_bounds" ? 0.2 : 0.05));
+        CHECK(whole.missed <= 4 * most_misses(whole.all / 4, 0.05));
+        CHECK(whole.open < whole.all);  // open ends alone would hold everything
       }
     }
   }

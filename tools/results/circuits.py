@@ -147,18 +147,6 @@ def allostery():
     return results.table(rows)
 
 
-def settings_of(config):
-    """What a fitted device file sets, as --set has it."""
-    section, found = "", []
-    for line in config.read_text().splitlines():
-        if line.startswith("["):
-            section = line.strip("[]") + "."
-        elif " = " in line and not line.startswith("#"):
-            key, value = line.split(" = ", 1)
-            found.append(f"{section}{key}={value}")
-    return found
-
-
 def on_devices():
     """The grid on devices that are written in place, beside exact numbers and frozen devices."""
     devices = [("`device.preset=ecram`", ["device.preset=ecram"])]
@@ -168,7 +156,7 @@ def on_devices():
             if not fitted.exists():
                 results.execute([results.PROGRAM, "devices", "fit", RECORD, "--window", "1 uS,25 uS", "--model", model, "--out",
                                  str(fitted)])
-            devices.append((f"Gong et al. (devices.md; not in the repository), fitted by `{model}`", settings_of(fitted)))
+            devices.append((f"Gong et al. (devices.md; not in the repository), fitted by `{model}`", results.settings_of(fitted)))
     rows = [["conductances", "`coupled_learning`", "`adjoint`", "frozen"]]
     exact = [error([run(GRID, f"grid_exact_{rule}", by_rule(rule), s) for s in SEEDS])[0] for rule in ("coupled_learning", "adjoint")]
     rows.append(["exact numbers", *exact, error([run(GRID, "grid_exact_frozen", FROZEN, s) for s in SEEDS])[0]])

@@ -65,6 +65,18 @@ def study(command, config, name, settings=(), short=()):
     return answer
 
 
+def settings_of(config):
+    """What a file of a device sets, as --set has it."""
+    section, found = "", []
+    for line in pathlib.Path(config).read_text().splitlines():
+        if line.startswith("["):
+            section = line.strip("[]") + "."
+        elif " = " in line and not line.startswith("#"):
+            key, value = line.split(" = ", 1)
+            found.append(f"{section}{key}={value}")
+    return found
+
+
 # Ideal nodes that read the way the physical level makes circuits read (and average, by a table's own keys), so that a column of them
 # is one of nodes; and those of symbols, with their estimator and current.
 SAME_READS = ["hardware.level=ideal", "reads.chopped=true"]
