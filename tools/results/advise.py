@@ -41,10 +41,10 @@ def rows_of(name, of_level):
         lost = [interval(by_rule[level][rule]["lost"]) if rule in by_rule[level] else "refused" for level in LEVELS]
         one = by_rule["mixed"].get(rule)
         place = "–" if one is None else "=" if one["level"] else "behind"
-        counts = [count(one[key]) if one else "–" for key in ("pulses", "reads", "write_energy_J")]
+        counts = [count(one[key]) if one else "–" for key in ("pulses", "reads")]
         rows.append([name, f"`{rule}`", place, one["chosen"]["train.learning_rate"] if one else "–", *lost, *counts])
     frozen = [f"{of_level[level]['frozen']['mean'] - of_level[level]['exact']['mean']:+.4f}" for level in LEVELS]
-    return rows + [[name, "none: frozen", "", "–", *frozen, "–", "–", "–"]]
+    return rows + [[name, "none: frozen", "", "–", *frozen, "–", "–"]]
 
 
 commits = results.noted("advise")
@@ -52,11 +52,11 @@ answers = {}
 for level in LEVELS:
     for at, (name, device) in enumerate(DEVICES):
         answers[at, level] = results.study("advise", CONFIG, f"advise_{at}_{level}", settings_of(device, level), SHORT)
-table = [["device", "rule", "", "rate", *[f"lost against exact numbers, {level}" for level in LEVELS], "pulses", "reads", "writes, J"]]
+table = [["device", "rule", "", "rate", *[f"lost against exact numbers, {level}" for level in LEVELS], "pulses", "reads"]]
 for at, (name, _) in enumerate(DEVICES):
     table += rows_of(name, {level: answers[at, level] for level in LEVELS})
 shown = [results.shown("advise", CONFIG, settings_of(DEVICES[at][1], level), f"advise_{at}") for at, level in ((0, "mixed"), (2, "mixed"), (1, "local"))]
 exact = results.spread(answers[0, "mixed"]["exact"])
 results.write("advise", shown, results.table(table) + "\n\nTest loss, seeds 11 to 13, 500 steps: paired differences with their 95 % t interval; =: the seeds do not tell the rule "
-              f"from the first of its device at the mixed level; exact numbers, with momentum at every level: {exact}. Rate, pulses, reads (of devices and of "
-              "columns) and energy are those of the mixed level.", commits)
+              f"from the first of its device at the mixed level; exact numbers, with momentum at every level: {exact}. Rate, pulses and reads (of devices and of "
+              "columns) are those of the mixed level.", commits)
