@@ -19,6 +19,7 @@
 #include "training/config/stored_config.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/correlator.hpp"
+#include "training/models/block/block_config.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -109,6 +110,8 @@ class Card {
     endurance();
     if (correlator_section().read(config_).on())
       leave_out("the multiplier and the capacitor of every weight (correlator.*)");
+    if (const AttentionErrors attention = attention_section().read(config_); attention.analog)
+      leave_out("the multipliers and exponentials of attention (attention.*)");
     for (const char* part : {"sample-and-holds, multiplexers, decoders and clocks", "wires between arrays and buffers",
                              "selectors (but for cost.cell_area)", "leakage", "area and memory of the digital part"}) {
       card_.left_out.emplace_back(part);

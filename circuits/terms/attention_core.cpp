@@ -2,6 +2,7 @@
 #include "circuits/terms/attention_core.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/product.hpp"
@@ -10,12 +11,14 @@
 namespace nudge {
 
 template <class S>
-AttentionCore<S>::AttentionCore(Index tokens, Index channels, Index heads)
+AttentionCore<S>::AttentionCore(Index tokens, Index channels, Index heads,
+                                std::shared_ptr<const AttentionSpread<S>> spread)
     : tokens_(tokens),
       channels_(channels),
       heads_(heads),
       width_(channels / heads),
       inverse_root_(S(1) / std::sqrt(static_cast<S>(width_))),
+      spread_(std::move(spread)),
       h_(tokens, 3 * channels),
       probabilities_(static_cast<std::size_t>(heads), Matrix<S>(tokens, tokens)),
       scores_(tokens, tokens) {
@@ -41,11 +44,34 @@ void AttentionCore<S>::softmax_tangent(const Matrix<S>& p, Matrix<S>& scores) co
 }
 
 template <class S>
-void AttentionCore<S>::head_forward(ConstMatrixRef<S> h, Index head, Matrix<S>& p, MatrixRef<S> o) const {
+const Matrix<S>* AttentionCore<S>::score_gain(Index head) const {
+  return spread_ && !spread_->score_gain.empty() ? &spread_->score_gain[static_cast<std::size_t>(head)] : nullptr;
+}
+
+template <class S>
+const Matrix<S>* AttentionCore<S>::value_gain(Index head) const {
+  return spread_ && !spread_->value_gain.empty() ? &spread_->value_gain[static_cast<std::size_t>(head)] : nullptr;
+}
+
+/// What weighs the values: (1 + η) ∘ P.
+template <class S>
+const Matrix<S>& AttentionCore<S>::weighed(const Matrix<S>& p, Index head) {
+  const Matrix<S>* gain = value_gain(head);
+  if (gain == nullptr) return p;
+  weighed_ = p.cwiseProduct(*gain);
+  return weighed_;
+}
+
+template <class S>
+void AttentionCore<S>::head_forward(ConstMatrixRef<S> h, Index head, Matrix<S>& p, MatrixRef<S> o) {
   const Index at = head * width_;
   multiply_transposed<S>(h.middleCols(at, width_), h.middleCols(channels_ + at, width_), p);
+  if (const Matrix<S>* gain = score_gain(head)) p.array() *= gain->array();
+  if (spread_ && !spread_->score_offset.empty()) {
+    p += spread_->score_offset[static_cast<std::size_t>(head)] / inverse_root_;
+  }
   softmax(p);
-  multiply<S>(p, h.middleCols(2 * channels_ + at, width_), o.middleCols(at, width_));
+  multiply<S>(weighed(p, head), h.middleCols(2 * channels_ + at, width_), o.middleCols(at, width_));
 }
 
 template <class S>
@@ -68,10 +94,12 @@ void AttentionCore<S>::jvp(ConstMatrixRef<S> dh, MatrixRef<S> out, bool subtract
     const Index v = channels_ + k;
     multiply_transposed<S>(dh.middleCols(q, width_), h_.middleCols(k, width_), scores_);
     multiply_transposed<S>(h_.middleCols(q, width_), dh.middleCols(k, width_), scores_, Store::add);
+    if (const Matrix<S>* gain = score_gain(head)) scores_.array() *= gain->array();
     softmax_tangent(p, scores_);
+    if (const Matrix<S>* gain = value_gain(head)) scores_.array() *= gain->array();
     auto o = out.middleCols(q, width_);
     multiply<S>(scores_, h_.middleCols(v, width_), o, subtract ? Store::subtract : Store::assign);
-    multiply<S>(p, dh.middleCols(v, width_), o, subtract ? Store::subtract : Store::add);
+    multiply<S>(weighed(p, head), dh.middleCols(v, width_), o, subtract ? Store::subtract : Store::add);
   }
 }
 
@@ -82,9 +110,11 @@ void AttentionCore<S>::vjp(ConstMatrixRef<S> w, MatrixRef<S> g) {
     const Index q = head * width_;
     const Index k = channels_ + q;
     const Index v = channels_ + k;
-    multiply_outer<S>(p, w.middleCols(q, width_), S(1), g.middleCols(v, width_), Store::add);
+    multiply_outer<S>(weighed(p, head), w.middleCols(q, width_), S(1), g.middleCols(v, width_), Store::add);
     multiply_transposed<S>(w.middleCols(q, width_), h_.middleCols(v, width_), scores_);
+    if (const Matrix<S>* gain = value_gain(head)) scores_.array() *= gain->array();
     softmax_tangent(p, scores_);
+    if (const Matrix<S>* gain = score_gain(head)) scores_.array() *= gain->array();
     multiply<S>(scores_, h_.middleCols(k, width_), g.middleCols(q, width_), Store::add);
     multiply_outer<S>(scores_, h_.middleCols(q, width_), S(1), g.middleCols(k, width_), Store::add);
   }

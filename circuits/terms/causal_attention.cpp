@@ -33,7 +33,7 @@ class CausalAttention<S>::System final : public TermSystem<S> {
 
   void linearize(ConstMatrixRef<S> x, MatrixRef<S> /*conservative*/, MatrixRef<S> rest, ReadContext& read) override {
     point_.core.linearize(projections(x), point_.drive);
-    read.work(point_.core.forward_operations());
+    work(read, point_.core.forward_operations());
     point_.drive *= term_->gain_;
     output().forward(point_.drive, rest.leftCols(channels()), output().all_columns(), Store::add, read);
   }
@@ -44,7 +44,7 @@ class CausalAttention<S>::System final : public TermSystem<S> {
     for (Index row = 0; row < v.rows(); row += rows_) {
       point_.core.jvp(projections(v).middleRows(row, rows_), o.middleRows(row, rows_), false);
     }
-    read.work(copies(v) * point_.core.derivative_operations());
+    work(read, copies(v) * point_.core.derivative_operations());
     o *= scale * term_->gain_;
     output().derivative(ReadDirection::forward, Derivative::jvp, point_.drive, o, f.leftCols(channels()),
                         output().all_columns(), Store::add, read);
@@ -59,7 +59,7 @@ class CausalAttention<S>::System final : public TermSystem<S> {
     for (Index row = 0; row < u.rows(); row += rows_) {
       point_.core.vjp(w.middleRows(row, rows_), projections(f).middleRows(row, rows_));
     }
-    read.work(copies(u) * point_.core.derivative_operations());
+    work(read, copies(u) * point_.core.derivative_operations());
   }
 
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> /*input_gradient*/, MatrixRef<S> f,
@@ -89,7 +89,14 @@ class CausalAttention<S>::System final : public TermSystem<S> {
     AttentionCore<S> core;
     Matrix<S> drive;  ///< s·o: what drives W_o there
   };
-  Point make_point() const { return {{rows_, channels(), term_->heads_}, Matrix<S>(rows_, channels())}; }
+  Point make_point() const {
+    return {{rows_, channels(), term_->heads_, term_->spread_}, Matrix<S>(rows_, channels())};
+  }
+
+  /// Of numbers; circuits that multiply do no digital work.
+  void work(ReadContext& read, double operations) const {
+    if (!term_->spread_) read.work(operations);
+  }
 
   Index channels() const { return term_->at_.count / 3; }
   const LinearMap<S>& output() const { return *term_->output_; }
@@ -107,7 +114,7 @@ class CausalAttention<S>::System final : public TermSystem<S> {
       point_.core.forward(projections(x).middleRows(row, rows_), o.middleRows(row, rows_));
       if (derivative) point_.core.jvp(projections(v).middleRows(row, rows_), o.middleRows(row, rows_), true);
     }
-    read.work(copies(x) * (point_.core.forward_operations() + (derivative ? point_.core.derivative_operations() : 0)));
+    work(read, copies(x) * (point_.core.forward_operations() + (derivative ? point_.core.derivative_operations() : 0)));
     o *= term_->gain_;
     output().forward(o, f.leftCols(channels()), output().all_columns(), Store::add, read);
   }

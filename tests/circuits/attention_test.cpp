@@ -22,8 +22,16 @@ struct Loops {
   std::vector<Matrix<double>> p;
 };
 
-/// The definition, entry by entry: softmax over j ≤ i of q_i·k_j/√d times v_j, head by head.
-Loops attention_by_loops(const Matrix<double>& h, Index heads) {
+/// Cells that differ by a tenth, the same numbers in both precisions.
+constexpr AttentionErrors kErrors{true, 0.1, 0.1, 7};
+
+/// An entry of one of the spread's matrices; `alike` where cells are.
+double cell(const std::vector<Matrix<double>>& of_heads, Index head, Index i, Index j, double alike) {
+  return of_heads.empty() ? alike : of_heads[static_cast<std::size_t>(head)](i, j);
+}
+
+/// The definition, entry by entry: softmax over j ≤ i of (1 + γ) q_i·k_j/√d + o times (1 + η) v_j, head by head.
+Loops attention_by_loops(const Matrix<double>& h, Index heads, const AttentionSpread<double>& spread = {}) {
   const Index tokens = h.rows(), channels = h.cols() / 3, width = channels / heads;
   Loops out{Matrix<double>::Zero(tokens, channels), {}};
   for (Index head = 0; head < heads; ++head) {
@@ -33,12 +41,14 @@ Loops attention_by_loops(const Matrix<double>& h, Index heads) {
       for (Index j = 0; j <= i; ++j) {
         double score = 0;
         for (Index c = head * width; c < (head + 1) * width; ++c) score += h(i, c) * h(j, channels + c);
-        p(i, j) = std::exp(score / std::sqrt(static_cast<double>(width)));
+        p(i, j) = std::exp(cell(spread.score_gain, head, i, j, 1) * score / std::sqrt(static_cast<double>(width)) +
+                           cell(spread.score_offset, head, i, j, 0));
         sum += p(i, j);
       }
       for (Index j = 0; j <= i; ++j) {
         p(i, j) /= sum;
-        for (Index c = head * width; c < (head + 1) * width; ++c) out.o(i, c) += p(i, j) * h(j, 2 * channels + c);
+        const double value = cell(spread.value_gain, head, i, j, 1) * p(i, j);
+        for (Index c = head * width; c < (head + 1) * width; ++c) out.o(i, c) += value * h(j, 2 * channels + c);
       }
     }
     out.p.push_back(p);
@@ -120,6 +130,55 @@ TEMPLATE_TEST_CASE("attention's vjp is the transpose of its jvp", "[attention]",
     // w − J dh in two rounded steps per product instead of one.
     CHECK((rest - (w - jv)).norm() <= S(10) * std::numeric_limits<S>::epsilon() * (w.norm() + jv.norm()));
   }
+}
+
+TEMPLATE_TEST_CASE("attention of cells that differ is what its loops say, and its derivatives are its own",
+                   "[attention]", float, double) {
+  using S = TestType;
+  for (const Size& size : kSizes) {
+    CAPTURE(size.tokens, size.channels, size.heads);
+    const auto exact = drawn_attention<double>(kErrors, size.tokens, size.heads, 0);
+    AttentionCore<S> core(size.tokens, size.channels, size.heads,
+                          drawn_attention<S>(kErrors, size.tokens, size.heads, 0));
+    const Matrix<double> h = random_matrix<double>(size.tokens, 3 * size.channels, 3);
+    const Matrix<double> dh = random_matrix<double>(size.tokens, 3 * size.channels, 6);
+    const Matrix<S> w = random_matrix<S>(size.tokens, size.channels, 7);
+    const Matrix<double> o_exact = attention_by_loops(h, size.heads, *exact).o;
+    Matrix<S> o(size.tokens, size.channels), jv(o), jtw = Matrix<S>::Zero(size.tokens, 3 * size.channels);
+    core.linearize(h.template cast<S>(), o);
+    CHECK(relative_error(o, o_exact) < 60 * epsilon<S>());  // as without a spread, and three rounded factors more
+    if (size.tokens > 1) CHECK(relative_error(o_exact, attention_by_loops(h, size.heads).o) > 1e-3);
+    core.jvp(dh.template cast<S>(), jv, false);
+    core.vjp(w, jtw);
+    const auto wide = [](const auto& m) { return Matrix<double>(m.template cast<double>()); };
+    const double forward = wide(w).cwiseProduct(wide(jv)).sum(), backward = wide(jtw).cwiseProduct(dh).sum();
+    const double scale = wide(w).norm() * wide(jv).norm() + wide(jtw).norm() * dh.norm();
+    CHECK(std::abs(forward - backward) < 100 * epsilon<S>() * scale);
+    // Of the loops in double: h² times a third derivative of order 1, and rounding 1e-16/h.
+    const double step = 1e-5;
+    const Matrix<double> ahead = attention_by_loops(h + step * dh, size.heads, *exact).o;
+    const Matrix<double> behind = attention_by_loops(h - step * dh, size.heads, *exact).o;
+    CHECK(relative_error(jv, Matrix<double>((ahead - behind) / (2 * step))) < 1e-8 + 100 * epsilon<S>());
+  }
+}
+
+TEST_CASE("cells are a function of seed and number, equal where nothing is to differ", "[attention]") {
+  CHECK(drawn_attention<double>({}, 4, 2, 0) == nullptr);
+  const auto alike = drawn_attention<double>({true, 0, 0, 1}, 4, 2, 0);
+  REQUIRE(alike != nullptr);
+  CHECK(alike->score_gain.empty());
+  CHECK(alike->score_offset.empty());
+  const auto one = drawn_attention<double>({true, 0.02, 0.08, 1}, 64, 2, 0);
+  CHECK(one->score_gain[1] == drawn_attention<double>({true, 0.02, 0, 1}, 64, 2, 0)->score_gain[1]);
+  CHECK_FALSE(one->score_gain[1] == one->score_gain[0]);
+  CHECK_FALSE(one->score_gain[1] == one->value_gain[1]);
+  CHECK_FALSE(one->score_gain[1] == drawn_attention<double>({true, 0.02, 0, 1}, 64, 2, 1)->score_gain[1]);
+  CHECK_FALSE(one->score_gain[1] == drawn_attention<double>({true, 0.02, 0, 2}, 64, 2, 0)->score_gain[1]);
+  // Of n = 4096 normal numbers a standard deviation is known within 1/√(2n): five of these.
+  const auto sd = [](const Matrix<double>& m) { return std::sqrt((m.array() - m.mean()).square().mean()); };
+  const double tolerance = 5 / std::sqrt(2 * 4096.0);
+  CHECK(sd(one->score_gain[0]) == Approx(0.02).epsilon(tolerance));
+  CHECK(sd(one->score_offset[0]) == Approx(0.08).epsilon(tolerance));
 }
 
 TEMPLATE_TEST_CASE("the attention force is s Attn(z) W_o", "[attention]", float, double) {

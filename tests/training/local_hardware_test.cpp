@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/training/network_kinds.hpp"
+#include "training/batch/equilibrium_layer.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/hardware.hpp"
@@ -38,7 +42,7 @@ M passed(const CorrelatorSpec& spec, double products, Index samples, double dist
   const std::vector<ParameterShape> shapes{{60, 70}};
   Gradient<double> gradient(shapes);
   gradient[0].setConstant(before);
-  Correlators<double>(spec, shapes, {products}, seed).pass(gradient, samples, distance, step);
+  Correlators<double>(spec, shapes, {products}, seed).pass(gradient, {samples, samples}, distance, step);
   return gradient[0];
 }
 
@@ -182,15 +186,141 @@ TEST_CASE("hardware.level = local leaves nothing digital at a weight, and says w
       {"estimator=aep_npoint", "must be one of two states that stand still"},
       {"hopfield.cost=cross_entropy", "must be squared_error (a softmax is digital)"},
       {"nudge.form=oscillating", "the lock-in of an oscillating one is digital"},
-      {"network.kind=resistive", "must be hopfield or convolutional"}};
+      {"network.kind=oscillator", "its phases learn by cosines of their differences"},
+      {"network.kind=thermal", "its units learn by means over samples of a bath"}};
   for (const auto& [setting, message] : refusals) {
     CAPTURE(setting);
     CHECK_THROWS_WITH(of({"hardware.level=local", setting}), Contains(message));
   }
-  CHECK_THROWS_WITH(parse_program_config("block", "", {"device.preset=ecram", "hardware.level=local"}),
-                    Contains("must be hopfield or convolutional"));
   CHECK(hardware_section().read(stored_program_config("old.h5", "[hardware]\nlevel = \"physical\"\n")).level ==
         HardwareLevel::mixed);
+}
+
+TEST_CASE("attention by circuits that differ settles in the circuit that they make, and its gradient is of that",
+          "[local]") {
+  const Settings cells{"attention.products=analog", "attention.gain_spread=0.1", "attention.offset_spread=0.2"};
+  GradcheckScope scope;
+  scope.stability = false;
+  scope.estimators = {"aep_transposed", "implicit", "implicit_dense"};
+  for (const std::string kind : {"block", "stack"}) {
+    CAPTURE(kind);
+    const auto report = [&](const Settings& more) {
+      Settings all{"device.model=soft_bounds", "relaxation.free_steps=300", "relaxation.nudged_steps=300",
+                   "train.batch=2"};
+      all.insert(all.end(), more.begin(), more.end());
+      return gradcheck(small(kind, all), scope);
+    };
+    const GradcheckReport differ = report(cells), alike = report({"attention.products=analog"}), digital = report({});
+    CHECK(differ.reference_converged());
+    // As in circuit_reference_test.cpp; the estimator's error is of order β², 1e-10 at its 1e-5, and what rounding leaves of it.
+    CHECK(differ.find("finite_difference", "all")->agreement.relative_l2 < 1e-6);
+    CHECK(differ.find("implicit_dense", "all")->agreement.relative_l2 < 1e-6);
+    CHECK(differ.find("aep_transposed", "all")->agreement.relative_l2 < 1e-4);
+    CHECK(alike.loss == digital.loss);  // circuits without errors form the same products
+    CHECK(std::abs(differ.loss - alike.loss) > 1e-6);
+  }
+}
+
+TEST_CASE("every token is a product of the multipliers, and tables and read-outs learn by numbers", "[local]") {
+  for (const std::string kind : {"block", "stack", "transformer", "resistive"}) {
+    CAPTURE(kind);
+    const auto gradient = [&](const Settings& more) {
+      Settings all{"device.model=soft_bounds", "beta=0.1", "train.batch=3"};
+      if (kind == "resistive") all.insert(all.end(), {"resistive.bias=none", "relaxation.solver=coordinate"});
+      all.insert(all.end(), more.begin(), more.end());
+      const Config config = small(kind, all);
+      const auto task = make_task(config);
+      const auto network = make_network<double>(config, network_plan(config, task->sizes()), Weights::configured);
+      BatchGradient<double> learner(*network,
+                                    gradient_options<double>(config, of_samples(kind) ? "ep" : "aep_transposed"));
+      std::pair<Gradient<double>, std::vector<double>> out{Gradient<double>(network->parameter_shapes()),
+                                                           network->products()};
+      learner.compute(task->training(0), 5, out.first);
+      return out;
+    };
+    const auto [exact, products] = gradient({});
+    auto [noisy, same] = gradient({"correlator.noise=1e-3"});
+    noisy.add(exact, -1);
+    const double rows = of_samples(kind) ? 3 : 3 * 4;  // samples, or sequences of four tokens, which all count
+    int met = 0;
+    for (int p = 0; p < noisy.size(); ++p) {
+      CAPTURE(p);
+      if (products[static_cast<std::size_t>(p)] == 0) {
+        CHECK(noisy[p].isZero());
+        continue;
+      }
+      ++met;
+      // Five deviations of a standard deviation of so many entries.
+      const double margin = 5 / std::sqrt(2.0 * static_cast<double>(noisy[p].size()));
+      CHECK(std::abs(sd(noisy[p]) * 0.2 * std::sqrt(rows) / 1e-3 - 1) < margin);
+    }
+    CHECK(met >= 2);
+    CHECK((of_samples(kind) || met < noisy.size()));
+  }
+}
+
+TEST_CASE("a network inside another model correlates by the same multipliers", "[local]") {
+  const auto pulled = [&](const Settings& more, const std::string& estimator) {
+    Settings all{"device.model=soft_bounds", "beta=0.1"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Config config = small("hopfield", all);
+    const auto network = make_network<double>(config, network_plan(config, sizes_for(config)), Weights::configured);
+    EquilibriumLayer<double> layer(*network, gradient_options<double>(config, estimator));
+    const M x = M::Constant(4 * network->rows(), network->circuit().inputs(), 0.3);
+    M u = M::Zero(x.rows(), network->cols()), x_gradient;
+    u.rightCols(1).setConstant(2.0);  // rows of size 2
+    Gradient<double> g;
+    layer.pull_back(x, u, 3, g, x_gradient);
+    return std::pair(std::move(g), x.rows());
+  };
+  auto [noisy, rows] = pulled({"correlator.noise=1e-3"}, "ep");
+  noisy.add(pulled({}, "ep").first, -1);
+  // A sum over rows of size 2 instead of a mean of size 1.
+  const double expected = 2 * 1e-3 * std::sqrt(static_cast<double>(rows)) / 0.2;
+  CHECK(sd(noisy[0]) == Approx(expected).epsilon(5 / std::sqrt(2.0 * static_cast<double>(noisy[0].size()))));
+  auto [computed, same] = pulled({"correlator.noise=1e-3"}, "implicit");
+  computed.add(pulled({}, "implicit").first, -1);
+  CHECK(computed.norm() == 0);
+}
+
+TEST_CASE("what is left digital at hardware.level = local, of every kind that has it", "[local]") {
+  const std::set<std::string> always{
+      "converters at the arrays", "means of the last states of a phase", "cost and its derivative",
+      "stored point (gates, attention, derivatives of activations)", "learning rate and its schedule"};
+  const std::map<std::string, std::set<std::string>> more{
+      {"block", {"weights tok", "weights pos"}},
+      {"stack", {"weights tok", "weights pos"}},
+      {"transformer",
+       {"weights tok", "products of activations, softmax and norms in force attention_layer",
+        "products of activations, softmax and norms in force feed_forward_layer"}},
+      {"hopfield", {"weights b1", "weights b2"}},
+      {"convolutional", {"weights b1", "weights b2", "weights b3"}},
+      {"resistive", {"weights b1", "weights b2", "read-out of these states"}}};
+  for (const auto& [kind, own] : more) {
+    CAPTURE(kind);
+    Settings all{"device.preset=ecram", "hardware.level=local", "network.kind=" + kind};
+    if (of_samples(kind)) all.emplace_back("task.kind=classification");
+    const Config config = parse_program_config("local", "", all);
+    CHECK(ideal_parts(config).empty());
+    std::set<std::string> digital, expected = always;
+    expected.insert(own.begin(), own.end());
+    for (const StepStage& stage : step_stages(config, *network_plan(config, make_task(config)->sizes()))) {
+      if (stage.home == StageHome::digital) digital.insert(stage.stage);
+    }
+    CHECK(digital == expected);
+  }
+  const auto block = [](const Settings& settings) {
+    Settings all{"device.preset=ecram", "hardware.level=local"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return parse_program_config("block", "", all);
+  };
+  CHECK(ideal_parts(block({"attention.products=digital"})) == std::vector<std::string>{"attention.products = digital"});
+  CHECK_THROWS_WITH(block({"memory_bound.fraction=0.5"}), Contains("a power iteration on exact weights is digital"));
+  CHECK_THROWS_WITH(parse_program_config("x", "", {"device.preset=ecram", "attention.gain_spread=0.1"}),
+                    Contains("attention.products = digital; analog would"));
+  CHECK_THROWS_WITH(
+      parse_program_config("x", "", {"device.preset=ecram", "model.mixer=mha", "attention.products=analog"}),
+      Contains("model.mixer = mha; attention would"));
 }
 
 TEST_CASE("local hardware learns, by the same bits on any number of threads", "[local]") {

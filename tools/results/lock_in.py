@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a chip pays for a gradient read by lock-ins, beside nudges that stand still; and small nudges under noise, as published for
-holomorphic EP."""
+"""What a chip pays for a gradient read by lock-ins, beside nudges that stand still."""
 import json
 import math
 import re
@@ -10,7 +9,6 @@ import statistics
 import results
 
 CONFIG = "examples/digits_lock_in.toml"
-NUDGE = "examples/digits_nudge.toml"
 SHORT = ["sweep.seeds=[11, 12]"]
 STEP = -math.log(1 - 0.5)  # tau that a step of relaxation.step = 0.5 lasts (sim/read_timing.hpp)
 BETAS = (0.03, 0.3)
@@ -25,13 +23,6 @@ ONE_OMEGA = ["sweep.grid.nudge.frequency=[0.2]"]
 CASES = [("physics as it is by default", STEPS),
          ("1/f noise of the devices, 1 %", STEPS + ["device.flicker_noise=1 %", "device.flicker_fastest=100 ns"]),
          ("offsets of 10 mV", STEPS + ONE_OMEGA + ["crossbar.forward_offset=10 mV", "circuit.hold_offset=10 mV"])]
-# Nodes of 0.065 fF at 300 K: kT/C noise of .04 of the read voltage of 0.2 V, the activation noise of the published row.
-NOISE = ["device.read_noise=0", "circuit.node_capacitance=0.065 fF", "relaxation.schedule=parallel", "relaxation.step=0.5",
-         "relaxation.free_steps=30", "sweep.seeds=[11, 12, 13]", "train.steps=200"]
-WAYS = [("one side, the last state", ["nudge.sides=positive", "relaxation.average_nudged=1", "relaxation.nudged_steps=20"]),
-        ("both sides, the last state", ["relaxation.average_nudged=1", "relaxation.nudged_steps=20"]),
-        ("both sides, mean of 60 states", ["relaxation.average_nudged=60", "relaxation.nudged_steps=75"]),
-        ("lock-in, omega .2, 2 periods", ["nudge.form=oscillating", "nudge.frequency=0.2", "nudge.periods=2"])]
 
 
 def mean(values):
@@ -97,21 +88,4 @@ def prices():
                   f"the exact gradient of the same devices is {WANTED}; in brackets the best that was reached.", commits)
 
 
-def small_nudges():
-    commits = results.noted("lock_in_training")
-    rows, shown = [["gradient", "beta", "validation accuracy", "frozen devices"]], []
-    for at, (name, settings) in enumerate(WAYS):
-        grid = ['sweep.grid.beta=[0.1, 0.4]', 'sweep.grid.device.read_noise=[0]']
-        every = NOISE + settings + grid
-        short = ["train.steps=5", "sweep.seeds=[11, 12]"]
-        answer = results.study("sweep", NUDGE, f"lock_in_training_{at}", every, short)
-        frozen = results.cells_beside(answer, results.study("sweep", NUDGE, f"lock_in_frozen_{at}", every + results.FROZEN, short))
-        shown.append(results.shown("sweep", NUDGE, every, f"training_{at}"))
-        for cell in answer["summary"]:
-            rows.append([name, cell["beta"], results.percent(cell["validation_accuracy"]),
-                         results.percent(frozen(cell)["validation_accuracy"])])
-    results.write("lock_in_training", shown, results.table(rows) + "\n\nMean ± standard deviation over the seeds.", commits)
-
-
 prices()
-small_nudges()

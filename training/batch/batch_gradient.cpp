@@ -161,7 +161,7 @@ BatchGradient<S>::BatchGradient(const Network<S>& network, const BatchGradientOp
   workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
   for (auto& w : workers_) w = std::make_unique<Worker>(network, options);
   if (!options.correlator.on()) return;
-  NUDGE_EXPECT(!network.plan().couples_rows() && !options.few_factors);
+  NUDGE_EXPECT(!options.few_factors);
   correlators_.emplace(options.correlator, network.parameter_shapes(), network.products(), options.seed);
 }
 
@@ -313,8 +313,8 @@ BatchReport BatchGradient<S>::compute(const Batch& batch, std::uint64_t step, Gr
   for (const ReadMeter& meter : all.meters) report.reads += meter;
   report.read_time = static_cast<double>(options_.slots) * report.reads.time / static_cast<double>(count);
   if (correlators_) {
-    const double sides = options_.phases.sides == NudgeSides::centered ? 2 : 1;
-    correlators_->pass(gradient, report.passes, sides * options_.phases.beta, step);
+    const Index multiplied = network_->plan().couples_rows() ? batch.sequences * network_->rows() : report.rows;
+    correlators_->pass(gradient, {multiplied, report.rows}, options_.nudge_distance(), step);
   }
   return report;
 }

@@ -34,6 +34,9 @@ struct BatchGradientOptions {
   bool few_factors = false;  ///< numbers get none either where all of it is factors of few rows (factor_products.hpp)
   bool over_ranks = false;   ///< every batch is computed by all ranks together (training/batch/batch_ranks.hpp)
   bool all_states = false;   ///< over ranks: states() and adjoints() of all sequences, and not of this rank's only
+
+  /// Of the two states of a nudge, in β.
+  double nudge_distance() const { return (phases.sides == NudgeSides::centered ? 2 : 1) * phases.beta; }
 };
 
 /// One batch's outcome: sums and extremes over its sequences, in the order of the sequences. Of networks whose rows are

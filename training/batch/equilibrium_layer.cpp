@@ -53,6 +53,9 @@ template <class S>
 EquilibriumLayer<S>::EquilibriumLayer(const Network<S>& network, const BatchGradientOptions& options)
     : network_(&network), options_(options) {
   options_.phases.frozen_cost = true;  // u is the same at every state: nothing is computed anew
+  if (options_.correlator.on()) {
+    correlators_.emplace(options_.correlator, network.parameter_shapes(), network.products(), options_.seed);
+  }
   workers_.resize(static_cast<std::size_t>(thread_count(options.threads)));
   for (auto& w : workers_) w = std::make_unique<Worker>(network, options_);
 }
@@ -119,6 +122,7 @@ std::vector<SequenceReport> EquilibriumLayer<S>::pull_back(ConstMatrixRef<S> x, 
     }
   });
   sum_gradients<S>(sums, gradient, options_.threads);
+  if (correlators_) correlators_->pass(gradient, {x.rows(), 1}, options_.nudge_distance() / size, step);
   return reports;
 }
 

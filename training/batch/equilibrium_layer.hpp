@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "training/batch/batch_gradient.hpp"
@@ -15,7 +16,8 @@ namespace nudge {
 /// input: with the cost C(z) = ⟨u, z⟩, whose nudge is a constant current,
 ///     a ≈ −J⁻ᵀ u,    ∂L/∂θ = ⟨a, ∂F/∂θ⟩,    ∂L/∂x = (∂F/∂x)ᵀ a      (implicit function theorem, at F(z*) = 0)
 /// The nudge is per row as that of a cost is: u is divided by its rms over the rows that have any and its size given back to the
-/// gradient, so that beta means what it means in training. Examples are independent, in parallel; sums are over fixed chunks in
+/// gradient, so that beta means what it means in training, and so do the offset and noise of multipliers (Correlators), one product for
+/// every row. Examples are independent, in parallel; sums are over fixed chunks in
 /// fixed order, so the bits do not depend on the threads.
 template <class S>
 class EquilibriumLayer {
@@ -37,6 +39,7 @@ class EquilibriumLayer {
 
   const Network<S>* network_;
   BatchGradientOptions options_;
+  std::optional<Correlators<S>> correlators_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

@@ -66,6 +66,7 @@ ParamTable concatenated() {
                           phase_section().rows(),
                           gradcheck_section().rows(),
                           correction_section().rows(),
+                          attention_section().rows(),
                           train_section().rows(),
                           stabiliser_section().rows(),
                           growth_section().rows(),

@@ -10,9 +10,11 @@
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "sim/steady/solvers.hpp"
+#include "training/config/idle_rules.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/learning/estimators/registry.hpp"
+#include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
 
 namespace nudge {
@@ -107,7 +109,13 @@ const std::vector<PhysicalValue>& recipe() {
 /// Multipliers of the weights, where pulse trains do not multiply.
 std::string multiplier(const Config& c, const char* value) { return pulses_multiply(c) ? "" : value; }
 
-// Multipliers and curves: gains matched to 2 %, offsets of curves of 2 mV (chosen, small transistors); a product's offset of 20 uV after
+/// Of circuits that form the fused attention.
+std::string attention(const Config& c, const char* value) {
+  return model_options(c).mixer == MixerChoice::fused ? value : "";
+}
+
+// Multipliers and curves: gains matched to 2 %, offsets of curves of 2 mV (chosen, small transistors), which are .08 of the kT/q that an
+// exponential has for a unit; a product's offset of 20 uV after
 // auto-zeroing (Enz and Temes) and the kT/C of 100 fF, all over a read voltage of 0.2 V.
 const std::vector<PhysicalValue>& local_values() {
   static const std::vector<PhysicalValue> list = {
@@ -118,19 +126,25 @@ const std::vector<PhysicalValue>& local_values() {
       {"train.skip_ratio", "'off'"},
       {"train.leave_out_ratio", "'off'"},
       {"damping.control", "false"},
+      {"memory_bound.fraction", "'off'"},
       {"growth.strength", "0"},
       {"correlator.gain_spread", "", [](const Config& c) { return multiplier(c, "'2 %'"); }},
       {"correlator.offset", "", [](const Config& c) { return multiplier(c, "1e-4"); }},
       {"correlator.noise", "", [](const Config& c) { return multiplier(c, "1e-3"); }},
+      {"attention.products", "", [](const Config& c) { return attention(c, "'analog'"); }},
+      {"attention.gain_spread", "", [](const Config& c) { return attention(c, "'2 %'"); }},
+      {"attention.offset_spread", "", [](const Config& c) { return attention(c, "0.08"); }},
       {"neuron.gain_spread", "'2 %'"},
       {"neuron.offset_spread", "'1 %'"},
   };
   return list;
 }
 
+/// Whether its kind of network has no place for the key, or does not read it.
 bool lacks(const Config& c, const std::string& key) {
   const std::vector<Lack>& all = network_kind(c).lacks;
-  return std::any_of(all.begin(), all.end(), [&](const Lack& lack) { return key == lack.key; });
+  return network_leaves(c, key) ||
+         std::any_of(all.begin(), all.end(), [&](const Lack& lack) { return key == lack.key; });
 }
 
 }  // namespace
@@ -142,8 +156,9 @@ const Section<HardwareOptions>& hardware_section() {
                 "What a circuit on devices is by default. mixed: thermal noise of nodes and arrays, noise, offset, "
                 "gain and bandwidth of amplifiers, mismatch of nodes and whole pulses, and the averages and the nudge "
                 "that learn through them (docs/estimators.md), with a digital learning rule; local: the same, "
-                "multipliers and activations that are circuits with mismatch, and pulses by plain gradient descent, so "
-                "that nothing digital is left at a weight (docs/crossbars.md); ideal: none of it. Any key that is set "
+                "multipliers, activations and attention that are circuits with mismatch, and pulses by plain gradient "
+                "descent, so that nothing digital is left at a weight (docs/crossbars.md); ideal: none of it. Any key "
+                "that is set "
                 "wins, but for what local rules out. Digital matrices have no devices, and none of this."),
             levels, &HardwareOptions::level)};
   return section;

@@ -240,7 +240,8 @@ Choice of_numbers() {
 Choice of_devices() {
   return {"device.model",
           [](const Config& c, const std::string& key) {
-            const bool of_circuits = section_of(key) == "correlator" || section_of(key) == "neuron";
+            const bool of_circuits =
+                section_of(key) == "correlator" || section_of(key) == "neuron" || section_of(key) == "attention";
             return (of_circuits || key == "train.step_time") && c.text("device.model") == digital_model;
           },
           [](const Config&, const std::string& key) {
@@ -304,6 +305,9 @@ const std::vector<IdleChoice>& idle_choices() {
       only_with("crossbar.directions", {"simultaneous"}, {"crossbar.load_trim", "crossbar.trim"}),
       switched("damping.control", {"damping.high", "damping.low", "damping.raise", "damping.lower", "damping.minimum",
                                    "damping.maximum", "damping.patience", "damping.raise_on_skip"}),
+      only_with("model.mixer", {MixerChoice::fused},
+                {"attention.products", "attention.gain_spread", "attention.offset_spread"}),
+      only_with("attention.products", {"analog"}, {"attention.gain_spread", "attention.offset_spread"}),
       only_with("resistive.diode", {"shockley"}, {"resistive.saturation_current", "resistive.emission"}),
       only_with("resistive.bias", {"rails"}, {"resistive.rail_voltage"}),
       only_with("latent.sampler", {"device"},
@@ -326,6 +330,8 @@ const std::vector<IdleChoice>& idle_choices() {
       only_with("relaxation.solver", {"anderson", "newton_gmres"}, {"relaxation.memory"})};
   return all;
 }
+
+bool network_leaves(const Config& config, const std::string& key) { return of_network().leaves(config, key); }
 
 IdleChoice idle_estimator() { return of_estimator(true); }
 

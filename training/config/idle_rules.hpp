@@ -19,6 +19,9 @@ struct IdleChoice {
 /// All of them. One more is a line.
 const std::vector<IdleChoice>& idle_choices();
 
+/// Whether the kind of network leaves the key unread, as the keys of others.
+bool network_leaves(const Config& config, const std::string& key);
+
 /// The estimator of a training, which alone runs.
 IdleChoice idle_estimator();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What hardware.level = local rules out: whatever learns with numbers that no circuit at a weight has.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,6 +9,7 @@
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/device_config.hpp"
 #include "training/config/hardware.hpp"
+#include "training/config/idle_rules.hpp"
 #include "training/config/rows.hpp"
 #include "training/learning/correlator.hpp"
 #include "training/learning/estimators/registry.hpp"
@@ -57,19 +59,32 @@ ConfigRule multipliers_take_two_states() {
           }};
 }
 
+bool multiplies(const NetworkKind& kind) {
+  return std::find(kind.reads.begin(), kind.reads.end(), "correlator.") != kind.reads.end();
+}
+
+/// Networks whose learning is products of two states.
+ConfigRule kinds_that_multiply() {
+  return {{"network.kind", "hardware.level"}, [](const Config& c) {
+            const NetworkKind& own = network_kind(c);
+            if (!is_local(c) || multiplies(own)) return std::string();
+            std::vector<std::string> names;
+            for (const NetworkKind& kind : network_kinds()) {
+              if (multiplies(kind)) names.push_back(kind.name);
+            }
+            return fmt::format(
+                "must be one of {}, whose learning is products of states, where hardware.level = local{}",
+                fmt::join(names, ", "), own.not_local.empty() ? "" : ": " + own.not_local);
+          }};
+}
+
 }  // namespace
 
 std::vector<ConfigRule> local_rules() {
   return {
       pulses_or_multipliers(),
       multipliers_take_two_states(),
-      local(
-          "network.kind",
-          [](const Config& c) {
-            const std::vector<std::string>& reads = network_kind(c).reads;
-            return std::find(reads.begin(), reads.end(), "correlator.") != reads.end();
-          },
-          "must be hopfield or convolutional, whose learning is products of states,"),
+      kinds_that_multiply(),
       local(
           "hopfield.cost", [](const Config& c) { return c.text("hopfield.cost") == "squared_error"; },
           "must be squared_error (a softmax is digital)"),
@@ -93,6 +108,12 @@ std::vector<ConfigRule> local_rules() {
       local(
           "train.leave_out_ratio", [](const Config& c) { return c.real("train.leave_out_ratio") == 0; },
           "must be off (a norm over all states is digital)"),
+      local(
+          "memory_bound.fraction",
+          [](const Config& c) {
+            return network_leaves(c, "memory_bound.fraction") || c.real("memory_bound.fraction") == 0;
+          },
+          "must be off (a power iteration on exact weights is digital)"),
       local(
           "damping.control", [](const Config& c) { return !c.flag("damping.control"); }, "must be false"),
       local(

@@ -7,14 +7,17 @@
 
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "circuits/linear_map_factory.hpp"
+#include "circuits/read_context.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/hardware.hpp"
+#include "training/config/idle_rules.hpp"
 #include "training/config/phase_options.hpp"
 #include "training/config/run_options.hpp"
 #include "training/config/stabiliser_options.hpp"
 #include "training/config/train_options.hpp"
 #include "training/learning/correlator.hpp"
+#include "training/models/block/block_config.hpp"
 #include "training/models/hopfield/hopfield_config.hpp"
 #include "training/models/model_options.hpp"
 #include "training/models/registry.hpp"
@@ -65,11 +68,20 @@ class Stages {
     for (const Node& node : plan_.nodes()) {
       add("node " + node.name, on_devices() ? StageHome::circuit : StageHome::digital, clamps);
     }
-    for (const std::string& term : term_names()) {
+    const AttentionErrors attention = attention_section().read(config_);
+    const bool multiplies = on_devices() && attention.analog && !network_leaves(config_, "attention.products");
+    for (const auto& [term, operations] : forces()) {
       add("force " + term, on_devices() ? StageHome::circuit : StageHome::digital,
-          mismatched_units()
-              ? "products by arrays; activations mismatched from unit to unit"
+          mismatched_units() ? "products by arrays; activations mismatched from unit to unit"
+          : multiplies
+              ? fmt::format(
+                    "products by arrays; attention by multipliers of gains within {:g} %, offsets of scores {:g}",
+                    100 * attention.gain_spread, attention.offset_spread)
               : "products by arrays; what lies between them (activations, gates, softmax, norms) is exact");
+      if (on_devices() && operations > 0) {
+        add("products of activations, softmax and norms in force " + term, StageHome::digital,
+            fmt::format("exact, {:g} operations per evaluation of an example", operations));
+      }
     }
     add("amplifiers of the nodes", on_devices() ? StageHome::circuit : StageHome::digital,
         circuit().amplifier_bandwidth_Hz > 0 && on_devices() ? "of finite bandwidth" : "infinitely fast");
@@ -81,8 +93,8 @@ class Stages {
     return neurons.gain_spread > 0 || neurons.offset_spread > 0;
   }
 
-  /// Without repetition, as the terms name themselves.
-  std::vector<std::string> term_names() const {
+  /// The terms as they name themselves, without repetition, with the digital operations of one evaluation, which those of tokens have.
+  std::vector<std::pair<std::string, double>> forces() const {
     std::vector<Matrix<float>> weights;
     plan_.initial(0, weights);
     Maps<float> maps;
@@ -90,12 +102,37 @@ class Stages {
     for (std::size_t p = 0; p < parameters.size(); ++p) {
       maps.push_back(number_map<float>(parameters[p], std::move(weights[p])));
     }
-    std::vector<std::string> names;
+    std::vector<std::pair<std::string, double>> all;
     for (const auto& term : plan_.terms(maps)) {
       const std::string name(term->traits().name);
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      const double operations = plan_.couples_rows() ? operations_of(*term) : 0;
+      const auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+      if (known == all.end()) {
+        all.emplace_back(name, operations);
+      } else {
+        known->second += operations;
+      }
     }
-    return names;
+    return all;
+  }
+
+  double operations_of(const Term<float>& term) const {
+    const auto system = term.make_system(plan_.rows(), 1);
+    const Matrix<float> input = Matrix<float>::Zero(plan_.rows(), plan_.inputs());
+    const Matrix<float> z = Matrix<float>::Zero(plan_.rows(), columns());
+    Matrix<float> f = z;
+    ReadMeter meter;
+    ReadContext read;
+    read.meter = &meter;
+    system->bind(input);
+    system->force(z, f, Part::all, kAllNodes, Store::add, read);
+    return meter.total().operations;
+  }
+
+  Index columns() const {
+    Index all = 0;
+    for (const Node& node : plan_.nodes()) all = std::max(all, node.columns.begin + node.columns.count);
+    return all;
   }
 
   void phases() {

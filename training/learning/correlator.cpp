@@ -60,15 +60,16 @@ Correlators<S>::Correlators(const CorrelatorSpec& spec, const std::vector<Parame
 }
 
 template <class S>
-void Correlators<S>::pass(Gradient<S>& gradient, Index samples, double distance, std::uint64_t step) const {
-  NUDGE_EXPECT(samples > 0 && distance > 0);
+void Correlators<S>::pass(Gradient<S>& gradient, Rows rows, double distance, std::uint64_t step) const {
+  NUDGE_EXPECT(rows.multiplied > 0 && rows.counted > 0 && distance > 0);
+  const auto multiplied = static_cast<double>(rows.multiplied), counted = static_cast<double>(rows.counted);
   for (std::size_t p = 0; p < products_.size(); ++p) {
     if (products_[p] == 0) continue;
     Matrix<S>& g = gradient[static_cast<int>(p)];
     if (gain_[p].size() > 0) g.array() *= gain_[p].array();
-    if (offset_[p].size() > 0) g += static_cast<S>(products_[p] / distance) * offset_[p];
+    if (offset_[p].size() > 0) g += static_cast<S>(multiplied / counted * products_[p] / distance) * offset_[p];
     if (spec_.noise > 0) {
-      const double sd = spec_.noise * std::sqrt(products_[p] / static_cast<double>(samples)) / distance;
+      const double sd = spec_.noise * std::sqrt(products_[p] * multiplied) / (counted * distance);
       g += drawn<S>(sd, {g.rows(), g.cols()}, key_of(seed_, p), step, 2);
     }
   }

@@ -22,8 +22,9 @@ const Section<CorrelatorSpec>& correlator_section();
 /// of the states that two holds keep, and puts
 ///     (1 + γ_ij) x_i δ_j + o_ij + ν
 /// into a capacitor: γ, o normal and static, ν fresh in every product. A learning rule wants the mean of x δ/w over the samples of a
-/// batch, w the distance of the two states in β, so of P products a sample (the positions of a kernel; else 1) and B samples
-///     G ← (1 + γ) ⊙ G + P o/w + ν √P/(w √B):
+/// batch, w the distance of the two states in β, so of P products a sample (the positions of a kernel; else 1), R samples (rows: tokens
+/// too) that are multiplied and B of them that count in the cost, by whose number sums are divided,
+///     G ← (1 + γ) ⊙ G + (R/B) P o/w + ν √(P R)/(w B):
 /// what a small nudge saves in bias it pays here. x δ = 1 is the product of two states of 1. The capacitors are ideal.
 template <class S>
 class Correlators {
@@ -32,8 +33,14 @@ class Correlators {
   Correlators(const CorrelatorSpec& spec, const std::vector<ParameterShape>& shapes, std::vector<double> products,
               std::uint64_t seed);
 
-  /// G of a step, of `samples` B and w = `distance`: a function of (seed, parameter, step), whatever the threads.
-  void pass(Gradient<S>& gradient, Index samples, double distance, std::uint64_t step) const;
+  /// Rows of one batch.
+  struct Rows {
+    Index multiplied;  ///< R
+    Index counted;     ///< B
+  };
+
+  /// G of a step, of w = `distance`: a function of (seed, parameter, step), whatever the threads.
+  void pass(Gradient<S>& gradient, Rows rows, double distance, std::uint64_t step) const;
 
  private:
   CorrelatorSpec spec_;

@@ -149,10 +149,11 @@ double Network<S>::accumulate_clamp(const Batch& batch, Index example, ConstMatr
 template <class S>
 std::vector<double> Network<S>::products() const {
   const NodeReadout readout = plan_->readout();
+  const auto counts = [](const Parameter& p) { return p.table && !p.on_devices; };
   std::vector<double> all;
   for (const Parameter& parameter : plan_->parameters()) {
     const int p = static_cast<int>(all.size());
-    all.push_back(p == readout.parameter || p == readout.bias ? 0 : parameter.products);
+    all.push_back(p == readout.parameter || p == readout.bias || counts(parameter) ? 0 : parameter.products);
   }
   return all;
 }

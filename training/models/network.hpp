@@ -35,7 +35,7 @@ class Network {
   int readout() const { return plan_->readout().parameter; }
   std::vector<ParameterGroup> groups() const { return plan_->groups(); }
   std::vector<ParameterShape> parameter_shapes() const;
-  /// Parameter::products; 0 of the read-out, which learns outside the equilibrium.
+  /// Parameter::products; 0 of the read-out, which learns outside the equilibrium, and of tables of numbers, which add up adjoints.
   std::vector<double> products() const;
   std::vector<std::string> parameter_names() const;
 

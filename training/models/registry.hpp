@@ -60,6 +60,8 @@ struct NetworkKind {
   /// What it reads of the sections that describe networks, keys and beginnings of keys ("transformer."); of a kind without a plan all that it
   /// reads beside the data and the training. Others that are set are refused (expect_keys_read). Empty for a circuit: it does not say.
   std::vector<std::string> reads = {};
+  /// Why it cannot learn at hardware.level = local, where it does not read correlator.*; empty: it says no more.
+  std::string not_local = {};
   std::string only_task = {};  ///< the one that it can have; empty: any with such rows
 
   bool is_circuit() const { return plan != nullptr; }

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "devices/device_config.hpp"
+#include "training/data/run_seed.hpp"
+
 namespace nudge {
 namespace {
 
 const Choices<CorrectionScope> correction_scopes{{"attention", CorrectionScope::attention},
                                                  {"full", CorrectionScope::full}};
+const Choices<bool> multipliers{{"digital", false}, {"analog", true}};
 
 }  // namespace
 
@@ -50,6 +54,28 @@ const Section<CorrectionOptions>& correction_section() {
   return section;
 }
 
+const Section<AttentionErrors>& attention_section() {
+  using param::named;
+  using param::real;
+  static const Section<AttentionErrors> section = {
+      field(
+          named("attention.products", "digital",
+                "What forms the scores q k', their softmax and the weighted values of model.mixer = attention on "
+                "devices. digital: exact numbers, counted as digital work; analog: a multiplier, an exponential and a "
+                "second multiplier for every head and pair of tokens, which differ."),
+          multipliers, &AttentionErrors::analog),
+      field(real("attention.gain_spread", "0", from_below(0, 0.5),
+                 "Standard deviation of the static gains of both multipliers.",
+                 "hardware.level = local: chosen, the matching of small multipliers"),
+            &AttentionErrors::gain_spread),
+      field(real("attention.offset_spread", "0", at_least(0),
+                 "Standard deviation of the static offset of a score, which is the logarithm of the factor of its "
+                 "exponential.",
+                 "hardware.level = local: 2 mV of a small transistor (chosen) over kT/q = 26 mV"),
+            &AttentionErrors::offset_spread)};
+  return section;
+}
+
 std::optional<MixerChoice> block_mixer(const Config& config) {
   const MixerChoice choice = mixer_choice(config);
   return choice.is_fused() ? std::nullopt : std::optional(choice);
@@ -67,6 +93,8 @@ ModelShape model_shape(const Config& config, Index vocabulary) {
   shape.coupling = model.scales.coupling > 0;
   shape.memory_arrays = model.memory_arrays;
   shape.tables_on_devices = model.tables_on_devices;
+  if (on_devices(config)) shape.attention = attention_section().read(config);
+  shape.attention.seed = run_seed(config);
   shape.correction = correction_section().read(config).scope;
   return shape;
 }

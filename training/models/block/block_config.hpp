@@ -16,6 +16,9 @@ struct CorrectionOptions {
 };
 const Section<CorrectionOptions>& correction_section();
 
+/// The section [attention]: the circuits of the fused attention of a block or stack. Its seed is that of the run.
+const Section<AttentionErrors>& attention_section();
+
 /// The mixer of model.mixer; none for attention, which is fused and reads no key of [mixer].
 std::optional<MixerChoice> block_mixer(const Config& config);
 

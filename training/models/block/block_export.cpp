@@ -10,6 +10,9 @@ namespace {
 
 double terms(const NetworkPlan& plan) {
   const ModelShape& shape = dynamic_cast<const BlockPlan&>(plan).shape();
+  if (shape.attention.analog && (shape.attention.gain_spread > 0 || shape.attention.offset_spread > 0)) {
+    throw UserError("attention.*: the multipliers that are exported are all alike (set them to 0)");
+  }
   if (!shape.mixer.is_fused() || shape.memory_arrays != 1) {
     throw UserError(
         "crossbar: --block exports the fused attention and a memory on one array (leave model.mixer and "

@@ -20,7 +20,8 @@ std::unique_ptr<SharedArray<S>> input_array(const ModelShape& shape, double gain
                                                 *maps.at(BlockParameter::input));
   if (shape.mixer.is_fused()) {
     array->template place<CausalAttention<S>>(3 * shape.channels, shape.heads, static_cast<S>(gain),
-                                              BlockParameter::output, *maps.at(BlockParameter::output));
+                                              BlockParameter::output, *maps.at(BlockParameter::output),
+                                              drawn_attention<S>(shape.attention, shape.tokens, shape.heads, 0));
   }
   if (shape.coupling) array->template place<Coupling<S>>(shape.channels);
   if (shape.memories > 0 && shape.memory_arrays == 2) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "circuits/terms/attention_spread.hpp"
 #include "circuits/terms/shared_array.hpp"
 #include "circuits/terms/two_array_memory.hpp"
 #include "training/models/model_options.hpp"
@@ -21,6 +22,7 @@ struct ModelShape {
   int memory_arrays = 1;  ///< 2: the memory returns through an array of its own, Wr (M, C), nominally W_mᵀ
   CorrectionScope correction = CorrectionScope::attention;  ///< with two arrays
   bool tables_on_devices = false;                           ///< tok and pos
+  AttentionErrors attention = {};                           ///< of the fused one
 };
 
 /// Numbers of the block's parameters in gradients, optimisers and files. From output on stand the weights that the

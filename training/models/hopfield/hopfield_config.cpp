@@ -7,6 +7,7 @@
 #include "sim/base/errors.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/labelled_data.hpp"
+#include "training/data/run_seed.hpp"
 
 namespace nudge {
 namespace {
@@ -70,7 +71,7 @@ std::shared_ptr<const NetworkPlan> plan(const Config& config, const TaskSizes& t
   shape.feed_forward = options.feedback == HopfieldFeedback::none;
   shape.rows = task.rows;
   const NeuronOptions neurons = on_devices(config) ? neuron_section().read(config) : NeuronOptions{};
-  const auto seed = static_cast<std::uint64_t>(config.integer("seed"));
+  const auto seed = run_seed(config);
   for (std::size_t l = 1; l < shape.widths.size(); ++l) {
     shape.units.push_back(
         drawn_units(neurons.gain_spread, neurons.offset_spread, shape.widths[l], seed, static_cast<std::uint32_t>(l)));

@@ -62,7 +62,8 @@ NetworkKind oscillator_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
-          .reads = {"model.weights", "oscillator."}};
+          .reads = {"model.weights", "oscillator."},
+          .not_local = "its phases learn by cosines of their differences, which no multiplier of two states forms"};
 }
 
 }  // namespace nudge

@@ -64,7 +64,8 @@ NetworkKind own_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config& config) { return own_section().read(config).contrastive; },
-          .reads = {"model.weights", "own.system", "own.leak", "own.contrastive"}};
+          .reads = {"model.weights", "own.system", "own.leak", "own.contrastive"},
+          .not_local = "what a function does between its arrays is not known"};
 }
 
 }  // namespace nudge

@@ -51,8 +51,9 @@ std::vector<std::unique_ptr<Term<S>>> stack_terms(const StackPlan& plan, double 
     }
     const auto map = [&maps](int p) -> LinearMap<S>& { return *maps[static_cast<std::size_t>(p)]; };
     auto array = std::make_unique<SharedArray<S>>(node, at, input_of(l), map(input_of(l)));
-    array->template place<CausalAttention<S>>(3 * s.channels, s.heads, static_cast<S>(gain), input_of(l) + 1,
-                                              map(input_of(l) + 1));
+    array->template place<CausalAttention<S>>(
+        3 * s.channels, s.heads, static_cast<S>(gain), input_of(l) + 1, map(input_of(l) + 1),
+        drawn_attention<S>(s.attention, s.tokens, s.heads, static_cast<std::uint32_t>(l)));
     if (s.memories > 0) array->template place<HopfieldMemory<S>>(s.memories);
     terms.push_back(std::move(array));
   }

@@ -92,7 +92,8 @@ NetworkKind thermal_network() {
           .couples_rows = false,
           .takes = Rows::features,
           .contrastive = [](const Config&) { return true; },
-          .reads = {"model.weights", "thermal."}};
+          .reads = {"model.weights", "thermal."},
+          .not_local = "its units learn by means over samples of a bath, which are counted by numbers"};
 }
 
 }  // namespace nudge
