@@ -37,7 +37,7 @@ struct LikelihoodFit {
   ReadNoiseKind kind = ReadNoiseKind::white;
   Eigen::VectorXd at = {};  ///< PulseResiduals' coordinates
 
-  /// Six reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
+  /// Ten reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
   bool is_long() const;
   /// White errors of prediction, and noise of pulses smaller than a pulse: nothing wanders that slow noise would explain.
   bool is_plain() const;
