@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Eigen/LU>
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 
 #include "devices/fit/pulse_likelihood.hpp"
@@ -121,6 +122,13 @@ void join(FittedNumber& number, const FittedNumber& other) {
   wider(number.high, other.high, [](double a, double b) { return std::max(a, b); });
 }
 
+/// What is left of `counted` values once their numbers are fitted has σ² χ² of `freedom`, and −2 ln L of σ rises by n (ln(n/χ²) + χ²/n − 1)
+/// from its maximum to the upper end of the interval of σ, where χ² is the quantile .025: more than that of other numbers in short records.
+double depth_above_noise(double counted, double freedom) {
+  const double least = boost::math::quantile(boost::math::chi_squared(freedom), 0.025);
+  return counted * (std::log(counted / least) + least / counted - 1);
+}
+
 }  // namespace
 
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
@@ -133,7 +141,12 @@ std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vecto
   const auto n = static_cast<double>(fit.values);
   const double freedom = std::max(n - static_cast<double>(fit.numbers - of_tables), 1.0);
   const double t = student_t_quantile(0.975, static_cast<int>(freedom));
-  const double allowed = (fit.is_long() ? freedom : n) * std::log1p(t * t / freedom);
+  const double counted = fit.is_long() ? freedom : n;
+  const double allowed = counted * std::log1p(t * t / freedom);
+  const double allowed_above_noise = std::max(allowed, depth_above_noise(counted, freedom));
+  const auto is_noise = [&](std::size_t k) {
+    return static_cast<Index>(k) >= residuals.noise_at() && numbers[k].name != "slow_read_pulses";
+  };
   for (int round = 0; round <= most_rounds; ++round) {
     const std::vector<Vector> maxima = maxima_within(residuals, fit.at, allowed);
     const auto deviance = [&](const Vector& x) { return residuals.deviance(x, true); };
@@ -152,7 +165,8 @@ std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vecto
         if (numbers[k].of_table) continue;
         Profile profile(residuals, maxima[m], fit.at, covariance, static_cast<Index>(k));
         const auto below = profile.end(-1, allowed);
-        const auto above = profile.improved() ? std::optional<double>() : profile.end(1, allowed);
+        const auto above =
+            profile.improved() ? std::optional<double>() : profile.end(1, is_noise(k) ? allowed_above_noise : allowed);
         if (profile.improved() && round < most_rounds) improved = profile.point();
         FittedNumber number{numbers[k].name, numbers[k].unit, numbers[k].value(fit.at[static_cast<Index>(k)])};
         if (below) number.low = numbers[k].value(*below);

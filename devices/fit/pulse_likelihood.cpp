@@ -122,7 +122,8 @@ LikelihoodFit restricted(const LikelihoodFit& fit, const std::vector<PulseRecord
 
 }  // namespace
 
-bool LikelihoodFit::is_long() const { return values >= 2 * static_cast<std::size_t>(numbers); }
+// Of fewer reads Laplace's approximation leaves some records to noise of pulses alone.
+bool LikelihoodFit::is_long() const { return values >= 10 * static_cast<std::size_t>(numbers); }
 
 bool LikelihoodFit::is_plain() const {
   if (values > 0 && spec.update_noise < 0.01 && noise.read_S < 1e-4 * spec.window_S()) return true;  // the very curve

@@ -37,7 +37,7 @@ struct LikelihoodFit {
   ReadNoiseKind kind = ReadNoiseKind::white;
   Eigen::VectorXd at = {};  ///< PulseResiduals' coordinates
 
-  /// Six reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
+  /// Ten reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
   bool is_long() const;
   /// White errors of prediction, and noise of pulses smaller than a pulse: nothing wanders that slow noise would explain.
   bool is_plain() const;
@@ -55,7 +55,7 @@ LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const s
 /// Intervals by the profile of the likelihood: the values of a number for which −2 ln L, least over all others, is within
 /// n ln(1 + t²/(n − p)) of its minimum, t = t(0.975, n − p), or within (n − p) ln(1 + t²/(n − p)) where p numbers are integrated out
 /// (NoisePenalty). That is Student's interval where values are linear in p numbers, and χ²(0.95, 1) = 3.84 for large n (Venzon and Moolgavkar,
-/// J. R. Stat. Soc. C 37:87 (1988)). Where the likelihood has a second maximum so close, with a bound farther out, an interval spans both.
+/// J. R. Stat. Soc. C 37:87 (1988)); the upper end of noise is that of χ². Where the likelihood has a second maximum so close, with a bound farther out, an interval spans both.
 /// Values of tables, which lean on what is expected of a table, are left out. Moves `fit` should a better one be met.
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records);
 
