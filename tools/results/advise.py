@@ -17,6 +17,7 @@ def states(n):
 
 DEVICES = [(f"`{p}`", [f"device.preset={p}"]) for p in ("capacitor", "pcm_pulsed")]
 DEVICES += [(f"{n} states", states(n)) for n in (4, 10, 16)]
+DEVICES += [("`reram_es`", ["device.preset=reram_es"])]
 LEVELS = ("mixed", "local")
 
 
