@@ -17,12 +17,20 @@ def states(n):
 
 DEVICES = [(f"`{p}`", [f"device.preset={p}"]) for p in ("capacitor", "pcm_pulsed")]
 DEVICES += [(f"{n} states", states(n)) for n in (4, 10, 16)]
+DEVICES += [("`reram_es`", ["device.preset=reram_es"])]
 LEVELS = ("mixed", "local")
 
 
 def interval(d):
     """A difference of an advice with its interval; of failed pairs there is none."""
     return f"{d['failed']} of {d['seeds']} failed" if d["failed"] else f"{d['mean']:+.4f} [{d['low']:+.4f}, {d['high']:+.4f}]"
+
+
+def beyond(frozen, exact):
+    """What frozen devices lose in the mean, or the rate of those that do not settle."""
+    if frozen["failed"]:
+        return results.failed_rate(frozen, lambda value: f"{value - exact['mean']:+.4f}")
+    return f"{frozen['mean'] - exact['mean']:+.4f}"
 
 
 def count(value):
@@ -43,7 +51,7 @@ def rows_of(name, of_level):
         place = "–" if one is None else "=" if one["level"] else "behind"
         counts = [count(one[key]) if one else "–" for key in ("pulses", "reads")]
         rows.append([name, f"`{rule}`", place, one["chosen"]["train.learning_rate"] if one else "–", *lost, *counts])
-    frozen = [f"{of_level[level]['frozen']['mean'] - of_level[level]['exact']['mean']:+.4f}" for level in LEVELS]
+    frozen = [beyond(of_level[level]["frozen"], of_level[level]["exact"]) for level in LEVELS]
     return rows + [[name, "none: frozen", "", "–", *frozen, "–", "–"]]
 
 

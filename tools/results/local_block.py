@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Attention without anything digital at a weight: the founding block without its memory on characters, at the levels of hardware, by plain gradient descent. Rates of 0.05 and
+0.2 were tried at the local level on seed 1."""
+import results
+
+CONFIG = "examples/train_charlm.toml"
+SHORT = ["train.steps=3", "sweep.seeds=[11, 12]"]
+PLAIN = ['sweep.grid.device.preset=["ecram"]', "beta=0.1", "model.memories=0", "model.tokens=16", "train.beside=none", "train.optimizer=sgd", "train.momentum=0", "train.gradient_clip=off",
+         "train.learning_rate=0.05", "train.steps=200", "train.evaluate_every=end", "train.cosine_every=0", "sweep.seeds=[11, 12, 13]"]
+LOCAL = ["hardware.level=local"]
+CELLS = ["attention.gain_spread=8 %", "attention.offset_spread=0.32"]
+ROWS = (("mixed, no momentum", []),
+        ("local", LOCAL),
+        ("local, attention by numbers", LOCAL + ["attention.products=digital"]),
+        ("local, cells of attention four times as different", LOCAL + CELLS),
+        ("frozen", LOCAL + results.FROZEN))
+
+
+def main():
+    commits = results.noted("local_block")
+    answers = [results.study("sweep", CONFIG, f"local_block_{i}", PLAIN + settings, SHORT) for i, (_, settings) in enumerate(ROWS)]
+    losses = [{p["seed"]: p["validation_loss"] for p in answer["points"] if p["status"] == "ok"} for answer in answers]
+    rows = [["level", "runs (failed)", "validation loss", "against local"]]
+    for (name, _), answer, own in zip(ROWS, answers, losses):
+        cell = answer["summary"][0]
+        against = "–" if own is losses[1] else results.paired([own[s] - losses[1][s] for s in own if s in losses[1]], 4)
+        rows.append([name, f"{cell['runs']} ({cell['failed']})", results.spread(cell["validation_loss"]), against])
+    shown = [results.shown("sweep", CONFIG, PLAIN + settings, f"local_block_{i}") for i, (_, settings) in enumerate(ROWS)]
+    results.write("local_block", shown, results.table(rows) + "\n\nNat per character, mean ± standard deviation; against local: paired by seed, 95 % t interval. " +
+                  results.lines(answers[0]["text"]), commits)
+
+
+if __name__ == "__main__":
+    main()
