@@ -41,7 +41,8 @@ def spread(found, digits=2):
     """Mean ± deviation, and the mean."""
     mean = sum(found) / len(found)
     deviation = math.sqrt(sum((x - mean) ** 2 for x in found) / (len(found) - 1))
-    return f"{mean:.{digits}g} ± {deviation:.1g}", mean
+    deviation = float(f"{deviation:.1g}") if deviation > 1e-9 * abs(mean) else 0  # or rounding of equal numbers
+    return f"{mean:.{digits}g} ± {deviation:g}", mean
 
 
 def error(answers):
