@@ -8,13 +8,14 @@ Tiki-Taka (TTv1), TTv2, chopped TTv2 and AGAD, with the same constants, reads ex
 1. A known sequence of x and d whose mean gradients are −g, 0 and +g, a third of the devices each: means and spreads of the weights
    of each third at four times, with z-scores by the standard errors between tiles, which are drawn anew.
 2. Linear regression by SGD: the mean square error of the weights at the end.
-3. CPU time of an update of 512 x 512 devices by 64 samples, the contestants in turn.
+3. CPU time of an update of 512 x 512 devices by 64 samples, the contestants in turn, with many pulses and with few.
 
 aihwkit is its source distribution (drivers.py).
 
     python3 bench/peers/aihwkit_rules.py --source aihwkit-1.2.0 --build build/release
 """
 import argparse
+import functools
 import os
 import pathlib
 import statistics
@@ -37,6 +38,7 @@ RULES = {
     "agad": {"rate": 0.05, "transfer_rate": 0.01, "period": PERIOD},
 }
 REPORTS = 4
+SHARES = (1, 0.1, 0.03)
 
 
 def nudge_settings(rule, values):
@@ -119,10 +121,12 @@ def regression_row(contest, rule, arguments):
     return f"| `{rule}` | {(target ** 2).mean():.4f} | {text[0]} | {text[1]} | {z_scores(errors['nudge'], errors['aihwkit']):.1f} |"
 
 
-def speed_row(contest, rule, arguments):
+def speed_row(contest, rule, arguments, share):
+    """share: of d, and so of the pulses of a dense update, some half a pulse per device and sample."""
     rng = np.random.default_rng(arguments.seed + 2)
     updates, batch, size = 8, 64, 512
     x, d = rng.uniform(-1, 1, (2, updates * batch, size))
+    d *= share
     seconds = {"aihwkit": [], "nudge": []}
     for _ in range(arguments.rounds):
         for who, all_of in seconds.items():
@@ -144,6 +148,7 @@ def main():
     parser.add_argument("--steps", type=int, default=4000, help="of the regression")
     parser.add_argument("--rounds", type=int, default=5, help="of the timing")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--speed-only", action="store_true", help="only the last")
     arguments = parser.parse_args()
     if unknown := sorted(set(arguments.rules) - set(RULES)):
         parser.error(f"no such rule: {', '.join(unknown)} (choose from {', '.join(RULES)})")
@@ -153,7 +158,10 @@ def main():
             ("Known sequence", "rule | mean weights of −g / 0 / +g, aihwkit | nudge | largest z of 9 | spread nudge/aihwkit | largest z of 9",
              statistics_row),
             ("Regression", "rule | error at the start | aihwkit | nudge | z", regression_row),
-            ("CPU time of an update, 512 x 512, 64 samples", "rule | aihwkit, ms | nudge, ms | ratio (rounds)", speed_row)):
+            *((f"CPU time of an update, 512 x 512, 64 samples, {share:g} of the pulses", "rule | aihwkit, ms | nudge, ms | ratio (rounds)",
+               functools.partial(speed_row, share=share)) for share in SHARES)):
+        if arguments.speed_only and not title.startswith("CPU"):
+            continue
         print(f"\n{title}\n| {head} |\n|{'---|' * (head.count('|') + 1)}")
         for rule in rules:
             print(row(contest, rule, arguments), flush=True)
