@@ -43,7 +43,7 @@ std::string grid(int n, bool diodes) {
     const int at = k * (n - 1) / (kSources - 1);
     text += fmt::format("v{0} s{0} 0 0\nrs{0} s{0} n{1}_{1} 100\n", k, at);
   }
-  return text + "rg n0_0 0 1k\n.model dd d(is=1e-12 n=1.2)\n";
+  return text + fmt::format("inudge 0 n{0}_{0} 0\n", n - 1) + "rg n0_0 0 1k\n.model dd d(is=1e-12 n=1.2)\n";
 }
 
 /// A ring of resistors of 1 to 10 kOhm in which every node has one more to any other (a random graph of mean degree 4), or to a near one: among
@@ -94,7 +94,9 @@ std::string random_graph(int n, bool near) {
   return text + "rg n0 0 1k\n";
 }
 
-double source_volts(int point, int k) { return std::sin(1.0 + 0.7 * point + 2.1 * k); }
+/// Points come in pairs as equilibrium propagation needs them: free, and with a current into the last node.
+double source_volts(int point, int k) { return std::sin(1.0 + 0.7 * (point / 2) + 2.1 * k); }
+double nudge_amperes(int point) { return point % 2 == 0 ? 0 : 1e-5; }
 
 std::string read_all(const std::filesystem::path& file) {
   std::ifstream stream(file);
@@ -109,7 +111,7 @@ std::pair<double, double> in_ngspice(int n, bool diodes, int points) {
     std::string text = grid(n, diodes) + ".options reltol=1e-6\n.control\nset numdgt=12\n";
     for (int p = 0; p < count; ++p) {
       for (int k = 0; k < kSources; ++k) text += fmt::format("alter v{} = {:.12g}\n", k, source_volts(p, k));
-      text += "op\n";
+      text += fmt::format("alter inudge = {:.12g}\nop\n", nudge_amperes(p));
     }
     text += fmt::format("print v(n{0}_{0})\nquit 0\n.endc\n.end\n", n / 2);
     write_atomically(folder / "grid.cir", std::as_bytes(std::span(text)), Overwrite::replace);
@@ -126,6 +128,17 @@ std::pair<double, double> in_ngspice(int n, bool diodes, int points) {
   return {(all - one) / points, std::stod(log.substr(at + name.size()))};
 }
 
+/// dE/dg += ½ (Δv² nudged − Δv² free) of the resistors.
+void add_gradient(const Netlist& netlist, const std::vector<double>& free, const std::vector<double>& nudged,
+                  std::vector<double>& gradient) {
+  for (std::size_t k = 0; k < netlist.elements.size(); ++k) {
+    const Element& e = netlist.elements[k];
+    if (e.kind != ElementKind::resistor) continue;
+    const double a = across(e, nudged), b = across(e, free);
+    gradient[k] += (a * a - b * b) / 2;
+  }
+}
+
 void operating_points(benchmark::State& state) {
   const auto n = static_cast<int>(state.range(0));
   const bool diodes = state.range(1) != 0;
@@ -137,9 +150,18 @@ void operating_points(benchmark::State& state) {
   for (int k = 0; k < kSources; ++k) {
     sources.push_back(static_cast<std::size_t>(find_element(equations.netlist(), fmt::format("v{}", k))));
   }
+  const auto nudge = static_cast<std::size_t>(find_element(equations.netlist(), "inudge"));
+  std::vector<double> free = x, gradient(values.size(), 0.0);
   const auto solve = [&](int point) {
     for (int k = 0; k < kSources; ++k) values[sources[static_cast<std::size_t>(k)]] = source_volts(point, k);
-    return solver.solve(values, {}, x);
+    values[nudge] = nudge_amperes(point);
+    const OperatingPoint found = solver.solve(values, {}, x);
+    if (point % 2 == 0) {
+      free = x;
+    } else {
+      add_gradient(equations.netlist(), free, x, gradient);
+    }
+    return found;
   };
   int point = 0;
   double largest = 0;

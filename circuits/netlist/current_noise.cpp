@@ -27,6 +27,13 @@ double channel_noise_S(const MosfetLaw& law, double gate_source, double drain_so
   return law.beta_A_per_V2 * over * (1 + law.modulation_per_V * vds) * 2.0 / 3.0 * (1 + eta + eta * eta) / (1 + eta);
 }
 
+/// I of S(f) = a |I|^AF/f.
+double flickering_A(const Element& e, const std::vector<double>& v) {
+  const auto at = [&v](int node) { return node < 0 ? 0 : v[static_cast<std::size_t>(node)]; };
+  if (e.kind == ElementKind::diode) return e.junction.at(across(e, v)).current;
+  return e.mosfet.at(at(e.nodes[1]) - at(e.nodes[2]), at(e.nodes[0]) - at(e.nodes[2])).current;
+}
+
 }  // namespace
 
 double current_noise_A2_per_Hz(const Element& e, double value, const std::vector<double>& v, double gmin_S,
@@ -43,7 +50,9 @@ double current_noise_A2_per_Hz(const Element& e, double value, const std::vector
   }
 }
 
-void CurrentNoise::draw(Index rows, ReadContext& read) {
+void CurrentNoise::draw(Index rows, double tau_s, ReadContext& read) {
+  scale_ = read.noise_scale() / std::sqrt(read.reads() * tau_s);
+  if (flicker_.any()) flicker_.draw(rows, read.reads() * read.duration() * tau_s, read);
   draws_.resize(static_cast<std::size_t>(rows) * equations_->netlist().elements.size());
   const std::uint64_t place = (static_cast<std::uint64_t>(read.sequence) << 32) | read.step;
   fill_normal<double>({read.seed, Purpose::node_noise, kCurrents}, place, (read.phase << 24U) + read.read++, draws_);
@@ -54,11 +63,17 @@ void CurrentNoise::leave(Index row, double temperature_K, const std::vector<doub
   const Netlist& netlist = equations_->netlist();
   const std::size_t count = netlist.elements.size();
   std::fill(out.begin(), out.end(), 0.0);
+  auto flickers = flicker_.elements().begin();
   for (std::size_t k = 0; k < count; ++k) {
     const Element& e = netlist.elements[k];
     const double density = current_noise_A2_per_Hz(e, values[k], v, netlist.gmin_S, temperature_K);
-    if (density == 0) continue;
-    const double amperes = std::sqrt(density) * draws_[static_cast<std::size_t>(row) * count + k];
+    double amperes = scale_ * std::sqrt(density) * draws_[static_cast<std::size_t>(row) * count + k];
+    if (flickers != flicker_.elements().end() && *flickers == k) {
+      amperes += std::sqrt(e.flicker.factor * std::pow(std::abs(flickering_A(e, v)), e.flicker.power)) *
+                 flicker_.deviate(row, static_cast<std::size_t>(flickers - flicker_.elements().begin()));
+      ++flickers;
+    }
+    if (amperes == 0) continue;
     const int from = e.nodes[0], to = e.kind == ElementKind::mosfet ? e.nodes[2] : e.nodes[1];
     if (from >= 0) out[static_cast<std::size_t>(from)] += amperes;
     if (to >= 0) out[static_cast<std::size_t>(to)] -= amperes;

@@ -14,11 +14,11 @@
 namespace nudge {
 namespace {
 
-/// Parameters that change no direct current: capacitances, transit times, noise, overlaps.
-const std::set<std::string> kDynamicOnly = {"cjo",  "cj0",  "tt", "vj", "m",    "fc",   "kf", "af",  "tnom", "cgso",
-                                            "cgdo", "cgbo", "cj", "mj", "cjsw", "mjsw", "pb", "cbd", "cbs"};
-const std::set<std::string> kDiodeParameters = {"is", "js", "n", "rs", "level"};
-const std::set<std::string> kMosfetParameters = {"level", "vto", "vt0", "kp", "lambda", "is", "n"};
+/// Parameters that change no direct current: capacitances, transit times, overlaps.
+const std::set<std::string> kDynamicOnly = {"cjo",  "cj0", "tt", "vj",   "m",    "fc", "tnom", "cgso", "cgdo",
+                                            "cgbo", "cj",  "mj", "cjsw", "mjsw", "pb", "cbd",  "cbs"};
+const std::set<std::string> kDiodeParameters = {"is", "js", "n", "rs", "level", "kf", "af"};
+const std::set<std::string> kMosfetParameters = {"level", "vto", "vt0", "kp", "lambda", "is", "n", "kf", "af", "tox"};
 
 const std::map<char, const char*>& unknown_letters() {
   static const std::map<char, const char*> letters = {{'a', "XSPICE code models"},
@@ -212,6 +212,7 @@ class ElementCard {
     if (!(area > 0)) fail(4, fmt::format("area = {:g} (must be > 0)", area));
     element_.junction.saturation_A = area * value_of(model, "is", value_of(model, "js", 1e-14));
     element_.junction.thermal_V = value_of(model, "n", 1) * context_.thermal_V;
+    element_.flicker = {value_of(model, "kf", 0), value_of(model, "af", 1)};
     const double series = value_of(model, "rs", 0) / area;
     if (series > 0) {
       Element resistor;
@@ -249,6 +250,10 @@ class ElementCard {
     law.threshold_V = value_of(model, "vto", value_of(model, "vt0", 0));
     law.beta_A_per_V2 = value_of(model, "kp", 2e-5) * width / length;
     law.modulation_per_V = value_of(model, "lambda", 0);
+    if (model.values.count("tox") > 0 && model.values.count("kp") == 0)
+      refuse(model.place, "tox without kp: a transconductance that follows from the oxide is not simulated (give kp)");
+    element_.flicker = {value_of(model, "kf", 0) / gate_F2(width, length, value_of(model, "tox", kDefaultOxide_m)),
+                        value_of(model, "af", 1)};
     law.body.saturation_A = value_of(model, "is", 1e-14);
     law.body.thermal_V = value_of(model, "n", 1) * context_.thermal_V;
     add();
@@ -262,9 +267,9 @@ class ElementCard {
 void check_model_value(const Assignment& one, double value) {
   const std::string& name = one.name.text;
   if (name == "level" && value != 1) refuse(one.value.place, fmt::format("level = {:g} (must be 1)", value));
-  const bool positive = name == "is" || name == "js" || name == "n" || name == "kp";
+  const bool positive = name == "is" || name == "js" || name == "n" || name == "kp" || name == "af" || name == "tox";
   if (positive && !(value > 0)) refuse(one.value.place, fmt::format("{} = {:g} (must be > 0)", name, value));
-  const bool not_negative = name == "rs" || name == "lambda" || name == "cjo";
+  const bool not_negative = name == "rs" || name == "lambda" || name == "cjo" || name == "kf";
   if (not_negative && value < 0) refuse(one.value.place, fmt::format("{} = {:g} (must be >= 0)", name, value));
 }
 

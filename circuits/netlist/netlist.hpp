@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "circuits/netlist/flicker_law.hpp"
 #include "circuits/netlist/junction_law.hpp"
 #include "circuits/netlist/mosfet_law.hpp"
 #include "circuits/netlist/waveform.hpp"
@@ -35,6 +36,7 @@ struct Element {
   int control = -1;  ///< cccs, ccvs: number of the voltage source whose current controls
   JunctionLaw junction;  ///< diode
   MosfetLaw mosfet;
+  FlickerLaw flicker;  ///< diode, mosfet
   Waveform wave = {};  ///< of an independent source over time, beside its value at direct current
   Place place;
 };

@@ -34,6 +34,7 @@ struct NetlistPorts {
   /// When a phase is read after its switches have closed, and how long it lasts, with these capacitances (LateReads); 0: when it has settled.
   double delay_s = 0, clock_s = 0;
   double noise_K = 0;  ///< temperature of the noise of currents while the circuit moves (current_noise.hpp); 0: none
+  double flicker_slowest_s = 1;  ///< longest time constant of their 1/f noise
 };
 
 /// Conductance that the number 1 stands for in an array of this heat (MapTraits::unit_heat_J).

@@ -64,7 +64,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
         unknowns_(static_cast<std::size_t>(term.equations_->unknowns())),
         nodes_(static_cast<std::size_t>(term.equations_->nodes())),
         columns_(static_cast<std::size_t>(at_->columns())),
-        noise_(*term.equations_) {
+        noise_(*term.equations_, term.ports_.flicker_slowest_s) {
     for (std::vector<double>* x : {&x_, &w_, &y_}) x->assign(unknowns_, 0.0);
     z_.resize(columns_);
     const NetlistPorts& ports = term.ports_;
@@ -87,10 +87,10 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
              ReadContext& read) override {
     const bool noisy = term_->ports_.noise_K > 0 && read.noisy() && part != Part::nonconservative;
-    if (noisy) noise_.draw(z.rows(), read);
+    if (noisy) noise_.draw(z.rows(), term_->ports_.tau_s, read);
     for (Index row = 0; row < z.rows(); ++row) {
       add_force(z, row, part, f);
-      if (noisy) add_noise(row, read.noise_scale() / std::sqrt(read.reads()), f);
+      if (noisy) add_noise(row, f);
     }
   }
 
@@ -345,10 +345,10 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   }
 
   /// f += the noise of the currents at x_, where the force of the row was evaluated.
-  void add_noise(Index row, double scale, MatrixRef<S> f) {
+  void add_noise(Index row, MatrixRef<S> f) {
     const NetlistPorts& ports = term_->ports_;
     noise_.leave(row, ports.noise_K, values_[static_cast<std::size_t>(row) % values_.size()], x_, y_);
-    leave(y_, -scale / (ports.siemens * ports.volts * std::sqrt(ports.tau_s)), f, row);
+    leave(y_, -1 / (ports.siemens * ports.volts), f, row);
   }
 
   void start_rows(Index rows) {

@@ -8,6 +8,8 @@
 namespace nudge {
 namespace {
 
+constexpr double kWritten_m = 1e-6;  // W and L of transistors
+
 /// Writes one netlist, card by card.
 class CardWriter {
  public:
@@ -35,6 +37,9 @@ class CardWriter {
     for (const int node : e.nodes) text += " " + (node < 0 ? "0" : netlist_->nodes[static_cast<std::size_t>(node)]);
     return text;
   }
+  static std::string flicker(double factor, double power) {
+    return factor > 0 ? fmt::format(" KF={} AF={}", factor, power) : "";
+  }
   const std::string& model(const std::string& law) {
     return models_.emplace(law, fmt::format("model{}", models_.size() + 1)).first->second;
   }
@@ -44,13 +49,16 @@ class CardWriter {
     switch (e.kind) {
       case ElementKind::diode:
         out_ +=
-            " " + model(fmt::format("D(IS={} N={})", e.junction.saturation_A, e.junction.thermal_V / kSpiceThermal_V));
+            " " + model(fmt::format("D(IS={} N={}{})", e.junction.saturation_A, e.junction.thermal_V / kSpiceThermal_V,
+                                    flicker(e.flicker.factor, e.flicker.power)));
         break;
       case ElementKind::mosfet:
         out_ += " " +
-                model(fmt::format("{}(LEVEL=1 VTO={} KP={} LAMBDA={} IS={} N={})", e.mosfet.sign < 0 ? "PMOS" : "NMOS",
-                                  e.mosfet.threshold_V, e.mosfet.beta_A_per_V2, e.mosfet.modulation_per_V,
-                                  e.mosfet.body.saturation_A, e.mosfet.body.thermal_V / kSpiceThermal_V)) +
+                model(fmt::format(
+                    "{}(LEVEL=1 VTO={} KP={} LAMBDA={} IS={} N={}{})", e.mosfet.sign < 0 ? "PMOS" : "NMOS",
+                    e.mosfet.threshold_V, e.mosfet.beta_A_per_V2, e.mosfet.modulation_per_V, e.mosfet.body.saturation_A,
+                    e.mosfet.body.thermal_V / kSpiceThermal_V,
+                    flicker(e.flicker.factor * gate_F2(kWritten_m, kWritten_m, kDefaultOxide_m), e.flicker.power))) +
                 " W=1u L=1u";
         break;
       case ElementKind::cccs:

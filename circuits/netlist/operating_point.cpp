@@ -20,6 +20,12 @@ constexpr double kLastGmin_S = 1e-13;
 constexpr double kSmallestRise = 1e-6;  // of the sources
 /// Factorisations of a solution at most: rises that stay near the smallest would take 10⁸ (found by tests/fuzz/netlist.cpp).
 constexpr int kMostFactorisations = 50000;
+/// A step shorter than this many times the final one leaves the factors good for the next: an exponential over kT/q has then changed by a
+/// hundredth. They serve as long as each such step is at most a tenth of the one before.
+constexpr double kKeptFactors = 1e5;
+constexpr double kLeastGain = 0.1;
+/// The step after the last one is then below this share of the final one: rounding, as it is after a step with factors of its own.
+constexpr double kNextStep = 1e-6;
 
 }  // namespace
 
@@ -43,14 +49,16 @@ void OperatingPointSolver::prepare() {
   lu_.choose_pivots(jacobian_);
 }
 
-/// x ← x − J⁻¹ r until a step is small and no junction is held back.
+/// x ← x − J⁻¹ r until a step is small and no junction is held back; with the J of an earlier x where steps are short.
 bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, std::vector<double>& x,
                                   OperatingPoint& found) {
   JunctionState state = equations_->junctions_at(x);
+  bool keep = false;
+  double before = 0;
   for (int n = 0; n < kIterations; ++n) {
     equations_->evaluate(x, attempt.values, attempt.actions, easing, &state, residual_, jacobian_);
-    ++found.iterations;
-    if (!lu_.factor(jacobian_)) {
+    found.iterations += keep ? 0 : 1;
+    if (!keep && !lu_.factor(jacobian_)) {
       found.singular = lu_.singular_column();
       return false;
     }
@@ -68,7 +76,10 @@ bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, 
       found.worst_unknown = static_cast<int>(i);
     }
     found.worst_element = state.limited ? state.worst : -1;
-    if (equations_->linear() || (small && !state.limited)) return true;
+    const bool last = small && !state.limited && (!keep || most * most <= kNextStep * before);
+    if (equations_->linear() || last) return true;
+    keep = !state.limited && most <= kKeptFactors && (!keep || most <= kLeastGain * before);
+    before = most;
   }
   return false;
 }

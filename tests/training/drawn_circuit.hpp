@@ -92,6 +92,22 @@ struct Bound {
   EstimatorOptions options = {};
 };
 
+inline constexpr double kTau_s = 1e-6, kSiemens = 1e-3;  // a column has 1 nF where nothing else is said
+
+/// With these capacitances of the nodes, read so late where that is said.
+inline NetlistChoice charged(std::vector<double> farad, double delay_s = 0, double clock_s = 0) {
+  NetlistChoice choice = Bound::chosen(kSiemens, kTau_s, 0);
+  choice.node_capacitance_F = std::move(farad);
+  choice.delay_s = delay_s;
+  choice.clock_s = clock_s;
+  return choice;
+}
+
+/// Nodes a, x, b, y: two that charge, with a capacitor between them.
+inline const Drawn kPair{
+    "pair\nVa a 0 0\nR1 a x 1k\nVb b 0 0\nR2 b y 500\nR3 x y 2k\nR4 y 0 3k\nCf x y 0.5n\n", {"va", "vb"}, {"y"}};
+inline const std::vector<double> kPairFarad = {0, 1e-9, 0, 2e-9};
+
 /// All numbers of a gradient in one column.
 inline Eigen::VectorXd flat(const Gradient<double>& g) {
   std::vector<double> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A netlist in time: what its capacitances do to Euler's steps, to noise, to frequencies, and to states that are read before they have settled.
+// A netlist in time: what its capacitances do to Euler's steps, to frequencies, and to states that are read before they have settled.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
@@ -16,24 +16,9 @@ using namespace nudge::test;
 
 namespace {
 
-constexpr double kTau_s = 1e-6, kSiemens = 1e-3;  // a column has 1 nF where nothing else is said
-
-NetlistChoice charged(std::vector<double> farad, double delay_s = 0, double clock_s = 0) {
-  NetlistChoice choice = Bound::chosen(kSiemens, kTau_s, 0);
-  choice.node_capacitance_F = std::move(farad);
-  choice.delay_s = delay_s;
-  choice.clock_s = clock_s;
-  return choice;
-}
-
 /// Nodes a, y, b: two resistors into one node, G = 1.5 mS.
 const Drawn kDivider{"divider\nVa a 0 0\nR1 a y 1k\nVb b 0 0\nR2 b y 2k\n", {"va", "vb"}, {"y"}};
 constexpr double kG = 1.5e-3, kRest = (kA * 1e-3 + kB * 0.5e-3) / kG;
-/// Nodes a, x, b, y: two that charge, with a capacitor between them.
-const Drawn kPair{
-    "pair\nVa a 0 0\nR1 a x 1k\nVb b 0 0\nR2 b y 500\nR3 x y 2k\nR4 y 0 3k\nCf x y 0.5n\n", {"va", "vb"}, {"y"}};
-const std::vector<double> kPairFarad = {0, 1e-9, 0, 2e-9};
-
 DirectLoad<double> loaded(Bound& bound, DirectLoad<double>::Kind kind, double value, double load = 0) {
   const Columns outputs = bound.network->circuit().nodes().back().columns;
   return {kind, outputs, Matrix<double>::Constant(1, outputs.count, value), load};
@@ -138,119 +123,6 @@ TEST_CASE("netlist in time: a node without a capacitance makes no steps", "[netl
   Bound bare(kDivider, charged({0, 0, 0}));
   z.setZero(1, 1);
   CHECK_THROWS_WITH(settle<double>(*bare.dynamics, z, {}, scratch), Catch::Contains("output y has no capacitance"));
-}
-
-TEST_CASE("netlist in time: noise of resistors leaves kT/C at every node", "[netlist][netlist_time]") {
-  // At rest ⟨v vᵀ⟩ = kT M⁻¹ whatever the resistors are (equipartition), M = ((c1 + cf, −cf), (−cf, c2 + cf)).
-  Bound pair(kPair, charged(kPairFarad));
-  const double kelvin = 300, kT = boltzmann_J_per_K * kelvin;
-  dynamic_cast<NetlistTerm<double>&>(*pair.network->circuit().terms().front()).set_noise(kelvin);
-  const Index rows = 1500;
-  CircuitDynamics<double> dynamics(pair.network->circuit(), rows, 1);
-  dynamics.bind(Matrix<double>::Zero(rows, 2), ReadContext{});
-  REQUIRE(dynamics.noisy());
-  SettleOptions options;
-  options.step = 0.04;      // Euler adds ε λ/2 of the variance of a mode: rates are below 1.7/τ, 3.4 %
-  options.max_steps = 300;  // 12 τ of rates above 0.7/τ: e^{−2·8} of what it starts with
-  SettleWorkspace<double> scratch;
-  Matrix<double> z = Matrix<double>::Zero(rows, 2);
-  settle<double>(dynamics, z, options, scratch);
-  const double c1 = 1e-9, c2 = 2e-9, cf = 0.5e-9, det = (c1 + cf) * (c2 + cf) - cf * cf;
-  const double xx = z.col(0).squaredNorm() / rows, yy = z.col(1).squaredNorm() / rows;
-  const double xy = z.col(0).dot(z.col(1)) / rows;
-  // A variance of 1500 is known to √(2/1500) = 3.7 %: four of them and Euler's 3.4 %. The covariance to √(xx yy/1500).
-  CHECK(xx == Approx(kT * (c2 + cf) / det).epsilon(0.19));
-  CHECK(yy == Approx(kT * (c1 + cf) / det).epsilon(0.19));
-  CHECK(std::abs(xy - kT * cf / det) < 4 * std::sqrt(xx * yy / rows) + 0.034 * kT * cf / det);
-  CHECK(kT * cf / det > 4 * std::sqrt(xx * yy / rows));  // and is there
-}
-
-namespace {
-
-/// A node y with one noisy element and the resistors r1, r2 between it and inputs of 0 V, at rest: 1500 states that Euler's steps have made of
-/// it, and 25 steps later.
-struct Fluctuating {
-  double at_rest;  // V
-  Eigen::VectorXd now, later;
-};
-constexpr double kKelvin = 300.15;  // of the models
-constexpr double kEuler = 0.04;
-
-Fluctuating fluctuating(const char* text, double farad) {
-  Bound bound({text, {"va", "vb"}, {"y"}, {"r1", "r2"}}, Bound::chosen(kSiemens, kTau_s, 0));
-  const int nodes = bound.plan->equations().nodes();
-  Bound charging({text, {"va", "vb"}, {"y"}, {"r1", "r2"}},
-                 charged(std::vector<double>(static_cast<std::size_t>(nodes), farad)));
-  dynamic_cast<NetlistTerm<double>&>(*charging.network->circuit().terms().front()).set_noise(kKelvin);
-  const Index rows = 1500;
-  CircuitDynamics<double> one(bound.network->circuit(), 1, 1), dynamics(charging.network->circuit(), rows, 1);
-  one.bind(Matrix<double>::Zero(1, 2), ReadContext{});
-  Matrix<double> rest = Matrix<double>::Zero(1, 1);
-  REQUIRE(one.direct()->solve(rest, {}).status == Status::converged);
-  ReadContext read;
-  dynamics.bind(Matrix<double>::Zero(rows, 2), read);
-  SettleOptions options;
-  options.step = kEuler;
-  options.max_steps = 300;  // 12 τ of rates about 1/τ
-  SettleWorkspace<double> scratch;
-  Matrix<double> z = Matrix<double>::Constant(rows, 1, rest(0, 0));
-  settle<double>(dynamics, z, options, scratch);
-  const Eigen::VectorXd now = z.col(0).array() - rest(0, 0);
-  options.max_steps = 25;
-  read.step = 1;
-  dynamics.bind(Matrix<double>::Zero(rows, 2), read);
-  settle<double>(dynamics, z, options, scratch);
-  return {rest(0, 0), now, z.col(0).array() - rest(0, 0)};
-}
-
-/// Current of a two-sided density S into G and C: ∫ S/(G² + ω²C²) df = S/(2GC), an Ornstein-Uhlenbeck process of rate G/C.
-void check_fluctuations(const Fluctuating& found, double density, double siemens, double farad) {
-  const double rate = siemens * kTau_s / farad;
-  REQUIRE(rate == Approx(1).epsilon(0.1));
-  const auto rows = static_cast<double>(found.now.size());
-  // Euler: S/(2GC) / (1 − ελ/2). A variance of 1500 is known to √(2/1500) = 3.7 %: four of them.
-  const double variance = density / (2 * siemens * farad) / (1 - kEuler * rate / 2);
-  CHECK(found.now.squaredNorm() / rows == Approx(variance).epsilon(0.15));
-  // White: what is left after n steps is (1 − ελ)^n, of 1500 pairs to (1 − ρ²)/√1500, four of which are .09.
-  const double correlation = found.now.dot(found.later) / (found.now.norm() * found.later.norm());
-  CHECK(correlation == Approx(std::pow(1 - kEuler * rate, 25)).margin(0.09));
-}
-
-constexpr double kCharge = 1.602176634e-19;
-
-}  // namespace
-
-TEST_CASE("netlist in time: a diode has the shot noise of its current", "[netlist][netlist_time][current_noise]") {
-  // 1 mA through the diode: half the noise of a resistor of its slope, kT/2C (n = 1), 7.5 deviations of the variance away from kT/C.
-  const double saturation = 1e-14, farad = 38e-9;
-  const Fluctuating found = fluctuating(
-      "diode\nVa a 0 0\nVb b 0 0\nR1 a y 1meg\nR2 b y 1meg\nI1 0 y 1m\nD1 y 0 dd\n.model dd D(IS=1e-14 N=1)\n", farad);
-  const double loads = 2e-6, current = 1e-3 - loads * found.at_rest;
-  const double kT = boltzmann_J_per_K * kKelvin;
-  const double slope = kCharge * (current + saturation) / kT;
-  check_fluctuations(found, kCharge * (current + 2 * saturation) + 2 * kT * loads, slope + loads, farad);
-  CHECK(found.now.squaredNorm() / 1500 == Approx(kT / (2 * farad)).epsilon(0.18));
-}
-
-TEST_CASE("netlist in time: a transistor has the noise of its channel", "[netlist][netlist_time][current_noise]") {
-  // Saturated, γ = 2/3 (van der Ziel): (1 + γ g_m R) kT/C of its load, 7.7 times what the load alone leaves.
-  const double beta = 20e-3, over = 0.5, transconductance = beta * over, farad = 1e-9;
-  const double kT = boltzmann_J_per_K * kKelvin;
-  const Fluctuating saturated = fluctuating(
-      "saturated\nVa a 0 0\nVb b 0 0\nR1 a y 1meg\nR2 b y 1meg\nVd d 0 5\nRd d y 1k\nVg g 0 1.2\nM1 y g 0 0 nn W=1u "
-      "L=1u\n"
-      ".model nn NMOS(VTO=0.7 KP=20m LAMBDA=0)\n",
-      farad);
-  REQUIRE(saturated.at_rest > over);
-  const double loads = 1e-3 + 2e-6;
-  check_fluctuations(saturated, 2 * kT * (loads + 2.0 / 3 * transconductance), loads, farad);
-  // At no drain voltage it is a resistor: kT/C whatever its conductance.
-  const double open = beta * over + 2e-6;
-  const Fluctuating resistor = fluctuating(
-      "a resistor\nVa a 0 0\nVb b 0 0\nR1 a y 1meg\nR2 b y 1meg\nVg g 0 1.2\nM1 y g 0 0 nn W=1u L=1u\n"
-      ".model nn NMOS(VTO=0.7 KP=20m LAMBDA=0)\n",
-      10e-9);
-  check_fluctuations(resistor, 2 * kT * open, open, 10e-9);
 }
 
 TEST_CASE("netlist in time: amplitudes with capacitances of nodes are those of ngspice's small-signal analysis",

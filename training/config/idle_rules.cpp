@@ -319,6 +319,8 @@ const std::vector<IdleChoice>& idle_choices() {
       only_with("nudge.form", {"static"}, {"nudge.sides"}),
       only_with("relaxation.solver", {"direct"}, {"netlist.twin_mismatch", "netlist.delay", "netlist.clock"}),
       needs("netlist.node_capacitance", {"netlist.capacitances", "netlist.delay", "netlist.clock"}),
+      only_with("relaxation.solver", {"euler"}, {"netlist.flicker_slowest"}),
+      switched("circuit.thermal_noise", {"netlist.flicker_slowest"}),
       needs("netlist.clock", {"netlist.gate_leak_time"}),
       only_with("relaxation.solver", {"sample"},
                 {"thermal.temperature", "thermal.units", "thermal.bit_gain_spread", "thermal.bit_offset_spread",

@@ -92,7 +92,13 @@ const Section<NetlistKeys>& netlist_section() {
                                     "Period of the clock: each phase lasts one, and is read netlist.delay after its "
                                     "beginning, or at its end. A clamped phase begins where the free one ended.",
                                     "Dillavou et al. 2022, doi:10.1103/PhysRevApplied.18.014040")),
-            &NetlistKeys::clock)};
+            &NetlistKeys::clock),
+      field(zero_is("auto", quantity("netlist.flicker_slowest", "auto", Unit::second, at_least(0),
+                                     "Longest time constant of the 1/f noise (KF and AF of the model cards) of diodes "
+                                     "and transistors, which goes on through the phases of a sample and begins anew "
+                                     "with the next. auto: 1000 circuit.time_constant. For relaxation.solver = euler "
+                                     "with circuit.thermal_noise.")),
+            &NetlistKeys::flicker_slowest)};
   return section;
 }
 
@@ -123,6 +129,8 @@ void check_netlist_keys(const Config& config) {
 
 namespace {
 
+constexpr double kFlickerPeriods = 1000;  // circuit.time_constant in netlist.flicker_slowest = auto
+
 NetlistChoice netlist_choice(const Config& config, const Netlist& netlist) {
   const NetlistKeys keys = netlist_section().read(config);
   NetlistChoice choice;
@@ -144,6 +152,7 @@ NetlistChoice netlist_choice(const Config& config, const Netlist& netlist) {
     choice.node_capacitance_F =
         node_capacitances(netlist, keys.node_capacitance, keys.capacitances, "netlist.capacitances");
   }
+  choice.flicker_slowest_s = keys.flicker_slowest > 0 ? keys.flicker_slowest : kFlickerPeriods * choice.tau_s;
   choice.delay_s = keys.delay > 0 ? keys.delay : keys.clock;
   choice.clock_s = keys.clock > 0 ? keys.clock : keys.delay;
   choice.seed = run_seed(config);

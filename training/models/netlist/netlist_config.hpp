@@ -19,6 +19,7 @@ struct NetlistKeys {
   double node_capacitance = {};
   std::vector<std::string> capacitances;
   double delay = {}, clock = {};
+  double flicker_slowest = {};
   /// Whether states are read at a time, settled or not.
   bool timed() const { return delay > 0 || clock > 0; }
 };

@@ -80,6 +80,7 @@ NetlistPlan::NetlistPlan(Netlist netlist, NetlistChoice choice, Index features, 
   ports_.tau_s = choice_.tau_s;
   ports_.twin_mismatch = choice_.twin_mismatch;
   ports_.node_capacitance_F = choice_.node_capacitance_F;
+  ports_.flicker_slowest_s = choice_.flicker_slowest_s;
   ports_.delay_s = choice_.delay_s;
   ports_.clock_s = choice_.clock_s;
   ports_.seed = choice_.seed;

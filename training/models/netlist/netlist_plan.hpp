@@ -24,6 +24,7 @@ struct NetlistChoice {
   double gate_leak = 0;                         ///< Parameter::leak of sources that learn
   double gate_leak_periods = 0;                 ///< Parameter::leak_periods
   std::vector<double> node_capacitance_F = {};  ///< NetlistPorts::node_capacitance_F
+  double flicker_slowest_s = 1;                 ///< NetlistPorts::flicker_slowest_s
   double delay_s = 0, clock_s = 0;              ///< NetlistPorts::delay_s, clock_s
   std::uint64_t seed = 0;                       ///< of the twin
   double spread = 0;  ///< standard deviation of ln g of the initial conductances around the netlist's
