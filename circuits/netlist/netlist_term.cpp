@@ -10,6 +10,8 @@
 #include "circuits/netlist/element_kinds.hpp"
 #include "circuits/netlist/late_reads.hpp"
 #include "circuits/netlist/netlist_energy.hpp"
+#include "circuits/netlist/row_slopes.hpp"
+#include "circuits/netlist/settled_rows.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/failure.hpp"
 
@@ -58,13 +60,14 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   System(const NetlistTerm& term, Index rows)
       : term_(&term),
         at_(term.coordinates_.get()),
-        solver_(term.solver_),
+        settled_(term.solver_, *at_, static_cast<std::size_t>(rows)),
         values_(static_cast<std::size_t>(rows), term.values_),
         points_(static_cast<std::size_t>(rows)),
         unknowns_(static_cast<std::size_t>(term.equations_->unknowns())),
         nodes_(static_cast<std::size_t>(term.equations_->nodes())),
         columns_(static_cast<std::size_t>(at_->columns())),
-        noise_(*term.equations_, term.ports_.flicker_slowest_s) {
+        noise_(*term.equations_, term.ports_.flicker_slowest_s),
+        slopes_(term.ports_.learned) {
     for (std::vector<double>* x : {&x_, &w_, &y_}) x->assign(unknowns_, 0.0);
     z_.resize(columns_);
     const NetlistPorts& ports = term.ports_;
@@ -135,11 +138,11 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   void accumulate(ConstMatrixRef<S> u, S scale, GradientSink<S>& sink, MatrixRef<S> input_gradient, MatrixRef<S> f,
                   ReadContext& /*read*/) override {
     const auto factor = static_cast<double>(scale);
-    start_rows(u.rows());
+    slopes_.start(u.rows());
     for (Index row = 0; row < u.rows(); ++row) {
       pull(u, row, Part::all);  // w = N u, y = (∂r/∂v)ᵀ w
       const std::vector<double>& v = points_[static_cast<std::size_t>(row)].x;
-      fill_row(row, 1, [&](std::size_t element) { return moved(element, v); });
+      slopes_.fill(row, 1, [&](std::size_t element) { return moved(element, v); });
       for (const ElementRow& in : term_->ports_.inputs) {
         for (std::size_t i = 0; i < in.elements.size() && input_gradient.size() > 0; ++i) {
           input_gradient(row, static_cast<Index>(i)) -= static_cast<S>(factor * in.unit * moved(in.elements[i], v));
@@ -147,7 +150,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
       }
       if (f.size() > 0) add_pulled(f, row);
     }
-    send(scale, sink);
+    slopes_.send(scale, sink);
   }
 
   std::optional<double> energy(ConstMatrixRef<S> z, const ReadContext& /*read*/) override {
@@ -166,53 +169,44 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     const auto rows = static_cast<Index>(values_.size());
     const double unit = term_->ports_.siemens * term_->ports_.volts * term_->ports_.volts;
     for (std::size_t k = 0; k < scales.size(); ++k) {
-      start_rows(rows);
+      slopes_.start(rows);
       for (Index row = 0; row < rows; ++row) {
         evaluate(z, static_cast<Index>(k) * rows + row, Part::all);
         if (at_->weighted())
           weighted_currents(*term_->equations_, *at_, values_[static_cast<std::size_t>(row)], x_, residual_);
-        fill_row(row, unit, [&](std::size_t element) { return energy_slope(element); });
+        slopes_.fill(row, unit, [&](std::size_t element) { return energy_slope(element); });
       }
-      send(scales[k], sink);
+      slopes_.send(scales[k], sink);
     }
     return true;
   }
 
   DirectResult solve(MatrixRef<S> z, const DirectLoad<S>& load) override {
-    using Kind = typename DirectLoad<S>::Kind;
-    const double volts = term_->ports_.volts, amperes = volts * term_->ports_.siemens;
-    NUDGE_EXPECT(load.kind == Kind::none ||
+    NUDGE_EXPECT(load.kind == DirectLoad<S>::Kind::none ||
                  (load.columns.begin == at_->inner() && load.columns.count == at_->outputs()));
     DirectResult result;
-    for (Index row = 0; row < z.rows(); ++row) {
-      actions_.assign(static_cast<std::size_t>(at_->outputs()), {});
-      for (std::size_t k = 0; load.kind != Kind::none && k < actions_.size(); ++k) {
-        const auto value = static_cast<double>(load.value(row, static_cast<Index>(k)));
-        const bool held = load.kind == Kind::held;
-        actions_[k] = {held, value * (held ? volts : amperes), static_cast<double>(load.load) * term_->ports_.siemens};
-      }
-      take(z, row, volts);
-      const std::vector<double>& values = solved_values(static_cast<std::size_t>(row), load);
-      Status status = Status::converged;
-      if (late_ && !load.settled) {
-        if (load.kind == Kind::none) actions_.clear();
-        status = late_->read(static_cast<std::size_t>(row), values, actions_, z_.data());
-        result.iterations = 1;
-        result.time = late_->period_s() / term_->ports_.tau_s;
-        if (status != Status::converged) failure_ = "no step in time was found (netlist.delay)";
-      } else {
-        at_->voltages(z_.data(), values, x_.data());
-        std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
-        const OperatingPoint found = solver_.solve(values, actions_, x_);
-        result.iterations = std::max(result.iterations, found.iterations);
-        status = noted(found);
-        if (status == Status::converged) at_->state(x_, z_.data());
-      }
+    const double volts = term_->ports_.volts;
+    const auto rows = static_cast<std::size_t>(z.rows());
+    for (std::size_t row = 0; row < rows; ++row) {
+      ask(row, load);
+      take(z, static_cast<Index>(row), settled_[row].state, volts);
+    }
+    const bool late = late_ && !load.settled;
+    if (late) {
+      result.time = late_->period_s() / term_->ports_.tau_s;
+    } else {
+      settled_.solve();
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+      SettledRows::Row& of = settled_[row];
+      const Status status = late ? read_late(row, load) : noted(of.found);
+      result.iterations = std::max(result.iterations, late ? 1 : of.found.iterations);
       if (status != Status::converged) {
         result.status = status;
-        std::fill(z_.begin(), z_.end(), std::numeric_limits<double>::quiet_NaN());
+        std::fill(of.state.begin(), of.state.end(), std::numeric_limits<double>::quiet_NaN());
       }
-      for (Index j = 0; j < z.cols(); ++j) z(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)] / volts);
+      for (Index j = 0; j < z.cols(); ++j)
+        z(static_cast<Index>(row), j) = static_cast<S>(of.state[static_cast<std::size_t>(j)] / volts);
     }
     return result;
   }
@@ -229,7 +223,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
         if (output.minus >= 0) y_[static_cast<std::size_t>(output.minus)] -= pushed;
       }
       const auto at = static_cast<std::size_t>(row);
-      const OperatingPoint found = solver_.solve_transposed(values_[at], points_[at].x, y_);
+      const OperatingPoint found = settled_.solver().solve_transposed(values_[at], points_[at].x, y_);
       result.iterations = std::max(result.iterations, found.iterations);
       if (noted(found) != Status::converged) result.status = found.status;
       at_->costate(y_, z_.data());
@@ -256,17 +250,36 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
       values[of.elements[i]] = of.offset + of.unit * static_cast<double>(numbers(row, static_cast<Index>(i)));
   }
 
-  /// The twin's where it has the state that is solved for: of what drives the outputs, +β.
-  const std::vector<double>& solved_values(std::size_t row, const DirectLoad<S>& load) {
-    const bool opposite = load.kind == DirectLoad<S>::Kind::driven && load.load < S(0);
-    if (term_->twin_.empty() || load.kind == DirectLoad<S>::Kind::none || opposite) return values_[row];
-    twin_values_ = values_[row];
-    for (std::size_t k = 0; k < twin_values_.size(); ++k) twin_values_[k] *= term_->twin_[k];
-    return twin_values_;
+  /// What a row is solved with. The values are the twin's where it has the state that is solved for: of what drives the outputs, +β.
+  void ask(std::size_t row, const DirectLoad<S>& load) {
+    using Kind = typename DirectLoad<S>::Kind;
+    const NetlistPorts& ports = term_->ports_;
+    SettledRows::Row& of = settled_[row];
+    of.values = values_[row];
+    const bool opposite = load.kind == Kind::driven && load.load < S(0);
+    if (!term_->twin_.empty() && load.kind != Kind::none && !opposite) {
+      for (std::size_t k = 0; k < of.values.size(); ++k) of.values[k] *= term_->twin_[k];
+    }
+    of.actions.assign(static_cast<std::size_t>(at_->outputs()), {});
+    for (std::size_t k = 0; load.kind != Kind::none && k < of.actions.size(); ++k) {
+      const bool held = load.kind == Kind::held;
+      const double unit = held ? ports.volts : ports.volts * ports.siemens;
+      of.actions[k] = {held, unit * static_cast<double>(load.value(static_cast<Index>(row), static_cast<Index>(k))),
+                       static_cast<double>(load.load) * ports.siemens};
+    }
   }
 
-  void take(ConstMatrixRef<S> z, Index row, double unit = 1) {
-    for (std::size_t j = 0; j < columns_; ++j) z_[j] = unit * static_cast<double>(z(row, static_cast<Index>(j)));
+  Status read_late(std::size_t row, const DirectLoad<S>& load) {
+    SettledRows::Row& of = settled_[row];
+    if (load.kind == DirectLoad<S>::Kind::none) of.actions.clear();
+    const Status status = late_->read(row, of.values, of.actions, of.state.data());
+    if (status != Status::converged) failure_ = "no step in time was found (netlist.delay)";
+    return status;
+  }
+
+  void take(ConstMatrixRef<S> z, Index row, double unit = 1) { take(z, row, z_, unit); }
+  void take(ConstMatrixRef<S> z, Index row, std::vector<double>& to, double unit) const {
+    for (std::size_t j = 0; j < columns_; ++j) to[j] = unit * static_cast<double>(z(row, static_cast<Index>(j)));
   }
   void give(double factor, MatrixRef<S> f, Index row) const {
     for (std::size_t j = 0; j < columns_; ++j) f(row, static_cast<Index>(j)) += static_cast<S>(factor * z_[j]);
@@ -351,42 +364,18 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     leave(y_, -1 / (ports.siemens * ports.volts), f, row);
   }
 
-  void start_rows(Index rows) {
-    rows_.resize(term_->maps_.size());
-    for (std::size_t p = 0; p < rows_.size(); ++p)
-      rows_[p].resize(rows, static_cast<Index>(term_->ports_.learned[p].elements.size()));
-    ones_.setOnes(rows, 1);
-  }
-  /// −slope(element) per `unit` of every number that learns.
-  template <class Slope>
-  void fill_row(Index row, double unit, Slope slope) {
-    for (std::size_t p = 0; p < rows_.size(); ++p) {
-      const ElementRow& learned = term_->ports_.learned[p];
-      for (std::size_t i = 0; i < learned.elements.size(); ++i)
-        rows_[p](row, static_cast<Index>(i)) = static_cast<S>(-learned.unit / unit * slope(learned.elements[i]));
-    }
-  }
-  void send(S scale, GradientSink<S>& sink) {
-    for (std::size_t p = 0; p < rows_.size(); ++p) {
-      sink.accumulate(static_cast<int>(p), {0, rows_[p].cols()}, scale, ones_, rows_[p]);
-    }
-  }
-
   const NetlistTerm* term_;
   const NodeCoordinates* at_;
-  OperatingPointSolver solver_;
+  SettledRows settled_;
   std::vector<std::vector<double>> values_;  ///< of the elements, by row
-  std::vector<double> twin_values_;
   std::vector<Point> points_;
   std::size_t unknowns_, nodes_, columns_;
   std::vector<double> x_, w_, y_, z_, residual_, jacobian_;
-  std::vector<OutputAction> actions_;
   std::unique_ptr<ColumnCharges> charges_;  ///< where capacitances are given
   std::unique_ptr<LateReads> late_;         ///< null: states are read when they have settled
   CurrentNoise noise_;
   std::string failure_;
-  std::vector<Matrix<S>> rows_;  ///< what every row of the state gives a parameter
-  Matrix<S> ones_;
+  RowSlopes<S> slopes_;
 };
 
 template <class S>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/units.hpp"
@@ -26,6 +27,8 @@ constexpr double kKeptFactors = 1e5;
 constexpr double kLeastGain = 0.1;
 /// The step after the last one is then below this share of the final one: rounding, as it is after a step with factors of its own.
 constexpr double kNextStep = 1e-6;
+/// Numbers of factors of points that are solved side by side: 4 MB of kLanes, what a core may have of its second and third cache.
+constexpr std::size_t kMostLaneEntries = 131072;
 
 }  // namespace
 
@@ -40,14 +43,36 @@ OperatingPointSolver::OperatingPointSolver(const NodalEquations& equations)
 OperatingPointSolver::OperatingPointSolver(const OperatingPointSolver& other)
     : equations_(other.equations_), lu_(other.lu_) {}
 
+OperatingPointSolver::~OperatingPointSolver() = default;
+
 /// Pivots are those of the state 0 with the netlist's own values, once: every thread then has the same.
 void OperatingPointSolver::prepare() {
   if (pivots_) return;
   pivots_ = true;
   const std::vector<double> rest(static_cast<std::size_t>(equations_->unknowns()), 0.0);
   equations_->evaluate(rest, equations_->values(), {}, {}, nullptr, residual_, jacobian_);
-  lu_.choose_pivots(jacobian_);
+  if (!lu_.choose_pivots(jacobian_) || equations_->linear()) return;
+  lanes_lu_ = std::make_unique<LaneLu>(lu_.pivots());
+  if (lanes_lu_->entries() > kMostLaneEntries) lanes_lu_.reset();
 }
+
+namespace {
+
+/// x ← x − step. The largest step in units of the final one, whose unknown is noted; nothing where x is not finite then.
+std::optional<double> take(const std::vector<double>& step, std::vector<double>& x, OperatingPoint& found) {
+  double most = -1;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] -= step[i];
+    if (!std::isfinite(x[i])) return std::nullopt;
+    const double excess = std::abs(step[i]) / (kRelativeStep * std::abs(x[i]) + kAbsoluteStep);
+    if (excess <= most) continue;
+    most = excess;
+    found.worst_unknown = static_cast<int>(i);
+  }
+  return most;
+}
+
+}  // namespace
 
 /// x ← x − J⁻¹ r until a step is small and no junction is held back; with the J of an earlier x where steps are short.
 bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, std::vector<double>& x,
@@ -63,25 +88,80 @@ bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, 
       return false;
     }
     lu_.solve(residual_.data());
-    bool small = true;
-    double most = -1;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double step = std::abs(residual_[i]);
-      x[i] -= residual_[i];
-      if (!std::isfinite(x[i])) return false;
-      const double excess = step / (kRelativeStep * std::abs(x[i]) + kAbsoluteStep);
-      small = small && excess <= 1;
-      if (excess <= most) continue;
-      most = excess;
-      found.worst_unknown = static_cast<int>(i);
-    }
+    const std::optional<double> most = take(residual_, x, found);
+    if (!most) return false;
     found.worst_element = state.limited ? state.worst : -1;
-    const bool last = small && !state.limited && (!keep || most * most <= kNextStep * before);
+    const bool last = *most <= 1 && !state.limited && (!keep || *most * *most <= kNextStep * before);
     if (equations_->linear() || last) return true;
-    keep = !state.limited && most <= kKeptFactors && (!keep || most <= kLeastGain * before);
-    before = most;
+    keep = !state.limited && *most <= kKeptFactors && (!keep || *most <= kLeastGain * before);
+    before = *most;
   }
   return false;
+}
+
+/// One point on its way.
+struct OperatingPointSolver::Lane {
+  std::vector<double> x, residual;
+  JunctionState state;
+  bool moves = false;
+};
+
+/// Newton's method of up to kLanes points. Those that it does not solve stay `stalled`, x as it was.
+void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
+  lanes_.resize(kLanes);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    points[k].found = {.status = Status::stalled};
+    lanes_[k].x = *points[k].x;
+    lanes_[k].state = equations_->junctions_at(lanes_[k].x);
+    lanes_[k].moves = true;
+  }
+  const auto moving = [&](const auto& act) {
+    bool any = false;
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      if (!lanes_[k].moves) continue;
+      act(k, lanes_[k]);
+      any = true;
+    }
+    return any;
+  };
+  for (int n = 0; n < kIterations; ++n) {
+    const bool any = moving([&](std::size_t k, Lane& lane) {
+      equations_->evaluate(lane.x, *points[k].values, *points[k].actions, {}, &lane.state, lane.residual, jacobian_);
+      ++points[k].found.iterations;
+      lanes_lu_->set(static_cast<int>(k), jacobian_);
+    });
+    if (!any) return;
+    const unsigned good = lanes_lu_->factor();
+    moving([&](std::size_t k, Lane& lane) {
+      lane.moves = (good >> k & 1U) != 0;
+      if (lane.moves) lanes_lu_->set_right(static_cast<int>(k), lane.residual);
+    });
+    lanes_lu_->solve();
+    moving([&](std::size_t k, Lane& lane) {
+      OperatingPoint& found = points[k].found;
+      for (std::size_t i = 0; i < lane.residual.size(); ++i)
+        lane.residual[i] = lanes_lu_->solution(static_cast<int>(k), i);
+      const std::optional<double> most = take(lane.residual, lane.x, found);
+      lane.moves = most.has_value();
+      if (!most || *most > 1 || lane.state.limited) return;
+      lane.moves = false;
+      found.status = Status::converged;
+      found.residual_A = net_current({*points[k].values, *points[k].actions}, lane.x);
+      points[k].x->swap(lane.x);
+    });
+  }
+}
+
+void OperatingPointSolver::solve(std::span<Request> points) {
+  prepare();
+  for (std::size_t begin = 0; begin < points.size(); begin += kLanes) {
+    const auto pack = points.subspan(begin, std::min<std::size_t>(kLanes, points.size() - begin));
+    const bool together = lanes_lu_ != nullptr && pack.size() > 1;
+    if (together) newton_side_by_side(pack);
+    for (Request& one : pack) {
+      if (!together || one.found.status != Status::converged) one.found = solve(*one.values, *one.actions, *one.x);
+    }
+  }
 }
 
 bool OperatingPointSolver::by_gmin(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found) {

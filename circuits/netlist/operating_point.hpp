@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "circuits/netlist/lane_lu.hpp"
 #include "circuits/netlist/nodal_equations.hpp"
 #include "sim/base/status.hpp"
 
@@ -32,10 +35,22 @@ class OperatingPointSolver {
   /// A solver of the same equations that shares the ordering of their matrix.
   OperatingPointSolver(const OperatingPointSolver& other);
   OperatingPointSolver& operator=(const OperatingPointSolver&) = delete;
+  ~OperatingPointSolver();
 
   /// x (unknowns) from where it is. values: NodalEquations::values; actions: one per output, or none.
   OperatingPoint solve(const std::vector<double>& values, const std::vector<OutputAction>& actions,
                        std::vector<double>& x);
+
+  /// One of several that are solved side by side, each as if it were alone: values, actions and where it starts and ends.
+  struct Request {
+    const std::vector<double>* values;
+    const std::vector<OutputAction>* actions;
+    std::vector<double>* x;
+    OperatingPoint found = {};
+  };
+  /// kLanes Jacobians at a time are factorised together where the circuit bends and is small enough for that; a point that needs more than
+  /// Newton's method with the chosen pivots is solved by itself.
+  void solve(std::span<Request> points);
 
   /// b (unknowns) ← A⁻ᵀ b of the Jacobian A at x without actions. Status: stalled where that is singular.
   OperatingPoint solve_transposed(const std::vector<double>& values, const std::vector<double>& x,
@@ -45,6 +60,8 @@ class OperatingPointSolver {
 
  private:
   struct Attempt;
+  struct Lane;
+  void newton_side_by_side(std::span<Request> points);
   bool newton(const Attempt& attempt, const Easing& easing, std::vector<double>& x, OperatingPoint& found);
   bool by_gmin(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found);
   bool by_sources(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found);
@@ -55,6 +72,8 @@ class OperatingPointSolver {
   SparseLu lu_;
   bool pivots_ = false;
   std::vector<double> residual_, jacobian_, trial_;
+  std::unique_ptr<LaneLu> lanes_lu_;  ///< null: points are solved one by one
+  std::vector<Lane> lanes_;
 };
 
 /// "Newton's method did not converge (…)": what a failed solution says, the unknown or element by name and the last residual.

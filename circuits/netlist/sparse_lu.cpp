@@ -3,6 +3,7 @@
 
 #include <klu.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
@@ -10,12 +11,18 @@
 namespace nudge {
 namespace {
 
-/// Least pivot, in units of the largest entry of its row: entries that cancel leave a rounding of some 1e-16 of it, and below this a
-/// solution has not three digits. ngspice's pivtol is as large, in siemens.
-constexpr double kLeastPivot = 1e-13;
-
-/// Least reciprocal pivot growth, max |A| over max |U| of a column, that fixed pivots may have: rounding is then below 1e-10 of the values.
-constexpr double kLeastGrowth = 1e-6;
+/// Columns of strict triangles, ascending, of columns that hold their diagonal too.
+void take_strict(int size, const std::vector<int>& begin, const std::vector<int>& rows, std::vector<int>& strict_begin,
+                 std::vector<int>& strict_rows) {
+  strict_begin.assign(1, 0);
+  for (int k = 0; k < size; ++k) {
+    const auto from = strict_rows.size();
+    for (int p = begin[static_cast<std::size_t>(k)]; p < begin[static_cast<std::size_t>(k) + 1]; ++p)
+      if (rows[static_cast<std::size_t>(p)] != k) strict_rows.push_back(rows[static_cast<std::size_t>(p)]);
+    std::sort(strict_rows.begin() + static_cast<std::ptrdiff_t>(from), strict_rows.end());
+    strict_begin.push_back(static_cast<int>(strict_rows.size()));
+  }
+}
 
 }  // namespace
 
@@ -96,6 +103,43 @@ bool SparseLu::choose_pivots(const std::vector<double>& values) {
   singular_ = f.common.singular_col < ordering_->pattern.size ? f.common.singular_col : -1;
   klu_free_numeric(&f.fixed, &f.common);
   return false;
+}
+
+SparseLu::Pivots SparseLu::pivots() const {
+  Pivots p;
+  const Ordering& o = *ordering_;
+  klu_numeric* fixed = factors_->fixed;
+  if (fixed == nullptr) return p;
+  p.size = o.pattern.size;
+  const auto n = static_cast<std::size_t>(p.size);
+  std::vector<int> lower_begin(n + 1), lower(static_cast<std::size_t>(fixed->lnz)), upper_begin(n + 1),
+      upper(static_cast<std::size_t>(fixed->unz)), blocks(static_cast<std::size_t>(o.symbolic->nblocks) + 1);
+  // Without a place for its numbers no pattern is given.
+  std::vector<double> numbers(std::max(lower.size(), upper.size()));
+  p.row.resize(n);
+  p.column.resize(n);
+  klu_extract(fixed, o.symbolic, lower_begin.data(), lower.data(), numbers.data(), upper_begin.data(), upper.data(),
+              numbers.data(), nullptr, nullptr, nullptr, p.row.data(), p.column.data(), nullptr, blocks.data(),
+              &factors_->common);
+  take_strict(p.size, lower_begin, lower, p.lower_begin, p.lower_row);
+  take_strict(p.size, upper_begin, upper, p.upper_begin, p.upper_row);
+  for (std::size_t b = 0; b + 1 < blocks.size(); ++b)
+    p.block_begin.insert(p.block_begin.end(), static_cast<std::size_t>(blocks[b + 1] - blocks[b]), blocks[b]);
+  std::vector<int> place(n);
+  for (int k = 0; k < p.size; ++k) place[static_cast<std::size_t>(p.row[static_cast<std::size_t>(k)])] = k;
+  p.beside_begin = p.entry_begin = {0};
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto column = static_cast<std::size_t>(p.column[k]);
+    for (int e = o.pattern.column_begin[column]; e < o.pattern.column_begin[column + 1]; ++e) {
+      const int row = place[static_cast<std::size_t>(o.pattern.row[static_cast<std::size_t>(e)])];
+      p.entry.push_back(e);
+      p.entry_row.push_back(row);
+      if (row < p.block_begin[k]) p.beside_row.push_back(row);
+    }
+    p.beside_begin.push_back(static_cast<int>(p.beside_row.size()));
+    p.entry_begin.push_back(static_cast<int>(p.entry.size()));
+  }
+  return p;
 }
 
 bool SparseLu::factor(const std::vector<double>& values) {
