@@ -29,8 +29,18 @@ void solve(Netlist netlist) {
   std::vector<double> x(static_cast<std::size_t>(equations.unknowns()), 0.0);
   const OperatingPoint found = solver.solve(equations.values(), {}, x);
   if (found.status != Status::converged && describe_failure(equations, found).empty()) std::terminate();
-  for (const double value : x) {
-    if (!std::isfinite(value)) std::terminate();
+  // Side by side the same is found, or nothing.
+  const std::vector<double> values = equations.values();
+  const std::vector<OutputAction> none;
+  std::vector<double> beside(x.size(), 0.0), other(x.size(), 0.0);
+  OperatingPointSolver::Request requests[] = {{&values, &none, &beside}, {&values, &none, &other}};
+  solver.solve(requests);
+  if ((requests[0].found.status == Status::converged) != (found.status == Status::converged)) std::terminate();
+  if (beside != other) std::terminate();
+  for (const std::vector<double>* solved : {&x, &beside}) {
+    for (const double value : *solved) {
+      if (!std::isfinite(value)) std::terminate();
+    }
   }
 }
 
