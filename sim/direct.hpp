@@ -41,6 +41,10 @@ class Direct {
 
   /// a (rows, cols) with Jᵀ a = −c at the point that was linearised last; c is 0 but on the outputs.
   virtual DirectResult solve_transposed(ConstMatrixRef<S> c, MatrixRef<S> a) = 0;
+
+  /// a (rows, cols) = −Re (D⁻¹J − iω)⁻¹ D⁻¹ c at that point, D of Inertia: what answers a small force c cos ωt in phase, ω in 1/τ; not a
+  /// number where that is singular.
+  virtual DirectResult respond(ConstMatrixRef<S> c, double omega, MatrixRef<S> a) = 0;
 };
 
 }  // namespace nudge

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "circuits/netlist/column_charges.hpp"
 #include "circuits/netlist/current_noise.hpp"
 #include "circuits/netlist/element_kinds.hpp"
+#include "circuits/netlist/element_values.hpp"
 #include "circuits/netlist/late_reads.hpp"
 #include "circuits/netlist/netlist_energy.hpp"
 #include "circuits/netlist/row_slopes.hpp"
 #include "circuits/netlist/settled_rows.hpp"
+#include "circuits/netlist/small_signal.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/failure.hpp"
 
@@ -61,7 +64,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
       : term_(&term),
         at_(term.coordinates_.get()),
         settled_(term.solver_, *at_, static_cast<std::size_t>(rows)),
-        values_(static_cast<std::size_t>(rows), term.values_),
+        values_(term.ports_, term.values_, rows),
         points_(static_cast<std::size_t>(rows)),
         unknowns_(static_cast<std::size_t>(term.equations_->unknowns())),
         nodes_(static_cast<std::size_t>(term.equations_->nodes())),
@@ -79,13 +82,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
                                           static_cast<std::size_t>(rows));
   }
 
-  void bind(const Matrix<S>& input) override {
-    for (std::size_t row = 0; row < values_.size(); ++row) {
-      for (const ElementRow& in : term_->ports_.inputs) set_values(in, input, static_cast<Index>(row), values_[row]);
-      for (std::size_t p = 0; p < term_->maps_.size(); ++p)
-        set_values(term_->ports_.learned[p], term_->maps_[p]->weights(), 0, values_[row]);
-    }
-  }
+  void bind(const Matrix<S>& input) override { values_.bind(input, term_->maps_); }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
              ReadContext& read) override {
@@ -158,7 +155,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     double sum = 0;
     for (Index row = 0; row < z.rows(); ++row) {
       evaluate(z, row, Part::conservative);
-      sum += netlist_energy_W(*term_->equations_, *at_, values_[static_cast<std::size_t>(row) % values_.size()], x_);
+      sum += netlist_energy_W(*term_->equations_, *at_, values_.of(row), x_);
     }
     return sum / (term_->ports_.siemens * term_->ports_.volts * term_->ports_.volts);
   }
@@ -166,14 +163,13 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   bool accumulate_energy_gradient(ConstMatrixRef<S> z, std::span<const S> scales, GradientSink<S>& sink,
                                   ReadContext& /*read*/) override {
     if (term_->traits().nonconservative || !at_->reciprocal()) return false;
-    const auto rows = static_cast<Index>(values_.size());
+    const auto rows = static_cast<Index>(values_.rows());
     const double unit = term_->ports_.siemens * term_->ports_.volts * term_->ports_.volts;
     for (std::size_t k = 0; k < scales.size(); ++k) {
       slopes_.start(rows);
       for (Index row = 0; row < rows; ++row) {
         evaluate(z, static_cast<Index>(k) * rows + row, Part::all);
-        if (at_->weighted())
-          weighted_currents(*term_->equations_, *at_, values_[static_cast<std::size_t>(row)], x_, residual_);
+        if (at_->weighted()) weighted_currents(*term_->equations_, *at_, values_.of(row), x_, residual_);
         slopes_.fill(row, unit, [&](std::size_t element) { return energy_slope(element); });
       }
       slopes_.send(scales[k], sink);
@@ -222,11 +218,26 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
         if (output.plus >= 0) y_[static_cast<std::size_t>(output.plus)] += pushed;
         if (output.minus >= 0) y_[static_cast<std::size_t>(output.minus)] -= pushed;
       }
-      const auto at = static_cast<std::size_t>(row);
-      const OperatingPoint found = settled_.solver().solve_transposed(values_[at], points_[at].x, y_);
+      const OperatingPoint found =
+          settled_.solver().solve_transposed(values_.of(row), points_[static_cast<std::size_t>(row)].x, y_);
       result.iterations = std::max(result.iterations, found.iterations);
       if (noted(found) != Status::converged) result.status = found.status;
       at_->costate(y_, z_.data());
+      for (Index j = 0; j < a.cols(); ++j) a(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)]);
+    }
+    return result;
+  }
+
+  DirectResult respond(ConstMatrixRef<S> c, double omega, MatrixRef<S> a) override {
+    const NetlistPorts& ports = term_->ports_;
+    if (!small_signal_)
+      small_signal_.emplace(*term_->equations_, *at_, ports.node_capacitance_F, ports.siemens * ports.tau_s);
+    DirectResult result;
+    for (Index row = 0; row < c.rows(); ++row) {
+      take(c, row, ports.siemens);
+      const Point& point = points_[static_cast<std::size_t>(row)];
+      if (!small_signal_->respond(point.conservative, point.rest, omega / ports.tau_s, z_.data()))
+        result.status = Status::stalled;
       for (Index j = 0; j < a.cols(); ++j) a(row, j) = static_cast<S>(z_[static_cast<std::size_t>(j)]);
     }
     return result;
@@ -245,17 +256,12 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
     std::vector<double> x, conservative, rest;
   };
 
-  static void set_values(const ElementRow& of, const Matrix<S>& numbers, Index row, std::vector<double>& values) {
-    for (std::size_t i = 0; i < of.elements.size(); ++i)
-      values[of.elements[i]] = of.offset + of.unit * static_cast<double>(numbers(row, static_cast<Index>(i)));
-  }
-
   /// What a row is solved with. The values are the twin's where it has the state that is solved for: of what drives the outputs, +β.
   void ask(std::size_t row, const DirectLoad<S>& load) {
     using Kind = typename DirectLoad<S>::Kind;
     const NetlistPorts& ports = term_->ports_;
     SettledRows::Row& of = settled_[row];
-    of.values = values_[row];
+    of.values = values_.of(static_cast<Index>(row));
     const bool opposite = load.kind == Kind::driven && load.load < S(0);
     if (!term_->twin_.empty() && load.kind != Kind::none && !opposite) {
       for (std::size_t k = 0; k < of.values.size(); ++k) of.values[k] *= term_->twin_[k];
@@ -295,7 +301,7 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   /// Currents that leave the nodes, of the part's elements and, with what is conservative, of the shunts: residual_, jacobian_, at x_.
   void evaluate(ConstMatrixRef<S> z, Index row, Part part) {
     take(z, row, term_->ports_.volts);
-    const std::vector<double>& values = values_[static_cast<std::size_t>(row) % values_.size()];
+    const std::vector<double>& values = values_.of(row);
     at_->voltages(z_.data(), values, x_.data());
     std::fill(x_.begin() + static_cast<std::ptrdiff_t>(nodes_), x_.end(), 0.0);
     const NodalEquations& equations = *term_->equations_;
@@ -360,19 +366,20 @@ class NetlistTerm<S>::System final : public TermSystem<S>, public Direct<S>, pub
   /// f += the noise of the currents at x_, where the force of the row was evaluated.
   void add_noise(Index row, MatrixRef<S> f) {
     const NetlistPorts& ports = term_->ports_;
-    noise_.leave(row, ports.noise_K, values_[static_cast<std::size_t>(row) % values_.size()], x_, y_);
+    noise_.leave(row, ports.noise_K, values_.of(row), x_, y_);
     leave(y_, -1 / (ports.siemens * ports.volts), f, row);
   }
 
   const NetlistTerm* term_;
   const NodeCoordinates* at_;
   SettledRows settled_;
-  std::vector<std::vector<double>> values_;  ///< of the elements, by row
+  ElementValues<S> values_;
   std::vector<Point> points_;
   std::size_t unknowns_, nodes_, columns_;
   std::vector<double> x_, w_, y_, z_, residual_, jacobian_;
   std::unique_ptr<ColumnCharges> charges_;  ///< where capacitances are given
-  std::unique_ptr<LateReads> late_;         ///< null: states are read when they have settled
+  std::optional<SmallSignal> small_signal_;
+  std::unique_ptr<LateReads> late_;  ///< null: states are read when they have settled
   CurrentNoise noise_;
   std::string failure_;
   RowSlopes<S> slopes_;

@@ -70,9 +70,6 @@ def graphs():
         graph = drawn.regression(nodes, 7)
         cells = []
         for rule in RULES:
-            if rule == "frequency" and nodes > 256:
-                cells.append("– (dense)")
-                continue
             settings = graph + [f"train.steps={steps}", f"train.learning_rate={rate:g}"] + by_rule(rule)
             cells.append(error([run(GRID, f"{name}_{rule}", settings, s) for s in SEEDS])[0])
         rows.append([f"{nodes}, {steps} steps, rate {rate:g}"] + cells)
@@ -85,8 +82,7 @@ def irises():
     for nodes, steps in ((32, 300), (256, 150), (1024, 60)):
         graph = drawn.iris(nodes, 7) + ["netlist.input_scale=2", "train.batch=16", "train.evaluate_every=0", f"train.steps={steps}",
                                         "train.learning_rate=0.1"]
-        cells = [accuracy([run(GRID, f"iris{nodes}_{rule}", graph + by_rule(rule), s) for s in SEEDS])
-                 if rule != "frequency" or nodes <= 256 else "– (dense)" for rule in RULES]
+        cells = [accuracy([run(GRID, f"iris{nodes}_{rule}", graph + by_rule(rule), s) for s in SEEDS]) for rule in RULES]
         frozen = [run(GRID, f"iris{nodes}_frozen", graph + FROZEN, s) for s in SEEDS]
         rows.append([f"{nodes}, {steps} steps"] + cells + [accuracy(frozen)])
     linear = frozen[0]["reference"]["test"]["linear"]["score"]
@@ -95,13 +91,12 @@ def irises():
 
 def digits():
     """Digits on graphs of 256 and 1024 nodes."""
-    rules = RULES[:3]
-    rows = [["nodes, resistors at a node, steps"] + [f"`{rule}`" for rule in rules] + ["frozen"]]
+    rows = [["nodes, resistors at a node, steps"] + [f"`{rule}`" for rule in RULES] + ["frozen"]]
     for nodes, degree, steps, name in ((256, 12, 200, "digits12"), (256, 48, 200, "digits48"), (1024, 6, 60, "digits1024_6")):
         graph = drawn.digits(nodes, degree, 7) + ["netlist.input_scale=5", "train.batch=16", "train.evaluate_every=0",
                                                   f"train.steps={steps}"]
         cells = [accuracy([run(GRID, f"{name}_{rule}", graph + ["train.learning_rate=0.1"] + by_rule(rule), s)
-                           for s in SEEDS]) for rule in rules]
+                           for s in SEEDS]) for rule in RULES]
         frozen = [run(GRID, f"{name}_frozen", graph + FROZEN, s) for s in SEEDS]
         rows.append([f"{nodes}, {degree}, {steps}"] + cells + [accuracy(frozen)])
     linear = frozen[0]["reference"]["test"]["linear"]["score"]

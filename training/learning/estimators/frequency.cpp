@@ -38,37 +38,34 @@ Eigen::VectorXd in_phase(const Matrix<double>& j, double omega, const Eigen::Vec
 template <class S>
 void FrequencyEstimator<S>::respond(Example<S>& example, Linearization<S>& at, const Matrix<S>& drive, double omega,
                                     Matrix<S>& out) {
-  const Index rows = drive.rows(), cols = drive.cols();
-  const bool apart = example.dynamics->direct() != nullptr;  // which solves row by row
-  const Index blocks = apart ? rows : 1, n = rows * cols / blocks;
+  out.resize(drive.rows(), drive.cols());
+  if (Direct<S>* direct = example.dynamics->direct()) {
+    direct->respond(drive, omega, out);
+    return;
+  }
+  const Index n = drive.size();
   if (n > kDenseLimit) {
     throw UserError(
         fmt::format("frequency: {} unknowns (must be at most {}: its response is solved densely)", n, kDenseLimit));
   }
   const Matrix<S> moving = moving_units<S>(*example.dynamics, at, *example.state);
   Inertia<S>* inertia = omega > 0 ? example.dynamics->inertia() : nullptr;
-  std::vector<Matrix<double>> j(static_cast<std::size_t>(blocks), Matrix<double>(n, n));
-  Matrix<S> unit = Matrix<S>::Zero(rows, cols), column(rows, cols);
+  Matrix<double> j(n, n);
+  Matrix<S> unit = Matrix<S>::Zero(drive.rows(), drive.cols()), column = unit;
   for (Index i = 0; i < n; ++i) {
-    for (Index b = 0; b < blocks; ++b) unit.data()[b * n + i] = S(1);
+    unit.data()[i] = S(1);
     at.jvp(unit, column);
     if (inertia != nullptr) inertia->accelerate(column);
-    for (Index b = 0; b < blocks; ++b) {
-      unit.data()[b * n + i] = S(0);
-      Matrix<double>& own = j[static_cast<std::size_t>(b)];
-      for (Index k = 0; k < n; ++k) own(k, i) = static_cast<double>(column.data()[b * n + k]);
-      if (moving.size() > 0 && moving.data()[b * n + i] == S(0)) own(i, i) = 1;  // held: it does not answer
-    }
+    unit.data()[i] = S(0);
+    for (Index k = 0; k < n; ++k) j(k, i) = static_cast<double>(column.data()[k]);
+    if (moving.size() > 0 && moving.data()[i] == S(0)) j(i, i) = 1;  // held: it does not answer
   }
-  out.resize(rows, cols);
   Matrix<S> pushed = drive;
   if (inertia != nullptr) inertia->accelerate(pushed);
-  for (Index b = 0; b < blocks; ++b) {
-    Eigen::VectorXd c(n);
-    for (Index k = 0; k < n; ++k) c(k) = static_cast<double>(pushed.data()[b * n + k]);
-    const Eigen::VectorXd p = in_phase(j[static_cast<std::size_t>(b)], omega, c);
-    for (Index k = 0; k < n; ++k) out.data()[b * n + k] = static_cast<S>(-p(k));
-  }
+  Eigen::VectorXd c(n);
+  for (Index k = 0; k < n; ++k) c(k) = static_cast<double>(pushed.data()[k]);
+  const Eigen::VectorXd p = in_phase(j, omega, c);
+  for (Index k = 0; k < n; ++k) out.data()[k] = static_cast<S>(-p(k));
   if (moving.size() > 0) out.array() *= moving.array();
 }
 

@@ -12,8 +12,8 @@ namespace nudge {
 /// in phase, what a lock-in finds: for ω₂ → 0 and Jᵀ = J the adjoint, an error of (ω₂/λ)² in a mode of rate λ, the whole of the difference
 /// of J and Jᵀ where elements are not reciprocal. The inputs are at rest (ω₁ = input_frequency = 0: the amplitude is the operating point's) or, of
 /// a circuit that is linear in its sources, all of these swing at ω₁:  z₁ = −Re (J − iω₁)⁻¹ F(0), of which cost and products then are.
-/// ω in 1/τ. No noise, no overtones: the limit of small currents. One dense LU of twice the columns of a state, of a system that
-/// solves itself (Direct) per row, else of all rows together. Of a system with inertia J is D⁻¹ J, and what drives it D⁻¹ of itself.
+/// ω in 1/τ. No noise, no overtones: the limit of small currents. A system that solves itself does so (Direct::respond), others
+/// by one dense LU of twice the columns of a state, of all rows together. Of a system with inertia J is D⁻¹ J, and what drives it D⁻¹ of itself.
 ///
 /// With an oscillating nudge (Oscillation) the same is done as a circuit does it, in time and with its noise: the error −β ∂C/∂z swings at
 /// ω₂, the sources at ω₁, and a lock-in at every node for each listens for `periods` periods of the slower one, after `settling`. The faster is
@@ -24,7 +24,7 @@ class FrequencyEstimator final : public GradientEstimator<S> {
  public:
   explicit FrequencyEstimator(const EstimatorOptions& options) : GradientEstimator<S>(options) {}
 
-  /// UserError for more than 4096 unknowns, for ω₁ > 0 of what is not linear, and in time for frequencies that steps do not follow or that are too near.
+  /// UserError for more than 4096 unknowns of a dense LU, for ω₁ > 0 of what is not linear, and in time for frequencies that steps do not follow or that are too near.
   SequenceReport estimate(Example<S>& example) override;
 
  private:
