@@ -172,7 +172,10 @@ std::function<ExitCode()> add_test(CLI::App& app) {
   app.add_option("--out", arguments->out, "HDF5 file to write, which must not exist; nudge report draws it");
   app.add_option("--seeds", options.seeds, "How often: other noise, or with --reprogram other devices")
       ->capture_default_str();
-  app.add_flag("--reprogram", options.reprogram, "Write the weights of the file into new devices for every seed");
+  app.add_flag(
+      "--reprogram", options.reprogram,
+      "Write the weights of the file into new devices for every seed; resistors into windows that have no room "
+      "to learn (crossbar.headroom = 1, unless --set says another)");
   app.add_option("--weights", options.weights, "Weights of another file (run file, .npz, .safetensors); reprograms");
   app.add_option("--set", options.settings,
                  "KEY=VALUE: other devices, circuits or mitigations than the run had; reprograms");

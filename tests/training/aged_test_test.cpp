@@ -119,6 +119,21 @@ TEST_CASE("aged: exact weights are written into devices that are asked for", "[a
   CHECK(of_other.rows[0].loss != Approx(other.test_loss).epsilon(1e-3));
 }
 
+TEST_CASE("aged: resistors that are written anew have windows without room to learn", "[aged]") {
+  const TemporaryDirectory dir;
+  const TrainSummary run =
+      train(small("resistive", {"estimator=ep", "beta=0.1", "train.steps=20", "crossbar.headroom=6",
+                                "data.test_fraction=0.2", "train.evaluate_every=20"}),
+            dir / "run.h5");
+  // With room for six times the largest the lower end of this window is at 6/10 of it.
+  const auto lost = [&](Settings asked) {
+    asked.insert(asked.end(), {"device.model=soft_bounds", "device.g_min=2.5 uS", "device.programming_error=0"});
+    return std::abs(aged_test(dir / "run.h5", {.settings = std::move(asked)}).rows[0].loss - run.test_loss);
+  };
+  CHECK(lost({}) == lost({"crossbar.headroom=1"}));
+  CHECK(lost({"crossbar.headroom=6"}) > 2 * lost({}));
+}
+
 TEST_CASE("aged: what does not fit is refused", "[aged]") {
   const TemporaryDirectory dir;
   run_of(dir / "run.h5", kDrift);

@@ -65,6 +65,17 @@ void set_temperature(Config& config, const AgedTestOptions& options, AgedTest& o
   out.acceleration = spec.device.relaxation.acceleration();
 }
 
+/// Resistors that do not learn any more have no use for room in their windows, whose lower end it lifts above what they have learnt.
+void take_room_off(Config& config, const NetworkPlan& plan, const AgedTestOptions& options) {
+  const std::vector<Parameter> parameters = plan.parameters();
+  const bool resistors =
+      std::any_of(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.conductance; });
+  const bool asked = std::any_of(options.settings.begin(), options.settings.end(), [](const std::string& one) {
+    return one.starts_with("crossbar.headroom") || one.starts_with("crossbar.w_max");
+  });
+  if (resistors && !asked) config.set_from_text("crossbar.headroom", "1");
+}
+
 template <class S>
 class AgedRun {
  public:
@@ -143,6 +154,7 @@ AgedTest aged_test(const std::filesystem::path& run, const AgedTestOptions& aske
   out.metric = score_metric(config);
   out.refresh_s = options.refresh_s;
   const RunParts parts = circuit_parts(config);
+  if (out.reprogrammed) take_room_off(config, *parts.plan, options);
   if (run_options(config).twofold()) {
     run_seeds<double>(config, parts, file, options, tell, out);
   } else {
