@@ -27,6 +27,9 @@
 namespace nudge {
 namespace {
 
+/// |F|/|z| of states that change by themselves within the τ of a node.
+constexpr double kUnsettled = 1;
+
 struct TestArguments {
   std::string file;
   std::vector<std::string> ages = {"0 s"};
@@ -68,7 +71,7 @@ std::string table_of(const AgedTest& test) {
 nlohmann::json json_of(const AgedTest& test) {
   nlohmann::json rows = nlohmann::json::array();
   for (const AgedTestRow& row : test.rows) {
-    nlohmann::json one = {{"age_s", row.age_s}, {"seed", row.seed}, {"loss", row.loss}};
+    nlohmann::json one = {{"age_s", row.age_s}, {"seed", row.seed}, {"loss", row.loss}, {"residual", row.residual}};
     if (!test.metric.empty()) one[test.metric] = row.score;
     rows.push_back(std::move(one));
   }
@@ -92,12 +95,13 @@ void write_file(const TestArguments& arguments, const AgedTest& test, const std:
   add_run_record(file, record);
   file.attribute("run", arguments.file);
   file.attribute("metric", test.metric);
-  std::vector<double> age, seed, loss, score;
+  std::vector<double> age, seed, loss, score, residual;
   for (const AgedTestRow& row : test.rows) {
     age.push_back(row.age_s);
     seed.push_back(row.seed);
     loss.push_back(row.loss);
     score.push_back(row.score);
+    residual.push_back(row.residual);
   }
   file.group("rows", "what is left of the network after a wait, a row per age and seed");
   file.attribute("refresh_s", test.refresh_s, "rows");
@@ -105,6 +109,7 @@ void write_file(const TestArguments& arguments, const AgedTest& test, const std:
   file.column("rows/age", age, {"s", "time since the devices were first written", {"row"}});
   file.column("rows/seed", seed, {"1", "of devices and noise", {"row"}});
   file.column("rows/loss", loss, {"nat", "mean cost", {"row"}});
+  file.column("rows/residual", residual, {"1", "mean |F|/|z| of the states that were read", {"row"}});
   if (!test.metric.empty()) file.column("rows/" + test.metric, score, {"1", "metric of the task", {"row"}});
   file.write(arguments.out, Overwrite::must_not_exist);
 }
@@ -140,7 +145,16 @@ ExitCode run_test(TestArguments arguments) {
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   std::vector<double> losses;
-  for (const AgedTestRow& row : test.rows) losses.push_back(row.loss);
+  double residual = 0;
+  for (const AgedTestRow& row : test.rows) {
+    losses.push_back(row.loss);
+    residual = std::max(residual, row.residual);
+  }
+  if (residual > kUnsettled) {
+    say("nudge: warning: states were read with a residual of {:.2g}: they have not settled, and what is below is "
+        "not of equilibria (relaxation.free_steps, or relaxation.step below 2 over the fastest rate)\n",
+        residual);
+  }
   const ExitCode code = not_finite(losses) > 0 ? ExitCode::numerical_failure : ExitCode::ok;
   if (arguments.json) {
     answer("{}\n", json_text(json_of(test), 2));

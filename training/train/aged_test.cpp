@@ -101,7 +101,8 @@ class AgedRun {
       }
       age = options_.ages_s[k];
       const auto all = trainee.evaluation(batches_, number_of(seed, k));
-      rows.push_back({age, seed, all.loss, all.scores.value().value_or(std::numeric_limits<double>::quiet_NaN())});
+      rows.push_back(
+          {age, seed, all.loss, all.scores.value().value_or(std::numeric_limits<double>::quiet_NaN()), all.residual});
     }
   }
 

@@ -26,8 +26,9 @@ struct AgedTestOptions {
 struct AgedTestRow {
   double age_s;
   int seed;
-  double loss;   ///< mean cost of a row that counts
-  double score;  ///< in the metric of the task; NaN where it has none
+  double loss;      ///< mean cost of a row that counts
+  double score;     ///< in the metric of the task; NaN where it has none
+  double residual;  ///< mean |F|/|z| of the states that were read
 };
 
 struct AgedTest {
