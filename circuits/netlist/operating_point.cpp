@@ -37,6 +37,13 @@ struct OperatingPointSolver::Attempt {
   const std::vector<OutputAction>& actions;
 };
 
+/// One point on its way. Complete where the vector of them is made.
+struct OperatingPointSolver::Lane {
+  std::vector<double> x, residual;
+  JunctionState state;
+  bool moves = false;
+};
+
 OperatingPointSolver::OperatingPointSolver(const NodalEquations& equations)
     : equations_(&equations), lu_(equations.pattern()) {}
 
@@ -98,13 +105,6 @@ bool OperatingPointSolver::newton(const Attempt& attempt, const Easing& easing, 
   }
   return false;
 }
-
-/// One point on its way.
-struct OperatingPointSolver::Lane {
-  std::vector<double> x, residual;
-  JunctionState state;
-  bool moves = false;
-};
 
 /// Newton's method of up to kLanes points. Those that it does not solve stay `stalled`, x as it was.
 void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {

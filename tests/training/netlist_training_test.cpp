@@ -172,3 +172,35 @@ TEST_CASE("netlist training: a circuit that loses its operating point stops with
                     [](const std::string& text) { return text.find("no solution: ") == 0; }));
   CHECK_THAT(resume(folder / "run.h5", nullptr).failure, Catch::Contains("stopped"));
 }
+
+TEST_CASE("netlist training: gates that leak until nothing conducts stop with what was left out",
+          "[netlist][netlist_training]") {
+  const TemporaryDirectory folder;
+  const std::string examples = std::string(NUDGE_SOURCE_DIR) + "/examples/";
+  const Config config = parse_program_config("t", "",
+                                             {"network.kind=netlist",
+                                              "task.kind=regression",
+                                              "precision=double",
+                                              "estimator=adjoint",
+                                              "netlist.file=" + examples + "transistor_xor.cir",
+                                              "netlist.inputs=['va', 'vb']",
+                                              "netlist.input_scale=0.45",
+                                              "netlist.outputs=['p,m']",
+                                              "netlist.learn=['x*.vg']",
+                                              "netlist.conductance=10 uS",
+                                              "netlist.gate_leak=0.01",
+                                              "circuit.read_voltage=0.1 V",
+                                              "data.file=" + examples + "xor.csv",
+                                              "data.labels=y",
+                                              "data.scaling=none",
+                                              "relaxation.solver=direct",
+                                              "gradcheck.estimators=['ep']",
+                                              "task.references=off",
+                                              "train.learning_rate=1e-3",
+                                              "train.batch=8",
+                                              "train.steps=400",
+                                              "train.evaluate_every=0"});
+  const TrainSummary summary = train(config, folder / "run.h5");
+  CHECK(summary.done < 400);
+  CHECK_THAT(summary.failure, Catch::Contains("are left out, their adjoints being"));
+}

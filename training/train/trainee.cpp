@@ -130,11 +130,19 @@ void Trainee<S>::step(std::uint64_t step, const Batch& batch) {
   }
 }
 
-/// What a circuit that solves itself fell over in a step.
+/// What a circuit that solves itself fell over in a step, or why nothing is left of the step.
 template <class S>
 void Trainee<S>::note_unsolved(std::uint64_t step, const Batch& batch, const BatchReport& report) {
   unsolved_ = why_unsolved(*exact_copy(*network_, Truth::circuit), batch, report.sequences);
-  if (!unsolved_.empty()) log_.event(step, "no solution: " + unsolved_);
+  if (!unsolved_.empty()) return log_.event(step, "no solution: " + unsolved_);
+  if (report.left_out == static_cast<int>(report.sequences.size())) {
+    const AdjointSize limit = adjoint_guard_.limit();
+    unsolved_ = fmt::format(
+        "all {} sequences are left out, their adjoints being {:.2g} and {:.2g} times dC/dz (at most {:.2g} or {:.2g} "
+        "after those before; train.leave_out_ratio): what is read hangs on nothing, or the equilibrium is about to go",
+        report.left_out, report.adjoint.norm, report.adjoint.gain, limit.norm, limit.gain);
+    log_.event(step, "no gradient: " + unsolved_);
+  }
 }
 
 /// Norms of the gradient, with what maps that update by factors hold of it.
