@@ -167,7 +167,7 @@ def on_devices():
 
 
 ADAM, COMPARED = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1), (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
-LADDER = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0)
+LADDER = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0, 30.0)
 IMPERFECTIONS = [("none", []), ("sign alone", ["train.comparator_threshold=0"])] + [
     (f"{what} {size:g}", [f"train.comparator_{what}={size:g}"]) for what in ("offset", "threshold") for size in (1e-3, 1e-2)]
 
