@@ -4,7 +4,7 @@
 namespace nudge {
 
 /// 1/f noise of a current as SPICE has it: one-sided spectral density S(f) = a |I|^AF / f in A²/Hz. Of a diode a = KF; of a transistor
-/// a = KF/(W L C_ox²), C_ox = 3.9 ε₀/TOX, as ngspice's level 1 computes it (tests/circuits/netlist_noise_test.cpp measures that; without LD).
+/// a = KF/(W L C_ox²), C_ox = 3.9 ε₀/TOX, as ngspice's level 1 computes it (tests/training/netlist_noise_test.cpp measures that; without LD).
 struct FlickerLaw {
   double factor = 0;  ///< a, A^(2 − AF); 0: none
   double power = 1;   ///< AF
