@@ -25,8 +25,8 @@ namespace {
 
 constexpr int kSources = 8;
 
-/// An n × n grid of resistors of 1 to 10 kOhm, kSources sources along its diagonal and, with diodes, one at every fourth node.
-std::string grid(int n, bool diodes) {
+/// An n × n grid of resistors of 1 to 10 kOhm, kSources sources along its diagonal and a diode at every so manyth node (0: none).
+std::string grid(int n, int diodes) {
   std::vector<double> drawn(static_cast<std::size_t>(2 * n * n));
   fill_uniform<double>({1, Purpose::probe, 7}, 0, 0, drawn);
   std::string text = "grid\n";
@@ -36,7 +36,7 @@ std::string grid(int n, bool diodes) {
       const auto ohm = [&] { return 1e3 + 9e3 * drawn[next++]; };
       if (i + 1 < n) text += fmt::format("rv{0}_{1} n{0}_{1} n{2}_{1} {3}\n", i, j, i + 1, ohm());
       if (j + 1 < n) text += fmt::format("rh{0}_{1} n{0}_{1} n{0}_{2} {3}\n", i, j, j + 1, ohm());
-      if (diodes && (i + 2 * j) % 4 == 0) text += fmt::format("d{0}_{1} n{0}_{1} 0 dd\n", i, j);
+      if (diodes > 0 && (i + 2 * j) % diodes == 0) text += fmt::format("d{0}_{1} n{0}_{1} 0 dd\n", i, j);
     }
   }
   for (int k = 0; k < kSources; ++k) {
@@ -104,8 +104,8 @@ std::string read_all(const std::filesystem::path& file) {
 }
 
 /// Seconds per operating point of ngspice, its start excluded, and v(n<n/2>_<n/2>) of the last; negative where it is not installed.
-std::pair<double, double> in_ngspice(int n, bool diodes, int points) {
-  const auto folder = std::filesystem::temp_directory_path() / fmt::format("nudge-bench-{}-{}", n, diodes ? 1 : 0);
+std::pair<double, double> in_ngspice(int n, int diodes, int points) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("nudge-bench-{}-{}", n, diodes);
   std::filesystem::create_directories(folder);
   const auto seconds = [&](int count) {
     std::string text = grid(n, diodes) + ".options reltol=1e-6\n.control\nset numdgt=12\n";
@@ -141,7 +141,7 @@ void add_gradient(const Netlist& netlist, const std::vector<double>& free, const
 
 void operating_points(benchmark::State& state) {
   const auto n = static_cast<int>(state.range(0));
-  const bool diodes = state.range(1) != 0;
+  const auto diodes = static_cast<int>(state.range(1));
   const NodalEquations equations(
       parse_netlist("grid", grid(n, diodes), [](const auto&, const auto&, auto&) { return ""; }));
   OperatingPointSolver solver(equations);
@@ -242,8 +242,7 @@ void random_points(benchmark::State& state) {
 void threaded_points(benchmark::State& state) {
   constexpr int kPoints = 64, kBeside = 16;
   const auto n = static_cast<int>(state.range(0)), threads = static_cast<int>(state.range(1));
-  const NodalEquations equations(
-      parse_netlist("grid", grid(n, true), [](const auto&, const auto&, auto&) { return ""; }));
+  const NodalEquations equations(parse_netlist("grid", grid(n, 4), [](const auto&, const auto&, auto&) { return ""; }));
   const OperatingPointSolver first(equations);
   const std::vector<OutputAction> none;
   struct Own {
@@ -299,13 +298,13 @@ BENCHMARK(threaded_points)
 BENCHMARK(operating_points)
     ->Name("netlist/operating_points")
     ->ArgNames({"side", "diodes"})
-    ->ArgsProduct({{10, 32}, {0, 1}})
+    ->ArgsProduct({{10, 32}, {0, 4, 1}})
     ->Iterations(50)
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK(operating_points)
     ->Name("netlist/operating_points")
     ->ArgNames({"side", "diodes"})
-    ->ArgsProduct({{100, 316}, {0, 1}})
+    ->ArgsProduct({{100, 316}, {0, 4}})
     ->Iterations(10)
     ->Unit(benchmark::kMicrosecond);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "circuits/crossbar/line_noise.hpp"
 #include "sim/base/rng.hpp"
@@ -10,8 +11,7 @@
 namespace nudge {
 namespace {
 
-constexpr double kLeastRead = 1e-9;             // in units of the slowest time constant
-constexpr double kSpacing = 2.302585092994046;  // ln 10: a time constant per decade
+constexpr double kLeastRead = 1e-9;  // in units of the slowest time constant: ten processes at most
 /// Its states and draws among those of arrays and nodes.
 constexpr std::uint32_t kFlicker = (1U << 20U) + 1;
 
@@ -42,7 +42,8 @@ void FlickerNoise::draw(Index rows, double seconds, const ReadContext& read) {
     average<double>(ReadAverage(seconds / time_s), block, memory.process(static_cast<std::size_t>(k), rows, lines),
                     next, next + each, next + 2 * each, sums_.data());
   }
-  for (double& sum : sums_) sum *= std::sqrt(kSpacing);
+  // Each has the variance a |I|^AF ln 10 of a decade.
+  for (double& sum : sums_) sum *= std::sqrt(std::numbers::ln10);
 }
 
 }  // namespace nudge

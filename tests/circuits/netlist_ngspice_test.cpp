@@ -139,3 +139,30 @@ TEST_CASE("netlist: that of a deep resistive network has its state", "[netlist][
     }
   }
 }
+
+TEST_CASE("netlist: operating points side by side are those of each alone", "[netlist][lane_lu]") {
+  // Two packs, one of a single point. Steps end below 1e-9 of an unknown + 1e-12, and what is left after them is far smaller.
+  for (const auto& file : netlists()) {
+    INFO(file.string());
+    const NodalEquations equations(read_netlist(file));
+    OperatingPointSolver together(equations), alone(equations);
+    const std::vector<double> shares = {1, 0.9, 0.5, 1.1, 0.2};
+    const std::vector<OutputAction> none;
+    std::vector<std::vector<double>> values(shares.size(), equations.values()),
+        x(shares.size(), std::vector<double>(static_cast<std::size_t>(equations.unknowns()), 0.0));
+    std::vector<OperatingPointSolver::Request> requests;
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      for (std::size_t e = 0; e < values[k].size(); ++e) {
+        const ElementKind kind = equations.netlist().elements[e].kind;
+        if (kind == ElementKind::voltage || kind == ElementKind::current) values[k][e] *= shares[k];
+      }
+      requests.push_back({&values[k], &none, &x[k]});
+    }
+    together.solve(requests);
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      std::vector<double> own(x[k].size(), 0.0);
+      REQUIRE(requests[k].found.status == alone.solve(values[k], none, own).status);
+      for (std::size_t i = 0; i < own.size(); ++i) CHECK(std::abs(x[k][i] - own[i]) <= 1e-9 * std::abs(own[i]) + 1e-12);
+    }
+  }
+}

@@ -42,6 +42,11 @@ TEST_CASE("aged: without a wait and without noise it is what the run said", "[ag
   CHECK(test.metric == "accuracy");
   CHECK(test.rows[0].loss == run.test_loss);
   CHECK(test.rows[0].score == run.score.test);
+  // A state that had no time to settle says so.
+  const AgedTest early = aged_test(
+      dir / "run.h5",
+      {.ages_s = {0}, .settings = {"device.model=ideal", "device.programming_error=0", "relaxation.free_steps=1"}});
+  CHECK(early.rows[0].residual > 100 * test.rows[0].residual);
   CHECK(aged_test(dir / "run.h5", {.ages_s = {0}, .part = "validation"}).rows[0].loss == run.validation_loss);
 }
 

@@ -47,7 +47,8 @@ struct AgedTest {
 /// noise of the reads.
 ///
 /// As they are in the file, devices are those of the run, and seeds are other courses of their own noise and of that of reads.
-/// Reprogrammed, each seed has devices of its own (spreads, programming errors), and the same weights. Data and their parts are those of
+/// Reprogrammed, each seed has devices of its own (spreads, programming errors), and the same weights; resistors have windows without room to
+/// learn (crossbar.headroom = 1) unless settings say another. Data and their parts are those of
 /// the run, unless settings say otherwise; weights that do not fit a network that they have changed are refused. tell(what) before each
 /// seed. UserError for files that are no such run, hold no devices, or do not fit, and
 /// for a temperature where no device has an activation energy.
