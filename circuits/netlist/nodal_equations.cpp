@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "circuits/netlist/element_kinds.hpp"
+
 namespace nudge {
 namespace {
 
@@ -22,8 +24,6 @@ void square_entries(int a, int b, Entries& entries) {
     for (const int column : {a, b}) entries.emplace_back(row, column);
   }
 }
-
-int junction_count(ElementKind kind) { return kind == ElementKind::diode ? 1 : (kind == ElementKind::mosfet ? 4 : 0); }
 
 }  // namespace
 
@@ -86,7 +86,7 @@ void NodalEquations::build() {
   branch_.assign(netlist_.elements.size(), -1);
   for (std::size_t i = 0; i < netlist_.elements.size(); ++i) {
     const Element& e = netlist_.elements[i];
-    junctions_ += static_cast<std::size_t>(junction_count(e.kind));
+    if (e.kind == ElementKind::diode || e.kind == ElementKind::mosfet) bent_.push_back(i);
     if (!has_branch(e.kind)) continue;
     branch_[i] = next++;
     branch_names_.push_back(e.name);
@@ -283,7 +283,7 @@ void NodalEquations::evaluate(const std::vector<double>& x, const std::vector<do
     s.element(e, values[k], branch_[k], easing.sources);
   }
   const std::size_t elements = netlist_.elements.size();
-  for (std::size_t k = 0; k < outputs_.size() && kinds == kAllElements; ++k) {
+  for (std::size_t k = 0; k < outputs_.size() && (kinds & kOutputs) != 0; ++k) {
     s.begin(first_entry_[elements + k], -1);
     s.output(outputs_[k], unknowns() - static_cast<int>(outputs_.size() - k),
              actions.empty() ? OutputAction{} : actions[k], easing.sources);
@@ -293,6 +293,33 @@ void NodalEquations::evaluate(const std::vector<double>& x, const std::vector<do
   for (int i = 0; i < nodes(); ++i) {
     s.slope(shunt);
     s.current(i, shunt * s.at(i));
+  }
+  jacobian.pop_back();
+}
+
+void NodalEquations::evaluate_affine(const std::vector<double>& values, const std::vector<OutputAction>& actions,
+                                     Affine& affine) const {
+  const std::vector<double> zero(static_cast<std::size_t>(unknowns()), 0.0);
+  evaluate(zero, values, actions, {}, nullptr, affine.residual, affine.jacobian,
+           ~(kind_bit(ElementKind::diode) | kind_bit(ElementKind::mosfet)));
+}
+
+void NodalEquations::evaluate(const Affine& affine, const std::vector<double>& x, JunctionState* state,
+                              std::vector<double>& residual, std::vector<double>& jacobian) const {
+  residual = affine.residual;
+  for (std::size_t column = 0; column < x.size(); ++column) {
+    for (int k = pattern_.column_begin[column]; k < pattern_.column_begin[column + 1]; ++k) {
+      const auto entry = static_cast<std::size_t>(k);
+      residual[static_cast<std::size_t>(pattern_.row[entry])] += affine.jacobian[entry] * x[column];
+    }
+  }
+  jacobian = affine.jacobian;
+  jacobian.push_back(0);  // ground's
+  if (state != nullptr) state->limited = false;
+  Stamps s(*this, x, state, residual, jacobian);
+  for (const std::size_t k : bent_) {
+    s.begin(first_entry_[k], static_cast<int>(k));
+    s.element(netlist_.elements[k], 0, -1, 1);
   }
   jacobian.pop_back();
 }

@@ -50,7 +50,7 @@ class NodalEquations {
   int nodes() const { return static_cast<int>(netlist_.nodes.size()); }
   int unknowns() const { return pattern_.size; }
   const SparsePattern& pattern() const { return pattern_; }
-  bool linear() const { return junctions_ == 0; }
+  bool linear() const { return bent_.empty(); }
   /// Of an unknown: "v(node)", "i(source)".
   std::string unknown_name(int unknown) const;
   /// Unknown of the current of a source of voltage, by its number in the netlist; −1: it has none.
@@ -60,12 +60,21 @@ class NodalEquations {
   std::vector<double> values() const;
 
   /// At x: residual (unknowns) and Jacobian (entries of the pattern). With `state` junctions are linearised at limited voltages, which it
-  /// keeps; without, where x has them. Elements whose kind is not in `kinds` (bits by ElementKind) are left out, all loads of outputs where it is
-  /// not kAllElements.
-  static constexpr std::uint32_t kAllElements = ~0U;
+  /// keeps; without, where x has them. Elements whose kind is not in `kinds` (bits by ElementKind) are left out, and outputs without kOutputs.
+  static constexpr std::uint32_t kAllElements = ~0U, kOutputs = 1U << 31U;
   void evaluate(const std::vector<double>& x, const std::vector<double>& values,
                 const std::vector<OutputAction>& actions, const Easing& easing, JunctionState* state,
                 std::vector<double>& residual, std::vector<double>& jacobian, std::uint32_t kinds = kAllElements) const;
+
+  /// What does not bend of evaluate(), residual = r₀ + J x, once for all x; and evaluate() by it, with a look at no other element than those
+  /// that bend.
+  struct Affine {
+    std::vector<double> residual, jacobian;
+  };
+  void evaluate_affine(const std::vector<double>& values, const std::vector<OutputAction>& actions,
+                       Affine& affine) const;
+  void evaluate(const Affine& affine, const std::vector<double>& x, JunctionState* state, std::vector<double>& residual,
+                std::vector<double>& jacobian) const;
 
   /// The state of junctions at x.
   JunctionState junctions_at(const std::vector<double>& x) const;
@@ -82,7 +91,7 @@ class NodalEquations {
   std::vector<std::size_t> first_entry_;  ///< of an element in slots_, then of outputs, then of the diagonal of nodes
   std::vector<int> slots_;                ///< entry of the pattern, or one behind the last for what ground has
   SparsePattern pattern_;
-  std::size_t junctions_ = 0;
+  std::vector<std::size_t> bent_;  ///< elements with junctions and transistors
 };
 
 }  // namespace nudge

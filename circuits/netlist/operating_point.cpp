@@ -41,6 +41,7 @@ struct OperatingPointSolver::Attempt {
 struct OperatingPointSolver::Lane {
   std::vector<double> x, residual;
   JunctionState state;
+  NodalEquations::Affine affine;
   bool moves = false;
 };
 
@@ -113,6 +114,7 @@ void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
     points[k].found = {.status = Status::stalled};
     lanes_[k].x = *points[k].x;
     lanes_[k].state = equations_->junctions_at(lanes_[k].x);
+    equations_->evaluate_affine(*points[k].values, *points[k].actions, lanes_[k].affine);
     lanes_[k].moves = true;
   }
   const auto moving = [&](const auto& act) {
@@ -126,7 +128,7 @@ void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
   };
   for (int n = 0; n < kIterations; ++n) {
     const bool any = moving([&](std::size_t k, Lane& lane) {
-      equations_->evaluate(lane.x, *points[k].values, *points[k].actions, {}, &lane.state, lane.residual, jacobian_);
+      equations_->evaluate(lane.affine, lane.x, &lane.state, lane.residual, jacobian_);
       ++points[k].found.iterations;
       lanes_lu_->set(static_cast<int>(k), jacobian_);
     });
@@ -146,7 +148,8 @@ void OperatingPointSolver::newton_side_by_side(std::span<Request> points) {
       if (!most || *most > 1 || lane.state.limited) return;
       lane.moves = false;
       found.status = Status::converged;
-      found.residual_A = net_current({*points[k].values, *points[k].actions}, lane.x);
+      equations_->evaluate(lane.affine, lane.x, nullptr, lane.residual, jacobian_);
+      found.residual_A = largest_current(lane.residual);
       points[k].x->swap(lane.x);
     });
   }
@@ -194,9 +197,14 @@ bool OperatingPointSolver::by_sources(const Attempt& attempt, std::vector<double
 
 double OperatingPointSolver::net_current(const Attempt& attempt, const std::vector<double>& x) {
   equations_->evaluate(x, attempt.values, attempt.actions, {}, nullptr, residual_, jacobian_);
+  return largest_current(residual_);
+}
+
+/// Of those that leave the nodes.
+double OperatingPointSolver::largest_current(const std::vector<double>& residual) const {
   double largest = 0;
   for (int i = 0; i < equations_->nodes(); ++i)
-    largest = std::max(largest, std::abs(residual_[static_cast<std::size_t>(i)]));
+    largest = std::max(largest, std::abs(residual[static_cast<std::size_t>(i)]));
   return largest;
 }
 

@@ -66,6 +66,7 @@ class OperatingPointSolver {
   bool by_gmin(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found);
   bool by_sources(const Attempt& attempt, std::vector<double>& x, OperatingPoint& found);
   double net_current(const Attempt& attempt, const std::vector<double>& x);
+  double largest_current(const std::vector<double>& residual) const;
   void prepare();
 
   const NodalEquations* equations_;
