@@ -49,7 +49,7 @@ Steps steps_of(const std::vector<PulseRecord>& records, Direction direction) {
 /// Step at the reference and relative shape numbers of one direction, for each model.
 struct Side {
   double step = 0;
-  double gamma = 0, A = 0, sign = 1;
+  double gamma = 0, A = 0;
   std::vector<double> table = {};
   double error = 0;  ///< sum of squares
 };
@@ -80,19 +80,19 @@ Side soft(const Steps& s, Direction direction) {
   return {f.dot(s.size) / f.squaredNorm(), 1};
 }
 
-/// size = step (1 − A exp(gamma sign u)): linear in (step, step A) for each gamma; sign is the sign of the model's `a`.
+/// size = step (1 − A exp(gamma u)): linear in (step, step A) for each gamma of one sign.
 Side exponential(const Steps& s, Direction direction, double sign) {
   const Vector u = along(s, direction);
-  Side best{s.size.mean(), 1, 0.5 * sign, sign, {}, std::numeric_limits<double>::infinity()};
+  Side best{s.size.mean(), sign, 0.5 * sign, {}, std::numeric_limits<double>::infinity()};
   for (int i = 0; i < 60; ++i) {
-    const double gamma = 0.05 * std::pow(400.0, i / 59.0);
+    const double gamma = sign * 0.05 * std::pow(400.0, i / 59.0);
     Eigen::MatrixXd design(u.size(), 2);
-    design << Vector::Ones(u.size()), (gamma * sign * u.array()).exp().matrix();
+    design << Vector::Ones(u.size()), (gamma * u.array()).exp().matrix();
     const Eigen::Vector2d c = least_squares<double>(design, s.size);
     const double error = (design * c - s.size).squaredNorm();
     // A nearly straight line is also a large step times a small difference from 1: fewer than two pulses across the window.
     if (!(c[0] > 0 && c[0] <= 0.5) || !(error < best.error)) continue;
-    best = {c[0], gamma, -c[1] / c[0], sign, {}, error};
+    best = {c[0], gamma, -c[1] / c[0], {}, error};
   }
   return best;
 }
@@ -156,8 +156,7 @@ void guess_shape(DeviceSpec& spec, const Steps& up, const Steps& down, int point
   } else if (spec.model == "label_curve") {
     spec.shape = {{"label_up", 5 * u.gamma}, {"label_down", -5 * d.gamma}};  // a slope of 1 has a label of some 5
   } else if (spec.model == "exponential_step") {
-    spec.shape = {{"A_up", u.A},           {"A_down", d.A},   {"gamma_up", u.gamma},
-                  {"gamma_down", d.gamma}, {"a", 0.5 * sign}, {"b", 0}};
+    spec.shape = {{"A_up", u.A}, {"A_down", d.A}, {"gamma_up", u.gamma}, {"gamma_down", d.gamma}, {"a", 0.5}, {"b", 0}};
   } else if (spec.model == "piecewise") {
     for (double& t : u.table) t /= u.step;
     for (double& t : d.table) t /= d.step;

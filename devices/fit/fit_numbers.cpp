@@ -64,10 +64,12 @@ void add_shape(FitNumbers& out, const DeviceSpec& first) {
       add("label_" + side, std::atanh(first.shape_value("label_" + side) / widest_label), 0,
           [](double x) { return widest_label * std::tanh(x); });
     } else if (model == "exponential_step") {
-      add("A_" + side, first.shape_value("A_" + side), first.shape_value("a") > 0 ? 0.5 : -0.5,
-          [](double x) { return x; });
-      add("gamma_" + side, std::log(first.shape_value("gamma_" + side)), std::log(2.0),
-          [](double x) { return std::exp(x); });
+      const double gamma = first.shape_value("gamma_" + side);
+      add("A_" + side, first.shape_value("A_" + side), std::copysign(0.5, gamma), [](double x) { return x; });
+      out.numbers.back().expected = 0;
+      add("gamma_" + side, std::asinh(gamma / 2), std::copysign(std::asinh(1.0), gamma),
+          [](double x) { return 2 * std::sinh(x); });  // through 0, where the curve is straight
+      out.numbers.back().expected = 0;
     } else if (model == "piecewise") {
       const std::vector<double> table = first.table(side);
       for (std::size_t k = 1; k < table.size(); ++k) {

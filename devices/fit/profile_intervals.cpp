@@ -2,11 +2,12 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 
 #include "devices/fit/pulse_likelihood.hpp"
 #include "devices/fit/pulse_residuals.hpp"
-#include "sim/base/student_t.hpp"
+#include "sim/base/parallel.hpp"
 
 namespace nudge {
 namespace {
@@ -14,76 +15,113 @@ namespace {
 using Vector = Eigen::VectorXd;
 
 constexpr int most_tries = 12;
+constexpr int most_passes = 6;         // of ends that were none
+constexpr Index at_once = 4;           // numbers; a better maximum that they meet moves all
 constexpr int most_rounds = 8;         // of better maxima met on the way
 constexpr double close_enough = 0.02;  // of the interval's half width
 constexpr double farthest = 6;         // coordinates are logarithms and logits: a factor 400 is no interval
 constexpr double beyond = 0.5;         // of the coordinate of a bound: 1.6 times as far from the middle
 constexpr double better = 0.02;        // of the deviance: what counts as another maximum
 
-/// The profile of one coordinate around a maximum.
+struct Maximum {
+  Vector at;
+  Eigen::MatrixXd covariance;
+};
+
+/// The profile of one coordinate over all maxima of a region, above the first and lowest.
 class Profile {
  public:
-  /// From a maximum, above the lowest deviance of all (`best`).
-  Profile(const PulseResiduals& residuals, const Vector& from, const Vector& best, const Eigen::MatrixXd& covariance,
-          Index k)
-      : residuals_(residuals), best_(from), k_(k), least_(deviance_of(best)), lowest_(residuals.deviance(best, true)) {
-    along_ = covariance.col(k) / covariance(k, k);
-    width_ = std::sqrt(covariance(k, k));
-  }
+  Profile(const PulseResiduals& residuals, const std::vector<Maximum>& maxima, Index k)
+      : residuals_(residuals),
+        maxima_(maxima),
+        k_(k),
+        least_(deviance_of(maxima[0].at)),
+        lowest_(residuals.deviance(maxima[0].at, true)) {}
 
-  /// The deviance above its minimum where coordinate k is `distance` away, from the nearest place on that side that was inside.
-  double rise(double distance) {
-    residuals_.hold(k_, best_[k_] + distance);
-    point_ = inside_ + (distance - inside_at_) * along_;
-    residuals_.descend(point_, 3);
-    residuals_.hold(-1, 0);
-    return deviance_of(point_) - least_;
-  }
-
-  /// Where the rise is `allowed`, on the side of `sign`; absent where it stays below up to the farthest coordinate.
+  /// Where the rise is `allowed`, on the side of `sign` of the outermost maximum; absent where it stays below up to the farthest coordinate. Narrow
+  /// bends lead descents astray: an end counts where none of the maxima leads to a place there that is lower.
   std::optional<double> end(double sign, double allowed) {
-    inside_ = best_;
-    inside_at_ = 0;
-    const double wanted = std::sqrt(allowed);
-    double low = 0, low_root = std::sqrt(std::max(deviance_of(best_) - least_, 0.0)), high = 0, high_root = 0;
-    double next = std::min(wanted * width_, farthest);
-    for (int tries = 0; tries < most_tries; ++tries) {
-      const double above = rise(sign * next);
-      if (residuals_.deviance(point_, true) < lowest_ - better) return improved_ = true, std::nullopt;
-      const double root = std::sqrt(std::max(above, 0.0));
-      if (std::abs(root - wanted) < close_enough * wanted) return best_[k_] + sign * next;
-      if (root < wanted) {
-        if (next >= farthest) return std::nullopt;
-        low = next, low_root = root;
-        inside_ = point_;
-        inside_at_ = sign * next;
-      } else {
-        high = next, high_root = root;
-      }
-      if (high == 0) {  // the root of the rise is about straight
-        const double straight = root > 0.05 * wanted ? next * wanted / root : 3 * next;
-        next = std::min(std::clamp(straight, 1.2 * next, 3 * next), farthest);
-      } else {
-        const double part = (wanted - low_root) / (high_root - low_root);
-        next = low + (high - low) * std::clamp(std::isfinite(part) ? part : 0.5, 0.1, 0.9);
-      }
+    const auto outer = [&](const Maximum& a, const Maximum& b) { return sign * a.at[k_] < sign * b.at[k_]; };
+    const Maximum& from = *std::max_element(maxima_.begin(), maxima_.end(), outer);
+    inside_ = from.at;
+    along_ = from.covariance.col(k_) / from.covariance(k_, k_);
+    first_ = inside_[k_];
+    double step = std::sqrt(allowed * from.covariance(k_, k_));
+    for (int passes = 1;; ++passes) {
+      const auto found = next_end(sign, allowed, step);
+      if (!found || passes == most_passes || !lower_from_others(*found, allowed)) return found;
+      if (improved()) return std::nullopt;
+      step = 0.2 * std::abs(inside_[k_] - first_);
     }
-    return best_[k_] + sign * next;
   }
 
   bool improved() const { return improved_; }
   const Vector& point() const { return point_; }
 
  private:
+  /// The deviance above its minimum where coordinate k is `at`, by a descent from x.
+  double rise(double at, Vector& x) {
+    residuals_.hold(k_, at);
+    residuals_.descend(x, 3);
+    residuals_.hold(-1, 0);
+    improved_ = residuals_.deviance(x, true) < lowest_ - better;
+    return deviance_of(x) - least_;
+  }
+
+  /// The next end beyond the farthest place that was inside.
+  std::optional<double> next_end(double sign, double allowed, double step) {
+    const double wanted = std::sqrt(allowed), last = first_ + sign * farthest;
+    const auto root_of = [](double above) { return std::sqrt(std::max(above, 0.0)); };
+    double low_root = root_of(deviance_of(inside_) - least_), high_root = 0;
+    std::optional<double> high;
+    double next = inside_[k_] + sign * step;
+    for (int tries = 0; tries < most_tries; ++tries) {
+      if (sign * next > sign * last) next = last;
+      point_ = inside_ + (next - inside_[k_]) * along_;
+      const double root = root_of(rise(next, point_));
+      if (improved_) return std::nullopt;
+      if (std::abs(root - wanted) < close_enough * wanted) return next;
+      const double walked = std::abs(next - inside_[k_]);
+      if (root < wanted) {
+        if (next == last) return std::nullopt;
+        low_root = root;
+        inside_ = point_;
+        inside_[k_] = next;
+      } else {
+        high = next, high_root = root;
+      }
+      if (high) {
+        const double part = (wanted - low_root) / (high_root - low_root);
+        next = inside_[k_] + (*high - inside_[k_]) * std::clamp(std::isfinite(part) ? part : 0.5, 0.1, 0.9);
+      } else {  // the root of the rise is about straight
+        const double way = std::max(walked, std::abs(next - first_));
+        next += sign * std::clamp(way * (wanted / std::max(root, 1e-3) - 1), 0.2 * way, 2 * way);
+      }
+    }
+    return next;
+  }
+
+  /// Whether some maximum leads to a place there that is clearly inside, from which the search then goes on.
+  bool lower_from_others(double at, double allowed) {
+    for (const Maximum& maximum : maxima_) {
+      point_ = maximum.at;
+      if (rise(at, point_) > 0.9 * allowed) continue;
+      inside_ = point_;
+      inside_[k_] = at;
+      return true;
+    }
+    return false;
+  }
+
   /// What is expected of the number itself is left out: an interval is the record's, and open where that says nothing.
   double deviance_of(const Vector& all) const {
     return residuals_.deviance(all, true) - residuals_.off_expected(all, k_);
   }
 
   PulseResiduals residuals_;
-  const Vector& best_;
+  const std::vector<Maximum>& maxima_;
   Index k_;
-  double least_, lowest_, width_ = 0, inside_at_ = 0;
+  double least_, lowest_, first_ = 0;
   Vector along_, inside_, point_;
   bool improved_ = false;
 };
@@ -95,31 +133,50 @@ void take(LikelihoodFit& fit, const PulseResiduals& residuals, Vector x) {
   fit.noise = residuals.noise_of(x);
 }
 
-/// Maxima that a region of this depth holds, the best first. Where a record comes near a bound at most once or twice the likelihood has one
-/// maximum with the bound at the outermost reads, and a flat one with it anywhere beyond: a profile that begins in one does not see the other.
-std::vector<Vector> maxima_within(PulseResiduals residuals, const Vector& best, double allowed) {
-  std::vector<Vector> out = {best};
-  const double least = residuals.deviance(best, true);
+/// Maxima that a region of this depth holds, the best first: where other searches ended, as with a curve that bends the other way; and with
+/// bounds farther out. Where a record comes near a bound at most once or twice the likelihood has one maximum with the bound at the outermost
+/// reads, and a flat one with it anywhere beyond: a profile that begins in one does not see the other.
+std::vector<Maximum> maxima_within(PulseResiduals residuals, const LikelihoodFit& fit, double allowed) {
+  std::vector<Maximum> out;
+  const auto keep = [&](const Vector& x) { out.push_back({x, residuals.information(x).inverse()}); };
+  keep(fit.at);
+  const double least = residuals.deviance(fit.at, true);
+  const auto add = [&](Vector x, double apart) {
+    residuals.descend(x, 3);
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Maximum& other) {
+      return (x - other.at).head(residuals.noise_at()).lpNorm<Eigen::Infinity>() < apart;
+    });
+    if (!known && residuals.deviance(x, true) < least + allowed) keep(x);
+  };
+  for (const Vector& x : fit.others) add(x, 0.3);  // a flat maximum ends a search early
   for (const auto& [k, outwards] : {std::pair<Index, double>{0, -1}, {1, 1}}) {
-    Vector x = best;
+    Vector x = fit.at;
     x[k] += outwards * beyond;
     residuals.hold(k, x[k]);
     residuals.descend(x, 2);
     residuals.hold(-1, 0);
-    residuals.descend(x, 3);
-    const bool other = std::abs(x[k] - best[k]) > 0.05;  // a maximum is known to some 0.01 of the deviance
-    if (other && residuals.deviance(x, true) < least + allowed) out.push_back(x);
+    add(std::move(x), 0.05);  // a maximum is known to some 0.01 of the deviance
   }
   return out;
 }
 
-/// The widest of both; an end that one leaves open is open.
-void join(FittedNumber& number, const FittedNumber& other) {
-  const auto wider = [](std::optional<double>& one, const std::optional<double>& two, auto pick) {
-    one = one && two ? std::optional<double>(pick(*one, *two)) : std::nullopt;
-  };
-  wider(number.low, other.low, [](double a, double b) { return std::min(a, b); });
-  wider(number.high, other.high, [](double a, double b) { return std::max(a, b); });
+/// Of `joint` numbers that `counted` values depend on linearly, −2 ln L rises by n ln(1 + j F/f) to the surface of their 95 % region (j = 1:
+/// Student's interval). In short records the curve bends after noise of pulses, whose maximum is then too low for all numbers: their intervals
+/// are those of the region that a number has together with both noises.
+double depth_of(int joint, double counted, double freedom) {
+  const double f = boost::math::quantile(boost::math::fisher_f(joint, freedom), 0.95);
+  return counted * std::log1p(joint * f / freedom);
+}
+
+/// Numbers that the record determines. A value of a table that says no more than was expected of it counts as none.
+double determined_numbers(const PulseResiduals& residuals, const Vector& at) {
+  const Eigen::VectorXd variance = residuals.information(at).inverse().diagonal();
+  double sum = 0;
+  for (Index k = 0; k < residuals.size(); ++k) {
+    const FitNumber& number = residuals.all_numbers()[static_cast<std::size_t>(k)];
+    sum += number.of_table ? 1 - variance[k] / (number.deviation * number.deviation) : 1;
+  }
+  return sum;
 }
 
 /// What is left of `counted` values once their numbers are fitted has σ² χ² of `freedom`, and −2 ln L of σ rises by n (ln(n/χ²) + χ²/n − 1)
@@ -137,51 +194,55 @@ std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vecto
   if (fit.is_long()) residuals.penalise(fit.at);
   residuals.descend(fit.at, 4);
   const std::vector<FitNumber> numbers = residuals.all_numbers();
-  const auto of_tables = std::count_if(numbers.begin(), numbers.end(), [](const FitNumber& x) { return x.of_table; });
   const auto n = static_cast<double>(fit.values);
-  const double freedom = std::max(n - static_cast<double>(fit.numbers - of_tables), 1.0);
-  const double t = student_t_quantile(0.975, static_cast<int>(freedom));
+  const double freedom = std::max(n - determined_numbers(residuals, fit.at), 1.0);
   const double counted = fit.is_long() ? freedom : n;
-  const double allowed = counted * std::log1p(t * t / freedom);
+  const double allowed = depth_of(fit.is_long() ? 1 : 3, counted, freedom);
   const double allowed_above_noise = std::max(allowed, depth_above_noise(counted, freedom));
   const auto is_noise = [&](std::size_t k) {
     return static_cast<Index>(k) >= residuals.noise_at() && numbers[k].name != "slow_read_pulses";
   };
   for (int round = 0; round <= most_rounds; ++round) {
-    const std::vector<Vector> maxima = maxima_within(residuals, fit.at, allowed);
-    const auto deviance = [&](const Vector& x) { return residuals.deviance(x, true); };
+    const std::vector<Maximum> maxima = maxima_within(residuals, fit, allowed);
+    const auto deviance = [&](const Maximum& x) { return residuals.deviance(x.at, true); };
     const auto lowest = std::min_element(maxima.begin(), maxima.end(),
-                                         [&](const Vector& a, const Vector& b) { return deviance(a) < deviance(b); });
-    if (round < most_rounds && deviance(*lowest) < deviance(fit.at) - better) {
-      take(fit, residuals, *lowest);
+                                         [&](const Maximum& a, const Maximum& b) { return deviance(a) < deviance(b); });
+    if (round < most_rounds && deviance(*lowest) < deviance(maxima[0]) - better) {
+      take(fit, residuals, lowest->at);
       continue;
     }
-    std::vector<FittedNumber> out;
-    std::optional<Vector> improved;
-    for (std::size_t m = 0; m < maxima.size() && !improved; ++m) {
-      const Eigen::MatrixXd covariance = residuals.information(maxima[m]).inverse();
-      std::size_t place = 0;
-      for (std::size_t k = 0; k < numbers.size() && !improved; ++k) {
-        if (numbers[k].of_table) continue;
-        Profile profile(residuals, maxima[m], fit.at, covariance, static_cast<Index>(k));
-        const auto below = profile.end(-1, allowed);
-        const auto above =
-            profile.improved() ? std::optional<double>() : profile.end(1, is_noise(k) ? allowed_above_noise : allowed);
-        if (profile.improved() && round < most_rounds) improved = profile.point();
-        FittedNumber number{numbers[k].name, numbers[k].unit, numbers[k].value(fit.at[static_cast<Index>(k)])};
-        if (below) number.low = numbers[k].value(*below);
-        if (above) number.high = numbers[k].value(*above);
-        if (numbers[k].value(1) < numbers[k].value(0)) std::swap(number.low, number.high);
-        if (m == 0) {
-          out.push_back(std::move(number));
-        } else {
-          join(out[place], number);
-        }
-        ++place;
-      }
+    std::vector<FittedNumber> all(numbers.size());
+    std::vector<std::optional<Vector>> improved(numbers.size());
+    const auto is_better = [](const std::optional<Vector>& x) { return x.has_value(); };
+    const auto interval = [&](std::size_t k) {
+      const FitNumber& of = numbers[k];
+      const auto at = static_cast<Index>(k);
+      all[k] = {of.name, of.unit, of.value(fit.at[at])};
+      if (of.of_table) return;
+      Profile profile(residuals, maxima, at);
+      const auto found = [&](std::optional<double>& end, double sign, double depth) {
+        const auto coordinate = improved[k] ? std::nullopt : profile.end(sign, depth);
+        if (coordinate) end = of.value(*coordinate);
+        if (profile.improved() && round < most_rounds) improved[k] = profile.point();
+      };
+      found(all[k].low, -1, allowed);
+      found(all[k].high, 1, is_noise(k) ? allowed_above_noise : allowed);
+      if (of.value(1) < of.value(0)) std::swap(all[k].low, all[k].high);
+    };
+    auto better_one = improved.end();
+    for (Index first = 0; first < residuals.size() && better_one == improved.end(); first += at_once) {
+      parallel_for(std::min(at_once, residuals.size() - first), 0,
+                   [&](Index i, int) { interval(static_cast<std::size_t>(first + i)); });
+      better_one = std::find_if(improved.begin(), improved.end(), is_better);
     }
-    if (!improved) return out;
-    take(fit, residuals, *improved);
+    if (better_one == improved.end()) {
+      std::vector<FittedNumber> out;
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        if (!numbers[k].of_table) out.push_back(std::move(all[k]));
+      }
+      return out;
+    }
+    take(fit, residuals, **better_one);
   }
   return {};
 }

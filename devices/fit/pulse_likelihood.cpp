@@ -74,12 +74,14 @@ LikelihoodFit fit_at(const DeviceSpec& guess, FitNumbers numbers, const std::vec
 LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records,
                       ReadNoiseKind kind, const LikelihoodFit* behind) {
   LikelihoodFit best;
+  std::vector<Vector> ends;
   double least = std::numeric_limits<double>::infinity();
   const auto search = [&](const DeviceSpec& guess, const FitNumbers& numbers, const auto& start) {
     const PulseResiduals residuals(guess, numbers, records, kind);
     Vector x = start(residuals);
     residuals.descend(x, 4);
     const double found = residuals.deviance(x, true);
+    if (std::isfinite(found)) ends.push_back(x);
     if (!(found < least)) return;
     least = found;
     best = fit_at(guess, numbers, records, kind, x);
@@ -103,6 +105,7 @@ LikelihoodFit best_of(const std::vector<DeviceSpec>& guesses, const std::vector<
   if (!std::isfinite(least)) {
     throw UserError(fmt::format("devices fit: {} makes no device of these pulses", guesses.front().model));
   }
+  best.others = std::move(ends);
   return best;
 }
 
@@ -117,6 +120,7 @@ LikelihoodFit restricted(const LikelihoodFit& fit, const std::vector<PulseRecord
   }
   LikelihoodFit out = fit_at(fit.spec, fit.coordinates, records, fit.kind, x);
   out.deviance = fit.deviance;
+  out.others = fit.others;
   return out;
 }
 

@@ -35,7 +35,8 @@ struct LikelihoodFit {
   double innovation_correlation = 0;
   FitNumbers coordinates = {};
   ReadNoiseKind kind = ReadNoiseKind::white;
-  Eigen::VectorXd at = {};  ///< PulseResiduals' coordinates
+  Eigen::VectorXd at = {};                   ///< PulseResiduals' coordinates
+  std::vector<Eigen::VectorXd> others = {};  ///< where the searches from other guesses and starts ended
 
   /// Ten reads to a number: fewer leave the numbers no normal distribution to integrate over (NoisePenalty).
   bool is_long() const;
@@ -53,9 +54,11 @@ struct LikelihoodFit {
 LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const std::vector<PulseRecord>& records);
 
 /// Intervals by the profile of the likelihood: the values of a number for which −2 ln L, least over all others, is within
-/// n ln(1 + t²/(n − p)) of its minimum, t = t(0.975, n − p), or within (n − p) ln(1 + t²/(n − p)) where p numbers are integrated out
-/// (NoisePenalty). That is Student's interval where values are linear in p numbers, and χ²(0.95, 1) = 3.84 for large n (Venzon and Moolgavkar,
-/// J. R. Stat. Soc. C 37:87 (1988)); the upper end of noise is that of χ². Where the likelihood has a second maximum so close, with a bound farther out, an interval spans both.
+/// (n − p) ln(1 + t²/(n − p)) of its minimum, t = t(0.975, n − p), p of n reads being what the record's numbers take (NoisePenalty). That is
+/// Student's interval where values are linear in p numbers, and χ²(0.95, 1) = 3.84 for large n (Venzon and Moolgavkar,
+/// J. R. Stat. Soc. C 37:87 (1988)). In records that are not long it is n ln(1 + 3 F(0.95; 3, n − p)/(n − p)), the region of a number and
+/// both noises; the upper end of noise is that of χ². Where the likelihood has other maxima so close, as with a curve that bends the other way or a bound
+/// farther out, an interval spans them.
 /// Values of tables, which lean on what is expected of a table, are left out. Moves `fit` should a better one be met.
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records);
 

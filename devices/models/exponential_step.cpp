@@ -88,8 +88,8 @@ DeviceModel exponential_step_model() {
       "stored state";
   model.shape = {{"A_up", "1", -1e6, 1e6, false, false, -1.18445, "amplitude of the up curve", source},
                  {"A_down", "1", -1e6, 1e6, false, false, -0.081404, "amplitude of the down curve", source},
-                 {"gamma_up", "1", 0, 100, true, false, 5, "steepness of the up curve", source},
-                 {"gamma_down", "1", 0, 100, true, false, 5, "steepness of the down curve", source},
+                 {"gamma_up", "1", -100, 100, false, false, 5, "steepness of the up curve", source},
+                 {"gamma_down", "1", -100, 100, false, false, 5, "steepness of the down curve", source},
                  {"a", "1", -10, 10, false, false, -0.5, "stretch of the conductance axis", source},
                  {"b", "1", -10, 10, false, false, -0.5, "shift of the conductance axis", source}};
   model.make = [](const DeviceSpec& spec) -> std::unique_ptr<StepModel> {
