@@ -186,12 +186,8 @@ double depth_above_noise(double counted, double freedom) {
   return counted * (std::log(counted / least) + least / counted - 1);
 }
 
-}  // namespace
-
-std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
-  const DeviceSpec shape = fit.spec;
-  PulseResiduals residuals(shape, fit.coordinates, records, fit.kind);
-  if (fit.is_long()) residuals.penalise(fit.at);
+/// Moves `fit` should a better maximum be met.
+std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals) {
   residuals.descend(fit.at, 4);
   const std::vector<FitNumber> numbers = residuals.all_numbers();
   const auto n = static_cast<double>(fit.values);
@@ -245,6 +241,34 @@ std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vecto
     take(fit, residuals, **better_one);
   }
   return {};
+}
+
+/// The widest of both; an end that one leaves open is open.
+void join(FittedNumber& number, const FittedNumber& other) {
+  const auto wider = [](std::optional<double>& one, const std::optional<double>& two, auto pick) {
+    one = one && two ? std::optional<double>(pick(*one, *two)) : std::nullopt;
+  };
+  wider(number.low, other.low, [](double a, double b) { return std::min(a, b); });
+  wider(number.high, other.high, [](double a, double b) { return std::max(a, b); });
+}
+
+}  // namespace
+
+std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records) {
+  const DeviceSpec shape = fit.spec;
+  PulseResiduals residuals(shape, fit.coordinates, records, fit.kind);
+  if (fit.is_long()) residuals.penalise(fit.at);
+  std::vector<FittedNumber> out = profiles(fit, residuals);
+  const std::vector<FitNumber>& all = residuals.all_numbers();
+  const bool tables = std::any_of(all.begin(), all.end(), [](const FitNumber& number) { return number.of_table; });
+  if (fit.is_long() || !tables) return out;
+  // Tables have so many numbers that they take all noise of pulses of a short record, and what is then taken back is too much: the truth
+  // lies between the two.
+  LikelihoodFit restricted = fit;
+  residuals.penalise(fit.at);
+  const std::vector<FittedNumber> others = profiles(restricted, residuals);
+  for (std::size_t k = 0; k < out.size() && k < others.size(); ++k) join(out[k], others[k]);
+  return out;
 }
 
 }  // namespace nudge

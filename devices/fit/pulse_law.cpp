@@ -45,10 +45,12 @@ double run(const Memristor& memristor, double x, double volts, double width_s) {
 
 bool has_volts(const std::string& model) { return model == "vteam" || model == "yakopcic"; }
 
+bool has_constant_noise(const std::string& model) { return model == "label_curve"; }
+
 PulseLaw::PulseLaw(const DeviceSpec& spec)
     : lower_S_(spec.g_min_S),
       upper_S_(spec.g_max_S),
-      constant_noise_(spec.model == "label_curve"),
+      constant_noise_(has_constant_noise(spec.model)),
       memristor_(memristor_of(spec)),
       scale_(spec.model == "vteam" ? StateScale::resistance : StateScale::conductance),
       array_(quiet(spec), 1, 3, {}, 1),

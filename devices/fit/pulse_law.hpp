@@ -46,6 +46,9 @@ class PulseLaw {
 /// Whether a model has volts and widths of its pulses, which records of several amplitudes determine.
 bool has_volts(const std::string& model);
 
+/// Whether a model's noise of pulses is a part of the pulse at the reference, and not of what each pulse does.
+bool has_constant_noise(const std::string& model);
+
 /// A whole record replayed: the conductance after every pulse, from `first` on, without noise.
 std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record, double first);
 

@@ -120,10 +120,9 @@ bool PulseResiduals::predict(const Vector& all, Vector& error, Vector& variance)
   return error.allFinite() && variance.allFinite();
 }
 
-double NoisePenalty::of(double log_update, double log_read) const {
+double NoisePenalty::of(double log_pulses, double log_read) const {
   if (h.empty()) return 0;
   constexpr double least = 1, widest = 3;  // ln(noise/range) stays below 3
-  const double log_pulses = log_update + log_pulse;
   const double larger = std::max(log_pulses, log_read);
   const double log_both = larger + 0.5 * std::log1p(std::exp(-2 * std::abs(log_pulses - log_read)));
   const double at =
@@ -133,6 +132,18 @@ double NoisePenalty::of(double log_update, double log_read) const {
   return std::max(least + value - *std::min_element(h.begin(), h.end()) + 2 * determined * (widest - log_both), 0.0);
 }
 
+/// ln(s/range) of what noise of pulses is a part of. Where that is the pulse at the reference and not what pulses did it moves with the numbers: a
+/// steep curve has a small pulse there.
+double PulseResiduals::log_pulse(const Vector& all) const {
+  if (!has_constant_noise(spec_->model)) return penalty_.log_pulse;
+  const auto [up, down] = steps_of_spec(spec_of(all));
+  return 0.5 * std::log(up * down) + std::log(spec_of(all).window_S() / range_S_);
+}
+
+double PulseResiduals::penalty(const Vector& all) const {
+  return penalty_.of(all[noise_] + log_pulse(all), all[noise_ + 1]);
+}
+
 void PulseResiduals::penalise(const Vector& all) {
   double way = 0;
   for (const PulseRecord& record : *records_) {
@@ -140,17 +151,18 @@ void PulseResiduals::penalise(const Vector& all) {
     for (std::size_t i = 1; i < replayed.size(); ++i) way += std::abs(replayed[i] - replayed[i - 1]);
   }
   penalty_ = {0, std::log(std::max(way / static_cast<double>(reads_) / range_S_, 1e-9)), 0, {}};
-  penalty_.ratio = all[noise_] + penalty_.log_pulse - all[noise_ + 1];
+  const double pulse = log_pulse(all);
+  penalty_.ratio = all[noise_] + pulse - all[noise_ + 1];
   const auto prior = weight_.head(noise_).array().square();
   const Eigen::MatrixXd here = information(all).topLeftCorner(noise_, noise_);
   penalty_.determined = static_cast<double>(noise_) - (prior * here.inverse().diagonal().array()).sum();
-  const double both = std::log(std::hypot(std::exp(all[noise_] + penalty_.log_pulse), std::exp(all[noise_ + 1])));
+  const double both = std::log(std::hypot(std::exp(all[noise_] + pulse), std::exp(all[noise_ + 1])));
   Vector at = all;
   std::vector<double> h;
   for (int k = 0; k < NoisePenalty::places; ++k) {
     const double ratio = NoisePenalty::first + NoisePenalty::step * k;
     at[noise_ + 1] = both - 0.5 * std::log1p(std::exp(2 * ratio));
-    at[noise_] = at[noise_ + 1] + ratio - penalty_.log_pulse;
+    at[noise_] = at[noise_ + 1] + ratio - pulse;
     const Eigen::MatrixXd part = information(at).topLeftCorner(noise_, noise_);
     h.push_back(part.ldlt().vectorD().array().log().sum());
   }
@@ -173,7 +185,7 @@ int PulseResiduals::operator()(const Vector& x, Vector& residual) const {
   residual.head(reads_) = error.array() / variance.array().sqrt();
   for (Index i = 0; i < reads_; ++i) residual[reads_ + i] = std::sqrt(log_variance(variance[i]));
   for (Index k = 0; k < size(); ++k) residual[2 * reads_ + k] = std::sqrt(off_expected(all, k));
-  residual[2 * reads_ + size()] = std::sqrt(penalty_.of(all[noise_], all[noise_ + 1]));
+  residual[2 * reads_ + size()] = std::sqrt(penalty(all));
   return 0;
 }
 
@@ -210,7 +222,7 @@ void PulseResiduals::descend(Vector& all, int rounds) const {
 double PulseResiduals::deviance(const Vector& all, bool expected) const {
   Vector error(reads_), variance(reads_);
   if (!predict(all, error, variance)) return std::numeric_limits<double>::infinity();
-  double sum = expected ? penalty_.of(all[noise_], all[noise_ + 1]) : 0;
+  double sum = expected ? penalty(all) : 0;
   for (Index k = 0; expected && k < size(); ++k) sum += off_expected(all, k);
   return sum + (error.array().square() / variance.array() + (2 * M_PI * variance.array()).log()).sum();
 }

@@ -15,7 +15,7 @@ namespace nudge {
 /// restricted maximum likelihood has it (Patterson and Thompson, Biometrika 58:545 (1971); Cox and Reid, J. R. Stat. Soc. B 49:1 (1987)). Without
 /// it a curve that bends after noise of pulses leaves too little of that, and intervals are too narrow.
 /// Information times κ² = σ_r² + s² σ_u² depends on the ratio of both noises alone: −2 · determined · ln κ + h(ln(s σ_u/σ_r)), h in a table, s
-/// a mean pulse. Beyond e times the ratio around which it was made h is constant: where noise of pulses stands for the whole record nothing of
+/// a mean pulse, or that at the reference where the law's noise is of that size everywhere. Beyond e times the ratio around which it was made h is constant: where noise of pulses stands for the whole record nothing of
 /// the curve is determined, and Laplace's approximation is none.
 struct NoisePenalty {
   double determined = 0;  ///< numbers that the record, and not what is expected of them, determines
@@ -25,8 +25,8 @@ struct NoisePenalty {
 
   static constexpr double first = -6, step = 1;  ///< of the table
   static constexpr int places = 12;
-  /// Above its minimum; > 0 while noise is below the range.
-  double of(double log_update, double log_read) const;
+  /// Of ln(s σ_u/range) and ln(σ_r/range), above its minimum; > 0 while noise is below the range.
+  double of(double log_pulses, double log_read) const;
 };
 
 /// The deviance of records as a sum of squares over the coordinates of fit_numbers(), then ln update_noise, ln(read_noise/range) and, with slow
@@ -78,6 +78,8 @@ class PulseResiduals : public ResidualVector {
 
  private:
   std::vector<FitNumber> numbers_of_noise() const;
+  double penalty(const Eigen::VectorXd& all) const;
+  double log_pulse(const Eigen::VectorXd& all) const;
   /// Short records are not worth a second thread.
   int threads() const { return reads_ < 1000 ? 1 : 0; }
 

@@ -180,6 +180,23 @@ TEST_CASE("pulses: intervals hold what a device was made of", "[devices]") {
   }
 }
 
+TEST_CASE("pulses: noise that is a part of the pulse at the reference does not drive the curve", "[devices]") {
+  // A steep curve has a small pulse at the reference, of which the same noise is a large part: labels had gone to their end, 9.89, and noise
+  // to 50 pulses. 200 pulses know a label to some .5.
+  const PulseFit fit = fit_pulses(measure(known("label_curve", 60), 200, 0.01, 100), "label_curve");
+  CHECK(fit.spec.shape_value("label_up") == Approx(2.4).margin(2));
+  CHECK(fit.spec.shape_value("label_down") == Approx(-3).margin(2));
+  CHECK(fit.spec.update_noise < 1);
+}
+
+TEST_CASE("pulses: curves that bend towards the bound are fitted too", "[devices]") {
+  // exponential_step with gamma < 0: 1 + .5 exp(−2z) up, which falls ever more slowly. Without noise the record is the curve's own.
+  DeviceSpec spec = known("exponential_step", 60);
+  spec.shape = {{"A_up", -0.5}, {"A_down", -0.3}, {"gamma_up", -2}, {"gamma_down", -3}, {"a", 0.5}, {"b", 0}};
+  const PulseRecord record = measure(spec, 200, 0.001, 5);
+  CHECK(fit_pulses(record, "exponential_step").curve_residual < 0.05);  // noise of pulses: .3 √50 of 1/60 at most
+}
+
 TEST_CASE("pulses: intervals over models and noise of reads and lengths", "[devices][slow]") {
   // One row of the table alone: -c "vteam, 60 pulses". The numbers of a record miss together: its six to eight count as two. Of the 96
   // that 12 records at four noises are, 5 % miss more than 14 once in 10^4: a coverage of 80 % fails nine times in ten.
