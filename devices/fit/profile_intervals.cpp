@@ -155,6 +155,8 @@ std::vector<Maximum> maxima_within(PulseResiduals residuals, const LikelihoodFit
     residuals.hold(k, x[k]);
     residuals.descend(x, 2);
     residuals.hold(-1, 0);
+    // Within the region, though no maximum: bounds that reads touch have kinks there, on which a descent from the maximum stays.
+    if (residuals.deviance(x, true) < least + allowed) keep(x);
     add(std::move(x), 0.05);  // a maximum is known to some 0.01 of the deviance
   }
   return out;
