@@ -27,7 +27,14 @@ void require_made(bool made, const char* what) {
 }
 
 /// What IDA says of an error is said by what is returned.
-void silent(int /*code*/, const char* /*module*/, const char* /*function*/, char* /*message*/, void* /*data*/) {}
+#if SUNDIALS_VERSION_MAJOR >= 7
+const SUNComm alone = SUN_COMM_NULL;
+void silence(SUNContext context, void* /*memory*/) { SUNContext_ClearErrHandlers(context); }
+#else
+constexpr std::nullptr_t alone = nullptr;
+void say_nothing(int /*code*/, const char* /*module*/, const char* /*function*/, char* /*message*/, void* /*data*/) {}
+void silence(SUNContext /*context*/, void* memory) { IDASetErrHandlerFn(memory, say_nothing, nullptr); }
+#endif
 
 }  // namespace
 
@@ -92,14 +99,14 @@ struct Transient::Problem {
 class Transient::Integrator {
  public:
   Integrator(Problem& problem, double relative_error, double absolute_error_V) : problem_(&problem) {
-    require_made(SUNContext_Create(nullptr, &context_) == 0, "no context");
+    require_made(SUNContext_Create(alone, &context_) == 0, "no context");
     const sunindextype n = problem.at->columns();
     for (N_Vector* v : {&z_, &rate_, &kind_}) *v = N_VNew_Serial(n, context_);
     matrix_ = SUNSparseMatrix(n, n, static_cast<sunindextype>(problem.matrices->pattern.entries()), CSC_MAT, context_);
     solver_ = SUNLinSol_KLU(z_, matrix_, context_);
     memory_ = IDACreate(context_);
     for (N_Vector v : {z_, rate_, kind_}) N_VConst(0, v);
-    IDASetErrHandlerFn(memory_, silent, nullptr);
+    silence(context_, memory_);
     require_made(IDAInit(memory_, residual_of, 0, z_, rate_) == IDA_SUCCESS, "no integrator");
     IDASStolerances(memory_, relative_error, absolute_error_V);
     IDASetUserData(memory_, problem_);
@@ -216,7 +223,7 @@ class Transient::Integrator {
     keep(t, problem_->voltages(N_VGetArrayPointer(z_)));
   }
 
-  static int residual_of(realtype t, N_Vector z, N_Vector slope, N_Vector out, void* data) {
+  static int residual_of(sunrealtype t, N_Vector z, N_Vector slope, N_Vector out, void* data) {
     auto& problem = *static_cast<Problem*>(data);
     double* f = N_VGetArrayPointer(out);
     const double* rate = N_VGetArrayPointer(slope);
@@ -235,7 +242,7 @@ class Transient::Integrator {
     return 0;
   }
 
-  static int jacobian_of(realtype t, realtype rate, N_Vector z, N_Vector /*slope*/, N_Vector /*residual*/,
+  static int jacobian_of(sunrealtype t, sunrealtype rate, N_Vector z, N_Vector /*slope*/, N_Vector /*residual*/,
                          SUNMatrix out, void* data, N_Vector /*a*/, N_Vector /*b*/, N_Vector /*c*/) {
     auto& problem = *static_cast<Problem*>(data);
     const ReducedMatrices& m = *problem.matrices;

@@ -11,28 +11,18 @@
 namespace nudge {
 
 /// Runs body(i, thread) for i in [0, n) on `threads` OpenMP threads (0: all). An exception thrown by body is rethrown
-/// (the one of the lowest i), in more than one thread after the loop. Results must not depend on the thread: give each i its own output. Where the caller is
+/// after the loop (the one of the lowest i). Results must not depend on the thread: give each i its own output. Where the caller is
 /// Stoppable, so is each i, and its beginning is a stop_point().
 template <class Body>
 void parallel_for(Index n, int threads, Body&& body) {
-  // Threads that have nothing to do would wait at full speed for the next loop, and it for them.
-  const int used = n < 2 ? 1 : threads > 0 ? threads : omp_get_max_threads();
-  if (used == 1) {  // inside another region a team of one would be allocated, woken and freed
-    for (Index i = 0; i < n; ++i) {
-      stop_point();
-      body(i, 0);
-    }
-    return;
-  }
   std::exception_ptr error;
   Index error_at = n;
   const bool stoppable = Stoppable::here();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(used)
-  for (Index i = 0; i < n; ++i) {
+  const auto guarded = [&](Index i, int thread) {
     try {
       const Stoppable inherited(stoppable);
       stop_point();
-      body(i, omp_get_thread_num());
+      body(i, thread);
     } catch (...) {
 #pragma omp critical(nudge_parallel_error)
       if (i < error_at) {
@@ -40,6 +30,14 @@ void parallel_for(Index n, int threads, Body&& body) {
         error = std::current_exception();
       }
     }
+  };
+  // Threads that have nothing to do would wait at full speed for the next loop, and it for them.
+  const int used = n < 2 ? 1 : threads > 0 ? threads : omp_get_max_threads();
+  if (used == 1) {  // inside another region a team of one would be allocated, woken and freed
+    for (Index i = 0; i < n; ++i) guarded(i, 0);
+  } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(used)
+    for (Index i = 0; i < n; ++i) guarded(i, omp_get_thread_num());
   }
   if (error) std::rethrow_exception(error);
 }
