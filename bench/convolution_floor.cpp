@@ -11,11 +11,11 @@
 namespace nudge::bench {
 namespace {
 
-using Arguments = std::unordered_map<int, dnnl::memory>;
+using Memories = std::unordered_map<int, dnnl::memory>;
 
 struct Step {
   dnnl::primitive primitive;
-  Arguments arguments;
+  Memories arguments;
 };
 
 /// What the library plans for an operation of these arguments; `hint` is its forward plan, of operations that go back.

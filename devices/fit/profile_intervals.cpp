@@ -23,6 +23,7 @@ constexpr double farthest = 6;         // coordinates are logarithms and logits:
 constexpr double beyond = 0.5;         // of the coordinate of a bound: 1.6 times as far from the middle
 constexpr double better = 0.02;        // of the deviance: what counts as another maximum
 
+/// A maximum, or a place of its region that a descent from there does not find.
 struct Maximum {
   Vector at;
   Eigen::MatrixXd covariance;

@@ -189,6 +189,16 @@ TEST_CASE("pulses: noise that is a part of the pulse at the reference does not d
   CHECK(fit.spec.update_noise < 1);
 }
 
+TEST_CASE("pulses: a curve may be straight on its way from one bend to the other", "[devices]") {
+  DeviceSpec spec = known("exponential_step", 60);
+  spec.shape["gamma_up"] = spec.shape["gamma_down"] = 0;  // steps s (1 − A) everywhere
+  spec.update_noise = 0;
+  DeviceArray<double> device(spec, 1, 3, {1, 0, 0}, 1);
+  device.cells().g.setConstant(10e-6);
+  device.update(Matrix<double>::Ones(1, 3), spec.window_S() / spec.pulses, 0);
+  CHECK(device.cells().g(0, 2) == Approx(10e-6 + 0.7 * spec.window_S() / 60).epsilon(1e-12));  // rounding
+}
+
 TEST_CASE("pulses: curves that bend towards the bound are fitted too", "[devices]") {
   // exponential_step with gamma < 0: 1 + .5 exp(−2z) up, which falls ever more slowly. Without noise the record is the curve's own.
   DeviceSpec spec = known("exponential_step", 60);
