@@ -21,7 +21,7 @@ constexpr int most_rounds = 8;         // of better maxima met on the way
 constexpr double close_enough = 0.02;  // of the interval's half width
 constexpr double farthest = 6;         // coordinates are logarithms and logits: a factor 400 is no interval
 constexpr double beyond = 0.5;         // of the coordinate of a bound: 1.6 times as far from the middle
-constexpr double better = 0.02;        // of the deviance: what counts as another maximum
+constexpr double better = 0.1;         // of the deviance: another maximum; less moves an end by less than close_enough
 
 /// A maximum, or a place of its region that a descent from there does not find.
 struct Maximum {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "devices/device_array.hpp"
 #include "devices/memristor/memristors.hpp"
+#include "devices/registry.hpp"
 
 namespace nudge {
 namespace {
@@ -18,9 +20,7 @@ std::unique_ptr<Memristor> memristor_of(const DeviceSpec& spec) {
   return nullptr;
 }
 
-DeviceSpec quiet(DeviceSpec spec) {
-  spec.update = PulseMode::continuous;
-  spec.update_noise = spec.update_noise_floor = 0;
+DeviceSpec without_volts(DeviceSpec spec) {
   // Tables of the motion under one voltage take milliseconds and are of no use to pulses with volts of their own.
   if (has_volts(spec.model)) {
     spec.model = "ideal";
@@ -53,15 +53,19 @@ PulseLaw::PulseLaw(const DeviceSpec& spec)
       constant_noise_(has_constant_noise(spec.model)),
       memristor_(memristor_of(spec)),
       scale_(spec.model == "vteam" ? StateScale::resistance : StateScale::conductance),
-      array_(quiet(spec), 1, 3, {}, 1),
-      one_(Matrix<double>::Ones(1, 3)) {}
+      one_(Matrix<double>::Ones(1, 3)) {
+  const DeviceSpec own = without_volts(spec);
+  model_ = device_model(own.model).make(own);
+  cells_ = DeviceArray<double>(own, 1, 3, {}, 1).cells();
+}
 
 void PulseLaw::move(const PulseRecord& record, std::size_t i, Places& places) {
   if (memristor_ != nullptr) return move_by_volts(record.volts[i], record.width_s[i], places);
-  std::copy(places.begin(), places.end(), array_.cells().g.data());
-  const double s = array_.cells().mean_step;
-  array_.update(one_, record.direction[i] == Direction::up ? s : -s, i);
-  std::copy_n(array_.cells().g.data(), places.size(), places.begin());
+  std::copy(places.begin(), places.end(), cells_.g.data());
+  UpdateRequest<double> request{one_};
+  request.factor = record.direction[i] == Direction::up ? cells_.mean_step : -cells_.mean_step;
+  model_->update(cells_, request);
+  std::copy_n(cells_.g.data(), places.size(), places.begin());
 }
 
 void PulseLaw::move_by_volts(double volts, double width_s, Places& places) const {
@@ -74,7 +78,7 @@ void PulseLaw::move_by_volts(double volts, double width_s, Places& places) const
 
 double PulseLaw::noise_S(const PulseRecord& record, std::size_t i, double change) const {
   if (!constant_noise_) return std::abs(change);
-  return (record.direction[i] == Direction::up ? array_.cells().step_up : array_.cells().step_down)(0, 0);
+  return (record.direction[i] == Direction::up ? cells_.step_up : cells_.step_down)(0, 0);
 }
 
 std::vector<double> replay(const DeviceSpec& spec, const PulseRecord& record, double first) {

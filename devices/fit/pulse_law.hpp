@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include "devices/device_array.hpp"
 #include "devices/fit/pulse_csv.hpp"
 #include "devices/memristor/memristor.hpp"
 #include "devices/memristor/state_scale.hpp"
+#include "devices/step_model.hpp"
 
 namespace nudge {
 
@@ -39,7 +39,9 @@ class PulseLaw {
   bool constant_noise_;
   std::unique_ptr<Memristor> memristor_;
   StateScale scale_ = StateScale::conductance;
-  DeviceArray<double> array_;
+  // The model itself: an array of it would look for faults, heat and drift at every pulse.
+  std::unique_ptr<StepModel> model_;
+  DeviceCells<double> cells_;
   Matrix<double> one_;
 };
 

@@ -217,7 +217,7 @@ TEST_CASE("pulses: intervals over models and noise of reads and lengths", "[devi
         for (const double noise : {0.0, 0.01, 0.03, 0.05}) {
           Coverage here;
           std::string each;
-          for (const auto& [name, found] : coverage(model, n, noise, n > 600 ? 2 : n > 200 ? 4 : n > 60 ? 8 : 12)) {
+          for (const auto& [name, found] : coverage(model, n, noise, n > 600 ? 4 : n > 60 ? 8 : 12)) {
             here.add(found);
             if (found.missed > 0) each += fmt::format(" {} {}", name, found.missed);
           }
