@@ -87,13 +87,16 @@ void filter_pulses(PulseLaw& law, const PulseRecord& record, const RecordNoise& 
     for (double& g : from) g = std::clamp(g, law.lower_S(), law.upper_S());
     PulseLaw::Places to = from;
     law.move(record, i, to);
+    std::array<Moments, to.size()> moved;
     double mean = 0, variance = 0;
-    for (std::size_t k = 0; k < to.size(); ++k) mean += weights[k] * to[k];
     for (std::size_t k = 0; k < to.size(); ++k) {
-      const double pulse = noise.update * law.noise_S(record, i, to[k] - from[k]);
-      variance += weights[k] * ((to[k] - mean) * (to[k] - mean) + pulse * pulse);
+      moved[k] = law.ends(record, i, from[k], to[k], noise.update);
+      mean += weights[k] * moved[k].mean;
     }
-    const double slope = far > 0 ? (to[1] - to[2]) / (2 * far) : 0;
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      variance += weights[k] * ((moved[k].mean - mean) * (moved[k].mean - mean) + moved[k].variance);
+    }
+    const double slope = far > 0 ? (moved[1].mean - moved[2].mean) / (2 * far) : 0;
     belief.pulse(mean, variance, slope);
     const auto row = static_cast<Eigen::Index>(i) - 1;
     error_S[row] = record.conductance_S[i] - belief.predicted_S();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "devices/fit/clipped_normal.hpp"
 #include "devices/fit/pulse_csv.hpp"
 #include "devices/memristor/memristor.hpp"
 #include "devices/memristor/state_scale.hpp"
@@ -28,14 +29,17 @@ class PulseLaw {
   /// places ← where pulse i of the record (i ≥ 1) takes them; they must lie within the bounds.
   void move(const PulseRecord& record, std::size_t i, Places& places);
 
-  /// Standard deviation of a pulse that moves a device by `change`, for device.update_noise = 1: its size; of label_curve, whose noise does
-  /// not depend on the state, its mean size.
-  double noise_S(const PulseRecord& record, std::size_t i, double change) const;
+  /// Mean and variance of where pulse i ends that takes a device from one place to another without noise, for device.update_noise = sigma: noise
+  /// of that share of what it moves, or, of has_constant_noise(), of its pulse at the reference, as far as the bounds let it.
+  Moments ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const;
 
  private:
   void move_by_volts(double volts, double width_s, Places& places) const;
+  double pulse_at_bound_S(Direction direction);
 
   double lower_S_, upper_S_;
+  double up_at_upper_S_ = 0,
+         down_at_lower_S_ = 0;  ///< with constant noise: pulses at the bound to which they lead, without it
   bool constant_noise_;
   std::unique_ptr<Memristor> memristor_;
   StateScale scale_ = StateScale::conductance;

@@ -2,12 +2,14 @@
 // Devices that are known, measured with noise: the fit's intervals hold what they were made of as often as they say.
 #include <fmt/format.h>
 
+#include <array>
 #include <boost/math/distributions/binomial.hpp>
 #include <catch2/catch.hpp>
 #include <map>
 #include <span>
 
 #include "devices/device_array.hpp"
+#include "devices/fit/clipped_normal.hpp"
 #include "devices/fit/fit_pulses.hpp"
 #include "devices/fit/pulse_law.hpp"
 #include "devices/fit/pulse_residuals.hpp"
@@ -101,11 +103,12 @@ struct Coverage {
 };
 
 /// Over records of one kind: how often the interval of each number misses what is true.
-std::map<std::string, Coverage> coverage(const std::string& model, int n, double noise, int records) {
+std::map<std::string, Coverage> coverage(const std::string& model, int n, double noise, int records,
+                                         std::uint64_t first = 100) {
   const DeviceSpec spec = known(model, n <= 20 ? 30 : n <= 200 ? 60 : n / 5);
   std::map<std::string, Coverage> out;
   for (int k = 0; k < records; ++k) {
-    const PulseRecord record = measure(spec, n, noise, 100 + static_cast<std::uint64_t>(k));
+    const PulseRecord record = measure(spec, n, noise, first + static_cast<std::uint64_t>(k));
     PulseFit fit = fit_pulses(record, model, 6);
     add_intervals(fit, {record});
     for (const FittedNumber& number : fit.intervals) {
@@ -171,6 +174,34 @@ TEST_CASE("pulses: the likelihood is that of a normal sum where the law is a con
         Approx(with_slow).epsilon(1e-9));
 }
 
+TEST_CASE("pulses: noise that a bound clips has the moments of its integral", "[devices]") {
+  // ∫ clip(x) φ dx by Simpson's rule over ±10 deviations, between the places where the integrand bends: error below 1e-10 of s.
+  const double lower = -0.3, upper = 0.8;
+  for (const double m : {-0.3, 0.1, 0.75, 0.9}) {
+    for (const double s : {0.01, 0.3, 2.0}) {
+      const auto integral = [&](double power) {
+        double sum = 0;
+        const std::array<double, 4> ends = {m - 10 * s, std::max(lower, m - 10 * s), std::min(upper, m + 10 * s),
+                                            m + 10 * s};
+        for (std::size_t part = 0; part < 3; ++part) {
+          const int n = 4000;
+          const double h = (ends[part + 1] - ends[part]) / n;
+          for (int i = 0; i <= n; ++i) {
+            const double x = ends[part] + h * i, weight = i == 0 || i == n ? 1 : i % 2 == 1 ? 4 : 2;
+            sum += weight * h / 3 * std::pow(std::clamp(x, lower, upper) - m, power) *
+                   std::exp(-(x - m) * (x - m) / (2 * s * s)) / (s * std::sqrt(2 * M_PI));
+          }
+        }
+        return sum;
+      };
+      CAPTURE(m, s);
+      const Moments found = clipped_normal(m, s, lower, upper);
+      CHECK(found.mean - m == Approx(integral(1)).margin(1e-8 * s));
+      CHECK(found.variance == Approx(integral(2) - integral(1) * integral(1)).margin(1e-8 * s * s));
+    }
+  }
+}
+
 TEST_CASE("pulses: intervals hold what a device was made of", "[devices]") {
   // 10 records of 100 pulses: an interval of 95 % misses more than 5 of them once in 10^4 (the slow test has the grid).
   for (const auto& [name, found] : coverage("soft_bounds", 100, 0.02, 10)) {
@@ -187,6 +218,16 @@ TEST_CASE("pulses: noise that is a part of the pulse at the reference does not d
   CHECK(fit.spec.shape_value("label_up") == Approx(2.4).margin(2));
   CHECK(fit.spec.shape_value("label_down") == Approx(-3).margin(2));
   CHECK(fit.spec.update_noise < 1);
+}
+
+TEST_CASE("pulses: noise of pulses that bounds clip is not taken for less", "[devices]") {
+  // Reads without noise show it pulse by pulse: .3 to 1/√1200 = 3 % of itself, four of them. Unclipped, the third falls 15 % short.
+  for (const std::uint64_t seed : {100, 101, 102}) {
+    const PulseFit fit = fit_pulses(measure(known("label_curve", 120), 600, 0, seed), "label_curve");
+    const auto [up, down] = steps_of_spec(fit.spec);
+    const auto [true_up, true_down] = steps_of_spec(known("label_curve", 120));
+    CHECK(fit.spec.update_noise * up * fit.spec.window_S() == Approx(0.3 * true_up * 20e-6).epsilon(0.12));
+  }
 }
 
 TEST_CASE("pulses: a curve may be straight on its way from one bend to the other", "[devices]") {
@@ -215,9 +256,10 @@ TEST_CASE("pulses: intervals over models and noise of reads and lengths", "[devi
       DYNAMIC_SECTION(model << ", " << n << " pulses") {
         Coverage whole;
         for (const double noise : {0.0, 0.01, 0.03, 0.05}) {
+          const auto first = 100 + static_cast<std::uint64_t>(1e4 * noise);  // other noise of pulses in every row
           Coverage here;
           std::string each;
-          for (const auto& [name, found] : coverage(model, n, noise, n > 600 ? 4 : n > 60 ? 8 : 12)) {
+          for (const auto& [name, found] : coverage(model, n, noise, n > 600 ? 4 : n > 60 ? 8 : 12, first)) {
             here.add(found);
             if (found.missed > 0) each += fmt::format(" {} {}", name, found.missed);
           }
