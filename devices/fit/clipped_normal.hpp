@@ -6,13 +6,14 @@
 
 namespace nudge {
 
-struct Moments {
+/// Where a pulse takes a device whose noise is known, as a normal distribution.
+struct PulseEnd {
   double mean = 0, variance = 0;
 };
 
 /// Mean and variance of min(max(m + s ξ, lower), upper), ξ standard normal: what noise of a pulse leaves of a device whose bounds stop it
 /// (censored normal; Tobin, Econometrica 26:24 (1958)).
-inline Moments clipped_normal(double m, double s, double lower, double upper) {
+inline PulseEnd clipped_normal(double m, double s, double lower, double upper) {
   constexpr double nowhere_near = 6;  // deviations: a tail of 1e-9
   if (std::min(upper - m, m - lower) > nowhere_near * s) return {m, s * s};
   if (!(s > 0)) return {std::clamp(m, lower, upper), 0};

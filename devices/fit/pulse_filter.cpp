@@ -87,7 +87,7 @@ void filter_pulses(PulseLaw& law, const PulseRecord& record, const RecordNoise& 
     for (double& g : from) g = std::clamp(g, law.lower_S(), law.upper_S());
     PulseLaw::Places to = from;
     law.move(record, i, to);
-    std::array<Moments, to.size()> moved;
+    std::array<PulseEnd, to.size()> moved;
     double mean = 0, variance = 0;
     for (std::size_t k = 0; k < to.size(); ++k) {
       moved[k] = law.ends(record, i, from[k], to[k], noise.update);

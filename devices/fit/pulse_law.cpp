@@ -93,7 +93,7 @@ void PulseLaw::move_by_volts(double volts, double width_s, Places& places) const
 
 // Of pulses at a bound half the noise is lost there where it does not shrink with the pulse: taken for all of it, up to 15 % of it was missing in fits.
 // Elsewhere few pulses end so, and a normal distribution of those that nearly always do would be too narrow for the rest.
-Moments PulseLaw::ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const {
+PulseEnd PulseLaw::ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const {
   if (!constant_noise_) return {to, std::pow(sigma * (to - from), 2)};
   constexpr double beyond = 2;  // deviations: from farther out one in fifty comes back
   const bool up = record.direction[i] == Direction::up;

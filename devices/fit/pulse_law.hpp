@@ -31,7 +31,7 @@ class PulseLaw {
 
   /// Mean and variance of where pulse i ends that takes a device from one place to another without noise, for device.update_noise = sigma: noise
   /// of that share of what it moves, or, of has_constant_noise(), of its pulse at the reference, as far as the bounds let it.
-  Moments ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const;
+  PulseEnd ends(const PulseRecord& record, std::size_t i, double from, double to, double sigma) const;
 
  private:
   void move_by_volts(double volts, double width_s, Places& places) const;

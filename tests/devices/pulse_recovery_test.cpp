@@ -195,7 +195,7 @@ TEST_CASE("pulses: noise that a bound clips has the moments of its integral", "[
         return sum;
       };
       CAPTURE(m, s);
-      const Moments found = clipped_normal(m, s, lower, upper);
+      const PulseEnd found = clipped_normal(m, s, lower, upper);
       CHECK(found.mean - m == Approx(integral(1)).margin(1e-8 * s));
       CHECK(found.variance == Approx(integral(2) - integral(1) * integral(1)).margin(1e-8 * s * s));
     }
