@@ -134,20 +134,27 @@ void take(LikelihoodFit& fit, const PulseResiduals& residuals, Vector x) {
   fit.noise = residuals.noise_of(x);
 }
 
-/// Maxima that a region of this depth holds, the best first: where other searches ended, as with a curve that bends the other way; and with
-/// bounds farther out. Where a record comes near a bound at most once or twice the likelihood has one maximum with the bound at the outermost
-/// reads, and a flat one with it anywhere beyond: a profile that begins in one does not see the other.
-std::vector<Maximum> maxima_within(PulseResiduals residuals, const LikelihoodFit& fit, double allowed) {
-  std::vector<Maximum> out;
-  const auto keep = [&](const Vector& x) { out.push_back({x, residuals.information(x).inverse()}); };
+/// Where the deviance is within some depth of its minimum.
+struct Region {
+  std::vector<Maximum> maxima;  ///< the fit's own first
+  bool reaches_bounds = true;   ///< false: with a bound farther out it is within too
+};
+
+/// Maxima that a region of this depth holds: where other searches ended, as with a curve that bends the other way; and with bounds farther out.
+/// Where a record comes near a bound at most once or twice the likelihood has one maximum with the bound at the outermost reads, and a flat one
+/// with it anywhere beyond: a profile that begins in one does not see the other.
+Region region_of(PulseResiduals residuals, const LikelihoodFit& fit, double depth) {
+  Region out;
+  std::vector<Maximum>& maxima = out.maxima;
+  const auto keep = [&](const Vector& x) { maxima.push_back({x, residuals.information(x).inverse()}); };
   keep(fit.at);
   const double least = residuals.deviance(fit.at, true);
   const auto add = [&](Vector x, double apart) {
     residuals.descend(x, 3);
-    const bool known = std::any_of(out.begin(), out.end(), [&](const Maximum& other) {
+    const bool known = std::any_of(maxima.begin(), maxima.end(), [&](const Maximum& other) {
       return (x - other.at).head(residuals.noise_at()).lpNorm<Eigen::Infinity>() < apart;
     });
-    if (!known && residuals.deviance(x, true) < least + allowed) keep(x);
+    if (!known && residuals.deviance(x, true) < least + depth) keep(x);
   };
   for (const Vector& x : fit.others) add(x, 0.3);  // a flat maximum ends a search early
   for (const auto& [k, outwards] : {std::pair<Index, double>{0, -1}, {1, 1}}) {
@@ -157,7 +164,10 @@ std::vector<Maximum> maxima_within(PulseResiduals residuals, const LikelihoodFit
     residuals.descend(x, 2);
     residuals.hold(-1, 0);
     // Within the region, though no maximum: bounds that reads touch have kinks there, on which a descent from the maximum stays.
-    if (residuals.deviance(x, true) < least + allowed) keep(x);
+    if (residuals.deviance(x, true) < least + depth) {
+      keep(x);
+      out.reaches_bounds = false;
+    }
     add(std::move(x), 0.05);  // a maximum is known to some 0.01 of the deviance
   }
   return out;
@@ -165,7 +175,8 @@ std::vector<Maximum> maxima_within(PulseResiduals residuals, const LikelihoodFit
 
 /// Of `joint` numbers that `counted` values depend on linearly, −2 ln L rises by n ln(1 + j F/f) to the surface of their 95 % region (j = 1:
 /// Student's interval). In short records the curve bends after noise of pulses, whose maximum is then too low for all numbers: their intervals
-/// are those of the region that a number has together with both noises.
+/// are those of the region that a number has together with both noises. In long ones that do not reach a bound it may lie at any of many outermost
+/// reads, the best of which gains by chance: a number counts together with that bound.
 double depth_of(int joint, double counted, double freedom) {
   const double f = boost::math::quantile(boost::math::fisher_f(joint, freedom), 0.95);
   return counted * std::log1p(joint * f / freedom);
@@ -196,13 +207,13 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
   const auto n = static_cast<double>(fit.values);
   const double freedom = std::max(n - determined_numbers(residuals, fit.at), 1.0);
   const double counted = fit.is_long() ? freedom : n;
-  const double allowed = depth_of(fit.is_long() ? 1 : 3, counted, freedom);
-  const double allowed_above_noise = std::max(allowed, depth_above_noise(counted, freedom));
+  const double deepest = depth_of(fit.is_long() ? 2 : 3, counted, freedom);
   const auto is_noise = [&](std::size_t k) {
     return static_cast<Index>(k) >= residuals.noise_at() && numbers[k].name != "slow_read_pulses";
   };
   for (int round = 0; round <= most_rounds; ++round) {
-    const std::vector<Maximum> maxima = maxima_within(residuals, fit, allowed);
+    Region region = region_of(residuals, fit, deepest);
+    std::vector<Maximum>& maxima = region.maxima;
     const auto deviance = [&](const Maximum& x) { return residuals.deviance(x.at, true); };
     const auto lowest = std::min_element(maxima.begin(), maxima.end(),
                                          [&](const Maximum& a, const Maximum& b) { return deviance(a) < deviance(b); });
@@ -210,6 +221,11 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
       take(fit, residuals, lowest->at);
       continue;
     }
+    const bool regular = fit.is_long() && region.reaches_bounds;
+    const double allowed = regular ? depth_of(1, counted, freedom) : deepest;
+    const double allowed_above_noise = std::max(allowed, depth_above_noise(counted, freedom));
+    const double least = deviance(maxima[0]);
+    std::erase_if(maxima, [&](const Maximum& other) { return deviance(other) > least + allowed; });
     std::vector<FittedNumber> all(numbers.size());
     std::vector<std::optional<Vector>> improved(numbers.size());
     const auto is_better = [](const std::optional<Vector>& x) { return x.has_value(); };
