@@ -105,6 +105,7 @@ nlohmann::json advice_json(const Advice& advice, const Comparison& c, const std:
     for (std::size_t k = 0; one.result.choice && k < c.keys.size(); ++k) {
       row["chosen"][c.keys[k]] = one.result.choice->values[k];
     }
+    if (one.result.choice) row["edges"] = one.result.choice->edges;
     out["ranking"].push_back(std::move(row));
   }
   for (const ComparedEntrant& one : c.entrants) {

@@ -27,13 +27,6 @@ void add_pedestal(ConstMatrixRef<S> drive, S c, MatrixRef<S> out) {
   for (Index n = 0; n < out.rows(); ++n) out.row(n).array() += c * drive.row(n).sum();
 }
 
-template <class S>
-void put(const Matrix<S>& from, Store store, MatrixRef<S> out) {
-  if (store == Store::assign) out = from;
-  if (store == Store::add) out += from;
-  if (store == Store::subtract) out -= from;
-}
-
 /// 0 where it is not finite: such a state is no measure.
 template <class S>
 double largest(ConstMatrixRef<S> x) {

@@ -89,4 +89,12 @@ class ReadPath {
   double siemens_per_weight_ = 1;
 };
 
+/// A read that was made beside its target, brought there.
+template <class S>
+void put(const Matrix<S>& from, Store store, MatrixRef<S> out) {
+  if (store == Store::assign) out = from;
+  if (store == Store::add) out += from;
+  if (store == Store::subtract) out -= from;
+}
+
 }  // namespace nudge

@@ -24,13 +24,6 @@ void scale_copies(const Matrix<S>& slope, MatrixRef<S> m) {
   }
 }
 
-template <class S>
-void put(const Matrix<S>& from, Store store, MatrixRef<S> out) {
-  if (store == Store::assign) out = from;
-  if (store == Store::add) out += from;
-  if (store == Store::subtract) out -= from;
-}
-
 /// y(n, :) += c Σ_i x(n, i)
 template <class S>
 void add_row_sums(ConstMatrixRef<S> x, S c, Matrix<S>& y) {

@@ -259,7 +259,7 @@ TEST_CASE("pulses: intervals over models and noise of reads and lengths", "[devi
           const auto first = 100 + static_cast<std::uint64_t>(1e4 * noise);  // other noise of pulses in every row
           Coverage here;
           std::string each;
-          for (const auto& [name, found] : coverage(model, n, noise, n > 60 ? 8 : 12, first)) {
+          for (const auto& [name, found] : coverage(model, n, noise, n > 600 ? 2 : n > 60 ? 8 : 12, first)) {
             here.add(found);
             if (found.missed > 0) each += fmt::format(" {} {}", name, found.missed);
           }

@@ -37,6 +37,12 @@ def count(value):
     return "–" if not value else f"{value:.1e}"
 
 
+def rate(one):
+    """The chosen rate; a star where it is an outermost one of its grid."""
+    key = "train.learning_rate"
+    return one["chosen"][key] + (" *" if key in one["edges"] else "")
+
+
 def settings_of(device, level):
     return device + ALIKE + ([f"hardware.level={level}"] if level != "mixed" else [])
 
@@ -50,7 +56,7 @@ def rows_of(name, of_level):
         one = by_rule["mixed"].get(rule)
         place = "–" if one is None else "=" if one["level"] else "behind"
         counts = [count(one[key]) if one else "–" for key in ("pulses", "reads")]
-        rows.append([name, f"`{rule}`", place, one["chosen"]["train.learning_rate"] if one else "–", *lost, *counts])
+        rows.append([name, f"`{rule}`", place, rate(one) if one else "–", *lost, *counts])
     frozen = [beyond(of_level[level]["frozen"], of_level[level]["exact"]) for level in LEVELS]
     return rows + [[name, "none: frozen", "", "–", *frozen, "–", "–"]]
 
@@ -67,4 +73,4 @@ shown = [results.shown("advise", CONFIG, settings_of(DEVICES[at][1], level), f"a
 exact = results.spread(answers[0, "mixed"]["exact"])
 results.write("advise", shown, results.table(table) + "\n\nTest loss, seeds 11 to 13, 500 steps: paired differences with their 95 % t interval; =: the seeds do not tell the rule "
               f"from the first of its device at the mixed level; exact numbers, with momentum at every level: {exact}. Rate, pulses and reads (of devices and of "
-              "columns) are those of the mixed level.", commits)
+              "columns) are those of the mixed level. \\*: an outermost value of the grid.", commits)

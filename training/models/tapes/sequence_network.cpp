@@ -139,7 +139,7 @@ SequenceShape sequence_shape(const Config& config, const TaskSizes& sizes) {
 }
 
 template <class S>
-std::unique_ptr<TapeModel<S>> model(const Config& config, const TaskSizes& sizes) {
+std::unique_ptr<TapeModel<S>> sequence_model(const Config& config, const TaskSizes& sizes) {
   return sequence_tape_model<S>(sequence_shape(config, sizes));
 }
 
@@ -187,7 +187,7 @@ NetworkKind sequence_network() {
   NetworkKind kind;
   kind.name = "sequence_model";
   kind.summary = "pre-norm blocks of any mixer on exact numbers, by backprop";
-  kind.tape = {model<float>, model<double>};
+  kind.tape = {sequence_model<float>, sequence_model<double>};
   kind.reads = {"model.channels", "model.heads", "model.embedding_scale", "sequence.", "mixer."};
   kind.mixer = [](const Config& config) { return std::optional(chosen_mixer(config)); };
   kind.lacks = {{"train.beside", "none", ", which is digital itself"}};
