@@ -200,6 +200,17 @@ double depth_above_noise(double counted, double freedom) {
   return counted * (std::log(counted / least) + least / counted - 1);
 }
 
+/// By how much −2 ln L of noise rises too fast where errors of prediction have heavier tails than the normal ones that it is made for: its score
+/// then varies by (kurtosis − 1)/2 of what it should (quasi-likelihood; White, Econometrica 50:1 (1982)). 1 within three deviations of a
+/// normal sample's kurtosis, √(24/n). So are a device at a bound that stops its noise, read without noise, and reads that jump.
+double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
+  Vector error(residuals.reads()), variance(residuals.reads());
+  if (!residuals.predict(at, error, variance)) return 1;
+  const auto squares = error.array().square() / variance.array();
+  const double excess = squares.square().mean() / std::pow(squares.mean(), 2) - 3;
+  return excess > 3 * std::sqrt(24 / static_cast<double>(residuals.reads())) ? 1 + excess / 2 : 1;
+}
+
 /// Moves `fit` should a better maximum be met.
 std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals) {
   residuals.descend(fit.at, 4);
@@ -222,7 +233,8 @@ std::vector<FittedNumber> profiles(LikelihoodFit& fit, PulseResiduals& residuals
       continue;
     }
     const bool regular = fit.is_long() && region.reaches_bounds;
-    const double allowed = regular ? depth_of(1, counted, freedom) : deepest;
+    const double heavy = fit.is_long() ? heaviness_of_tails(residuals, fit.at) : 1;
+    const double allowed = heavy * (regular ? depth_of(1, counted, freedom) : deepest);
     const double allowed_above_noise = std::max(allowed, depth_above_noise(counted, freedom));
     const double least = deviance(maxima[0]);
     std::erase_if(maxima, [&](const Maximum& other) { return deviance(other) > least + allowed; });

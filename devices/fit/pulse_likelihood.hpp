@@ -58,7 +58,7 @@ LikelihoodFit largest_likelihood(const std::vector<DeviceSpec>& guesses, const s
 /// Student's interval where values are linear in p numbers, and χ²(0.95, 1) = 3.84 for large n (Venzon and Moolgavkar,
 /// J. R. Stat. Soc. C 37:87 (1988)). In records that are not long it is n ln(1 + 3 F(0.95; 3, n − p)/(n − p)), the region of a number and
 /// both noises (of tables, with and without NoisePenalty, the wider end); the upper end of noise is that of χ². In long records that do not reach a bound it is the region of a number and that
-/// bound (2 F(0.95; 2, n − p)). Where the likelihood has other maxima so close, as with a curve that bends the other way or a bound
+/// bound (2 F(0.95; 2, n − p)), and deeper by what errors of prediction with heavy tails ask for. Where the likelihood has other maxima so close, as with a curve that bends the other way or a bound
 /// farther out, an interval spans them.
 /// Values of tables, which lean on what is expected of a table, are left out. Moves `fit` should a better one be met.
 std::vector<FittedNumber> profile_intervals(LikelihoodFit& fit, const std::vector<PulseRecord>& records);
