@@ -89,7 +89,7 @@ class ReadPath {
   double siemens_per_weight_ = 1;
 };
 
-/// A read that was made beside its target, brought there.
+/// out ← from, out + from or out − from, of one shape: a read that was made beside its target, brought there.
 template <class S>
 void put(const Matrix<S>& from, Store store, MatrixRef<S> out) {
   if (store == Store::assign) out = from;

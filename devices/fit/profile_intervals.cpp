@@ -202,7 +202,7 @@ double depth_above_noise(double counted, double freedom) {
 
 /// By how much −2 ln L of noise rises too fast where errors of prediction have heavier tails than the normal ones that it is made for: its score
 /// then varies by (kurtosis − 1)/2 of what it should (quasi-likelihood; White, Econometrica 50:1 (1982)). 1 within three deviations of a
-/// normal sample's kurtosis, √(24/n). So are a device at a bound that stops its noise, read without noise, and reads that jump.
+/// normal sample's kurtosis, √(24/n). Tails are heavy where a bound stops noise of pulses that reads without noise show, and where reads jump.
 double heaviness_of_tails(const PulseResiduals& residuals, const Vector& at) {
   Vector error(residuals.reads()), variance(residuals.reads());
   if (!residuals.predict(at, error, variance)) return 1;
