@@ -2,6 +2,7 @@
 #include "apps/commands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -34,7 +35,9 @@ std::string number_text(double value) { return std::isfinite(value) ? fmt::forma
 std::string chosen_text(const ComparedEntrant& one) {
   if (!one.choice) return "-";
   std::string text;
-  for (const std::string& value : one.choice->values) text += (text.empty() ? "" : ", ") + value;
+  for (const std::string& value : one.choice->values) {
+    if (!value.empty()) text += (text.empty() ? "" : ", ") + value;
+  }
   return text + (one.choice->edges.empty() ? "" : " *");
 }
 
@@ -44,30 +47,31 @@ std::vector<std::string> row_of(const std::string& place, const ComparedEntrant&
 }
 
 std::string advice_text(const Advice& advice, const Comparison& c, const std::vector<RankedRule>& ranked) {
-  std::vector<std::vector<std::string>> rows(1, {"", "rule", "rate", "test loss", "lost against exact numbers, 95 %",
-                                                 "regained", "behind the first, 95 %", "pulses", "reads", "writes, J"});
+  std::vector<std::vector<std::string>> rows(
+      1, {"", "rule", "chosen", "test loss", "lost against exact numbers, 95 %", "regained", "behind the first, 95 %",
+          "pulses", "of one device", "reads", "numbers", "heat, J"});
   for (const RankedRule& one : ranked) {
     const bool first = &one == &ranked.front();
     auto row = row_of(first ? "1" : one.level() ? "=" : std::to_string(rows.size()), one.result, false);
-    row.insert(row.end(), {std::isfinite(one.regained) ? fmt::format("{:.0f} %", 100 * one.regained) : "-",
-                           first ? "-" : interval_text(one.behind), number_text(one.pulses), number_text(one.reads),
-                           number_text(one.write_energy)});
+    row.insert(row.end(),
+               {std::isfinite(one.regained) ? fmt::format("{:.0f} %", 100 * one.regained) : "-",
+                first ? "-" : interval_text(one.behind), number_text(one.pulses), number_text(one.most_pulses),
+                number_text(one.reads), number_text(one.digital_numbers), number_text(one.energy)});
     rows.push_back(std::move(row));
   }
   for (const ComparedEntrant& one : c.entrants) {
     const bool exact = one.entrant.name == Advice::exact;
     if (!exact && one.entrant.name != Advice::frozen) continue;
     auto row = row_of("", one, exact);
-    row.insert(row.end(), {exact ? "100 %" : "0 %", "-", "-", "-", "-"});
+    row.insert(row.end(), {exact ? "100 %" : "0 %", "-", "-", "-", "-", "-", "-"});
     rows.push_back(std::move(row));
   }
   std::string out = text_table(rows, 3);
   out += fmt::format(
       "regained: of what frozen devices lose against exact numbers; =: the seeds do not tell it from the first; "
-      "pulses, "
-      "reads and "
-      "energy of learning in the whole run\n{}\n",
-      c.holds);
+      "pulses, reads and heat of learning in the whole run; of one device: the most it has had, of programming too; "
+      "numbers: digital, per weight, of optimizer and rule; chosen: the values of {}\n{}\n",
+      fmt::join(c.keys, " and "), c.holds);
   if (out.find(" *") != std::string::npos) {
     out += "*: an outermost value of what was tuned, the best may lie beyond it: name compare.grid\n";
   }
@@ -99,11 +103,13 @@ nlohmann::json advice_json(const Advice& advice, const Comparison& c, const std:
                           {"level", one.level()},
                           {"regained", one.regained},
                           {"pulses", one.pulses},
+                          {"most_pulses", one.most_pulses},
                           {"reads", one.reads},
-                          {"write_energy_J", one.write_energy},
+                          {"digital_numbers", one.digital_numbers},
+                          {"learning_energy_J", one.energy},
                           {"chosen", nlohmann::json::object()}};
     for (std::size_t k = 0; one.result.choice && k < c.keys.size(); ++k) {
-      row["chosen"][c.keys[k]] = one.result.choice->values[k];
+      if (!one.result.choice->values[k].empty()) row["chosen"][c.keys[k]] = one.result.choice->values[k];
     }
     if (one.result.choice) row["edges"] = one.result.choice->edges;
     out["ranking"].push_back(std::move(row));

@@ -126,7 +126,8 @@ std::string table_text(const Comparison& c) {
     for (std::size_t k = 0; k < c.keys.size(); ++k) {
       const bool outermost = one.choice && at_edge(*one.choice, c.keys[k]);
       edge = edge || outermost;
-      row.push_back(one.choice ? one.choice->values[k] + (outermost ? " *" : "") : "-");
+      const bool has = one.choice && !one.choice->values[k].empty();  // else it does not read the key
+      row.push_back(has ? one.choice->values[k] + (outermost ? " *" : "") : "-");
     }
     const std::string mark = unigram_mark(one.test.shown(), line);
     above = above || !mark.empty();
@@ -177,7 +178,9 @@ nlohmann::json json_of(const Comparison& c, const std::string& file) {
     row["chosen"] = nullptr;
     if (one.choice) {
       row["chosen"] = nlohmann::json::object();
-      for (std::size_t k = 0; k < c.keys.size(); ++k) row["chosen"][c.keys[k]] = one.choice->values[k];
+      for (std::size_t k = 0; k < c.keys.size(); ++k) {
+        if (!one.choice->values[k].empty()) row["chosen"][c.keys[k]] = one.choice->values[k];
+      }
       row["edges"] = one.choice->edges;
       row["tuning_loss"] = one.choice->validation_loss;
     }

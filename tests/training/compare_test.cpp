@@ -121,23 +121,50 @@ TEST_CASE("intervals of normal differences cover zero 95 times in 100") {
 TEST_CASE("the choice is the smallest mean validation loss, failures excluded, and says when it lies at an edge") {
   const std::vector<GridAxis> axes = {{"train.learning_rate", {"0.1", "0.2", "0.3"}}};
   const std::vector<SweepMetric> metrics = {{"validation_loss", "nat", ""}};
-  const auto inside = choose(axes, {tuned(0.1, 3), tuned(0.2, 2), tuned(0.3, 4)}, metrics);
+  const auto inside = choose(axes, all_combinations(axes), {tuned(0.1, 3), tuned(0.2, 2), tuned(0.3, 4)}, metrics);
   REQUIRE(inside);
   CHECK(inside->combination == Combination{"train.learning_rate=0.2"});
   CHECK(inside->edges.empty());
   CHECK(inside->validation_loss == 2);
-  const auto edge = choose(axes, {tuned(0.1, 3), tuned(0.2, 2), tuned(0.3, 1)}, metrics);
+  const auto edge = choose(axes, all_combinations(axes), {tuned(0.1, 3), tuned(0.2, 2), tuned(0.3, 1)}, metrics);
   CHECK(edge->edges == std::vector<std::string>{"train.learning_rate"});
   // two seeds each: one failed run rules the second rate out, though its other run is the best of all
-  const auto failed = choose(axes,
+  const auto failed = choose(axes, all_combinations(axes),
                              {tuned(0.1, 3), tuned(0.1, 5), tuned(0.2, 0), tuned(0.2, std::nan(""), "broke"),
                               tuned(0.3, 4.5), tuned(0.3, 4.5)},
                              metrics);
   CHECK(failed->combination == Combination{"train.learning_rate=0.1"});
-  CHECK_FALSE(choose(axes, {tuned(0.1, 1, "x"), tuned(0.2, 1, "x"), tuned(0.3, 1, "x")}, metrics));
-  const auto fixed = choose({{"train.learning_rate", {"0.1"}}}, {}, metrics);  // nothing to tune
+  CHECK_FALSE(
+      choose(axes, all_combinations(axes), {tuned(0.1, 1, "x"), tuned(0.2, 1, "x"), tuned(0.3, 1, "x")}, metrics));
+  const std::vector<GridAxis> one_value = {{"train.learning_rate", {"0.1"}}};
+  const auto fixed = choose(one_value, all_combinations(one_value), {}, metrics);  // nothing to tune
   CHECK(fixed->combination == Combination{"train.learning_rate=0.1"});
   CHECK(fixed->edges.empty());
+}
+
+TEST_CASE("an entrant is tuned over the keys that it reads") {
+  const std::vector<std::string> settings = {
+      "compare.entrants=['bptt', 'ep', 'plain: estimator=ep; train.optimizer=sgd', 'named: preset=noisy_reads']",
+      "compare.grid.beta=[0.1, 0.2]", "compare.grid.train.momentum=[0.5, 0.9]",
+      "compare.grid.train.learning_rate=[1e-3, 1e-2]"};
+  const auto protocol_of = [&](const std::vector<std::string>& all) {
+    return read_protocol(parse_program_config("a.toml", kSmall, all), "a.toml");
+  };
+  const CompareProtocol protocol = protocol_of(settings);
+  REQUIRE(protocol.combinations.size() == 4);
+  CHECK(protocol.combinations[0].size() == 2);  // backprop by Adam: neither the nudge nor a momentum
+  CHECK(protocol.combinations[0][1] == Combination{"train.learning_rate=0.01"});
+  CHECK(protocol.combinations[1].size() == 4);
+  CHECK(protocol.combinations[2].size() == 8);
+  CHECK(protocol.combinations[3].size() == 8);  // a preset's name does not say what it chooses
+  CHECK(protocol.tuning_runs() == 22 * protocol.tuning_seeds.size());
+  CHECK(protocol.tunes());
+  // Where the grid has the optimizer, momentum is read at one of its values.
+  const CompareProtocol both = protocol_of({"compare.entrants=['bptt', 'ep']", "compare.grid.train.momentum=[0.5, 0.9]",
+                                            "compare.grid.train.optimizer=['adam', 'sgd']"});
+  CHECK(both.combinations[0].size() == 6);  // of each rate Adam, and sgd with either momentum
+  CHECK_THROWS_WITH(protocol_of({"compare.entrants=['bptt', 'ep']", "compare.grid.train.momentum=[0.5, 0.9]"}),
+                    Contains("compare.grid.train.momentum (no entrant reads it)"));
 }
 
 TEST_CASE("entrants are estimators or names with settings") {

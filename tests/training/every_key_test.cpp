@@ -81,12 +81,12 @@ bool is_exempt(const std::string& key) {
 /// What a training shows: everything of its summary but times of the clock.
 std::string seen(const TrainSummary& s) {
   const StepEnergy& e = s.step_energy;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", s.done,
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", s.done,
                      s.loss, s.validation_loss, s.test_loss, s.residual, s.damping, s.skipped, s.nonfinite, s.cosine,
                      s.beside_validation_loss, s.weights, s.beside, s.phase_time, s.array_energy, s.pulses,
                      s.programming_pulses, s.write_energy, s.programming_energy, s.devices, s.ir_drop, s.token_use,
                      e.items.total_J(), e.conversions, e.lines, e.operations, e.cell_V2, s.verify_reads,
-                     s.transfer_reads);
+                     s.transfer_reads, s.most_pulses);
 }
 
 const NetworkKind& find_kind(const std::string& name) {

@@ -1,13 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which update rule for which device, as `nudge advise` ranks them: published devices and devices of few states with a digital learning rule and with none. Every rule is tuned alike (its
-rate, four values, on seed 1); seeds 11 to 13 are ranked by the test part."""
+"""Which update rule for which device? Matrices of what every rule loses against exact numbers, as `nudge advise` ranks them, over devices, tasks, optimizers and levels of hardware.
+
+Every rule is tuned alike: its rate (four values) and, where it has a fast array, its transfer rate (three), on seed 1; seeds 11 to 13 are tested. Names of tables as arguments make
+these alone. The measured device is fitted to a record in ../shared/data/devices; without it and without the fit it is left out."""
+import sys
+
 import results
 
-CONFIG = "examples/rules_digits.toml"
-# beta, theta and the transfers are one for all: the nudge that local hardware needs (docs/results.md), the threshold of the published accumulator.
-ALIKE = ["beta=0.5", "crossbar.threshold=1"]
+DIGITS = "examples/rules_digits.toml"
 SHORT = ["train.steps=3", "compare.test_seeds=[11, 12]"]
+# One pulse for all, so that heat can be compared: 1 V for 100 ns (chosen; heat goes with the square of the one and with the other).
+PULSE = [f"device.pulse_{what}_{way}={value}" for what, value in (("voltage", "1 V"), ("width", "100 ns")) for way in ("up", "down")]
+# beta and theta are one for all: the nudge that local hardware needs (docs/results.md), the threshold of the published accumulator.
+ALIKE = ["beta=0.5", "crossbar.threshold=1"]
+RATES = ["compare.grid.train.learning_rate=[0.0125, 0.05, 0.2, 0.8]"]  # alone: transfer rates as the config has them
+ADAM = ["train.optimizer=adam", "train.learning_rate=2e-3"]
+SMALL = ["model.channels=32", "model.tokens=16", "model.memories=64"]
 
 
 def states(n):
@@ -15,62 +24,83 @@ def states(n):
     return ["device.model=soft_bounds", f"device.pulses={n}", f"crossbar.verify_tolerance={0.5 / n:g}"]
 
 
-DEVICES = [(f"`{p}`", [f"device.preset={p}"]) for p in ("capacitor", "pcm_pulsed")]
-DEVICES += [(f"{n} states", states(n)) for n in (4, 10, 16)]
-DEVICES += [("`reram_es`", ["device.preset=reram_es"])]
-LEVELS = ("mixed", "local")
+def preset(name):
+    return (f"`{name}`", name, [f"device.preset={name}"])
 
 
-def interval(d):
-    """A difference of an advice with its interval; of failed pairs there is none."""
-    return f"{d['failed']} of {d['seeds']} failed" if d["failed"] else f"{d['mean']:+.4f} [{d['low']:+.4f}, {d['high']:+.4f}]"
+GONG = results.fitted("gong_soft_bounds.toml", ["gong_pulses.csv", "--window", "1 uS,25 uS", "--model", "soft_bounds"])
+MEASURED = [("Gong et al., fitted", "gong", GONG)] if GONG else []
+FEW = [(f"{n} states", f"states{n}", states(n)) for n in (4, 10, 16)]
+ALL = [("`ideal`", "ideal", ["device.model=ideal"])] + [preset(p) for p in ("ecram", "capacitor", "reram_es", "reram_sb", "taox_hfox", "pcm_pulsed")] + FEW + MEASURED
+SOME = [preset(p) for p in ("ecram", "reram_es", "taox_hfox")] + [FEW[1]] + MEASURED
+
+# name: what it is, config, settings, devices
+TABLES = {
+    "digits": ("Digits, plain gradient descent with momentum", DIGITS, ALIKE, ALL),
+    "adam": ("Digits, Adam", DIGITS, ALIKE + ADAM, ALL),
+    "resistive": ("Digits, a resistive network of one device per resistor, Adam", "examples/resistive_devices.toml", ["train.steps=500"], SOME),
+    "loops": ("Characters, a transformer of loops, Adam", "examples/imperfections_loops.toml", SMALL + ["train.steps=300"], SOME),
+    "block": ("Characters, the founding block, Adam", "examples/imperfections_block.toml", SMALL + ["train.steps=200"], SOME),
+    "local": ("Digits with nothing digital at a weight, plain gradient descent", DIGITS, ALIKE + RATES + ["hardware.level=local"], ALL),
+    "nodes": ("Digits, ideal nodes, plain gradient descent with momentum", DIGITS, ALIKE + RATES + ["hardware.level=ideal"], ALL),
+}
+RULES = ["pulses", "coincidence", "write_verify", "accumulate", "one_sided", "residual", "tiki_taka", "ttv2", "c_ttv2", "agad", "multi_tile"]
 
 
-def beyond(frozen, exact):
-    """What frozen devices lose in the mean, or the rate of those that do not settle."""
-    if frozen["failed"]:
-        return results.failed_rate(frozen, lambda value: f"{value - exact['mean']:+.4f}")
-    return f"{frozen['mean'] - exact['mean']:+.4f}"
+def loss_cell(one):
+    """What a rule loses, the half of its interval; bold: first, =: not told from the first, *: an end of a grid."""
+    lost = one["lost"]
+    if lost["failed"]:
+        return f"{lost['failed']} of {lost['seeds']} failed"
+    text = f"{lost['mean']:+.3f} ± {lost['high'] - lost['mean']:.3f}".replace("0.", ".")
+    text = f"**{text}**" if one is one["answer"]["ranking"][0] else text + (" =" if one["level"] else "")
+    return text + (" *" if one["edges"] else "")
 
 
-def count(value):
-    return "–" if not value else f"{value:.1e}"
+def count_cell(key):
+    def cell(one):
+        value = one[key]
+        return "?" if value is None else "0" if value == 0 else f"{value:.1e}".replace("e+0", "e").replace("e-0", "e-")
+    return cell
 
 
-def rate(one):
-    """The chosen rate; a star where it is an outermost one of its grid."""
-    key = "train.learning_rate"
-    return one["chosen"][key] + (" *" if key in one["edges"] else "")
+def matrix(devices, answers, cell, last=None):
+    """A row per device, a column per rule that any of them can have."""
+    rules = [rule for rule in RULES if any(rule in by_rule for by_rule in answers)]
+    rows = [["device"] + [f"`{rule}`" for rule in rules] + ([last[0]] if last else [])]
+    for (name, *_), by_rule in zip(devices, answers):
+        rows.append([name] + [cell(by_rule[rule]) if rule in by_rule else "–" for rule in rules] + ([last[1](by_rule)] if last else []))
+    return results.table(rows)
 
 
-def settings_of(device, level):
-    return device + ALIKE + ([f"hardware.level={level}"] if level != "mixed" else [])
+def frozen(by_rule):
+    answer = next(iter(by_rule.values()))["answer"]
+    cell = answer["frozen"]
+    if cell["failed"]:
+        return results.failed_rate(cell, lambda value: f"{value - answer['exact']['mean']:+.3f}")
+    return f"{cell['mean'] - answer['exact']['mean']:+.3f}".replace("0.", ".")
 
 
-def rows_of(name, of_level):
-    """The rules of a device in the order of the mixed level, those that only others have behind."""
-    by_rule = {level: {one["rule"]: one for one in answer["ranking"]} for level, answer in of_level.items()}
-    rows = []
-    for rule in dict.fromkeys(rule for found in by_rule.values() for rule in found):
-        lost = [interval(by_rule[level][rule]["lost"]) if rule in by_rule[level] else "refused" for level in LEVELS]
-        one = by_rule["mixed"].get(rule)
-        place = "–" if one is None else "=" if one["level"] else "behind"
-        counts = [count(one[key]) if one else "–" for key in ("pulses", "reads")]
-        rows.append([name, f"`{rule}`", place, rate(one) if one else "–", *lost, *counts])
-    frozen = [beyond(of_level[level]["frozen"], of_level[level]["exact"]) for level in LEVELS]
-    return rows + [[name, "none: frozen", "", "–", *frozen, "–", "–"]]
+def make(name):
+    title, config, settings, devices = TABLES[name]
+    commits = results.noted(f"advise_{name}")
+    answers = []
+    for _, key, device in devices:
+        answer = results.study("advise", config, f"advise_{name}_{key}", device + PULSE + settings, SHORT)
+        answers.append({one["rule"]: one | {"answer": answer} for one in answer["ranking"]})
+    body = f"**{title}.** Lost against exact numbers (test loss), seeds 11 to 13:\n\n" + matrix(devices, answers, loss_cell, ("frozen", frozen))
+    exact = {results.spread(by_rule[next(iter(by_rule))]["answer"]["exact"], 3) for by_rule in answers}
+    body += f"\n\nExact numbers: {' or '.join(sorted(exact))}.\n\n"
+    if name in ("digits", "adam", "resistive"):
+        for what, key in (("Pulses of learning, all devices", "pulses"), ("Pulses of the device that had most, first writing included", "most_pulses"),
+                          ("Reads of devices and columns", "reads"), ("Digital numbers per weight, optimizer and rule", "digital_numbers"),
+                          ("Heat of these pulses and reads, J", "learning_energy_J")):
+            digits = (lambda one: f"{one['digital_numbers']:g}") if key == "digital_numbers" else count_cell(key)
+            body += f"{what}:\n\n" + matrix(devices if key != "digital_numbers" else devices[1:2], answers if key != "digital_numbers" else answers[1:2], digits) + "\n\n"
+    elsewhere = [device for device in devices if device[1] != "gong"]
+    shown = [results.shown("advise", config, device + PULSE + settings, f"{name}_{key}") for _, key, device in elsewhere[1:2]]
+    results.write(f"advise_{name}", shown, body, commits, "docs/rules.md")
 
 
-commits = results.noted("advise")
-answers = {}
-for level in LEVELS:
-    for at, (name, device) in enumerate(DEVICES):
-        answers[at, level] = results.study("advise", CONFIG, f"advise_{at}_{level}", settings_of(device, level), SHORT)
-table = [["device", "rule", "", "rate", *[f"lost against exact numbers, {level}" for level in LEVELS], "pulses", "reads"]]
-for at, (name, _) in enumerate(DEVICES):
-    table += rows_of(name, {level: answers[at, level] for level in LEVELS})
-shown = [results.shown("advise", CONFIG, settings_of(DEVICES[at][1], level), f"advise_{at}") for at, level in ((0, "mixed"), (2, "mixed"), (1, "local"))]
-exact = results.spread(answers[0, "mixed"]["exact"])
-results.write("advise", shown, results.table(table) + "\n\nTest loss, seeds 11 to 13, 500 steps: paired differences with their 95 % t interval; =: the seeds do not tell the rule "
-              f"from the first of its device at the mixed level; exact numbers, with momentum at every level: {exact}. Rate, pulses and reads (of devices and of "
-              "columns) are those of the mixed level. \\*: an outermost value of the grid.", commits)
+for table in sys.argv[1:] or TABLES:
+    make(table)

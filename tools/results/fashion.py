@@ -16,7 +16,6 @@ CONFIG = "examples/fashion.toml"
 EPOCH = 3563  # steps of 16 of 57,000 pictures
 SEEDS = (11, 12, 13)
 AGES = ("0 s", "1e5 s")
-RECORDS = "../shared/data/devices"
 COMMON = ["hopfield.hidden=[128]", "train.null=none", "task.references=off", "train.evaluate_every=end", "data.validation_samples=all",
           "threads=1"]
 SHORT = ["train.steps=4", "data.validation_samples=32"]
@@ -45,20 +44,9 @@ LARGER = [
 PRESETS = [("ecram", "on `ecram`", ["device.preset=ecram"]), ("taox", "on `taox_hfox`", ["device.preset=taox_hfox"])]
 
 
-def fitted(file, arguments):
-    """Settings of a device fitted to a record; None without the record."""
-    record = results.ROOT / RECORDS / arguments[0]
-    out = results.FOLDER / file
-    if not record.exists() and not out.exists():
-        return None
-    if not out.exists():
-        results.execute([results.PROGRAM, "devices", "fit", str(record), *arguments[1:], "--out", str(out)])
-    return results.settings_of(out)
-
-
 def devices():
     """Lanes of networks that learn on devices."""
-    gong = fitted("gong_soft_bounds.toml", ["gong_pulses.csv", "--window", "1 uS,25 uS", "--model", "soft_bounds"])
+    gong = results.fitted("gong_soft_bounds.toml", ["gong_pulses.csv", "--window", "1 uS,25 uS", "--model", "soft_bounds"])
     kinds = ([("gong", "hopfield 784-128-10 on the device of Gong et al. fitted by `soft_bounds`", gong)] if gong else []) + PRESETS
     lane = lambda name, title, settings: (name, title, ["estimator=ep", *settings], RATES, None, "–")
     for name, title, device in kinds:
@@ -109,7 +97,7 @@ def main():
     commits = results.noted("fashion")
     rows = [["network", "learning rate", "validation accuracy", "test accuracy", "test error", "written into measured cells", "after 1e5 s",
              "published error, of more epochs"]]
-    relaxation = fitted("fashion_relaxation.toml", ["rram_c_relaxation.tsv.gz", "--relaxation"])
+    relaxation = results.fitted("fashion_relaxation.toml", ["rram_c_relaxation.tsv.gz", "--relaxation"])
     commands = []
     for name, title, settings, rates, on_cells, published in itertools.chain(LANES, devices(), LARGER):
         rate = chosen(name, settings, rates)

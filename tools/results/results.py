@@ -77,6 +77,18 @@ def settings_of(config):
     return found
 
 
+def fitted(file, arguments):
+    """Settings of a device fitted to a record of ../shared/data/devices; None without the record."""
+    record = ROOT / "../shared/data/devices" / arguments[0]
+    out = FOLDER / file
+    if not record.exists() and not out.exists():
+        return None
+    if not out.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        execute([PROGRAM, "devices", "fit", str(record), *arguments[1:], "--out", str(out)])
+    return settings_of(out)
+
+
 # Ideal nodes that read the way the physical level makes circuits read (and average, by a table's own keys), so that a column of them
 # is one of nodes; and those of symbols, with their estimator and current.
 SAME_READS = ["hardware.level=ideal", "reads.chopped=true"]

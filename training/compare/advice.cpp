@@ -40,8 +40,8 @@ std::string refusal(const ConfigSource& source, const std::vector<std::string>& 
   return "";
 }
 
-/// The protocol's keys that nobody has named.
-std::vector<std::string> protocol_settings(const Config& config) {
+/// The protocol's keys that nobody has named. `transfers`: whether a rule among the entrants has a fast array.
+std::vector<std::string> protocol_settings(const Config& config, bool transfers) {
   const auto is_free = [&](const char* key) { return config.origin(key).layer == Layer::standard; };
   std::vector<std::string> settings;
   if (is_free("compare.tuning_seeds")) settings.emplace_back("compare.tuning_seeds=[1]");
@@ -50,6 +50,11 @@ std::vector<std::string> protocol_settings(const Config& config) {
     const double rate = config.real("train.learning_rate");
     settings.push_back(
         fmt::format("compare.grid.train.learning_rate=[{:g}, {:g}, {:g}, {:g}]", rate / 4, rate, 4 * rate, 16 * rate));
+    if (transfers) {
+      const double share = config.real("crossbar.transfer_rate");
+      settings.push_back(
+          fmt::format("compare.grid.crossbar.transfer_rate=[{:g}, {:g}, {:g}]", share / 4, share, 4 * share));
+    }
   }
   if (config.origin("train.steps").layer != Layer::option) {
     settings.push_back(fmt::format("train.steps={}", std::min<std::int64_t>(config.integer("train.steps"), kShort)));
@@ -100,11 +105,14 @@ Advice advice_for(const ConfigSource& given) {
   Advice advice{given, {}};
   std::vector<std::string> entrants = {fmt::format("{}: device.preset=; device.model=digital", Advice::exact),
                                        fmt::format("{}: {}=none", Advice::frozen, kUpdate)};
+  const std::vector<std::string> with_fast_array = rules_reading("crossbar.transfer_rate");
+  bool transfers = false;
   for (const std::string& rule : find_row(config.table(), kUpdate)->choices) {
     if (rule == "none") continue;
     const std::vector<std::string> settings = settings_of(rule);
     const std::string why = refusal(given, settings);
     if (why.empty()) {
+      transfers = transfers || std::count(with_fast_array.begin(), with_fast_array.end(), rule) > 0;
       entrants.push_back(fmt::format("{}: {}", rule, fmt::join(settings, "; ")));
     } else {
       advice.refused.push_back({rule, why});
@@ -112,7 +120,7 @@ Advice advice_for(const ConfigSource& given) {
   }
   std::vector<std::string>& settings = advice.source.settings;
   settings.push_back(fmt::format("compare.entrants=[\"{}\"]", fmt::join(entrants, "\", \"")));
-  for (std::string& one : protocol_settings(config)) settings.push_back(std::move(one));
+  for (std::string& one : protocol_settings(config, transfers)) settings.push_back(std::move(one));
   return advice;
 }
 
@@ -131,7 +139,9 @@ std::vector<RankedRule> ranking(const Comparison& comparison) {
                       {},
                       mean("pulses"),
                       mean("verify_reads") + mean("transfer_reads"),
-                      mean("write_energy")});
+                      mean("most_pulses"),
+                      mean("digital_numbers"),
+                      mean("learning_energy")});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const RankedRule& a, const RankedRule& b) {
     const double x = a.result.test.mean, y = b.result.test.mean;

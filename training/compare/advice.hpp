@@ -23,8 +23,8 @@ struct Advice {
   static constexpr const char* frozen = "frozen devices";
 };
 
-/// Names the entrants and, where neither the file nor --set has them, a grid of 1/4, 1, 4 and 16 times train.learning_rate, tuning
-/// by seed 1, and test seeds 11 to 13; and but for a --set train.steps at most 500 steps. UserError: the config is wrong, or has no devices.
+/// Names the entrants and, where neither the file nor --set has them, a grid of 1/4, 1, 4 and 16 times train.learning_rate
+/// and, for rules with a fast array, of 1/4, 1 and 4 times crossbar.transfer_rate, tuning by seed 1, and test seeds 11 to 13; and but for a --set train.steps at most 500 steps. UserError: the config is wrong, or has no devices.
 Advice advice_for(const ConfigSource& given);
 
 /// A rule in the order of what it leaves of the loss.
@@ -33,8 +33,11 @@ struct RankedRule {
   double regained =
       0;  ///< (frozen − rule)/(frozen − exact) of the mean test losses: 0 is a frozen array, 1 exact numbers; NaN where the seeds do not tell frozen devices from exact numbers
   PairedDifference behind = {};  ///< its test loss with that of the first
-  double pulses = 0, reads = 0;  ///< of learning and of what it reads to learn, mean over the runs; NaN: not known
-  double write_energy = 0;       ///< J, the same
+  /// In the whole run, mean over the runs; NaN: not known.
+  double pulses = 0, reads = 0;  ///< of learning, and of devices and columns to learn
+  double most_pulses = 0;        ///< that one device has had, of programming too
+  double digital_numbers = 0;    ///< per weight
+  double energy = 0;             ///< J, of those pulses and reads
 
   /// Whether the seeds do not tell it from the first: the 95 % interval holds 0, or there is none.
   bool level() const { return !(behind.low > 0); }

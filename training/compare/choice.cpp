@@ -26,6 +26,11 @@ double mean_loss(const SweepPoint* first, std::size_t seeds, std::size_t metric)
   return sum / static_cast<double>(seeds);
 }
 
+bool sets(const Combination& combination, const std::string& key) {
+  return std::any_of(combination.begin(), combination.end(),
+                     [&](const std::string& one) { return one.starts_with(key + "="); });
+}
+
 /// Keys of which the chosen point has an outermost value. `keys` are the last of a point's columns.
 std::vector<std::string> edges_of(const std::vector<GridAxis>& axes, const SweepPoint& chosen,
                                   const std::vector<SweepPoint>& all) {
@@ -46,11 +51,10 @@ std::vector<std::string> edges_of(const std::vector<GridAxis>& axes, const Sweep
 
 }  // namespace
 
-std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vector<SweepPoint>& tuning,
-                             const std::vector<SweepMetric>& metrics) {
-  const std::vector<Combination> combinations = all_combinations(axes);
+std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vector<Combination>& combinations,
+                             const std::vector<SweepPoint>& tuning, const std::vector<SweepMetric>& metrics) {
   Choice choice{combinations.front(), {}, {}, std::numeric_limits<double>::quiet_NaN()};
-  if (combinations.size() == 1) {
+  if (tuning.empty()) {
     for (const GridAxis& axis : axes) choice.values.push_back(axis.values.front());
     return choice;
   }
@@ -67,7 +71,10 @@ std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vecto
   if (best == combinations.size()) return std::nullopt;
   const SweepPoint& chosen = tuning[best * seeds];
   choice.combination = combinations[best];
-  choice.values.assign(chosen.values.end() - static_cast<std::ptrdiff_t>(axes.size()), chosen.values.end());
+  const std::size_t labels = chosen.values.size() - axes.size();
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    choice.values.push_back(sets(choice.combination, axes[a].key) ? chosen.values[labels + a] : "");
+  }
   choice.edges = edges_of(axes, chosen, tuning);
   return choice;
 }

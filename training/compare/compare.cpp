@@ -45,8 +45,9 @@ SweepGrid empty_grid(const Protocol& protocol, CompareStage stage) {
 SweepGrid tuning_grid(const ConfigSource& source, const Protocol& protocol) {
   SweepGrid grid = empty_grid(protocol, CompareStage::tuning);
   GridBuilder builder(source, EndCosine::as_configured, grid);
-  for (const Entrant& entrant : protocol.entrants) {
-    for (const Combination& combination : protocol.combinations) {
+  for (std::size_t e = 0; e < protocol.entrants.size(); ++e) {
+    const Entrant& entrant = protocol.entrants[e];
+    for (const Combination& combination : protocol.combinations[e]) {
       builder.add(settings_of(entrant, combination), {entrant.name},
                   protocol.tunes() ? protocol.tuning_seeds : protocol.test_seeds);
     }
@@ -195,12 +196,13 @@ StudyEstimate estimate_compare(const ConfigSource& given, const SweepFiles& file
   use_product_kernel(protocol.base);
   SweepGrid grid = empty_grid(protocol, CompareStage::tests);
   GridBuilder builder(source, EndCosine::as_configured, grid);
-  const std::size_t tuned = protocol.tunes() ? protocol.combinations.size() : 0;
-  for (const Entrant& entrant : protocol.entrants) {
-    for (std::size_t c = 0; c < tuned; ++c) {
-      builder.add(settings_of(entrant, protocol.combinations[c]), {entrant.name}, protocol.tuning_seeds);
+  for (std::size_t e = 0; e < protocol.entrants.size(); ++e) {
+    const Entrant& entrant = protocol.entrants[e];
+    const auto& own = protocol.combinations[e];
+    for (std::size_t c = 0; protocol.tunes() && c < own.size(); ++c) {
+      builder.add(settings_of(entrant, own[c]), {entrant.name}, protocol.tuning_seeds);
     }
-    builder.add(settings_of(entrant, protocol.combinations.front()), {entrant.name}, protocol.test_seeds);
+    builder.add(settings_of(entrant, own.front()), {entrant.name}, protocol.test_seeds);
   }
   builder.finish();
   grid.sweep.shard = files.shard;

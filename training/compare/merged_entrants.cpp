@@ -55,12 +55,14 @@ bool same_place(const SweepPoint& a, const SweepPoint& b, const std::vector<bool
 /// A grid that has grown may have another best place than the one that was tested.
 void expect_tests_of_choices(const CompareProtocol& protocol, const Sweep& tuning, const Sweep& test,
                              const std::vector<ComparedEntrant>& entrants, const std::string& name) {
-  const std::size_t seeds = protocol.tuning_seeds.size(), places = protocol.combinations.size();
+  std::size_t first = 0;  // of the entrant's places in the tuning
   for (std::size_t e = 0; e < entrants.size(); ++e) {
+    const auto& own = protocol.combinations[e];
+    const std::size_t begin = first;
+    first += own.size();
     if (!entrants[e].choice) continue;
-    const auto& all = protocol.combinations;
-    const auto best = std::find(all.begin(), all.end(), entrants[e].choice->combination) - all.begin();
-    const SweepPoint& chosen = tuning.points[(e * places + static_cast<std::size_t>(best)) * seeds];
+    const auto best = std::find(own.begin(), own.end(), entrants[e].choice->combination) - own.begin();
+    const SweepPoint& chosen = tuning.points[(begin + static_cast<std::size_t>(best)) * protocol.tuning_seeds.size()];
     for (const SweepPoint& run : test.points) {
       if (run.values.front() != entrants[e].entrant.name || same_place(run, chosen, test.numeric)) continue;
       throw UserError(
@@ -78,8 +80,7 @@ void write_merged_entrants(H5Document& document, const Config& config, const std
   const CompareProtocol protocol = read_protocol(config, name);
   const Sweep tuned = table_of(protocol, CompareStage::tuning, tuning);
   const Sweep tested = table_of(protocol, CompareStage::tests, test);
-  if (protocol.tunes() &&
-      tuned.points.size() != protocol.entrants.size() * protocol.combinations.size() * protocol.tuning_seeds.size()) {
+  if (protocol.tunes() && tuned.points.size() != protocol.tuning_runs()) {
     throw UserError(fmt::format("{}: {} runs of the tuning are not those of its config", name, tuned.points.size()));
   }
   std::vector<ComparedEntrant> entrants = chosen_entrants(protocol, tuned);

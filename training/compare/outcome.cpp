@@ -35,12 +35,13 @@ double sum_of_finite(const std::vector<double>& values) {
 
 std::vector<ComparedEntrant> chosen_entrants(const CompareProtocol& protocol, const Sweep& tuning) {
   std::vector<ComparedEntrant> rows;
-  for (const Entrant& entrant : protocol.entrants) {
+  for (std::size_t e = 0; e < protocol.entrants.size(); ++e) {
+    const Entrant& entrant = protocol.entrants[e];
     std::vector<SweepPoint> own;
     for (const SweepPoint& point : tuning.points) {
       if (point.values.front() == entrant.name) own.push_back(point);
     }
-    rows.push_back({entrant, choose(protocol.axes, own, tuning.metrics)});
+    rows.push_back({entrant, choose(protocol.axes, protocol.combinations[e], own, tuning.metrics)});
   }
   return rows;
 }

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/base/errors.hpp"
 #include "training/config/config_table.hpp"
+#include "training/config/idle_rules.hpp"
 #include "training/data/data_options.hpp"
 #include "training/data/task.hpp"
 #include "training/sweep/sweep_metrics.hpp"
@@ -17,7 +19,70 @@ namespace {
 
 bool has_samples(const Config& config) { return task_kind(config).rows == Rows::features; }
 
+/// Whether an entrant sets keys by name of a preset, so that its values alone do not say which choices it makes.
+bool sets_preset(const Entrant& entrant) {
+  return std::any_of(entrant.settings.begin(), entrant.settings.end(), [](const std::string& one) {
+    const std::string key = one.substr(0, one.find('='));
+    const bool is_named = one.size() > key.size() + 1;
+    return is_named && (key == "preset" || key == "device.preset" || key == "hardware.level");
+  });
+}
+
+std::string key_of(const std::string& setting) { return setting.substr(0, setting.find('=')); }
+
+Config moved(Config config, const std::vector<std::string>& settings) {
+  for (const std::string& one : settings) config.set_from_text(key_of(one), one.substr(one.find('=') + 1));
+  return config;
+}
+
+/// What is left of a combination without the keys that the entrant does not read in it.
+Combination read_part(const Config& base, const Entrant& entrant, const Combination& combination) {
+  const Config config = moved(moved(base, entrant.settings), combination);
+  Combination part;
+  for (const std::string& one : combination) {
+    if (!is_idle(config, key_of(one))) part.push_back(one);
+  }
+  return part;
+}
+
+std::vector<Combination> combinations_of(const CompareProtocol& protocol, const Entrant& entrant) {
+  const std::vector<Combination> all = all_combinations(protocol.axes);
+  if (sets_preset(entrant)) return all;
+  std::vector<Combination> distinct;
+  for (const Combination& one : all) {
+    Combination part = one;
+    try {
+      part = read_part(protocol.base, entrant, one);
+    } catch (const UserError&) {
+      return all;  // the builder of the points says what is wrong, and where
+    }
+    if (std::find(distinct.begin(), distinct.end(), part) == distinct.end()) distinct.push_back(std::move(part));
+  }
+  return distinct;
+}
+
+void expect_axes_read(const CompareProtocol& protocol, const std::string& name) {
+  for (const GridAxis& axis : protocol.axes) {
+    const bool is_read = std::any_of(protocol.combinations.begin(), protocol.combinations.end(), [&](const auto& own) {
+      return std::any_of(own.begin(), own.end(), [&](const Combination& one) {
+        return std::any_of(one.begin(), one.end(), [&](const std::string& s) { return key_of(s) == axis.key; });
+      });
+    });
+    if (!is_read) throw UserError(fmt::format("{}: compare.grid.{} (no entrant reads it)", name, axis.key));
+  }
+}
+
 }  // namespace
+
+bool CompareProtocol::tunes() const {
+  return std::any_of(combinations.begin(), combinations.end(), [](const auto& own) { return own.size() > 1; });
+}
+
+std::size_t CompareProtocol::tuning_runs() const {
+  std::size_t places = 0;
+  for (const auto& own : combinations) places += own.size();
+  return tunes() ? places * tuning_seeds.size() : 0;
+}
 
 ConfigSource compare_source(const ConfigSource& source) {
   const Config config = parse_program_config(source.name, source.text, source.settings);
@@ -52,7 +117,8 @@ CompareProtocol read_protocol(const Config& config, const std::string& name) {
   p.entrants = read_entrants(p.base);
   p.tuning_seeds = p.base.integers("compare.tuning_seeds");
   p.test_seeds = p.base.integers("compare.test_seeds");
-  p.combinations = all_combinations(p.axes);
+  for (const Entrant& entrant : p.entrants) p.combinations.push_back(combinations_of(p, entrant));
+  expect_axes_read(p, name);
   for (const GridAxis& axis : p.axes) {
     if (axis.key == "data.split_seed")
       throw UserError(name + ": compare.grid.data.split_seed (parts of the data are drawn, not tuned)");

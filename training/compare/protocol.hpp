@@ -17,13 +17,16 @@ struct CompareProtocol {
   std::vector<GridAxis> axes;
   std::vector<Entrant> entrants;
   std::vector<std::int64_t> tuning_seeds, test_seeds;
-  std::vector<Combination> combinations;
+  /// Of each entrant, the combinations of the grid that are runs of their own: keys that it does not read are left out.
+  std::vector<std::vector<Combination>> combinations;
 
   /// Whether there is anything to choose from.
-  bool tunes() const { return combinations.size() > 1; }
+  bool tunes() const;
+  /// Runs of the tuning, of all entrants with all tuning seeds; 0: nothing is tuned.
+  std::size_t tuning_runs() const;
 };
 
-/// compare.* of a config. UserError that starts with `name`: no grid, entrants or seeds, or no test part.
+/// compare.* of a config. UserError that starts with `name`: no grid, entrants or seeds, no test part, or a key of the grid that no entrant reads.
 CompareProtocol read_protocol(const Config& config, const std::string& name);
 
 /// The source of a comparison: of samples, data.split_seed = "seed" comes before its own settings, unless the file or one of them names

@@ -23,7 +23,8 @@ ParamTable compare_rows() {
                    "5 seeds: the 95 % interval of a mean is 1.24 standard deviations to either side; 3 seeds: 2.48")),
       grid("compare.grid",
            "What is tuned, the same for every entrant: keys of this table and the values each takes, as in "
-           "`\"train.learning_rate\" = [1e-3, 3e-3]`; every combination is run."),
+           "`\"train.learning_rate\" = [1e-3, 3e-3]`; every combination is run, without the keys that the entrant does "
+           "not read."),
   };
 }
 

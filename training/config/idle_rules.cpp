@@ -333,6 +333,11 @@ const std::vector<IdleChoice>& idle_choices() {
   return all;
 }
 
+bool is_idle(const Config& config, const std::string& key) {
+  const auto leaves = [&](const Choice& choice) { return choice.key != key && choice.leaves(config, key); };
+  return leaves(idle_estimator()) || std::any_of(idle_choices().begin(), idle_choices().end(), leaves);
+}
+
 bool network_leaves(const Config& config, const std::string& key) { return of_network().leaves(config, key); }
 
 IdleChoice idle_estimator() { return of_estimator(true); }

@@ -19,6 +19,9 @@ struct IdleChoice {
 /// All of them. One more is a line.
 const std::vector<IdleChoice>& idle_choices();
 
+/// Whether nothing in a training of this config reads the key: another value of it makes the same run.
+bool is_idle(const Config& config, const std::string& key);
+
 /// Whether the kind of network leaves the key unread, as the keys of others.
 bool network_leaves(const Config& config, const std::string& key);
 

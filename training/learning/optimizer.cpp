@@ -183,6 +183,11 @@ double optimizer_operations(const std::string& name) {
   return clipping + (name == "adam" ? 3 + 4 + 5 : 3);
 }
 
+double optimizer_numbers(const std::string& name, const OptimizerOptions& options) {
+  if (name == "adam") return 2;
+  return name == "sgd" && options.momentum > 0 ? 1 : 0;
+}
+
 template <class S>
 std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,
                                              std::span<const ParameterShape> shapes) {

@@ -47,6 +47,9 @@ const std::vector<std::string>& optimizer_names();
 /// Digital operations per parameter of one step of a rule, the clipping of the norm included.
 double optimizer_operations(const std::string& name);
 
+/// Numbers that a rule keeps per parameter: adam its two moments, sgd the velocity where there is momentum.
+double optimizer_numbers(const std::string& name, const OptimizerOptions& options);
+
 /// UserError when the name is unknown or an option is outside its range.
 template <class S>
 std::unique_ptr<Optimizer<S>> make_optimizer(const std::string& name, const OptimizerOptions& options,

@@ -35,6 +35,12 @@ std::vector<MetricRow<Result>> in_units(std::vector<MetricRow<Result>> rows, con
   return rows;
 }
 
+/// J by which a run learnt: its pulses, and the reads of devices and columns that went with them.
+double learning_energy(const TrainSummary& s) {
+  const EnergyReport& of_a_step = s.step_energy.items;
+  return (of_a_step.writes_J + of_a_step.verify_J + of_a_step.transfers_J) * static_cast<double>(s.done);
+}
+
 /// A heat of pulses; NaN where what a pulse of the device takes is not known.
 double known(const TrainSummary& s, double heat_J) {
   return s.step_energy.pulses_known ? heat_J : std::numeric_limits<double>::quiet_NaN();
@@ -58,6 +64,15 @@ std::vector<TrainRow> circuit_rows() {
        [](S s) { return s.verify_reads; }},
       {{"transfer_reads", "1", "reads of columns by update rules with a fast array"},
        [](S s) { return s.transfer_reads; }},
+      {{"most_pulses", "1",
+        "pulses that one device has had at most, those of programming too: what endurance must bear"},
+       [](S s) { return s.most_pulses; }},
+      {{"digital_numbers", "1", "numbers that optimizer and update rule keep for each weight"},
+       [](S s) { return s.digital_numbers; }},
+      {{"learning_energy", "J",
+        "heat of the pulses of learning in the whole run, and of the reads of devices and columns that went with them; "
+        "NaN where the pulses of the device are not known"},
+       [](S s) { return known(s, learning_energy(s)); }},
       {{"write_energy", "J",
         "heat of the pulses of one training step, mean over the steps; NaN where the pulses of the device are not "
         "known"},

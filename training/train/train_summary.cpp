@@ -121,10 +121,13 @@ TrainSummary summarise(const Config& config, const TrainingLoop& loop, const Net
   s.pulses = log.sum_last("device", "pulses_up") + log.sum_last("device", "pulses_down") - s.programming_pulses;
   s.verify_reads = log.sum_last("device", "verify_reads") - s.programming_reads;
   s.transfer_reads = log.sum_last("device", "transfer_reads");
+  s.most_pulses = log.largest_last("device", "device_pulses_max");
   s.ir_drop = log.largest_last("device", "ir_drop");
   s.write_failures = log.sum_last("device", "write_failures");
   s.write_energy = log.sum_last("device", "write_energy") - s.programming_energy;
   const TrainOptions options = train_options(config);
+  s.digital_numbers =
+      optimizer_numbers(options.optimizer, options.rule) + log.largest_last("device", "digital_numbers");
   const double fixed = options.step_time;
   const double step_s = fixed > 0 ? fixed : s.phase_time * static_cast<double>(options.batch);
   s.notes = loop.task().notes();

@@ -60,6 +60,8 @@ struct TrainSummary {
   double phase_time = 0;                ///< s, simulated time of all phases of a sequence, median over accepted steps
   double pulses = 0, verify_reads = 0;  ///< by which all crossbars learnt, since the start
   double transfer_reads = 0;            ///< of columns, by update rules with a fast array
+  double most_pulses = 0;               ///< that one device has had, of programming too
+  double digital_numbers = 0;           ///< per weight, of optimizer and update rule
   double write_energy = 0;              ///< J of these pulses; 0 where the pulses of the device are not known
   double programming_pulses = 0, programming_reads = 0;  ///< by which their weights were first written
   double programming_energy = 0;                         ///< J of these pulses
