@@ -128,5 +128,6 @@ struct AffineStep {
     if (floor > 0) spread = (spread.square() + held).sqrt();
   }
 };
+static_assert(ChunkRule<AffineStep, float> && ChunkRule<AffineStep, double>);
 
 }  // namespace nudge

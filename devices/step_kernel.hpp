@@ -44,14 +44,18 @@ void chunk_moves(const Rule& rule, const ElementChunk<S>& chunk, S sigma, S floo
 /// Moves the devices of a chunk inside their bounds and counts their pulses. A device that time has taken out of its bounds
 /// is not moved further out. What was not finite shows as NaN and counts as no pulse.
 template <class S>
-void apply_chunk(const ChunkArray<S>& change, ElementChunk<S>& chunk, DeviceCells<S>& cells, Index begin) {
+void apply_chunk(const ChunkArray<S>& change, ElementChunk<S>& chunk, DeviceCells<S>& cells) {
   using Part = Eigen::Array<S, Eigen::Dynamic, 1>;
-  const Eigen::Map<const Part> lower(cells.lower.data() + begin, chunk.size);
-  const Eigen::Map<const Part> upper(cells.upper.data() + begin, chunk.size);
-  Eigen::Map<Part> g(cells.g.data() + begin, chunk.size);
   auto n = chunk.n.head(chunk.size);
-  // n − n is 0 but where n is not finite.
-  g = (g + chunk.sign.head(chunk.size) * change.head(chunk.size)).max(lower.min(g)).min(upper.max(g)) + (n - n);
+  ChunkArray<S> moved;
+  auto to = moved.head(chunk.size);
+  with_fields(chunk, [&](const auto& at) {
+    const auto& g = at(cells.g);
+    const auto& lower = at(cells.lower);
+    const auto& upper = at(cells.upper);
+    // n − n is 0 but where n is not finite.
+    to = (g + chunk.sign.head(chunk.size) * change.head(chunk.size)).max(lower.min(g)).min(upper.max(g)) + (n - n);
+  });
   if ((n - n).sum() != 0) {
     for (Index i = 0; i < chunk.size; ++i) {
       if (std::isfinite(chunk.n[i])) continue;
@@ -59,7 +63,16 @@ void apply_chunk(const ChunkArray<S>& change, ElementChunk<S>& chunk, DeviceCell
       if (chunk.mortal) chunk.idle[i] = 0;
     }
   }
-  Eigen::Map<Part>(cells.writes.data() + begin, chunk.size) += n;
+  if (chunk.all) {
+    Eigen::Map<Part>(cells.g.data() + chunk.begin, chunk.size) = to;
+    Eigen::Map<Part>(cells.writes.data() + chunk.begin, chunk.size) += n;
+    return;
+  }
+  for (Index k = 0; k < chunk.size; ++k) {
+    const Index i = chunk.begin + chunk.place[static_cast<std::size_t>(k)];
+    cells.g.data()[i] = moved[k];
+    cells.writes.data()[i] += chunk.n[k];
+  }
 }
 
 /// Sends the pulses of one chunk [begin, end) of the flat arrays. Rule::change(element, direction, n) is the mean change
@@ -68,9 +81,10 @@ template <class Rule, class S>
 std::array<double, 2> update_chunk(const Rule& rule, DeviceCells<S>& cells, const UpdateRequest<S>& request,
                                    Index begin, Index end) {
   ElementChunk<S> chunk;
+  chunk.begin = begin;
   chunk.size = end - begin;
   const auto lane = static_cast<std::uint32_t>(begin / kDeviceChunk * 2) + request.side;
-  if (!fill_chunk(cells, request, begin, lane, chunk)) return {0, 0};
+  if (!fill_chunk(cells, request, lane, chunk)) return {0, 0};
   // Aligned: the last bit of a vectorised random number may depend on the alignment of its target, and stacks differ
   // between threads.
   ChunkArray<S> change;
@@ -84,7 +98,7 @@ std::array<double, 2> update_chunk(const Rule& rule, DeviceCells<S>& cells, cons
   chunk_moves(rule, chunk, request.noise, request.noise_floor, change, noise);
   if (noisy)
     change.head(chunk.size) += noise.head(chunk.size).min(chunk.width.head(chunk.size)) * normal.head(chunk.size);
-  apply_chunk(change, chunk, cells, begin);
+  apply_chunk(change, chunk, cells);
   const auto n = chunk.n.head(chunk.size).template cast<double>();
   const auto sign = chunk.sign.head(chunk.size).template cast<double>();
   double all = n.sum();

@@ -38,9 +38,9 @@ struct ExponentialStep {
     return sigma * change(e, direction, n) / std::sqrt(n);
   }
 
-  /// The same for a whole chunk, as vectors.
+  /// The same for a whole chunk, as vectors; noise of `floor` mean steps in every pulse, √n of them after n, is added to the variance.
   template <class S>
-  void moves(const ElementChunk<S>& chunk, S sigma, ChunkArray<S>& change, ChunkArray<S>& noise) const {
+  void moves(const ElementChunk<S>& chunk, S sigma, S floor, ChunkArray<S>& change, ChunkArray<S>& noise) const {
     ChunkArray<S> z_all, A_all, rate_all, growth_all;
     auto z = z_all.head(chunk.size);
     auto amplitude = A_all.head(chunk.size);
@@ -65,9 +65,18 @@ struct ExponentialStep {
       const S curved = growth[i] <= S(-1) ? chunk.width[i] : -moved[i] * chunk.step[i] / rate[i];
       moved[i] = std::min(straight ? chunk.step[i] * z[i] * chunk.n[i] : curved, chunk.width[i]);
     }
-    if (sigma > 0) noise.head(chunk.size) = sigma * moved / n.max(std::numeric_limits<S>::min()).sqrt();
+    auto spread = noise.head(chunk.size);
+    if (sigma > 0) spread = sigma * moved / n.max(std::numeric_limits<S>::min()).sqrt();
+    if (floor == 0) return;
+    const auto held = (floor * chunk.step.head(chunk.size)).square() * n;
+    if (sigma > 0) {
+      spread = (spread.square() + held).sqrt();
+    } else {
+      spread = held.sqrt();
+    }
   }
 };
+static_assert(ChunkRule<ExponentialStep, float> && ChunkRule<ExponentialStep, double>);
 
 }  // namespace
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "devices/presets.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/reference.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "training/config/config_table.hpp"
 
 using namespace nudge::test;

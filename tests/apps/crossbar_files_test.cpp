@@ -2,17 +2,17 @@
 // nudge crossbar of what a lab brings: measured conductances, weights of a file, stuck devices.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/data_files.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "sim/io/h5_reader.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 TEST_CASE("devices characterize writes a self-describing file and prints what it measured", "[apps]") {
   const Folder folder;
@@ -145,7 +145,7 @@ TEST_CASE("export writes every column as CSV and overwrites nothing", "[apps]") 
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.output, Contains("staircase.csv") && Contains("staircase.conductance.csv") && Contains("columns.csv"));
   const std::string table = read_file(folder.file("out/endurance.csv"));
-  CHECK_THAT(table, Catch::Matchers::StartsWith("cycle,high_mean,high_std,low_mean,low_std,pulses\n1,"));
+  CHECK_THAT(table, Catch::StartsWith("cycle,high_mean,high_std,low_mean,low_std,pulses\n1,"));
   const auto means = H5Reader(folder.file("e.h5")).reals<double>("endurance/high_mean");
   CHECK_THAT(table, Contains(fmt::format(",{},", means[0])));
   CHECK_THAT(read_file(folder.file("out/columns.csv")), Contains("endurance.csv,high_mean,S,"));

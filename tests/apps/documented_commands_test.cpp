@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command lines that the documents and examples write: their commands, options, example files and make targets exist.
-#include <catch2/catch.hpp>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -9,6 +8,7 @@
 
 #include "tests/apps/documents.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 namespace fs = std::filesystem;
 using namespace nudge::test;

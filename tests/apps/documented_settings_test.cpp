@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings that documents, examples and the program's own messages write, `section.key = value`, are keys of the program with
 // values that it takes.
-#include <catch2/catch.hpp>
 #include <regex>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 #include "sim/config/param_table.hpp"
 #include "tests/apps/documents.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "training/config/config_table.hpp"
 
 namespace fs = std::filesystem;

@@ -4,7 +4,6 @@
 #include <hdf5.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <functional>
 
 #include "apps/info/describe.hpp"
@@ -12,6 +11,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/compare/merge.hpp"
 #include "training/train/train_log.hpp"

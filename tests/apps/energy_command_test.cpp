@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "sim/io/h5_reader.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

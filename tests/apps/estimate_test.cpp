@@ -3,11 +3,11 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/sanitizers.hpp"
 
 using namespace nudge::test;

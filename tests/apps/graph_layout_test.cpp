@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "apps/report/graph_layout.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::report;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hardware section of a training report: conductances before and after, and pictures of what arrays hold.
-#include <catch2/catch.hpp>
 
 #include "sim/io/h5_reader.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
-using Catch::Matchers::StartsWith;
+using Catch::Contains;
+using Catch::StartsWith;
 
 TEST_CASE("the report draws every device's conductance before and after training, and arrays but no tables", "[apps]") {
   const Folder folder;

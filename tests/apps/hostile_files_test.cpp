@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files whose names and texts are meant to do harm: to a terminal, to a file system, to a spreadsheet.
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "apps/info/describe.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -12,11 +11,12 @@
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "training/config/config_table.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

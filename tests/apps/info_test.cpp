@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "apps/info/describe.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/apps/synthetic_runs.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace nudge;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals to mpirun and to one of its ranks: all stop, the file is whole, and the rest of the run has the bits of an unbroken
 // one. Skipped where the build has no MPI.
-#include <catch2/catch.hpp>
 
 #include "tests/apps/running_ranks.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 
 using namespace nudge::test;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One training and one gradient check on several ranks of mpirun. Skipped where the build has no MPI.
-#include <catch2/catch.hpp>
 
 #include "tests/apps/run_ranks.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 
 using namespace nudge::test;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // nudge netlist: an operating point as a table and as JSON, what is wrong with a netlist, and a trained one written back.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

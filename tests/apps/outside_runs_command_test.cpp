@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that a resumed study keeps outside its grid, and runs that are listed twice, from the command line.
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge::test;
 using Catch::Contains;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge::test;
 using Catch::Contains;

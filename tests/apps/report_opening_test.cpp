@@ -2,8 +2,6 @@
 // What a report says first, and what it ranks.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
-
 #include <cmath>
 #include <fstream>
 
@@ -13,6 +11,7 @@
 #include "apps/report/sections.hpp"
 #include "sim/io/run_record.hpp"
 #include "tests/apps/synthetic_runs.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace nudge;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <regex>
 
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/run_record.hpp"
 #include "tests/apps/synthetic_runs.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace nudge;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks of samples from the shell: scores in every command, and what is refused.
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge::test;
 using Catch::Contains;

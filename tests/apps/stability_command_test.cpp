@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session really does to a program: streams that cannot be written, limits of the machine, runs that fail.
-#include <catch2/catch.hpp>
 
 #include <filesystem>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge::test;
 using Catch::Contains;

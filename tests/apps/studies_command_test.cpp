@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <nlohmann/json.hpp>
 
 #include "apps/report/run_file.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge::test;
 using Catch::Contains;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sweeps in parts, before and while they run: shard and merge, --dry-run, progress as JSON, watch.
-#include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "apps/work_rate.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 
 using namespace nudge::test;

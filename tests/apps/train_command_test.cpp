@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -12,6 +11,7 @@
 
 #include "sim/base/errors.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 
 using namespace nudge;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that use a trained network: test, generate.
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 TEST_CASE("test: rows of ages and seeds as a table and as JSON; wrong ages and settings are the user's", "[aged]") {
   const Folder folder;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Amplifiers at the lines of an array: offset, gain, finite open-loop gain, saturation, each direction for itself.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is done against ageing: a gain that follows it, and devices that are written anew.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "circuits/terms/attention_core.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/tiny_block.hpp"
 

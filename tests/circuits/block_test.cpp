@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
 #include "sim/settle.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/count_allocations.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/tiny_block.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coupling of chosen reciprocity, exact and held by devices, and amplifiers of finite bandwidth around it.
 #include "circuits/terms/coupling.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/circuit_dynamics.hpp"

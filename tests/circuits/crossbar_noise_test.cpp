@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read noise drawn at the output against the closed form and against noise drawn per device.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "circuits/crossbar/crossbar.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/crossbar/crossbar.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
@@ -13,7 +13,7 @@
 #include "sim/config/config_load.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

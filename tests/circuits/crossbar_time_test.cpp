@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time passes for a crossbar: its weights follow its devices, and a checkpoint keeps their slow state.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/digital_matrix.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

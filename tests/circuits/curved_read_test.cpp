@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices of a curved current over voltage in reads: closed form with ideal wires, Newton's method behind wires.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/wires/nonlinear_solver.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 using namespace nudge;

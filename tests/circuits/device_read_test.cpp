@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What devices see of a read behind wires: ladders in closed form, the nodal reference, tiles, curves; and who watches a solve.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/wires/device_read.hpp"
@@ -10,6 +9,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/circuits/nodal_solver.hpp"
+#include "tests/support/catch.hpp"
 
 namespace nudge {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/digital_matrix.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wright's ω, a diode behind one resistor in closed form, and the term that puts diodes at the nodes of a circuit.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/circuit_dynamics.hpp"
 #include "circuits/resistive/diode_law.hpp"
 #include "circuits/terms/node_diodes.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/numerics.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices of a crossbar that die: by plain pulses, by coincidences and by write-verify; counted, and the same after a restart.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

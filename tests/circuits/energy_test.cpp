@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Physical units: seconds, watts and joules of reads, clamps, conversions and pulses.
 #include "circuits/energy.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/circuit_dynamics.hpp"

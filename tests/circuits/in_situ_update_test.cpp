@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coincidence updates against plain SGD and against their own exact order; Tiki-Taka against plain pulses.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/linear_map_factory.hpp"
 #include "circuits/rules/ruled_map.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The IR drop figure against nodal analysis: Thomson's bound for any array, and both bounds for uniform ones.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/wires/line_solver.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/circuits/nodal_solver.hpp"
+#include "tests/support/catch.hpp"
 
 namespace nudge {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices that are factorised side by side, against dense factors of each.
 #include "circuits/netlist/lane_lu.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/matrix.hpp"

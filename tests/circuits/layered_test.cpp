@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layered Hopfield networks: bilinear links dense and convolutional, biases, states in a box.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/circuit_dynamics.hpp"
@@ -8,6 +7,7 @@
 #include "circuits/terms/bilinear_link.hpp"
 #include "circuits/terms/node_bias.hpp"
 #include "sim/settle.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 
 using namespace nudge;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/leak_spread.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 #include "circuits/circuit_dynamics.hpp"
 #include "tests/support/numerics.hpp"

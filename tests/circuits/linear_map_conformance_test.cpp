@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every LinearMap must do; loops over the digital matrix, a crossbar of every registered device model, and every
 // mapping.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "circuits/linear_map_factory.hpp"
 #include "circuits/rules/rule_kinds.hpp"
 #include "devices/registry.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a weight is compared with: closed forms of every mapping, their errors, energy and reads.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/array_memory.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/wires/line_solver.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge {

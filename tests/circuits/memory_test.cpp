@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/tiny_block.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slow noise of devices that moves from read to read: its share of the variance, and its correlation over the reads of a
 // phase against the process.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/crossbar/line_noise.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Netlists that are read, and those that are refused, with the place and the reason.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 
@@ -8,6 +7,7 @@
 #include "circuits/netlist/netlist_reader.hpp"
 #include "circuits/netlist/operating_point.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace nudge;

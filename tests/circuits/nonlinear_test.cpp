@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curved devices behind wires: limits, an independent dense Newton, order of convergence, ngspice, failure.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/spice/crossbar_netlist.hpp"
@@ -8,6 +7,7 @@
 #include "circuits/wires/nonlinear_solver.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/numerics.hpp"
 

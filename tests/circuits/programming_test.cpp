@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/programming/write_devices.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read noise behind the pole of an amplifier: variance, correlation from read to read, density at zero frequency, and the
 // limit of what a curve makes of it for short steps.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "circuits/circuit_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/terms/hopfield_memory.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Physical read noise: thermal and shot noise in closed form, per device against at the output, and kT/C of a node.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "sim/read_timing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"
 

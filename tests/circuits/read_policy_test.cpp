@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classes of reads: what each policy makes of noise, energy and time.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/read_policy.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"
 

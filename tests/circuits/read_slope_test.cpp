@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derivatives of reads at their operating point, for every imperfection that has one.
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
 
@@ -9,6 +8,7 @@
 #include "circuits/linear_map_factory.hpp"
 #include "devices/device_config.hpp"
 #include "sim/config/config_load.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/imperfections.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"

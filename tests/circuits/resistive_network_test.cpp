@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deep resistive networks as circuits: Kirchhoff's law, energy, power, coordinate descent.
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "circuits/resistive/resistive_currents.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/resistive_networks.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/resistive/coordinate_descent.hpp"
 #include "tests/support/resistive/resistive_energy.hpp"
 #include "tests/support/resistive/resistive_solver.hpp"

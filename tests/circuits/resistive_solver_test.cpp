@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact steady state of deep resistive networks and the gradients taken from it.
 #include <Eigen/Core>
-#include <catch2/catch.hpp>
 
 #include "circuits/resistive/resistive_currents.hpp"
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/resistive_networks.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/resistive/coordinate_descent.hpp"
 #include "tests/support/resistive/resistive_energy.hpp"

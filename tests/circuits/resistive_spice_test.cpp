@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole step of equilibrium propagation on a deep resistive network, in ngspice and here: the netlist's own elements
 // obey Kirchhoff's law at ngspice's voltages, and voltages, half squared drops and gradient are ours.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -10,6 +9,7 @@
 #include "circuits/spice/resistive_netlist.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/circuits/resistive_networks.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/resistive/resistive_gradient.hpp"
 
 using namespace nudge;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays as labs write and read them: pulses that grow, lines that float, selectors.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
@@ -10,9 +9,10 @@
 #include "circuits/wires/sneak_paths.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deep resistive networks whose diodes are Shockley's: closed forms, Kirchhoff's law, the ideal limit, and a whole step of
 // equilibrium propagation beside ngspice's own diodes.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -11,6 +10,7 @@
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
 #include "tests/circuits/resistive_networks.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/resistive/resistive_gradient.hpp"
 #include "tests/support/resistive/shockley_solver.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // An array of pairs that is driven at rows and columns at once, against the currents of its single devices.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/circuit.hpp"
 #include "circuits/circuit_dynamics.hpp"
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/terms/bilinear_link.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge {

@@ -2,13 +2,13 @@
 // Devices that move, against Debian's ngspice: pulses of every model, and an array that is written and verified.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/programming/write_devices.hpp"
 #include "circuits/spice/device_netlist.hpp"
 #include "devices/registry.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 
 namespace nudge {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exported netlists against Debian's ngspice: a crossbar with wires (DC) and a relaxing block (transient).
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -16,6 +15,7 @@
 #include "circuits/wires/line_solver.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/tiny_block.hpp"
 
 namespace nudge {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weak error of the relaxation against its step, for a whole block: mean and variance of the states of a noisy circuit with
 // projections, rectifier and return through the same devices.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
 #include <numbers>
@@ -12,6 +11,7 @@
 #include "circuits/terms/hopfield_memory.hpp"
 #include "sim/read_timing.hpp"
 #include "sim/settle.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // T tokens at arrays that carry one vector: replicas of their own, or turns with holds that leak.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/circuit_config.hpp"
@@ -9,6 +8,7 @@
 #include "circuits/replicated_map.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "circuits/terms/two_array_memory.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "tests/support/linearization_checks.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Update rules against closed forms and against plain loops that write the same devices: what a rule sends, gathers and keeps.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/linear_map_factory.hpp"
 #include "circuits/rules/ruled_map.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 using namespace nudge;
@@ -378,8 +378,7 @@ TEST_CASE("rules do what their noise-free circuits do, and shrink at once where 
 
 TEST_CASE("what devices have not, rules refuse", "[rules]") {
   const auto refused = [](const CrossbarSpec& spec, const std::string& words) {
-    CHECK_THROWS_WITH(make_linear_map<double>(spec, Matrix<double>::Ones(2, 2), 0, 0),
-                      Catch::Matchers::Contains(words));
+    CHECK_THROWS_WITH(make_linear_map<double>(spec, Matrix<double>::Ones(2, 2), 0, 0), Catch::Contains(words));
   };
   for (const char* model : {"ideal", "constant_step"}) {
     for (const UpdateScheme update :

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The derivative of what the lines see with respect to single devices: closed forms, central differences of nodal analysis.
-#include <catch2/catch.hpp>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "circuits/wires/tiled_array.hpp"
 #include "tests/circuits/nodal_solver.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_block.hpp"
 

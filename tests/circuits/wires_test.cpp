@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wire resistance: closed forms, the nodal reference, reciprocity, limits, and published attenuation.
 #include <array>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar.hpp"
@@ -9,6 +8,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/circuits/nodal_solver.hpp"
+#include "tests/support/catch.hpp"
 
 namespace nudge {
 namespace {

@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
 #include "devices/device_config.hpp"
 #include "devices/fit/fit_bake.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "devices/catalogue.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 TEST_CASE("the catalogue lists and shows every model and preset", "[devices]") {
   const auto list = nlohmann::json::parse(device_list_json());

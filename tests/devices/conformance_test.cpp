@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every device model must do; loops over the registry, so a new model is tested by being listed.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "devices/device_array.hpp"
 #include "devices/presets.hpp"
 #include "devices/registry.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

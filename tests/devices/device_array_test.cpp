@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

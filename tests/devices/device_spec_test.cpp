@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "devices/device_config.hpp"
@@ -7,9 +6,10 @@
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 TEST_CASE("an invalid device is refused with field, value and rule", "[devices]") {
   DeviceSpec spec;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices that die of their pulses: when, of how many, and what can still move them (nothing).
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -2,7 +2,6 @@
 // Many measured devices: reading them, and finding the population that they were drawn from.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
@@ -10,9 +9,10 @@
 #include "devices/fit/fit_population.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

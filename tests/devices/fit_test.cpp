@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <span>
 
@@ -13,9 +12,10 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
 #include "sim/config/config_load.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

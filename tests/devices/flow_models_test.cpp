@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power step, soft bounds with reference, label curves and tables, against their equations.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 
 #include "devices/device_array.hpp"
 #include "devices/models/label_curve.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cells receive that are not selected, against counting by hand and against closed forms of the differential equation.
 #include "devices/half_select.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
 #include "sim/base/errors.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices drawn from a joint distribution of their numbers.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
@@ -8,9 +7,10 @@
 #include "devices/joint_spread.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The differential equations of memristors: closed forms, step halving, pinched loops, and pulses as their flow.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
 #include "devices/memristor/memristors.hpp"
 #include "devices/registry.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

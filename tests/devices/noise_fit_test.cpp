@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
@@ -13,10 +12,11 @@
 #include "devices/fit/fit_noise.hpp"
 #include "devices/fit/read_records.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -2,15 +2,15 @@
 // Pulses as other programs keep them: the same numbers give the same device as in our own format, and bad files are refused.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/fit/fit_population.hpp"
 #include "devices/fit/peer_csv.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

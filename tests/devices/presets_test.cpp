@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every number of every preset against the tables of its source, in the source's own form and units.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "devices/presets.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

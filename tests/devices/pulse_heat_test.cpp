@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heat of pulses against closed forms and against V I integrated over the differential equation of a memristor.
 #include "devices/pulse_heat.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <boost/math/distributions/binomial.hpp>
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <map>
 #include <span>
@@ -16,6 +15,7 @@
 #include "devices/fit/pulse_residuals.hpp"
 #include "devices/fit/volt_numbers.hpp"
 #include "sim/base/rng.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "devices/pulse_train.hpp"
 #include "sim/base/rng.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -11,10 +10,11 @@
 #include "devices/fit/fit_relaxation.hpp"
 #include "devices/slow/relaxation_law.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

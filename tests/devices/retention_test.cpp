@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stored conductances lose with time, against the closed forms.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

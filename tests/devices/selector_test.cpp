@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selectors in series with devices: dividers, inverses, and writing through them against the differential equation.
 #include "devices/selector.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
@@ -10,7 +10,7 @@
 #include "sim/base/errors.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

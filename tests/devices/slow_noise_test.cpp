@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Noise with memory against its closed forms: variance, correlation, spectrum; and that it survives a checkpoint.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <complex>
 
 #include "devices/device_array.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each step model against its equation, pulse by pulse.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <random>
 
 #include "devices/device_array.hpp"
 #include "devices/registry.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

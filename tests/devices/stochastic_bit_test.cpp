@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/stochastic_bit.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memristors given by tables against the differential equations that the tables were evaluated from.
 #include "devices/memristor/table_memristor.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
@@ -10,7 +10,7 @@
 #include "sim/base/errors.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Update noise of one size everywhere, and slopes relative to mean bounds, against single pulses by their equations.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

@@ -2,7 +2,6 @@
 // Models of voltages, fitted to pulses of several amplitudes.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
@@ -11,9 +10,10 @@
 #include "devices/fit/volt_numbers.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/rng.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The distribution of lower bounds is the published one: g_min follows from it, and a g_min that cuts it is reported.
 #include "devices/window_rule.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "devices/device_array.hpp"
 #include "devices/presets.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

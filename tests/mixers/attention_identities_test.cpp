@@ -3,7 +3,6 @@
 // are the same sums of at most some hundred terms of order one, so 1e-12 is thousands of roundings; where a side solves a linear
 // system, its condition (some tens here) multiplies that.
 #include <Eigen/Core>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "mixers/attention/gradient_descent.hpp"
@@ -12,6 +11,7 @@
 #include "mixers/ops/softmax.hpp"
 #include "sim/base/decompositions.hpp"
 #include "tests/mixers/evaluate_mixer.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/dense.hpp"
 
 using namespace nudge;

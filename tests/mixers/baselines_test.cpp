@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The baselines against their definitions, written again token by token in plain loops.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <map>
 
 #include "mixers/registry.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 using namespace nudge;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "mixers/tape.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge::test {

@@ -2,7 +2,6 @@
 // What the Free Energy Mixer must satisfy exactly. Tolerances: sums of some ten terms of order one, so 1e-12 is thousands of
 // roundings; central differences say theirs.
 #include <Eigen/Core>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "mixers/fem/hidden_temperature.hpp"
@@ -10,6 +9,7 @@
 #include "mixers/ops/free_energy_read.hpp"
 #include "sim/base/decompositions.hpp"
 #include "tests/mixers/evaluate_mixer.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The O(T) priors on 1e5 tokens, in float and double, against their definition.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "mixers/fem/priors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 using namespace nudge;

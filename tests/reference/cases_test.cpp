@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -12,6 +11,7 @@
 #include "tests/reference/drn_file.hpp"
 #include "tests/reference/hopnet_file.hpp"
 #include "tests/reference/letnet_file.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/shared_file.hpp"
 

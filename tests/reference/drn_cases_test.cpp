@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference cases of deep resistive networks: as they are, in other units, spoiled, and through the program.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "reference/drn_problem.hpp"
@@ -9,6 +8,7 @@
 #include "reference/run_case.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/reference/drn_file.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Section 3 of the cases' NETWORKS.md for drn: one thing at a time is broken in a case that is accepted.
-#include <catch2/catch.hpp>
 #include <functional>
 #include <limits>
 
 #include "reference/drn_problem.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/reference/drn_file.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

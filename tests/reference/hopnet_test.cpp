@@ -2,7 +2,6 @@
 // Kinds hopnet and convnet of `nudge case`: the reference cases, made-up ones against central differences of the re-settled
 // network, and what must be refused (the cases' NETWORKS.md).
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -11,6 +10,7 @@
 #include "reference/kinds.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/reference/hopnet_file.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;

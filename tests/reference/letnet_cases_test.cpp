@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kind letnet through the program: the reference cases, a case without references, refusals.
-#include <catch2/catch.hpp>
 
 #include "reference/run_case.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/reference/letnet_file.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a letnet case is compared by: every dataset of the cases' LETNET.md with its shape, tolerance and measure of error.
-#include <catch2/catch.hpp>
 #include <map>
 
 #include "reference/kinds.hpp"
 #include "tests/reference/letnet_file.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;

@@ -3,13 +3,13 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <limits>
 #include <numeric>
 
 #include "reference/letnet_problem.hpp"
 #include "tests/reference/letnet_file.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;

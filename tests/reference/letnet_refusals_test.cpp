@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Section 7 of the cases' LETNET.md: one thing at a time is broken in a case that is accepted.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <functional>
 #include <limits>
 
 #include "reference/letnet_problem.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/reference/letnet_file.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

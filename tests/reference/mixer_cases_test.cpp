@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mixers' reference cases, whole and spoiled. Spoiled copies are made of the smallest case of each way of reading.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -11,6 +10,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/shared_file.hpp"
 
 using namespace nudge;

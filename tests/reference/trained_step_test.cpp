@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <catch2/catch.hpp>
-
 #include "reference/case_kind.hpp"
 #include "reference/drn_problem.hpp"
 #include "reference/eqblock_problem.hpp"
@@ -14,6 +12,7 @@
 #include "reference/letnet_problem.hpp"
 #include "sim/io/h5_document.hpp"
 #include "tests/apps/run_nudge.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/shared_file.hpp"
 #include "training/config/config_table.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One projected step of a box beside its three parts.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "sim/box.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 using namespace nudge;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches whose folds, Hopf points and branchings are closed forms.
 #include "sim/steady/continuation.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "tests/support/test_dynamics.hpp"

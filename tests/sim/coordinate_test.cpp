@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block coordinate descent of convex quadratic energies: exact over a node, down all the way, within a box; and what it refuses.
 #include <Eigen/Core>
-#include <catch2/catch.hpp>
 
 #include "sim/settle.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/test_dynamics.hpp"

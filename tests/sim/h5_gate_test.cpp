@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // HDF5 files that point out of themselves, or in circles.
-#include <catch2/catch.hpp>
 
 #include <ctime>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/file_seal.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/temporary_directory.hpp"
 

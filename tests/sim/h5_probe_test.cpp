@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -12,6 +10,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_probe.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace nudge;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -20,6 +18,7 @@
 #include "sim/io/json_text.hpp"
 #include "sim/io/output_lock.hpp"
 #include "sim/io/run_record.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/temporary_directory.hpp"
 

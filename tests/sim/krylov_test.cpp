@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "sim/base/decompositions.hpp"
 #include "sim/steady/gmres.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/test_dynamics.hpp"
 

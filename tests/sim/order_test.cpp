@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
-#include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
 #include "sim/ode/trajectory.hpp"
 #include "sim/settle.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/test_dynamics.hpp"
 
 using namespace nudge;

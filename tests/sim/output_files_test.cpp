@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks and hidden files beside an output: what stands in their place, links, permissions.
-#include <catch2/catch.hpp>
 
 #include <array>
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include "sim/io/new_file.hpp"
 #include "sim/io/output_lock.hpp"
 #include "sim/io/permissions.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace nudge;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interval and duration of the reads of a step: stationary variance and decay of the linear part are right at any step.
 #include "sim/read_timing.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/settle.hpp"

@@ -3,11 +3,11 @@
 // correct generator fails one of them for about one choice of seed in 1e6 per check, some 1e-4 for this file.
 #include "sim/base/rng.hpp"
 #include "sim/base/philox_blocks.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
 #include <array>
 #include <boost/math/distributions/chi_squared.hpp>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <numbers>

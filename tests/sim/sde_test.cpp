@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/sde.hpp"
+#include "tests/support/catch.hpp"
 
 #include <boost/numeric/odeint/integrate/integrate_const.hpp>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/errors.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/spectrum.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 
 #include "sim/base/decompositions.hpp"
 #include "tests/support/dense.hpp"

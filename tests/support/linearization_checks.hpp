@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "sim/dynamics.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 
 namespace nudge::test {

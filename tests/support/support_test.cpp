@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/shared_file.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trained network after a wait: on the devices of its file, on new ones, with weights of other files.
 #include "training/train/aged_test.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <optional>
 

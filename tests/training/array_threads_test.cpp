@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <vector>
 
 #include "sim/base/parallel.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"

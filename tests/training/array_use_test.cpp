@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an array does in a slot: time of phases by the reads of the busiest array.
 #include "circuits/array_use.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "tests/training/network_kinds.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cstdio>
 #include <limits>
 
 #include "circuits/linear_map_factory.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/count_allocations.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"

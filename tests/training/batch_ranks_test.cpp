@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What needs no second process; tests/apps/mpi_train_test.cpp runs under mpirun.
-#include <catch2/catch.hpp>
 
-#include "sim/base/errors.hpp"
 #include "training/batch/batch_ranks.hpp"
+#include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

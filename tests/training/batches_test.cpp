@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/batches.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two neurons that drive each other, F = x + z W − z: eigenvalues of J = Wᵀ − 1 by hand, over chips of other seeds.
 #include "training/check/chip_yield.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <complex>
 
 #include "sim/base/product_kernel.hpp"
@@ -103,7 +103,7 @@ TEST_CASE("two neurons that turn lose their equilibrium at a Hopf point of the f
     CHECK(found.hopf.frequency == Approx(g * std::abs(mu.imag())).margin(1e-9));
     CHECK(found.hopf.lyapunov == Approx(0).margin(1e-8));
     if (side > 1) CHECK(found.verdict.find("unstable: perturbations of the equilibrium grow") == 0);
-    CHECK_THAT(found.verdict, Catch::Matchers::Contains("Hopf"));
+    CHECK_THAT(found.verdict, Catch::Contains("Hopf"));
   }
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("what cannot be followed is refused", "[stability]") {
     }
     return std::string("followed");
   };
-  using Catch::Matchers::Contains;
+  using Catch::Contains;
   CHECK_THAT(refused(here, "model.coupling_scale"), Contains("must differ from the value of the config"));
   CHECK_THAT(refused(two_neurons(1, 0.4, {"model.channels=4"}), "model.channels"), Contains("one real number"));
   CHECK_THAT(refused(here, "model.dampin"), Contains("--follow: model.dampin (must be a key"));
@@ -189,7 +189,7 @@ TEST_CASE("a margin that falls is warned of before it is too small, and one that
   };
   // At step 50 and eight intervals of ten further on: 2 - 130 slope against 0.667, which is passed above a slope of 0.01025.
   CHECK(said(0.0101).empty());
-  CHECK_THAT(said(0.0104), Catch::Matchers::Contains("margin 1.48 per tau falls by 0.01 a step; 0.667"));
+  CHECK_THAT(said(0.0104), Catch::Contains("margin 1.48 per tau falls by 0.01 a step; 0.667"));
   CHECK(said(-0.02).empty());
   CHECK(margin_forecast(steps, {2, 1.9, 2.1, 1.95, 2.05, 1.9}, 0.1, 100).empty());
   CHECK(margin_forecast({0, 10, 20, 30}, {2, 1.5, 1, 0.7}, 0.1, 100).empty());    // too few to tell
@@ -201,7 +201,7 @@ TEST_CASE("an alarm sounds where free steps no longer forget, whatever the resid
   report.leading.push_back({{-0.05, 0.0}});
   report.abscissa = -0.05;
   report.decay = 0.995;  // .995^100 = .61, .995^2000 = 4e-5
-  CHECK_THAT(stability_alarm(report, 100), Catch::Matchers::Contains("margin 0.05 per tau: 100 free steps leave 0.61"));
+  CHECK_THAT(stability_alarm(report, 100), Catch::Contains("margin 0.05 per tau: 100 free steps leave 0.61"));
   CHECK(stability_alarm(report, 2000).empty());
   report.abscissa = 0.01;
   CHECK_FALSE(stability_alarm(report, 2000).empty());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first batch of a run sets once: full scales of converters, slots of a turn; and arrays driven at both ends.
 #include "training/check/circuit_choice.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar_config.hpp"

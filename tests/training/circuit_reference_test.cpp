@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference of gradient comparisons is the derivative of the circuit that is simulated.
-#include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/imperfections.hpp"
 #include "tests/training/study_model.hpp"
 #include "training/check/reference_gradient.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A comparison in parts: the tuning, the choice of the merged file, the test runs.
-#include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/compare/compare.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conductances before and after training: known ones give known counts, replicas and both arrays are told apart, and resuming
 // keeps the start.
-#include <catch2/catch.hpp>
 #include <numeric>
 
 #include "circuits/crossbar/crossbar.hpp"
 #include "circuits/digital_matrix.hpp"
 #include "circuits/linear_map_factory.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/trainee_run.hpp"
 #include "training/config/config_table.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs of a program's own, on every network that is fed samples: loops over the registry.
-#include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/stored_config.hpp"

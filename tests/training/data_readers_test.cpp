@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/catch.hpp"
 #include "training/data/labelled_data.hpp"
-
-#include <catch2/catch.hpp>
 
 #include "sim/io/h5_document.hpp"
 #include "tests/support/data_files.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every refusal names the file, the place and the rule.
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_document.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/data_files.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"

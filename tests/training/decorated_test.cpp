@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands between a circuit and those who train it must forget nothing of it: correction paths, arrays for every token,
 // arrays that tokens take turns in, drives that leak while they wait. Loops over networks, schedules, laws and estimators.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/correction_path.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/gradcheck/gradcheck.hpp"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run says of devices whose retention could not act, and of bounds that are cut.
 #include "training/train/device_notes.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 #include "training/config/config_table.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

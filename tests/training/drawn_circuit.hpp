@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <memory>
 #include <numbers>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "circuits/netlist/netlist_reader.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/network_kinds.hpp"

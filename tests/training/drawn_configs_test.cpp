@@ -3,7 +3,6 @@
 //     NUDGE_DRAWN_CONFIGS="FIRST COUNT" nudge_tests_training '[drawn]'
 // draws others than the fixed list; each failure is shown as a command line.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include <sstream>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/training/drawn_configs.hpp"
 #include "training/check/circuit_choice.hpp"
 #include "training/check/nudge_choice.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // model.embeddings = devices: tables of symbols and positions on arrays.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar_config.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"
 #include "training/config/assembly.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Alternating descent of the layers' own energies (Algorithms 1 and 3 of "Transformers as Intrinsic Optimizers"), held against
 // energies that are written again here, sum by sum.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"
 #include "tests/training/network_kinds.hpp"

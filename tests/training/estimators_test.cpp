@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/config_table.hpp"
 #include "training/train/train_run.hpp"

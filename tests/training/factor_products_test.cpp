@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Correlations of few rows wait as factors for one product of the whole batch.
 #include "training/learning/factor_products.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"

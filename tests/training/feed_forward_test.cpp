@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain feed-forward network of as many weights: train.beside = feed_forward, and the entrant of that name.
 #include "training/config/feed_forward.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "tests/support/temporary_directory.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/catch.hpp"
 #include "training/data/forecasting_task.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 

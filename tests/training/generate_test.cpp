@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text by a trained network: the draws, the window, and that what stands behind a short text does not matter.
 #include "training/train/generate.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/errors.hpp"

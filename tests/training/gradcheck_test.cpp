@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <cmath>
 
+#include "tests/support/catch.hpp"
 #include "tests/training/study_model.hpp"
 #include "training/check/finite_difference.hpp"
 #include "training/config/config_table.hpp"

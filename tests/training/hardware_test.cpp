@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/config/hardware.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 #include "sim/base/errors.hpp"
 #include "training/check/circuit_choice.hpp"
@@ -12,7 +11,7 @@
 #include "training/learning/estimators/registry.hpp"
 
 using namespace nudge;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layered Hopfield network as a network kind: its config, its estimators, a whole training on samples.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/data_files.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/same_h5.hpp"

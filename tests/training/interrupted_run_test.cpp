@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A signal in the middle of a step, an evaluation or the fit of the references: what is saved goes on to the bits of an unbroken run.
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
 
 #include "sim/base/interrupts.hpp"
 #include "sim/base/parallel.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"

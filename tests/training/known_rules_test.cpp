@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run refuses is refused as the config is read, or as it meets its data, with the key and what it must be.
-#include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "training/config/config_table.hpp"
 #include "training/config/rounding.hpp"
 #include "training/config/run_parts.hpp"

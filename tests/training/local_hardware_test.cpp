@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // hardware.level = local: multipliers and activations that are circuits, and what it rules out.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/network_kinds.hpp"

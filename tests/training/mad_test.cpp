@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "tests/support/catch.hpp"
 #include "training/data/mad/generators.hpp"
 
 using namespace nudge;

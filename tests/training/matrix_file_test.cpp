@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One matrix of a file: CSV and .npy in both orders, and what is wrong with them.
 #include "training/data/matrix_file.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 
@@ -12,7 +12,7 @@
 
 using namespace nudge;
 using namespace nudge::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using Catch::Matchers::EndsWith;
 
 namespace {

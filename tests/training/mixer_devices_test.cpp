@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every mixer that trains, with its weights as numbers, on arrays, and on arrays that are read through noise: the gradient against
 // central differences of the settled noise-free circuit, and a training.
-#include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/models/transformer/transformer_config.hpp"

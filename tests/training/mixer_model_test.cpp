@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/assembly.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps that rounding takes back are refused, with the reason, before anything runs.
-#include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "training/config/config_table.hpp"
 
 using namespace nudge;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One deep resistive network with Shockley diodes and bidirectional amplifiers, as network.kind = resistive and as the netlist that it is
 // exported to: two solvers, two sets of equations and two ways to a gradient, one circuit.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 
 #include "circuits/circuit_config.hpp"
 #include "circuits/netlist/branch_balance.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/trainee_run.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.kind = netlist: its own solutions, the adjoint network, equilibrium propagation and coupled learning on circuits that are drawn,
 // against central differences of its own operating points and of ngspice's.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/crossbar/crossbar_config.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/training/drawn_circuit.hpp"
 
 using namespace nudge;

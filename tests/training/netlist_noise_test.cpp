@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Noise of the currents of a netlist while it moves.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/circuit_spec.hpp"
 #include "circuits/netlist/netlist_writer.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/training/drawn_circuit.hpp"
 
 using namespace nudge;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A netlist in time: what its capacitances do to Euler's steps, to frequencies, and to states that are read before they have settled.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +7,7 @@
 #include "circuits/netlist/step_response.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/training/drawn_circuit.hpp"
 #include "training/train/step_hook.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole trainings of netlists with the imperfections of time, which are resumed, and one whose circuit loses its operating point.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/data_files.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every kind of network must do: loops over the registries.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "sim/nudged_law.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/learning/gradient.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every kind of network must do when it learns: gradients, runs on devices, netlists. Loops over the registries.
-#include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lane with frozen devices: what it changes, what it leaves alone, and what is won against it.
 #include "training/train/null_lane.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 

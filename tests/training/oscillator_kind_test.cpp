@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.kind = oscillator: force and energy against sums over pairs that are written out, equilibrium and gradient of one oscillator
 // against their closed forms.
-#include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/check/multistability.hpp"

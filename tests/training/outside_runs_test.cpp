@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finished runs are never dropped: a study that is resumed with other seeds or values keeps them beside.
-#include <catch2/catch.hpp>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/compare/compare.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step of plain gradient descent, where maps of numbers take the factors of their gradient.
-#include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/training/trainee_run.hpp"
 #include "training/config/config_table.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every class of reads reaches what it is for: one policy, from the loss to the anchor.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/linear_map_factory.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/tiny_model.hpp"
 #include "training/config/config_table.hpp"
 

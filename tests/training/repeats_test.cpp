@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same run twice is no second, independent one: lists of what is run refuse it, in whatever spelling.
-#include <catch2/catch.hpp>
 
-#include "sim/base/errors.hpp"
 #include "sim/base/repeats.hpp"
+#include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "training/config/combinations.hpp"
 #include "training/config/config_table.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // resistive.diode = shockley: the settled network is that of Newton's method and of ngspice, its gradients are exact, it learns.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 
@@ -9,6 +8,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/resistive/shockley_solver.hpp"
 #include "tests/support/temporary_directory.hpp"

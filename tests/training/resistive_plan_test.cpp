@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.kind = resistive: its circuit of terms is the circuit of circuits/resistive, in variables without amplifiers.
-#include <catch2/catch.hpp>
 #include <map>
 
 #include "circuits/digital_matrix.hpp"
 #include "circuits/resistive/resistive_currents.hpp"
 #include "sim/settle.hpp"
 #include "tests/circuits/resistive_networks.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/linearization_checks.hpp"
 #include "tests/support/resistive/coordinate_descent.hpp"
 #include "tests/support/resistive/resistive_energy.hpp"

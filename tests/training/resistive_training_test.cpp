@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.kind = resistive in the house: bad configs, learning on numbers and on devices, heat, and the export to ngspice.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "circuits/circuit_config.hpp"
@@ -8,6 +7,7 @@
 #include "circuits/resistive/resistive_currents.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/resistive/resistive_solver.hpp"
 #include "tests/support/temporary_directory.hpp"

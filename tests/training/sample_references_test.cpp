@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/sample_references.hpp"
+#include "tests/support/catch.hpp"
 
 #include <Eigen/Core>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/interrupts.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data/samples.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -312,9 +312,8 @@ TEST_CASE("a data set is called by its name, with its test part, or says which p
   CHECK(options.test_source.labels.ends_with("t10k-labels-idx1-ubyte.gz"));
   SampleOptions missing = options;
   missing.source.path = std::string(kPackagedData) + "not-there";
-  CHECK_THROWS_WITH(load_samples(missing, Target::label),
-                    Catch::Matchers::Contains("apt-get install dataset-fashion-mnist"));
+  CHECK_THROWS_WITH(load_samples(missing, Target::label), Catch::Contains("apt-get install dataset-fashion-mnist"));
   CHECK(named_data_file("mnist.npz").empty());
   named.push_back("data.labels=labels.gz");
-  CHECK_THROWS_WITH(config_of(named), Catch::Matchers::Contains("has its labels and its test part"));
+  CHECK_THROWS_WITH(config_of(named), Catch::Contains("has its labels and its test part"));
 }

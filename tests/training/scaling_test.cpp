@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the error of the nudged estimators falls with beta, and which of them survive an unsettled free phase.
-#include <catch2/catch.hpp>
 
 #include <cmath>
 
+#include "tests/support/catch.hpp"
 #include "tests/training/study_model.hpp"
 
 using namespace nudge;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples side by side as rows of one state, and rows that do not count.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/tiny_model.hpp"
 #include "training/config/assembly.hpp"

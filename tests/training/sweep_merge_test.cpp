@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <cmath>
 #include <set>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/compare/merge.hpp"

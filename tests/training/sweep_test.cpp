@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/sweep/sweep.hpp"
 #include "training/sweep/sweep_grid.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "mixers/ops/arithmetic.hpp"
 #include "mixers/ops/function.hpp"
 #include "mixers/ops/product.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "training/train/tape_learner.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks that are no circuits, trained as any other.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
 #include "sim/io/h5_document.hpp"
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"

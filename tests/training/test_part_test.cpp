@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/io/h5_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/config_table.hpp"
 #include "training/train/train_run.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.kind = thermal: states of the bath and the rule of a finite nudge against what Boltzmann's distribution says of small networks: a
 // Gaussian integral, a quadrature, a sum over all states, and the slope of the free energy by central differences of these.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 
+#include "tests/support/catch.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/learning/estimators/registry.hpp"
 #include "training/learning/gradient.hpp"

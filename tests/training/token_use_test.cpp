@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the tokens of a sequence use arrays, in training: time, energy, checkpoints, threads, the reference gradient.
-#include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/study_model.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that are damaged, cannot be written, or leave the finite numbers.
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/same_h5.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"

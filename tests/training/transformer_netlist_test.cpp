@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // ngspice settles the exported transformer where we do.
-#include <catch2/catch.hpp>
 
+#include "training/models/transformer/transformer_netlist.hpp"
 #include "tests/circuits/ngspice.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/characters.hpp"
-#include "training/models/transformer/transformer_netlist.hpp"
 
 using namespace nudge;
 using namespace nudge::test;

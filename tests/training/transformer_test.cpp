@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layered transformer: settled by a sweep, and trained as backprop trains it.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/numerics.hpp"
 #include "tests/training/study_model.hpp"
 #include "training/config/assembly.hpp"

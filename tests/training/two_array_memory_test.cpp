@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "training/config/config_table.hpp"
 #include "training/gradcheck/gradcheck.hpp"
 #include "training/train/train_run.hpp"

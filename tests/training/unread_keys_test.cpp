@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A key that changes nothing is refused: every key of [mixer] with every mixer of every kind of network.
 #include "training/config/unread_keys.hpp"
+#include "tests/support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <optional>
 

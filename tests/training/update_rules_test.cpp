@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Update rules in a training: what a config must not ask of them, and what reaches them of the schedule.
-#include <catch2/catch.hpp>
 
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/training/tiny_run.hpp"
 #include "training/config/config_table.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/models/weight_file.hpp"
+#include "tests/support/catch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <fstream>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each rule accepts a good snippet and refuses a bad one: a check that cannot fail checks nothing.
 #include "tests/tree/rules.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace {
 

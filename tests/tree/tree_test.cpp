@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of tests/tree/rules.hpp applied to the repository.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/catch.hpp"
 #include "tests/tree/rules.hpp"
 
 namespace {

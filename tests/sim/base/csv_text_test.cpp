@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "sim/base/csv_text.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

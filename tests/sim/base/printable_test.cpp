@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <nlohmann/json.hpp>
 
 #include "sim/base/printable.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace nudge;
 

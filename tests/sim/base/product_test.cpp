@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/base/product.hpp"
+#include "tests/support/catch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -166,14 +166,14 @@ TEST_CASE("a long product has the same bits outside and inside a parallel loop",
 TEST_CASE("the portable kernel is Eigen alone, and the name says which kernel is in use", "[product]") {
   const RestoreKernel restore;
   nudge::set_product_kernel(ProductKernel::portable);
-  CHECK_THAT(nudge::product_kernel_name(), Catch::Matchers::StartsWith("Eigen 3."));
+  CHECK_THAT(nudge::product_kernel_name(), Catch::StartsWith("Eigen 3."));
   const Matrix<float> x = Matrix<float>::Random(64, 512), w = Matrix<float>::Random(512, 128);
   Matrix<float> y(64, 128);
   nudge::multiply<float>(x, w, y);
   const Matrix<float> expected = x * w;
   CHECK((y.array() == expected.array()).all());
   nudge::set_product_kernel(ProductKernel::automatic);
-  CHECK_THAT(nudge::product_kernel_name(), Catch::Matchers::Contains("Eigen 3."));
+  CHECK_THAT(nudge::product_kernel_name(), Catch::Contains("Eigen 3."));
   CHECK(nudge::product_kernel_of("auto") == ProductKernel::automatic);
   CHECK(nudge::product_kernel_of("portable") == ProductKernel::portable);
 }

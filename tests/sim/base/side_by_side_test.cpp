@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/base/side_by_side.hpp"
+#include "tests/support/catch.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <stdexcept>
 
 using namespace nudge;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include <fstream>
 
 #include "sim/base/errors.hpp"
 #include "sim/config/config_load.hpp"
 #include "sim/config/reference.hpp"
 #include "sim/io/h5_document.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace nudge;

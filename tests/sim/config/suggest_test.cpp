@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/suggest.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 TEST_CASE("edit distance counts insertions, deletions, substitutions and swaps, ignoring case") {
   CHECK(nudge::edit_distance("", "") == 0);
