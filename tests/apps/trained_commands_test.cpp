@@ -9,7 +9,7 @@ using namespace nudge;
 using namespace nudge::test;
 using Catch::Contains;
 
-TEST_CASE("test: rows of ages and seeds as a table and as JSON; wrong ages and settings are the user's", "[aged]") {
+TEST_CASE("test: rows of ages and seeds as a table and as JSON, wrong ages and settings are the user's", "[aged]") {
   const Folder folder;
   folder.write(
       "digits.toml",
@@ -51,7 +51,7 @@ TEST_CASE("test: rows of ages and seeds as a table and as JSON; wrong ages and s
   CHECK(run_nudge(folder, "test digits.toml").exit_code == 2);
 }
 
-TEST_CASE("generate: text behind its prompt, and as JSON; a prompt of other characters is the user's", "[generate]") {
+TEST_CASE("generate: text behind its prompt, and as JSON, a prompt of other characters is the user's", "[generate]") {
   const Folder folder;
   folder.write(
       "text.toml",

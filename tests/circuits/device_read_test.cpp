@@ -64,7 +64,7 @@ TEST_CASE("device read: the line solver sees at every device what nodal analysis
   CHECK(read.ir_drop.minCoeff() > 0);
 }
 
-TEST_CASE("device read: without resistance nothing drops; tiles have drops of their own and add currents", "[wires]") {
+TEST_CASE("device read: without resistance nothing drops, tiles have drops of their own and add currents", "[wires]") {
   const Matrix<double> g = conductances(10, 7, 10);
   const DeviceRead ideal = read_devices(g, {}, {4, 5}, {}, 0.2);
   CHECK((ideal.ir_drop.array() == 0).all());

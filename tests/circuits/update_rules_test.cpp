@@ -297,7 +297,7 @@ TEST_CASE("chopped rules are the loop that their equations say", "[rules]") {
   if (update == UpdateScheme::c_ttv2) CHECK(std::abs(flips - 24) < 5 * 4.1);
 }
 
-TEST_CASE("multi_tile of two arrays is residual learning, bit by bit; of three it weighs by powers", "[rules]") {
+TEST_CASE("multi_tile of two arrays is residual learning, bit by bit, of three it weighs by powers", "[rules]") {
   const Matrix<double> w = random_matrix<double>(kInputs, kOutputs, 1, 0.3);
   CrossbarSpec spec = travelling(UpdateScheme::multi_tile);
   spec.rule.arrays = 2;

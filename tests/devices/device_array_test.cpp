@@ -93,7 +93,7 @@ TEST_CASE("arrays with other identities are other devices", "[devices]") {
   }
 }
 
-TEST_CASE("stuck devices of a map stay where they were measured; the others do not know of them", "[devices]") {
+TEST_CASE("stuck devices of a map stay where they were measured, the others do not know of them", "[devices]") {
   DeviceSpec spec;
   spec.programming_error = 0.02;
   spec.step_spread = 0.2;

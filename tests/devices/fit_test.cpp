@@ -76,7 +76,7 @@ TEST_CASE("fit: the device that made the pulses is found again", "[devices]") {
   CHECK(fit_pulses(measured(exponential), "exponential_step").curve_residual < 0.02);
 }
 
-TEST_CASE("fit: tables describe any device; noise becomes update noise; the config is usable", "[devices]") {
+TEST_CASE("fit: tables describe any device, noise becomes update noise, the config is usable", "[devices]") {
   DeviceSpec label = maker("label_curve");
   label.shape = {{"label_up", 2.4}, {"label_down", -4.88}};
   const PulseRecord record = measured(label);

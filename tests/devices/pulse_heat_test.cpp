@@ -105,7 +105,7 @@ TEST_CASE("memristor pulses heat by V I of the differential equation", "[devices
   }
 }
 
-TEST_CASE("without volts and widths the heat of pulses is not known; the config's come first", "[devices]") {
+TEST_CASE("without volts and widths the heat of pulses is not known, the config's come first", "[devices]") {
   DeviceArray<double> array(spec_of("soft_bounds"), 1, 1, {});
   array.pulse(Matrix<double>::Ones(1, 1), 0);
   CHECK_FALSE(array.pulse_heat().known());

@@ -55,7 +55,7 @@ TEST_CASE("drift: a float array follows ten million small steps' worth of time",
   CHECK(std::abs(static_cast<double>(array.conductance()(0, 0)) / expected - 1) < 2.5e-4);
 }
 
-TEST_CASE("drift: mean and spread of the exponent follow the fit; a write restarts the clock",
+TEST_CASE("drift: mean and spread of the exponent follow the fit, a write restarts the clock",
           "[devices][statistics]") {
   DeviceSpec spec = plain();
   spec.retention.drift_fit = {{-0.0155, 0.0244, 0.049, 0.1}};

@@ -135,7 +135,7 @@ TEST_CASE("one elastic head with W1 = 1 and η = 1 is a mean shift") {
   }
 }
 
-TEST_CASE("linear attention is gradient descent on −½ Σ (q·k)²; its gates at zero decay; its recurrence") {
+TEST_CASE("linear attention is gradient descent on −½ Σ (q·k)², its gates at zero decay, its recurrence") {
   MixerOptions o;
   o.heads = 1;
   o.head_width = o.width;

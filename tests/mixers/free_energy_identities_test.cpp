@@ -233,7 +233,7 @@ TEST_CASE("every prior: μ ≤ F ≤ maximum, a closed inner gate is the ablatio
   }
 }
 
-TEST_CASE("priors meet: features of ε alone are a decaying RNN; constant keys, no decay and q = 0 are uniform") {
+TEST_CASE("priors meet: features of ε alone are a decaying RNN, constant keys, no decay and q = 0 are uniform") {
   const Index tokens = 8;
   const Mask mask = Mask::causal(tokens);
   Tape<double> tape;

@@ -273,7 +273,7 @@ TEST_CASE("free transformer: loss has the right derivatives with given latents")
                            }});
 }
 
-TEST_CASE("free transformer: causal in tokens and in latents; the encoder sees all") {
+TEST_CASE("free transformer: causal in tokens and in latents, the encoder sees all") {
   const Small model;
   Tape<double> tape;
   const auto named = model.bind(tape);

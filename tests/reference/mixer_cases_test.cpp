@@ -80,7 +80,7 @@ TEST_CASE("every mixer case within its tolerances", "[mixer_cases]") {
   }
 }
 
-TEST_CASE("mixer cases without references compute; without an input, or with a spoiled one, they name it",
+TEST_CASE("mixer cases without references compute, without an input, or with a spoiled one, they name it",
           "[mixer_cases]") {
   const Folder folder;
   for (const auto& path : reference_cases("mixer_")) {

@@ -185,7 +185,7 @@ TEST_CASE("a pitchfork is a branching, with an imperfection a fold of the branch
   }
 }
 
-TEST_CASE("a branch that ends with its force, or was never there, is lost; one that is long is unfinished",
+TEST_CASE("a branch that ends with its force, or was never there, is lost, one that is long is unfinished",
           "[continuation]") {
   const Field half = [](const Vec<double>& z, double p) { return vec({p > 0.5 ? std::nan("") : p - z(0)}); };
   const Slopes one = [](const Vec<double>&, double) { return scalar(-1); };

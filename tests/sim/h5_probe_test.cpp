@@ -46,7 +46,7 @@ void read_all(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("a child that crashes or does not end makes a file damaged; one that throws does not") {
+TEST_CASE("a child that crashes or does not end makes a file damaged, one that throws does not") {
   const std::filesystem::path path = "some.h5";
   CHECK_NOTHROW(expect_survivable(path, [] {}));
   CHECK_NOTHROW(expect_survivable(path, [] { throw UserError("not found"); }));

@@ -26,7 +26,7 @@ TEST_CASE("ranks take contiguous parts that cover everything once, as equal as c
   }
 }
 
-TEST_CASE("what a rank puts is what another takes; a process alone shares nothing") {
+TEST_CASE("what a rank puts is what another takes, a process alone shares nothing") {
   RankBytes bytes;
   Matrix<float> m(2, 3);
   m << 1, 2, 3, 4, 5, 6;

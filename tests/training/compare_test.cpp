@@ -65,7 +65,7 @@ TEST_CASE("quantiles of Student's t are those of the tables") {
   CHECK(student_t_quantile(0.95, 10) == Approx(1.812).margin(5e-4));
 }
 
-TEST_CASE("a paired difference has the interval of its differences; a run that failed has lost") {
+TEST_CASE("a paired difference has the interval of its differences, a run that failed has lost") {
   const PairedDifference d = paired_difference({1.1, 2.2, 3.3}, {1, 2, 3}, "test_loss");
   CHECK(d.seeds == 3);
   CHECK(d.mean == Approx(0.2));
@@ -231,7 +231,7 @@ TEST_CASE("a comparison killed anywhere resumes to the same content, for any num
   }
 }
 
-TEST_CASE("a longer grid keeps the runs that are there; another config is refused") {
+TEST_CASE("a longer grid keeps the runs that are there, another config is refused") {
   const TemporaryDirectory folder;
   run_compare(small(), {folder / "c.h5", false});
   std::size_t seen = 0;

@@ -91,7 +91,7 @@ TEST_CASE("known conductances give known counts, and what is written keeps the s
   }
 }
 
-TEST_CASE("histograms count all devices of replicas and of both arrays of a rule; exact matrices have none",
+TEST_CASE("histograms count all devices of replicas and of both arrays of a rule, exact matrices have none",
           "[train]") {
   CrossbarSpec spec = exact_pairs();
   spec.device.step_spread = 0.1;

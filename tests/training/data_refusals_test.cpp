@@ -125,7 +125,7 @@ TEST_CASE(".gz: truncated anywhere, damaged, with something behind it") {
              Contains("has 4 bytes behind its compressed data, from byte " + std::to_string(whole.size()) + " on"));
 }
 
-TEST_CASE("NPZ: missing arrays name those there are; truncation, damage, what is not read") {
+TEST_CASE("NPZ: missing arrays name those there are, truncation, damage, what is not read") {
   const TemporaryDirectory folder;
   const std::string x = npy("<f4", "(2, 1)", std::string(8, '\0')), y = npy("|u1", "(2,)", std::string(2, '\1'));
   const std::string name = "data file \"" + (folder / "d.npz").string() + "\"";
@@ -153,7 +153,7 @@ TEST_CASE("NPZ: missing arrays name those there are; truncation, damage, what is
              Contains("has 2 labels, ") && Contains("has 3 samples"));
 }
 
-TEST_CASE("HDF5: missing datasets name those there are; other types; what is no data file at all") {
+TEST_CASE("HDF5: missing datasets name those there are, other types, what is no data file at all") {
   const TemporaryDirectory folder;
   H5Document document;
   document.dataset("x", std::vector<float>{1, 2}, {2, 1}, {"1", "features", {"n", "d"}});

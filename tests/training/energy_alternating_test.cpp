@@ -217,7 +217,7 @@ TEST_CASE("energy_alternating: the read-out learns from the cost as everywhere, 
   CHECK_FALSE((own.gradient[readout].array() == other.gradient[readout].array()).all());
 }
 
-TEST_CASE("energy_alternating: a block descends s F*(z; z) + E_mem, a Hopfield network its energy",
+TEST_CASE("energy_alternating: a block descends s F*(z, z) + E_mem, a Hopfield network its energy",
           "[energy_alternating]") {
   const std::string estimator = "estimator=energy_alternating";
   for (const char* mixer : {"model.mixer=gd_elastic", "model.mixer=mha2nd"}) {

@@ -63,7 +63,7 @@ TEST_CASE("seasonal: its innovations have the variance of a forecast one step ah
   CHECK(seasonal_floor(1) == Approx(0.09));
 }
 
-TEST_CASE("forecasting: windows are the series in standard units, less the last known value; parts follow in time") {
+TEST_CASE("forecasting: windows are the series in standard units, less the last known value, parts follow in time") {
   const TemporaryDirectory folder;
   const auto task = make_task(small({"series.file=\"" + two_columns(folder).string() + "\""}));
   const TaskSizes sizes = task->sizes();

@@ -53,7 +53,7 @@ TEST_CASE("agreement: equal sequences agree in place and noise, independent ones
   CHECK(std::abs(agreement(independent).noise) < 0.028);
 }
 
-TEST_CASE("agreement: distance and correlation of known places; sequences without a letter do not count") {
+TEST_CASE("agreement: distance and correlation of known places, sequences without a letter do not count") {
   const auto target_at = [](int place) {
     std::vector<int> text(66, SyntheticText::blank);
     std::fill_n(text.begin() + 2 + place, 8, 3);
@@ -96,7 +96,7 @@ TEST_CASE("told bits: none for the best decoder without a latent, whatever the n
   }
 }
 
-TEST_CASE("told bits: all of place and noise for a decoder that knows what follows; both parts are the cross-entropy") {
+TEST_CASE("told bits: all of place and noise for a decoder that knows what follows, both parts are the cross-entropy") {
   const auto text = SyntheticText::sequence(3, 8);
   double noise = 0;
   Matrix<float> sure = Matrix<float>::Zero(66, SyntheticText::classes);

@@ -42,7 +42,7 @@ TEST_CASE("a loop whose context moves along is the single step repeated", "[mixe
   CHECK(energy_of({"threads=1"}).energy == energy_of({"threads=3"}).energy);
 }
 
-TEST_CASE("the energy of every mixer that has one can be logged, in float too; others are refused", "[mixer_energy]") {
+TEST_CASE("the energy of every mixer that has one can be logged, in float too, others are refused", "[mixer_energy]") {
   CHECK(energy_mixers().size() == 11);
   for (const std::string& kind : energy_mixers()) {
     CAPTURE(kind);

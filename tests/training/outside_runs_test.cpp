@@ -106,7 +106,7 @@ TEST_CASE("a kill in the midst of a resume with another grid loses no finished r
   CHECK(differing_objects(whole, file, kOwn) == Texts{});
 }
 
-TEST_CASE("only drop_outside() removes runs, and says which; other axes and other configs are refused") {
+TEST_CASE("only drop_outside() removes runs, and says which, other axes and other configs are refused") {
   const TemporaryDirectory folder;
   const auto file = folder / "s.h5";
   run_sweep(sweep_of(), {file});

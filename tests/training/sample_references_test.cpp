@@ -191,7 +191,7 @@ TEST_CASE("regression: a plane is found, the mean is the yardstick") {
   CHECK(scores.find("linear", "test")->score < 1.5e-2);
 }
 
-TEST_CASE("confusion counts truth against choice; ties and NaN are settled") {
+TEST_CASE("confusion counts truth against choice, ties and NaN are settled") {
   Matrix<float> logits(5, 3);
   logits << 1, 2, 0, 3, 3, 0, std::nanf(""), 9, 0, 0, 0, 1, 5, 0, 0;
   const std::vector<int> labels = {1, 1, 1, 2, 0};

@@ -164,7 +164,7 @@ TEST_CASE("a feature that training never varies is shifted, not blown up") {
   }
 }
 
-TEST_CASE("an epoch shows every sample once; batches are functions of seed and step") {
+TEST_CASE("an epoch shows every sample once, batches are functions of seed and step") {
   const LabelledData data = numbered(50);
   Samples samples{data.features, data.labels, {}};
   std::vector<Index> epochs[3];

@@ -77,7 +77,7 @@ TEST_CASE("leaking holds change what is computed", "[tokens]") {
   CHECK_THROWS_WITH(tiny({"circuit.hold_time=soon"}), Contains("circuit.hold_time"));
 }
 
-TEST_CASE("replicas: T times the devices; any thread count and a broken run give the same bits", "[tokens]") {
+TEST_CASE("replicas: T times the devices, any thread count and a broken run give the same bits", "[tokens]") {
   const TemporaryDirectory dir;
   Settings settings = GENERATE(
       Settings{}, Settings{"crossbar.update=residual", "crossbar.residual_share=0.5"},

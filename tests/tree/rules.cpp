@@ -167,6 +167,16 @@ Violations check_output_files(const SourceFile& file) {
   return found;
 }
 
+Violations check_test_names(const SourceFile& file) {
+  static const std::regex name(R"re(TEST_CASE\(\s*"([^"]*;[^"]*)")re");
+  Violations found;
+  if (!starts_with(file.path, "tests/") || !is_cpp(file)) return found;
+  for (std::sregex_iterator at(file.text.begin(), file.text.end(), name); at != std::sregex_iterator(); ++at) {
+    found.push_back(file.path + ": a test's name holds a semicolon, ctest would never run it: " + (*at)[1].str());
+  }
+  return found;
+}
+
 Violations check_licence_line(const SourceFile& file) {
   static const std::vector<std::string> endings{".cpp",   ".hpp",           ".in",      ".py",    ".sh",
                                                 ".cmake", "CMakeLists.txt", "Makefile", ".ci/run"};

@@ -29,6 +29,9 @@ Violations check_randomness_and_threads(const SourceFile& file);
 /// Files are written by sim/io/atomic_file.hpp (tests may differ).
 Violations check_output_files(const SourceFile& file);
 
+/// Names of tests hold no semicolon: CMake ends a list's entry there, and ctest would run two tests that match none.
+Violations check_test_names(const SourceFile& file);
+
 /// "SPDX-License-Identifier: Apache-2.0" in the first three lines of every source, script and CMake file.
 Violations check_licence_line(const SourceFile& file);
 

@@ -88,6 +88,15 @@ TEST_CASE("files are written in one place", "[tree]") {
   }
 }
 
+TEST_CASE("names of tests hold no semicolon", "[tree]") {
+  const std::string head =
+      "TEST_"
+      "CASE(\"one thing";
+  CHECK(check_test_names({"tests/sim/a.cpp", head + ", and another\", \"[sim]\") { run(); }\n"}).empty());
+  CHECK(check_test_names({"sim/a.cpp", head + "; and another\") {}\n"}).empty());
+  CHECK(check_test_names({"tests/sim/a.cpp", head + "; and another\") {}\n"}).size() == 1);
+}
+
 TEST_CASE("random numbers and threads come from sim/base", "[tree]") {
   const auto ok = [](const std::string& path, const std::string& text) {
     return check_randomness_and_threads({path, text}).empty();

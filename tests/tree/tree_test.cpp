@@ -59,6 +59,7 @@ TEST_CASE("repository: random numbers and threads come from sim/base", "[tree]")
   expect_none(check_randomness_and_threads);
 }
 TEST_CASE("repository: files are written in one place", "[tree]") { expect_none(check_output_files); }
+TEST_CASE("repository: every test has a name that ctest can run", "[tree]") { expect_none(check_test_names); }
 TEST_CASE("repository: licence lines", "[tree]") { expect_none(check_licence_line); }
 TEST_CASE("repository: file lengths", "[tree]") { expect_none(check_length); }
 TEST_CASE("repository: no path of one machine", "[tree]") { expect_none(check_machine_paths); }
