@@ -135,6 +135,21 @@ TEST_CASE("a device preset fills in the device, and the config replaces single v
   }
 }
 
+TEST_CASE("a preset of devices beside the model of another device that a file has is refused, but for exact numbers") {
+  const auto parse = [](const std::string& text, const std::vector<std::string>& settings) {
+    return nudge::parse_program_config("t", text, settings);
+  };
+  const std::string own = "device.model = 'constant_step'\n";
+  CHECK_THROWS_WITH(parse(own, {"device.preset=reram_es"}),
+                    Contains("device.model = constant_step (") &&
+                        Contains("must be exponential_step beside device.preset = reram_es"));
+  CHECK(parse(own, {"device.preset=reram_es", "device.model=exponential_step"}).real("device.pulses") > 1481);
+  CHECK_NOTHROW(parse(own, {"device.preset=reram_es", "device.preset="}));
+  CHECK_NOTHROW(parse("", {"device.preset=reram_es", "device.model=digital"}));
+  CHECK_NOTHROW(parse(own + "device.preset = 'reram_es'\n", {}));  // said in one place
+  CHECK_NOTHROW(parse("", {"device.preset=reram_es", "device.model=ideal"}));
+}
+
 TEST_CASE("rules between keys") {
   const auto problem = [](const std::string& text) -> std::string {
     try {

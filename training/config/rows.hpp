@@ -16,6 +16,7 @@ std::vector<ConfigRule> resistive_rules();    ///< of network.kind = resistive
 std::vector<ConfigRule> netlist_rules();      ///< of network.kind = netlist
 std::vector<ConfigRule> thermal_rules();      ///< of relaxation.solver = sample
 std::vector<ConfigRule> oscillation_rules();  ///< of nudge.form = oscillating
+std::vector<ConfigRule> preset_rules();       ///< presets of devices over files that have some
 std::vector<ConfigRule> motion_rules();       ///< steps that rounding does not take back
 std::vector<ConfigRule> local_rules();        ///< of hardware.level = local
 std::vector<ConfigRule> program_rules();

@@ -385,7 +385,7 @@ std::vector<ConfigRule> program_rules() {
       lag_needs_euler(),
       physical_solver()};
   for (const auto more : {kind_rules, hopfield_rules, resistive_rules, netlist_rules, thermal_rules, oscillation_rules,
-                          local_rules, motion_rules}) {
+                          local_rules, motion_rules, preset_rules}) {
     for (ConfigRule& rule : more()) rules.push_back(std::move(rule));
   }
   return rules;
