@@ -63,6 +63,34 @@ TEST_CASE("advise ranks every rule that the devices can have, and says why not t
   CHECK_THAT(again.output, Contains("regained: ") && Contains("not tried: coincidence: "));
 }
 
+TEST_CASE("advise says what every rule takes, and tunes transfer rates where there is a fast array", "[apps]") {
+  const Folder folder;
+  std::string config = kConfig;
+  config.replace(config.find("[compare.grid]"), std::string::npos, "");  // its own grid
+  folder.write("mine.toml", config + "tuning_seeds = [1]\n");
+  const Outcome done =
+      run_nudge(folder,
+                "advise mine.toml --out a.h5 --json --set train.steps=3 --set 'device.pulse_voltage_up=1 V' "
+                "--set 'device.pulse_voltage_down=1 V' --set 'device.pulse_width_up=100 ns' "
+                "--set 'device.pulse_width_down=100 ns'");
+  REQUIRE(done.exit_code == 0);
+  const auto json = nlohmann::json::parse(done.output);
+  for (const auto& row : json["ranking"]) {
+    const std::string rule = row["rule"];
+    CAPTURE(rule);
+    const bool fast = rule != "pulses" && rule != "write_verify" && rule != "accumulate" && rule != "one_sided";
+    CHECK(row["chosen"].contains("train.learning_rate"));
+    CHECK(row["chosen"].contains("crossbar.transfer_rate") == fast);
+    // sgd keeps its momentum; a rule its own numbers.
+    if (rule == "pulses" || rule == "one_sided") CHECK(row["digital_numbers"] == 1);
+    if (rule == "accumulate" || rule == "c_ttv2") CHECK(row["digital_numbers"] == 2);
+    const double pulses = row["pulses"], most = row["most_pulses"], heat = row["learning_energy_J"];
+    CHECK(most >= 1);  // of the first writing at least
+    // Ohmic devices of 0 to 60 uS under pulses of 1 V and 100 ns; reads take far less than pulses.
+    if (rule == "pulses") CHECK((heat > 0 && heat < pulses * 60e-6 * 100e-9));
+  }
+}
+
 TEST_CASE("advise without devices is refused", "[apps]") {
   const Folder folder;
   folder.write("mine.toml", kConfig);
