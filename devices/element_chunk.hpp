@@ -111,7 +111,8 @@ bool ask_pulses(const DeviceCells<S>& cells, const UpdateRequest<S>& request, st
 /// them out would take longer than it spares (measured), and those without one have n = 0.
 template <class S>
 void leave_active(ElementChunk<S>& chunk) {
-  ChunkArray<S> sent = chunk.n;
+  ChunkArray<S> sent;
+  sent.head(chunk.size) = chunk.n.head(chunk.size);
   if (chunk.mortal) sent.head(chunk.size) += chunk.idle.head(chunk.size);
   int active = 0;
   for (Index i = 0; i < chunk.size; ++i) active += static_cast<int>(sent[i] != 0);  // NaN is not 0
