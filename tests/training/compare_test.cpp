@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/compare/compare.hpp"
 #include "tests/support/catch.hpp"
+#include "training/compare/advice.hpp"
 
 #include <cmath>
 #include <limits>
@@ -165,6 +166,21 @@ TEST_CASE("an entrant is tuned over the keys that it reads") {
   CHECK(both.combinations[0].size() == 6);  // of each rate Adam, and sgd with either momentum
   CHECK_THROWS_WITH(protocol_of({"compare.entrants=['bptt', 'ep']", "compare.grid.train.momentum=[0.5, 0.9]"}),
                     Contains("compare.grid.train.momentum (no entrant reads it)"));
+}
+
+TEST_CASE("exact numbers of an advice are nudged as its devices are") {
+  const auto entrants_of = [](const std::string& text) {
+    for (const std::string& one : advice_for({"a.toml", text, {}}).source.settings) {
+      if (one.starts_with("compare.entrants=")) return one;
+    }
+    return std::string();
+  };
+  CHECK_THAT(entrants_of("device.preset = 'ecram'\n"),
+             Contains("exact numbers: device.preset=; device.model=digital; estimator=aep_transposed; "
+                      "nudge.cost_current=frozen\""));
+  CHECK_THAT(entrants_of("device.preset = 'ecram'\nestimator = 'ep'\nnetwork.kind = 'hopfield'\ntask.kind = "
+                         "'classification'\n"),
+             Contains("exact numbers: device.preset=; device.model=digital\""));
 }
 
 TEST_CASE("entrants are estimators or names with settings") {

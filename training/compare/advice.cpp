@@ -27,6 +27,20 @@ std::vector<std::string> settings_of(const std::string& rule) {
   return settings;
 }
 
+/// What exact numbers set: themselves, and the nudge that devices have, which the level of hardware chooses for them alone. By another one,
+/// biased where beta is as large as noise asks for, they would lose to devices.
+std::string exact_settings(const ConfigSource& source, const Config& config) {
+  const std::vector<std::string> digital = {"device.preset=", "device.model=digital"};
+  std::vector<std::string> all = source.settings;
+  all.insert(all.end(), digital.begin(), digital.end());
+  const Config own = parse_program_config(source.name, source.text, all);
+  std::string settings = fmt::format("{}", fmt::join(digital, "; "));
+  for (const char* key : {"estimator", "nudge.cost_current"}) {
+    if (config.text(key) != own.text(key)) settings += fmt::format("; {}={}", key, config.text(key));
+  }
+  return settings;
+}
+
 /// Why the config cannot have the settings: the first line that says so; empty: it can.
 std::string refusal(const ConfigSource& source, const std::vector<std::string>& more) {
   std::vector<std::string> settings = source.settings;
@@ -103,7 +117,7 @@ Advice advice_for(const ConfigSource& given) {
                     "device)");
   }
   Advice advice{given, {}};
-  std::vector<std::string> entrants = {fmt::format("{}: device.preset=; device.model=digital", Advice::exact),
+  std::vector<std::string> entrants = {fmt::format("{}: {}", Advice::exact, exact_settings(given, config)),
                                        fmt::format("{}: {}=none", Advice::frozen, kUpdate)};
   const std::vector<std::string> with_fast_array = rules_reading("crossbar.transfer_rate");
   bool transfers = false;
