@@ -48,6 +48,7 @@ TABLES = {
     "adam": ("Digits, Adam", DIGITS, ALIKE + ADAM, ALL),
     "resistive": ("Digits, a resistive network of one device per resistor, Adam", "examples/resistive_devices.toml", ["train.steps=500"], SOME),
     "loops": ("Characters, a transformer of loops, Adam", "examples/imperfections_loops.toml", SMALL + ["train.steps=300"], WHOLE),
+    "block": ("Characters, the founding block, Adam", "examples/imperfections_block.toml", SMALL + ["train.steps=200"], WHOLE),
     "local": ("Digits with nothing digital at a weight, plain gradient descent", DIGITS, ALIKE + RATES + ["hardware.level=local"], ALL),
     "nodes": ("Digits, ideal nodes, plain gradient descent with momentum", DIGITS, ALIKE + RATES + ["hardware.level=ideal"], ALL),
 }
