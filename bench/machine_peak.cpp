@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/machine_peak.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -68,6 +70,12 @@ double measure() {
 double peak_gflops() {
   static const double peak = measure();
   return peak;
+}
+
+std::vector<int> thread_counts() {
+  std::vector<int> counts = {1, 2};
+  while (2 * counts.back() <= omp_get_num_procs()) counts.push_back(2 * counts.back());
+  return counts;
 }
 
 }  // namespace nudge::bench

@@ -230,7 +230,7 @@ void add(const std::string& name, int iterations, const std::function<void(bench
 
 int main(int argc, char** argv) {
   using namespace nudge::bench;
-  for (const int threads : {1, 2}) {
+  for (const int threads : thread_counts()) {
     for (const char* mixer : {"mha", "momen", "nag", "light2nd1st", "fem_softmax_ltg", "gla", "fem_gla"}) {
       add(std::string("characters_step/") + mixer + "/threads" + std::to_string(threads), 7,
           [=](benchmark::State& state) { training_step(state, mixer, threads); });

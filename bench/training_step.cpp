@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One training step (gradient of a batch) against its GEMM floor in the same run; see bench/README.md.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <vector>
 
 #include "bench/machine_peak.hpp"
@@ -19,31 +21,31 @@ namespace nudge::bench {
 namespace {
 
 struct Case {
-  const char* name;
-  const char* estimator;
+  std::string estimator;  // empty: the free phase alone
   ModelShape shape;
   Index sequences;
   int steps;  // T1 = T2
   int threads;
+
+  std::string name() const {
+    return fmt::format("{}/B{}_T{}_C{}_M{}/threads{}", estimator.empty() ? "free_phase" : estimator, sequences,
+                       shape.tokens, shape.channels, shape.memories, threads);
+  }
 };
 
 const std::vector<Case>& cases() {
   static const ModelShape large{65, 64, 128, 512, 4};
   static const ModelShape small{65, 32, 64, 256, 4};
-  static const std::vector<Case> list = {
-      {"free_phase/B32_T64_C128_M512/threads1", "", large, 32, 30, 1},
-      {"free_phase/B32_T64_C128_M512/threads2", "", large, 32, 30, 2},
-      {"aep/B32_T64_C128_M512/threads1", "aep", large, 32, 30, 1},
-      {"aep/B32_T64_C128_M512/threads2", "aep", large, 32, 30, 2},
-      {"aep_anchored/B32_T64_C128_M512/threads2", "aep_anchored", large, 32, 30, 2},
-      {"aep_transposed/B32_T64_C128_M512/threads1", "aep_transposed", large, 32, 30, 1},
-      {"aep_transposed/B32_T64_C128_M512/threads2", "aep_transposed", large, 32, 30, 2},
-      {"linear_adjoint/B32_T64_C128_M512/threads1", "linear_adjoint", large, 32, 30, 1},
-      {"linear_adjoint/B32_T64_C128_M512/threads2", "linear_adjoint", large, 32, 30, 2},
-      {"bptt/B32_T64_C128_M512/threads1", "bptt", large, 32, 30, 1},
-      {"bptt/B32_T64_C128_M512/threads2", "bptt", large, 32, 30, 2},
-      {"aep_anchored/B16_T32_C64_M256/threads2", "aep_anchored", small, 16, 24, 2},
-  };
+  static const std::vector<Case> list = [] {
+    std::vector<Case> made;
+    for (const int threads : thread_counts()) {
+      for (const std::string estimator : {"", "aep", "aep_transposed", "linear_adjoint", "bptt"})
+        made.push_back({estimator, large, 32, 30, threads});
+    }
+    made.push_back({"aep_anchored", large, 32, 30, 2});
+    made.push_back({"aep_anchored", small, 16, 24, 2});
+    return made;
+  }();
   return list;
 }
 
@@ -69,11 +71,10 @@ double seconds_of(const auto& work) {
 
 /// The products of the AEP step as the note's formula counts them (bptt and others are compared with the same floor).
 void run_floor(const Case& c, std::vector<ProductFloor>& floors) {
-  const bool nudged = *c.estimator != '\0';
   parallel_for(c.sequences, c.threads, [&](Index, int thread) {
     ProductFloor& floor = floors[static_cast<std::size_t>(thread)];
     for (int n = 0; n < c.steps; ++n) floor.force(1);
-    if (!nudged) return;
+    if (c.estimator.empty()) return;
     for (int n = 0; n < c.steps; ++n) {
       floor.force(2);
       floor.jvp(2);
@@ -92,7 +93,7 @@ double median(std::vector<double> values) {
 void run(benchmark::State& state, const Case& c) {
   const auto model = make_model(c.shape);
   BatchGradientOptions options;
-  options.estimator = *c.estimator != '\0' ? c.estimator : "aep";
+  options.estimator = c.estimator.empty() ? "aep" : c.estimator;
   options.threads = c.threads;
   options.phases.free.max_steps = options.phases.nudged_steps = c.steps;
   options.phases.free.final_residual = false;
@@ -108,7 +109,7 @@ void run(benchmark::State& state, const Case& c) {
   for (auto _ : state) {
     const double floor = seconds_of([&] { run_floor(c, floors); });
     const double step = seconds_of([&] {
-      if (*c.estimator != '\0') {
+      if (!c.estimator.empty()) {
         benchmark::DoNotOptimize(learner.compute(batch, 0, gradient).loss);
       } else {
         benchmark::DoNotOptimize(learner.evaluate(batch, 0).loss);
@@ -123,7 +124,7 @@ void run(benchmark::State& state, const Case& c) {
   state.counters["floor_ms"] = 1e3 * median(floor_times);
   state.counters["ratio"] = median(ratios);
   state.counters["floor_GFLOPs"] =
-      1e-9 * (*c.estimator != '\0' ? step_flops(c.shape, c.sequences, c.steps, c.steps) / median(floor_times) : 0);
+      1e-9 * (c.estimator.empty() ? 0 : step_flops(c.shape, c.sequences, c.steps, c.steps) / median(floor_times));
   state.counters["peak_GFLOPs"] = c.threads * peak_gflops();
   state.SetLabel("floor: " + fastest_libraries());
   state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1024;
@@ -134,7 +135,7 @@ void run(benchmark::State& state, const Case& c) {
 
 int main(int argc, char** argv) {
   for (const auto& c : nudge::bench::cases()) {
-    benchmark::RegisterBenchmark(c.name, [&c](benchmark::State& state) { nudge::bench::run(state, c); })
+    benchmark::RegisterBenchmark(c.name().c_str(), [&c](benchmark::State& state) { nudge::bench::run(state, c); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
         ->Iterations(7);

@@ -13,7 +13,7 @@ with softmax prior (characters_fem) and SwiGLU, as examples/characters.toml: the
 biases and temperatures.
 
 Rounds alternate nudge and PyTorch; of every round the ratio of medians, then the median and the range of the ratios. One and
-two threads. Above 1 nudge is faster.
+two threads; with --device cuda PyTorch has a whole graphics processor instead. Above 1 nudge is faster.
 
     python3 bench/peers/torch_steps.py --build build/release
 """
@@ -36,7 +36,7 @@ class Block:
     """The founding note's block: F(z) = x - z + 2 relu(z Wm) Wm' + s (Attn(z) - c z)."""
 
     def __init__(self, seed=1):
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator(torch.get_default_device()).manual_seed(seed)
 
         def normal(rows, columns, deviation):
             return deviation * torch.randn(rows, columns, generator=generator)
@@ -298,6 +298,8 @@ def seconds(step, repeats):
     for _ in range(repeats):
         start = time.perf_counter()
         step()
+        if torch.get_default_device().type == "cuda":
+            torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
     return statistics.median(times)
 
@@ -321,7 +323,9 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, help="PyTorch steps of a round")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--steps", nargs="+", default=NAMES, choices=NAMES, help="which rows")
+    parser.add_argument("--device", default="cpu", help="where PyTorch works: cpu or cuda (float there too, no TF32)")
     options = parser.parse_args()
+    torch.set_default_device(options.device)
     folder = pathlib.Path(options.build) / "bench"
     block, characters, mixers = Block(), Characters(Attention), Characters(FreeEnergyMixer)
     for model, count in ((characters, 418688), (mixers, 418688 + 2 * 640)):  # those of the benchmark; 640 biases per mixer
