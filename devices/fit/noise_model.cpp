@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unsupported/Eigen/NonLinearOptimization>
 
 #include "devices/fit/residual_vector.hpp"
 #include "devices/noise_table.hpp"
@@ -43,8 +42,9 @@ class NoiseResiduals : public ResidualVector {
     }
   }
 
-  int inputs() const { return trap_ ? trap_numbers : plain_numbers; }
-  int values() const { return static_cast<int>(bands_->size()); }
+  Index inputs() const override { return trap_ ? trap_numbers : plain_numbers; }
+  Index values() const override { return static_cast<Index>(bands_->size()); }
+  ForwardDifferences differences() const override { return {step}; }
   double lowest_trap() const { return lowest_trap_; }
   double highest_trap() const { return highest_trap_; }
 
@@ -59,13 +59,13 @@ class NoiseResiduals : public ResidualVector {
     return m;
   }
 
-  int operator()(const Vector& x, Vector& residuals) const {
+  void residuals(const Vector& x, Vector& r) const override {
     const NoiseModel m = model(x);
     std::vector<double> variances;
     for (const double tau : m.times_s) {
       variances.push_back(flicker_variance(m.flicker.value, m.exponent.value, tau));
     }
-    for (Index i = 0; i < residuals.size(); ++i) {
+    for (Index i = 0; i < r.size(); ++i) {
       const SpectrumBand& band = (*bands_)[static_cast<std::size_t>(i)];
       const double* lorentzians = lorentzians_.data() + static_cast<std::size_t>(i) * variances.size();
       double psd = 2 * m.interval_s * m.white.value * m.white.value;
@@ -73,22 +73,8 @@ class NoiseResiduals : public ResidualVector {
       if (trap_) psd += m.trap_sigma.value * m.trap_sigma.value * mean_lorentzian(band, m.trap_s.value);
       // The logarithm of a mean of n exponential values lies 1/(2n) below that of their expectation.
       const double off = 10 * std::log10(band.psd / psd) + 10 / std::log(10.0) / (2 * band.values);
-      residuals[i] = off / std::hypot(spectrum_error_dB(band), shape_error_dB);
+      r[i] = off / std::hypot(spectrum_error_dB(band), shape_error_dB);
     }
-    return 0;
-  }
-
-  int df(const Vector& x, Eigen::MatrixXd& jacobian) const {
-    Vector here(values());
-    Vector there(values());
-    (*this)(x, here);
-    for (Index k = 0; k < x.size(); ++k) {
-      Vector moved = x;
-      moved[k] += step;
-      (*this)(moved, there);
-      jacobian.col(k) = (there - here) / step;
-    }
-    return 0;
   }
 
  private:
@@ -110,14 +96,10 @@ struct Found {
   double square = std::numeric_limits<double>::infinity();
 };
 
-void descend(const NoiseResiduals& residuals, Vector x, Found& best) {
-  NoiseResiduals own = residuals;
-  Eigen::LevenbergMarquardt<NoiseResiduals> solver(own);
-  solver.parameters.maxfev = rounds;
-  solver.parameters.xtol = solver.parameters.ftol = 1e-9;
-  solver.minimize(x);
-  Vector r(own.values());
-  own(x, r);
+void try_from(const NoiseResiduals& residuals, Vector x, Found& best) {
+  descend(residuals, {rounds, 1e-9, 1e-9}, x);
+  Vector r(residuals.values());
+  residuals.residuals(x, r);
   if (std::isfinite(r.squaredNorm()) && r.squaredNorm() < best.square) best = {x, r.squaredNorm()};
 }
 
@@ -137,7 +119,7 @@ Found search(const NoiseResiduals& residuals, const std::vector<SpectrumBand>& b
     const double q = std::sqrt(middle.psd * std::pow(middle.frequency_Hz, exponent));
     x.head(plain_numbers) << white, std::log(q), unbounded(exponent, lowest_exponent, highest_exponent);
     if (residuals.inputs() == plain_numbers) {
-      descend(residuals, x, best);
+      try_from(residuals, x, best);
       continue;
     }
     const double low = residuals.lowest_trap();
@@ -148,7 +130,7 @@ Found search(const NoiseResiduals& residuals, const std::vector<SpectrumBand>& b
       // Half of the spectrum at its knee, where a Lorentzian is 2 V τ.
       x[3] = std::log(std::sqrt(0.5 * band_at(bands, 1 / (2 * M_PI * tau)).psd / (2 * tau)));
       x[4] = unbounded(place, low, high);
-      descend(residuals, x, best);
+      try_from(residuals, x, best);
     }
   }
   return best;
@@ -157,7 +139,7 @@ Found search(const NoiseResiduals& residuals, const std::vector<SpectrumBand>& b
 /// Values and intervals at x, from the curvature of the squares there.
 NoiseModel with_intervals(const NoiseResiduals& residuals, const Vector& x) {
   Eigen::MatrixXd jacobian(residuals.values(), residuals.inputs());
-  residuals.df(x, jacobian);
+  residuals.jacobian(x, jacobian);
   Eigen::MatrixXd curvature = jacobian.transpose() * jacobian;
   curvature.diagonal().array() += 1e-12;  // a number that does not matter has a wide interval, not none
   const Vector error = curvature.inverse().diagonal().cwiseMax(0).cwiseSqrt();

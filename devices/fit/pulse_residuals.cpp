@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unsupported/Eigen/NonLinearOptimization>
 
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
@@ -175,43 +174,27 @@ double PulseResiduals::off_expected(const Vector& all, Index k) const {
   return std::pow((all[k] - expected_[k]) * weight_[k], 2);
 }
 
-int PulseResiduals::operator()(const Vector& x, Vector& residual) const {
+void PulseResiduals::residuals(const Vector& x, Vector& r) const {
   const Vector all = with_held(x);
   Vector error(reads_), variance(reads_);
   if (!predict(all, error, variance)) {
-    residual.setConstant(useless);
-    return 0;
+    r.setConstant(useless);
+    return;
   }
-  residual.head(reads_) = error.array() / variance.array().sqrt();
-  for (Index i = 0; i < reads_; ++i) residual[reads_ + i] = std::sqrt(log_variance(variance[i]));
-  for (Index k = 0; k < size(); ++k) residual[2 * reads_ + k] = std::sqrt(off_expected(all, k));
-  residual[2 * reads_ + size()] = std::sqrt(penalty(all));
-  return 0;
+  r.head(reads_) = error.array() / variance.array().sqrt();
+  for (Index i = 0; i < reads_; ++i) r[reads_ + i] = std::sqrt(log_variance(variance[i]));
+  for (Index k = 0; k < size(); ++k) r[2 * reads_ + k] = std::sqrt(off_expected(all, k));
+  r[2 * reads_ + size()] = std::sqrt(penalty(all));
 }
 
-int PulseResiduals::df(const Vector& x, Eigen::MatrixXd& jacobian) const {
-  Vector here(values());
-  (*this)(x, here);
-  parallel_for(x.size(), threads(), [&](Index k, int) {
-    Vector moved = x, there(values());
-    moved[k] += difference;
-    (*this)(moved, there);
-    jacobian.col(k) = (there - here) / difference;
-  });
-  return 0;
-}
+ForwardDifferences PulseResiduals::differences() const { return {difference, threads()}; }
 
 void PulseResiduals::descend(Vector& all, int rounds) const {
-  PulseResiduals own = *this;
   Vector x = without_held(all);
   double before = std::numeric_limits<double>::infinity();
   for (int round = 0; round < rounds; ++round) {
-    Eigen::LevenbergMarquardt<PulseResiduals> solver(own);
-    solver.parameters.maxfev = most_evaluations;
-    solver.parameters.ftol = 1e-7;
     // A bound that reads without noise sit on weighs 10^6 times what the others do, and is all of a norm of steps.
-    solver.parameters.xtol = 1e-13;
-    solver.minimize(x);
+    nudge::descend(*this, {most_evaluations, 1e-7, 1e-13}, x);
     const double now = deviance(with_held(x), true);
     if (!(now < before - enough)) break;
     before = now;

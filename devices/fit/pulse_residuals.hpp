@@ -39,10 +39,10 @@ class PulseResiduals : public ResidualVector {
   PulseResiduals(const DeviceSpec& spec, const FitNumbers& numbers, const std::vector<PulseRecord>& records,
                  ReadNoiseKind kind);
 
-  int inputs() const { return static_cast<int>(size() - (held_ < 0 ? 0 : 1)); }
-  int values() const { return static_cast<int>(2 * reads_ + size()) + 1; }
-  int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& residual) const;
-  int df(const Eigen::VectorXd& x, Eigen::MatrixXd& jacobian) const;
+  Index inputs() const override { return size() - (held_ < 0 ? 0 : 1); }
+  Index values() const override { return 2 * reads_ + size() + 1; }
+  void residuals(const Eigen::VectorXd& x, Eigen::VectorXd& r) const override;
+  ForwardDifferences differences() const override;
 
   Index size() const { return noise_ + (slow_ ? 4 : 2); }
   Index reads() const { return reads_; }

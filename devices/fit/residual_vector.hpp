@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/Core>
+#include "sim/base/matrix.hpp"
 
 namespace nudge {
 
-/// The types that Eigen::LevenbergMarquardt asks of residuals r(x) and their Jacobian, both of any size. A class of its own gives inputs(),
-/// values(), operator()(x, r) and df(x, J), each returning 0.
-struct ResidualVector {
-  using Scalar = double;
-  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
-  using InputType = Eigen::VectorXd;
-  using ValueType = Eigen::VectorXd;
-  using JacobianType = Eigen::MatrixXd;
+/// Step of forward differences in every input, and threads that share the inputs (parallel_for).
+struct ForwardDifferences {
+  double step;
+  int threads = 1;
 };
+
+/// Residuals r(x), both of any size.
+class ResidualVector {
+ public:
+  virtual ~ResidualVector() = default;
+  virtual Index inputs() const = 0;
+  virtual Index values() const = 0;
+  virtual void residuals(const Eigen::VectorXd& x, Eigen::VectorXd& r) const = 0;
+  virtual ForwardDifferences differences() const = 0;
+  /// dr/dx, values × inputs.
+  void jacobian(const Eigen::VectorXd& x, Eigen::MatrixXd& j) const;
+};
+
+/// When a descent ends: after so many evaluations, or at so small a relative change of the sum of squares or of x.
+struct DescentEnd {
+  int evaluations;
+  double squares, x;
+};
+
+/// Lowers |r(x)|² from x, in place, by the method of Levenberg and Marquardt.
+void descend(const ResidualVector& residuals, const DescentEnd& end, Eigen::VectorXd& x);
 
 }  // namespace nudge

@@ -6,6 +6,7 @@
 
 #include "devices/memristor/pulsed_memristor.hpp"
 #include "devices/memristor/table_memristor.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "devices/flow_model.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 namespace {

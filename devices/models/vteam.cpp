@@ -8,6 +8,7 @@
 // speed to its bound: x(t) = x_0 + k (v/v_th - 1)^alpha t. For p = 1: 1 - x(t) = (1 - x_0) exp(-k (v/v_th - 1)^alpha t).
 #include "devices/memristor/memristors.hpp"
 #include "devices/memristor/pulsed_memristor.hpp"
+#include "sim/base/errors.hpp"
 
 namespace nudge {
 

@@ -72,7 +72,7 @@ TEST_CASE("a chunk of affine steps moves as its devices do one by one, by series
         continue;
       }
       // What is left of the noise of n pulses when each later one pulls it back, summed up pulse by pulse.
-      const double keep = 1 - rule.line(chunk.element(i), chunk.direction(i)).q;
+      const double keep = 1 - (chunk.sign[i] > 0 ? 1.0 : 0.5) * chunk.step[i] / (chunk.upper[i] - chunk.reference[i]);
       double left = 0;
       for (int k = 0; k < static_cast<int>(chunk.n[i]); ++k) left = left * keep * keep + 1;
       worst_floor = std::max(worst_floor, std::abs(floor[i] / (0.7 * chunk.step[i] * std::sqrt(left)) - 1));
