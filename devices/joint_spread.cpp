@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -32,14 +31,6 @@ double slope_of(const std::string& model, double x) { return model == "linear_st
 Square covariance_of(const DeviceSpec& spec) {
   const auto n = static_cast<Eigen::Index>(std::lround(std::sqrt(static_cast<double>(spec.joint_covariance.size()))));
   return Eigen::Map<const Square>(spec.joint_covariance.data(), n, n);
-}
-
-/// A with A Aᵀ = C, C may have no inverse.
-Square root_of(const Square& c) {
-  const Eigen::LDLT<Square> parts(c);
-  Square root = parts.matrixL();
-  root = root * parts.vectorD().cwiseMax(0.0).cwiseSqrt().asDiagonal();
-  return parts.transpositionsP().transpose() * root;
 }
 
 }  // namespace
@@ -74,7 +65,7 @@ void set_joint_coordinates(DeviceSpec& spec, const Vector& u) {
 template <class S>
 void draw_joint(const DeviceSpec& spec, const StaticNormals<S>& normals, DeviceCells<S>& cells) {
   const Vector middle = joint_coordinates(spec);
-  const Square root = root_of(covariance_of(spec));
+  const Square root = semidefinite_root(covariance_of(spec));
   std::vector<Matrix<S>> draws;
   for (Eigen::Index k = 0; k < middle.size(); ++k) {
     draws.push_back(normals(static_cast<StaticDraw>(static_cast<std::uint64_t>(StaticDraw::joint) + k)));

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 
 #include "circuits/wires/for_each_tile.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 
 namespace nudge {
@@ -15,13 +15,15 @@ namespace {
 Matrix<double> of_tile(const Matrix<double>& g) {
   const Index rows = g.rows(), columns = g.cols(), lines = rows + columns;
   // The last column is the reference: what is left is positive definite.
-  Eigen::MatrixXd laplacian = Eigen::MatrixXd::Zero(lines, lines);
+  Matrix<double> laplacian = Matrix<double>::Zero(lines, lines);
   laplacian.topRightCorner(rows, columns) = -g;
   laplacian.bottomLeftCorner(columns, rows) = -g.transpose();
   laplacian.diagonal() << g.rowwise().sum(), g.colwise().sum().transpose();
-  const Eigen::LLT<Eigen::MatrixXd> factor(laplacian.topLeftCorner(lines - 1, lines - 1));
-  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(lines, lines);
-  inverse.topLeftCorner(lines - 1, lines - 1) = factor.solve(Eigen::MatrixXd::Identity(lines - 1, lines - 1));
+  CholeskyFactor factor;
+  factor.compute(laplacian.topLeftCorner(lines - 1, lines - 1));
+  Matrix<double> inverse = Matrix<double>::Zero(lines, lines);
+  inverse.topLeftCorner(lines - 1, lines - 1).setIdentity();
+  factor.solve_in_place(inverse.topLeftCorner(lines - 1, lines - 1));
   Matrix<double> seen(rows, columns);
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < columns; ++j) {

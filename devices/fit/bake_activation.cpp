@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/fit/bake_activation.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "devices/effects.hpp"
+#include "sim/base/decompositions.hpp"
 
 namespace nudge {
 namespace {
@@ -89,7 +90,7 @@ class Collapse {
     }
     const double range = std::max(y.maxCoeff() - y.minCoeff(), error.minCoeff());
     weighted(n, 2) = weighted(n + 1, 3) = 1 / range;
-    return (weighted * weighted.colPivHouseholderQr().solve(target) - target).squaredNorm();
+    return (weighted * least_squares<double>(weighted, target) - target).squaredNorm();
   }
 
   const BakeData* data_;

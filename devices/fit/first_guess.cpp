@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -120,7 +119,7 @@ Side table(const Steps& s, int points) {
     normal(k, k + 1) -= tie;
     normal(k + 1, k) -= tie;
   }
-  const Vector values = normal.ldlt().solve(right).cwiseMax(0.0);
+  const Vector values = semidefinite_solve(normal, right).cwiseMax(0.0);
   Side side;
   side.table.assign(values.data(), values.data() + n);
   side.step = values.mean();

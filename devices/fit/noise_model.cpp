@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/fit/noise_model.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "devices/fit/residual_vector.hpp"
 #include "devices/noise_table.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/matrix.hpp"
 
 namespace nudge {
@@ -142,7 +142,7 @@ NoiseModel with_intervals(const NoiseResiduals& residuals, const Vector& x) {
   residuals.jacobian(x, jacobian);
   Eigen::MatrixXd curvature = jacobian.transpose() * jacobian;
   curvature.diagonal().array() += 1e-12;  // a number that does not matter has a wide interval, not none
-  const Vector error = curvature.inverse().diagonal().cwiseMax(0).cwiseSqrt();
+  const Vector error = inverse(curvature).diagonal().cwiseMax(0).cwiseSqrt();
   NoiseModel m = residuals.model(x);
   for (Index k = 0; k < x.size(); ++k) {
     Vector below = x;

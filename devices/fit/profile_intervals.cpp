@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <Eigen/LU>
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
@@ -7,6 +6,7 @@
 
 #include "devices/fit/pulse_likelihood.hpp"
 #include "devices/fit/pulse_residuals.hpp"
+#include "sim/base/decompositions.hpp"
 #include "sim/base/parallel.hpp"
 
 namespace nudge {
@@ -146,7 +146,7 @@ struct Region {
 Region region_of(PulseResiduals residuals, const LikelihoodFit& fit, double depth) {
   Region out;
   std::vector<Maximum>& maxima = out.maxima;
-  const auto keep = [&](const Vector& x) { maxima.push_back({x, residuals.information(x).inverse()}); };
+  const auto keep = [&](const Vector& x) { maxima.push_back({x, inverse(residuals.information(x))}); };
   keep(fit.at);
   const double least = residuals.deviance(fit.at, true);
   const auto add = [&](Vector x, double apart) {
@@ -184,7 +184,7 @@ double depth_of(int joint, double counted, double freedom) {
 
 /// Numbers that the record determines. A value of a table that says no more than was expected of it counts as none.
 double determined_numbers(const PulseResiduals& residuals, const Vector& at) {
-  const Eigen::VectorXd variance = residuals.information(at).inverse().diagonal();
+  const Eigen::VectorXd variance = inverse(residuals.information(at)).diagonal();
   double sum = 0;
   for (Index k = 0; k < residuals.size(); ++k) {
     const FitNumber& number = residuals.all_numbers()[static_cast<std::size_t>(k)];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/decompositions.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/base/parallel.hpp"
 
@@ -154,7 +155,7 @@ void PulseResiduals::penalise(const Vector& all) {
   penalty_.ratio = all[noise_] + pulse - all[noise_ + 1];
   const auto prior = weight_.head(noise_).array().square();
   const Eigen::MatrixXd here = information(all).topLeftCorner(noise_, noise_);
-  penalty_.determined = static_cast<double>(noise_) - (prior * here.inverse().diagonal().array()).sum();
+  penalty_.determined = static_cast<double>(noise_) - (prior * inverse(here).diagonal().array()).sum();
   const double both = std::log(std::hypot(std::exp(all[noise_] + pulse), std::exp(all[noise_ + 1])));
   Vector at = all;
   std::vector<double> h;
@@ -163,7 +164,7 @@ void PulseResiduals::penalise(const Vector& all) {
     at[noise_ + 1] = both - 0.5 * std::log1p(std::exp(2 * ratio));
     at[noise_] = at[noise_ + 1] + ratio - pulse;
     const Eigen::MatrixXd part = information(at).topLeftCorner(noise_, noise_);
-    h.push_back(part.ldlt().vectorD().array().log().sum());
+    h.push_back(semidefinite_log_determinant(part));
   }
   penalty_.h = std::move(h);
 }

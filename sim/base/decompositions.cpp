@@ -31,6 +31,19 @@ void CholeskyFactor::compute(const Matrix<double>& a) { llt_.compute(a); }
 
 void CholeskyFactor::solve_in_place(MatrixRef<double> b) const { llt_.solveInPlace(b); }
 
+Eigen::VectorXd semidefinite_solve(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) { return a.ldlt().solve(b); }
+
+double semidefinite_log_determinant(const Eigen::MatrixXd& a) { return a.ldlt().vectorD().array().log().sum(); }
+
+Eigen::MatrixXd semidefinite_root(const Eigen::MatrixXd& a) {
+  const Eigen::LDLT<Eigen::MatrixXd> parts(a);
+  Eigen::MatrixXd root = parts.matrixL();
+  root = root * parts.vectorD().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  return parts.transpositionsP().transpose() * root;
+}
+
+Eigen::MatrixXd inverse(const Eigen::MatrixXd& a) { return a.inverse(); }
+
 Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a) {
   return a.householderQr().householderQ() * Eigen::MatrixXd::Identity(a.rows(), a.cols());
 }

@@ -43,6 +43,15 @@ class CholeskyFactor {
   Eigen::LLT<Matrix<double>> llt_;
 };
 
+/// By L D Lᵀ with pivots, of a symmetric matrix (its lower half) whose eigenvalues are not below 0: the x of A x = b (0 along what A is 0 of), ln det A,
+/// and a B with B Bᵀ = A, in which pivots below 0 by rounding count as 0.
+Eigen::VectorXd semidefinite_solve(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
+double semidefinite_log_determinant(const Eigen::MatrixXd& a);
+Eigen::MatrixXd semidefinite_root(const Eigen::MatrixXd& a);
+
+/// A⁻¹ of a square matrix that has one.
+Eigen::MatrixXd inverse(const Eigen::MatrixXd& a);
+
 /// An orthonormal basis (m, n) of the columns of A (m, n), m >= n: Q of A = Q R by Householder reflections.
 Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& a);
 

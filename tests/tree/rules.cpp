@@ -133,6 +133,8 @@ Violations check_library_isolation(const SourceFile& file) {
                                                                       {"zlib.h", "sim/io/"},
                                                                       {"mpi.h", "sim/base/"},
                                                                       {"Eigen/Eigenvalues", "sim/base/"},
+                                                                      {"Eigen/Cholesky", "sim/base/"},
+                                                                      {"Eigen/LU", "sim/base/"},
                                                                       {"Eigen/SVD", "sim/base/"},
                                                                       {"Eigen/QR", "sim/base/"},
                                                                       {"CLI/", "apps/"}};
@@ -156,6 +158,18 @@ Violations check_randomness_and_threads(const SourceFile& file) {
   if (!is_cpp(file) || starts_with(file.path, "tests/")) return found;
   forbid(file, random, "(use sim/base/rng.hpp: same seed, same bits for any thread count)", found);
   if (!starts_with(file.path, "sim/base/")) forbid(file, threads, "(use nudge::parallel_for)", found);
+  return found;
+}
+
+Violations check_decompositions(const SourceFile& file) {
+  // The precompiled headers have them all, so that includes alone do not tell.
+  static const std::regex own(
+      R"(\b(ldlt|llt|lu|partialPivLu|fullPivLu|\w*[hH]ouseholderQr|jacobiSvd|bdcSvd)\(\)|Eigen::(LDLT|LLT|\w*Lu|\w*LU|\w*QR|\w*SVD|\w*EigenSolver)<)");
+  Violations found;
+  if (!is_cpp(file) || starts_with(file.path, "tests/") || starts_with(file.path, "bench/") ||
+      starts_with(file.path, "sim/base/decompositions."))
+    return found;
+  forbid(file, own, "(use sim/base/decompositions.hpp: compiled once, not in every source that calls one)", found);
   return found;
 }
 

@@ -26,6 +26,9 @@ Violations check_library_isolation(const SourceFile& file);
 /// Random numbers come from sim/base/rng.hpp and threads from sim/base/parallel.hpp (tests may differ).
 Violations check_randomness_and_threads(const SourceFile& file);
 
+/// Dense matrices are decomposed by sim/base/decompositions alone.
+Violations check_decompositions(const SourceFile& file);
+
 /// Files are written by sim/io/atomic_file.hpp (tests may differ).
 Violations check_output_files(const SourceFile& file);
 

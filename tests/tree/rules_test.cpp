@@ -74,6 +74,18 @@ TEST_CASE("libraries stay in their folder", "[tree]") {
   CHECK_FALSE(ok("apps/report/a.cpp", "Eigen/Eigenvalues"));
 }
 
+TEST_CASE("matrices are decomposed in one place", "[tree]") {
+  const auto ok = [](const std::string& path, const std::string& text) {
+    return check_decompositions({path, text}).empty();
+  };
+  CHECK(ok("sim/base/decompositions.cpp", "return a.ldlt().solve(b);"));
+  CHECK(ok("tests/devices/a.cpp", "a.fullPivLu().solve(b)"));
+  CHECK(ok("mixers/ops/a.cpp", "inverse = sums.inverse();"));  // of arrays too
+  CHECK_FALSE(ok("devices/fit/a.cpp", "x = normal.ldlt().solve(right);"));
+  CHECK_FALSE(ok("circuits/wires/a.cpp", "const Eigen::LLT<Eigen::MatrixXd> factor(a);"));
+  CHECK_FALSE(ok("training/data/a.cpp", "a.colPivHouseholderQr().solve(b)"));
+}
+
 TEST_CASE("files are written in one place", "[tree]") {
   const auto ok = [](const std::string& path, const std::string& text) {
     return check_output_files({path, text}).empty();

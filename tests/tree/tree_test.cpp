@@ -58,6 +58,7 @@ TEST_CASE("repository: libraries stay in their folder", "[tree]") { expect_none(
 TEST_CASE("repository: random numbers and threads come from sim/base", "[tree]") {
   expect_none(check_randomness_and_threads);
 }
+TEST_CASE("repository: matrices are decomposed in one place", "[tree]") { expect_none(check_decompositions); }
 TEST_CASE("repository: files are written in one place", "[tree]") { expect_none(check_output_files); }
 TEST_CASE("repository: every test has a name that ctest can run", "[tree]") { expect_none(check_test_names); }
 TEST_CASE("repository: licence lines", "[tree]") { expect_none(check_licence_line); }
