@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# nudge_library(NAME sim DEPENDS ... SOURCES ... COLD ...): one static library per top-level folder, with the project's flags and
-# precompiled headers (NudgePrecompiled.cmake). COLD: sources that no step waits for, optimised less (-O1 is built in two thirds of the time). They hold no arithmetic
+# nudge_library(NAME sim DEPENDS ... ALONE ... SOURCES ... COLD ...): one static library per top-level folder, with the project's flags and
+# precompiled headers (NudgePrecompiled.cmake). ALONE: sources that are never united (nudge_unite), loops that a step waits for. COLD: sources that no step waits for, optimised less (-O1 is built in two thirds of the time). They hold no arithmetic
 # on arrays: of an inline function that several objects hold the linker takes any copy, for the hot ones too.
 
 set(CMAKE_CXX_STANDARD 20)
@@ -55,9 +55,9 @@ if(NUDGE_TIDY)
   set(CMAKE_CXX_CLANG_TIDY "${NUDGE_CLANG_TIDY}")
 endif()
 
-# Six cold sources at a time as one: headers and templates are read and made once for all of them. Names in anonymous namespaces
-# must then differ between neighbours; nudge_alone(SOURCE ...) leaves sources out. Hot ones stay alone: gcc inlines less in what it
-# thinks a large source (a Hopfield step took a sixth longer).
+# Six sources at a time as one: headers and templates are read and made once for all of them. Names in anonymous namespaces
+# must then differ between neighbours; nudge_alone(SOURCE ...) leaves sources out. The loops that a step waits for stay alone: gcc inlines
+# less in what it thinks a large source (a Hopfield step took a sixth longer with those in).
 function(nudge_unite target)
   if(NOT NUDGE_UNITY)
     return()
@@ -74,13 +74,17 @@ macro(nudge_alone)
 endmacro()
 
 function(nudge_library)
-  cmake_parse_arguments(ARG "" "NAME" "SOURCES;COLD;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME" "ALONE;SOURCES;COLD;DEPENDS;LINK" ${ARGN})
   list(TRANSFORM ARG_DEPENDS PREPEND nudge_)
   set(links nudge_flags Eigen3::Eigen fmt::fmt OpenMP::OpenMP_CXX ${ARG_DEPENDS} ${ARG_LINK})
   set(target nudge_${ARG_NAME})
-  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(${target} STATIC ${ARG_ALONE} ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC ${links})
-  if(ARG_SOURCES)
+  if(ARG_ALONE OR ARG_SOURCES)
+    nudge_unite(${target})
+    if(ARG_ALONE)
+      nudge_alone(${ARG_ALONE})
+    endif()
     target_precompile_headers(${target} REUSE_FROM nudge_pch)
   endif()
   if(ARG_COLD)

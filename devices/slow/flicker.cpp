@@ -11,7 +11,7 @@ namespace nudge {
 namespace {
 
 constexpr double spacing = 2.302585092994046;  // h = ln 10: one time constant per decade
-constexpr double share = 0.01;                 // of a time constant, gathered before a process is advanced
+constexpr double least_gathered = 0.01;        // of a time constant, gathered before a process is advanced
 
 }  // namespace
 
@@ -35,7 +35,7 @@ bool Flicker<S>::advance_time(double seconds, std::uint64_t step, Gathering gath
   bool changed = false;
   for (std::size_t k = 0; k < times_s_.size(); ++k) {
     waiting_s_[k] += seconds;
-    const double needed = gathering == Gathering::allowed ? share * times_s_[k] : 0;
+    const double needed = gathering == Gathering::allowed ? least_gathered * times_s_[k] : 0;
     if (waiting_s_[k] < needed || waiting_s_[k] == 0) continue;
     const double t = waiting_s_[k] / times_s_[k];
     const auto kept = static_cast<S>(std::exp(-t));

@@ -86,6 +86,13 @@ class Mean {
 
 }  // namespace
 
+TEST_CASE("netlist training: of a file that is missing that is said, not that energies are",
+          "[netlist][netlist_training]") {
+  const Mean mean;
+  CHECK_THROWS_WITH(mean.config({"netlist.file=none.cir"}),
+                    Catch::Contains("none.cir") && Catch::Contains("no such file"));
+}
+
 TEST_CASE("netlist training: delay, clock and leak each cost what they should", "[netlist][netlist_training]") {
   const Mean mean;
   const double ideal = mean.error({});

@@ -189,7 +189,7 @@ bool netlist_contrasts(const Config& config) {
     if (have({ElementKind::vccs, ElementKind::ccvs, ElementKind::mosfet})) return false;
     return !have({ElementKind::vcvs, ElementKind::cccs}) || netlist_plan_alone(config, "")->reciprocal();
   } catch (const UserError&) {
-    return false;  // which check() or the plan says
+    return true;  // check() or the plan says what is wrong, which an estimator refused before would hide
   }
 }
 
