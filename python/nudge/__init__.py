@@ -7,6 +7,7 @@ where and why?), ``sweep`` (which imperfection hurts first?). ``open`` reads run
 matplotlib.
 """
 
+from . import _threads  # noqa: F401  first: it loads _core
 from . import devices
 from ._core import build, estimators, presets
 from .config import keys, resolve

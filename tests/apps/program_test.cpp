@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include "tests/apps/run_nudge.hpp"
 #include "tests/support/catch.hpp"
 
@@ -44,4 +46,26 @@ TEST_CASE("a wrong command line exits 2 and names what was meant") {
   CHECK(outcome.exit_code == 2);
   CHECK(outcome.output.empty());
   CHECK_THAT(outcome.errors, Contains(wrong.message));
+}
+
+TEST_CASE("threads wait briefly for each other, unless the environment says how") {
+  const Folder folder;
+  const auto looks = [&folder](const char* name, const char* value) {
+    ::setenv("OMP_DISPLAY_ENV", "verbose", 1);  // each start prints what it read
+    if (name != nullptr) ::setenv(name, value, 1);
+    const Outcome outcome = run_nudge(folder, "--version");
+    ::unsetenv("OMP_DISPLAY_ENV");
+    if (name != nullptr) ::unsetenv(name);
+    CHECK(outcome.exit_code == 0);
+    CHECK_THAT(outcome.output, Catch::StartsWith("nudge 0.1.0"));
+    const auto at = outcome.errors.rfind("GOMP_SPINCOUNT = '");
+    return at == std::string::npos ? std::string()
+                                   : outcome.errors.substr(at + 18, outcome.errors.find('\'', at + 18) - at - 18);
+  };
+  const std::string found = looks(nullptr, nullptr);
+  if (found.empty()) SUCCEED("not GCC's OpenMP");
+  if (found.empty()) return;
+  CHECK(found == "2000");
+  CHECK(looks("GOMP_SPINCOUNT", "17") == "17");
+  CHECK(looks("OMP_WAIT_POLICY", "passive") == "0");
 }
