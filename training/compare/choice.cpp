@@ -10,12 +10,6 @@
 namespace nudge {
 namespace {
 
-std::size_t metric_named(const std::vector<SweepMetric>& metrics, const std::string& name) {
-  const auto at = std::find_if(metrics.begin(), metrics.end(), [&](const SweepMetric& m) { return m.name == name; });
-  NUDGE_EXPECT(at != metrics.end());
-  return static_cast<std::size_t>(at - metrics.begin());
-}
-
 /// Mean validation loss of the runs of one combination; NaN when one of them failed.
 double mean_loss(const SweepPoint* first, std::size_t seeds, std::size_t metric) {
   double sum = 0;
@@ -60,7 +54,7 @@ std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vecto
   }
   const std::size_t seeds = tuning.size() / combinations.size();
   NUDGE_EXPECT(seeds >= 1 && seeds * combinations.size() == tuning.size());
-  const std::size_t metric = metric_named(metrics, "validation_loss");
+  const std::size_t metric = metric_index(metrics, "validation_loss");
   std::size_t best = combinations.size();
   for (std::size_t c = 0; c < combinations.size(); ++c) {
     const double loss = mean_loss(&tuning[c * seeds], seeds, metric);
