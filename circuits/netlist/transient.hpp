@@ -33,7 +33,7 @@ class Transient {
   void follow(std::vector<std::size_t> waves);
   /// One action per output, or none.
   void act(std::vector<OutputAction> actions);
-  /// Whether anything has a capacitance that can charge.
+  /// Whether anything has a capacitance that can charge, or sources set every node.
   bool charges() const;
 
   /// Sources and actions come on while capacitances keep the charges that they have at the voltages `before` of the nodes. false: these

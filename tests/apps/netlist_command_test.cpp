@@ -126,3 +126,11 @@ TEST_CASE("netlist: sources follow their waveforms where that is asked for", "[a
   CHECK_THAT(run_nudge(folder, "netlist rc.cir --tran 1us --waves").output, Contains("at the end"));
   CHECK_THAT(refused(folder, "netlist rc.cir --waves", 2), Contains("goes with --tran"));
 }
+
+TEST_CASE("netlist: a transient of nodes that sources set follows the sources", "[apps]") {
+  const Folder folder;
+  folder.write("set.cir", "set\nV1 a 0 SIN(0 1 1meg)\nR1 a 0 1\nC1 a 0 1p\n");
+  const auto json = nlohmann::json::parse(run_nudge(folder, "netlist set.cir --tran 0.25us --waves --json").output);
+  CHECK(json["end"]["a"].get<double>() == Approx(1).epsilon(1e-12));  // sin(pi/2)
+  CHECK(run_nudge(folder, "netlist set.cir --tran 1us").exit_code == 0);
+}
