@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -51,10 +52,13 @@ struct SettleResult {
 
 /// Buffers of settle(), sized on first use and then reused: euler allocates nothing after the first call of a shape;
 /// the others allocate their steppers and Krylov spaces per call. residuals holds r_0, r_1, ... of the last run.
+/// each_step, where there is one, is called with the state and the number of steps after every step of euler, rk4, a sweep,
+/// coordinate and sample.
 template <class S>
 struct SettleWorkspace {
   Matrix<S> force, mean, extra, flow, held;
   std::vector<double> residuals;
+  std::function<void(ConstMatrixRef<S> z, int steps)> each_step;
 };
 
 /// The nodes that a sweep visits; null where all move at once: by the schedule, or because the system is one node.

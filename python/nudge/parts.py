@@ -46,7 +46,7 @@ class Estimator:
         force(z)     F(z), by reads of a nudged phase      jvp(v), vjp(u)      J v and Jᵀ u at z*
         cost(z)      C, summed over rows                   cost_gradient(z)    ∂C/∂z
         output       slice of the columns of the cost
-        relax(force, start=None, steps=None, step=None)    where z ← z + ε force(z) ends (start: z*)
+        relax(force, start=None, steps=None, step=None, adjoint=False)    where the network's relaxation under force(z) ends (start: z*)
         hold(values, start=None)                           where the circuit rests with its outputs clamped at values (rows, outputs)
         correlate(a)                                       adds ⟨a, ∂F/∂θ⟩ at z* to the gradient
         energy_gradient(z, scale)                          adds scale · ∂E/∂θ(z), of conservative systems that have it
@@ -86,8 +86,9 @@ class _Example:
     def hold(self, values, start=None):
         return self._core.hold(np.ascontiguousarray(values, np.float64), np.ascontiguousarray(self.state if start is None else start, np.float64))
 
-    def relax(self, force, start=None, steps=None, step=None):
-        z = np.array(self.state if start is None else start, np.float64)
-        for _ in range(self.steps if steps is None else steps):
-            z += (self.step if step is None else step) * force(z)
-        return z
+    def relax(self, force, start=None, steps=None, step=None, adjoint=False):
+        """The state where `force(z)`, an array like z, ends after `steps` steps of the network's own relaxation.
+
+        Solver, schedule, amplifiers and box are those of its nudged phases. `adjoint=True`: z is no state, and kept in no box."""
+        return self._core.relax(force, np.ascontiguousarray(self.state if start is None else start, np.float64),
+                                self.steps if steps is None else steps, self.step if step is None else step, adjoint)

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "python/src/bindings.hpp"
+#include "python/src/own_relaxation.hpp"
 #include "python/src/python_calls.hpp"
 #include "sim/direct.hpp"
 
@@ -25,6 +26,7 @@ class OwnExample {
   virtual void correlate(const In<double, 2>& a) = 0;
   virtual void energy_gradient(const In<double, 2>& z, double scale) = 0;
   virtual nb::object hold(const In<double, 2>& values, const In<double, 2>& start) = 0;
+  virtual nb::object relax(const nb::object& force, const In<double, 2>& start, int count, double size, bool adjoint) = 0;
   virtual nb::tuple output() = 0;
 
   double beta = 0, step = 0;
@@ -37,7 +39,8 @@ class OwnExample {
 template <class S>
 class ExampleOf final : public OwnExample {
  public:
-  ExampleOf(Example<S>& example, Linearization<S>& at, const EstimatorOptions& options) : example_(example), at_(at) {
+  ExampleOf(Example<S>& example, Linearization<S>& at, const EstimatorOptions& options)
+      : example_(example), at_(at), options_(options) {
     beta = options.beta;
     step = options.step;
     steps = options.nudged_steps;
@@ -99,6 +102,16 @@ class ExampleOf final : public OwnExample {
     if (ends != Status::converged) held = ends;
     return given(z);
   }
+  nb::object relax(const nb::object& force, const In<double, 2>& start, int count, double size, bool adjoint) override {
+    Matrix<S> z = matrix(start);
+    GivenForce<S> system(*example_.dynamics, [&](ConstMatrixRef<S> at, MatrixRef<S> f) {
+      const nb::object found = force(handed<S>(Matrix<S>(at)));
+      f = taken(found, "the force of relax", at.rows(), at.cols()).template cast<S>();
+    }, !adjoint);
+    const Status ends = relax_given<S>(system, options_, count, size, z);
+    if (ends != Status::converged) held = ends;
+    return handed<S>(z);
+  }
   nb::tuple output() override {
     const Columns columns = example_.cost->columns(example_.state->cols());
     return nb::make_tuple(columns.begin, columns.end());
@@ -116,15 +129,12 @@ class ExampleOf final : public OwnExample {
       ++evaluations;
       return direct->solve(z, {DirectLoad<S>::Kind::held, out, value, S(0)}).status;
     }
-    Matrix<S> f(z.rows(), z.cols());
     z.middleCols(out.begin, out.count) = value;
-    for (int n = 0; n < steps; ++n) {
-      example_.dynamics->force(z, f);
-      f.middleCols(out.begin, out.count).setZero();
-      z += static_cast<S>(step) * f;
-    }
-    evaluations += steps;
-    return z.allFinite() ? Status::converged : Status::diverged;
+    GivenForce<S> system(*example_.dynamics, [&](ConstMatrixRef<S> at, MatrixRef<S> f) {
+      example_.dynamics->force(at, f);
+      ++evaluations;
+    }, true, out);
+    return relax_given<S>(system, options_, steps, step, z);
   }
   Matrix<S> matrix(const In<double, 2>& z) const {
     if (static_cast<Index>(z.shape(0)) != example_.state->rows() ||
@@ -137,6 +147,7 @@ class ExampleOf final : public OwnExample {
 
   Example<S>& example_;
   Linearization<S>& at_;
+  const EstimatorOptions& options_;
 };
 
 /// With the GIL; UserError behind the end of the call that it was for.
@@ -234,7 +245,10 @@ void bind_own(nb::module_& m) {
            "scale"_a)
       .def("hold", [](const Handle& h, const In<double, 2>& values, const In<double, 2>& start) {
              return h->hold(values, start);
-           }, "values"_a, "start"_a);
+           }, "values"_a, "start"_a)
+      .def("relax", [](const Handle& h, const nb::object& force, const In<double, 2>& start, int steps, double step,
+                       bool adjoint) { return h->relax(force, start, steps, step, adjoint); },
+           "force"_a, "start"_a, "steps"_a, "step"_a, "adjoint"_a);
 }
 
 }  // namespace nudge::python

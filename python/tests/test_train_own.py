@@ -184,7 +184,7 @@ class Adjoint(nudge.Estimator):
 
     def estimate(self, example):
         g = example.cost_gradient(example.state)
-        return example.relax(lambda a: example.vjp(a) + g, np.zeros_like(g), steps=2000)
+        return example.relax(lambda a: example.vjp(a) + g, np.zeros_like(g), steps=2000, adjoint=True)
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,7 @@ class FixedStepEnd {
 
   /// Call with the state after `steps` steps.
   void add(ConstMatrixRef<S> z, int steps) {
+    if (scratch_.each_step) scratch_.each_step(z, steps);
     const int count = std::min(options_.average_last, options_.max_steps);
     if (count <= 1 || steps <= options_.max_steps - count) return;
     if (steps == options_.max_steps - count + 1) {

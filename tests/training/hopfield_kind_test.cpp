@@ -271,3 +271,16 @@ TEST_CASE("the pipeline of MNIST: IDX files with a test part of their own, 28 x 
   CHECK_THROWS_WITH(train(config_of(with(kDigits, {"data.file=" + (dir / "none").string()})), std::nullopt),
                     Contains("none"));
 }
+
+TEST_CASE("hopfield: a nudge of any size has its minimum in a sweep, and a bound in Euler steps", "[hopfield]") {
+  const Settings large{"beta=4", "nudge.sides=positive", "hopfield.form=energy", "hopfield.activation=tanh",
+                       "train.steps=60", "train.evaluate_every=0", "precision=double"};
+  const TrainSummary s = train(config_of(with(kDigits, large)), std::nullopt);
+  CHECK(s.nonfinite == 0);
+  CHECK(s.score.validation > 0.5);  // chance 0.1; a step explicit in the cost multiplies deviations by -4
+  // Euler steps of 0.5 settle while 0.5 (1 + beta) < 2; -beta must leave the leak 1 something.
+  const Settings parallel = with(large, {"relaxation.schedule=parallel", "relaxation.step=0.5"});
+  CHECK_THROWS_WITH(train(config_of(with(kDigits, parallel)), std::nullopt), Contains("must stay below 3"));
+  CHECK_THROWS_WITH(train(config_of(with(kDigits, with(large, {"nudge.sides=negative"}))), std::nullopt),
+                    Contains("no minimum to settle in"));
+}

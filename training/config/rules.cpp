@@ -226,14 +226,14 @@ ConfigRule lag_needs_euler() {
 }
 
 ConfigRule estimator_fits(const std::string& key) {
-  return {{"relaxation.schedule", key, "relaxation.solver", "relaxation.step", "network.kind", "transformer.feedback",
+  return {{key, "relaxation.schedule", "relaxation.solver", "relaxation.step", "network.kind", "transformer.feedback",
            "hopfield.feedback"},
           [key](const Config& c) {
             const Layer layer = c.origin(key).layer;  // what physical devices imply is no choice
             const bool set = (layer == Layer::file || layer == Layer::option) && !c.at_default(key);
             const bool chosen = network_kind(c).is_circuit() || set;
             const std::string misfit = chosen ? estimator_misfit(c, c.text(key)) : "";
-            return misfit.empty() ? "" : fmt::format("does not fit {}: {}", with_value(c, key), misfit);
+            return misfit.empty() ? "" : "does not fit: " + misfit;
           }};
 }
 

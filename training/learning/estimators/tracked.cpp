@@ -2,10 +2,60 @@
 #include "training/learning/estimators/tracked.hpp"
 
 #include <cmath>
+#include <limits>
 
-#include "sim/lag.hpp"
+#include "sim/base/errors.hpp"
+#include "training/learning/estimators/nudged_phase.hpp"
 
 namespace nudge {
+namespace {
+
+/// Both nudged states z_± as one system: F(z_±) ∓ (β ∂C/∂z(z_±) + A d), A = J − Jᵀ at their midpoint m, d = (z₊ − z₋)/2.
+template <class S>
+class TrackedDynamics final : public Dynamics<S> {
+ public:
+  TrackedDynamics(Example<S>& example, Matrix<S>& m, double beta)
+      : example_(example), base_(*example.dynamics), m_(m), beta_(static_cast<S>(beta)) {
+    gradient_.setZero(rows(), cols());
+    asymmetry_.resize(m.rows(), m.cols());
+  }
+
+  Index rows() const override { return 2 * m_.rows(); }
+  Index cols() const override { return m_.cols(); }
+  DynamicsTraits<S> traits() const override { return base_.traits(); }
+  Powers<S> powers() override {
+    const Powers<S> own = base_.powers();
+    Powers<S> all;
+    all.reading = own.reading;
+    all.inertia = own.inertia;
+    return all;
+  }
+  void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part /*part*/) override {
+    const Index tokens = m_.rows();
+    m_ = S(0.5) * (z.topRows(tokens) + z.bottomRows(tokens));
+    half_ = S(0.5) * (z.topRows(tokens) - z.bottomRows(tokens));
+    Linearization<S>& at = base_.linearize(m_);
+    law_.asymmetry({&base_, &at, &m_, example_.filter}, half_, asymmetry_);
+    base_.force(z, f);
+    example_.cost->gradient(z, gradient_);
+    f.topRows(tokens) -= beta_ * gradient_.topRows(tokens) + asymmetry_;
+    f.bottomRows(tokens) += beta_ * gradient_.bottomRows(tokens) + asymmetry_;
+  }
+  Linearization<S>& linearize(ConstMatrixRef<S>) override {
+    throw UserError("aep_tracked: its law follows the states and has no Newton step (take relaxation.solver = euler)");
+  }
+  double drive() const { return static_cast<double>(gradient_.norm()) / std::sqrt(2.0); }
+
+ private:
+  Example<S>& example_;
+  Dynamics<S>& base_;
+  Matrix<S>& m_;
+  S beta_;
+  NudgedLaw<S> law_;
+  Matrix<S> half_, gradient_, asymmetry_;
+};
+
+}  // namespace
 
 template <class S>
 SequenceReport TrackedEstimator<S>::estimate(Example<S>& example) {
@@ -13,54 +63,44 @@ SequenceReport TrackedEstimator<S>::estimate(Example<S>& example) {
   require_parallel("aep_tracked", options_.free.schedule);
   free_.run(example, options_.free, report);
   const Index tokens = example.state->rows();
-  Lag<S> lag(options_.free.lag, options_.step, example.dynamics->inertia());
-  const S beta = static_cast<S>(options_.beta);
   Matrix<S>& m = this->point_;
+  m = *example.state;
   this->nudged_states_ = &states_;
-  for (Matrix<S>* x : {&force_, &cost_gradient_}) x->resize(2 * tokens, example.state->cols());
-  for (Matrix<S>* x : {&half_, &asymmetry_}) x->resize(tokens, example.state->cols());
-  const ReadTiming timing = begin_nudged_reads(example, options_);
+  TrackedDynamics<S> system(example, m, options_.beta);
+  SettleOptions settling = nudged_settling(options_);
+  settling.average_last = 1;
+  begin_nudged_reads(example, options_);
   const auto relax = [&] {
     if (example.filter != nullptr) example.filter->restart();
-    m = *example.state;
     states_ = example.state->replicate(2, 1);
-    lag.start(states_.rows(), states_.cols(), flow_);
-    for (int n = 0; n < options_.nudged_steps; ++n) {
-      auto plus = states_.topRows(tokens);
-      auto minus = states_.bottomRows(tokens);
-      m = S(0.5) * (plus + minus);
-      half_ = S(0.5) * (plus - minus);
-      Linearization<S>& at = example.dynamics->linearize(m);
-      law_.asymmetry({example.dynamics, &at, &m, example.filter}, half_, asymmetry_);
-      example.dynamics->force(states_, force_);
-      example.cost->gradient(states_, cost_gradient_);
-      force_.topRows(tokens) -= beta * cost_gradient_.topRows(tokens) + asymmetry_;
-      force_.bottomRows(tokens) += beta * cost_gradient_.bottomRows(tokens) + asymmetry_;
-      lag.advance(states_, force_, flow_);
-      if (const Box<S>* box = example.dynamics->box()) box->project(states_, {0, states_.cols()});
-    }
+    return settle<S>(system, states_, settling, scratch_);
   };
   const bool twice = example.measures_noise && example.dynamics->noisy();
   if (twice) {
     relax();
     again_ = states_;
   }
-  relax();
-  m = S(0.5) * (states_.topRows(tokens) + states_.bottomRows(tokens));
-  this->adjoint_ = (states_.bottomRows(tokens) - states_.topRows(tokens)) / (S(2) * beta);
+  const SettleResult result = relax();
+  if (result.status == Status::diverged) states_.setConstant(std::numeric_limits<S>::quiet_NaN());
+  const double drive = system.drive();
+  example.dynamics->begin_reads(ReadClass::monitor);
+  force_.resize(states_.rows(), states_.cols());
+  system.force(states_, force_, Part::all);  // and m ← the midpoint
+  this->adjoint_ = (states_.bottomRows(tokens) - states_.topRows(tokens)) / static_cast<S>(2 * options_.beta);
   if (const Box<S>* box = example.dynamics->box()) box->hold(states_, force_, force_, {0, states_.cols()});
   const auto half_force = (force_.topRows(tokens) - force_.bottomRows(tokens)) / S(2);
-  const auto displacement = (states_.topRows(tokens) - states_.bottomRows(tokens)) / S(2);
-  const double size = static_cast<double>(displacement.norm());
+  const double size = options_.beta * static_cast<double>(this->adjoint_.norm());
   report.nudged_residual = size > 0 ? static_cast<double>(half_force.norm()) / size : 0;
   report.nudge_ratio = size / static_cast<double>(m.norm());
-  report.nudged = std::isfinite(report.nudged_residual) && std::isfinite(size) ? Status::max_steps : Status::diverged;
-  report.nudged_time = 2.0 * timing.duration * options_.nudged_steps * (twice ? 2 : 1);
+  const bool finite = std::isfinite(report.nudged_residual) && std::isfinite(size);
+  report.nudged = finite && result.status != Status::diverged ? Status::max_steps : Status::diverged;
+  report.nudged_time = 2.0 * result.time * (twice ? 2 : 1);
   const std::vector<double> betas = {options_.beta, -options_.beta};
-  add_displacement<S>(states_, m, betas, options_.beta, asymmetry_, report.signal);
+  add_displacement<S>(states_, m, betas, options_.beta, displacement_, report.signal);
   if (twice) add_noise<S>(states_, again_, betas, options_.beta, report.signal);
-  report.cost_in_forces += 5.0 * options_.nudged_steps;  // two states, the linearisation, one jvp, one vjp
-  if (this->leave_out(static_cast<double>(cost_gradient_.norm()) / std::sqrt(2.0), report)) return report;
+  // Two states, the linearisation, one jvp, one vjp.
+  report.cost_in_forces += 5.0 * (result.force_evaluations * (twice ? 2 : 1) + 1);
+  if (this->leave_out(drive, report)) return report;
   example.dynamics->linearize(m).accumulate_parameter_gradient(this->adjoint_, example.weight, *example.sink);
   example.cost->accumulate_parameter_gradient(m, example.weight, *example.sink);
   return report;

@@ -17,8 +17,8 @@ class TrackedEstimator final : public GradientEstimator<S> {
  private:
   using GradientEstimator<S>::options_;
   FreePhase<S> free_;
-  Matrix<S> states_, force_, cost_gradient_, half_, asymmetry_, flow_, again_;
-  NudgedLaw<S> law_;
+  SettleWorkspace<S> scratch_;
+  Matrix<S> states_, force_, displacement_, again_;
 };
 
 }  // namespace nudge

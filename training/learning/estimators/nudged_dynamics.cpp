@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/learning/estimators/nudged_dynamics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
+namespace nudge {
+
+template <class S>
+void NudgedDynamics<S>::bind(Example<S>& example, Linearization<S>* at, const std::vector<double>& betas, NudgeLaw law,
+                             bool anchored, const EstimatorOptions& options) {
+  example_ = &example;
+  point_ = {example.dynamics, at, example.state, example.filter};
+  law_ = law;
+  betas_ = betas;
+  anchored_ = anchored;
+  frozen_ = options.frozen_cost;
+  read_ = false;
+  clipped_ = 0;
+  clip_ = options.clip;
+  step_ = options.step;
+  nudged_ = example.cost->columns(cols());
+  curvature_ = frozen_ ? 0 : example.cost->curvature();
+  reversed_ = options.free.solver == SettleSolver::euler;
+  columns_.clear();
+  if (base().layered() != nullptr) {
+    const auto own = layered().node_columns();
+    columns_.assign(own.begin(), own.end());
+    if (reversed_) std::reverse(columns_.begin(), columns_.end());
+  }
+  inverses_.clear();
+  check_solver(options);
+  check_minimum(options);
+  current_.setZero(rows(), cols());  // outside the columns of the cost it stays so
+  if (anchored_) read_anchor();
+}
+
+/// Some solvers have a step of their own for the nudge, which needs its curvature.
+template <class S>
+void NudgedDynamics<S>::check_solver(const EstimatorOptions& options) const {
+  const SettleSolver solver = options.free.solver;
+  if (solver == SettleSolver::direct && base().direct() != nullptr &&
+      (law_ != NudgeLaw::plain || anchored_ || example_->filter != nullptr)) {
+    throw UserError(
+        "relaxation.solver = direct: the circuit solves its own equations, which have no corrected or anchored force "
+        "(take estimator = ep, ep_contrastive, coupled_learning or adjoint, or relaxation.solver = euler)");
+  }
+  if ((solver != SettleSolver::direct && solver != SettleSolver::coordinate) || frozen_ || curvature_ > 0) return;
+  throw UserError(
+      fmt::format("relaxation.solver = {}: a nudge by this cost has no exact step (take squared error, or "
+                  "nudge.cost_current = frozen, or solver euler)",
+                  to_string(solver)));
+}
+
+/// A nudge −β of a squared error takes β c from what holds an output: below 0 there is no state to settle in. Euler steps of
+/// all nodes at once diverge where ε (D + β c) ≥ 2.
+template <class S>
+void NudgedDynamics<S>::check_minimum(const EstimatorOptions& options) const {
+  if (curvature_ == 0) return;
+  const DynamicsTraits<S> traits = base().traits();
+  Layered<S>* layers = base().layered();
+  const Matrix<S>* loads = layers != nullptr ? layers->loads() : nullptr;
+  if (loads == nullptr && (traits.leak <= 0 || traits.box != nullptr)) return;
+  const bool explicit_step = options.free.solver == SettleSolver::euler && loads == nullptr && options.free.lag == 0 &&
+                             sweeping(base(), options.free.schedule) == nullptr;
+  for (const double beta : betas_) {
+    for (Index j = 0; j < nudged_.count; ++j) {
+      const double held = loads != nullptr ? static_cast<double>((*loads)(0, nudged_.begin + j)) : traits.leak;
+      const double slope = held + beta * curvature_;
+      if (slope <= 0) {
+        throw NumericalFailure(
+            fmt::format("a nudge of {:.6g} leaves output {} no minimum to settle in: it is loaded with {:.6g}, and "
+                        "-beta must stay below that (beta, nudge.sides)",
+                        beta, j, held / curvature_));
+      }
+      if (explicit_step && step_ * slope >= 2) {
+        throw NumericalFailure(
+            fmt::format("a nudge of {:.6g} does not settle in Euler steps of {:.6g}: beta must stay below {:.6g} (beta, "
+                        "relaxation.step, or relaxation.schedule = sweep, which has no such bound)",
+                        beta, step_, (2 / step_ - held) / curvature_));
+      }
+      if (loads == nullptr) break;  // one leak for all
+    }
+  }
+}
+
+template <class S>
+void NudgedDynamics<S>::read_anchor() {
+  const Matrix<S>& z = *example_->state;
+  anchor_.resize(z.rows(), z.cols());
+  const Part part = law_ == NudgeLaw::transposed ? Part::conservative : Part::all;
+  if (!base().noisy()) return point_.at->force(anchor_, part);
+  base().begin_reads(ReadClass::anchor);
+  base().force(z, anchor_, part);
+  if (const Box<S>* box = base().box()) box->hold(z, anchor_, anchor_, {0, z.cols()});
+}
+
+/// current_ ← ∂C/∂z of all copies: at their states, or as it was stored at z*.
+template <class S>
+void NudgedDynamics<S>::read_current(ConstMatrixRef<S> z) {
+  if (!frozen_) return example_->cost->own_gradient(z, current_);
+  if (read_) return;
+  auto first = copy(current_, 0);
+  example_->cost->own_gradient(*example_->state, first);
+  for (Index k = 1; k < copies(); ++k) copy(current_, k) = first;
+  read_ = true;
+}
+
+/// f ← law(z), of one node into its columns of f or of all.
+template <class S>
+void NudgedDynamics<S>::apply_law(ConstMatrixRef<S> z, MatrixRef<S> f, int node) {
+  switch (law_) {
+    case NudgeLaw::transposed: return laws_.transposed(point_, z, f, node);
+    case NudgeLaw::corrected: return laws_.corrected(point_, z, f);
+    case NudgeLaw::clipped: clipped_ += laws_.clipped(point_, z, f, static_cast<S>(clip_)); return;
+    case NudgeLaw::plain: break;
+  }
+  if (node == kAllNodes) return base().force(z, f);
+  layered().node_force(z, f, static_cast<std::size_t>(node));
+}
+
+/// f −= β_k current + anchor in the given columns; the cost acts on its own alone.
+template <class S>
+void NudgedDynamics<S>::add_nudge(MatrixRef<S> f, Columns columns, const Matrix<S>& current, bool anchored) const {
+  const Index first = std::max(columns.begin, nudged_.begin);
+  const Index both = std::min(columns.end(), nudged_.end()) - first;
+  for (Index k = 0; k < copies(); ++k) {
+    auto own = copy(f, k);
+    if (both > 0) {
+      own.middleCols(first, both) -=
+          static_cast<S>(betas_[static_cast<std::size_t>(k)]) * copy(current, k).middleCols(first, both);
+    }
+    if (anchored) own.middleCols(columns.begin, columns.count) -= anchor_.middleCols(columns.begin, columns.count);
+  }
+}
+
+template <class S>
+void NudgedDynamics<S>::force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part) {
+  if (part != Part::all) throw ContractViolation("a part of a nudged force");
+  apply_law(z, f, kAllNodes);
+  read_current(z);
+  add_nudge(f, {0, cols()}, current_, anchored_);
+}
+
+template <class S>
+void NudgedDynamics<S>::node_force(ConstMatrixRef<S> z, MatrixRef<S> f, std::size_t node) {
+  if (node == 0) read_current(z);
+  apply_law(z, f, static_cast<int>(of(node)));
+  add_nudge(f, columns_[node], current_, anchored_);
+}
+
+template <class S>
+NodeMove NudgedDynamics<S>::node_step(MatrixRef<S> z, MatrixRef<S> f, std::size_t node, S epsilon) {
+  const Columns columns = columns_[node];
+  const Index first = std::max(columns.begin, nudged_.begin);
+  const Index both = std::min(columns.end(), nudged_.end()) - first;
+  if (law_ == NudgeLaw::plain && !anchored_ && both <= 0) {  // free but for the nudge of another node
+    if (node == 0) read_current(z);
+    return layered().node_step(z, f, of(node), epsilon);
+  }
+  node_force(z, f, node);
+  if (both > 0 && curvature_ > 0) {
+    for (Index k = 0; k < copies(); ++k) {
+      const double implicit = 1 + step_ * betas_[static_cast<std::size_t>(k)] * curvature_;
+      copy(f, k).middleCols(first, both) /= static_cast<S>(implicit);
+    }
+  }
+  auto state = z.middleCols(columns.begin, columns.count);
+  const auto moves = f.middleCols(columns.begin, columns.count);
+  if (const Box<S>* box = base().box()) {
+    box->step(z, f, epsilon, columns);
+  } else {
+    state += epsilon * moves;
+  }
+  return {squared_norm<S>(state), squared_norm<S>(moves)};
+}
+
+template <class S>
+void NudgedDynamics<S>::balance(MatrixRef<S> z, ConstMatrixRef<S> f, const Matrix<S>& /*inverse*/, Columns columns) {
+  if (inverses_.empty()) {
+    for (const double beta : betas_) {
+      Matrix<S> load = *layered().loads();
+      load.middleCols(nudged_.begin, nudged_.count).array() += static_cast<S>(beta * curvature_);
+      inverses_.push_back((load.array() > S(0)).select(load.array().inverse(), S(0)).matrix());
+    }
+  }
+  for (Index k = 0; k < copies(); ++k) {
+    layered().balance(copy(z, k), copy(f, k), inverses_[static_cast<std::size_t>(k)], columns);
+  }
+}
+
+/// Every copy to where F(z) − β (C'(z*) + c (z − z*)) = 0: the cost is a current and a conductance at the outputs.
+template <class S>
+DirectResult NudgedDynamics<S>::solve(MatrixRef<S> z, const DirectLoad<S>& /*load*/) {
+  const Matrix<S>& star = *example_->state;
+  auto first = copy(current_, 0);
+  example_->cost->own_gradient(star, first);
+  const auto c = static_cast<S>(curvature_);
+  const Matrix<S> current =
+      first.middleCols(nudged_.begin, nudged_.count) - c * star.middleCols(nudged_.begin, nudged_.count);
+  DirectResult all;
+  for (Index k = 0; k < copies(); ++k) {
+    const auto beta = static_cast<S>(betas_[static_cast<std::size_t>(k)]);
+    const DirectLoad<S> load{DirectLoad<S>::Kind::driven, nudged_, -beta * current, beta * c};
+    const DirectResult found = base().direct()->solve(copy(z, k), load);
+    if (found.status != Status::converged) all.status = found.status;
+    all.iterations += found.iterations;
+    all.time += found.time;
+  }
+  return all;
+}
+
+template <class S>
+Powers<S> NudgedDynamics<S>::powers() {
+  const Powers<S> own = base().powers();
+  Powers<S> all;
+  all.reading = own.reading;
+  all.inertia = own.inertia;
+  if (own.layered != nullptr) all.layered = this;
+  if (own.direct != nullptr) all.direct = this;
+  return all;
+}
+
+template <class S>
+double NudgedDynamics<S>::drive() const {
+  return static_cast<double>(current_.norm()) / std::sqrt(static_cast<double>(copies()));
+}
+
+template <class S>
+bool NudgedDynamics<S>::settled_by_sweep() const {
+  const DynamicsTraits<S> traits = base().traits();
+  return law_ == NudgeLaw::transposed && example_->filter == nullptr && traits.feed_forward && !traits.noisy &&
+         step_ * traits.leak == 1.0;
+}
+
+template <class S>
+double NudgedDynamics<S>::left_by_sweep(ConstMatrixRef<S> z) {
+  if (frozen_ || curvature_ > 0) return 0;  // an implicit step ends where nothing is left
+  before_ = current_;
+  read_current(z);
+  before_ = current_ - before_;
+  double squares = 0;
+  for (Index k = 0; k < copies(); ++k) {
+    const double beta = betas_[static_cast<std::size_t>(k)];
+    squares += beta * beta * static_cast<double>(copy(before_, k).squaredNorm());
+  }
+  return std::sqrt(squares);
+}
+
+template <class S>
+Linearization<S>& NudgedDynamics<S>::linearize(ConstMatrixRef<S> /*z*/) {
+  if (point_.at == nullptr) point_.at = &base().linearize(*example_->state);
+  return slope_;
+}
+
+template <class S>
+void NudgedDynamics<S>::Slope::jvp(ConstMatrixRef<S> v, MatrixRef<S> out, Part /*part*/) {
+  if (owner_.law_ == NudgeLaw::plain) {
+    owner_.point_.at->jvp(v, out);
+  } else {  // all corrected laws have the Jacobian Jᵀ at z*
+    owner_.laws_.vjp(owner_.point_, v, out);
+  }
+  const auto [begin, count] = owner_.nudged_;
+  for (Index k = 0; k < owner_.copies(); ++k) {
+    owner_.copy(out, k).middleCols(begin, count) -=
+        static_cast<S>(owner_.betas_[static_cast<std::size_t>(k)] * owner_.curvature_) *
+        owner_.copy(v, k).middleCols(begin, count);
+  }
+}
+
+// What no solver asks of a nudged phase.
+template <class S>
+void NudgedDynamics<S>::node_vjp(ConstMatrixRef<S>, MatrixRef<S>, std::size_t) {
+  throw ContractViolation("node_vjp of a nudged phase");
+}
+template <class S>
+DirectResult NudgedDynamics<S>::solve_transposed(ConstMatrixRef<S>, MatrixRef<S>) {
+  throw ContractViolation("solve_transposed of a nudged phase");
+}
+template <class S>
+DirectResult NudgedDynamics<S>::respond(ConstMatrixRef<S>, double, MatrixRef<S>) {
+  throw ContractViolation("respond of a nudged phase");
+}
+template <class S>
+void NudgedDynamics<S>::Slope::force(MatrixRef<S>, Part) {
+  throw ContractViolation("stored force of a nudged phase");
+}
+template <class S>
+void NudgedDynamics<S>::Slope::vjp(ConstMatrixRef<S>, MatrixRef<S>, Part) {
+  throw ContractViolation("vjp of a nudged phase");
+}
+template <class S>
+void NudgedDynamics<S>::Slope::accumulate(ConstMatrixRef<S>, S, GradientSink<S>&, MatrixRef<S>) {
+  throw ContractViolation("parameter gradient of a nudged phase");
+}
+
+template class NudgedDynamics<float>;
+template class NudgedDynamics<double>;
+
+}  // namespace nudge
