@@ -36,18 +36,19 @@ class OwnTerm<S>::System final : public TermSystem<S> {
 
   void bind(const Matrix<S>& input) override {
     seen_ = Seen::nothing;
+    input_ = input;
     const nb::gil_scoped_acquire held;
     object_.attr("input") = handed<S>(input);
   }
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
              ReadContext& read) override {
-    if (has(part)) call("force", nb::none(), z, S(1), f, read);
+    if (has(part)) call("force", nullptr, z, S(1), f, read);
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
     point_ = z;
-    call("force", nb::none(), z, S(1), term_->system_->conservative ? conservative : rest, read);
+    call("force", nullptr, z, S(1), term_->system_->conservative ? conservative : rest, read);
   }
 
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
@@ -97,30 +98,42 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   }
 
   void product(const char* method, ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) {
-    if (!has(part)) return;
-    const nb::gil_scoped_acquire held;
-    call(method, at_.of<S>(point_), v, scale, f, read);
+    if (has(part)) call(method, &point_, v, scale, f, read);
   }
 
-  /// f += scale (method(x) + L x), or of method(first, x), copy by copy.
-  void call(const char* method, const nb::object& first, ConstMatrixRef<S> x, S scale, MatrixRef<S> f,
+  /// f += scale (method(x) + L x), or of method(point, x). Rows are independent samples. Without noise a copy of them is one call;
+  /// with noise every row of every copy has reads of its own, as on arrays that take one input after the other.
+  void call(const char* method, const Matrix<S>* point, ConstMatrixRef<S> x, S scale, MatrixRef<S> f,
             ReadContext& read) {
     const nb::gil_scoped_acquire held;
-    see(read);
+    const bool noisy = reads_noise(read);
+    const Index count = noisy ? 1 : rows_;
     const auto leak = static_cast<S>(term_->system_->leak);
-    const nb::object bound = object_.attr(method);
-    for (Index row = 0; row < x.rows(); row += rows_) {
-      const auto one = x.middleRows(row, rows_);
-      const nb::object given = given_.of<S>(one);
-      const nb::object found = first.is_none() ? bound(given) : bound(first, given);
-      f.middleRows(row, rows_) += scale * (taken(found, method, rows_, x.cols()).template cast<S>() + leak * one);
+    for (Index row = 0; row < x.rows(); row += count) {
+      const Index own = row % rows_;
+      see(read);
+      if (noisy && rows_ > 1) show_input(own, 1);
+      const auto one = x.middleRows(row, count);
+      const nb::object given = given_.of<S>(one), bound = object_.attr(method);
+      const nb::object found = point == nullptr ? bound(given) : bound(at_.of<S>(point->middleRows(own, count)), given);
+      f.middleRows(row, count) += scale * (taken(found, method, count, x.cols()).template cast<S>() + leak * one);
     }
+    if (noisy && rows_ > 1) show_input(0, rows_);
+  }
+
+  void show_input(Index first, Index count) {
+    object_.attr("rows") = count;
+    object_.attr("input") = handed<S>(Matrix<S>(input_.middleRows(first, count)));
+  }
+
+  bool reads_noise(const ReadContext& read) const {
+    return read.noisy() &&
+           std::any_of(term_->maps_.begin(), term_->maps_.end(), [](const auto* map) { return map->noisy(); });
   }
 
   /// What is read of the parameters becomes the object's. With the GIL.
   void see(ReadContext& read) {
-    const bool noisy = read.noisy() && std::any_of(term_->maps_.begin(), term_->maps_.end(),
-                                                   [](const auto* map) { return map->noisy(); });
+    const bool noisy = reads_noise(read);
     if (!noisy && seen_ == Seen::quiet) return;
     seen_ = noisy ? Seen::noise : Seen::quiet;
     nb::dict parameters;
@@ -162,7 +175,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   const OwnTerm* term_;
   Index rows_;
   nb::object object_;
-  Matrix<S> point_;
+  Matrix<S> point_, input_;
   Seen seen_ = Seen::nothing;
   InTurn given_, at_;
 };
