@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
+
 #include "python/src/bindings.hpp"
+#include "sim/base/parallel.hpp"
 
 NB_MODULE(_core, m) {
   using namespace nudge::python;
+  pthread_atfork(nullptr, nullptr, [] { nudge::forked_with_threads = true; });
   m.doc() = "What the package nudge is made of; use nudge itself.";
   bind_errors(m);
   bind_program(m);
