@@ -75,10 +75,14 @@ class Dynamics:
 
     def _named(self, found, method):
         """{name: array} in the order of the parameters, each as a matrix: a vector is one row."""
+        if not isinstance(found, dict):
+            raise InputError(f"{method}: returned {type(found).__name__} (must be a dict of one array per parameter)")
         if set(found) != set(self.parameters):
             raise InputError(f"{method} must return {sorted(self.parameters)}, found {sorted(found)}")
         out = {}
         for name, value in self.parameters.items():
+            if np.iscomplexobj(found[name]):
+                raise InputError(f"{method}: {name} is complex (must be real)")
             one, shape = np.asarray(found[name], np.float64), np.shape(value)
             if one.shape != shape:
                 raise InputError(f"{method}: {name} has the shape {one.shape} (must be {shape})")

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <optional>
 
 #include "python/src/bindings.hpp"
@@ -169,6 +170,13 @@ Nudge nudge_of(const std::string& name) {
   throw UserError("nudge = \"" + name + "\" of an estimator (must be none, live or transposed)");
 }
 
+double nudge_size(const nb::object& object, const char* name) {
+  double value = 0;
+  if (nb::try_cast<double>(object.attr(name), value) && value > 0 && std::isfinite(value)) return value;
+  throw UserError(fmt::format("{} = {} of an estimator (must be a number above 0)", name,
+                              nb::cast<std::string>(nb::repr(object.attr(name)))));
+}
+
 }  // namespace
 
 template <class S>
@@ -209,8 +217,8 @@ EstimatorKind own_estimator_kind(const nb::object& object) {
   kind.name = own_estimator_name;
   kind.nudge = nudge_of(nb::cast<std::string>(object.attr("nudge")));
   kind.plain = true;  // force(z) is the circuit's own
-  kind.beta_in_float = nb::cast<double>(object.attr("beta_in_float"));
-  kind.beta_in_double = nb::cast<double>(object.attr("beta"));
+  kind.beta_in_float = nudge_size(object, "beta_in_float");
+  kind.beta_in_double = nudge_size(object, "beta");
   const nb::object* const lent = &object;  // it lives as long as what it is lent to
   kind.in_float = [lent](const EstimatorOptions& o) {
     const nb::gil_scoped_acquire taking;

@@ -134,3 +134,22 @@ def test_currents_between_wires(w):
     assert netlist.count("\nr") >= 20 and "vs3" in netlist
     with pytest.raises(nudge.InputError, match="columns"):
         wired.currents(volts[:3])
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_an_update_that_is_no_number_is_refused(wrong):
+    array = nudge.Crossbar(np.zeros((3, 2)), device="soft_bounds")
+    with pytest.raises(nudge.InputError, match="delta: must be finite"):
+        array.update(np.full((3, 2), wrong))
+
+
+@pytest.mark.parametrize("wrong", ["x", None, 0, -1.0, float("nan"), float("inf")])
+def test_a_nudge_of_an_estimator_is_a_number_above_0(wrong):
+    class Own(nudge.Estimator):
+        beta = wrong
+
+        def estimate(self, example):
+            return np.zeros_like(example.state)
+
+    with pytest.raises(nudge.InputError, match="beta = .* of an estimator"):
+        nudge.train(None, network__kind="hopfield", task__kind="classification", train__steps=1, estimator=Own())

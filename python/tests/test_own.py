@@ -96,3 +96,16 @@ def test_what_is_wrong_is_said(system, tmp_path):
             nudge.sweep(dynamics, cost=cost, sweep=twice)
     with pytest.raises(nudge.InputError, match="again"):
         nudge.gradcheck(dynamics, cost=cost, estimators=["ep", "ep"])
+
+
+@pytest.mark.parametrize("wrong, message", [(lambda g: None, "returned NoneType"), (lambda g: {"w": g["w"]}, "must return"),
+                                            (lambda g: {**g, "b": g["b"] + 0j}, "b is complex")])
+def test_a_parameter_gradient_that_is_none_is_said(system, wrong, message):
+    dynamics, cost = system
+
+    class Wrong(Tanh):
+        def parameter_gradient(self, z, u):
+            return wrong(super().parameter_gradient(z, u))
+
+    with pytest.raises(nudge.InputError, match=message):
+        nudge.gradcheck(Wrong(3, 6, dynamics.parameters), cost=cost, estimators=["aep_anchored"])
