@@ -124,6 +124,7 @@ ExitCode print_transient(const NetlistCommand& options, const NodalEquations& eq
 ExitCode run_netlist(const NetlistCommand& options) {
   if (!options.trained.empty()) return write_trained(options);
   if (options.file.empty()) throw UserError("netlist: FILE.cir is missing (or --trained RUN.h5)");
+  if (!options.out.empty()) throw UserError("netlist: -o goes with --trained RUN.h5: nothing else is written");
   const NodalEquations equations(read_netlist(options.file));
   if (options.waves && options.tran.empty()) throw UserError("netlist: --waves goes with --tran TIME");
   if (!options.tran.empty()) return print_transient(options, equations);

@@ -18,12 +18,27 @@ std::string superscript(int value) {
   return out;
 }
 
+/// The code point of a character that turns or hides the text around it (U+200B to 200F, 202A to 202E, 2066 to 2069); 0: another.
+int invisible(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xE2') return 0;
+  const int point = 0x2000 + ((text[1] & 0x3F) << 6) + (text[2] & 0x3F);
+  const bool hides = (point >= 0x200B && point <= 0x200F) || (point >= 0x202A && point <= 0x202E) ||
+                     (point >= 0x2066 && point <= 0x2069);
+  return hides ? point : 0;
+}
+
 }  // namespace
 
 std::string escape(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (const int point = invisible(text.substr(i)); point != 0) {
+      out += fmt::format("\\u{:04x}", point);
+      i += 2;
+      continue;
+    }
+    const char c = text[i];
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;

@@ -125,6 +125,7 @@ TEST_CASE("netlist: sources follow their waveforms where that is asked for", "[a
   CHECK_FALSE(json.contains("settled_s"));
   CHECK_THAT(run_nudge(folder, "netlist rc.cir --tran 1us --waves").output, Contains("at the end"));
   CHECK_THAT(refused(folder, "netlist rc.cir --waves", 2), Contains("goes with --tran"));
+  CHECK_THAT(refused(folder, "netlist rc.cir -o new.cir", 2), Contains("-o goes with --trained"));
 }
 
 TEST_CASE("netlist: a transient of nodes that sources set follows the sources", "[apps]") {

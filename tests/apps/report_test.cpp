@@ -85,6 +85,7 @@ TEST_CASE("a legend says once what its entries have in common") {
 
 TEST_CASE("text and numbers of a page", "[report]") {
   CHECK(escape("a<b & \"c\" 'd'\x01") == "a&lt;b &amp; &quot;c&quot; &#39;d&#39; ");
+  CHECK(escape("v\xE2\x80\xAEtuo\xC3\xA9") == "v\\u202etuo\xC3\xA9");  // U+202E would turn the rest around
   CHECK(number(2.18849) == "2.188");
   CHECK(number(1.2e-5) == "1.2·10⁻⁵");
   CHECK(number(-0.5) == "−0.5");

@@ -147,6 +147,7 @@ TEST_CASE("NPZ: missing arrays name those there are, truncation, damage, what is
     return read(zip({{"features.npy", bytes}, {"labels.npy", y}}, 0));
   };
   CHECK_THAT(array("hello, array"), Contains("is not an npy array"));
+  CHECK_THAT(array(npy("<f4", "(-2, 1)", std::string(8, '\0'))), Contains("impossible shape (-2, 1)"));
   CHECK_THAT(array(npy("<c8", "(2, 1)", std::string(16, '\0'))), Contains("its elements are \"<c8\""));
   CHECK_THAT(array(npy("<f4", "(2, 3)", std::string(8, '\0'))), Contains("8 bytes of elements, shape (2, 3) needs 24"));
   CHECK_THAT(array(npy("<f4", "(3, 1)", std::string(12, '\0'))),
