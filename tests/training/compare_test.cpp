@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/named.hpp"
 #include "sim/base/student_t.hpp"
 #include "sim/io/h5_reader.hpp"
 #include "tests/support/same_h5.hpp"
@@ -344,9 +345,7 @@ TEST_CASE("a comparison on samples draws each seed's parts, the same for all ent
     return train(parse_program_config("digits.toml", digits, all), std::nullopt).test_loss;
   };
   const auto metric = [](const Sweep& sweep, std::size_t point, const std::string& name) {
-    std::size_t m = 0;
-    while (sweep.metrics[m].name != name) ++m;
-    return sweep.points[point].metrics[m];
+    return sweep.points[point].metrics[place_named(sweep.metrics, name)];
   };
   CHECK(metric(c.test, 0, "test_loss") == test_loss({"seed=4", "data.split_seed=4"}));
   CHECK(metric(c.test, 1, "test_loss") == test_loss({"seed=5", "data.split_seed=5"}));

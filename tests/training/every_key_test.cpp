@@ -11,6 +11,7 @@
 
 #include "circuits/rules/rule_kinds.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/named.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/training/network_kinds.hpp"
 #include "training/config/config_table.hpp"
@@ -89,10 +90,7 @@ std::string seen(const TrainSummary& s) {
                      s.transfer_reads, s.most_pulses);
 }
 
-const NetworkKind& find_kind(const std::string& name) {
-  const auto& kinds = network_kinds();
-  return *std::find_if(kinds.begin(), kinds.end(), [&](const NetworkKind& one) { return one.name == name; });
-}
+const NetworkKind& find_kind(const std::string& name) { return named(network_kinds(), name); }
 
 /// Nothing: refused.
 std::optional<std::string> shown(const std::string& kind, const Settings& settings) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "sim/base/named.hpp"
 #include "training/config/assembly.hpp"
 #include "training/config/config_table.hpp"
 #include "training/data/characters.hpp"
@@ -27,11 +27,7 @@ inline std::vector<NetworkKind> circuit_kinds() {
   return all;
 }
 
-inline bool of_samples(const std::string& kind) {
-  const auto& all = network_kinds();
-  const auto at = std::find_if(all.begin(), all.end(), [&](const NetworkKind& one) { return one.name == kind; });
-  return !at->couples_rows;
-}
+inline bool of_samples(const std::string& kind) { return !named(network_kinds(), kind).couples_rows; }
 
 /// Kinds that are fed samples learn the shipped digits; smooth, so that derivatives exist at every point.
 inline Config small(const std::string& kind, std::vector<std::string> settings = {}) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/named.hpp"
 
 namespace nudge {
 namespace {
@@ -54,7 +55,7 @@ std::optional<Choice> choose(const std::vector<GridAxis>& axes, const std::vecto
   }
   const std::size_t seeds = tuning.size() / combinations.size();
   NUDGE_EXPECT(seeds >= 1 && seeds * combinations.size() == tuning.size());
-  const std::size_t metric = metric_index(metrics, "validation_loss");
+  const std::size_t metric = place_named(metrics, "validation_loss");
   std::size_t best = combinations.size();
   for (std::size_t c = 0; c < combinations.size(); ++c) {
     const double loss = mean_loss(&tuning[c * seeds], seeds, metric);

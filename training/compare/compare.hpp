@@ -25,8 +25,8 @@ struct ComparedEntrant {
   PairedDifference difference = {};                   ///< of the test losses with the baseline's, the first entrant
   CellSpread validation_score = {}, test_score = {};  ///< in Comparison::metric, where there is one
   PairedDifference score_difference = {};
-  double test_samples = 0;  ///< of a run's test part; 0 where nothing is scored
-  Interval one_run = {};    ///< share_interval() of one run's test accuracy at the score shown; NaN of anything else
+  double test_samples = 0;  ///< that a run's test accuracy is a share of; 0: its score is another
+  Interval one_run = {};    ///< share_interval() of one run's test accuracy at the score shown; else NaN
 };
 
 /// A comparison: every entrant is tuned on the same grid by the validation part with the tuning seeds, then trained with

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "sim/base/named.hpp"
 #include "training/data/task.hpp"
 
 namespace nudge {
@@ -13,7 +14,7 @@ namespace {
 /// Metric of an entrant's test runs in the order of the seeds: NaN where it has not been run, failed_value() where it failed.
 std::vector<double> over_seeds(const Sweep& test, const std::string& entrant, const std::vector<std::int64_t>& seeds,
                                const std::string& metric) {
-  const std::size_t m = metric_index(test.metrics, metric);
+  const std::size_t m = place_named(test.metrics, metric);
   std::vector<double> values(seeds.size(), std::numeric_limits<double>::quiet_NaN());
   for (const SweepPoint& point : test.points) {
     for (std::size_t s = 0; s < seeds.size(); ++s) {
@@ -68,11 +69,11 @@ void summarise(const CompareProtocol& protocol, const Sweep& test, std::vector<C
     row.validation_score = cell_spread(of("validation_" + metric), "validation_" + metric);
     row.test_score = cell_spread(of(score), score);
     row.score_difference = paired_difference(of(score), over_seeds(test, first, seeds, score), score);
-    // Tokens of one sequence are not independent: only samples are.
-    const bool counts = metric == "accuracy";
-    const bool binomial = counts && task_kind(protocol.base).rows == Rows::features;
-    const double samples = counts ? spread_of_finite(of("test_samples")).mean : std::nan("");
+    if (metric != "accuracy") continue;
+    const double samples = spread_of_finite(of("test_samples")).mean;
     row.test_samples = std::isfinite(samples) ? samples : 0;
+    // Tokens of one sequence are not independent: only samples are.
+    const bool binomial = task_kind(protocol.base).rows == Rows::features;
     row.one_run = share_interval(binomial ? row.test_score.shown() : std::nan(""), row.test_samples);
   }
 }

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/named.hpp"
 #include "sim/base/open_list.hpp"
 
 namespace nudge {
@@ -67,10 +67,7 @@ std::shared_ptr<const NodeCost> chosen_cost(const Config& config) {
     }
     return lent_cost();
   }
-  const auto& kinds = cost_kinds();
-  const auto at = std::find_if(kinds.begin(), kinds.end(), [&](const CostKind& kind) { return kind.name == name; });
-  NUDGE_EXPECT(at != kinds.end());  // a choice of its row
-  return at->make(config);
+  return named(cost_kinds(), name).make(config);  // a choice of its row
 }
 
 LentCost::LentCost(std::shared_ptr<const NodeCost> cost) {

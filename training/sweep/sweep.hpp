@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/errors.hpp"
 #include "sim/config/config.hpp"
 #include "training/data/text_entropy.hpp"
 #include "training/sweep/spread.hpp"
@@ -59,14 +58,6 @@ Shard read_shard(const std::string& text);
 struct SweepMetric {
   std::string name, unit, description;
 };
-
-/// Place of a metric among these. ContractViolation, with its name, where there is none.
-inline std::size_t metric_index(const std::vector<SweepMetric>& metrics, const std::string& name) {
-  for (std::size_t m = 0; m < metrics.size(); ++m) {
-    if (metrics[m].name == name) return m;
-  }
-  throw ContractViolation("no metric is named " + name);
-}
 
 /// The points of a sweep in the order of the grid: the last key varies fastest, seeds fastest of all.
 struct Sweep {

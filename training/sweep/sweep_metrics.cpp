@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/sweep/sweep_metrics.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -46,18 +48,28 @@ double known(const TrainSummary& s, double heat_J) {
   return s.step_energy.pulses_known ? heat_J : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Of a circuit's run alone.
-std::vector<TrainRow> circuit_rows() {
+/// Of the equilibrium of a circuit.
+std::vector<TrainRow> settling_rows() {
+  using S = const TrainSummary&;
+  return {{{"cosine", "1",
+            "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium, last comparison"},
+           [](S s) { return s.cosine; }},
+          {{"residual", "1", "mean |F|/|z| after the free phase of the last step"}, [](S s) { return s.residual; }},
+          {{"damping", "1", "damping c at the end"}, [](S s) { return s.damping; }}};
+}
+
+/// Of the steps of every run.
+std::vector<TrainRow> step_rows() {
+  using S = const TrainSummary&;
+  return {{{"skipped", "1", "outlier steps that were skipped"}, [](S s) { return static_cast<double>(s.skipped); }},
+          {{"nonfinite", "1", "steps that were not finite and were rolled back"},
+           [](S s) { return static_cast<double>(s.nonfinite); }}};
+}
+
+/// Of the devices of a circuit.
+std::vector<TrainRow> device_rows() {
   using S = const TrainSummary&;
   return {
-      {{"cosine", "1",
-        "cosine of the gradient with the exact adjoint's, all parameters of the equilibrium, last comparison"},
-       [](S s) { return s.cosine; }},
-      {{"residual", "1", "mean |F|/|z| after the free phase of the last step"}, [](S s) { return s.residual; }},
-      {{"damping", "1", "damping c at the end"}, [](S s) { return s.damping; }},
-      {{"skipped", "1", "outlier steps that were skipped"}, [](S s) { return static_cast<double>(s.skipped); }},
-      {{"nonfinite", "1", "steps that were not finite and were rolled back"},
-       [](S s) { return static_cast<double>(s.nonfinite); }},
       {{"pulses", "1", "pulses of learning sent to all crossbars in the whole run, without those of programming"},
        [](S s) { return s.pulses; }},
       {{"verify_reads", "1", "reads of single devices by which they learnt, without those of programming"},
@@ -92,9 +104,12 @@ std::vector<TrainRow> train_rows(const std::string& score, bool circuit) {
        [](S s) { return s.loss; }},
       {{"validation_loss", "nat", "mean cost per token or sample of the validation part at the end"},
        [](S s) { return s.validation_loss; }}};
-  if (circuit) {
-    for (TrainRow& row : circuit_rows()) rows.push_back(std::move(row));
-  }
+  const auto add = [&rows](std::vector<TrainRow> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(rows));
+  };
+  if (circuit) add(settling_rows());
+  add(step_rows());
+  if (circuit) add(device_rows());
   if (!score.empty()) rows.push_back({score_metric_of("validation", score), [](S s) { return s.score.validation; }});
   return in_units(std::move(rows), score);
 }
