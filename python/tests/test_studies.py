@@ -212,3 +212,14 @@ def test_merged_shards(block, tmp_path):
     whole, alone = nudge.merge(parts, tmp_path / "whole.h5"), nudge.sweep(config)
     assert whole.summary["finished"] == 4
     assert np.array_equal(whole.points.validation_loss, alone.points.validation_loss)
+
+
+def test_words_that_stand_for_numbers_are_keywords_too():
+    """As in a file: of train.checkpoint_every the word end."""
+    words = {"train.checkpoint_every": "end", "train.evaluate_every": "end", "train.cosine_every": "never", "data.split_seed": "seed",
+             "data.validation_samples": "all"}
+    for key, word in words.items():
+        section, name = key.split(".")
+        base = {"network.kind": "hopfield", "task.kind": "classification"}
+        assert nudge.resolve(base, **{key.replace(".", "__"): word}) == nudge.resolve({**base, key: word})
+        assert nudge.resolve(base, **{key.replace(".", "__"): word})[section][name] == word

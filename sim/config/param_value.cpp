@@ -251,8 +251,10 @@ std::optional<GridAxis> convert_axis(const ParamTable& table, const ParamRow& gr
 RawValue raw_from_text(const ParamRow& row, std::string_view text) {
   const ParamKind kind = element_kind(row.kind);
   const auto element = [kind](std::string_view part) {
-    // Quotes around a quantity are TOML's, not part of the quantity.
-    const std::optional<std::string> inside = kind == ParamKind::real ? read_toml_string(part) : std::nullopt;
+    // Quotes around a quantity or a word are TOML's, not part of it. A whole number has none.
+    const std::optional<std::string> inside =
+        kind == ParamKind::real || kind == ParamKind::integer ? read_toml_string(part) : std::nullopt;
+    if (inside && kind == ParamKind::integer) return scalar_from_text(ParamKind::text, part);
     return scalar_from_text(kind, inside ? std::string_view(*inside) : part);
   };
   if (!is_list(row.kind)) return element(text);

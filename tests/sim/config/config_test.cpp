@@ -284,6 +284,8 @@ TEST_CASE("a zero that is a decision is written as its word, and an older 0 stil
   CHECK(defaults.as_text("bits") == "8");
   CHECK(read("bits = 'ideal'").integer("bits") == 0);
   CHECK(read("", {"bits=ideal"}).integer("bits") == 0);
+  CHECK(read("", {"bits=\"ideal\""}).integer("bits") == 0);  // in quotes, as in a file
+  CHECK_THROWS_WITH(read("", {"bits=\"8\""}), Catch::Contains("without point, exponent or quotes"));
   CHECK(read("bits = 0\nstep = 0").as_toml("bits") == "\"ideal\"");
   CHECK(read("step = 0.5").as_text("step") == "0.5");
   CHECK(difference(read("step = 0\nbits = 'ideal'"), read("step = 'auto'\nbits = 0")).empty());
