@@ -9,6 +9,7 @@ from . import _core
 from .config import source_of
 from .errors import InputError
 from .own_device import source_with
+from .system import lent
 
 __all__ = ["Network"]
 
@@ -54,6 +55,11 @@ class Settled:
 
     def __repr__(self):
         return f"<Settled {self.state.shape}, residual at most {self.residual.max():.1e}>"
+
+
+def _called(estimator):
+    """(name, object or None) of an estimator of the program or of one's own."""
+    return (estimator, None) if isinstance(estimator, str) else ("own", lent(estimator=estimator)[2])
 
 
 class Network:
@@ -165,16 +171,16 @@ class Network:
         return self._core.evaluate(self._batch(x, y), step, source_of(None, overrides).settings)
 
     def gradient(self, x, y, estimator="", step=0, **overrides):
-        """(gradients, report): the gradient of the mean cost by any estimator ("": the config's; ``nudge.estimators()``), a dict of
-        arrays, and what the phases were like: loss, residual, nudged_residual, nudge_ratio, state, adjoint, ... Without growth
-        penalty. Overrides as ``settle``."""
-        return self._core.gradient(self._batch(x, y), estimator, step, source_of(None, overrides).settings)
+        """(gradients, report): the gradient of the mean cost by any estimator ("": the config's; ``nudge.estimators()``; or a
+        ``nudge.Estimator``), a dict of arrays, and what the phases were like: loss, residual, nudged_residual, nudge_ratio, state,
+        adjoint, ... Without growth penalty. Overrides as ``settle``."""
+        return self._core.gradient(self._batch(x, y), *_called(estimator), step, source_of(None, overrides).settings)
 
     def pull_back(self, x, u, estimator="", step=0, **overrides):
         """(gradients, x_gradient, reports) of L with u = ∂L/∂z* (examples, rows, cols) at the input x (examples, rows, inputs): what
         the network is to a model around it. Embedding and read-out get no gradient."""
         x, u = (np.ascontiguousarray(one, self.dtype) for one in (x, u))
-        return self._core.pull_back(x, u, estimator, step, source_of(None, overrides).settings)
+        return self._core.pull_back(x, u, *_called(estimator), step, source_of(None, overrides).settings)
 
     def _matrix(self, value, name):
         if hasattr(value, "detach"):  # a tensor of PyTorch

@@ -101,7 +101,7 @@ BatchGradientOptions Model<S>::options(const std::string& estimator, const Texts
   }
   const std::string name = estimator.empty() ? run_options(config).estimator : estimator;
   const std::vector<std::string> known = estimator_names();
-  if (std::find(known.begin(), known.end(), name) == known.end()) {
+  if (name != own_estimator_name && std::find(known.begin(), known.end(), name) == known.end()) {
     throw UserError(fmt::format("estimator \"{}\" ({})", name, did_you_mean(name, known)));
   }
   if (const std::string misfit = estimator_misfit(config, name); !misfit.empty()) {

@@ -7,6 +7,7 @@
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/computing.hpp"
+#include "python/src/lent.hpp"
 #include "python/src/map_facts.hpp"
 #include "python/src/model.hpp"
 #include "python/src/results.hpp"
@@ -95,13 +96,15 @@ nb::tuple contents(const Batch& batch) {
 }
 
 template <class S>
-nb::tuple gradient(Model<S>& model, const Batch& batch, const std::string& estimator, std::uint64_t step,
-                   const Texts& settings) {
+nb::tuple gradient(Model<S>& model, const Batch& batch, const std::string& estimator, const nb::object& own,
+                   std::uint64_t step, const Texts& settings) {
   if (batch.counted() == 0) throw UserError("y: no row counts, so there is no cost (give y)");
   Gradient<S> sum;
   BatchReport report;
   std::vector<Matrix<S>> states, adjoints;
+  const nb::object none = nb::none();
   compute([&] {
+    const Lent lent(none, none, own);
     BatchGradient<S> learner(model.network(), model.options(estimator, settings));
     report = learner.compute(batch, step, sum);
     states = learner.states();
@@ -163,7 +166,7 @@ void check_input(Model<S>& model, const In<S, 3>& x) {
 
 template <class S>
 nb::tuple pull_back(Model<S>& model, const In<S, 3>& x, const In<S, 3>& u, const std::string& estimator,
-                    std::uint64_t step, const Texts& settings) {
+                    const nb::object& own, std::uint64_t step, const Texts& settings) {
   check_input<S>(model, x);
   const auto cols = size_of(model.network().cols());
   if (u.shape(0) != x.shape(0) || u.shape(1) != x.shape(1) || u.shape(2) != cols) {
@@ -172,7 +175,9 @@ nb::tuple pull_back(Model<S>& model, const In<S, 3>& x, const In<S, 3>& u, const
   Gradient<S> sum;
   Matrix<S> x_gradient;
   std::vector<SequenceReport> reports;
+  const nb::object none = nb::none();
   compute([&] {
+    const Lent lent(none, none, own);
     EquilibriumLayer<S> layer(model.network(), model.options(estimator, settings));
     reports = layer.pull_back(map_of<S, 3>(x), map_of<S, 3>(u), step, sum, x_gradient);
     return true;
@@ -251,7 +256,7 @@ void bind_model(nb::module_& m, const char* name) {
              for (const Batch& batch : model.task().validation()) out.append(contents(batch));
              return out;
            })
-      .def("gradient", gradient<S>, "batch"_a, "estimator"_a, "step"_a, "settings"_a)
+      .def("gradient", gradient<S>, "batch"_a, "estimator"_a, "own"_a.none(), "step"_a, "settings"_a)
       .def("evaluate", evaluate<S>, "batch"_a, "step"_a, "settings"_a)
       .def("settle",
            [](M& model, const Batch& batch, std::uint64_t step, const Texts& settings) {
@@ -262,7 +267,7 @@ void bind_model(nb::module_& m, const char* name) {
              check_input<S>(model, x);
              return settle_input<S>(model, map_of<S, 3>(x), step, settings);
            })
-      .def("pull_back", pull_back<S>, "x"_a, "u"_a, "estimator"_a, "step"_a, "settings"_a);
+      .def("pull_back", pull_back<S>, "x"_a, "u"_a, "estimator"_a, "own"_a.none(), "step"_a, "settings"_a);
 }
 
 }  // namespace

@@ -112,6 +112,25 @@ def test_samples():
         net.gradient(x, None)
 
 
+def test_an_estimator_of_ones_own():
+    class Adjoint(nudge.Estimator):
+        nudge = "none"
+
+        def estimate(self, example):
+            g = example.cost_gradient(example.state)
+            return example.relax(lambda a: example.vjp(a) + g, np.zeros_like(g), steps=400, step=0.3)
+
+    net = nudge.Network(SAMPLES, hopfield__form="energy", relaxation__free_steps=400)
+    x, y = net.batch(0)
+    own, _ = net.gradient(x, y, estimator=Adjoint())
+    exact, _ = net.gradient(x, y, estimator="implicit")
+    assert cosine(own, exact) > 1 - 1e-6  # both end within 1e-6 of the solution
+    with pytest.raises(nudge.InputError, match="estimator: int .must be a name or a nudge.Estimator"):
+        net.gradient(x, y, estimator=3)
+    with pytest.raises(nudge.InputError, match="code of the program"):
+        net.gradient(x, y, estimator="own")
+
+
 def test_threads_do_not_change_bits(block):
     net = nudge.Network(block)
     x, y = net.batch(0)
