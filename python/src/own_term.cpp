@@ -23,7 +23,8 @@ TermTraits OwnTerm<S>::traits() const {
   return all;
 }
 
-/// Of one thread: a copy of the object, whose input and parameters are those of the present example.
+/// Of one thread: copies of the object, whose input and parameters are those of the present example; one for all rows of a state, one for a
+/// row by itself, whose reads have noise of their own.
 template <class S>
 class OwnTerm<S>::System final : public TermSystem<S> {
  public:
@@ -31,11 +32,16 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     const nb::gil_scoped_acquire held;
     object_ = term.system_->copy();
     object_.attr("rows") = rows;
+    single_ = term.system_->copy();
+    single_.attr("rows") = 1;
   }
-  ~System() override { release(object_); }
+  ~System() override {
+    release(object_);
+    release(single_);
+  }
 
   void bind(const Matrix<S>& input) override {
-    seen_ = Seen::nothing;
+    seen_ = false;
     input_ = input;
     const nb::gil_scoped_acquire held;
     object_.attr("input") = handed<S>(input);
@@ -43,12 +49,12 @@ class OwnTerm<S>::System final : public TermSystem<S> {
 
   void force(ConstMatrixRef<S> z, MatrixRef<S> f, Part part, int /*node*/, Store /*store*/,
              ReadContext& read) override {
-    if (has(part)) call("force", nullptr, z, S(1), f, read);
+    if (has(part)) call("force", false, z, S(1), f, read);
   }
 
   void linearize(ConstMatrixRef<S> z, MatrixRef<S> conservative, MatrixRef<S> rest, ReadContext& read) override {
     point_ = z;
-    call("force", nullptr, z, S(1), term_->system_->conservative ? conservative : rest, read);
+    call("force", false, z, S(1), term_->system_->conservative ? conservative : rest, read);
   }
 
   void jvp(ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) override {
@@ -64,8 +70,9 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     if (input_gradient.size() > 0) throw UserError("network.kind = own: no gradient of its input is known");
     {
       const nb::gil_scoped_acquire held;
-      see(read);
-      add(object_.attr("_correlate")(at_.of<S>(point_), given_.template of<S>(direction)), scale, sink);
+      each(direction, read, [&](const nb::object& object, ConstMatrixRef<S> point, ConstMatrixRef<S> one, Index) {
+        add(object.attr("_correlate")(at_.of<S>(point), given_.of<S>(one)), scale, sink);
+      });
     }
     if (f.size() > 0) vjp(direction, f, Part::all, read);
   }
@@ -75,7 +82,7 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     ReadContext quiet = read;
     quiet.policy = ReadPolicy::all_ideal();
     const nb::gil_scoped_acquire held;
-    see(quiet);
+    see(quiet);  // the whole state at once
     const double leak = 0.5 * term_->system_->leak * z.template cast<double>().squaredNorm();
     return nb::cast<double>(nb::float_(object_.attr("energy")(given_.of<S>(z)))) - leak;
   }
@@ -84,11 +91,9 @@ class OwnTerm<S>::System final : public TermSystem<S> {
                                   ReadContext& read) override {
     if (!term_->system_->contrastive) return false;
     const nb::gil_scoped_acquire held;
-    see(read);
-    for (std::size_t k = 0; k < scales.size(); ++k) {
-      const auto state = z.middleRows(static_cast<Index>(k) * rows_, rows_);
-      add(object_.attr("_contrast")(given_.of<S>(state)), -scales[k], sink);
-    }
+    each(z, read, [&](const nb::object& object, ConstMatrixRef<S> /*point*/, ConstMatrixRef<S> one, Index row) {
+      add(object.attr("_contrast")(given_.of<S>(one)), -scales[static_cast<std::size_t>(row / rows_)], sink);
+    });
     return true;
   }
 
@@ -98,59 +103,75 @@ class OwnTerm<S>::System final : public TermSystem<S> {
   }
 
   void product(const char* method, ConstMatrixRef<S> v, S scale, MatrixRef<S> f, Part part, ReadContext& read) {
-    if (has(part)) call(method, &point_, v, scale, f, read);
+    if (has(part)) call(method, true, v, scale, f, read);
   }
 
-  /// f += scale (method(x) + L x), or of method(point, x). Rows are independent samples. Without noise a copy of them is one call;
-  /// with noise every row of every copy has reads of its own, as on arrays that take one input after the other.
-  void call(const char* method, const Matrix<S>* point, ConstMatrixRef<S> x, S scale, MatrixRef<S> f,
-            ReadContext& read) {
+  /// f += scale (method(x) + L x), or of method(z, x) with the point z.
+  void call(const char* method, bool at_point, ConstMatrixRef<S> x, S scale, MatrixRef<S> f, ReadContext& read) {
     const nb::gil_scoped_acquire held;
-    const bool noisy = reads_noise(read);
-    const Index count = noisy ? 1 : rows_;
     const auto leak = static_cast<S>(term_->system_->leak);
-    for (Index row = 0; row < x.rows(); row += count) {
-      const Index own = row % rows_;
+    each(x, read, [&](const nb::object& object, ConstMatrixRef<S> point, ConstMatrixRef<S> one, Index row) {
+      const nb::object bound = object.attr(method);
+      const nb::object given = given_.of<S>(one);
+      const nb::object found = at_point ? bound(at_.of<S>(point), given) : bound(given);
+      f.middleRows(row, one.rows()) +=
+          scale * (taken(found, method, one.rows(), x.cols()).template cast<S>() + leak * one);
+    });
+  }
+
+  /// act(object, rows of the point z, rows of x, the first of them): copy by copy; where reads have noise row by row, each with parameters
+  /// that were read for it alone, as every row that drives an array has noise of its own. With the GIL.
+  template <class Act>
+  void each(ConstMatrixRef<S> x, ReadContext& read, const Act& act) {
+    const bool noisy = read.noisy() && std::any_of(term_->maps_.begin(), term_->maps_.end(),
+                                                   [](const auto* map) { return map->noisy(); });
+    // Of an energy there is no point.
+    const auto point = [this](Index begin, Index count) {
+      return point_.rows() > 0 ? point_.middleRows(begin, count) : point_.topRows(0);
+    };
+    if (!noisy) {
       see(read);
-      if (noisy && rows_ > 1) show_input(own, 1);
-      const auto one = x.middleRows(row, count);
-      const nb::object given = given_.of<S>(one), bound = object_.attr(method);
-      const nb::object found = point == nullptr ? bound(given) : bound(at_.of<S>(point->middleRows(own, count)), given);
-      f.middleRows(row, count) += scale * (taken(found, method, count, x.cols()).template cast<S>() + leak * one);
+      for (Index row = 0; row < x.rows(); row += rows_) act(object_, point(0, rows_), x.middleRows(row, rows_), row);
+      return;
     }
-    if (noisy && rows_ > 1) show_input(0, rows_);
+    std::vector<Matrix<S>> found;
+    for (const auto* map : term_->maps_) found.push_back(read_of(*map, x.rows(), read));
+    for (Index row = 0; row < x.rows(); ++row) {
+      const Index sample = row % rows_;
+      single_.attr("input") = handed<S>(input_.middleRows(sample, 1));
+      single_.attr("parameters") = parameters(found, row);
+      act(single_, point(sample, 1), x.middleRows(row, 1), row);
+    }
   }
 
-  void show_input(Index first, Index count) {
-    object_.attr("rows") = count;
-    object_.attr("input") = handed<S>(Matrix<S>(input_.middleRows(first, count)));
-  }
-
-  bool reads_noise(const ReadContext& read) const {
-    return read.noisy() &&
-           std::any_of(term_->maps_.begin(), term_->maps_.end(), [](const auto* map) { return map->noisy(); });
-  }
-
-  /// What is read of the parameters becomes the object's. With the GIL.
+  /// What is read without noise of the parameters becomes the object's, once for an example. With the GIL.
   void see(ReadContext& read) {
-    const bool noisy = reads_noise(read);
-    if (!noisy && seen_ == Seen::quiet) return;
-    seen_ = noisy ? Seen::noise : Seen::quiet;
-    nb::dict parameters;
-    for (std::size_t p = 0; p < term_->maps_.size(); ++p) {
-      const LinearMap<S>& map = *term_->maps_[p];
-      const OwnParameter& own = term_->system_->parameters[p];
-      parameters[own.name.c_str()] = array_of(seen(map, read), own.shape);
-    }
-    object_.attr("parameters") = parameters;
+    if (seen_) return;
+    seen_ = true;
+    std::vector<Matrix<S>> found;
+    for (const auto* map : term_->maps_) found.push_back(read_of(*map, 1, read));
+    object_.attr("parameters") = parameters(found, 0);
   }
 
-  static Matrix<double> seen(const LinearMap<S>& map, ReadContext& read) {
-    if (map.plain()) return map.weights().template cast<double>();
-    const Matrix<S> lines = Matrix<S>::Identity(map.inputs(), map.inputs());
-    Matrix<S> found(map.inputs(), map.outputs());
+  /// So many reads of every element of a map, one below the other, made side by side; of numbers one for all.
+  static Matrix<S> read_of(const LinearMap<S>& map, Index count, ReadContext& read) {
+    if (map.plain()) return map.weights();
+    const Matrix<S> lines = Matrix<S>::Identity(map.inputs(), map.inputs()).replicate(count, 1);
+    Matrix<S> found(lines.rows(), map.outputs());
     map.forward(lines, found, map.all_columns(), Store::assign, read);
-    return found.template cast<double>();
+    return found;
+  }
+
+  /// The dict of the read `which`.
+  nb::dict parameters(const std::vector<Matrix<S>>& found, Index which) const {
+    nb::dict all;
+    for (std::size_t p = 0; p < found.size(); ++p) {
+      const Index inputs = term_->maps_[p]->inputs();
+      const Index begin = found[p].rows() > inputs ? which * inputs : 0;
+      const OwnParameter& own = term_->system_->parameters[p];
+      all[own.name.c_str()] = array_of<double>(found[p].middleRows(begin, inputs).template cast<double>(), own.shape);
+    }
+    return all;
   }
 
   /// Gradients in the order of the parameters, of any shape. An array of devices takes outer products: a matrix is that of 1 with it.
@@ -170,13 +191,11 @@ class OwnTerm<S>::System final : public TermSystem<S> {
     }
   }
 
-  enum class Seen { nothing, quiet, noise };
-
   const OwnTerm* term_;
   Index rows_;
-  nb::object object_;
-  Matrix<S> point_, input_;
-  Seen seen_ = Seen::nothing;
+  nb::object object_, single_;
+  Matrix<S> input_, point_;
+  bool seen_ = false;
   InTurn given_, at_;
 };
 

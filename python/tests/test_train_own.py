@@ -120,6 +120,40 @@ def test_noisy_reads_cost_it_what_they_cost_the_same_network_of_the_program(beta
     assert own.mean() < 0.99  # a shared read left 0.998
 
 
+class Watched(Hopfield):
+    """Keeps what it has seen of one weight, by method."""
+
+    seen = {}
+
+    def _keep(self, method):
+        Watched.seen.setdefault(method, []).append(self.parameters["W1"][0, 0])
+
+    def force(self, z):
+        self._keep("force")
+        return super().force(z)
+
+    def parameter_gradient(self, z, u):
+        self._keep("parameter_gradient")
+        return super().parameter_gradient(z, u)
+
+    def energy_gradient(self, z):
+        self._keep("energy_gradient")
+        return super().energy_gradient(z)
+
+
+@pytest.mark.parametrize("estimator, method", [("ep", "parameter_gradient"), ("ep_contrastive", "energy_gradient")])
+def test_every_row_of_every_state_has_noise_of_its_own(hopfield, estimator, method):
+    """In correlations too, and where noise lasts from read to read: what lasts is the row's own, not that of the row before."""
+    Watched.seen.clear()
+    nudge.train(Watched(hopfield.parameters), **{**SMALL, "train__steps": 1, "train__batch": 2}, data__side_by_side=2, device__preset="ecram",
+                device__flicker_noise=0.05, hardware__level="ideal", estimator=estimator, beta=0.1, nudge__below_noise=True)
+    reads = Watched.seen[method]
+    assert len(reads) >= 2 and all(one != other for one, other in zip(reads[::2], reads[1::2]))
+    first, second = np.array(Watched.seen["force"][:120]).reshape(-1, 2).T  # of the free phase, its rows in turn
+    # What lasts through a phase sets both rows apart by more than what is fresh in each read; noise that they shared would not.
+    assert abs(np.mean(first - second)) > 3 * np.std(first - second) / np.sqrt(len(first))
+
+
 def test_an_estimator_that_relaxes_is_kept_in_the_box():
     """One-sided EP written by hand on a projected network equals that of the program."""
     class OneSided(nudge.Estimator):
